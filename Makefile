@@ -1,0 +1,87 @@
+# Everything a developer does, one target each. `make` prints them.
+# Variables: LINKLET_PORT (local system, default 4566), WATCH_PORT (make watch, default 9000), PYTHON (default python3).
+
+PYTHON ?= python3
+WATCH_PORT ?= 9000
+LINKLET_PORT ?=
+
+LINKLET := $(PYTHON) infra/local/linklet.py
+TOOLS := .linklet/tools
+EMULATOR_PYTHON := $(TOOLS)/emulator/bin/python
+SAM_PYTHON := $(TOOLS)/sam/bin/python
+SAM := SAM_CLI_TELEMETRY=0 $(TOOLS)/sam/bin/sam
+CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
+FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
+
+.DEFAULT_GOAL := help
+.PHONY: help up down url logs demo watch test fmt lint unit template e2e dlq redrive deploy clean
+
+help: ## print this
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+# ---------------------------------------------------------------------------------------------------------- Local system
+
+up: ## build, start and deploy on this machine; again after a change
+	@$(LINKLET) up $(if $(LINKLET_PORT),--port $(LINKLET_PORT))
+
+down: ## stop it; its data is gone
+	@$(LINKLET) down
+
+url: ## print the API's base URL
+	@$(LINKLET) url
+
+logs: ## follow the logs of the functions, and the emulator's warnings
+	@$(LINKLET) install emulator
+	@$(EMULATOR_PYTHON) infra/local/linklet.py logs
+
+demo: ## take the five-minute tour (API_URL=… for another system)
+	@$(LINKLET) run -- $(PYTHON) infra/local/demo.py
+
+# Functions are built and restarted as you edit them; tables, queues and secrets are those of the local system.
+watch: ## serve the same routes from your working copy on WATCH_PORT (needs make up)
+	@$(LINKLET) install emulator cargo-lambda
+	@$(EMULATOR_PYTHON) infra/local/linklet.py env --public-base-url http://127.0.0.1:$(WATCH_PORT) > .linklet/watch.env
+	$(CARGO_LAMBDA) watch --invoke-address 127.0.0.1 --invoke-port $(WATCH_PORT) --env-file .linklet/watch.env
+
+# ----------------------------------------------------------------------------------------------------------------- Tests
+
+test: fmt lint unit template e2e ## run all checks and tests
+
+fmt: ## check the formatting
+	cargo fmt --all --check
+
+lint: ## clippy, warnings are errors
+	cargo clippy --workspace --all-targets -- -D warnings
+
+unit: ## unit and integration tests
+	cargo test --workspace --exclude linklet-e2e
+
+template: ## check template.yaml
+	@$(LINKLET) install sam
+	$(SAM) validate --lint --config-env local
+
+e2e: ## end-to-end tests on a system of their own (API_URL=… for another)
+	@$(LINKLET) e2e
+
+# ------------------------------------------------------------------------------------------------------------ Operations
+# QUEUE is analytics, notify or relay. The local system is meant unless you say STAGE=aws. See infra/runbooks/redrive.md.
+
+IN_STAGE = $(if $(filter aws,$(STAGE)),,$(LINKLET) run --)
+
+dlq: ## show what is in QUEUE's dead-letter queue
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) infra/redrive.py show $(QUEUE)
+
+redrive: ## process QUEUE's dead-letter queue again
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) infra/redrive.py redrive $(QUEUE)
+
+# Always builds: what lies in target/lambda may be the debug build of the local system, for another processor.
+deploy: ## build for release and deploy to AWS, with your profile and region
+	@$(LINKLET) install sam cargo-lambda
+	rm -rf target/lambda
+	$(CARGO_LAMBDA) build --release --arm64 $(addprefix --package ,$(FUNCTIONS))
+	$(SAM) deploy
+
+clean: down ## stop it, and remove all that was built or installed
+	rm -rf .linklet .aws-sam target

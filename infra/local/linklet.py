@@ -1,0 +1,546 @@
+"""Runs Linklet on this machine: the real template, deployed with the real `sam deploy` to an AWS emulator on loopback.
+
+The Makefile is the way in (`make up`, `make down`, `make url`, `make logs`, `make e2e`). Only Python's standard library is
+needed to start; the tools it drives are installed, pinned, under `.linklet/tools`. Everything else that it writes
+(process id, logs, the emulator's working files) is under `.linklet/local`, or `.linklet/e2e` for the tests' own system.
+
+The emulator keeps its data in memory: `make down`, a reboot or a crash ends it, and the next `make up` starts from an
+empty system. A second `make up` over a running one keeps the data and deploys only if something changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LAMBDA_DIR = ROOT / "target" / "lambda"
+TOOLS = ROOT / ".linklet" / "tools"
+REQUIREMENTS = ROOT / "infra" / "requirements"
+PYTHON_AT_LEAST = (3, 11)
+DEFAULT_PORT = 4566
+REGION = "us-east-1"
+STACK = "linklet"
+
+
+class Failure(Exception):
+    """Something that the person at the keyboard can fix; the text says how."""
+
+
+def say(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+# ----------------------------------------------------------------------------------------------------------------- tools
+
+
+def check_python() -> None:
+    if sys.version_info < PYTHON_AT_LEAST:
+        wanted = ".".join(map(str, PYTHON_AT_LEAST))
+        raise Failure(
+            f"Python {wanted} or later is needed, this is {platform.python_version()}. Install one (apt install python3, "
+            f"brew install python, https://www.python.org/downloads) and run `make PYTHON=/path/to/python3 …`."
+        )
+    try:
+        import ensurepip  # noqa: F401
+        import venv  # noqa: F401
+    except ImportError:
+        raise Failure("Python's venv module is missing. Debian and Ubuntu: `apt install python3-venv`.") from None
+
+
+def check_cargo() -> None:
+    if shutil.which("cargo") is None:
+        raise Failure("cargo is missing. Install Rust from https://rustup.rs, then open a new shell.")
+
+
+def install(tool: str) -> Path:
+    """Installs `infra/requirements/<tool>.txt` into its own environment, once per version of that file."""
+    check_python()
+    requirements = REQUIREMENTS / f"{tool}.txt"
+    home = TOOLS / tool
+    stamp = home / "installed"
+    wanted = hashlib.sha256(requirements.read_bytes() + f"{sys.version}\n{home}".encode()).hexdigest()
+    if stamp.is_file() and stamp.read_text() == wanted:
+        return home
+    with locked(TOOLS):
+        if stamp.is_file() and stamp.read_text() == wanted:  # another process was faster
+            return home
+        say(f"Installing {tool} (once) …")
+        shutil.rmtree(home, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "venv", home], check=True)
+        pip = [home / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+        if subprocess.run([*pip, "--requirement", requirements]).returncode != 0:
+            raise Failure(f"Installing {tool} failed (see above). Is https://pypi.org, or your PIP_INDEX_URL, reachable?")
+        stamp.write_text(wanted)
+    return home
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """One process at a time works in this folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+# ----------------------------------------------------------------------------------------------------------------- build
+
+
+def build() -> None:
+    """Builds the functions and puts each where the template expects it: target/lambda/<name>/bootstrap."""
+    check_cargo()
+    names = sorted(path.parent.name for path in ROOT.glob("functions/*/Cargo.toml"))
+    if not names:
+        raise Failure("There is nothing to build: no functions/*/Cargo.toml.")
+    if subprocess.run(["cargo", "build", "--workspace", "--bins"], cwd=ROOT).returncode != 0:
+        raise Failure("The build failed, see above.")
+    target = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
+    for name in names:
+        binary = target / "debug" / name
+        bootstrap = LAMBDA_DIR / name / "bootstrap"
+        if fingerprint(binary) != fingerprint(bootstrap):
+            bootstrap.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(binary, bootstrap)  # keeps the modification time, which the fingerprint is made of
+
+
+def fingerprint(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_size, status.st_mtime_ns
+
+
+# ---------------------------------------------------------------------------------------------------------- local system
+
+
+@dataclass(frozen=True)
+class Emulator:
+    """A started emulator. The start time tells it from a process that got its number later."""
+
+    pid: int
+    started: str
+    port: int
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def api_url(self) -> str:
+        # The emulator also answers at http://<api-id>.execute-api.localhost:<port>, but only curl and browsers resolve
+        # such names everywhere: glibc without systemd-resolved, musl, macOS and thus most HTTP libraries do not.
+        return f"{self.endpoint}/_aws/execute-api/{local_parameters()['EmulatorApiId']}"
+
+    def runs(self) -> bool:
+        return start_time(self.pid) == self.started
+
+    def answers(self) -> bool:
+        return get_status(f"{self.endpoint}/_ministack/health") == 200
+
+
+def start_time(pid: int) -> str | None:
+    """When this process started, or None without it. The C locale and UTC make the text comparable."""
+    environment = {**os.environ, "LC_ALL": "C", "TZ": "UTC"}
+    answer = subprocess.run(
+        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, env=environment
+    )
+    state, _, started = answer.stdout.strip().partition(" ")
+    return started.strip() if started and not state.startswith("Z") else None
+
+
+def get_status(url: str) -> int | None:
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with direct.open(url, timeout=5) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+    except OSError:
+        return None
+
+
+def local_parameters() -> dict[str, str]:
+    """The template's parameters in samconfig.toml's local environment."""
+    import tomllib
+
+    config = tomllib.loads((ROOT / "samconfig.toml").read_text())
+    overrides = config["local"]["deploy"]["parameters"]["parameter_overrides"]
+    return dict(override.split("=", 1) for override in overrides)
+
+
+def aws_environment(endpoint: str) -> dict[str, str]:
+    """Points any AWS SDK or tool to the emulator, and only there: no profile, no real credentials."""
+    return {
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_REGION": REGION,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "NO_PROXY": "127.0.0.1,localhost",
+        "no_proxy": "127.0.0.1,localhost",
+    }
+
+
+def without_aws(environment: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if not name.startswith("AWS_")}
+
+
+class System:
+    """One emulator with Linklet deployed to it, and the folder with all that belongs to it."""
+
+    def __init__(self, name: str) -> None:
+        self.folder = ROOT / ".linklet" / name
+        self.record = self.folder / "emulator.json"
+        self.deployed = self.folder / "deployed"
+        self.log = self.folder / "emulator.log"
+        self.deploy_log = self.folder / "deploy.log"
+        self.scratch = self.folder / "tmp"
+
+    # -- what there is
+
+    def recorded(self) -> Emulator | None:
+        try:
+            return Emulator(**json.loads(self.record.read_text()))
+        except (FileNotFoundError, ValueError, TypeError):
+            return None
+
+    def running(self) -> Emulator | None:
+        emulator = self.recorded()
+        return emulator if emulator and emulator.runs() else None
+
+    def require(self) -> Emulator:
+        emulator = self.running()
+        if emulator is None or not self.deployed.is_file():
+            raise Failure("Linklet is not running here. Start it with `make up`.")
+        return emulator
+
+    def environment(self, emulator: Emulator) -> dict[str, str]:
+        """For a program that talks to this system: its API, its AWS endpoint, its stack."""
+        own = {"API_URL": emulator.api_url, "STACK_NAME": STACK}
+        return without_aws(dict(os.environ)) | aws_environment(emulator.endpoint) | own
+
+    # -- up
+
+    def up(self, port: int | None) -> Emulator:
+        check_python()
+        check_cargo()
+        tools = {tool: install(tool) for tool in ("emulator", "sam")}
+        build()
+        with locked(self.folder):
+            emulator = self.running()
+            if emulator and port not in (None, emulator.port):
+                raise Failure(f"Linklet already runs on port {emulator.port}. `make down` first to move it.")
+            if emulator and not emulator.answers():
+                say("The emulator runs but does not answer; starting a new one.")
+                emulator = None
+            if emulator is None:
+                self.stop()
+                emulator = self.start(tools["emulator"], port or DEFAULT_PORT)
+            parameters = local_parameters() | {
+                "Architecture": "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_64",
+                "PublicBaseUrl": emulator.api_url,
+            }
+            wanted = self.digest(parameters)
+            if not (self.deployed.is_file() and self.deployed.read_text() == wanted):
+                self.deploy(tools["sam"], emulator, parameters)
+                self.deployed.write_text(wanted)
+            self.await_health(emulator)
+        return emulator
+
+    def start(self, home: Path, port: int) -> Emulator:
+        if port_is_taken(port):
+            free = next(number for number in range(port + 1, 65536) if not port_is_taken(number))
+            raise Failure(f"Port {port} is used by another program; run `make up LINKLET_PORT={free}`.")
+        self.scratch.mkdir(parents=True)
+        # The functions inherit this environment, so it holds nothing of the caller's but what programs need to run.
+        inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        environment = inherited | aws_environment(f"http://127.0.0.1:{port}") | {
+            "BIND_HOST": "127.0.0.1",
+            "GATEWAY_PORT": str(port),
+            "MINISTACK_REGION": REGION,
+            "TMPDIR": str(self.scratch),
+            # Enforces the functions' roles, so that a missing action fails here and not on AWS first.
+            "AUTH": "true",
+            # Listeners of services that Linklet doesn't use.
+            "IOT_MTLS_ENABLED": "0",
+            "SFTP_ENABLED": "0",
+        }
+        say(f"Starting the emulator on 127.0.0.1:{port} …")
+        with open(self.log, "w") as log:
+            process = subprocess.Popen(
+                [home / "bin" / "ministack"],
+                cwd=self.scratch,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # survives this shell, and can be ended together with its functions
+            )
+        emulator = Emulator(process.pid, start_time(process.pid) or "", port)
+        self.record.write_text(json.dumps(vars(emulator)))
+        deadline = time.monotonic() + 60
+        while not emulator.answers():
+            if process.poll() is not None or time.monotonic() > deadline:
+                tail = "".join(self.log.read_text(errors="replace").splitlines(keepends=True)[-20:])
+                self.stop()
+                raise Failure(f"The emulator did not start. The end of {shown(self.log)}:\n{tail}")
+            time.sleep(0.1)
+        return emulator
+
+    def digest(self, parameters: dict[str, str]) -> str:
+        """Changes when a deployment would."""
+        seen = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode())
+        files = [ROOT / "template.yaml", ROOT / "samconfig.toml", *sorted(REQUIREMENTS.glob("*.txt"))]
+        for path in [*files, *sorted(LAMBDA_DIR.glob("*/bootstrap"))]:
+            with open(path, "rb") as file:
+                seen.update(f"{path}\n{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+        return seen.hexdigest()
+
+    def deploy(self, home: Path, emulator: Emulator, parameters: dict[str, str]) -> None:
+        first = not self.deployed.is_file()
+        say("Deploying …")
+        overrides = [f"{name}={value}" for name, value in parameters.items()]
+        command = [home / "bin" / "sam", "deploy", "--config-env", "local", "--parameter-overrides", *overrides]
+        environment = self.environment(emulator) | {
+            "SAM_CLI_TELEMETRY": "0",
+            "__SAM_CLI_APP_DIR": str(self.scratch),
+        }
+        with open(self.deploy_log, "w") as log:
+            code = subprocess.run(
+                command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+            ).returncode
+        if code != 0:
+            tail = "".join(self.deploy_log.read_text(errors="replace").splitlines(keepends=True)[-30:])
+            if first:
+                self.stop()  # a stack that was never created can't be updated; the next attempt starts afresh
+            raise Failure(f"The deployment failed. The end of {shown(self.deploy_log)}:\n{tail}")
+
+    def await_health(self, emulator: Emulator) -> None:
+        deadline = time.monotonic() + 60
+        while (status := get_status(f"{emulator.api_url}/health")) != 200:
+            if time.monotonic() > deadline:
+                raise Failure(f"GET {emulator.api_url}/health answers {status}. See `make logs` and {shown(self.log)}.")
+            time.sleep(0.2)
+
+    # -- down
+
+    def down(self) -> bool:
+        with locked(self.folder):
+            return self.stop()
+
+    def stop(self) -> bool:
+        """Ends the emulator and every function it started, and forgets what was deployed. Logs stay."""
+        emulator = self.running()
+        if emulator:
+            signal_group(emulator.pid, signal.SIGTERM)
+            wait_until(lambda: not emulator.runs(), seconds=10)
+            if emulator.runs():
+                signal_group(emulator.pid, signal.SIGKILL)
+                wait_until(lambda: not emulator.runs(), seconds=5)
+        # Functions outlive an emulator that was killed. They run from our scratch folder, which nothing else does.
+        for pid in self.functions():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.record.unlink(missing_ok=True)
+        self.deployed.unlink(missing_ok=True)
+        shutil.rmtree(self.scratch, ignore_errors=True)
+        return emulator is not None
+
+    def functions(self) -> list[int]:
+        listing = subprocess.run(["ps", "-axww", "-o", "pid=,args="], capture_output=True, text=True, check=True)
+        processes = (line.strip().partition(" ") for line in listing.stdout.splitlines())
+        return [int(pid) for pid, _, command in processes if command.strip().startswith(f"{self.scratch}{os.sep}")]
+
+
+def signal_group(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, number)
+
+
+def wait_until(condition, seconds: float) -> None:  # noqa: ANN001
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
+def port_is_taken(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except PermissionError:
+            raise Failure(f"Port {port} needs more rights; choose one above 1023.") from None
+        except OSError:
+            return True
+    return False
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def shown(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+# -------------------------------------------------------------------------------------------------------------- commands
+
+
+def command_up(arguments: argparse.Namespace) -> None:
+    emulator = System("local").up(arguments.port)
+    print(f"\nLinklet runs at\n\n    {emulator.api_url}\n\nNext: make demo, make logs, make down")
+
+
+def command_down(_: argparse.Namespace) -> None:
+    print("Stopped." if System("local").down() else "Nothing was running.")
+
+
+def command_url(_: argparse.Namespace) -> None:
+    print(System("local").require().api_url)
+
+
+def command_install(arguments: argparse.Namespace) -> None:
+    for tool in arguments.tools:
+        install(tool)
+
+
+def command_run(arguments: argparse.Namespace) -> None:
+    """Runs a program with API_URL and the AWS variables of the local system. API_URL from outside wins: then nothing
+    is set, and the program talks to whatever the caller chose."""
+    environment = dict(os.environ)
+    if not environment.get("API_URL"):
+        system = System("local")
+        environment = system.environment(system.require())
+    sys.exit(subprocess.run(arguments.program, env=environment).returncode)
+
+
+def command_e2e(arguments: argparse.Namespace) -> None:
+    """Runs the end-to-end tests, against a system of their own unless API_URL names one."""
+    check_cargo()
+    tests = ["cargo", "test", "--package", "linklet-e2e", *arguments.arguments]
+    if os.environ.get("API_URL"):
+        sys.exit(subprocess.run(tests, cwd=ROOT).returncode)
+    system = System("e2e")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the finally below runs
+    try:
+        system.down()
+        emulator = system.up(free_port())
+        code = subprocess.run(tests, cwd=ROOT, env=system.environment(emulator)).returncode
+    finally:
+        system.down()
+    if code != 0:
+        say(f"The emulator's and the functions' log of this run: {shown(system.log)}")
+    sys.exit(code)
+
+
+def command_env(arguments: argparse.Namespace) -> None:
+    """Prints the environment variables of all deployed functions, one NAME=value a line, for `cargo lambda watch`."""
+    import boto3
+
+    emulator = System("local").require()
+    os.environ.update(aws_environment(emulator.endpoint))
+    variables: dict[str, str] = {}
+    for page in boto3.client("lambda").get_paginator("list_functions").paginate():
+        for function in page["Functions"]:
+            if function["FunctionName"].startswith(f"{STACK}-"):
+                variables |= function.get("Environment", {}).get("Variables", {})
+    variables |= {name: value for name, value in aws_environment(emulator.endpoint).items() if name.startswith("AWS_")}
+    if arguments.public_base_url:
+        variables["PUBLIC_BASE_URL"] = arguments.public_base_url
+    print("\n".join(f"{name}={value}" for name, value in sorted(variables.items()) if value))
+
+
+def command_logs(arguments: argparse.Namespace) -> None:
+    """Prints the functions' log lines, and the emulator's warnings, as they come. Ends with Ctrl-C."""
+    import boto3
+
+    system = System("local")
+    os.environ.update(aws_environment(system.require().endpoint))
+    cloudwatch = boto3.client("logs")
+    since = int((time.time() - arguments.minutes * 60) * 1000)
+    printed: set[tuple[str, str, int, str]] = set()
+    with open(system.log, errors="replace") as emulator_log, contextlib.suppress(KeyboardInterrupt):
+        emulator_log.seek(0, os.SEEK_END)
+        while True:
+            events = []
+            for page in cloudwatch.get_paginator("describe_log_groups").paginate(
+                logGroupNamePrefix=f"/aws/lambda/{STACK}-"
+            ):
+                for group in (group["logGroupName"] for group in page["logGroups"]):
+                    pages = cloudwatch.get_paginator("filter_log_events").paginate(logGroupName=group, startTime=since)
+                    name = group.rsplit("/", 1)[1].removeprefix(f"{STACK}-")
+                    events += [(event["timestamp"], name, event) for found in pages for event in found["events"]]
+            for timestamp, name, event in sorted(events, key=lambda each: each[0]):
+                line = event["message"].rstrip()
+                key = (name, event["logStreamName"], timestamp, line)
+                if key not in printed and not line.startswith(("START ", "END ", "REPORT ")):
+                    print(f"{name:13} {line}", flush=True)
+                printed.add(key)
+            for line in emulator_log.readlines():
+                if " WARNING " in line or " ERROR " in line:
+                    print(f"{'emulator':13} {line.rstrip()}", flush=True)
+            if not arguments.follow:
+                return
+            time.sleep(1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Linklet's local system; see the Makefile")
+    commands = parser.add_subparsers(required=True, metavar="command")
+
+    def command(name: str, function, text: str) -> argparse.ArgumentParser:  # noqa: ANN001
+        added = commands.add_parser(name, help=text)
+        added.set_defaults(function=function)
+        return added
+
+    up = command("up", command_up, "build, start and deploy; idempotent")
+    up.add_argument("--port", type=int, default=None, help=f"of the emulator, default {DEFAULT_PORT}")
+    command("down", command_down, "stop everything")
+    command("url", command_url, "print the API's base URL")
+    logs = command("logs", command_logs, "follow the logs (needs the emulator's Python)")
+    logs.add_argument("--minutes", type=float, default=2, help="how far to look back")
+    logs.add_argument("--no-follow", dest="follow", action="store_false")
+    env = command("env", command_env, "print the functions' variables (needs the emulator's Python)")
+    env.add_argument("--public-base-url", default="")
+    e2e = command("e2e", command_e2e, "run the end-to-end tests")
+    e2e.add_argument("arguments", nargs=argparse.REMAINDER, help="passed to cargo test")
+    run = command("run", command_run, "run a program in the local system's environment")
+    run.add_argument("program", nargs=argparse.REMAINDER)
+    tools = command("install", command_install, "install pinned tools")
+    tools.add_argument("tools", nargs="+", choices=sorted(path.stem for path in REQUIREMENTS.glob("*.txt")))
+
+    arguments = parser.parse_args()
+    try:
+        arguments.function(arguments)
+    except Failure as failure:
+        say(str(failure))
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()
