@@ -1,7 +1,7 @@
 """Runs Linklet on this machine: the real template, deployed with the real `sam deploy` to an AWS emulator on loopback.
 
-The Makefile is the way in (`make up`, `make down`, `make url`, `make logs`, `make e2e`). Only Python's standard library is
-needed to start; the tools it drives are installed, pinned, under `.linklet/tools`. Everything else that it writes
+The Makefile is the way in (`make up`, `make down`, `make url`, `make logs`, `make e2e`). Only Python's standard library
+is needed to start; the tools it drives are installed, pinned, under `.linklet/tools`. Everything else that it writes
 (process id, logs, the emulator's working files) is under `.linklet/local`, or `.linklet/e2e` for the tests' own system.
 
 The emulator keeps its data in memory: `make down`, a reboot or a crash ends it, and the next `make up` starts from an
@@ -47,15 +47,15 @@ def say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-# ----------------------------------------------------------------------------------------------------------------- tools
+# ---------------------------------------------------------------------------------------------------------------- tools
 
 
 def check_python() -> None:
     if sys.version_info < PYTHON_AT_LEAST:
         wanted = ".".join(map(str, PYTHON_AT_LEAST))
         raise Failure(
-            f"Python {wanted} or later is needed, this is {platform.python_version()}. Install one (apt install python3, "
-            f"brew install python, https://www.python.org/downloads) and run `make PYTHON=/path/to/python3 …`."
+            f"Python {wanted} or later is needed, this is {platform.python_version()}. Install one (apt install "
+            f"python3, brew install python, https://www.python.org/downloads), then `make PYTHON=/path/to/python3 …`."
         )
     try:
         import ensurepip  # noqa: F401
@@ -86,7 +86,7 @@ def install(tool: str) -> Path:
         subprocess.run([sys.executable, "-m", "venv", home], check=True)
         pip = [home / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
         if subprocess.run([*pip, "--requirement", requirements]).returncode != 0:
-            raise Failure(f"Installing {tool} failed (see above). Is https://pypi.org, or your PIP_INDEX_URL, reachable?")
+            raise Failure(f"Installing {tool} failed (see above). Is https://pypi.org or your own index reachable?")
         stamp.write_text(wanted)
     return home
 
@@ -100,7 +100,7 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-# ----------------------------------------------------------------------------------------------------------------- build
+# ---------------------------------------------------------------------------------------------------------------- build
 
 
 def build() -> None:
@@ -128,7 +128,7 @@ def fingerprint(path: Path) -> tuple[int, int] | None:
     return status.st_size, status.st_mtime_ns
 
 
-# ---------------------------------------------------------------------------------------------------------- local system
+# --------------------------------------------------------------------------------------------------------- local system
 
 
 @dataclass(frozen=True)
@@ -343,6 +343,15 @@ class System:
                 raise Failure(f"GET {emulator.api_url}/health answers {status}. See `make logs` and {shown(self.log)}.")
             time.sleep(0.2)
 
+    def keep_function_logs(self) -> None:
+        """Saves what the functions logged, which otherwise ends with the emulator."""
+        kept = self.folder / "functions.log"
+        python = TOOLS / "emulator" / "bin" / "python"
+        logs = [python, __file__, "logs", "--system", self.folder.name, "--no-follow", "--minutes", "60"]
+        with open(kept, "w") as file:
+            subprocess.run(logs, stdout=file)
+        say(f"Logs of this run: {shown(kept)}, {shown(self.log)}")
+
     # -- down
 
     def down(self) -> bool:
@@ -406,7 +415,7 @@ def shown(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-# -------------------------------------------------------------------------------------------------------------- commands
+# ------------------------------------------------------------------------------------------------------------- commands
 
 
 def command_up(arguments: argparse.Namespace) -> None:
@@ -449,10 +458,10 @@ def command_e2e(arguments: argparse.Namespace) -> None:
         system.down()
         emulator = system.up(free_port())
         code = subprocess.run(tests, cwd=ROOT, env=system.environment(emulator)).returncode
+        if code != 0:
+            system.keep_function_logs()
     finally:
         system.down()
-    if code != 0:
-        say(f"The emulator's and the functions' log of this run: {shown(system.log)}")
     sys.exit(code)
 
 
@@ -477,7 +486,7 @@ def command_logs(arguments: argparse.Namespace) -> None:
     """Prints the functions' log lines, and the emulator's warnings, as they come. Ends with Ctrl-C."""
     import boto3
 
-    system = System("local")
+    system = System(arguments.system)
     os.environ.update(aws_environment(system.require().endpoint))
     cloudwatch = boto3.client("logs")
     since = int((time.time() - arguments.minutes * 60) * 1000)
@@ -522,6 +531,7 @@ def main() -> None:
     command("url", command_url, "print the API's base URL")
     logs = command("logs", command_logs, "follow the logs (needs the emulator's Python)")
     logs.add_argument("--minutes", type=float, default=2, help="how far to look back")
+    logs.add_argument("--system", choices=["local", "e2e"], default="local")
     logs.add_argument("--no-follow", dest="follow", action="store_false")
     env = command("env", command_env, "print the functions' variables (needs the emulator's Python)")
     env.add_argument("--public-base-url", default="")
