@@ -35,7 +35,7 @@ logs: ## follow the logs of the functions, and the emulator's warnings
 	@$(EMULATOR_PYTHON) infra/local/linklet.py logs
 
 demo: ## take the five-minute tour (API_URL=… for another system)
-	@$(LINKLET) run -- $(PYTHON) infra/local/demo.py
+	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) infra/local/demo.py
 
 # Functions are built and restarted as you edit them; tables, queues and secrets are those of the local system.
 watch: ## serve the same routes from your working copy on WATCH_PORT (needs make up)
@@ -66,7 +66,7 @@ e2e: ## end-to-end tests on a system of their own (API_URL=… for another)
 # ------------------------------------------------------------------------------------------------------------ Operations
 # QUEUE is analytics, notify or relay. The local system is meant unless you say STAGE=aws. See infra/runbooks/redrive.md.
 
-IN_STAGE = $(if $(filter aws,$(STAGE)),,$(LINKLET) run --)
+IN_STAGE = $(if $(filter aws,$(STAGE)),,$(LINKLET) run)
 
 dlq: ## show what is in QUEUE's dead-letter queue
 	@$(LINKLET) install sam

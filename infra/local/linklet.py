@@ -437,12 +437,9 @@ def command_install(arguments: argparse.Namespace) -> None:
 
 
 def command_run(arguments: argparse.Namespace) -> None:
-    """Runs a program with API_URL and the AWS variables of the local system. API_URL from outside wins: then nothing
-    is set, and the program talks to whatever the caller chose."""
-    environment = dict(os.environ)
-    if not environment.get("API_URL"):
-        system = System("local")
-        environment = system.environment(system.require())
+    """Runs a program with API_URL and the AWS variables of the local system, whatever the caller has set."""
+    system = System("local")
+    environment = system.environment(system.require())
     sys.exit(subprocess.run(arguments.program, env=environment).returncode)
 
 

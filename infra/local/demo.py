@@ -1,0 +1,179 @@
+"""The five-minute tour: what a client of Linklet does, against the system in API_URL. `make demo` runs it.
+
+Each call is printed as the curl command that does the same, followed by the real answer. The first answer that is not
+as expected ends the tour with an error.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import secrets
+import shlex
+import sys
+import time
+import urllib.parse
+from dataclasses import dataclass
+from typing import Any
+
+DESTINATION = "https://doc.rust-lang.org/book/?utm_source=linklet-demo"
+BEARER = "Authorization: Bearer $TOKEN"
+WAIT_SECONDS = 60
+
+
+class Unexpected(Exception):
+    pass
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Client:
+    """Follows no redirect, since the redirect is what we want to see."""
+
+    def __init__(self, base: str) -> None:
+        self.base = base.rstrip("/")
+        self.token: str | None = None
+
+    def request(self, method: str, path: str, body: Any = None, *, browser: bool = False) -> tuple[str, Answer]:
+        url = urllib.parse.urlsplit(path if path.startswith("http") else self.base + path)
+        headers = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
+        shown = ["curl"] if method == "GET" else ["curl", "-X", method]
+        if browser:
+            headers["Referer"] = "https://news.example/today"
+            shown = ["curl", "-i", "-e", headers["Referer"]]
+        elif self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+            shown += ["-H", BEARER]
+        data = None
+        if body is not None:
+            data = json.dumps(body).encode()
+            headers["Content-Type"] = "application/json"
+            shown += ["-H", "Content-Type: application/json", "-d", json.dumps(body)]
+        target = url.path + (f"?{url.query}" if url.query else "")
+        secure = url.scheme == "https"
+        connection = (http.client.HTTPSConnection if secure else http.client.HTTPConnection)(url.netloc, timeout=30)
+        try:
+            connection.request(method, target, data, headers)
+            response = connection.getresponse()
+            answer = Answer(response.status, response.headers, response.read())
+        finally:
+            connection.close()
+        command = shlex.join([*shown, url.geturl()])
+        return command.replace(f"'{BEARER}'", f'"{BEARER}"'), answer  # so that the shell fills in the token
+
+    def call(self, expected: int, method: str, path: str, body: Any = None, *, browser: bool = False) -> Answer:
+        command, answer = self.request(method, path, body, browser=browser)
+        show(command, answer)
+        check(answer.status == expected, f"expected status {expected}, got {answer.status}")
+        return answer
+
+    def wait_for(self, path: str, done, what: str) -> Answer:  # noqa: ANN001
+        """Asks again until `done`, and prints the last answer."""
+        start = time.monotonic()
+        while True:
+            command, answer = self.request("GET", path)
+            if answer.status == 200 and done(answer.json()):
+                print(f"(after {time.monotonic() - start:.1f} s)")
+                show(command, answer)
+                return answer
+            if time.monotonic() - start > WAIT_SECONDS:
+                show(command, answer)
+                raise Unexpected(f"{what} did not show up within {WAIT_SECONDS} s")
+            time.sleep(0.5)
+
+
+def step(text: str) -> None:
+    print(f"\n\n# {text}\n")
+
+
+def show(command: str, answer: Answer) -> None:
+    print(f"$ {command}")
+    print(f"HTTP {answer.status}")
+    for header in ("Location", "Cache-Control", "X-Correlation-ID"):
+        if header in answer.headers:
+            print(f"{header}: {answer.headers[header]}")
+    if answer.body:
+        try:
+            print(json.dumps(answer.json(), indent=2, ensure_ascii=False))
+        except ValueError:
+            print(answer.body.decode(errors="replace"))
+
+
+def check(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise Unexpected(otherwise)
+
+
+def tour(client: Client) -> None:
+    email = f"ada-{secrets.token_hex(4)}@example.com"
+    credentials = {"email": email, "password": secrets.token_urlsafe(16)}
+
+    step("Is it there?")
+    health = client.call(200, "GET", "/health").json()
+    check(health["status"] == "ok", "the service is not ok")
+
+    step("Create an account and sign in.")
+    user = client.call(201, "POST", "/api/auth/register", credentials).json()
+    session = client.call(200, "POST", "/api/auth/login", credentials).json()
+    client.token = session["token"]
+    print("$ export TOKEN=<the token above>")
+    me = client.call(200, "GET", "/api/me").json()
+    check((me["user_id"], me["email"]) == (user["user_id"], email), "the token belongs to somebody else")
+
+    step("Shorten a link.")
+    link = client.call(201, "POST", "/api/shorten", {"url": DESTINATION, "title": "The Rust book"}).json()
+    code = link["short_code"]
+    check(link["original_url"] == DESTINATION, "the link leads elsewhere")
+
+    step("Follow it, as a visitor's browser does.")
+    visit = client.call(301, "GET", link["short_url"], browser=True)
+    check(visit.headers["Location"] == DESTINATION, "the redirect leads elsewhere")
+
+    step("The click travels through the stream, the relay and the queue to the statistics.")
+    stats = client.wait_for(f"/api/stats/{code}", lambda body: body["total_clicks"] >= 1, "the click").json()
+    check(stats["total_clicks"] == 1, "one click was counted more than once")
+    timeline = client.call(200, "GET", f"/api/stats/{code}/timeline").json()
+    check(sum(point["clicks"] for point in timeline["points"]) == 1, "the timeline does not show the click")
+
+    step("Your links.")
+    urls = client.call(200, "GET", "/api/urls").json()["urls"]
+    check([url["short_code"] for url in urls] == [code], "the list is not the one link")
+
+    step("Your notifications: one for the new link.")
+    client.wait_for(
+        "/api/notifications",
+        lambda body: any(each["event_type"] == "url.created" for each in body["notifications"]),
+        "the notification",
+    )
+
+    step("Delete it. From now on the code is gone, its statistics stay.")
+    client.call(204, "DELETE", f"/api/urls/{code}")
+    client.call(410, "GET", f"/r/{code}", browser=True)
+    stats = client.call(200, "GET", f"/api/stats/{code}").json()
+    check(stats["total_clicks"] == 1, "the statistics are gone")
+
+
+def main() -> None:
+    base = os.environ.get("API_URL")
+    if not base:
+        sys.exit("API_URL is not set. `make demo` sets it to the local system.")
+    try:
+        tour(Client(base))
+    except Unexpected as problem:
+        sys.exit(f"\nNot as expected: {problem}.")
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        sys.exit(f"\nNot as expected: {type(problem).__name__}: {problem}.")
+    print("\n\nThat was the tour.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""Shows or processes again what is in a dead-letter queue. `make dlq` and `make redrive` run it; read
+runbooks/redrive.md first.
+
+Messages of `analytics` and `notify` go back to their queue. What relay could not read never was in a queue: its records
+are given to the relay function again, and so are those of a batch that Lambda gave up on, as long as its stream still
+has them. A message is deleted only after it was taken over. AWS's own redrive task can't do that, nor does every
+emulator have it, so all three go the same way here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import os
+import sys
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from typing import Any
+
+import boto3
+from botocore.exceptions import ClientError
+
+STACK = os.environ.get("STACK_NAME") or "linklet"
+HOLD_SECONDS = 120  # how long a message is ours while we work on it
+
+
+class Failure(Exception):
+    pass
+
+
+def outputs() -> dict[str, str]:
+    stack = boto3.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"][0]
+    return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+
+
+def messages(queue: str, hold: int, until: float) -> Iterator[dict[str, Any]]:
+    """Receives the messages that were sent before `until`, each once, so that one that comes back doesn't loop."""
+    sqs = boto3.client("sqs")
+    seen: set[str] = set()
+    misses = 0
+    while misses < 3:  # a single empty answer does not mean an empty queue
+        found = sqs.receive_message(
+            QueueUrl=queue,
+            MaxNumberOfMessages=10,
+            WaitTimeSeconds=1,
+            VisibilityTimeout=hold,
+            AttributeNames=["SentTimestamp", "ApproximateReceiveCount"],
+            MessageAttributeNames=["All"],
+        ).get("Messages", [])
+        fresh = [each for each in found if each["MessageId"] not in seen]
+        fresh = [each for each in fresh if int(each["Attributes"]["SentTimestamp"]) <= until * 1000]
+        seen |= {each["MessageId"] for each in fresh}
+        misses = 0 if fresh else misses + 1
+        yield from fresh
+
+
+def show(queue: str) -> int:
+    """Prints the messages and leaves them where they are."""
+    count = 0
+    for message in messages(queue, hold=10, until=now()):
+        count += 1
+        sent = datetime.fromtimestamp(int(message["Attributes"]["SentTimestamp"]) / 1000, timezone.utc)
+        print(f"--- {message['MessageId']}, sent {sent:%Y-%m-%d %H:%M:%S} UTC")
+        for name, value in message.get("MessageAttributes", {}).items():
+            print(f"{name}: {value.get('StringValue', '(binary)')}")
+        try:
+            print(json.dumps(json.loads(message["Body"]), indent=2, ensure_ascii=False))
+        except ValueError:
+            print(message["Body"])
+    print(f"{count} message(s).")
+    return 0
+
+
+def move(source: str, destination: str) -> int:
+    sqs = boto3.client("sqs")
+    count = 0
+    for message in messages(source, HOLD_SECONDS, until=now()):
+        sqs.send_message(
+            QueueUrl=destination,
+            MessageBody=message["Body"],
+            MessageAttributes=message.get("MessageAttributes", {}),
+        )
+        sqs.delete_message(QueueUrl=source, ReceiptHandle=message["ReceiptHandle"])
+        count += 1
+    print(f"{count} message(s) sent back.")
+    return 0
+
+
+def relay_again(source: str, function: str) -> int:
+    sqs = boto3.client("sqs")
+    done = failed = 0
+    for message in messages(source, HOLD_SECONDS, until=now()):
+        try:
+            records = records_of(message["Body"])
+            invoke(function, records)
+        except Failure as failure:
+            print(f"{message['MessageId']} stays: {failure}", file=sys.stderr)
+            failed += 1
+            continue
+        sqs.delete_message(QueueUrl=source, ReceiptHandle=message["ReceiptHandle"])
+        print(f"{message['MessageId']}: {len(records)} record(s) relayed")
+        done += 1
+    print(f"{done} message(s) done, {failed} left.")
+    return 1 if failed else 0
+
+
+def records_of(body: str) -> list[dict[str, Any]]:
+    """The stream records that a message stands for."""
+    try:
+        content = json.loads(body)
+    except ValueError:
+        raise Failure("it is not JSON") from None
+    if not isinstance(content, dict):
+        raise Failure("it is neither a stream record nor a failed batch")
+    if "DDBStreamBatchInfo" in content:
+        return records_in_stream(content["DDBStreamBatchInfo"])
+    record = content.get("record", content)  # relay's own messages: the record, alone or beside the reason
+    if not isinstance(record, dict) or "dynamodb" not in record:
+        raise Failure("it is neither a stream record nor a failed batch")
+    return [record]
+
+
+def records_in_stream(batch: dict[str, Any]) -> list[dict[str, Any]]:
+    """Reads a batch that Lambda gave up on, of which it keeps only the place."""
+    streams = boto3.client("dynamodbstreams")
+    try:
+        iterator = streams.get_shard_iterator(
+            StreamArn=batch["streamArn"],
+            ShardId=batch["shardId"],
+            ShardIteratorType="AT_SEQUENCE_NUMBER",
+            SequenceNumber=batch["startSequenceNumber"],
+        )["ShardIterator"]
+        last, found = batch["endSequenceNumber"], []
+        while iterator:
+            answer = streams.get_records(ShardIterator=iterator, Limit=100)
+            for record in answer["Records"]:
+                if int(record["dynamodb"]["SequenceNumber"]) > int(last):
+                    return found
+                found.append(as_event(record, batch["streamArn"]))
+                if record["dynamodb"]["SequenceNumber"] == last:
+                    return found
+            if not answer["Records"]:
+                break
+            iterator = answer.get("NextShardIterator")
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "TrimmedDataAccessException":
+            raise Failure("its records left the stream after 24 hours; see the runbook") from None
+        raise Failure(f"its records can't be read: {error}") from None
+    if not found:
+        raise Failure("its records are no longer in the stream; see the runbook")
+    return found
+
+
+def as_event(record: dict[str, Any], stream: str) -> dict[str, Any]:
+    """What Lambda makes of a record: the API's answer with plain numbers for times and base64 for bytes."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, datetime):
+            return value.timestamp()
+        if isinstance(value, bytes):
+            return base64.b64encode(value).decode()
+        raise TypeError(type(value))
+
+    return json.loads(json.dumps(record | {"eventSourceARN": stream}, default=plain))
+
+
+def invoke(function: str, records: list[dict[str, Any]]) -> None:
+    """Lets relay work on the records. It puts what it still can't read into the dead-letter queue again."""
+    answer = boto3.client("lambda").invoke(FunctionName=function, Payload=json.dumps({"Records": records}).encode())
+    result = json.load(answer["Payload"])
+    if answer.get("FunctionError"):
+        raise Failure(f"relay failed: {result.get('errorMessage') if isinstance(result, dict) else result}")
+    if isinstance(result, dict) and result.get("batchItemFailures"):
+        raise Failure("relay could not deliver all of it; what was delivered is not counted twice")
+
+
+def now() -> float:
+    return datetime.now(timezone.utc).timestamp()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Shows or processes again what is in a dead-letter queue")
+    parser.add_argument("action", choices=["show", "redrive"])
+    parser.add_argument("queue", choices=["analytics", "notify", "relay"])
+    arguments = parser.parse_args()
+
+    stack = outputs()
+    name = arguments.queue.capitalize()
+    dead = stack[f"{name}DlqUrl"]
+    if arguments.action == "show":
+        sys.exit(show(dead))
+    if arguments.queue == "relay":
+        sys.exit(relay_again(dead, stack["RelayFunctionName"]))
+    sys.exit(move(dead, stack[f"{name}QueueUrl"]))
+
+
+if __name__ == "__main__":
+    main()
