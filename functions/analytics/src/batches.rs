@@ -1,0 +1,65 @@
+//! From a batch of messages to transactions.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, hash_map::Entry};
+
+use linklet_domain::{CorrelationId, EventDetail, EventId, ShortCode, Timestamp, UrlClicked};
+use linklet_dynamodb::StatsTable;
+use linklet_lambda::batch::{Received, Unreadable};
+
+/// A click to count, with the messages that brought it: SQS may deliver one twice in a batch.
+#[derive(Debug, Clone)]
+pub(crate) struct Clicked {
+    pub event_id: EventId,
+    pub occurred_at: Timestamp,
+    pub correlation_id: CorrelationId,
+    pub detail: UrlClicked,
+    pub message_ids: Vec<String>,
+}
+
+/// A link's clicks by time, so that milestones are reached by the click that came at that place.
+pub(crate) type ByTime = BTreeMap<Timestamp, Vec<Clicked>>;
+
+/// Groups clicks by link, each click once. An event that is no click has no business in this queue and is set aside.
+pub(crate) fn by_link(received: Vec<Received>, set_aside: &mut Vec<Unreadable>) -> BTreeMap<ShortCode, ByTime> {
+    let mut clicks: HashMap<EventId, Clicked> = HashMap::with_capacity(received.len());
+    for Received { message_id, event, .. } in received {
+        let EventDetail::UrlClicked(detail) = event.detail else {
+            let body = serde_json::to_string(&event).unwrap_or_default();
+            set_aside.push(Unreadable { message_id, reason: "not a click".to_owned(), body });
+            continue;
+        };
+        match clicks.entry(event.event_id) {
+            Entry::Occupied(mut known) => known.get_mut().message_ids.push(message_id),
+            Entry::Vacant(vacant) => {
+                let click = Clicked {
+                    event_id: vacant.key().clone(),
+                    occurred_at: event.occurred_at,
+                    correlation_id: event.correlation_id,
+                    detail,
+                    message_ids: vec![message_id],
+                };
+                vacant.insert(click);
+            }
+        }
+    }
+    let mut links: BTreeMap<ShortCode, ByTime> = BTreeMap::new();
+    for click in clicks.into_values() {
+        let link = links.entry(click.detail.short_code.clone()).or_default();
+        link.entry(click.occurred_at).or_default().push(click);
+    }
+    links
+}
+
+/// How many of the clicks, from the front, fit one transaction.
+pub(crate) fn next_transaction(clicks: &[Clicked]) -> usize {
+    let mut days = BTreeSet::new();
+    clicks
+        .iter()
+        .enumerate()
+        .take_while(|(index, click)| {
+            days.insert(click.occurred_at.day());
+            StatsTable::fits_one_transaction(index + 1, days.len())
+        })
+        .count()
+        .max(1)
+}

@@ -1,0 +1,177 @@
+//! Registration, login and the caller's own identity.
+
+mod password;
+
+use linklet_domain::{
+    Account, EmailAddress, Invalid, Membership, Password, Role, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+};
+use linklet_dynamodb::{RegisterOutcome, Registration, UsersTable};
+use linklet_lambda::{
+    http::{ApiError, Handler, JsonObject, Method, Request, Response, StatusCode, json},
+    identity::{Authenticator, TokenIssuer},
+    telemetry::chain,
+};
+use serde_json::json;
+
+/// `POST /api/auth/register`, `POST /api/auth/login` and `GET /api/me`.
+pub struct Auth {
+    /// Accounts and workspaces.
+    pub users: UsersTable,
+    /// Verifies tokens.
+    pub authenticator: Authenticator,
+    /// Signs tokens.
+    pub issuer: TokenIssuer,
+}
+
+const BODY_LIMIT: usize = 1_024;
+
+impl Handler for Auth {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        match (request.method(), request.segments().as_slice()) {
+            (&Method::POST, ["api", "auth", "register"]) => self.register(request).await,
+            (&Method::POST, ["api", "auth", "login"]) => self.login(request).await,
+            (&Method::GET, ["api", "me"]) => self.me(request),
+            _ => Err(ApiError::NotFound("no such route")),
+        }
+    }
+}
+
+impl Auth {
+    async fn register(&self, request: &Request) -> Result<Response, ApiError> {
+        const SLUG_TRIES: usize = 3;
+        let wanted = NewAccount::parse(&request.json(BODY_LIMIT)?)?;
+        let password_hash =
+            password::hash(wanted.password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
+        for _ in 0..SLUG_TRIES {
+            let registration = wanted.registration(&password_hash, request);
+            match self.users.register(&registration).await? {
+                RegisterOutcome::Registered => {
+                    return Ok(json(
+                        StatusCode::CREATED,
+                        &json!({
+                            "user_id": registration.account.id,
+                            "email": registration.account.email,
+                            "workspace_id": registration.membership.workspace,
+                        }),
+                    ));
+                }
+                RegisterOutcome::EmailTaken => return Err(ApiError::Conflict("email is already registered")),
+                RegisterOutcome::SlugTaken => {}
+            }
+        }
+        Err(ApiError::Unavailable("could not generate a unique workspace slug; try again"))
+    }
+
+    async fn login(&self, request: &Request) -> Result<Response, ApiError> {
+        let body = request.json(BODY_LIMIT)?;
+        let email = body.string("email")?.ok_or_else(|| Invalid::new("email is required"))?;
+        let password = body.string("password")?.ok_or_else(|| Invalid::new("password is required"))?;
+        let slug = body.string("workspace")?;
+
+        // An address that can't exist is treated like one that doesn't, so that every refusal takes the same time.
+        let found = match EmailAddress::parse(email) {
+            Ok(email) => self.users.find_by_email(&email).await?,
+            Err(_) => None,
+        };
+        let stored_hash = found.as_ref().map(|(account, _)| account.password_hash.as_str());
+        if !password::verify(password.as_bytes(), stored_hash) {
+            return Err(ApiError::InvalidCredentials);
+        }
+        let (account, memberships) = found.ok_or(ApiError::InvalidCredentials)?;
+        let membership = self.choose(&memberships, slug).await?;
+        self.refresh_hash(&account, password).await;
+
+        let (token, expires_at) = self.issuer.issue(
+            &account.id,
+            &account.email,
+            &membership.workspace,
+            membership.role,
+            request.received_at(),
+        )?;
+        Ok(json(StatusCode::OK, &json!({"token": token, "expires_at": expires_at})))
+    }
+
+    /// The named workspace among the memberships, or the oldest one.
+    async fn choose<'m>(&self, memberships: &'m [Membership], slug: Option<&str>) -> Result<&'m Membership, ApiError> {
+        let chosen = match slug {
+            None => memberships.first(),
+            Some(slug) => {
+                let workspace = match WorkspaceSlug::parse(slug) {
+                    Ok(slug) => self.users.workspace_by_slug(&slug).await?,
+                    Err(_) => None,
+                };
+                memberships.iter().find(|membership| Some(&membership.workspace) == workspace.as_ref())
+            }
+        };
+        chosen.ok_or(ApiError::InvalidCredentials)
+    }
+
+    /// Replaces a hash of an older kind. The login has succeeded; if this fails, the next login tries again.
+    async fn refresh_hash(&self, account: &Account, password: &str) {
+        if !password::is_outdated(&account.password_hash) {
+            return;
+        }
+        match password::hash(password.as_bytes()) {
+            Ok(hash) => {
+                if let Err(error) = self.users.replace_password_hash(&account.id, &account.password_hash, &hash).await {
+                    tracing::warn!(error = chain(&error), "a password hash could not be renewed");
+                }
+            }
+            Err(error) => tracing::warn!(error = chain(&error), "a password hash could not be renewed"),
+        }
+    }
+
+    fn me(&self, request: &Request) -> Result<Response, ApiError> {
+        let caller = self.authenticator.authenticate(request)?;
+        Ok(json(
+            StatusCode::OK,
+            &json!({
+                "user_id": caller.user(),
+                "email": caller.email(),
+                "workspace_id": caller.workspace(),
+                "role": caller.role(),
+            }),
+        ))
+    }
+}
+
+/// What somebody asks for when they register.
+struct NewAccount {
+    email: EmailAddress,
+    password: Password,
+    full_name: Option<String>,
+    workspace_name: Option<WorkspaceName>,
+}
+
+impl NewAccount {
+    const MAX_FULL_NAME: usize = 255;
+
+    fn parse(body: &JsonObject) -> Result<Self, Invalid> {
+        Ok(Self {
+            email: EmailAddress::parse(body.string("email")?.unwrap_or_default())?,
+            password: Password::parse(body.string("password")?.ok_or_else(|| Invalid::new("password is required"))?)?,
+            full_name: body.short_string("full_name", Self::MAX_FULL_NAME)?,
+            workspace_name: body.string("workspace_name")?.map(WorkspaceName::parse).transpose()?,
+        })
+    }
+
+    /// The rows to write, with fresh ids.
+    fn registration(&self, password_hash: &str, request: &Request) -> Registration {
+        let now = request.received_at();
+        let workspace = WorkspaceId::generate();
+        let stem = self.workspace_name.as_ref().map_or(self.email.local_part(), WorkspaceName::as_str);
+        let workspace_slug = WorkspaceSlug::derive(stem, &workspace);
+        Registration {
+            account: Account {
+                id: UserId::generate(),
+                email: self.email.clone(),
+                full_name: self.full_name.clone(),
+                password_hash: password_hash.to_owned(),
+                created_at: now,
+            },
+            membership: Membership { workspace, role: Role::Admin, joined_at: now },
+            workspace_name: self.workspace_name.clone().unwrap_or_else(|| WorkspaceName::personal(&self.email)),
+            workspace_slug,
+        }
+    }
+}

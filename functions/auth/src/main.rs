@@ -1,0 +1,29 @@
+//! Registration and login. This file only wires; `handler.rs` decides.
+
+use std::process::ExitCode;
+
+use aws_sdk_dynamodb::Client as DynamoDb;
+use aws_sdk_secretsmanager::Client as SecretsManager;
+use linklet_auth::Auth;
+use linklet_dynamodb::UsersTable;
+use linklet_lambda::{
+    StartError, aws, config, http,
+    identity::{Authenticator, TokenIssuer},
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    linklet_lambda::start("auth", run()).await
+}
+
+async fn run() -> Result<(), StartError> {
+    let (table, secret) = (config::required("USERS_TABLE")?, config::required("JWT_SECRET_ID")?);
+    let aws = aws::load().await;
+    let secrets = SecretsManager::new(&aws);
+    http::serve(Auth {
+        users: UsersTable::new(DynamoDb::new(&aws), table),
+        authenticator: Authenticator::load(&secrets, &secret).await?,
+        issuer: TokenIssuer::load(&secrets, &secret).await?,
+    })
+    .await
+}

@@ -1,0 +1,19 @@
+//! Answers whether the API is there. It reads nothing, so it can't fail for another's fault.
+
+use linklet_lambda::http::{ApiError, Handler, Method, Request, Response, StatusCode, json};
+use serde_json::json;
+
+/// `GET /health`.
+pub struct Health;
+
+impl Handler for Health {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        match (request.method(), request.segments().as_slice()) {
+            (&Method::GET, ["health"]) => Ok(json(
+                StatusCode::OK,
+                &json!({"status": "ok", "service": "linklet", "version": env!("CARGO_PKG_VERSION")}),
+            )),
+            _ => Err(ApiError::NotFound("no such route")),
+        }
+    }
+}

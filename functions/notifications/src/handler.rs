@@ -1,0 +1,68 @@
+//! Reads what a person was told.
+
+use linklet_domain::{EventId, Notification, NotificationStatus, Timestamp};
+use linklet_dynamodb::{Cursor, NotificationsTable};
+use linklet_lambda::{
+    http::{ApiError, Handler, Method, Request, Response, StatusCode, json},
+    identity::{Authenticator, Caller},
+};
+use serde::Serialize;
+
+/// `GET /api/notifications`.
+pub struct Notifications {
+    /// Verifies tokens.
+    pub authenticator: Authenticator,
+    /// The notifications.
+    pub notifications: NotificationsTable,
+}
+
+impl Handler for Notifications {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        match (request.method(), request.segments().as_slice()) {
+            (&Method::GET, ["api", "notifications"]) => {
+                let caller = self.authenticator.authenticate(request)?;
+                self.list(request, &caller).await
+            }
+            _ => Err(ApiError::NotFound("no such route")),
+        }
+    }
+}
+
+impl Notifications {
+    async fn list(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        let limit = request.page_size()?;
+        let after = request.query("after").map(Cursor::decode).transpose()?;
+        let page = self.notifications.list(caller.user(), limit, after.as_ref()).await?;
+        let notifications = page.items.iter().map(NotificationView::from).collect();
+        Ok(json(StatusCode::OK, &Feed { notifications, next_cursor: page.next.map(|cursor| cursor.encode()) }))
+    }
+}
+
+#[derive(Serialize)]
+struct Feed<'a> {
+    notifications: Vec<NotificationView<'a>>,
+    next_cursor: Option<String>,
+}
+
+#[derive(Serialize)]
+struct NotificationView<'a> {
+    id: &'a EventId,
+    event_type: &'a str,
+    status: NotificationStatus,
+    created_at: Timestamp,
+    sent_at: Option<Timestamp>,
+    message: &'a str,
+}
+
+impl<'a> From<&'a Notification> for NotificationView<'a> {
+    fn from(notification: &'a Notification) -> Self {
+        Self {
+            id: &notification.id,
+            event_type: &notification.event_type,
+            status: notification.status,
+            created_at: notification.created_at,
+            sent_at: notification.sent_at,
+            message: &notification.message,
+        }
+    }
+}

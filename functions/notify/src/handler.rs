@@ -1,0 +1,135 @@
+//! Tells people about their links.
+//!
+//! An event makes one notification however often it is delivered, since the event is the row's key. The row remembers how
+//! far delivery has come, so a retry repeats only the step that failed. What fails to the end stands as failed in the list
+//! and waits in the dead-letter queue.
+
+mod mail;
+mod topic;
+
+use std::{error::Error, time::Instant};
+
+use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
+use linklet_domain::{Event, EventDetail, Notification, Timestamp};
+use linklet_dynamodb::{NotificationsTable, RepositoryError};
+use linklet_lambda::{
+    batch::{self, Consumer, DeadLetterQueue, Received, Unreadable},
+    telemetry::chain,
+};
+
+pub use self::{mail::Mailer, topic::Topic};
+
+/// Stores, publishes and mails notifications.
+pub struct Notify {
+    /// The notifications and where people get mail.
+    pub notifications: NotificationsTable,
+    /// Every notification goes here.
+    pub topic: Topic,
+    /// Every notification is mailed if there is one.
+    pub mailer: Option<Mailer>,
+    /// Messages that make no notification go here.
+    pub dead_letters: DeadLetterQueue,
+    /// How often the queue delivers a message before it gives up.
+    pub max_receives: u32,
+}
+
+/// Why a notification was not delivered everywhere.
+#[derive(Debug, thiserror::Error)]
+pub enum DeliveryError {
+    /// The table failed.
+    #[error("the notification could not be stored")]
+    Repository(#[from] RepositoryError),
+    /// SNS failed.
+    #[error("the notification could not be published")]
+    Topic(#[source] Box<dyn Error + Send + Sync>),
+    /// SES failed.
+    #[error("the notification could not be mailed")]
+    Mail(#[source] Box<dyn Error + Send + Sync>),
+    /// The event that tells the address, the owner's first `url.created`, has not come by yet.
+    #[error("the owner's mail address is not known yet")]
+    UnknownAddress,
+}
+
+impl Consumer<SqsEvent, SqsBatchResponse> for Notify {
+    async fn consume(&self, batch: SqsEvent) -> SqsBatchResponse {
+        let started = Instant::now();
+        let records = batch.records.len();
+        let (readable, unreadable) = batch::read(batch);
+        let mut failed = self.dead_letters.park_all(unreadable).await;
+        for received in readable {
+            if !self.process(&received).await {
+                failed.push(received.message_id);
+            }
+        }
+        batch::log(records, failed.len(), started);
+        batch::failures(failed)
+    }
+}
+
+impl Notify {
+    /// Says whether the message is done with.
+    async fn process(&self, received: &Received) -> bool {
+        let event = &received.event;
+        let Some(notification) = Notification::from_event(event) else {
+            return self.set_aside(received).await;
+        };
+        match self.deliver(event, &notification).await {
+            Ok(()) => {
+                tracing::info!(
+                    correlation_id = event.correlation_id.as_str(),
+                    event_id = event.event_id.as_str(),
+                    event_type = event.event_type(),
+                    "notification delivered"
+                );
+                true
+            }
+            Err(error) => {
+                tracing::error!(
+                    correlation_id = event.correlation_id.as_str(),
+                    event_id = event.event_id.as_str(),
+                    event_type = event.event_type(),
+                    attempt = received.receive_count,
+                    error = chain(&error),
+                    "notification not delivered"
+                );
+                if received.receive_count >= self.max_receives {
+                    self.give_up(&notification).await;
+                }
+                false
+            }
+        }
+    }
+
+    async fn deliver(&self, event: &Event, notification: &Notification) -> Result<(), DeliveryError> {
+        if let EventDetail::UrlCreated(created) = &event.detail {
+            self.notifications.remember_owner(&created.user_id, &created.user_email, event.occurred_at).await?;
+        }
+        let delivery = self.notifications.open(notification).await?;
+        if delivery.complete {
+            return Ok(());
+        }
+        if !delivery.published {
+            self.topic.publish(notification).await?;
+            self.notifications.mark_published(notification, Timestamp::now()).await?;
+        }
+        if let Some(mailer) = &self.mailer {
+            let address = self.notifications.owner_email(&notification.user).await?;
+            mailer.send(notification, &address.ok_or(DeliveryError::UnknownAddress)?).await?;
+        }
+        self.notifications.mark_sent(notification, Timestamp::now()).await?;
+        Ok(())
+    }
+
+    async fn give_up(&self, notification: &Notification) {
+        if let Err(error) = self.notifications.mark_failed(notification).await {
+            tracing::error!(error = chain(&error), "a failed notification could not be marked");
+        }
+    }
+
+    /// An event that nobody is told about has no business in this queue.
+    async fn set_aside(&self, received: &Received) -> bool {
+        let body = serde_json::to_string(&received.event).unwrap_or_default();
+        let (message_id, reason) = (received.message_id.clone(), "nobody is told about this event".to_owned());
+        self.dead_letters.park_all(vec![Unreadable { message_id, reason, body }]).await.is_empty()
+    }
+}

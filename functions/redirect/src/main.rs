@@ -1,0 +1,28 @@
+//! Following links. This file only wires; `handler.rs` decides.
+
+use std::process::ExitCode;
+
+use aws_sdk_dynamodb::Client as DynamoDb;
+use aws_sdk_secretsmanager::Client as SecretsManager;
+use linklet_domain::Salt;
+use linklet_dynamodb::{ClicksTable, LinksTable};
+use linklet_lambda::{StartError, aws, config, http, secrets};
+use linklet_redirect::Redirect;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    linklet_lambda::start("redirect", run()).await
+}
+
+async fn run() -> Result<(), StartError> {
+    let (links, clicks) = (config::required("LINKS_TABLE")?, config::required("CLICKS_TABLE")?);
+    let salt = config::required("CLICK_SALT_ID")?;
+    let aws = aws::load().await;
+    let dynamodb = DynamoDb::new(&aws);
+    http::serve(Redirect {
+        salt: Salt::parse(&secrets::current(&SecretsManager::new(&aws), &salt).await?)?,
+        links: LinksTable::new(dynamodb.clone(), links),
+        clicks: ClicksTable::new(dynamodb, clicks),
+    })
+    .await
+}

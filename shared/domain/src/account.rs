@@ -1,0 +1,251 @@
+//! People, their workspaces and what they may do in them.
+
+use std::fmt;
+
+use email_address::Options;
+use serde::{Deserialize, Serialize};
+
+use crate::{Invalid, Link, Timestamp, UserId, WorkspaceId, validated::string_newtype};
+
+/// A mail address, lower-cased and trimmed, shaped as RFC 5321 wants it and at most 254 bytes long.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct EmailAddress(String);
+
+impl EmailAddress {
+    /// The longest address that fits an SMTP path (RFC 5321 4.5.3.1.3, less the angle brackets).
+    pub const MAX_LENGTH: usize = 254;
+
+    /// Trims, lower-cases and checks an address.
+    ///
+    /// # Errors
+    /// When it is missing, too long, or not the bare address of a mailbox at a domain.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let address = text.trim().to_lowercase();
+        if address.is_empty() {
+            return Err(Invalid::new("email is required"));
+        }
+        if address.len() > Self::MAX_LENGTH {
+            return Err(Invalid::new("email must have at most 254 bytes"));
+        }
+        let shape = Options::default().without_display_text().without_domain_literal().with_required_tld();
+        email_address::EmailAddress::parse_with_options(&address, shape)
+            .map_err(|_| Invalid::new("email is not a valid address"))?;
+        Ok(Self(address))
+    }
+
+    /// The part before the last `@`.
+    #[must_use]
+    pub fn local_part(&self) -> &str {
+        self.0.rsplit_once('@').map_or(&self.0, |(local, _)| local)
+    }
+}
+
+string_newtype!(EmailAddress);
+
+/// A password as somebody typed it. It is never printed.
+#[derive(Clone)]
+pub struct Password(String);
+
+impl Password {
+    /// Accepts 8–1,024 bytes.
+    ///
+    /// # Errors
+    /// When it is shorter or longer.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        match text.len() {
+            0..8 => Err(Invalid::new("password must be at least 8 characters")),
+            8..=1_024 => Ok(Self(text.to_owned())),
+            _ => Err(Invalid::new("password must have at most 1,024 bytes")),
+        }
+    }
+
+    /// What goes into the hash function.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Password(…)")
+    }
+}
+
+/// What a member may do in a workspace. Each role includes the ones before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Reads.
+    Viewer,
+    /// Creates links and changes its own.
+    Member,
+    /// Does everything.
+    Admin,
+}
+
+impl Role {
+    /// Whether someone with this role may change or delete a link of the workspace.
+    #[must_use]
+    pub fn may_change(self, link: &Link, user: &UserId) -> bool {
+        match self {
+            Self::Viewer => false,
+            Self::Member => link.owner == *user,
+            Self::Admin => true,
+        }
+    }
+}
+
+/// A workspace's name for people: 1–100 characters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct WorkspaceName(String);
+
+impl WorkspaceName {
+    /// Trims and checks a name.
+    ///
+    /// # Errors
+    /// When it is empty or longer than 100 characters.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let name = text.trim();
+        if (1..=100).contains(&name.chars().count()) && !name.chars().any(char::is_control) {
+            Ok(Self(name.to_owned()))
+        } else {
+            Err(Invalid::new("workspace_name must have 1–100 characters"))
+        }
+    }
+
+    /// The name of the workspace that a person gets at registration if they name none.
+    #[must_use]
+    pub fn personal(email: &EmailAddress) -> Self {
+        Self(format!("{}'s workspace", email.local_part()))
+    }
+}
+
+string_newtype!(WorkspaceName);
+
+/// A workspace's name in URLs and at login: 2–63 of `[a-z0-9-]`, not starting or ending with a hyphen.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct WorkspaceSlug(String);
+
+impl WorkspaceSlug {
+    const MAX_LENGTH: usize = 63;
+
+    /// Accepts `^[a-z0-9][a-z0-9-]*[a-z0-9]$`, at most 63 characters.
+    ///
+    /// # Errors
+    /// When the text is anything else.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let fits = (2..=Self::MAX_LENGTH).contains(&text.len());
+        let plain = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+        if fits && plain && !text.starts_with('-') && !text.ends_with('-') {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Invalid::new("slug must have 2–63 characters of a-z, 0-9 and inner hyphens"))
+        }
+    }
+
+    /// A slug that resembles a name; the end of the workspace's id, which is random, makes it unique.
+    #[must_use]
+    pub fn derive(name: &str, workspace: &WorkspaceId) -> Self {
+        let id = workspace.as_str();
+        let suffix = &id[id.len().saturating_sub(6)..];
+        let mut slug = String::new();
+        for character in name.to_lowercase().chars().take(40) {
+            if character.is_ascii_alphanumeric() {
+                slug.push(character);
+            } else if !slug.is_empty() && !slug.ends_with('-') {
+                slug.push('-');
+            }
+        }
+        let stem = slug.trim_end_matches('-');
+        Self(if stem.is_empty() { format!("ws-{suffix}") } else { format!("{stem}-{suffix}") })
+    }
+}
+
+string_newtype!(WorkspaceSlug);
+
+/// A person's account, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// Identifies the person.
+    pub id: UserId,
+    /// The address that they log in with.
+    pub email: EmailAddress,
+    /// How they are called, if they said.
+    pub full_name: Option<String>,
+    /// The hash of their password in PHC or modular crypt form.
+    pub password_hash: String,
+    /// When they registered.
+    pub created_at: Timestamp,
+}
+
+/// A person's place in a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Membership {
+    /// Which workspace.
+    pub workspace: WorkspaceId,
+    /// What the person may do there.
+    pub role: Role,
+    /// Since when.
+    pub joined_at: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn an_address_is_trimmed_and_lower_cased() {
+        assert_eq!(EmailAddress::parse("  Alice@Example.COM ").unwrap().as_str(), "alice@example.com");
+    }
+
+    #[test]
+    fn what_is_no_bare_address_is_refused() {
+        let too_long = format!("{}@example.com", "a".repeat(250));
+        for refused in [
+            "",
+            "alice",
+            "alice@",
+            "@example.com",
+            "a b@example.com",
+            "Alice <alice@example.com>",
+            "a@[127.0.0.1]",
+            "a@b@c.de",
+            "a@localhost",
+            &too_long,
+        ] {
+            assert!(EmailAddress::parse(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_password_has_8_to_1024_bytes_and_is_never_printed() {
+        assert!(Password::parse("1234567").is_err());
+        assert!(Password::parse("12345678").is_ok());
+        assert!(Password::parse(&"x".repeat(1_024)).is_ok());
+        assert!(Password::parse(&"x".repeat(1_025)).is_err());
+        assert_eq!(format!("{:?}", Password::parse("hunter2hunter2").unwrap()), "Password(…)");
+    }
+
+    #[test]
+    fn a_slug_has_letters_digits_and_inner_hyphens() {
+        assert!(WorkspaceSlug::parse("acme-corp").is_ok());
+        for refused in ["", "a", "-acme", "acme-", "Acme", "ac_me", &"a".repeat(64)] {
+            assert!(WorkspaceSlug::parse(refused).is_err(), "{refused}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_derived_slug_is_always_a_slug(name in any::<String>()) {
+            let slug = WorkspaceSlug::derive(&name, &WorkspaceId::generate());
+
+            prop_assert_eq!(WorkspaceSlug::parse(slug.as_str()), Ok(slug));
+        }
+    }
+}

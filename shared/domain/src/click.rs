@@ -1,0 +1,154 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    CorrelationId, EventId, Invalid, RedirectTarget, ShortCode, Timestamp, UserId, WorkspaceId,
+    validated::string_newtype,
+};
+
+/// One followed link, as it is stored and counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Click {
+    /// Identifies the click through every redelivery.
+    pub id: EventId,
+    /// The link that was followed.
+    pub code: ShortCode,
+    /// The workspace that the link belongs to.
+    pub workspace: WorkspaceId,
+    /// Who is told about the link's milestones.
+    pub owner: UserId,
+    /// When it was followed; statistics count by this, not by the time of counting.
+    pub clicked_at: Timestamp,
+    /// Who followed it, irreversibly.
+    pub ip_hash: IpHash,
+    /// The visitor's `User-Agent`, cut to 512 bytes; empty if there was none.
+    pub user_agent: String,
+    /// The visitor's `Referer`, cut to 1,024 bytes; `None` if there was none.
+    pub referer: Option<String>,
+    /// The correlation id of the request.
+    pub correlation_id: CorrelationId,
+}
+
+impl Click {
+    /// The longest user agent that is kept, in bytes.
+    pub const MAX_USER_AGENT: usize = 512;
+    /// The longest referrer that is kept, in bytes.
+    pub const MAX_REFERER: usize = 1_024;
+
+    /// A click on this link now.
+    #[must_use]
+    pub fn on(link: &RedirectTarget, at: Timestamp, ip_hash: IpHash, correlation_id: CorrelationId) -> Self {
+        Self {
+            id: EventId::generate(),
+            code: link.code.clone(),
+            workspace: link.workspace.clone(),
+            owner: link.owner.clone(),
+            clicked_at: at,
+            ip_hash,
+            user_agent: String::new(),
+            referer: None,
+            correlation_id,
+        }
+    }
+
+    /// The click with the visitor's headers, cut to size.
+    #[must_use]
+    pub fn with_headers(mut self, user_agent: Option<&str>, referer: Option<&str>) -> Self {
+        self.user_agent = truncated(user_agent.unwrap_or_default(), Self::MAX_USER_AGENT).to_owned();
+        self.referer =
+            referer.filter(|text| !text.is_empty()).map(|text| truncated(text, Self::MAX_REFERER).to_owned());
+        self
+    }
+}
+
+/// Cuts at a character boundary, at most `bytes` bytes.
+fn truncated(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
+
+/// The secret that keeps hashed addresses from being guessed back.
+#[derive(Clone)]
+pub struct Salt(String);
+
+impl Salt {
+    /// Accepts at least 32 bytes.
+    ///
+    /// # Errors
+    /// When the text is shorter: all IPv4 addresses can be tried against a weak salt.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        if text.len() >= 32 {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Invalid::new("the click salt must have at least 32 bytes"))
+        }
+    }
+}
+
+impl fmt::Debug for Salt {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Salt(…)")
+    }
+}
+
+/// SHA-256 of a client address and the salt, in hex. The address itself is never stored or logged.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct IpHash(String);
+
+impl IpHash {
+    /// Hashes an address.
+    #[must_use]
+    pub fn of(address: &str, salt: &Salt) -> Self {
+        let digest = Sha256::new().chain_update(address).chain_update(&salt.0).finalize();
+        Self(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Accepts 64 hexadecimal digits.
+    ///
+    /// # Errors
+    /// When the text is anything else, such as an address that nobody hashed.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            Ok(Self(text.to_ascii_lowercase()))
+        } else {
+            Err(Invalid::new("ip_hash must be 64 hexadecimal digits"))
+        }
+    }
+}
+
+string_newtype!(IpHash);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn salt(letter: char) -> Salt {
+        Salt::parse(&letter.to_string().repeat(32)).unwrap()
+    }
+
+    #[test]
+    fn the_hash_depends_on_address_and_salt_and_shows_neither() {
+        let hash = IpHash::of("203.0.113.9", &salt('a'));
+
+        assert_eq!(hash, IpHash::of("203.0.113.9", &salt('a')));
+        assert_ne!(hash, IpHash::of("203.0.113.9", &salt('b')));
+        assert_ne!(hash, IpHash::of("203.0.113.8", &salt('a')));
+        assert_eq!(IpHash::parse(hash.as_str()), Ok(hash));
+        assert!(IpHash::parse("203.0.113.9").is_err());
+    }
+
+    #[test]
+    fn a_short_salt_is_refused_and_none_is_printed() {
+        assert!(Salt::parse("too short").is_err());
+        assert_eq!(format!("{:?}", salt('a')), "Salt(…)");
+    }
+
+    #[test]
+    fn headers_are_cut_at_a_character_boundary() {
+        assert_eq!(truncated("aü", 2), "a");
+        assert_eq!(truncated("aü", 3), "aü");
+        assert_eq!(truncated(&"x".repeat(600), Click::MAX_USER_AGENT).len(), 512);
+    }
+}

@@ -1,0 +1,171 @@
+//! The messages between the bounded contexts.
+//!
+//! An event carries all that its consumers need, so that none of them calls back. On the wire it is one flat JSON object.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CorrelationId, EmailAddress, EventId, IpHash, ShortCode, TargetUrl, Timestamp, UserId, WorkspaceId};
+
+/// Something that has happened, because the table write behind it has committed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// The same at every redelivery.
+    pub event_id: EventId,
+    /// When it happened, not when it was published.
+    pub occurred_at: Timestamp,
+    /// The correlation id of the request that caused it.
+    pub correlation_id: CorrelationId,
+    /// What happened.
+    #[serde(flatten)]
+    pub detail: EventDetail,
+}
+
+impl Event {
+    /// The routing key, such as `url.created`.
+    #[must_use]
+    pub fn event_type(&self) -> &'static str {
+        match self.detail {
+            EventDetail::UrlCreated(_) => "url.created",
+            EventDetail::UrlClicked(_) => "url.clicked",
+            EventDetail::UrlDeleted(_) => "url.deleted",
+            EventDetail::MilestoneReached(_) => "milestone.reached",
+        }
+    }
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event_type")]
+pub enum EventDetail {
+    /// A link was created.
+    #[serde(rename = "url.created")]
+    UrlCreated(UrlCreated),
+    /// A link was followed.
+    #[serde(rename = "url.clicked")]
+    UrlClicked(UrlClicked),
+    /// A link was deactivated by a person.
+    #[serde(rename = "url.deleted")]
+    UrlDeleted(UrlDeleted),
+    /// A link has reached a round number of clicks.
+    #[serde(rename = "milestone.reached")]
+    MilestoneReached(MilestoneReached),
+}
+
+/// A link was created.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlCreated {
+    /// The new code.
+    pub short_code: ShortCode,
+    /// Where it leads.
+    pub original_url: TargetUrl,
+    /// Whose link it is.
+    pub workspace_id: WorkspaceId,
+    /// Who created it.
+    pub user_id: UserId,
+    /// Where its creator gets mail. No other event repeats it.
+    pub user_email: EmailAddress,
+    /// When it will stop to redirect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A link was followed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlClicked {
+    /// The code.
+    pub short_code: ShortCode,
+    /// Whose link it is.
+    pub workspace_id: WorkspaceId,
+    /// Who is told about milestones.
+    pub user_id: UserId,
+    /// Who followed it, irreversibly.
+    pub ip_hash: IpHash,
+    /// The visitor's user agent, possibly empty.
+    #[serde(default)]
+    pub user_agent: String,
+    /// Where the visitor came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub referer: Option<String>,
+}
+
+/// A link was deactivated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlDeleted {
+    /// The code.
+    pub short_code: ShortCode,
+    /// Where it led.
+    pub original_url: TargetUrl,
+    /// Whose link it was.
+    pub workspace_id: WorkspaceId,
+    /// Who created it and is told.
+    pub user_id: UserId,
+    /// Who deactivated it.
+    pub deleted_by: UserId,
+}
+
+/// A link has reached a round number of clicks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MilestoneReached {
+    /// The code.
+    pub short_code: ShortCode,
+    /// Whose link it is.
+    pub workspace_id: WorkspaceId,
+    /// Who is told.
+    pub user_id: UserId,
+    /// 10, 100, 1,000, …
+    pub milestone: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_event_is_one_flat_object() {
+        let event = Event {
+            event_id: EventId::parse("0198c0de-0000-7000-8000-000000000001").unwrap(),
+            occurred_at: Timestamp::parse("2026-03-02T14:05:09Z").unwrap(),
+            correlation_id: CorrelationId::parse("req-1").unwrap(),
+            detail: EventDetail::MilestoneReached(MilestoneReached {
+                short_code: ShortCode::parse("abc1234").unwrap(),
+                workspace_id: WorkspaceId::parse("0198c0de-0000-7000-8000-000000000002").unwrap(),
+                user_id: UserId::parse("0198c0de-0000-7000-8000-000000000003").unwrap(),
+                milestone: 100,
+            }),
+        };
+
+        let on_the_wire = serde_json::to_value(&event).unwrap();
+
+        assert_eq!(
+            on_the_wire,
+            json!({
+                "event_id": "0198c0de-0000-7000-8000-000000000001",
+                "occurred_at": "2026-03-02T14:05:09.000Z",
+                "correlation_id": "req-1",
+                "event_type": "milestone.reached",
+                "short_code": "abc1234",
+                "workspace_id": "0198c0de-0000-7000-8000-000000000002",
+                "user_id": "0198c0de-0000-7000-8000-000000000003",
+                "milestone": 100,
+            })
+        );
+        assert_eq!(on_the_wire["event_type"], event.event_type());
+        assert_eq!(serde_json::from_value::<Event>(on_the_wire).unwrap(), event);
+    }
+
+    #[test]
+    fn a_value_that_breaks_a_rule_is_no_event() {
+        let mut clicked = json!({
+            "event_id": "1", "occurred_at": "2026-03-02T14:05:09Z", "correlation_id": "req-1", "event_type": "url.clicked",
+            "short_code": "abc1234", "workspace_id": WorkspaceId::generate(), "user_id": UserId::generate(),
+            "ip_hash": "0".repeat(64),
+        });
+        assert!(serde_json::from_value::<Event>(clicked.clone()).is_ok());
+
+        clicked["short_code"] = json!("../../etc");
+
+        assert!(serde_json::from_value::<Event>(clicked).is_err());
+    }
+}

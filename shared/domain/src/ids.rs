@@ -1,0 +1,100 @@
+//! Identifiers that Linklet gives out.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{Invalid, validated::string_newtype};
+
+macro_rules! uuid_newtype {
+    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            /// Accepts a UUID in its hyphenated form.
+            ///
+            /// # Errors
+            /// When the text is not a UUID.
+            pub fn parse(text: &str) -> Result<Self, Invalid> {
+                let uuid = Uuid::try_parse(text).map_err(|_| Invalid::new(concat!($what, " must be a UUID")))?;
+                Ok(Self(uuid.to_string()))
+            }
+
+            /// A new one, sortable by time of creation (UUID version 7, RFC 9562).
+            #[must_use]
+            pub fn generate() -> Self {
+                Self(Uuid::now_v7().to_string())
+            }
+        }
+
+        string_newtype!($name);
+    };
+}
+
+uuid_newtype! {
+    /// A user account.
+    UserId, "user_id"
+}
+uuid_newtype! {
+    /// A workspace, the tenant that owns links.
+    WorkspaceId, "workspace_id"
+}
+
+/// Identifies an event through every redelivery: the key by which consumers recognise what they have already done.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct EventId(String);
+
+impl EventId {
+    const MAX_LENGTH: usize = 64;
+
+    /// Accepts 1–64 letters, digits, `-` and `:`.
+    ///
+    /// # Errors
+    /// When the text is anything else.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let fits = (1..=Self::MAX_LENGTH).contains(&text.len());
+        let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b':'));
+        if fits && plain {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Invalid::new("event_id must be 1–64 letters, digits, '-' or ':'"))
+        }
+    }
+
+    /// A new one, sortable by time of creation (UUID version 7).
+    #[must_use]
+    pub fn generate() -> Self {
+        Self(Uuid::now_v7().to_string())
+    }
+
+    /// The id of a milestone, the same whoever computes it.
+    #[must_use]
+    pub fn milestone(code: &crate::ShortCode, clicks: u64) -> Self {
+        Self(format!("milestone:{code}:{clicks}"))
+    }
+}
+
+string_newtype!(EventId);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_survives_parsing_and_nothing_else_does() {
+        let id = UserId::generate();
+
+        assert_eq!(UserId::parse(id.as_str()), Ok(id));
+        assert!(UserId::parse("alice").is_err());
+    }
+
+    #[test]
+    fn an_event_id_cannot_smuggle_other_characters() {
+        for refused in ["", "a b", "a\nb", "#", &"x".repeat(65)] {
+            assert!(EventId::parse(refused).is_err(), "{refused:?}");
+        }
+    }
+}

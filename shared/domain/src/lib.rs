@@ -1,0 +1,32 @@
+//! The rules of Linklet, free of AWS, HTTP and Lambda.
+//!
+//! Every type here is valid by construction: a [`ShortCode`] can be looked up, a [`TargetUrl`] can be redirected to,
+//! an [`Event`] can be counted. Whoever holds one needs no further check.
+
+mod account;
+mod click;
+mod correlation_id;
+mod event;
+mod ids;
+mod link;
+mod milestone;
+mod notification;
+mod short_code;
+mod stats;
+mod target_url;
+mod timestamp;
+mod validated;
+
+pub use account::{Account, EmailAddress, Membership, Password, Role, WorkspaceName, WorkspaceSlug};
+pub use click::{Click, IpHash, Salt};
+pub use correlation_id::CorrelationId;
+pub use event::{Event, EventDetail, MilestoneReached, UrlClicked, UrlCreated, UrlDeleted};
+pub use ids::{EventId, UserId, WorkspaceId};
+pub use link::{Link, LinkState, LinkStatus, RedirectTarget};
+pub use milestone::milestones_crossed;
+pub use notification::{Notification, NotificationStatus, describe};
+pub use short_code::{ALPHABET, GENERATED_LENGTH, ShortCode};
+pub use stats::{Breakdown, DayStats, Interval, LinkStats, Point, Summary, Totals, timeline};
+pub use target_url::TargetUrl;
+pub use timestamp::{Day, Timestamp};
+pub use validated::Invalid;

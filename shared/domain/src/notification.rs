@@ -1,0 +1,100 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{CorrelationId, Event, EventDetail, EventId, Timestamp, UserId};
+
+/// A message to a person about one of their links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notification {
+    /// The event that it tells about; one event never makes two notifications.
+    pub id: EventId,
+    /// Who is told.
+    pub user: UserId,
+    /// The event's type, such as `url.created`.
+    pub event_type: String,
+    /// The sentence to show.
+    pub message: String,
+    /// How far its delivery has come.
+    pub status: NotificationStatus,
+    /// When the event happened.
+    pub created_at: Timestamp,
+    /// When the last of its deliveries succeeded.
+    pub sent_at: Option<Timestamp>,
+    /// The correlation id of the request that caused the event.
+    pub correlation_id: CorrelationId,
+}
+
+/// How far the delivery of a notification has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NotificationStatus {
+    /// Stored, not yet delivered everywhere.
+    Pending,
+    /// Delivered to every configured channel.
+    Sent,
+    /// Given up; the message waits in the dead-letter queue.
+    Failed,
+}
+
+impl Notification {
+    /// The notification that an event makes, or `None` for an event that nobody is told about (a click).
+    #[must_use]
+    pub fn from_event(event: &Event) -> Option<Self> {
+        let (user, message) = describe(&event.detail)?;
+        Some(Self {
+            id: event.event_id.clone(),
+            user: user.clone(),
+            event_type: event.event_type().to_owned(),
+            message,
+            status: NotificationStatus::Pending,
+            created_at: event.occurred_at,
+            sent_at: None,
+            correlation_id: event.correlation_id.clone(),
+        })
+    }
+}
+
+/// Who is told about an event, and in which words.
+#[must_use]
+pub fn describe(detail: &EventDetail) -> Option<(&UserId, String)> {
+    match detail {
+        EventDetail::UrlCreated(created) => Some((
+            &created.user_id,
+            format!("Your short link {} to {} was created.", created.short_code, created.original_url),
+        )),
+        EventDetail::UrlDeleted(deleted) => Some((
+            &deleted.user_id,
+            format!("Your short link {} to {} was deleted.", deleted.short_code, deleted.original_url),
+        )),
+        EventDetail::MilestoneReached(reached) => Some((
+            &reached.user_id,
+            format!("Your short link {} has reached {} clicks.", reached.short_code, grouped(reached.milestone)),
+        )),
+        EventDetail::UrlClicked(_) => None,
+    }
+}
+
+/// 1000000 → `1,000,000`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!(grouped(10), "10");
+        assert_eq!(grouped(100), "100");
+        assert_eq!(grouped(1_000), "1,000");
+        assert_eq!(grouped(10_000_000), "10,000,000");
+    }
+}

@@ -1,0 +1,149 @@
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::{Invalid, validated::string_newtype};
+
+/// Where a short link leads: an http or https URL, kept exactly as it was given.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TargetUrl(String);
+
+impl TargetUrl {
+    /// The longest URL in characters.
+    pub const MAX_LENGTH: usize = 2_048;
+
+    /// Accepts an absolute http or https URL with a host, without credentials, of at most 2,048 characters.
+    ///
+    /// # Errors
+    /// When it is anything else; the sentence names the rule.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        if text.is_empty() {
+            return Err(Invalid::new("url is required"));
+        }
+        if text.chars().count() > Self::MAX_LENGTH {
+            return Err(Invalid::new("url must have at most 2,048 characters"));
+        }
+        if text.trim() != text || text.chars().any(char::is_control) {
+            return Err(Invalid::new("url must not contain control characters or start or end with a space"));
+        }
+        let Some((scheme, _)) = text.split_once("://") else {
+            return Err(Invalid::new("url must include scheme and host"));
+        };
+        if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+            return Err(Invalid::new("url scheme must be http or https"));
+        }
+        let url = Url::parse(text).map_err(|_| Invalid::new("url is not a valid URL"))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(Invalid::new("url must not contain credentials"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// Refuses a URL that leads back to the shortener, since following it would never end.
+    ///
+    /// `own_hosts` are host names in any case, with or without a port: a port makes no other machine.
+    ///
+    /// # Errors
+    /// When the URL's host is one of them.
+    pub fn refuse_hosts<'h>(&self, own_hosts: impl IntoIterator<Item = &'h str>) -> Result<(), Invalid> {
+        let url = self.url();
+        let host = url.as_ref().and_then(Url::host_str).map(canonical_host);
+        let is_own = own_hosts.into_iter().any(|own| host == Some(canonical_host(without_port(own))));
+        if is_own { Err(Invalid::new("url must not point to the shortener itself")) } else { Ok(()) }
+    }
+
+    /// The text for a `Location` header: the URL as given, or its percent-encoded form if it isn't plain ASCII.
+    #[must_use]
+    pub fn location(&self) -> Cow<'_, str> {
+        if self.0.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Cow::Borrowed(&self.0);
+        }
+        self.url().map_or(Cow::Borrowed(self.0.as_str()), |url| Cow::Owned(url.into()))
+    }
+
+    fn url(&self) -> Option<Url> {
+        Url::parse(&self.0).ok()
+    }
+}
+
+fn without_port(authority: &str) -> &str {
+    match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => authority,
+    }
+}
+
+fn canonical_host(host: &str) -> String {
+    host.trim_end_matches('.').to_ascii_lowercase()
+}
+
+string_newtype!(TargetUrl);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sentence(text: &str) -> String {
+        TargetUrl::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_url_is_kept_as_given() {
+        for accepted in
+            ["https://Example.COM", "http://localhost:8080/a?b=c#d", "https://münchen.de/straße?q=ü", "HTTP://[::1]/"]
+        {
+            assert_eq!(TargetUrl::parse(accepted).unwrap().as_str(), accepted);
+        }
+    }
+
+    #[test]
+    fn each_refusal_names_its_rule() {
+        assert_eq!(sentence(""), "url is required");
+        assert_eq!(sentence("example.com"), "url must include scheme and host");
+        assert_eq!(sentence("https:example.com"), "url must include scheme and host");
+        assert_eq!(sentence("ftp://example.com"), "url scheme must be http or https");
+        assert_eq!(sentence("javascript://%0aalert(1)"), "url scheme must be http or https");
+        assert_eq!(sentence("https://"), "url is not a valid URL");
+        assert_eq!(sentence("https://exa mple.com/"), "url is not a valid URL");
+        assert_eq!(sentence("https://user:secret@example.com"), "url must not contain credentials");
+        assert_eq!(sentence("https://user@example.com"), "url must not contain credentials");
+        assert_eq!(
+            sentence(" https://example.com"),
+            "url must not contain control characters or start or end with a space"
+        );
+        assert_eq!(
+            sentence("https://example.com/\r\nSet-Cookie: a=b"),
+            "url must not contain control characters or start or end with a space"
+        );
+        let long = format!("https://example.com/{}", "ü".repeat(2_029));
+        assert_eq!(sentence(&long), "url must have at most 2,048 characters");
+    }
+
+    #[test]
+    fn the_limit_counts_characters() {
+        let longest = format!("https://example.com/{}", "ü".repeat(2_028));
+
+        assert!(TargetUrl::parse(&longest).is_ok());
+    }
+
+    #[test]
+    fn our_own_host_is_refused_in_every_spelling() {
+        let own = ["go.example.com:8443"];
+
+        for looping in ["https://go.example.com/abcd", "http://GO.example.com.:80/", "https://go.example.com:8443"] {
+            assert!(TargetUrl::parse(looping).unwrap().refuse_hosts(own).is_err(), "{looping}");
+        }
+        assert!(TargetUrl::parse("https://example.com/").unwrap().refuse_hosts(own).is_ok());
+    }
+
+    #[test]
+    fn a_location_is_always_plain_ascii() {
+        let plain = TargetUrl::parse("https://example.com").unwrap();
+        let international = TargetUrl::parse("https://münchen.de/a b").unwrap();
+
+        assert_eq!(plain.location(), "https://example.com");
+        assert_eq!(international.location(), "https://xn--mnchen-3ya.de/a%20b");
+    }
+}

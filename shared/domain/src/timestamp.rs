@@ -1,0 +1,201 @@
+//! Points in time and calendar days, always UTC.
+
+use std::{fmt, time::Duration};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use time::{Date, OffsetDateTime, PrimitiveDateTime, Time, UtcOffset, format_description::well_known::Rfc3339};
+
+use crate::Invalid;
+
+/// A moment in UTC with millisecond precision.
+///
+/// Its text (`2026-03-02T14:05:09.120Z`) has a fixed width, so sorting the text sorts the time: sort keys rely on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(OffsetDateTime);
+
+impl Timestamp {
+    /// The current time.
+    #[must_use]
+    pub fn now() -> Self {
+        Self::truncated(OffsetDateTime::now_utc())
+    }
+
+    /// Reads an RFC 3339 date-time with any offset, in the years 0001–9999.
+    ///
+    /// # Errors
+    /// When the text is no such date-time.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let refused = || Invalid::new("a time must be an RFC 3339 date-time such as 2026-03-02T14:05:09Z");
+        let parsed = OffsetDateTime::parse(text, &Rfc3339).map_err(|_| refused())?;
+        let utc = parsed.checked_to_offset(UtcOffset::UTC).ok_or_else(refused)?;
+        if (1..=9999).contains(&utc.year()) { Ok(Self::truncated(utc)) } else { Err(refused()) }
+    }
+
+    /// The moment that lies this many seconds after 1970-01-01T00:00:00Z.
+    ///
+    /// # Errors
+    /// When that is outside the years 0001–9999.
+    pub fn from_unix_seconds(seconds: i64) -> Result<Self, Invalid> {
+        OffsetDateTime::from_unix_timestamp(seconds)
+            .map(Self)
+            .map_err(|_| Invalid::new("a time must lie in the years 0001–9999"))
+    }
+
+    /// Seconds since 1970-01-01T00:00:00Z, rounded down: what DynamoDB's TTL and JWT's claims use.
+    #[must_use]
+    pub fn unix_seconds(self) -> i64 {
+        self.0.unix_timestamp()
+    }
+
+    /// This moment plus a span, or the last representable moment.
+    #[must_use]
+    pub fn plus(self, span: Duration) -> Self {
+        Self::truncated(self.0.saturating_add(signed(span)))
+    }
+
+    /// This moment minus a span, or the first representable moment.
+    #[must_use]
+    pub fn minus(self, span: Duration) -> Self {
+        Self::truncated(self.0.saturating_sub(signed(span)))
+    }
+
+    /// How long until `later`; zero when that has passed.
+    #[must_use]
+    pub fn until(self, later: Self) -> Duration {
+        Duration::try_from(later.0 - self.0).unwrap_or(Duration::ZERO)
+    }
+
+    /// The UTC calendar day.
+    #[must_use]
+    pub fn day(self) -> Day {
+        Day(self.0.date())
+    }
+
+    /// The UTC hour of the day, 0–23.
+    #[must_use]
+    pub fn hour(self) -> u8 {
+        self.0.hour()
+    }
+
+    fn truncated(time: OffsetDateTime) -> Self {
+        let millis = time.nanosecond() / 1_000_000 * 1_000_000;
+        Self(time.replace_nanosecond(millis).unwrap_or(time))
+    }
+}
+
+fn signed(span: Duration) -> time::Duration {
+    time::Duration::try_from(span).unwrap_or(time::Duration::MAX)
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = self.0;
+        write!(
+            formatter,
+            "{}T{:02}:{:02}:{:02}.{:03}Z",
+            self.day(),
+            time.hour(),
+            time.minute(),
+            time.second(),
+            time.millisecond(),
+        )
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// A UTC calendar day; its text is `2026-03-02`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Day(Date);
+
+impl Day {
+    /// Reads `YYYY-MM-DD`.
+    ///
+    /// # Errors
+    /// When the text is no such day.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let refused = || Invalid::new("a day must have the form 2026-03-02");
+        if text.len() != 10 {
+            return Err(refused());
+        }
+        Timestamp::parse(&format!("{text}T00:00:00Z")).map(Timestamp::day).map_err(|_| refused())
+    }
+
+    /// The moment at which an hour (0–23) of this day starts; a later hour is taken as 23.
+    #[must_use]
+    pub fn at_hour(self, hour: u8) -> Timestamp {
+        let time = Time::from_hms(hour.min(23), 0, 0).unwrap_or(Time::MIDNIGHT);
+        Timestamp(PrimitiveDateTime::new(self.0, time).assume_utc())
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let date = self.0;
+        write!(formatter, "{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn offsets_become_utc_and_digits_beyond_milliseconds_go() {
+        let time = Timestamp::parse("2026-03-02T14:05:09.123987+02:00").unwrap();
+
+        assert_eq!(time.to_string(), "2026-03-02T12:05:09.123Z");
+        assert_eq!(time.day().to_string(), "2026-03-02");
+        assert_eq!(time.hour(), 12);
+    }
+
+    #[test]
+    fn only_rfc_3339_is_read() {
+        for refused in
+            ["", "tomorrow", "2026-03-02", "2026-03-02 14:05", "2026-13-02T00:00:00Z", "0000-01-01T00:00:00Z"]
+        {
+            assert!(Timestamp::parse(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_day_starts_at_midnight_and_its_hours_follow() {
+        let day = Day::parse("2026-03-02").unwrap();
+
+        assert_eq!(day.at_hour(0).to_string(), "2026-03-02T00:00:00.000Z");
+        assert_eq!(day.at_hour(23).day(), day);
+        assert!(Day::parse("2026-02-30").is_err());
+    }
+
+    #[test]
+    fn spans_count_forwards_and_backwards() {
+        let noon = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
+
+        assert_eq!(noon.plus(Duration::from_millis(1_500)).to_string(), "2026-03-02T12:00:01.500Z");
+        assert_eq!(noon.minus(Duration::from_secs(86_400)).day().to_string(), "2026-03-01");
+        assert_eq!(noon.until(noon.plus(Duration::from_secs(5))), Duration::from_secs(5));
+        assert_eq!(noon.until(noon.minus(Duration::from_secs(5))), Duration::ZERO);
+    }
+
+    proptest! {
+        #[test]
+        fn text_sorts_like_time(left in 0_i64..253_402_300_000, right in 0_i64..253_402_300_000) {
+            let (left, right) = (Timestamp::from_unix_seconds(left).unwrap(), Timestamp::from_unix_seconds(right).unwrap());
+
+            prop_assert_eq!(left.cmp(&right), left.to_string().cmp(&right.to_string()));
+            prop_assert_eq!(Timestamp::parse(&left.to_string()), Ok(left));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What a refused value says, and the glue that keeps string newtypes valid when they are deserialised.
+
+/// A value that breaks a rule. The text is a sentence for the person who sent it, safe to show as it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Invalid(pub String);
+
+impl Invalid {
+    /// An error with the given sentence.
+    pub fn new(sentence: impl Into<String>) -> Self {
+        Self(sentence.into())
+    }
+}
+
+/// Gives a `struct Name(String)` with a `parse(&str) -> Result<Self, Invalid>` its string conversions, so that
+/// deserialising it runs the same check as parsing a request.
+macro_rules! string_newtype {
+    ($name:ident) => {
+        impl $name {
+            /// The value as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str(&self.0)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = $crate::Invalid;
+
+            fn try_from(value: String) -> Result<Self, Self::Error> {
+                Self::parse(&value)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::Invalid;
+
+            fn from_str(value: &str) -> Result<Self, Self::Err> {
+                Self::parse(value)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(value: $name) -> Self {
+                value.0
+            }
+        }
+    };
+}
+pub(crate) use string_newtype;

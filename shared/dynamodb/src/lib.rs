@@ -1,0 +1,22 @@
+//! Linklet's DynamoDB tables.
+//!
+//! One module per table: `item.rs` derives keys and attributes from the domain's types, `mod.rs` holds the queries.
+//! Nothing outside this crate knows an attribute's name. [`stream`] reads the same items out of stream records.
+
+mod clicks;
+mod cursor;
+mod error;
+mod item;
+mod links;
+mod notifications;
+mod stats;
+pub mod stream;
+mod users;
+
+pub use clicks::ClicksTable;
+pub use cursor::{Cursor, Page};
+pub use error::RepositoryError;
+pub use links::{CreateOutcome, DeleteOutcome, LinksTable};
+pub use notifications::{Delivery, NotificationsTable};
+pub use stats::{CommitOutcome, Counting, Milestone, Snapshot, StatsTable};
+pub use users::{RegisterOutcome, Registration, UsersTable};

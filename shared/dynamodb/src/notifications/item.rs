@@ -1,0 +1,83 @@
+//! Keys and attributes of NotificationsTable.
+
+use std::time::Duration;
+
+use linklet_domain::{CorrelationId, EmailAddress, EventId, Notification, NotificationStatus, Timestamp, UserId};
+use serde::{Deserialize, Serialize};
+
+use crate::{Cursor, item::Key};
+
+/// Ninety days: long enough to look back, short enough to cost nothing.
+const KEPT_FOR: Duration = Duration::from_secs(90 * 86_400);
+
+pub(super) fn user_partition(user: &UserId) -> String {
+    format!("USER#{user}")
+}
+
+pub(super) fn notification_key(notification: &Notification) -> Key {
+    let cursor = Cursor { at: notification.created_at, id: notification.id.clone() };
+    Key::new(user_partition(&notification.user), cursor.sort_key())
+}
+
+pub(super) fn owner_key(user: &UserId) -> Key {
+    Key::new(format!("OWNER#{user}"), "OWNER")
+}
+
+/// `USER#<id>` / `<created_at>#<event>`: a notification. The key holds the event, so one event makes one row.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct NotificationItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub event_id: EventId,
+    pub user_id: UserId,
+    pub event_type: String,
+    pub message: String,
+    pub status: NotificationStatus,
+    pub created_at: Timestamp,
+    pub published_at: Option<Timestamp>,
+    pub sent_at: Option<Timestamp>,
+    pub correlation_id: CorrelationId,
+    pub ttl: i64,
+}
+
+impl From<&Notification> for NotificationItem {
+    fn from(notification: &Notification) -> Self {
+        Self {
+            key: notification_key(notification),
+            event_id: notification.id.clone(),
+            user_id: notification.user.clone(),
+            event_type: notification.event_type.clone(),
+            message: notification.message.clone(),
+            status: notification.status,
+            created_at: notification.created_at,
+            published_at: None,
+            sent_at: notification.sent_at,
+            correlation_id: notification.correlation_id.clone(),
+            ttl: notification.created_at.plus(KEPT_FOR).unix_seconds(),
+        }
+    }
+}
+
+impl From<NotificationItem> for Notification {
+    fn from(item: NotificationItem) -> Self {
+        Self {
+            id: item.event_id,
+            user: item.user_id,
+            event_type: item.event_type,
+            message: item.message,
+            status: item.status,
+            created_at: item.created_at,
+            sent_at: item.sent_at,
+            correlation_id: item.correlation_id,
+        }
+    }
+}
+
+/// `OWNER#<id>` / `OWNER`: where a person gets mail, as their latest link said.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct OwnerItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub email: EmailAddress,
+    pub as_of: Timestamp,
+}

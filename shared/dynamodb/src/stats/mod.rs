@@ -1,0 +1,348 @@
+//! StatsTable: counted clicks.
+//!
+//! Counting reads a [`Snapshot`], folds clicks into it and commits the result with the markers of the counted events in one
+//! transaction, on the condition that nobody has counted in between and that none of the events was counted before.
+
+mod item;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use aws_sdk_dynamodb::{
+    Client,
+    error::SdkError,
+    operation::transact_write_items::TransactWriteItemsError,
+    types::{AttributeValue, CancellationReason, KeysAndAttributes, Put, TransactWriteItem},
+};
+use linklet_domain::{CorrelationId, Day, EventId, LinkStats, MilestoneReached, ShortCode, Timestamp};
+use serde::Serialize;
+
+use self::item::{DAY_PREFIX, DayItem, SeenItem, TOTAL, TotalItem, day_key, day_sort_key, partition, total_key};
+pub(crate) use self::item::{MILESTONE_PREFIX, MilestoneItem};
+use crate::{
+    RepositoryError,
+    item::{IS_NEW, Item, Key, Table, from_item, number, text, to_item},
+};
+
+/// The table of statistics.
+#[derive(Debug, Clone)]
+pub struct StatsTable(Table);
+
+/// A link's statistics as they were read: the totals and the days asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Snapshot(LinkStats);
+
+impl Snapshot {
+    /// The statistics to fold clicks into.
+    #[must_use]
+    pub fn stats(&self) -> &LinkStats {
+        &self.0
+    }
+}
+
+/// A milestone that a transaction reaches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Milestone {
+    /// What the event will say.
+    pub detail: MilestoneReached,
+    /// When the click happened that reached it.
+    pub reached_at: Timestamp,
+    /// The correlation id of that click.
+    pub correlation_id: CorrelationId,
+}
+
+/// One transaction: clicks of one link, counted.
+#[derive(Debug)]
+pub struct Counting<'a> {
+    /// The link.
+    pub code: &'a ShortCode,
+    /// What was read.
+    pub before: &'a Snapshot,
+    /// What it has become.
+    pub after: &'a LinkStats,
+    /// The events that made the difference; each only once.
+    pub events: &'a [EventId],
+    /// The milestones passed on the way.
+    pub milestones: &'a [Milestone],
+    /// The time of counting, from which markers expire.
+    pub now: Timestamp,
+}
+
+/// What came of a transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommitOutcome {
+    /// Everything is counted.
+    Committed,
+    /// Nothing is counted, since these events were counted before; the others can be tried again without them.
+    Duplicates(BTreeSet<EventId>),
+    /// Nothing is counted, since somebody else counts the same link; read again and retry.
+    Contended,
+}
+
+impl StatsTable {
+    /// The most actions in a transaction (DynamoDB's limit).
+    const MAX_ACTIONS: usize = 100;
+    /// The most milestones that the events of one transaction can pass: 3 → 103 passes 10 and 100.
+    const MAX_MILESTONES: usize = 2;
+    /// The most rows in a BatchGetItem (DynamoDB's limit).
+    const MAX_BATCH: usize = 100;
+
+    /// The table with this name.
+    #[must_use]
+    pub fn new(client: Client, name: impl Into<String>) -> Self {
+        Self(Table { client, name: name.into() })
+    }
+
+    /// Whether this many events on this many days fit into one transaction.
+    #[must_use]
+    pub fn fits_one_transaction(events: usize, days: usize) -> bool {
+        events + days + 1 + Self::MAX_MILESTONES <= Self::MAX_ACTIONS
+    }
+
+    /// Reads a link's totals and some of its days consistently.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn load(&self, code: &ShortCode, days: &BTreeSet<Day>) -> Result<Snapshot, RepositoryError> {
+        const OPERATION: &str = "load statistics";
+        let keys = std::iter::once(total_key(code)).chain(days.iter().map(|day| day_key(code, *day))).collect();
+        let items = self.batch_get(OPERATION, keys, true, None).await?;
+        Ok(Snapshot(read_stats(OPERATION, items)?))
+    }
+
+    /// Counts, all or nothing.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached; whether the events are counted is then unknown, and counting them again is safe.
+    pub async fn commit(&self, counting: &Counting<'_>) -> Result<CommitOutcome, RepositoryError> {
+        const OPERATION: &str = "count clicks";
+        let sent = self.0.client.transact_write_items().set_transact_items(Some(self.actions(counting)?)).send().await;
+        match sent {
+            Ok(_) => Ok(CommitOutcome::Committed),
+            Err(error) => match cancellation_reasons(&error) {
+                Some(reasons) => {
+                    outcome_of(reasons, counting.events).ok_or_else(|| RepositoryError::unavailable(OPERATION)(error))
+                }
+                None => Err(RepositoryError::unavailable(OPERATION)(error)),
+            },
+        }
+    }
+
+    /// The markers come first: [`outcome_of`] finds an event by the position of its marker.
+    fn actions(&self, counting: &Counting<'_>) -> Result<Vec<TransactWriteItem>, RepositoryError> {
+        let Counting { code, before, after, events, milestones, now } = counting;
+        let mut actions = Vec::with_capacity(Self::MAX_ACTIONS);
+        for event in *events {
+            actions.push(self.put_new(&SeenItem::new(event, *now))?);
+        }
+        actions.push(self.put_over(&TotalItem::new(code, &after.totals), before.0.totals.total_clicks)?);
+        for (day, stats) in &after.days {
+            let counted_before = before.0.days.get(day).map_or(0, |stats| stats.total_clicks);
+            if stats.total_clicks > counted_before {
+                actions.push(self.put_over(&DayItem::new(code, *day, stats), counted_before)?);
+            }
+        }
+        for milestone in *milestones {
+            actions.push(self.put_new(&MilestoneItem::new(milestone))?);
+        }
+        Ok(actions)
+    }
+
+    fn put_new(&self, item: &impl Serialize) -> Result<TransactWriteItem, RepositoryError> {
+        self.put(item, IS_NEW, None)
+    }
+
+    /// Replaces an item that still has the count it was read with. Counts only grow, so an equal count is an equal item.
+    fn put_over(&self, item: &impl Serialize, counted_before: u64) -> Result<TransactWriteItem, RepositoryError> {
+        if counted_before == 0 {
+            return self.put_new(item);
+        }
+        self.put(item, "total_clicks = :before", Some((":before", number(&counted_before))))
+    }
+
+    fn put(
+        &self,
+        item: &impl Serialize,
+        condition: &str,
+        value: Option<(&str, AttributeValue)>,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        let put = Put::builder()
+            .table_name(&self.0.name)
+            .set_item(Some(to_item("count clicks", item)?))
+            .condition_expression(condition)
+            .set_expression_attribute_values(value.map(|(name, value)| HashMap::from([(name.to_owned(), value)])))
+            .build()
+            .map_err(RepositoryError::unavailable("count clicks"))?;
+        Ok(TransactWriteItem::builder().put(put).build())
+    }
+
+    /// A link's totals and its days from `since` on, in one Query; `None` for a link without counted clicks.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn since(&self, code: &ShortCode, since: Day) -> Result<Option<LinkStats>, RepositoryError> {
+        const OPERATION: &str = "read statistics";
+        // The sort keys between a day and `TOTAL` are the later days, the few milestones, and the total.
+        let query = self
+            .0
+            .client
+            .query()
+            .key_condition_expression("pk = :link AND sk BETWEEN :since AND :total")
+            .expression_attribute_values(":link", text(&partition(code)))
+            .expression_attribute_values(":since", text(&day_sort_key(since)))
+            .expression_attribute_values(":total", text(TOTAL));
+        let items = self.0.query_all(OPERATION, query, usize::MAX).await?;
+        let stats = read_stats(OPERATION, items)?;
+        Ok((stats.totals.total_clicks > 0).then_some(stats))
+    }
+
+    /// All days of a link; `None` for a link without counted clicks.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn days(&self, code: &ShortCode) -> Result<Option<LinkStats>, RepositoryError> {
+        const OPERATION: &str = "read a timeline";
+        let query = self
+            .0
+            .client
+            .query()
+            .key_condition_expression("pk = :link AND begins_with(sk, :day)")
+            .expression_attribute_values(":link", text(&partition(code)))
+            .expression_attribute_values(":day", text(DAY_PREFIX));
+        let items = self.0.query_all(OPERATION, query, usize::MAX).await?;
+        let stats = read_stats(OPERATION, items)?;
+        Ok((!stats.days.is_empty()).then_some(stats))
+    }
+
+    /// The total of each code that has one.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn totals(&self, codes: &[ShortCode]) -> Result<HashMap<ShortCode, u64>, RepositoryError> {
+        const OPERATION: &str = "read totals";
+        let mut totals = HashMap::with_capacity(codes.len());
+        for batch in codes.chunks(Self::MAX_BATCH) {
+            let keys = batch.iter().map(total_key).collect();
+            for item in self.batch_get(OPERATION, keys, false, Some("pk, sk, total_clicks")).await? {
+                let total: TotalItem = from_item(OPERATION, item)?;
+                let code = batch.iter().find(|code| partition(code) == total.key.pk);
+                totals.extend(code.map(|code| (code.clone(), total.total_clicks)));
+            }
+        }
+        Ok(totals)
+    }
+
+    /// A BatchGetItem that asks again for what DynamoDB left out of a successful answer.
+    async fn batch_get(
+        &self,
+        operation: &'static str,
+        keys: Vec<Key>,
+        consistent: bool,
+        projection: Option<&str>,
+    ) -> Result<Vec<Item>, RepositoryError> {
+        const TRIES: u32 = 5;
+        let mut pending: Vec<Item> = keys.into_iter().map(Key::into_item).collect();
+        let mut found = Vec::with_capacity(pending.len());
+        for attempt in 0..TRIES {
+            let request = KeysAndAttributes::builder()
+                .set_keys(Some(pending))
+                .consistent_read(consistent)
+                .set_projection_expression(projection.map(str::to_owned))
+                .build()
+                .map_err(RepositoryError::unavailable(operation))?;
+            let answer = self
+                .0
+                .client
+                .batch_get_item()
+                .request_items(&self.0.name, request)
+                .send()
+                .await
+                .map_err(RepositoryError::unavailable(operation))?;
+            found.extend(answer.responses.unwrap_or_default().remove(&self.0.name).unwrap_or_default());
+            pending = answer
+                .unprocessed_keys
+                .unwrap_or_default()
+                .remove(&self.0.name)
+                .map(|left| left.keys)
+                .unwrap_or_default();
+            if pending.is_empty() {
+                return Ok(found);
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20 << attempt)).await;
+        }
+        Err(RepositoryError::incomplete(operation))
+    }
+}
+
+fn read_stats(operation: &'static str, items: Vec<Item>) -> Result<LinkStats, RepositoryError> {
+    let mut stats = LinkStats { days: BTreeMap::new(), ..LinkStats::default() };
+    for item in items {
+        let Key { sk, .. } = from_item(operation, item.clone())?;
+        if sk == TOTAL {
+            stats.totals = from_item::<TotalItem>(operation, item)?.into();
+        } else if let Some(day) = sk.strip_prefix(DAY_PREFIX).and_then(|day| Day::parse(day).ok()) {
+            stats.days.insert(day, from_item::<DayItem>(operation, item)?.into());
+        }
+    }
+    Ok(stats)
+}
+
+fn cancellation_reasons(error: &SdkError<TransactWriteItemsError>) -> Option<&[CancellationReason]> {
+    match error.as_service_error()? {
+        TransactWriteItemsError::TransactionCanceledException(cancelled) => Some(cancelled.cancellation_reasons()),
+        _ => None,
+    }
+}
+
+/// What a cancelled transaction means, or `None` if DynamoDB cancelled it for a reason of its own, such as throttling.
+fn outcome_of(reasons: &[CancellationReason], events: &[EventId]) -> Option<CommitOutcome> {
+    let failed = |reason: &CancellationReason| reason.code() == Some("ConditionalCheckFailed");
+    let duplicates: BTreeSet<EventId> =
+        reasons.iter().zip(events).filter(|(reason, _)| failed(reason)).map(|(_, event)| event.clone()).collect();
+    if !duplicates.is_empty() {
+        return Some(CommitOutcome::Duplicates(duplicates));
+    }
+    let contended = |reason: &CancellationReason| failed(reason) || reason.code() == Some("TransactionConflict");
+    reasons.iter().any(contended).then_some(CommitOutcome::Contended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reasons(codes: &[&str]) -> Vec<CancellationReason> {
+        codes.iter().map(|code| CancellationReason::builder().code(*code).build()).collect()
+    }
+
+    fn events() -> [EventId; 2] {
+        [EventId::parse("first").unwrap(), EventId::parse("second").unwrap()]
+    }
+
+    #[test]
+    fn a_marker_that_exists_names_its_event() {
+        let outcome = outcome_of(&reasons(&["None", "ConditionalCheckFailed", "ConditionalCheckFailed"]), &events());
+
+        assert_eq!(outcome, Some(CommitOutcome::Duplicates(BTreeSet::from([EventId::parse("second").unwrap()]))));
+    }
+
+    #[test]
+    fn a_count_that_has_moved_or_is_being_moved_is_contention() {
+        for code in ["ConditionalCheckFailed", "TransactionConflict"] {
+            assert_eq!(
+                outcome_of(&reasons(&["None", "None", code]), &events()),
+                Some(CommitOutcome::Contended),
+                "{code}"
+            );
+        }
+    }
+
+    #[test]
+    fn throttling_is_neither() {
+        assert_eq!(outcome_of(&reasons(&["None", "None", "ThrottlingError"]), &events()), None);
+    }
+
+    #[test]
+    fn a_transaction_has_room_for_its_days_totals_and_milestones() {
+        assert!(StatsTable::fits_one_transaction(96, 1));
+        assert!(!StatsTable::fits_one_transaction(97, 1));
+    }
+}

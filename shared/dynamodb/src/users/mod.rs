@@ -1,0 +1,190 @@
+//! UsersTable: accounts, their addresses, workspaces, slugs and memberships.
+
+mod item;
+
+use aws_sdk_dynamodb::{
+    Client,
+    operation::transact_write_items::TransactWriteItemsError,
+    types::{Put, TransactWriteItem},
+};
+use linklet_domain::{Account, EmailAddress, Membership, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug};
+use serde::Serialize;
+
+use self::item::{
+    EmailItem, MEMBER_PREFIX, MemberItem, SlugItem, USER, UserItem, WorkspaceItem, email_key, slug_key, user_key,
+    user_partition,
+};
+use crate::{
+    RepositoryError,
+    item::{IS_NEW, Key, Table, from_item, text, to_item},
+};
+
+/// The table of accounts and workspaces.
+#[derive(Debug, Clone)]
+pub struct UsersTable(Table);
+
+/// A new account with its first workspace, of which it is the admin.
+#[derive(Debug)]
+pub struct Registration {
+    /// The account.
+    pub account: Account,
+    /// Its place in the new workspace.
+    pub membership: Membership,
+    /// The workspace's name.
+    pub workspace_name: WorkspaceName,
+    /// The workspace's slug.
+    pub workspace_slug: WorkspaceSlug,
+}
+
+/// What came of a registration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RegisterOutcome {
+    /// Account and workspace exist now.
+    Registered,
+    /// Another account has the address.
+    EmailTaken,
+    /// Another workspace has the slug.
+    SlugTaken,
+}
+
+impl UsersTable {
+    /// The table with this name.
+    #[must_use]
+    pub fn new(client: Client, name: impl Into<String>) -> Self {
+        Self(Table { client, name: name.into() })
+    }
+
+    /// Creates account, address, workspace, slug and membership, all or nothing.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached. The SDK repeats the transaction under one token, so a lost answer registers once.
+    pub async fn register(&self, registration: &Registration) -> Result<RegisterOutcome, RepositoryError> {
+        const OPERATION: &str = "register an account";
+        let Registration { account, membership, workspace_name, workspace_slug } = registration;
+        let workspace = &membership.workspace;
+        let email = EmailItem { key: email_key(&account.email), user_id: account.id.clone() };
+        let slug = SlugItem { key: slug_key(workspace_slug), workspace_id: workspace.clone() };
+        let sent = self
+            .0
+            .client
+            .transact_write_items()
+            .transact_items(self.put_new(&email)?)
+            .transact_items(self.put_new(&slug)?)
+            .transact_items(self.put_new(&UserItem::from(account))?)
+            .transact_items(self.put_new(&WorkspaceItem::new(
+                workspace,
+                workspace_name,
+                workspace_slug,
+                account.created_at,
+            ))?)
+            .transact_items(self.put_new(&MemberItem::new(&account.id, membership))?)
+            .send()
+            .await;
+        match sent.map_err(aws_sdk_dynamodb::error::SdkError::into_service_error) {
+            Ok(_) => Ok(RegisterOutcome::Registered),
+            Err(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
+                let taken: Vec<bool> = cancelled
+                    .cancellation_reasons()
+                    .iter()
+                    .map(|reason| reason.code() == Some("ConditionalCheckFailed"))
+                    .collect();
+                match taken.as_slice() {
+                    [true, ..] => Ok(RegisterOutcome::EmailTaken),
+                    [false, true, ..] => Ok(RegisterOutcome::SlugTaken),
+                    _ => Err(RepositoryError::unavailable(OPERATION)(cancelled)),
+                }
+            }
+            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
+        }
+    }
+
+    fn put_new(&self, item: &impl Serialize) -> Result<TransactWriteItem, RepositoryError> {
+        const OPERATION: &str = "register an account";
+        let put = Put::builder()
+            .table_name(&self.0.name)
+            .set_item(Some(to_item(OPERATION, item)?))
+            .condition_expression(IS_NEW)
+            .build()
+            .map_err(RepositoryError::unavailable(OPERATION))?;
+        Ok(TransactWriteItem::builder().put(put).build())
+    }
+
+    /// The account with this address and its memberships, oldest first.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn find_by_email(
+        &self,
+        email: &EmailAddress,
+    ) -> Result<Option<(Account, Vec<Membership>)>, RepositoryError> {
+        const OPERATION: &str = "find an account";
+        let Some(owner) = self.get::<EmailItem>(OPERATION, email_key(email)).await? else {
+            return Ok(None);
+        };
+        let query = self
+            .0
+            .client
+            .query()
+            .consistent_read(true)
+            .key_condition_expression("pk = :user")
+            .expression_attribute_values(":user", text(&user_partition(&owner.user_id)));
+        let mut account = None;
+        let mut memberships = Vec::new();
+        for item in self.0.query_all(OPERATION, query, usize::MAX).await? {
+            let Key { sk, .. } = from_item(OPERATION, item.clone())?;
+            if sk == USER {
+                account = Some(Account::from(from_item::<UserItem>(OPERATION, item)?));
+            } else if sk.starts_with(MEMBER_PREFIX) {
+                memberships.push(Membership::from(from_item::<MemberItem>(OPERATION, item)?));
+            }
+        }
+        memberships.sort_by_key(|membership| membership.joined_at);
+        Ok(account.map(|account| (account, memberships)))
+    }
+
+    /// The workspace with this slug.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn workspace_by_slug(&self, slug: &WorkspaceSlug) -> Result<Option<WorkspaceId>, RepositoryError> {
+        Ok(self.get::<SlugItem>("find a workspace", slug_key(slug)).await?.map(|item| item.workspace_id))
+    }
+
+    /// Replaces a password hash, unless somebody has replaced it in the meantime.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached or the hash has changed.
+    pub async fn replace_password_hash(&self, user: &UserId, old: &str, new: &str) -> Result<(), RepositoryError> {
+        self.0
+            .client
+            .update_item()
+            .table_name(&self.0.name)
+            .set_key(Some(user_key(user).into_item()))
+            .update_expression("SET password_hash = :new")
+            .condition_expression("password_hash = :old")
+            .expression_attribute_values(":old", text(old))
+            .expression_attribute_values(":new", text(new))
+            .send()
+            .await
+            .map_err(RepositoryError::unavailable("replace a password hash"))?;
+        Ok(())
+    }
+
+    async fn get<T: serde::de::DeserializeOwned>(
+        &self,
+        operation: &'static str,
+        key: Key,
+    ) -> Result<Option<T>, RepositoryError> {
+        let found = self
+            .0
+            .client
+            .get_item()
+            .table_name(&self.0.name)
+            .set_key(Some(key.into_item()))
+            .consistent_read(true)
+            .send()
+            .await
+            .map_err(RepositoryError::unavailable(operation))?;
+        found.item.map(|item| from_item(operation, item)).transpose()
+    }
+}

@@ -1,0 +1,144 @@
+use lambda_http::http::{HeaderValue, StatusCode, header};
+use linklet_domain::Invalid;
+use linklet_dynamodb::RepositoryError;
+use serde::Serialize;
+
+use super::{Request, Response, response::problem};
+use crate::telemetry::chain;
+
+/// Every way in which a request can fail, and the only mapping of failures to HTTP.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    /// 400: the request breaks a rule, and the sentence says which.
+    #[error("the request is invalid")]
+    Invalid(#[from] Invalid),
+    /// 401: no, a malformed, a forged or an expired token. The answer never says which.
+    #[error("unauthorized")]
+    Unauthorized,
+    /// 401: a login failed. The answer never says why.
+    #[error("invalid credentials")]
+    InvalidCredentials,
+    /// 403: the thing exists and the caller may not touch it.
+    #[error("{0}")]
+    Forbidden(&'static str),
+    /// 404.
+    #[error("{0}")]
+    NotFound(&'static str),
+    /// 409: something stands in the way.
+    #[error("{0}")]
+    Conflict(&'static str),
+    /// 410: it was there and isn't any more.
+    #[error("{0}")]
+    Gone(&'static str),
+    /// 413.
+    #[error("the request body must have at most {limit} bytes")]
+    PayloadTooLarge {
+        /// The route's limit in bytes.
+        limit: usize,
+    },
+    /// 503: trying again later can help.
+    #[error("{0}")]
+    Unavailable(&'static str),
+    /// 503 or 500: a table failed.
+    #[error("a table failed")]
+    Repository(#[from] RepositoryError),
+    /// 500: a defect, or something outside that we can't do without.
+    #[error("internal error")]
+    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl ApiError {
+    /// The HTTP status.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Self::Invalid(_) => StatusCode::BAD_REQUEST,
+            Self::Unauthorized | Self::InvalidCredentials => StatusCode::UNAUTHORIZED,
+            Self::Forbidden(_) => StatusCode::FORBIDDEN,
+            Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::Conflict(_) => StatusCode::CONFLICT,
+            Self::Gone(_) => StatusCode::GONE,
+            Self::PayloadTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Unavailable(_) | Self::Repository(RepositoryError::Unavailable { .. }) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            Self::Repository(RepositoryError::UnexpectedItem { .. }) | Self::Internal(_) => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+        }
+    }
+
+    /// What the client is told: a short sentence without anything internal.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Invalid(reason) => reason.to_string(),
+            Self::Repository(RepositoryError::Unavailable { .. }) => "service unavailable".to_owned(),
+            Self::Repository(RepositoryError::UnexpectedItem { .. }) | Self::Internal(_) => {
+                "internal server error".to_owned()
+            }
+            other => other.to_string(),
+        }
+    }
+
+    /// The problem document. A failure of ours is logged here, with its causes, and nowhere else.
+    pub(super) fn into_response(self, request: &Request) -> Response {
+        let (status, sentence) = (self.status(), self.sentence());
+        if status.is_server_error() {
+            tracing::error!(error = chain(&self), "request failed");
+        }
+        let body = Problem {
+            kind: "about:blank",
+            title: status.canonical_reason().unwrap_or_default(),
+            status: status.as_u16(),
+            detail: &sentence,
+            error: &sentence,
+            correlation_id: request.correlation_id().as_str(),
+        };
+        let mut response = problem(status, &body);
+        if status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+/// RFC 9457, with the member `error` of the older contract.
+#[derive(Serialize)]
+struct Problem<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    title: &'static str,
+    status: u16,
+    detail: &'a str,
+    error: &'a str,
+    correlation_id: &'a str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_internal_reaches_the_client() {
+        let failed = RepositoryError::Unavailable {
+            operation: "read linklet-LinksTable-1ABC",
+            source: "dispatch failure: dns error for dynamodb.internal".into(),
+        };
+        let error = ApiError::from(failed);
+
+        assert_eq!(error.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(error.sentence(), "service unavailable");
+        assert_eq!(ApiError::Internal("secret".into()).sentence(), "internal server error");
+    }
+
+    #[test]
+    fn the_chain_in_the_log_repeats_nothing() {
+        let failed = RepositoryError::Unavailable { operation: "read a link", source: "connection refused".into() };
+
+        assert_eq!(
+            chain(&ApiError::from(failed)),
+            "a table failed: DynamoDB failed to read a link: connection refused"
+        );
+    }
+}

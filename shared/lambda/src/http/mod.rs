@@ -1,0 +1,86 @@
+//! HTTP functions: from API Gateway's event to an answer.
+//!
+//! A handler gets a [`Request`] and returns an answer or an [`ApiError`]. Everything that holds for all routes happens here,
+//! once: the correlation id, problem documents, the log line, empty bodies for HEAD.
+
+mod error;
+mod json;
+mod request;
+mod response;
+mod short_urls;
+
+use std::{
+    future::Future,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Instant,
+};
+
+pub use lambda_http::http::{HeaderValue, Method, StatusCode, header};
+use lambda_http::{Body, service_fn};
+use tracing::Instrument as _;
+
+pub use self::{
+    error::ApiError,
+    json::JsonObject,
+    request::Request,
+    response::{Response, html, json, no_content},
+    short_urls::ShortUrls,
+};
+use crate::StartError;
+
+/// What a function does with a request.
+pub trait Handler: Send + Sync {
+    /// Answers one request.
+    fn handle(&self, request: &Request) -> impl Future<Output = Result<Response, ApiError>> + Send;
+}
+
+/// Answers requests until the execution environment ends.
+///
+/// # Errors
+/// When the Runtime API can't be reached.
+pub async fn serve(handler: impl Handler) -> Result<(), StartError> {
+    let handler = &handler;
+    lambda_http::run(service_fn(async |request| Ok::<_, StartError>(respond(handler, request).await))).await
+}
+
+/// Answers one request.
+pub async fn respond(handler: &impl Handler, request: lambda_http::Request) -> Response {
+    let started = Instant::now();
+    let request = Request::from(request);
+    let span = tracing::info_span!("request", correlation_id = request.correlation_id().as_str());
+    async {
+        let mut response = match handler.handle(&request).await {
+            Ok(response) => response,
+            Err(error) => error.into_response(&request),
+        };
+        finish(&request, &mut response);
+        log(&request, &response, started);
+        response
+    }
+    .instrument(span)
+    .await
+}
+
+fn finish(request: &Request, response: &mut Response) {
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(request.correlation_id().as_str()) {
+        headers.insert("x-correlation-id", id);
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if request.method() == Method::HEAD {
+        *response.body_mut() = Body::Empty;
+    }
+}
+
+fn log(request: &Request, response: &Response, started: Instant) {
+    static IS_WARM: AtomicBool = AtomicBool::new(false);
+    tracing::info!(
+        method = request.method().as_str(),
+        path = request.path(),
+        status = response.status().as_u16(),
+        duration_ms = started.elapsed().as_secs_f64() * 1_000.0,
+        cold_start = !IS_WARM.swap(true, Ordering::Relaxed),
+        "request answered"
+    );
+}

@@ -1,0 +1,144 @@
+use std::borrow::Cow;
+
+use lambda_http::{
+    Body, RequestExt as _,
+    aws_lambda_events::query_map::QueryMap,
+    http::{HeaderMap, Method, header},
+    request::RequestContext,
+};
+use linklet_domain::{CorrelationId, Invalid, Timestamp};
+
+use super::{ApiError, JsonObject};
+
+/// A request as handlers see it.
+#[derive(Debug)]
+pub struct Request {
+    method: Method,
+    path: String,
+    headers: HeaderMap,
+    query: QueryMap,
+    body: Body,
+    source_ip: Option<String>,
+    correlation_id: CorrelationId,
+    received_at: Timestamp,
+}
+
+impl From<lambda_http::Request> for Request {
+    fn from(request: lambda_http::Request) -> Self {
+        // The address that API Gateway saw. X-Forwarded-For also holds what the client wrote into it.
+        let source_ip = match request.request_context_ref() {
+            Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.clone(),
+            _ => None,
+        };
+        let path = match request.raw_http_path() {
+            "" => request.uri().path(),
+            path => path,
+        };
+        let path = path.to_owned();
+        let query = request.query_string_parameters();
+        let (parts, body) = request.into_parts();
+        let offered_id = parts.headers.get("x-correlation-id").and_then(|value| value.to_str().ok());
+        let correlation_id = CorrelationId::accept(offered_id);
+        let received_at = Timestamp::now();
+        Self { method: parts.method, path, headers: parts.headers, query, body, source_ip, correlation_id, received_at }
+    }
+}
+
+impl Request {
+    /// The method.
+    #[must_use]
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// The path without the query.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The path's parts, to match routes on.
+    #[must_use]
+    pub fn segments(&self) -> Vec<&str> {
+        self.path.split('/').skip(1).collect()
+    }
+
+    /// A header's value, if it is there and is text.
+    #[must_use]
+    pub fn header(&self, name: impl header::AsHeaderName) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// A header's value with anything that is not UTF-8 replaced: what visitors send may hold any byte.
+    #[must_use]
+    pub fn header_lossy(&self, name: impl header::AsHeaderName) -> Option<Cow<'_, str>> {
+        self.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()))
+    }
+
+    /// A query parameter's first value.
+    #[must_use]
+    pub fn query(&self, name: &str) -> Option<&str> {
+        self.query.first(name)
+    }
+
+    /// The query parameter `limit`: 1–100, 20 if it is missing.
+    ///
+    /// # Errors
+    /// 400 when it is anything else.
+    pub fn page_size(&self) -> Result<usize, ApiError> {
+        const DEFAULT: usize = 20;
+        let Some(limit) = self.query("limit") else { return Ok(DEFAULT) };
+        match limit.parse() {
+            Ok(limit @ 1..=100) => Ok(limit),
+            _ => Err(Invalid::new("limit must be a number from 1 to 100").into()),
+        }
+    }
+
+    /// The body as a JSON object of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// 413 when it is longer, 400 when it is no JSON object.
+    pub fn json(&self, limit: usize) -> Result<JsonObject, ApiError> {
+        if self.body.len() > limit {
+            return Err(ApiError::PayloadTooLarge { limit });
+        }
+        JsonObject::parse(&self.body)
+    }
+
+    /// The client's address as API Gateway saw it.
+    #[must_use]
+    pub fn source_ip(&self) -> &str {
+        self.source_ip.as_deref().unwrap_or("unknown")
+    }
+
+    /// Scheme and host under which the client reached us, such as `https://go.example.com`.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        let scheme = self.header("x-forwarded-proto").unwrap_or("https");
+        format!("{scheme}://{}", self.host())
+    }
+
+    /// The host under which the client reached us, with its port if it has one. API Gateway routes by it, so it is ours.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        self.header(header::HOST).unwrap_or("localhost")
+    }
+
+    /// Whether the client prefers a page to a JSON document.
+    #[must_use]
+    pub fn wants_html(&self) -> bool {
+        self.header(header::ACCEPT).is_some_and(|accepted| accepted.contains("text/html"))
+    }
+
+    /// The id that ties this request to all that comes of it.
+    #[must_use]
+    pub fn correlation_id(&self) -> &CorrelationId {
+        &self.correlation_id
+    }
+
+    /// When the request arrived: "now" for every decision about it.
+    #[must_use]
+    pub fn received_at(&self) -> Timestamp {
+        self.received_at
+    }
+}

@@ -1,0 +1,50 @@
+use lambda_http::{
+    Body,
+    http::{HeaderValue, StatusCode, header},
+};
+use serde::Serialize;
+
+/// An answer.
+pub type Response = lambda_http::Response<Body>;
+
+/// An answer with a JSON body.
+#[must_use]
+pub fn json(status: StatusCode, body: &impl Serialize) -> Response {
+    typed(status, "application/json", body)
+}
+
+/// An answer with a problem document (RFC 9457).
+pub(super) fn problem(status: StatusCode, body: &impl Serialize) -> Response {
+    typed(status, "application/problem+json", body)
+}
+
+/// An answer with a page.
+#[must_use]
+pub fn html(status: StatusCode, page: String) -> Response {
+    with_body(status, "text/html; charset=utf-8", page)
+}
+
+/// 204 without a body.
+#[must_use]
+pub fn no_content() -> Response {
+    let mut response = Response::new(Body::Empty);
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
+fn typed(status: StatusCode, content_type: &'static str, body: &impl Serialize) -> Response {
+    match serde_json::to_string(body) {
+        Ok(text) => with_body(status, content_type, text),
+        Err(error) => {
+            tracing::error!(%error, "an answer could not be serialised");
+            with_body(StatusCode::INTERNAL_SERVER_ERROR, "application/json", "{}".to_owned())
+        }
+    }
+}
+
+fn with_body(status: StatusCode, content_type: &'static str, text: String) -> Response {
+    let mut response = Response::new(Body::Text(text));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}

@@ -1,0 +1,216 @@
+//! Who is calling.
+//!
+//! A [`Caller`] can only be had from an [`Authenticator`], so a function that takes one can't be reached without a token.
+//! Verifying needs no I/O: the secret is read once per execution environment.
+
+use std::time::Duration;
+
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use lambda_http::http::header;
+use linklet_domain::{EmailAddress, Invalid, Role, Timestamp, UserId, WorkspaceId};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    http::{ApiError, Request},
+    secrets::{self, SecretError},
+};
+
+const ISSUER: &str = "url-shortener";
+const LIFETIME: Duration = Duration::from_secs(86_400);
+
+/// A verified caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    user: UserId,
+    email: EmailAddress,
+    workspace: WorkspaceId,
+    role: Role,
+}
+
+impl Caller {
+    /// Who it is.
+    #[must_use]
+    pub fn user(&self) -> &UserId {
+        &self.user
+    }
+
+    /// Their address.
+    #[must_use]
+    pub fn email(&self) -> &EmailAddress {
+        &self.email
+    }
+
+    /// The workspace that they act in.
+    #[must_use]
+    pub fn workspace(&self) -> &WorkspaceId {
+        &self.workspace
+    }
+
+    /// What they may do there.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+}
+
+/// Why the keys can't be had; the function then refuses to start.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// Secrets Manager did not answer.
+    #[error("the token secret could not be read")]
+    Secret(#[from] SecretError),
+    /// The secret can be guessed.
+    #[error("the token secret is unusable")]
+    Weak(#[from] Invalid),
+}
+
+/// A secret that signs tokens: at least 32 bytes, the output size of HS256's hash (RFC 7518, 3.2).
+pub struct TokenSecret(String);
+
+impl TokenSecret {
+    /// Accepts at least 32 bytes.
+    ///
+    /// # Errors
+    /// When the text is shorter.
+    pub fn parse(text: impl Into<String>) -> Result<Self, Invalid> {
+        let text = text.into();
+        if text.len() >= 32 {
+            Ok(Self(text))
+        } else {
+            Err(Invalid::new("the token secret must have at least 32 bytes"))
+        }
+    }
+}
+
+/// Turns tokens into callers.
+pub struct Authenticator {
+    keys: Vec<DecodingKey>,
+    validation: Validation,
+}
+
+impl Authenticator {
+    /// Reads the secret and, so that a rotation ends no session, the one before.
+    ///
+    /// # Errors
+    /// When they can't be read or are too short.
+    pub async fn load(client: &aws_sdk_secretsmanager::Client, secret_id: &str) -> Result<Self, KeyError> {
+        let mut secrets = vec![TokenSecret::parse(secrets::current(client, secret_id).await?)?];
+        if let Some(previous) = secrets::previous(client, secret_id).await? {
+            secrets.push(TokenSecret::parse(previous)?);
+        }
+        Ok(Self::new(&secrets))
+    }
+
+    /// Accepts tokens signed with any of these secrets.
+    #[must_use]
+    pub fn new(secrets: &[TokenSecret]) -> Self {
+        let mut validation = Validation::new(Algorithm::HS256);
+        validation.leeway = 0;
+        validation.set_issuer(&[ISSUER]);
+        validation.set_required_spec_claims(&["exp", "iss", "sub"]);
+        Self { keys: secrets.iter().map(|secret| DecodingKey::from_secret(secret.0.as_bytes())).collect(), validation }
+    }
+
+    /// Who sent the request.
+    ///
+    /// # Errors
+    /// 401 without a valid token. The log says why, the answer doesn't.
+    pub fn authenticate(&self, request: &Request) -> Result<Caller, ApiError> {
+        let token = request.header(header::AUTHORIZATION).and_then(bearer_token).ok_or(ApiError::Unauthorized)?;
+        self.verify(token).map_err(|error| {
+            tracing::info!(reason = %error, "a token was refused");
+            ApiError::Unauthorized
+        })
+    }
+
+    /// Who sent the request, if they may at least do what this role may.
+    ///
+    /// # Errors
+    /// 401 without a valid token, 403 with a lesser role.
+    pub fn require(&self, request: &Request, role: Role) -> Result<Caller, ApiError> {
+        let caller = self.authenticate(request)?;
+        if caller.role >= role { Ok(caller) } else { Err(ApiError::Forbidden("your role does not allow this")) }
+    }
+
+    fn verify(&self, token: &str) -> Result<Caller, jsonwebtoken::errors::Error> {
+        let mut refusal = jsonwebtoken::errors::ErrorKind::InvalidSignature.into();
+        for key in &self.keys {
+            match jsonwebtoken::decode::<Claims>(token, key, &self.validation) {
+                Ok(token) => return Ok(token.claims.into()),
+                Err(error) => refusal = error,
+            }
+        }
+        Err(refusal)
+    }
+}
+
+/// The scheme's name is case-insensitive (RFC 9110, 11.1).
+fn bearer_token(header: &str) -> Option<&str> {
+    let (scheme, token) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token)
+}
+
+/// Signs tokens.
+pub struct TokenIssuer(EncodingKey);
+
+impl TokenIssuer {
+    /// Reads the secret.
+    ///
+    /// # Errors
+    /// When it can't be read or is too short.
+    pub async fn load(client: &aws_sdk_secretsmanager::Client, secret_id: &str) -> Result<Self, KeyError> {
+        Ok(Self::new(&TokenSecret::parse(secrets::current(client, secret_id).await?)?))
+    }
+
+    /// Signs with this secret.
+    #[must_use]
+    pub fn new(secret: &TokenSecret) -> Self {
+        Self(EncodingKey::from_secret(secret.0.as_bytes()))
+    }
+
+    /// A token for 24 hours, and when it expires.
+    ///
+    /// # Errors
+    /// When signing fails.
+    pub fn issue(
+        &self,
+        user: &UserId,
+        email: &EmailAddress,
+        workspace: &WorkspaceId,
+        role: Role,
+        now: Timestamp,
+    ) -> Result<(String, Timestamp), ApiError> {
+        let expires_at = now.plus(LIFETIME);
+        let claims = Claims {
+            iss: ISSUER.to_owned(),
+            sub: user.clone(),
+            email: email.clone(),
+            ws: workspace.clone(),
+            role,
+            iat: now.unix_seconds(),
+            exp: expires_at.unix_seconds(),
+        };
+        let token = jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.0)
+            .map_err(|error| ApiError::Internal(Box::new(error)))?;
+        let expires_at = Timestamp::from_unix_seconds(claims.exp).unwrap_or(expires_at);
+        Ok((token, expires_at))
+    }
+}
+
+/// The claims of a token. A missing or malformed one makes the token invalid.
+#[derive(Debug, Serialize, Deserialize)]
+struct Claims {
+    iss: String,
+    sub: UserId,
+    email: EmailAddress,
+    ws: WorkspaceId,
+    role: Role,
+    iat: i64,
+    exp: i64,
+}
+
+impl From<Claims> for Caller {
+    fn from(claims: Claims) -> Self {
+        Self { user: claims.sub, email: claims.email, workspace: claims.ws, role: claims.role }
+    }
+}

@@ -1,0 +1,32 @@
+//! What every function needs around its handler.
+//!
+//! - [`http`]: requests, answers, problem documents, and the loop of a function behind API Gateway
+//! - [`identity`]: tokens, and the [`identity::Caller`] that no protected handler works without
+//! - [`batch`]: the loop of a consumer, batch item failures, and the dead-letter queue for unreadable messages
+//! - [`config`], [`secrets`], [`aws`], [`telemetry`]: start-up
+
+pub mod aws;
+pub mod batch;
+pub mod config;
+pub mod http;
+pub mod identity;
+pub mod secrets;
+pub mod telemetry;
+
+use std::{future::Future, process::ExitCode};
+
+/// Any reason why an execution environment can't start or go on.
+pub type StartError = lambda_runtime::Error;
+
+/// Runs a function: starts its logs, then whatever its `main` wires up. An error ends the execution environment with one
+/// line that names the cause, such as a missing environment variable.
+pub async fn start(service: &'static str, function: impl Future<Output = Result<(), StartError>>) -> ExitCode {
+    telemetry::init(service);
+    match function.await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!(error = telemetry::chain(&*error), "the function cannot run");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Logs: one JSON object per line, with the same members everywhere.
+//!
+//! A line has `level`, `time`, `service`, the members of its spans (`correlation_id` among them) and its own, `message`
+//! included. Everything that comes from outside passes through JSON's escaping, so no header can forge a line.
+
+use std::{env, error::Error, fmt::Write as _};
+
+use linklet_domain::Timestamp;
+use tracing::{
+    Event, Level, Metadata, Subscriber,
+    field::{Field, Visit},
+};
+use tracing_subscriber::{
+    Layer,
+    filter::filter_fn,
+    fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields, format::Writer},
+    layer::SubscriberExt,
+    registry::LookupSpan,
+    util::SubscriberInitExt,
+};
+
+/// Starts logging to standard output, where Lambda picks it up. `LOG_LEVEL` is `error`, `warn`, `info` (default) or `debug`.
+pub fn init(service: &'static str) {
+    let level = env::var("LOG_LEVEL").ok().and_then(|level| level.parse().ok()).unwrap_or(Level::INFO);
+    let lines = tracing_subscriber::fmt::layer()
+        .fmt_fields(JsonFields)
+        .event_format(JsonLine { service })
+        .with_filter(filter_fn(move |metadata| is_wanted(metadata, level)));
+    // A second call (in tests) keeps the first subscriber.
+    if tracing_subscriber::registry().with(lines).try_init().is_err() {
+        tracing::debug!("logging was started before");
+    }
+}
+
+/// Libraries may only warn: at their lower levels they print requests, and with them tokens and addresses.
+fn is_wanted(metadata: &Metadata<'_>, level: Level) -> bool {
+    let is_ours = metadata.target().starts_with("linklet");
+    *metadata.level() <= if is_ours { level } else { level.min(Level::WARN) }
+}
+
+/// An error with its causes, in one line.
+#[must_use]
+pub fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        // Writing to a String can't fail.
+        let _ = write!(text, ": {error}");
+        cause = error.source();
+    }
+    text
+}
+
+struct JsonLine {
+    service: &'static str,
+}
+
+impl<S, N> FormatEvent<S, N> for JsonLine
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut line: Writer<'_>,
+        event: &Event<'_>,
+    ) -> std::fmt::Result {
+        let (level, service) = (event.metadata().level(), self.service);
+        write!(line, r#"{{"level":"{level}","time":"{}","service":"{service}""#, Timestamp::now())?;
+        for span in context.event_scope().into_iter().flat_map(|scope| scope.from_root()) {
+            if let Some(fields) = span.extensions().get::<FormattedFields<N>>() {
+                line.write_str(fields)?;
+            }
+        }
+        context.format_fields(line.by_ref(), event)?;
+        writeln!(line, "}}")
+    }
+}
+
+/// Writes each field as `,"name":value`.
+struct JsonFields;
+
+impl<'writer> FormatFields<'writer> for JsonFields {
+    fn format_fields<R: tracing_subscriber::field::RecordFields>(
+        &self,
+        writer: Writer<'writer>,
+        fields: R,
+    ) -> std::fmt::Result {
+        let mut visitor = JsonVisitor { writer, result: Ok(()) };
+        fields.record(&mut visitor);
+        visitor.result
+    }
+}
+
+struct JsonVisitor<'writer> {
+    writer: Writer<'writer>,
+    result: std::fmt::Result,
+}
+
+impl JsonVisitor<'_> {
+    fn write(&mut self, field: &Field, value: impl Into<serde_json::Value>) {
+        if self.result.is_ok() {
+            self.result = write!(self.writer, r#","{}":{}"#, field.name(), value.into());
+        }
+    }
+}
+
+impl Visit for JsonVisitor<'_> {
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.write(field, value);
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.write(field, value);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.write(field, value);
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.write(field, value);
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.write(field, value);
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        self.write(field, format!("{value:?}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io,
+        sync::{Arc, Mutex},
+    };
+
+    use serde_json::Value;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Captured(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Captured {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn logged(log: impl FnOnce()) -> Vec<Value> {
+        let captured = Captured::default();
+        let writer = captured.clone();
+        let lines = tracing_subscriber::fmt::layer()
+            .fmt_fields(JsonFields)
+            .event_format(JsonLine { service: "test" })
+            .with_writer(move || writer.clone())
+            .with_filter(filter_fn(|metadata| is_wanted(metadata, Level::DEBUG)));
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(lines), log);
+        let bytes = captured.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_line_is_flat_json_with_its_spans_members() {
+        let lines = logged(|| {
+            let _span = tracing::info_span!("request", correlation_id = %"req-1").entered();
+            tracing::info!(status = 200_u16, cold_start = true, "answered");
+        });
+
+        assert_eq!(lines.len(), 1);
+        assert_eq!(lines[0]["service"], "test");
+        assert_eq!(lines[0]["correlation_id"], "req-1");
+        assert_eq!(lines[0]["status"], 200);
+        assert_eq!(lines[0]["cold_start"], true);
+        assert_eq!(lines[0]["message"], "answered");
+    }
+
+    #[test]
+    fn nothing_from_outside_can_forge_a_line() {
+        let hostile = "x\"}\n{\"level\":\"ERROR\",\"message\":\"forged\u{2028}\u{1b}[31m";
+        let lines = logged(|| tracing::info!(path = hostile, agent = %hostile, "answered"));
+
+        assert_eq!(lines.len(), 1);
+        assert_eq!(lines[0]["path"], hostile);
+        assert_eq!(lines[0]["agent"], hostile);
+    }
+
+    #[test]
+    fn libraries_only_warn() {
+        let lines = logged(|| {
+            tracing::debug!("ours");
+            tracing::info!(target: "hyper", "a library's talk");
+            tracing::warn!(target: "hyper", "a library's warning");
+        });
+
+        let messages: Vec<_> = lines.iter().map(|line| line["message"].as_str().unwrap()).collect();
+        assert_eq!(messages, ["ours", "a library's warning"]);
+    }
+}
