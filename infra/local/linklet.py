@@ -33,6 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LAMBDA_DIR = ROOT / "target" / "lambda"
 TOOLS = ROOT / ".linklet" / "tools"
 REQUIREMENTS = ROOT / "infra" / "requirements"
+EMULATOR = ROOT / "infra" / "local" / "emulator.py"
 PYTHON_AT_LEAST = (3, 11)
 DEFAULT_PORT = 4566
 REGION = "us-east-1"
@@ -133,11 +134,13 @@ def fingerprint(path: Path) -> tuple[int, int] | None:
 
 @dataclass(frozen=True)
 class Emulator:
-    """A started emulator. The start time tells it from a process that got its number later."""
+    """A started emulator. The start time tells it from a process that got its number later, the version from one that
+    was started before an update."""
 
     pid: int
     started: str
     port: int
+    version: str
 
     @property
     def endpoint(self) -> str:
@@ -154,6 +157,10 @@ class Emulator:
 
     def answers(self) -> bool:
         return get_status(f"{self.endpoint}/_ministack/health") == 200
+
+
+def emulator_version() -> str:
+    return hashlib.sha256(EMULATOR.read_bytes() + (REQUIREMENTS / "emulator.txt").read_bytes()).hexdigest()
 
 
 def start_time(pid: int) -> str | None:
@@ -254,6 +261,9 @@ class System:
             if emulator and not emulator.answers():
                 say("The emulator runs but does not answer; starting a new one.")
                 emulator = None
+            if emulator and emulator.version != emulator_version():
+                say("The emulator was updated; starting the new one.")
+                emulator = None
             if emulator is None:
                 self.stop()
                 emulator = self.start(tools["emulator"], port or DEFAULT_PORT)
@@ -289,7 +299,7 @@ class System:
         say(f"Starting the emulator on 127.0.0.1:{port} …")
         with open(self.log, "w") as log:
             process = subprocess.Popen(
-                [home / "bin" / "ministack"],
+                [home / "bin" / "python", EMULATOR],
                 cwd=self.scratch,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -297,7 +307,7 @@ class System:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # survives this shell, and can be ended together with its functions
             )
-        emulator = Emulator(process.pid, start_time(process.pid) or "", port)
+        emulator = Emulator(process.pid, start_time(process.pid) or "", port, emulator_version())
         self.record.write_text(json.dumps(vars(emulator)))
         deadline = time.monotonic() + 60
         while not emulator.answers():
@@ -311,7 +321,7 @@ class System:
     def digest(self, parameters: dict[str, str]) -> str:
         """Changes when a deployment would."""
         seen = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode())
-        files = [ROOT / "template.yaml", ROOT / "samconfig.toml", *sorted(REQUIREMENTS.glob("*.txt"))]
+        files = [ROOT / "template.yaml", ROOT / "samconfig.toml", REQUIREMENTS / "sam.txt"]
         for path in [*files, *sorted(LAMBDA_DIR.glob("*/bootstrap"))]:
             with open(path, "rb") as file:
                 seen.update(f"{path}\n{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
