@@ -140,7 +140,7 @@ class Emulator:
     pid: int
     started: str
     port: int
-    version: str
+    version: str = ""
 
     @property
     def endpoint(self) -> str:
