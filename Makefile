@@ -77,11 +77,13 @@ redrive: ## process QUEUE's dead-letter queue again
 	@$(IN_STAGE) $(SAM_PYTHON) infra/redrive.py redrive $(QUEUE)
 
 # Always builds: what lies in target/lambda may be the debug build of the local system, for another processor.
+# DEPLOY_FLAGS go to sam, e.g. --no-confirm-changeset or --parameter-overrides MailSender=links@example.com.
 deploy: ## build for release and deploy to AWS, with your profile and region
 	@$(LINKLET) install sam cargo-lambda
 	rm -rf target/lambda
 	$(CARGO_LAMBDA) build --release --arm64 $(addprefix --package ,$(FUNCTIONS))
-	$(SAM) deploy
+	$(SAM) deploy $(DEPLOY_FLAGS)
 
-clean: down ## stop it, and remove all that was built or installed
+clean: ## stop it, and remove all that was built or installed
+	@$(LINKLET) down --all
 	rm -rf .linklet .aws-sam target

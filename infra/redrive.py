@@ -15,7 +15,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 import boto3
@@ -60,7 +60,7 @@ def show(queue: str) -> int:
     count = 0
     for message in messages(queue, hold=10, until=now()):
         count += 1
-        sent = datetime.fromtimestamp(int(message["Attributes"]["SentTimestamp"]) / 1000, timezone.utc)
+        sent = datetime.fromtimestamp(int(message["Attributes"]["SentTimestamp"]) / 1000, UTC)
         print(f"--- {message['MessageId']}, sent {sent:%Y-%m-%d %H:%M:%S} UTC")
         for name, value in message.get("MessageAttributes", {}).items():
             print(f"{name}: {value.get('StringValue', '(binary)')}")
@@ -124,6 +124,7 @@ def records_of(body: str) -> list[dict[str, Any]]:
 def records_in_stream(batch: dict[str, Any]) -> list[dict[str, Any]]:
     """Reads a batch that Lambda gave up on, of which it keeps only the place."""
     streams = boto3.client("dynamodbstreams")
+    found: list[dict[str, Any]] = []
     try:
         iterator = streams.get_shard_iterator(
             StreamArn=batch["streamArn"],
@@ -131,7 +132,7 @@ def records_in_stream(batch: dict[str, Any]) -> list[dict[str, Any]]:
             ShardIteratorType="AT_SEQUENCE_NUMBER",
             SequenceNumber=batch["startSequenceNumber"],
         )["ShardIterator"]
-        last, found = batch["endSequenceNumber"], []
+        last = batch["endSequenceNumber"]
         while iterator:
             answer = streams.get_records(ShardIterator=iterator, Limit=100)
             for record in answer["Records"]:
@@ -176,7 +177,7 @@ def invoke(function: str, records: list[dict[str, Any]]) -> None:
 
 
 def now() -> float:
-    return datetime.now(timezone.utc).timestamp()
+    return datetime.now(UTC).timestamp()
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ import shlex
 import sys
 import time
 import urllib.parse
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,7 +77,7 @@ class Client:
         check(answer.status == expected, f"expected status {expected}, got {answer.status}")
         return answer
 
-    def wait_for(self, path: str, done, what: str) -> Answer:  # noqa: ANN001
+    def wait_for(self, path: str, done: Callable[[Any], bool], what: str) -> Answer:
         """Asks again until `done`, and prints the last answer."""
         start = time.monotonic()
         while True:

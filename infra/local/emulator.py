@@ -32,7 +32,7 @@ def retry_partly_failed_stream_batches() -> None:
 
 def is_from_stream(event: Any) -> bool:
     records = event.get("Records") if isinstance(event, dict) else None
-    return bool(records) and records[0].get("eventSource") == "aws:dynamodb"
+    return isinstance(records, list) and records[0].get("eventSource") == "aws:dynamodb"
 
 
 def name_actions_as_iam_does() -> None:

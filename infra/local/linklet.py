@@ -25,7 +25,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def install(tool: str) -> Path:
         say(f"Installing {tool} (once) …")
         shutil.rmtree(home, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", home], check=True)
-        pip = [home / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+        pip = [str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
         if subprocess.run([*pip, "--requirement", requirements]).returncode != 0:
             raise Failure(f"Installing {tool} failed (see above). Is https://pypi.org or your own index reachable?")
         stamp.write_text(wanted)
@@ -285,7 +285,9 @@ class System:
         self.scratch.mkdir(parents=True)
         # The functions inherit this environment, so it holds nothing of the caller's but what programs need to run.
         inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-        environment = inherited | aws_environment(f"http://127.0.0.1:{port}") | {
+        environment = {
+            **inherited,
+            **aws_environment(f"http://127.0.0.1:{port}"),
             "BIND_HOST": "127.0.0.1",
             "GATEWAY_PORT": str(port),
             "MINISTACK_REGION": REGION,
@@ -331,7 +333,7 @@ class System:
         first = not self.deployed.is_file()
         say("Deploying …")
         overrides = [f"{name}={value}" for name, value in parameters.items()]
-        command = [home / "bin" / "sam", "deploy", "--config-env", "local", "--parameter-overrides", *overrides]
+        command = [str(home / "bin" / "sam"), "deploy", "--config-env", "local", "--parameter-overrides", *overrides]
         environment = self.environment(emulator) | {
             "SAM_CLI_TELEMETRY": "0",
             "__SAM_CLI_APP_DIR": str(self.scratch),
@@ -356,7 +358,7 @@ class System:
     def keep_function_logs(self) -> None:
         """Saves what the functions logged, which otherwise ends with the emulator."""
         kept = self.folder / "functions.log"
-        python = TOOLS / "emulator" / "bin" / "python"
+        python = str(TOOLS / "emulator" / "bin" / "python")
         logs = [python, __file__, "logs", "--system", self.folder.name, "--no-follow", "--minutes", "60"]
         with open(kept, "w") as file:
             subprocess.run(logs, stdout=file)
@@ -397,7 +399,7 @@ def signal_group(pid: int, number: signal.Signals) -> None:
         os.killpg(pid, number)
 
 
-def wait_until(condition, seconds: float) -> None:  # noqa: ANN001
+def wait_until(condition: Callable[[], bool], seconds: float) -> None:
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -433,8 +435,9 @@ def command_up(arguments: argparse.Namespace) -> None:
     print(f"\nLinklet runs at\n\n    {emulator.api_url}\n\nNext: make demo, make logs, make down")
 
 
-def command_down(_: argparse.Namespace) -> None:
-    print("Stopped." if System("local").down() else "Nothing was running.")
+def command_down(arguments: argparse.Namespace) -> None:
+    stopped = [System(name).down() for name in (["local", "e2e"] if arguments.all else ["local"])]
+    print("Stopped." if any(stopped) else "Nothing was running.")
 
 
 def command_url(_: argparse.Namespace) -> None:
@@ -527,14 +530,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Linklet's local system; see the Makefile")
     commands = parser.add_subparsers(required=True, metavar="command")
 
-    def command(name: str, function, text: str) -> argparse.ArgumentParser:  # noqa: ANN001
+    def command(name: str, function: Callable[[argparse.Namespace], None], text: str) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=text)
         added.set_defaults(function=function)
         return added
 
     up = command("up", command_up, "build, start and deploy; idempotent")
     up.add_argument("--port", type=int, default=None, help=f"of the emulator, default {DEFAULT_PORT}")
-    command("down", command_down, "stop everything")
+    down = command("down", command_down, "stop the emulator and its functions")
+    down.add_argument("--all", action="store_true", help="also what an interrupted end-to-end run left")
     command("url", command_url, "print the API's base URL")
     logs = command("logs", command_logs, "follow the logs (needs the emulator's Python)")
     logs.add_argument("--minutes", type=float, default=2, help="how far to look back")
