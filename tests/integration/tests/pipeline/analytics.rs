@@ -1,0 +1,262 @@
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
+use linklet_analytics::Analytics;
+use linklet_domain::{Event, EventDetail, LinkStats, ShortCode, Timestamp};
+use linklet_dynamodb::StatsTable;
+use linklet_lambda::batch::{Consumer, DeadLetterQueue};
+use linklet_test_support::{FakeQueues, Outage, TestDynamoDb, click_event, event_batch, queue_batch};
+use serde_json::json;
+
+fn analytics(stats: StatsTable, queues: &FakeQueues) -> Analytics {
+    Analytics { stats, dead_letters: DeadLetterQueue::new(queues.client(), queues.url("dlq")) }
+}
+
+fn clicks(code: &str, count: usize) -> Vec<Event> {
+    let now = Timestamp::now();
+    (0..count).map(|index| click_event(code, now.plus(Duration::from_millis(index as u64)))).collect()
+}
+
+fn failed(response: &SqsBatchResponse) -> BTreeSet<String> {
+    response.batch_item_failures.iter().map(|failure| failure.item_identifier.clone()).collect()
+}
+
+async fn counted(db: &TestDynamoDb, code: &str) -> LinkStats {
+    let code = ShortCode::parse(code).unwrap();
+    let ever = Timestamp::from_unix_seconds(0).unwrap().day();
+    db.stats().since(&code, ever).await.unwrap().unwrap_or_default()
+}
+
+/// The milestones of a link in the order in which the stream publishes them.
+fn milestones(db: &TestDynamoDb) -> Vec<String> {
+    db.stream("StatsTable")
+        .records
+        .iter()
+        .filter_map(|record| linklet_dynamodb::stream::event_of(record).unwrap())
+        .map(|event| match event.detail {
+            EventDetail::MilestoneReached(reached) => format!("{} {}", reached.short_code, reached.milestone),
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn an_event_counts_once_however_often_it_is_delivered() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let analytics = analytics(db.stats(), &queues);
+    let click = clicks("launch", 1).remove(0);
+
+    let twice_in_one = analytics.consume(event_batch(&[click.clone(), click.clone()])).await;
+    let again = analytics.consume(event_batch(&[click])).await;
+
+    assert!(failed(&twice_in_one).is_empty() && failed(&again).is_empty());
+    assert_eq!(counted(&db, "launch").await.totals.total_clicks, 1);
+}
+
+#[tokio::test]
+async fn of_a_batch_with_known_and_new_clicks_the_new_ones_count() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let analytics = analytics(db.stats(), &queues);
+    let events = clicks("launch", 6);
+    analytics.consume(event_batch(&events[..3])).await;
+
+    let response = analytics.consume(event_batch(&events)).await;
+
+    assert!(failed(&response).is_empty());
+    assert_eq!(counted(&db, "launch").await.totals.total_clicks, 6);
+}
+
+#[tokio::test]
+async fn a_consumer_that_dies_before_acknowledging_changes_nothing_when_its_batch_comes_again() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let batch = event_batch(&clicks("launch", 250));
+    // Its transactions have committed, and nobody hears its answer.
+    drop(analytics(db.stats(), &queues).consume(batch.clone()).await);
+    let (numbers, items) = (counted(&db, "launch").await, db.scan("StatsTable").len());
+    let published = milestones(&db);
+
+    let response = analytics(db.stats(), &queues).consume(batch).await;
+
+    assert!(failed(&response).is_empty());
+    assert_eq!(counted(&db, "launch").await, numbers);
+    assert_eq!(db.scan("StatsTable").len(), items);
+    assert_eq!(milestones(&db), published);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn twenty_five_parallel_clicks_count_twenty_five() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let consumers: Vec<_> = clicks("launch", 25)
+        .into_iter()
+        .map(|click| {
+            let analytics = Arc::new(analytics(db.stats(), &queues));
+            tokio::spawn(async move { redeliver(&analytics, event_batch(&[click])).await })
+        })
+        .collect();
+
+    for consumer in consumers {
+        consumer.await.unwrap();
+    }
+
+    let stats = counted(&db, "launch").await;
+    assert_eq!(stats.totals.total_clicks, 25);
+    assert_eq!(stats.days.values().map(|day| day.total_clicks).sum::<u64>(), 25);
+    assert_eq!(milestones(&db), ["launch 10"]);
+}
+
+/// As SQS does: what failed comes again.
+async fn redeliver(analytics: &Analytics, mut batch: SqsEvent) {
+    while !batch.records.is_empty() {
+        let failures = failed(&analytics.consume(batch.clone()).await);
+        batch.records.retain(|message| failures.contains(message.message_id.as_deref().unwrap()));
+    }
+}
+
+#[tokio::test]
+async fn a_burst_over_several_thresholds_fires_each_milestone_once_and_in_order() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let analytics = analytics(db.stats(), &queues);
+    let events = clicks("launch", 1_050);
+
+    for batch in events.chunks(500).chain(events.chunks(300)) {
+        assert!(failed(&analytics.consume(event_batch(batch)).await).is_empty());
+    }
+
+    assert_eq!(counted(&db, "launch").await.totals.total_clicks, 1_050);
+    assert_eq!(milestones(&db), ["launch 10", "launch 100", "launch 1000"]);
+}
+
+#[tokio::test]
+async fn a_milestone_belongs_to_the_click_that_reached_it() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let events = clicks("launch", 12);
+
+    analytics(db.stats(), &queues).consume(event_batch(&events)).await;
+
+    let record = &db
+        .stream("StatsTable")
+        .records
+        .into_iter()
+        .find_map(|record| linklet_dynamodb::stream::event_of(&record).unwrap());
+    let milestone = record.as_ref().unwrap();
+    assert_eq!(milestone.occurred_at, events[9].occurred_at);
+    assert_eq!(milestone.correlation_id, events[9].correlation_id);
+    assert_eq!(milestone.event_id.as_str(), "milestone:launch:10");
+}
+
+#[tokio::test]
+async fn links_are_counted_apart() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let mut events = Vec::new();
+    for number in 0..30 {
+        events.extend(clicks(&format!("code{number:02}"), number));
+    }
+
+    let response = analytics(db.stats(), &queues).consume(event_batch(&events)).await;
+
+    assert!(failed(&response).is_empty());
+    for number in 0..30 {
+        assert_eq!(counted(&db, &format!("code{number:02}")).await.totals.total_clicks, number as u64);
+    }
+}
+
+#[tokio::test]
+async fn a_late_click_counts_on_the_day_it_happened() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let at = |text| Timestamp::parse(text).unwrap();
+    let batch = [click_event("launch", at("2026-03-02T00:00:01Z")), click_event("launch", at("2026-03-01T23:59:59Z"))];
+
+    analytics(db.stats(), &queues).consume(event_batch(&batch)).await;
+
+    let days: Vec<_> = counted(&db, "launch")
+        .await
+        .days
+        .into_iter()
+        .map(|(day, stats)| (day.to_string(), stats.total_clicks))
+        .collect();
+    assert_eq!(days, [("2026-03-01".into(), 1), ("2026-03-02".into(), 1)]);
+}
+
+#[tokio::test]
+async fn a_batch_that_spreads_over_months_fits_its_transactions() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let start = Timestamp::parse("2026-01-01T12:00:00Z").unwrap();
+    let events: Vec<_> =
+        (0..200).map(|day| click_event("launch", start.plus(Duration::from_secs(day * 86_400)))).collect();
+
+    let response = analytics(db.stats(), &queues).consume(event_batch(&events)).await;
+
+    assert!(failed(&response).is_empty());
+    let stats = counted(&db, "launch").await;
+    assert_eq!((stats.totals.total_clicks, stats.days.len()), (200, 200));
+}
+
+#[tokio::test]
+async fn a_malformed_message_goes_to_the_dead_letter_queue_while_its_neighbours_count() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let click = |index: usize| serde_json::to_string(&clicks("launch", 3)[index]).unwrap();
+    let mut wrong_code = serde_json::to_value(&clicks("launch", 1)[0]).unwrap();
+    wrong_code["short_code"] = json!("../../etc/passwd");
+    let bodies = [click(0), "not json".into(), click(1), wrong_code.to_string(), "{}".into(), click(2)];
+
+    let response = analytics(db.stats(), &queues).consume(queue_batch(&bodies)).await;
+
+    assert!(failed(&response).is_empty());
+    assert_eq!(counted(&db, "launch").await.totals.total_clicks, 3);
+    assert_eq!(queues.bodies("dlq"), ["not json".to_owned(), wrong_code.to_string(), "{}".into()]);
+}
+
+#[tokio::test]
+async fn a_malformed_message_that_cannot_be_parked_comes_again() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    queues.fail(Outage::Everything);
+    let bodies = [serde_json::to_string(&clicks("launch", 1)[0]).unwrap(), "not json".into()];
+
+    let response = analytics(db.stats(), &queues).consume(queue_batch(&bodies)).await;
+
+    assert_eq!(failed(&response), BTreeSet::from(["1".to_owned()]));
+    assert_eq!(counted(&db, "launch").await.totals.total_clicks, 1);
+}
+
+#[tokio::test]
+async fn an_event_that_is_no_click_is_set_aside() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let mut event = clicks("launch", 1).remove(0);
+    let EventDetail::UrlClicked(click) = event.detail else { unreachable!() };
+    event.detail = EventDetail::MilestoneReached(linklet_domain::MilestoneReached {
+        short_code: click.short_code,
+        workspace_id: click.workspace_id,
+        user_id: click.user_id,
+        milestone: 10,
+    });
+
+    let response = analytics(db.stats(), &queues).consume(event_batch(&[event.clone()])).await;
+
+    assert!(failed(&response).is_empty());
+    assert_eq!(queues.events("dlq"), [serde_json::to_value(&event).unwrap()]);
+}
+
+#[tokio::test]
+async fn without_its_table_every_message_comes_again() {
+    let queues = FakeQueues::start();
+    let stats = StatsTable::new(TestDynamoDb::unreachable(), "StatsTable");
+    let mut events = clicks("launch", 3);
+    // The fourth message repeats the first: it too has to come again, or a retry could lose the only copy.
+    events.push(events[0].clone());
+
+    let response = analytics(stats, &queues).consume(event_batch(&events)).await;
+
+    assert_eq!(failed(&response), ["0", "1", "2", "3"].map(str::to_owned).into());
+    assert!(queues.bodies("dlq").is_empty());
+}
+
+#[tokio::test]
+async fn the_sample_event_counts() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let sample = include_str!("../../../../functions/analytics/events/clicks.json");
+
+    let response = analytics(db.stats(), &queues).consume(serde_json::from_str(sample).unwrap()).await;
+
+    assert!(failed(&response).is_empty());
+    assert_eq!(counted(&db, "launch").await.totals.total_clicks, 1);
+}

@@ -1,0 +1,4 @@
+mod analytics;
+mod notify;
+mod relay;
+mod whole;

@@ -1,0 +1,189 @@
+use std::collections::BTreeSet;
+
+use aws_lambda_events::sqs::SqsBatchResponse;
+use linklet_domain::{
+    CorrelationId, EmailAddress, Event, EventDetail, EventId, MilestoneReached, Notification, NotificationStatus,
+    Timestamp, UrlCreated, UserId, WorkspaceId,
+};
+use linklet_lambda::batch::{Consumer, DeadLetterQueue};
+use linklet_notify::{Mailer, Notify, Topic};
+use linklet_test_support::{FakeNotifiers, FakeQueues, TestDynamoDb, click_event, event_batch, queue_batch};
+
+struct Fixture {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+    outside: FakeNotifiers,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        Self { db: TestDynamoDb::start(), queues: FakeQueues::start(), outside: FakeNotifiers::start() }
+    }
+
+    fn notify(&self, with_mail: bool) -> Notify {
+        Notify {
+            notifications: self.db.notifications(),
+            topic: Topic::new(self.outside.sns(), "arn:aws:sns:eu-central-1:123456789012:notifications"),
+            mailer: with_mail.then(|| Mailer::new(self.outside.ses(), "links@example.com")),
+            dead_letters: DeadLetterQueue::new(self.queues.client(), self.queues.url("dlq")),
+            max_receives: 5,
+        }
+    }
+
+    async fn list(&self, user: &UserId) -> Vec<Notification> {
+        self.db.notifications().list(user, 100, None).await.unwrap().items
+    }
+}
+
+fn created(user: &UserId) -> Event {
+    Event {
+        event_id: EventId::generate(),
+        occurred_at: Timestamp::now(),
+        correlation_id: CorrelationId::parse("req-42").unwrap(),
+        detail: EventDetail::UrlCreated(UrlCreated {
+            short_code: "launch".parse().unwrap(),
+            original_url: "https://example.com/".parse().unwrap(),
+            workspace_id: WorkspaceId::generate(),
+            user_id: user.clone(),
+            user_email: EmailAddress::parse("ada@example.com").unwrap(),
+            expires_at: None,
+        }),
+    }
+}
+
+fn milestone(user: &UserId) -> Event {
+    Event {
+        event_id: EventId::milestone(&"launch".parse().unwrap(), 1_000),
+        occurred_at: Timestamp::now(),
+        correlation_id: CorrelationId::generate(),
+        detail: EventDetail::MilestoneReached(MilestoneReached {
+            short_code: "launch".parse().unwrap(),
+            workspace_id: WorkspaceId::generate(),
+            user_id: user.clone(),
+            milestone: 1_000,
+        }),
+    }
+}
+
+fn failed(response: &SqsBatchResponse) -> BTreeSet<String> {
+    response.batch_item_failures.iter().map(|failure| failure.item_identifier.clone()).collect()
+}
+
+#[tokio::test]
+async fn an_event_is_stored_published_and_mailed() {
+    let (fixture, user) = (Fixture::new(), UserId::generate());
+
+    let response = fixture.notify(true).consume(event_batch(&[created(&user)])).await;
+
+    assert!(failed(&response).is_empty());
+    let stored = fixture.list(&user).await;
+    assert_eq!(stored.len(), 1);
+    assert_eq!(stored[0].status, NotificationStatus::Sent);
+    assert!(stored[0].sent_at.is_some());
+    assert_eq!(stored[0].message, "Your short link launch to https://example.com/ was created.");
+    let published = fixture.outside.published();
+    assert_eq!(published.len(), 1);
+    assert!(published[0].contains("user_id") && published[0].contains(user.as_str()), "{}", published[0]);
+    assert!(published[0].contains("event_type") && published[0].contains("url.created"), "{}", published[0]);
+    let mails = fixture.outside.mails();
+    assert_eq!(mails.len(), 1);
+    assert_eq!(mails[0]["FromEmailAddress"], "links@example.com");
+    assert_eq!(mails[0]["Destination"]["ToAddresses"][0], "ada@example.com");
+    assert_eq!(mails[0]["Content"]["Simple"]["Body"]["Text"]["Data"], stored[0].message);
+}
+
+#[tokio::test]
+async fn without_a_sender_nothing_is_mailed() {
+    let (fixture, user) = (Fixture::new(), UserId::generate());
+
+    fixture.notify(false).consume(event_batch(&[created(&user)])).await;
+
+    assert_eq!(fixture.list(&user).await[0].status, NotificationStatus::Sent);
+    assert!(fixture.outside.mails().is_empty());
+}
+
+#[tokio::test]
+async fn an_event_delivered_twice_is_told_once() {
+    let (fixture, user) = (Fixture::new(), UserId::generate());
+    let event = created(&user);
+
+    for _ in 0..2 {
+        fixture.notify(true).consume(event_batch(&[event.clone(), event.clone()])).await;
+    }
+
+    assert_eq!(fixture.list(&user).await.len(), 1);
+    assert_eq!((fixture.outside.published().len(), fixture.outside.mails().len()), (1, 1));
+}
+
+#[tokio::test]
+async fn a_milestone_is_mailed_to_the_address_that_the_link_told() {
+    let (fixture, user) = (Fixture::new(), UserId::generate());
+    fixture.notify(true).consume(event_batch(&[created(&user)])).await;
+
+    fixture.notify(true).consume(event_batch(&[milestone(&user)])).await;
+
+    assert_eq!(fixture.list(&user).await[0].message, "Your short link launch has reached 1,000 clicks.");
+    assert_eq!(fixture.outside.mails()[1]["Destination"]["ToAddresses"][0], "ada@example.com");
+}
+
+#[tokio::test]
+async fn a_milestone_that_overtakes_its_link_waits_for_the_address() {
+    let (fixture, user) = (Fixture::new(), UserId::generate());
+
+    let early = fixture.notify(true).consume(event_batch(&[milestone(&user)])).await;
+    let waiting = fixture.list(&user).await.remove(0).status;
+    fixture.notify(true).consume(event_batch(&[created(&user)])).await;
+    let later = fixture.notify(true).consume(event_batch(&[milestone(&user)])).await;
+
+    assert_eq!((failed(&early).len(), waiting), (1, NotificationStatus::Pending));
+    assert!(failed(&later).is_empty());
+    assert_eq!(fixture.outside.mails().len(), 2);
+}
+
+#[tokio::test]
+async fn when_mail_fails_only_mail_is_repeated_and_at_last_it_stands_as_failed() {
+    let (fixture, user) = (Fixture::new(), UserId::generate());
+    let event = created(&user);
+    fixture.outside.refuse_mail(true);
+    let mut batch = event_batch(&[event]);
+
+    let first = fixture.notify(true).consume(batch.clone()).await;
+    let after_first = fixture.list(&user).await.remove(0).status;
+    batch.records[0].attributes.insert("ApproximateReceiveCount".into(), "5".into());
+    let last = fixture.notify(true).consume(batch.clone()).await;
+    let after_last = fixture.list(&user).await.remove(0).status;
+
+    assert_eq!((failed(&first).len(), after_first), (1, NotificationStatus::Pending));
+    assert_eq!((failed(&last).len(), after_last), (1, NotificationStatus::Failed));
+    assert_eq!(fixture.outside.published().len(), 1);
+
+    // The redrive after the repair.
+    fixture.outside.refuse_mail(false);
+    assert!(failed(&fixture.notify(true).consume(batch).await).is_empty());
+    assert_eq!(fixture.list(&user).await.remove(0).status, NotificationStatus::Sent);
+    assert_eq!((fixture.outside.published().len(), fixture.outside.mails().len()), (1, 1));
+}
+
+#[tokio::test]
+async fn one_bad_message_does_not_hold_up_the_others() {
+    let (fixture, user) = (Fixture::new(), UserId::generate());
+    let good = serde_json::to_string(&created(&user)).unwrap();
+    let click = serde_json::to_string(&click_event("launch", Timestamp::now())).unwrap();
+
+    let response = fixture.notify(false).consume(queue_batch(&["{".into(), click.clone(), good])).await;
+
+    assert!(failed(&response).is_empty());
+    assert_eq!(fixture.list(&user).await.len(), 1);
+    assert_eq!(fixture.queues.bodies("dlq").len(), 2);
+}
+
+#[tokio::test]
+async fn the_sample_event_is_told() {
+    let fixture = Fixture::new();
+    let sample = include_str!("../../../../functions/notify/events/created.json");
+
+    let response = fixture.notify(true).consume(serde_json::from_str(sample).unwrap()).await;
+
+    assert!(failed(&response).is_empty());
+    assert_eq!(fixture.outside.mails()[0]["Destination"]["ToAddresses"][0], "grace@example.com");
+}

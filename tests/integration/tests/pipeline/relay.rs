@@ -1,0 +1,211 @@
+use aws_lambda_events::{dynamodb::Event as StreamEvent, streams::DynamoDbEventResponse};
+use linklet_domain::{Click, CorrelationId, IpHash, Salt, Timestamp, UserId};
+use linklet_dynamodb::CreateOutcome;
+use linklet_lambda::batch::{Consumer, DeadLetterQueue};
+use linklet_relay::{Publisher, Relay};
+use linklet_test_support::{FakeQueues, LinkBuilder, Outage, TestDynamoDb};
+use serde_json::json;
+
+fn relay(queues: &FakeQueues) -> Relay {
+    Relay {
+        analytics: Publisher::new(queues.client(), queues.url("analytics")),
+        notify: Publisher::new(queues.client(), queues.url("notify")),
+        dead_letters: DeadLetterQueue::new(queues.client(), queues.url("dlq")),
+    }
+}
+
+fn correlation() -> CorrelationId {
+    CorrelationId::parse("req-42").unwrap()
+}
+
+/// The sequence number from which Lambda retries, if any.
+fn retry_from(response: &DynamoDbEventResponse) -> Option<String> {
+    assert!(response.batch_item_failures.len() <= 1);
+    response.batch_item_failures.first().and_then(|failure| failure.item_identifier.clone())
+}
+
+async fn create(db: &TestDynamoDb, code: &str) {
+    db.links().create(&LinkBuilder::new(code).build(), &correlation()).await.unwrap();
+}
+
+async fn click(db: &TestDynamoDb, code: &str) {
+    let link = db.links().redirect_target(&code.parse().unwrap()).await.unwrap().unwrap();
+    let hash = IpHash::of("203.0.113.9", &Salt::parse(&"salt".repeat(8)).unwrap());
+    let click = Click::on(&link, Timestamp::now(), hash, correlation())
+        .with_headers(Some("curl"), Some("https://news.example/"));
+    db.clicks().record(&click).await.unwrap();
+}
+
+#[tokio::test]
+async fn creating_and_deleting_a_link_publish_an_event_each() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let link = LinkBuilder::new("launch").build();
+    let deleter = UserId::generate();
+    db.links().create(&link, &correlation()).await.unwrap();
+    db.links().delete(&link.code, &deleter, Timestamp::now(), &correlation()).await.unwrap();
+
+    let response = relay(&queues).consume(db.stream("LinksTable")).await;
+
+    assert_eq!(retry_from(&response), None);
+    let events = queues.events("notify");
+    assert_eq!(events.len(), 2);
+    assert_eq!(events[0]["event_type"], "url.created");
+    assert_eq!(events[0]["short_code"], "launch");
+    assert_eq!(events[0]["user_email"], "ada@example.com");
+    assert_eq!(events[0]["correlation_id"], "req-42");
+    assert_eq!(events[0]["occurred_at"], link.created_at.to_string());
+    assert_eq!(events[1]["event_type"], "url.deleted");
+    assert_eq!(events[1]["user_id"], link.owner.as_str());
+    assert_eq!(events[1]["deleted_by"], deleter.as_str());
+    assert_eq!(events[1].get("user_email"), None);
+    assert_ne!(events[0]["event_id"], events[1]["event_id"]);
+    assert!(queues.bodies("analytics").is_empty());
+}
+
+#[tokio::test]
+async fn a_click_publishes_its_event_without_the_owners_address() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    create(&db, "launch").await;
+    click(&db, "launch").await;
+
+    relay(&queues).consume(db.stream("ClicksTable")).await;
+
+    let events = queues.events("analytics");
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0]["event_type"], "url.clicked");
+    assert_eq!(events[0]["referer"], "https://news.example/");
+    assert_eq!(events[0]["correlation_id"], "req-42");
+    assert!(!events[0].to_string().contains("ada@example.com"));
+    assert!(queues.bodies("notify").is_empty());
+}
+
+#[tokio::test]
+async fn an_event_has_the_same_id_at_every_delivery() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    create(&db, "launch").await;
+
+    for _ in 0..2 {
+        relay(&queues).consume(db.stream("LinksTable")).await;
+    }
+
+    let events = queues.events("notify");
+    assert_eq!(events.len(), 2);
+    assert_eq!(events[0], events[1]);
+}
+
+#[tokio::test]
+async fn a_write_that_failed_publishes_nothing() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    create(&db, "launch").await;
+    let again = db.links().create(&LinkBuilder::new("launch").build(), &correlation()).await.unwrap();
+    assert_eq!(again, CreateOutcome::CodeTaken);
+    db.links()
+        .delete(&"unknown".parse().unwrap(), &UserId::generate(), Timestamp::now(), &correlation())
+        .await
+        .unwrap();
+
+    relay(&queues).consume(db.stream("LinksTable")).await;
+
+    assert_eq!(queues.events("notify").len(), 1);
+}
+
+#[tokio::test]
+async fn deleting_twice_publishes_once() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    create(&db, "launch").await;
+    for _ in 0..2 {
+        db.links()
+            .delete(&"launch".parse().unwrap(), &UserId::generate(), Timestamp::now(), &correlation())
+            .await
+            .unwrap();
+    }
+
+    relay(&queues).consume(db.stream("LinksTable")).await;
+
+    assert_eq!(queues.events("notify").len(), 2, "one created, one deleted");
+}
+
+#[tokio::test]
+async fn while_a_queue_is_unreachable_the_stream_keeps_the_events() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    for number in 0..15 {
+        create(&db, &format!("code{number:02}")).await;
+    }
+    let batch = db.stream("LinksTable");
+    queues.fail(Outage::Everything);
+
+    let during = relay(&queues).consume(batch.clone()).await;
+    queues.fail(Outage::None);
+    let after = relay(&queues).consume(batch.clone()).await;
+
+    assert_eq!(retry_from(&during), batch.records[0].change.sequence_number);
+    assert_eq!(retry_from(&after), None);
+    assert_eq!(queues.events("notify").len(), 15);
+}
+
+#[tokio::test]
+async fn a_failure_inside_a_successful_answer_is_retried_from_there() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    for number in 0..25 {
+        create(&db, &format!("code{number:02}")).await;
+    }
+    let batch = db.stream("LinksTable");
+    queues.fail(Outage::MessagesWith("code17".into()));
+
+    let response = relay(&queues).consume(batch.clone()).await;
+
+    assert_eq!(retry_from(&response), batch.records[17].change.sequence_number);
+    queues.fail(Outage::None);
+    let mut rest = StreamEvent::default();
+    rest.records = batch.records[17..].to_vec();
+    assert_eq!(retry_from(&relay(&queues).consume(rest).await), None);
+    let mut codes: Vec<_> = queues.events("notify").iter().map(|event| event["short_code"].to_string()).collect();
+    codes.sort();
+    codes.dedup();
+    assert_eq!(codes.len(), 25);
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_read_is_parked_whole_and_blocks_nobody() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    create(&db, "before").await;
+    create(&db, "after").await;
+    let mut batch = db.stream("LinksTable");
+    let mut broken = serde_json::to_value(&batch.records[0]).unwrap();
+    broken["dynamodb"]["NewImage"]["created_at"] = json!({"S": "long ago"});
+    batch.records.insert(1, serde_json::from_value(broken).unwrap());
+
+    let response = relay(&queues).consume(batch).await;
+
+    assert_eq!(retry_from(&response), None);
+    assert_eq!(queues.events("notify").len(), 2);
+    let parked = queues.events("dlq");
+    assert_eq!(parked.len(), 1);
+    assert_eq!(parked[0]["dynamodb"]["NewImage"]["short_code"]["S"], "before");
+}
+
+#[tokio::test]
+async fn a_record_that_can_be_neither_read_nor_parked_is_retried() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    create(&db, "launch").await;
+    let mut batch = db.stream("LinksTable");
+    let mut broken = serde_json::to_value(&batch.records[0]).unwrap();
+    broken["dynamodb"]["NewImage"].as_object_mut().unwrap().remove("user_id");
+    batch.records = vec![serde_json::from_value(broken).unwrap()];
+    queues.fail(Outage::Everything);
+
+    let response = relay(&queues).consume(batch.clone()).await;
+
+    assert_eq!(retry_from(&response), batch.records[0].change.sequence_number);
+}
+
+#[tokio::test]
+async fn the_sample_event_is_published() {
+    let queues = FakeQueues::start();
+    let sample = include_str!("../../../../functions/relay/events/click.json");
+
+    let response = relay(&queues).consume(serde_json::from_str(sample).unwrap()).await;
+
+    assert_eq!(retry_from(&response), None);
+    assert_eq!(queues.events("analytics")[0]["event_id"], "0195a1f0-0000-7000-8000-000000000001");
+}

@@ -1,0 +1,270 @@
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use linklet_auth::Auth;
+use linklet_domain::{
+    Account, EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+};
+use linklet_dynamodb::{Registration, UsersTable};
+use linklet_test_support::{Answer, RequestBuilder, TOKEN_SECRET, TestDynamoDb, authenticator, issuer};
+use serde_json::{Value, json};
+
+fn auth(db: &TestDynamoDb) -> Auth {
+    Auth { users: db.users(), authenticator: authenticator(), issuer: issuer() }
+}
+
+async fn register(auth: &Auth, body: &Value) -> Answer {
+    RequestBuilder::new("POST", "/api/auth/register").json(body).send_to(auth).await
+}
+
+async fn login(auth: &Auth, body: &Value) -> Answer {
+    RequestBuilder::new("POST", "/api/auth/login").json(body).send_to(auth).await
+}
+
+async fn me(auth: &Auth, token: &str) -> Answer {
+    RequestBuilder::new("GET", "/api/me").token(token).send_to(auth).await
+}
+
+fn ada() -> Value {
+    json!({"email": "ada@example.com", "password": "correct horse"})
+}
+
+#[tokio::test]
+async fn who_registers_can_log_in_and_is_the_admin_of_a_workspace() {
+    let db = TestDynamoDb::start();
+    let auth = auth(&db);
+
+    let registered = register(&auth, &json!({"email": " Ada@Example.com ", "password": "correct horse"})).await;
+    let logged_in = login(&auth, &ada()).await;
+    let myself = me(&auth, logged_in.json()["token"].as_str().unwrap()).await;
+
+    assert_eq!(registered.status, 201);
+    assert_eq!(registered.json()["email"], "ada@example.com");
+    assert_eq!(logged_in.status, 200);
+    assert_eq!(myself.status, 200);
+    assert_eq!(
+        myself.json(),
+        json!({
+            "user_id": registered.json()["user_id"],
+            "email": "ada@example.com",
+            "workspace_id": registered.json()["workspace_id"],
+            "role": "admin",
+        })
+    );
+}
+
+#[tokio::test]
+async fn a_token_lasts_a_day() {
+    let db = TestDynamoDb::start();
+    let auth = auth(&db);
+    register(&auth, &ada()).await;
+
+    let answer = login(&auth, &ada()).await;
+
+    let expires_at = Timestamp::parse(answer.json()["expires_at"].as_str().unwrap()).unwrap();
+    let lifetime = Timestamp::now().until(expires_at).as_secs();
+    assert!((86_390..=86_400).contains(&lifetime), "{lifetime} s");
+}
+
+#[tokio::test]
+async fn an_address_registers_once_however_it_is_written() {
+    let db = TestDynamoDb::start();
+    let auth = auth(&db);
+    register(&auth, &ada()).await;
+
+    let again = register(&auth, &json!({"email": "ADA@example.com", "password": "another one"})).await;
+
+    assert_eq!(again.problem(), (409, "email is already registered".into()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_ten_registrations_at_once_one_wins_and_leaves_one_workspace() {
+    let db = TestDynamoDb::start();
+    let auth = auth(&db);
+
+    let ada = ada();
+    let answers = futures_util::future::join_all((0..10).map(|_| register(&auth, &ada))).await;
+
+    let statuses: Vec<_> = answers.iter().map(|answer| answer.status).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 1, "{statuses:?}");
+    assert!(statuses.iter().all(|status| [201, 409, 503].contains(status)), "{statuses:?}");
+    let workspaces = db.scan("UsersTable").iter().filter(|item| item["sk"]["S"] == "WS").count();
+    assert_eq!(workspaces, 1);
+}
+
+#[tokio::test]
+async fn each_refusal_of_a_registration_gives_its_reason() {
+    let db = TestDynamoDb::start();
+    let auth = auth(&db);
+    let cases = [
+        (json!({"password": "correct horse"}), "email is required"),
+        (json!({"email": "", "password": "correct horse"}), "email is required"),
+        (json!({"email": 5, "password": "correct horse"}), "email must be a string"),
+        (json!({"email": "ada", "password": "correct horse"}), "email is not a valid address"),
+        (json!({"email": "ada@example.com"}), "password is required"),
+        (json!({"email": "ada@example.com", "password": "1234567"}), "password must be at least 8 characters"),
+        (json!({"email": "ada@example.com", "password": ["x"]}), "password must be a string"),
+        (
+            json!({"email": "ada@example.com", "password": "12345678", "full_name": "x".repeat(256)}),
+            "full_name must have at most 255 characters",
+        ),
+        (
+            json!({"email": "ada@example.com", "password": "12345678", "workspace_name": " "}),
+            "workspace_name must have 1–100 characters",
+        ),
+    ];
+
+    for (body, reason) in cases {
+        assert_eq!(register(&auth, &body).await.problem(), (400, reason.into()), "{body}");
+    }
+    assert!(db.scan("UsersTable").is_empty());
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_object_is_400_and_one_over_a_kilobyte_413() {
+    let db = TestDynamoDb::start();
+    let auth = auth(&db);
+
+    let text = RequestBuilder::new("POST", "/api/auth/login").body("hello").send_to(&auth).await;
+    let large = register(&auth, &json!({"email": "ada@example.com", "password": "x".repeat(1_024)})).await;
+
+    assert_eq!(text.problem(), (400, "the request body must be a JSON object".into()));
+    assert_eq!(large.problem(), (413, "the request body must have at most 1024 bytes".into()));
+}
+
+#[tokio::test]
+async fn every_failed_login_gets_the_same_answer() {
+    let db = TestDynamoDb::start();
+    let auth = auth(&db);
+    register(&auth, &ada()).await;
+    let request = |email: &str, password: &str| {
+        RequestBuilder::new("POST", "/api/auth/login")
+            .header("x-correlation-id", "same")
+            .json(&json!({"email": email, "password": password}))
+    };
+
+    let wrong_password = request("ada@example.com", "wrong horse").send_to(&auth).await;
+    let unknown_email = request("bob@example.com", "correct horse").send_to(&auth).await;
+    let impossible_email = request("no address", "correct horse").send_to(&auth).await;
+
+    assert_eq!(wrong_password.problem(), (401, "invalid credentials".into()));
+    for other in [unknown_email, impossible_email] {
+        assert_eq!((other.status, &other.body), (401, &wrong_password.body));
+    }
+}
+
+#[tokio::test]
+async fn a_workspace_that_is_not_ones_own_fails_like_a_wrong_password() {
+    let db = TestDynamoDb::start();
+    let auth = auth(&db);
+    register(&auth, &ada()).await;
+    register(&auth, &json!({"email": "bob@example.com", "password": "correct horse"})).await;
+    let slugs: Vec<_> = db
+        .scan("UsersTable")
+        .iter()
+        .filter_map(|item| item["pk"]["S"].as_str()?.strip_prefix("SLUG#").map(str::to_owned))
+        .collect();
+
+    let mut statuses = Vec::new();
+    for slug in &slugs {
+        let mut body = ada();
+        body["workspace"] = slug.as_str().into();
+        statuses.push(login(&auth, &body).await.status);
+    }
+    statuses.sort_unstable();
+
+    assert_eq!(statuses, [200, 401]);
+}
+
+async fn store_with_hash(users: &UsersTable, password_hash: String) -> UserId {
+    let (id, workspace, now) = (UserId::generate(), WorkspaceId::generate(), Timestamp::now());
+    let email = EmailAddress::parse("ada@example.com").unwrap();
+    let slug = WorkspaceSlug::derive("ada", &workspace);
+    let registration = Registration {
+        account: Account { id: id.clone(), email, full_name: None, password_hash, created_at: now },
+        membership: Membership { workspace, role: Role::Admin, joined_at: now },
+        workspace_name: WorkspaceName::parse("Ada").unwrap(),
+        workspace_slug: slug,
+    };
+    users.register(&registration).await.unwrap();
+    id
+}
+
+#[tokio::test]
+async fn a_bcrypt_hash_works_once_more_and_is_replaced_by_argon2() {
+    let db = TestDynamoDb::start();
+    let auth = auth(&db);
+    store_with_hash(&db.users(), bcrypt::hash("correct horse", 4).unwrap()).await;
+
+    let refused = login(&auth, &json!({"email": "ada@example.com", "password": "wrong horse"})).await;
+    let first = login(&auth, &ada()).await;
+    let second = login(&auth, &ada()).await;
+
+    assert_eq!((refused.status, first.status, second.status), (401, 200, 200));
+    let (account, _) =
+        db.users().find_by_email(&EmailAddress::parse("ada@example.com").unwrap()).await.unwrap().unwrap();
+    assert!(account.password_hash.starts_with("$argon2id$"));
+}
+
+#[tokio::test]
+async fn without_its_table_it_answers_503_and_says_nothing_internal() {
+    let users = UsersTable::new(TestDynamoDb::unreachable(), "linklet-UsersTable-1ABC");
+    let auth = Auth { users, authenticator: authenticator(), issuer: issuer() };
+
+    let answer = login(&auth, &ada()).await;
+
+    assert_eq!(answer.problem(), (503, "service unavailable".into()));
+    assert!(!answer.body.contains("UsersTable"), "{}", answer.body);
+}
+
+fn claims() -> Value {
+    let now = Timestamp::now().unix_seconds();
+    json!({
+        "iss": "url-shortener", "sub": UserId::generate(), "email": "ada@example.com", "ws": WorkspaceId::generate(),
+        "role": "admin", "iat": now, "exp": now + 86_400,
+    })
+}
+
+fn signed(claims: &Value, algorithm: Algorithm, secret: &str) -> String {
+    jsonwebtoken::encode(&Header::new(algorithm), claims, &EncodingKey::from_secret(secret.as_bytes())).unwrap()
+}
+
+#[tokio::test]
+async fn only_an_intact_current_token_of_ours_is_accepted() {
+    let db = TestDynamoDb::start();
+    let auth = auth(&db);
+    let with = |member: &str, value: Value| {
+        let mut claims = claims();
+        claims[member] = value;
+        claims
+    };
+    let ours = |claims: &Value| signed(claims, Algorithm::HS256, TOKEN_SECRET);
+    let unsigned = {
+        let token = ours(&claims());
+        let payload = token.split('.').nth(1).unwrap();
+        // {"alg":"none","typ":"JWT"}
+        format!("eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.{payload}.")
+    };
+    let refused = [
+        ("another key", signed(&claims(), Algorithm::HS256, &"x".repeat(40))),
+        ("another algorithm", signed(&claims(), Algorithm::HS384, TOKEN_SECRET)),
+        ("no algorithm", unsigned),
+        ("another issuer", ours(&with("iss", json!("someone-else")))),
+        ("expired", ours(&with("exp", json!(Timestamp::now().unix_seconds() - 1)))),
+        ("no subject", ours(&with("sub", Value::Null))),
+        ("no workspace", ours(&with("ws", Value::Null))),
+        ("an unknown role", ours(&with("role", json!("owner")))),
+        ("no expiry", ours(&with("exp", Value::Null))),
+        ("no token at all", String::new()),
+        ("something else", "not.a.token".into()),
+        ("a cut one", ours(&claims())[..40].into()),
+    ];
+
+    assert_eq!(me(&auth, &ours(&claims())).await.status, 200);
+    for (what, token) in refused {
+        let answer = me(&auth, &token).await;
+        assert_eq!(answer.problem(), (401, "unauthorized".into()), "{what}");
+        assert_eq!(answer.header("www-authenticate"), "Bearer");
+    }
+    assert_eq!(RequestBuilder::new("GET", "/api/me").send_to(&auth).await.status, 401);
+    let basic = RequestBuilder::new("GET", "/api/me").header("authorization", "Basic YTpi").send_to(&auth).await;
+    assert_eq!(basic.status, 401);
+}

@@ -1,0 +1,35 @@
+use linklet_health::Health;
+use linklet_test_support::RequestBuilder;
+
+#[tokio::test]
+async fn it_says_what_runs_here() {
+    let answer = RequestBuilder::new("GET", "/health").send_to(&Health).await;
+
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.json()["status"], "ok");
+    assert_eq!(answer.json()["service"], "linklet");
+    assert!(answer.json()["version"].as_str().unwrap().starts_with(char::is_numeric));
+}
+
+#[tokio::test]
+async fn a_sane_correlation_id_comes_back_and_any_other_is_replaced() {
+    let sane = RequestBuilder::new("GET", "/health").header("x-correlation-id", "req-42").send_to(&Health).await;
+    let other = RequestBuilder::new("GET", "/health").header("x-correlation-id", "two words").send_to(&Health).await;
+
+    assert_eq!(sane.header("x-correlation-id"), "req-42");
+    assert_eq!(other.header("x-correlation-id").len(), 36);
+}
+
+#[tokio::test]
+async fn an_unknown_route_is_a_problem_document() {
+    let answer = RequestBuilder::new("GET", "/nowhere").header("x-correlation-id", "req-42").send_to(&Health).await;
+
+    assert_eq!(answer.status, 404);
+    assert_eq!(answer.header("content-type"), "application/problem+json");
+    let problem = answer.json();
+    assert_eq!(problem["type"], "about:blank");
+    assert_eq!(problem["title"], "Not Found");
+    assert_eq!(problem["status"], 404);
+    assert_eq!(problem["detail"], problem["error"]);
+    assert_eq!(problem["correlation_id"], "req-42");
+}

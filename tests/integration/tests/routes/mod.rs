@@ -1,0 +1,9 @@
+mod auth;
+mod delete;
+mod health;
+mod list;
+mod notifications;
+mod redirect;
+mod sample_events;
+mod shorten;
+mod stats;

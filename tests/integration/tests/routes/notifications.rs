@@ -1,0 +1,84 @@
+use std::{collections::BTreeSet, time::Duration};
+
+use linklet_domain::{CorrelationId, EventId, Notification, NotificationStatus, Role, Timestamp, UserId, WorkspaceId};
+use linklet_notifications::Notifications;
+use linklet_test_support::{Answer, RequestBuilder, TestDynamoDb, authenticator, token_of};
+use serde_json::{Value, json};
+
+async fn get(db: &TestDynamoDb, user: &UserId, query: &str) -> Answer {
+    let handler = Notifications { authenticator: authenticator(), notifications: db.notifications() };
+    let token = token_of(user, &WorkspaceId::generate(), Role::Viewer);
+    RequestBuilder::new("GET", &format!("/api/notifications{query}")).token(&token).send_to(&handler).await
+}
+
+fn notification(user: &UserId, created_at: Timestamp) -> Notification {
+    Notification {
+        id: EventId::generate(),
+        user: user.clone(),
+        event_type: "url.created".into(),
+        message: "Your short link is there.".into(),
+        status: NotificationStatus::Pending,
+        created_at,
+        sent_at: None,
+        correlation_id: CorrelationId::generate(),
+    }
+}
+
+#[tokio::test]
+async fn people_see_their_own_and_nothing_raw() {
+    let db = TestDynamoDb::start();
+    let (ada, bob) = (UserId::generate(), UserId::generate());
+    let now = Timestamp::now();
+    let sent = notification(&ada, now);
+    db.notifications().open(&sent).await.unwrap();
+    db.notifications().mark_sent(&sent, now).await.unwrap();
+    db.notifications().open(&notification(&bob, now)).await.unwrap();
+
+    let answer = get(&db, &ada, "").await;
+
+    assert_eq!(
+        answer.json(),
+        json!({
+            "notifications": [{
+                "id": sent.id, "event_type": "url.created", "status": "sent", "created_at": now, "sent_at": now,
+                "message": "Your short link is there.",
+            }],
+            "next_cursor": null,
+        })
+    );
+}
+
+#[tokio::test]
+async fn pages_go_from_new_to_old_without_gaps_or_repeats() {
+    let db = TestDynamoDb::start();
+    let user = UserId::generate();
+    let now = Timestamp::now();
+    // Three at a time share a timestamp.
+    for number in 0..10_u64 {
+        let at = now.plus(Duration::from_secs(number / 3));
+        db.notifications().open(&notification(&user, at)).await.unwrap();
+    }
+
+    let mut rows: Vec<Value> = Vec::new();
+    let mut query = "?limit=3".to_owned();
+    loop {
+        let page = get(&db, &user, &query).await.json();
+        rows.extend(page["notifications"].as_array().unwrap().clone());
+        match page["next_cursor"].as_str() {
+            Some(cursor) => query = format!("?limit=3&after={cursor}"),
+            None => break,
+        }
+    }
+
+    assert_eq!(rows.iter().map(|row| row["id"].as_str().unwrap()).collect::<BTreeSet<_>>().len(), 10);
+    assert_eq!(rows.len(), 10);
+    assert!(rows.is_sorted_by(|left, right| left["created_at"].as_str() >= right["created_at"].as_str()));
+}
+
+#[tokio::test]
+async fn a_bad_limit_or_cursor_is_refused() {
+    let db = TestDynamoDb::start();
+
+    assert_eq!(get(&db, &UserId::generate(), "?limit=101").await.status, 400);
+    assert_eq!(get(&db, &UserId::generate(), "?after=nonsense").await.status, 400);
+}

@@ -1,0 +1,185 @@
+use std::time::Duration;
+
+use linklet_domain::{CorrelationId, Link, Salt, Timestamp, UserId};
+use linklet_dynamodb::{ClicksTable, LinksTable};
+use linklet_redirect::Redirect;
+use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb};
+
+fn redirect(links: LinksTable, clicks: ClicksTable) -> Redirect {
+    Redirect { links, clicks, salt: Salt::parse(&"salt".repeat(8)).unwrap() }
+}
+
+async fn with_link(link: Link) -> (TestDynamoDb, Redirect) {
+    let db = TestDynamoDb::start();
+    db.links().create(&link, &CorrelationId::generate()).await.unwrap();
+    let redirect = redirect(db.links(), db.clicks());
+    (db, redirect)
+}
+
+async fn get(redirect: &Redirect, path: &str) -> Answer {
+    RequestBuilder::new("GET", path).send_to(redirect).await
+}
+
+#[tokio::test]
+async fn a_link_leads_to_its_target_under_both_paths() {
+    let (_db, redirect) = with_link(LinkBuilder::new("launch").to("https://example.com/a?b=C#d").build()).await;
+
+    for path in ["/r/launch", "/launch"] {
+        let answer = get(&redirect, path).await;
+
+        assert_eq!(answer.status, 301);
+        assert_eq!(answer.header("location"), "https://example.com/a?b=C#d");
+        assert_eq!(answer.header("cache-control"), "private, max-age=90");
+        assert_eq!(answer.header("x-robots-tag"), "noindex");
+        assert_eq!(answer.header("referrer-policy"), "");
+        assert_eq!(answer.body, "");
+    }
+}
+
+#[tokio::test]
+async fn a_browser_forgets_the_redirect_when_the_link_expires() {
+    let expiry = Timestamp::now().plus(Duration::from_secs(30));
+    let (_db, redirect) = with_link(LinkBuilder::new("launch").expires_at(expiry).build()).await;
+
+    let answer = get(&redirect, "/launch").await;
+
+    let max_age: u64 = answer.header("cache-control").strip_prefix("private, max-age=").unwrap().parse().unwrap();
+    assert!((25..=30).contains(&max_age), "{max_age}");
+}
+
+#[tokio::test]
+async fn a_get_is_a_click_and_a_head_is_not() {
+    let (db, redirect) = with_link(LinkBuilder::new("launch").build()).await;
+
+    let head = RequestBuilder::new("HEAD", "/r/launch").send_to(&redirect).await;
+    assert_eq!((head.status, head.header("location")), (301, "https://example.com/landing"));
+    assert!(db.scan("ClicksTable").is_empty());
+
+    get(&redirect, "/r/launch").await;
+    assert_eq!(db.scan("ClicksTable").len(), 1);
+}
+
+#[tokio::test]
+async fn a_click_keeps_what_statistics_need_and_no_address() {
+    let (db, redirect) = with_link(LinkBuilder::new("launch").build()).await;
+
+    RequestBuilder::new("GET", "/launch")
+        .header("user-agent", &"ü".repeat(400))
+        .header("referer", &format!("https://news.example/{}", "x".repeat(2_000)))
+        .header("x-forwarded-for", "198.51.100.7")
+        .header("x-correlation-id", "req-42")
+        .source_ip("203.0.113.77")
+        .send_to(&redirect)
+        .await;
+
+    let click = db.scan("ClicksTable").remove(0);
+    assert_eq!(click["user_agent"]["S"].as_str().unwrap().len(), 512);
+    assert_eq!(click["referer"]["S"].as_str().unwrap().len(), 1_024);
+    assert_eq!(click["correlation_id"]["S"], "req-42");
+    assert_eq!(click["ip_hash"]["S"].as_str().unwrap().len(), 64);
+    for address in ["203.0.113.77", "198.51.100.7"] {
+        assert!(!click.to_string().contains(address), "{click}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_cannot_choose_the_address_it_is_known_by() {
+    let (db, redirect) = with_link(LinkBuilder::new("launch").build()).await;
+    for forged in ["198.51.100.1", "198.51.100.2"] {
+        RequestBuilder::new("GET", "/launch").header("x-forwarded-for", forged).send_to(&redirect).await;
+    }
+
+    let clicks = db.scan("ClicksTable");
+
+    assert_eq!(clicks[0]["ip_hash"], clicks[1]["ip_hash"]);
+}
+
+#[tokio::test]
+async fn an_ordinary_click_is_one_write_unit() {
+    let (db, redirect) = with_link(LinkBuilder::new("launch").build()).await;
+    RequestBuilder::new("GET", "/launch")
+        .header("user-agent", "Mozilla/5.0 (iPhone; CPU iPhone OS 19_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.1 Mobile/15E148 Safari/604.1")
+        .header("referer", "https://www.linkedin.com/feed/update/urn:li:activity:7000000000000000000/")
+        .send_to(&redirect)
+        .await;
+
+    let click = db.scan("ClicksTable").remove(0);
+
+    // DynamoDB counts the bytes of names and values; the JSON around them only makes this larger.
+    assert!(click.to_string().len() < 1_024, "{} bytes", click.to_string().len());
+}
+
+#[tokio::test]
+async fn an_expired_link_answers_410_before_ttl_deletes_it_and_nothing_is_written() {
+    let (db, redirect) = with_link(LinkBuilder::new("launch").expires_at(Timestamp::now()).build()).await;
+    let before = db.scan("LinksTable");
+
+    let answer = get(&redirect, "/launch").await;
+
+    assert_eq!(answer.problem(), (410, "this link has expired".into()));
+    assert_eq!(answer.header("cache-control"), "no-store");
+    assert_eq!(db.scan("LinksTable"), before);
+    assert!(db.scan("ClicksTable").is_empty());
+}
+
+#[tokio::test]
+async fn a_deleted_link_answers_410_at_once() {
+    let link = LinkBuilder::new("launch").build();
+    let (db, redirect) = with_link(link.clone()).await;
+    db.links().delete(&link.code, &UserId::generate(), Timestamp::now(), &CorrelationId::generate()).await.unwrap();
+
+    assert_eq!(get(&redirect, "/launch").await.problem(), (410, "this link was deleted".into()));
+}
+
+#[tokio::test]
+async fn what_is_no_code_is_404_without_a_look_at_the_table() {
+    let redirect = redirect(
+        LinksTable::new(TestDynamoDb::unreachable(), "LinksTable"),
+        ClicksTable::new(TestDynamoDb::unreachable(), "ClicksTable"),
+    );
+
+    for path in ["/abc", "/favicon.ico", "/r/a-b-c", "/r/", "/", "/r/%2e%2e", "/r/abcdefghijk", "/r/ünïc"] {
+        assert_eq!(get(&redirect, path).await.problem(), (404, "this short link does not exist".into()), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_code_is_404() {
+    let db = TestDynamoDb::start();
+
+    let answer = get(&redirect(db.links(), db.clicks()), "/r/unknown").await;
+
+    assert_eq!(answer.problem(), (404, "this short link does not exist".into()));
+}
+
+#[tokio::test]
+async fn a_browser_gets_a_page_instead_of_json() {
+    let db = TestDynamoDb::start();
+
+    let answer = RequestBuilder::new("GET", "/r/unknown")
+        .header("accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+        .send_to(&redirect(db.links(), db.clicks()))
+        .await;
+
+    assert_eq!(answer.status, 404);
+    assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
+    assert!(answer.body.contains("Sorry, this short link does not exist."), "{}", answer.body);
+}
+
+#[tokio::test]
+async fn a_failing_recorder_never_fails_a_redirect() {
+    let (db, _) = with_link(LinkBuilder::new("launch").build()).await;
+    let redirect = redirect(db.links(), ClicksTable::new(TestDynamoDb::unreachable(), "ClicksTable"));
+
+    assert_eq!(get(&redirect, "/launch").await.status, 301);
+}
+
+#[tokio::test]
+async fn without_its_table_it_answers_503() {
+    let redirect = redirect(
+        LinksTable::new(TestDynamoDb::unreachable(), "LinksTable"),
+        ClicksTable::new(TestDynamoDb::unreachable(), "ClicksTable"),
+    );
+
+    assert_eq!(get(&redirect, "/launch").await.problem(), (503, "service unavailable".into()));
+}

@@ -1,0 +1,47 @@
+//! The sample events beside each function are what `sam local invoke` and readers use, so they have to work.
+
+use std::{fs, path::Path};
+
+use linklet_domain::{CorrelationId, Role, Salt, UserId, WorkspaceId};
+use linklet_lambda::http::{Handler, ShortUrls};
+use linklet_test_support::{LinkBuilder, TestDynamoDb, answer, authenticator, issuer, token_of};
+
+fn sample(function: &str, name: &str, token: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../functions/{function}/events/{name}.json"));
+    fs::read_to_string(path).unwrap().replace("TOKEN", token)
+}
+
+async fn status(handler: &impl Handler, function: &str, name: &str, token: &str) -> u16 {
+    answer(handler, &sample(function, name, token)).await.status
+}
+
+#[tokio::test]
+async fn every_sample_gets_the_answer_it_stands_for() {
+    let db = TestDynamoDb::start();
+    let (user, workspace) = (UserId::generate(), WorkspaceId::generate());
+    let link = LinkBuilder::new("launch").in_workspace(&workspace).owned_by(&user).build();
+    db.links().create(&link, &CorrelationId::generate()).await.unwrap();
+    let token = token_of(&user, &workspace, Role::Admin);
+    let short_urls = ShortUrls::new(None);
+    let auth = linklet_auth::Auth { users: db.users(), authenticator: authenticator(), issuer: issuer() };
+    let shorten = linklet_shorten::Shorten::new(db.links(), authenticator(), short_urls.clone());
+    let salt = Salt::parse(&"salt".repeat(8)).unwrap();
+    let redirect = linklet_redirect::Redirect { links: db.links(), clicks: db.clicks(), salt };
+    let list = linklet_list::List { authenticator: authenticator(), links: db.links(), stats: db.stats(), short_urls };
+    let stats = linklet_stats::Stats { stats: db.stats(), links: db.links() };
+    let notifications =
+        linklet_notifications::Notifications { authenticator: authenticator(), notifications: db.notifications() };
+    let delete = linklet_delete::Delete { authenticator: authenticator(), links: db.links() };
+
+    assert_eq!(status(&linklet_health::Health, "health", "health", "").await, 200);
+    assert_eq!(status(&auth, "auth", "register", "").await, 201);
+    assert_eq!(status(&auth, "auth", "login", "").await, 200);
+    assert_eq!(status(&auth, "auth", "me", &token).await, 200);
+    assert_eq!(status(&shorten, "shorten", "shorten", &token).await, 201);
+    assert_eq!(status(&redirect, "redirect", "follow", "").await, 301);
+    assert_eq!(status(&list, "list", "urls", &token).await, 200);
+    assert_eq!(status(&stats, "stats", "summary", "").await, 200);
+    assert_eq!(status(&stats, "stats", "timeline", "").await, 200);
+    assert_eq!(status(&notifications, "notifications", "notifications", &token).await, 200);
+    assert_eq!(status(&delete, "delete", "deactivate", &token).await, 204);
+}

@@ -1,0 +1,179 @@
+use linklet_domain::CorrelationId;
+use linklet_domain::{Role, ShortCode, Timestamp, WorkspaceId};
+use linklet_dynamodb::LinksTable;
+use linklet_lambda::http::ShortUrls;
+use linklet_shorten::Shorten;
+use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_for};
+use serde_json::{Value, json};
+
+fn shorten(links: LinksTable) -> Shorten {
+    Shorten::new(links, authenticator(), ShortUrls::new(None))
+}
+
+async fn post(shorten: &Shorten, body: &Value) -> Answer {
+    let token = token_for(&WorkspaceId::generate(), Role::Member);
+    RequestBuilder::new("POST", "/api/shorten").token(&token).json(body).send_to(shorten).await
+}
+
+#[tokio::test]
+async fn a_url_gets_a_short_one() {
+    let db = TestDynamoDb::start();
+
+    let answer =
+        post(&shorten(db.links()), &json!({"url": "https://example.com/a?b=c", "title": "A", "tags": ["x"]})).await;
+
+    assert_eq!(answer.status, 201);
+    let body = answer.json();
+    let code = body["short_code"].as_str().unwrap();
+    assert_eq!(code.len(), 7);
+    assert_eq!(body["short_url"], format!("https://api.example.com/r/{code}"));
+    assert_eq!(body["original_url"], "https://example.com/a?b=c");
+    assert_eq!(body["title"], "A");
+    assert_eq!(body["tags"], json!(["x"]));
+    assert_eq!(body["reused"], false);
+    let stored = db.links().find(&ShortCode::parse(code).unwrap()).await.unwrap().unwrap();
+    assert_eq!(stored.target.as_str(), "https://example.com/a?b=c");
+}
+
+#[tokio::test]
+async fn a_configured_base_replaces_the_requests_own() {
+    let db = TestDynamoDb::start();
+    let shorten = Shorten::new(db.links(), authenticator(), ShortUrls::new(Some("https://go.example.com/")));
+
+    let answer = post(&shorten, &json!({"url": "https://example.com", "custom_code": "launch"})).await;
+    let looping = post(&shorten, &json!({"url": "https://go.example.com/launch"})).await;
+
+    assert_eq!(answer.json()["short_url"], "https://go.example.com/launch");
+    assert_eq!(looping.problem(), (400, "url must not point to the shortener itself".into()));
+}
+
+#[tokio::test]
+async fn each_refusal_gives_its_reason_and_stores_nothing() {
+    let db = TestDynamoDb::start();
+    let shorten = shorten(db.links());
+    let url = "https://example.com";
+    let many_tags: Vec<_> = (0..21).map(|tag| tag.to_string()).collect();
+    let cases = [
+        (json!({}), "url is required"),
+        (json!({"url": null}), "url is required"),
+        (json!({"url": ""}), "url is required"),
+        (json!({"url": 5}), "url must be a string"),
+        (json!({"url": "example.com"}), "url must include scheme and host"),
+        (json!({"url": "ftp://example.com"}), "url scheme must be http or https"),
+        (json!({"url": "https://"}), "url is not a valid URL"),
+        (json!({"url": "https://u:p@example.com"}), "url must not contain credentials"),
+        (
+            json!({"url": format!("https://example.com/{}", "x".repeat(2_048))}),
+            "url must have at most 2,048 characters",
+        ),
+        (json!({"url": "https://api.example.com/r/abcd"}), "url must not point to the shortener itself"),
+        (json!({"url": url, "custom_code": "abc"}), "custom_code must have 4–10 characters of 0-9, A-Z and a-z"),
+        (json!({"url": url, "custom_code": "a-b-c"}), "custom_code must have 4–10 characters of 0-9, A-Z and a-z"),
+        (json!({"url": url, "custom_code": "health"}), "custom_code is a reserved word"),
+        (json!({"url": url, "expires_at": "tomorrow"}), "expires_at must be an RFC 3339 date-time"),
+        (json!({"url": url, "expires_at": 1_800_000_000}), "expires_at must be a string"),
+        (json!({"url": url, "expires_at": "2020-01-01T00:00:00Z"}), "expires_at must be in the future"),
+        (json!({"url": url, "title": "x".repeat(501)}), "title must have at most 500 characters"),
+        (json!({"url": url, "tags": "news"}), "tags must be a list of strings"),
+        (json!({"url": url, "tags": [1]}), "tags must be a list of strings"),
+        (json!({"url": url, "tags": [""]}), "each of the tags must have 1–50 characters"),
+        (json!({"url": url, "tags": many_tags}), "tags must be at most 20"),
+    ];
+
+    for (body, reason) in cases {
+        assert_eq!(post(&shorten, &body).await.problem(), (400, reason.into()), "{body}");
+    }
+    let large = post(&shorten, &json!({"url": url, "description": "x".repeat(4_096)})).await;
+    assert_eq!(large.problem(), (413, "the request body must have at most 4096 bytes".into()));
+    assert!(db.scan("LinksTable").is_empty());
+}
+
+#[tokio::test]
+async fn a_taken_custom_code_is_a_conflict_and_keeps_its_target() {
+    let db = TestDynamoDb::start();
+    let shorten = shorten(db.links());
+    post(&shorten, &json!({"url": "https://first.example", "custom_code": "launch"})).await;
+
+    let second = post(&shorten, &json!({"url": "https://second.example", "custom_code": "launch"})).await;
+
+    assert_eq!(second.problem(), (409, "short code already taken".into()));
+    let link = db.links().find(&ShortCode::parse("launch").unwrap()).await.unwrap().unwrap();
+    assert_eq!(link.target.as_str(), "https://first.example");
+}
+
+#[tokio::test]
+async fn after_five_taken_codes_it_gives_up_politely() {
+    let db = TestDynamoDb::start();
+    db.links().create(&LinkBuilder::new("taken77").build(), &CorrelationId::generate()).await.unwrap();
+    let shorten = shorten(db.links()).with_codes(|| Ok(ShortCode::parse("taken77").unwrap()));
+
+    let answer = post(&shorten, &json!({"url": "https://example.com"})).await;
+
+    assert_eq!(answer.problem(), (503, "could not generate unique code; try again".into()));
+}
+
+#[tokio::test]
+async fn a_taken_generated_code_is_replaced_by_another() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static TRIES: AtomicUsize = AtomicUsize::new(0);
+    let db = TestDynamoDb::start();
+    db.links().create(&LinkBuilder::new("taken77").build(), &CorrelationId::generate()).await.unwrap();
+    let shorten = shorten(db.links()).with_codes(|| {
+        let is_first = TRIES.fetch_add(1, Ordering::Relaxed) == 0;
+        Ok(ShortCode::parse(if is_first { "taken77" } else { "free777" }).unwrap())
+    });
+
+    let answer = post(&shorten, &json!({"url": "https://example.com"})).await;
+
+    assert_eq!((answer.status, &answer.json()["short_code"]), (201, &json!("free777")));
+}
+
+#[tokio::test]
+async fn a_viewer_may_not_create() {
+    let db = TestDynamoDb::start();
+    let token = token_for(&WorkspaceId::generate(), Role::Viewer);
+
+    let answer = RequestBuilder::new("POST", "/api/shorten")
+        .token(&token)
+        .json(&json!({"url": "https://example.com"}))
+        .send_to(&shorten(db.links()))
+        .await;
+
+    assert_eq!(answer.problem(), (403, "your role does not allow this".into()));
+}
+
+#[tokio::test]
+async fn the_identity_comes_from_the_token_whatever_headers_say() {
+    let db = TestDynamoDb::start();
+    let (ours, theirs) = (WorkspaceId::generate(), WorkspaceId::generate());
+
+    let answer = RequestBuilder::new("POST", "/api/shorten")
+        .token(&token_for(&ours, Role::Member))
+        .header("x-user-id", "somebody-else")
+        .header("x-workspace-id", theirs.as_str())
+        .json(&json!({"url": "https://example.com", "workspace_id": theirs, "user_id": "somebody-else"}))
+        .send_to(&shorten(db.links()))
+        .await;
+
+    let code = ShortCode::parse(answer.json()["short_code"].as_str().unwrap()).unwrap();
+    assert_eq!(db.links().find(&code).await.unwrap().unwrap().workspace, ours);
+}
+
+#[tokio::test]
+async fn an_expiry_is_stored_in_utc() {
+    let db = TestDynamoDb::start();
+    let later = Timestamp::now().plus(std::time::Duration::from_secs(3_600));
+
+    let answer = post(&shorten(db.links()), &json!({"url": "https://example.com", "expires_at": later})).await;
+
+    assert_eq!(answer.json()["expires_at"], later.to_string());
+}
+
+#[tokio::test]
+async fn without_its_table_it_answers_503() {
+    let links = LinksTable::new(TestDynamoDb::unreachable(), "LinksTable");
+
+    let answer = post(&shorten(links), &json!({"url": "https://example.com"})).await;
+
+    assert_eq!(answer.problem(), (503, "service unavailable".into()));
+}

@@ -1,0 +1,125 @@
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+use linklet_domain::{CorrelationId, LinkStatus, Timestamp, UserId, WorkspaceId};
+use linklet_dynamodb::{CreateOutcome, DeleteOutcome};
+use linklet_test_support::{LinkBuilder, TestDynamoDb};
+
+fn correlation() -> CorrelationId {
+    CorrelationId::generate()
+}
+
+#[tokio::test]
+async fn a_link_is_read_as_it_was_stored() {
+    let db = TestDynamoDb::start();
+    let mut link = LinkBuilder::new("launch").to("https://example.com/ä?b=c").expires_at(Timestamp::now()).build();
+    link.title = Some("Launch".into());
+    link.description = Some("The big one".into());
+    link.tags = vec!["news".into(), "2026".into()];
+
+    assert_eq!(db.links().create(&link, &correlation()).await.unwrap(), CreateOutcome::Created);
+
+    assert_eq!(db.links().find(&link.code).await.unwrap(), Some(link.clone()));
+    assert!(db.links().exists(&link.code).await.unwrap());
+    let target = db.links().redirect_target(&link.code).await.unwrap().unwrap();
+    assert_eq!((target.target, target.expires_at), (link.target, link.expires_at));
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_none() {
+    let db = TestDynamoDb::start();
+    let code = "unknown".parse().unwrap();
+
+    assert_eq!(db.links().find(&code).await.unwrap(), None);
+    assert_eq!(db.links().redirect_target(&code).await.unwrap(), None);
+    assert!(!db.links().exists(&code).await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_fifty_links_with_one_code_the_first_stays() {
+    let db = TestDynamoDb::start();
+    let links: Vec<_> =
+        (0..50).map(|number| LinkBuilder::new("launch").to(&format!("https://{number}.example")).build()).collect();
+    let (table, ids) = (db.links(), correlation());
+
+    let outcomes = join_all(links.iter().map(|link| table.create(link, &ids))).await;
+
+    let created: Vec<_> = outcomes
+        .iter()
+        .zip(&links)
+        .filter(|(outcome, _)| *outcome.as_ref().unwrap() == CreateOutcome::Created)
+        .collect();
+    assert_eq!(created.len(), 1);
+    assert_eq!(db.links().find(&created[0].1.code).await.unwrap().as_ref(), Some(created[0].1));
+}
+
+#[tokio::test]
+async fn deleting_happens_once_and_keeps_the_first_time() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").build();
+    db.links().create(&link, &correlation()).await.unwrap();
+    let first = Timestamp::now();
+    let second = first.plus(std::time::Duration::from_secs(60));
+
+    let outcomes = [
+        db.links().delete(&link.code, &UserId::generate(), first, &correlation()).await.unwrap(),
+        db.links().delete(&link.code, &UserId::generate(), second, &correlation()).await.unwrap(),
+    ];
+
+    assert_eq!(outcomes, [DeleteOutcome::Deleted, DeleteOutcome::AlreadyDeleted]);
+    let stored = db.links().find(&link.code).await.unwrap().unwrap();
+    assert_eq!(stored.status(second), LinkStatus::Deleted);
+    assert_eq!(stored.state, linklet_domain::LinkState::Deleted(first));
+}
+
+#[tokio::test]
+async fn deleting_what_is_not_there_creates_nothing() {
+    let db = TestDynamoDb::start();
+
+    db.links()
+        .delete(&"unknown".parse().unwrap(), &UserId::generate(), Timestamp::now(), &correlation())
+        .await
+        .unwrap();
+
+    assert!(db.scan("LinksTable").is_empty());
+}
+
+#[tokio::test]
+async fn a_list_longer_than_one_answer_of_dynamodb_is_complete() {
+    let db = TestDynamoDb::start();
+    let (workspace, now) = (WorkspaceId::generate(), Timestamp::now());
+    // 100 rows of 13 KB are more than the 1 MB that one Query returns.
+    for number in 0..100 {
+        let mut link = LinkBuilder::new(&format!("code{number:03}")).in_workspace(&workspace).created_at(now).build();
+        link.description = Some("x".repeat(13_000));
+        db.links().create(&link, &correlation()).await.unwrap();
+    }
+
+    let page = db.links().list(&workspace, 100, None).await.unwrap();
+
+    assert_eq!(page.items.iter().map(|link| &link.code).collect::<BTreeSet<_>>().len(), 100);
+    assert_eq!(page.next, None);
+}
+
+#[tokio::test]
+async fn the_row_behind_a_cursor_may_be_gone() {
+    let db = TestDynamoDb::start();
+    let (workspace, now) = (WorkspaceId::generate(), Timestamp::now());
+    for code in ["aaaa", "bbbb", "cccc"] {
+        let link = LinkBuilder::new(code).in_workspace(&workspace).created_at(now).build();
+        db.links().create(&link, &correlation()).await.unwrap();
+    }
+    let first = db.links().list(&workspace, 1, None).await.unwrap();
+    assert_eq!(first.items[0].code.as_str(), "cccc");
+    let key = [("pk", "LINK#cccc"), ("sk", "LINK")];
+    let mut delete = db.client().delete_item().table_name("LinksTable");
+    for (name, value) in key {
+        delete = delete.key(name, aws_sdk_dynamodb::types::AttributeValue::S(value.into()));
+    }
+    delete.send().await.unwrap();
+
+    let second = db.links().list(&workspace, 5, first.next.as_ref()).await.unwrap();
+
+    let codes: Vec<_> = second.items.iter().map(|link| link.code.as_str()).collect();
+    assert_eq!(codes, ["bbbb", "aaaa"]);
+}

@@ -1,0 +1,4 @@
+mod links;
+mod notifications;
+mod stats;
+mod users;

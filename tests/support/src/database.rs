@@ -1,0 +1,130 @@
+use aws_lambda_events::dynamodb::Event as StreamEvent;
+use aws_sdk_dynamodb::{
+    Client,
+    config::{BehaviorVersion, Credentials, Region, retry::RetryConfig},
+};
+use dynoxide::Database;
+use linklet_dynamodb::{ClicksTable, LinksTable, NotificationsTable, StatsTable, UsersTable};
+use serde_json::{Value, json};
+
+use crate::{Template, serve_in_background};
+
+/// DynamoDB with the template's tables, each test's own. It ends with the test's process.
+pub struct TestDynamoDb {
+    database: Database,
+    client: Client,
+}
+
+impl TestDynamoDb {
+    /// Starts it, empty.
+    ///
+    /// # Panics
+    /// When it can't start.
+    #[must_use]
+    pub fn start() -> Self {
+        let database = Database::memory().expect("an in-memory database opens");
+        for request in Template::load().tables().into_values() {
+            let request = serde_json::from_value(request).expect("the template's table is a request");
+            database.create_table(request).expect("the template's table can be created");
+        }
+        let served = database.clone();
+        let address = serve_in_background(move |listener| dynoxide::server::serve_on(listener, served));
+        Self { database, client: client(&format!("http://{address}")) }
+    }
+
+    /// A client of a DynamoDB that doesn't answer, since nothing listens there.
+    #[must_use]
+    pub fn unreachable() -> Client {
+        client("http://127.0.0.1:9")
+    }
+
+    /// The SDK's client.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// The table of links.
+    #[must_use]
+    pub fn links(&self) -> LinksTable {
+        LinksTable::new(self.client(), "LinksTable")
+    }
+
+    /// The table of raw clicks.
+    #[must_use]
+    pub fn clicks(&self) -> ClicksTable {
+        ClicksTable::new(self.client(), "ClicksTable")
+    }
+
+    /// The table of statistics.
+    #[must_use]
+    pub fn stats(&self) -> StatsTable {
+        StatsTable::new(self.client(), "StatsTable")
+    }
+
+    /// The table of accounts.
+    #[must_use]
+    pub fn users(&self) -> UsersTable {
+        UsersTable::new(self.client(), "UsersTable")
+    }
+
+    /// The table of notifications.
+    #[must_use]
+    pub fn notifications(&self) -> NotificationsTable {
+        NotificationsTable::new(self.client(), "NotificationsTable")
+    }
+
+    /// All items of a table, in no order, in DynamoDB's JSON.
+    ///
+    /// # Panics
+    /// When the table can't be scanned.
+    #[must_use]
+    pub fn scan(&self, table: &str) -> Vec<Value> {
+        let request = serde_json::from_value(json!({"TableName": table})).expect("a scan request");
+        let answer = self.database.scan(request).expect("the table can be scanned");
+        match serde_json::to_value(answer).expect("an answer is JSON")["Items"].take() {
+            Value::Array(items) => items,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Everything that has happened to a table, as Lambda would deliver it from the table's stream.
+    ///
+    /// # Panics
+    /// When the table has no stream.
+    #[must_use]
+    pub fn stream(&self, table: &str) -> StreamEvent {
+        let request = serde_json::from_value(json!({"TableName": table})).expect("a describe request");
+        let description = self.database.describe_table(request).expect("the table exists");
+        let description = serde_json::to_value(description).expect("an answer is JSON");
+        let stream = &description["Table"]["LatestStreamArn"];
+        let shard = json!({
+            "StreamArn": stream, "ShardId": format!("shardId-00000001-{table}"), "ShardIteratorType": "TRIM_HORIZON",
+        });
+        let iterator = self
+            .database
+            .get_shard_iterator(serde_json::from_value(shard).expect("an iterator request"))
+            .expect("the table has a stream");
+        let mut records = Vec::new();
+        let mut next = iterator.shard_iterator;
+        while let Some(iterator) = next {
+            let request = json!({"ShardIterator": iterator, "Limit": 1_000});
+            let request = serde_json::from_value(request).expect("a records request");
+            let answer = self.database.get_records(request).expect("the stream can be read");
+            next = answer.next_shard_iterator.filter(|_| !answer.records.is_empty());
+            records.extend(answer.records);
+        }
+        serde_json::from_value(json!({"Records": records})).expect("records have Lambda's form")
+    }
+}
+
+fn client(endpoint: &str) -> Client {
+    let config = aws_sdk_dynamodb::Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .endpoint_url(endpoint)
+        .region(Region::new("eu-central-1"))
+        .credentials_provider(Credentials::new("test", "test", None, None, "test"))
+        .retry_config(RetryConfig::standard().with_max_attempts(1))
+        .build();
+    Client::from_conf(config)
+}

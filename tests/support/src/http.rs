@@ -1,0 +1,167 @@
+use linklet_domain::{EmailAddress, Role, Timestamp, UserId, WorkspaceId};
+use linklet_lambda::{
+    http::{Handler, respond},
+    identity::{Authenticator, TokenIssuer, TokenSecret},
+};
+use serde_json::{Value, json};
+
+/// The secret that tests sign with.
+pub const TOKEN_SECRET: &str = "a secret for tests, 32 bytes or more";
+
+/// Accepts the tokens of [`token_for`].
+///
+/// # Panics
+/// Never: the secret is long enough.
+#[must_use]
+pub fn authenticator() -> Authenticator {
+    Authenticator::new(&[secret()])
+}
+
+/// Signs tokens for tests.
+#[must_use]
+pub fn issuer() -> TokenIssuer {
+    TokenIssuer::new(&secret())
+}
+
+fn secret() -> TokenSecret {
+    TokenSecret::parse(TOKEN_SECRET).expect("the secret is long enough")
+}
+
+/// A token of this member.
+///
+/// # Panics
+/// When signing fails.
+#[must_use]
+pub fn token_of(user: &UserId, workspace: &WorkspaceId, role: Role) -> String {
+    let email = EmailAddress::parse("ada@example.com").expect("an address");
+    issuer().issue(user, &email, workspace, role, Timestamp::now()).expect("a token can be signed").0
+}
+
+/// A token of somebody new in this workspace.
+#[must_use]
+pub fn token_for(workspace: &WorkspaceId, role: Role) -> String {
+    token_of(&UserId::generate(), workspace, role)
+}
+
+/// Builds a request as API Gateway hands it to a function (payload format 2.0).
+#[derive(Debug, Clone)]
+pub struct RequestBuilder {
+    event: Value,
+}
+
+impl RequestBuilder {
+    /// A request without body, token or query. The path may end in `?query`.
+    ///
+    /// # Panics
+    /// Never for a plain path.
+    #[must_use]
+    pub fn new(method: &str, path_and_query: &str) -> Self {
+        let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
+        let event = json!({
+            "version": "2.0",
+            "routeKey": "$default",
+            "rawPath": path,
+            "rawQueryString": query,
+            "headers": {"host": "api.example.com", "x-forwarded-proto": "https"},
+            "requestContext": {
+                "accountId": "123456789012", "apiId": "api-id", "domainName": "api.example.com", "domainPrefix": "api",
+                "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "203.0.113.9", "userAgent": "test"},
+                "requestId": "id", "routeKey": "$default", "stage": "$default",
+                "time": "12/Mar/2026:19:03:58 +0000", "timeEpoch": 1_773_342_238_000_u64,
+            },
+            "isBase64Encoded": false,
+        });
+        let mut builder = Self { event };
+        for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+            builder.event["queryStringParameters"][name] = value.into();
+        }
+        builder
+    }
+
+    /// With a header; names are lower-case, as API Gateway makes them.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.event["headers"][name] = value.into();
+        self
+    }
+
+    /// With a bearer token.
+    #[must_use]
+    pub fn token(self, token: &str) -> Self {
+        self.header("authorization", &format!("Bearer {token}"))
+    }
+
+    /// With a JSON body.
+    #[must_use]
+    pub fn json(self, body: &Value) -> Self {
+        self.body(&body.to_string())
+    }
+
+    /// With any body.
+    #[must_use]
+    pub fn body(mut self, body: &str) -> Self {
+        self.event["body"] = body.into();
+        self.header("content-type", "application/json")
+    }
+
+    /// From this address.
+    #[must_use]
+    pub fn source_ip(mut self, address: &str) -> Self {
+        self.event["requestContext"]["http"]["sourceIp"] = address.into();
+        self
+    }
+
+    /// Hands it to a function.
+    ///
+    /// # Panics
+    /// When the runtime can't read the event.
+    pub async fn send_to(self, handler: &impl Handler) -> Answer {
+        answer(handler, &self.event.to_string()).await
+    }
+}
+
+/// Hands an event, such as a sample in a function's folder, to the function.
+///
+/// # Panics
+/// When the runtime can't read the event.
+pub async fn answer(handler: &impl Handler, event: &str) -> Answer {
+    let request = lambda_http::request::from_str(event).expect("an event of API Gateway");
+    let response = respond(handler, request).await;
+    let (parts, body) = response.into_parts();
+    let headers = parts
+        .headers
+        .iter()
+        .map(|(name, value)| (name.to_string(), value.to_str().unwrap_or_default().to_owned()))
+        .collect();
+    Answer { status: parts.status.as_u16(), headers, body: String::from_utf8_lossy(&body).into_owned() }
+}
+
+/// What a client gets.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The status code.
+    pub status: u16,
+    headers: Vec<(String, String)>,
+    /// The body as text.
+    pub body: String,
+}
+
+impl Answer {
+    /// The body as JSON; `null` if it is none.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or(Value::Null)
+    }
+
+    /// A header's value, empty if it is missing.
+    #[must_use]
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    }
+
+    /// The status, and the sentence of a problem document.
+    #[must_use]
+    pub fn problem(&self) -> (u16, String) {
+        (self.status, self.json()["error"].as_str().unwrap_or_default().to_owned())
+    }
+}

@@ -1,0 +1,39 @@
+//! What the tests share.
+//!
+//! [`TestDynamoDb`] is a real DynamoDB implementation, started in this process and reached through the real SDK; its tables
+//! are those of `template.yaml`, so a test can't drift from what is deployed. [`FakeQueues`] stands in for SQS, which no
+//! table depends on, and can be told to fail in the ways SQS fails.
+
+#![expect(clippy::expect_used, reason = "this is test code: whatever goes wrong here has to end the test")]
+
+mod builders;
+mod database;
+mod http;
+mod notifiers;
+mod queues;
+mod template;
+
+pub use builders::{LinkBuilder, click_event, event_batch, queue_batch};
+pub use database::TestDynamoDb;
+pub use http::{Answer, RequestBuilder, TOKEN_SECRET, answer, authenticator, issuer, token_for, token_of};
+pub use notifiers::FakeNotifiers;
+pub use queues::{FakeQueues, Outage};
+pub use template::{Route, Template};
+
+/// Runs a server on a thread with a runtime of its own, so that a test that blocks can't starve it, and returns its address.
+pub(crate) fn serve_in_background<F, Fut>(serve: F) -> std::net::SocketAddr
+where
+    F: FnOnce(tokio::net::TcpListener) -> Fut + Send + 'static,
+    Fut: std::future::Future<Output = ()>,
+{
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        runtime.expect("a runtime starts").block_on(async move {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a loopback port is free");
+            sender.send(listener.local_addr().expect("a bound socket has an address")).expect("the test waits");
+            serve(listener).await;
+        });
+    });
+    receiver.recv().expect("the server starts")
+}

@@ -1,0 +1,105 @@
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use aws_sdk_sesv2::Client as Ses;
+use aws_sdk_sns::Client as Sns;
+use axum::{Router, extract::State, http::StatusCode, routing::post};
+use serde_json::Value;
+
+use crate::serve_in_background;
+
+/// A stand-in for SNS and SES, the services outside that people hear from.
+#[derive(Clone)]
+pub struct FakeNotifiers {
+    state: Arc<Mutex<Heard>>,
+    endpoint: String,
+}
+
+#[derive(Default)]
+struct Heard {
+    published: Vec<String>,
+    mails: Vec<Value>,
+    refuses_mail: bool,
+}
+
+type Shared = State<Arc<Mutex<Heard>>>;
+
+impl FakeNotifiers {
+    /// Starts it, having heard nothing.
+    #[must_use]
+    pub fn start() -> Self {
+        let state = Arc::new(Mutex::new(Heard::default()));
+        let router = Router::new()
+            .route("/", post(publish))
+            .route("/v2/email/outbound-emails", post(mail))
+            .with_state(state.clone());
+        let address = serve_in_background(|listener| async {
+            axum::serve(listener, router).await.expect("the stand-in serves");
+        });
+        Self { state, endpoint: format!("http://{address}") }
+    }
+
+    /// A client of the topic.
+    #[must_use]
+    pub fn sns(&self) -> Sns {
+        use aws_sdk_sns::config::{BehaviorVersion, Config, Credentials, Region, retry::RetryConfig};
+        Sns::from_conf(
+            Config::builder()
+                .behavior_version(BehaviorVersion::latest())
+                .endpoint_url(&self.endpoint)
+                .region(Region::new("eu-central-1"))
+                .credentials_provider(Credentials::new("test", "test", None, None, "test"))
+                .retry_config(RetryConfig::standard().with_max_attempts(1))
+                .build(),
+        )
+    }
+
+    /// A client of the mail service.
+    #[must_use]
+    pub fn ses(&self) -> Ses {
+        use aws_sdk_sesv2::config::{BehaviorVersion, Config, Credentials, Region, retry::RetryConfig};
+        Ses::from_conf(
+            Config::builder()
+                .behavior_version(BehaviorVersion::latest())
+                .endpoint_url(&self.endpoint)
+                .region(Region::new("eu-central-1"))
+                .credentials_provider(Credentials::new("test", "test", None, None, "test"))
+                .retry_config(RetryConfig::standard().with_max_attempts(1))
+                .build(),
+        )
+    }
+
+    /// Whether mail is refused from now on.
+    pub fn refuse_mail(&self, refuses: bool) {
+        self.lock().refuses_mail = refuses;
+    }
+
+    /// The requests to the topic, as they came.
+    #[must_use]
+    pub fn published(&self) -> Vec<String> {
+        self.lock().published.clone()
+    }
+
+    /// The accepted mails.
+    #[must_use]
+    pub fn mails(&self) -> Vec<Value> {
+        self.lock().mails.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Heard> {
+        self.state.lock().expect("no test panics while it holds the lock")
+    }
+}
+
+async fn publish(State(heard): Shared, body: String) -> &'static str {
+    heard.lock().expect("no test panics while it holds the lock").published.push(body);
+    "<PublishResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\"><PublishResult><MessageId>1</MessageId></PublishResult></PublishResponse>"
+}
+
+async fn mail(State(heard): Shared, body: String) -> (StatusCode, &'static str) {
+    let mut heard = heard.lock().expect("no test panics while it holds the lock");
+    if heard.refuses_mail {
+        return (StatusCode::SERVICE_UNAVAILABLE, "{}");
+    }
+    heard.mails.push(serde_json::from_str(&body).expect("SES is told JSON"));
+    (StatusCode::OK, "{\"MessageId\": \"1\"}")
+}

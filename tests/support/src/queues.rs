@@ -1,0 +1,137 @@
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use aws_sdk_sqs::{
+    Client,
+    config::{BehaviorVersion, Credentials, Region, retry::RetryConfig},
+};
+use axum::{
+    Json, Router,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    routing::post,
+};
+use serde_json::{Value, json};
+
+use crate::serve_in_background;
+
+/// How a queue fails.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Outage {
+    /// Not at all.
+    #[default]
+    None,
+    /// It answers every call with an error.
+    Everything,
+    /// It answers with success, and reports messages whose body contains this text as failed inside the answer.
+    MessagesWith(String),
+}
+
+/// A stand-in for SQS: takes messages by the protocol of the real one, and fails on demand.
+#[derive(Clone)]
+pub struct FakeQueues {
+    state: Arc<Mutex<Queues>>,
+    client: Client,
+    endpoint: String,
+}
+
+#[derive(Default)]
+struct Queues {
+    messages: HashMap<String, Vec<Value>>,
+    outage: Outage,
+}
+
+impl FakeQueues {
+    /// Starts it with no messages.
+    #[must_use]
+    pub fn start() -> Self {
+        let state = Arc::new(Mutex::new(Queues::default()));
+        let router = Router::new().route("/", post(accept)).with_state(state.clone());
+        let address = serve_in_background(|listener| async {
+            axum::serve(listener, router).await.expect("the stand-in serves");
+        });
+        let endpoint = format!("http://{address}");
+        let config = aws_sdk_sqs::Config::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .endpoint_url(&endpoint)
+            .region(Region::new("eu-central-1"))
+            .credentials_provider(Credentials::new("test", "test", None, None, "test"))
+            .retry_config(RetryConfig::standard().with_max_attempts(1))
+            .build();
+        Self { state, client: Client::from_conf(config), endpoint }
+    }
+
+    /// The SDK's client.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// The URL of a queue; any name will do.
+    #[must_use]
+    pub fn url(&self, queue: &str) -> String {
+        format!("{}/000000000000/{queue}", self.endpoint)
+    }
+
+    /// Fails in this way from now on.
+    pub fn fail(&self, outage: Outage) {
+        self.lock().outage = outage;
+    }
+
+    /// The bodies of all accepted messages, in the order of their arrival.
+    #[must_use]
+    pub fn bodies(&self, queue: &str) -> Vec<String> {
+        let text = |message: &Value| message["MessageBody"].as_str().unwrap_or_default().to_owned();
+        self.lock()
+            .messages
+            .get(&self.url(queue))
+            .map(|messages| messages.iter().map(text).collect())
+            .unwrap_or_default()
+    }
+
+    /// The same, read as JSON.
+    ///
+    /// # Panics
+    /// When one of them is no JSON.
+    #[must_use]
+    pub fn events(&self, queue: &str) -> Vec<Value> {
+        self.bodies(queue).iter().map(|body| serde_json::from_str(body).expect("a message is JSON")).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queues> {
+        self.state.lock().expect("no test panics while it holds the lock")
+    }
+}
+
+async fn accept(
+    State(state): State<Arc<Mutex<Queues>>>,
+    headers: HeaderMap,
+    // Not through `Json`, which wants another content type than SQS's protocol has.
+    body: String,
+) -> (StatusCode, Json<Value>) {
+    let request: Value = serde_json::from_str(&body).expect("SQS is told JSON");
+    let mut queues = state.lock().expect("no test panics while it holds the lock");
+    if queues.outage == Outage::Everything {
+        return (StatusCode::SERVICE_UNAVAILABLE, Json(json!({"__type": "ServiceUnavailable", "message": "down"})));
+    }
+    let queue = request["QueueUrl"].as_str().unwrap_or_default().to_owned();
+    let action = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    if action == "AmazonSQS.SendMessage" {
+        queues.messages.entry(queue).or_default().push(request);
+        return (StatusCode::OK, Json(json!({"MessageId": "1", "MD5OfMessageBody": ""})));
+    }
+    let (mut successful, mut failed) = (Vec::new(), Vec::new());
+    for entry in request["Entries"].as_array().cloned().unwrap_or_default() {
+        let id = entry["Id"].clone();
+        let body = entry["MessageBody"].as_str().unwrap_or_default();
+        if matches!(&queues.outage, Outage::MessagesWith(text) if body.contains(text)) {
+            failed.push(json!({"Id": id, "Code": "InternalError", "SenderFault": false}));
+        } else {
+            successful.push(json!({"Id": id, "MessageId": "1", "MD5OfMessageBody": ""}));
+            queues.messages.entry(queue.clone()).or_default().push(entry);
+        }
+    }
+    (StatusCode::OK, Json(json!({"Successful": successful, "Failed": failed})))
+}
