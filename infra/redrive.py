@@ -76,11 +76,9 @@ def move(source: str, destination: str) -> int:
     sqs = boto3.client("sqs")
     count = 0
     for message in messages(source, HOLD_SECONDS, until=now()):
-        sqs.send_message(
-            QueueUrl=destination,
-            MessageBody=message["Body"],
-            MessageAttributes=message.get("MessageAttributes", {}),
-        )
+        attributes = message.get("MessageAttributes", {})
+        attributes.pop("reason", None)  # why it was put aside; it may fare better now
+        sqs.send_message(QueueUrl=destination, MessageBody=message["Body"], MessageAttributes=attributes)
         sqs.delete_message(QueueUrl=source, ReceiptHandle=message["ReceiptHandle"])
         count += 1
     print(f"{count} message(s) sent back.")
