@@ -6,7 +6,7 @@ use linklet_lambda::{
     http::{ApiError, Handler, JsonObject, Method, Request, Response, ShortUrls, StatusCode, json},
     identity::{Authenticator, Caller},
 };
-use serde_json::json;
+use serde::Serialize;
 
 /// `POST /api/shorten`.
 pub struct Shorten {
@@ -55,19 +55,17 @@ impl Shorten {
             Some(code) => self.create(wanted.link(code.clone(), caller, request), request).await?,
             None => self.create_with_generated_code(&wanted, caller, request).await?,
         };
-        Ok(json(
-            StatusCode::CREATED,
-            &json!({
-                "short_code": link.code,
-                "short_url": self.short_urls.of(request, &link.code),
-                "original_url": link.target,
-                "created_at": link.created_at,
-                "expires_at": link.expires_at,
-                "title": link.title,
-                "tags": link.tags,
-                "reused": false,
-            }),
-        ))
+        let created = Created {
+            short_url: self.short_urls.of(request, &link.code),
+            short_code: link.code,
+            original_url: link.target,
+            created_at: link.created_at,
+            expires_at: link.expires_at,
+            title: link.title,
+            tags: link.tags,
+            reused: false,
+        };
+        Ok(json(StatusCode::CREATED, &created))
     }
 
     async fn create(&self, link: Link, request: &Request) -> Result<Link, ApiError> {
@@ -94,6 +92,20 @@ impl Shorten {
         }
         Err(ApiError::Unavailable("could not generate unique code; try again"))
     }
+}
+
+#[derive(Serialize)]
+struct Created {
+    short_code: ShortCode,
+    short_url: String,
+    original_url: TargetUrl,
+    created_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    tags: Vec<String>,
+    reused: bool,
 }
 
 /// What somebody asks for when they shorten a URL.

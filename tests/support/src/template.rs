@@ -25,6 +25,8 @@ pub struct Route {
     pub method: String,
     /// Such as `/api/stats/{code}`.
     pub path: String,
+    /// The function that answers it, by its folder's name.
+    pub function: String,
 }
 
 impl Template {
@@ -50,16 +52,26 @@ impl Template {
     /// Every route of the HTTP API.
     ///
     /// # Panics
-    /// When a route key is not a method and a path.
+    /// When a route leads to no function.
     #[must_use]
     pub fn routes(&self) -> Vec<Route> {
         self.of_type("AWS::ApiGatewayV2::Route")
             .map(|(_, properties)| {
-                let key = properties["RouteKey"].as_str().expect("a route has a key");
+                let key = text(properties, "RouteKey");
                 let (method, path) = key.split_once(' ').expect("a route key is a method and a path");
-                Route { method: method.to_owned(), path: path.to_owned() }
+                Route { method: method.to_owned(), path: path.to_owned(), function: self.function_of(properties) }
             })
             .collect()
+    }
+
+    /// Route → integration → function → folder.
+    fn function_of(&self, route: &Value) -> String {
+        let target = text(route, "Target");
+        let integration = target.strip_prefix("integrations/${").and_then(|rest| rest.strip_suffix('}'));
+        let integration = &self.resources[integration.expect("a route leads to an integration")];
+        let function = text(&integration.properties, "IntegrationUri").trim_end_matches(".Arn");
+        let folder = text(&self.resources[function].properties, "CodeUri");
+        folder.trim_end_matches('/').rsplit('/').next().expect("a path has a last part").to_owned()
     }
 
     fn of_type(&self, kind: &str) -> impl Iterator<Item = (&str, &Value)> {
@@ -68,6 +80,10 @@ impl Template {
             .filter(move |(_, resource)| resource.kind == kind)
             .map(|(id, resource)| (id.as_str(), &resource.properties))
     }
+}
+
+fn text<'v>(properties: &'v Value, member: &str) -> &'v str {
+    properties[member].as_str().unwrap_or_else(|| panic!("{member} is missing in {properties}"))
 }
 
 /// CloudFormation's properties are the API's members, but for the name and the stream's switch.
@@ -93,6 +109,7 @@ mod tests {
         let template = Template::load();
 
         assert!(template.tables().contains_key("LinksTable"));
-        assert!(template.routes().contains(&Route { method: "GET".into(), path: "/r/{code}".into() }));
+        let redirect = Route { method: "GET".into(), path: "/r/{code}".into(), function: "redirect".into() };
+        assert!(template.routes().contains(&redirect));
     }
 }

@@ -118,16 +118,16 @@ impl UsersTable {
         email: &EmailAddress,
     ) -> Result<Option<(Account, Vec<Membership>)>, RepositoryError> {
         const OPERATION: &str = "find an account";
-        let Some(owner) = self.get::<EmailItem>(OPERATION, email_key(email)).await? else {
-            return Ok(None);
-        };
+        let owner = self.get::<EmailItem>(OPERATION, email_key(email)).await?;
+        // The same reads for an unknown address, or the time of an answer would tell which addresses are known.
+        let user = owner.map_or_else(UserId::generate, |item| item.user_id);
         let query = self
             .0
             .client
             .query()
             .consistent_read(true)
             .key_condition_expression("pk = :user")
-            .expression_attribute_values(":user", text(&user_partition(&owner.user_id)));
+            .expression_attribute_values(":user", text(&user_partition(&user)));
         let mut account = None;
         let mut memberships = Vec::new();
         for item in self.0.query_all(OPERATION, query, usize::MAX).await? {

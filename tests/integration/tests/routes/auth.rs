@@ -1,3 +1,5 @@
+use std::time::Instant;
+
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use linklet_auth::Auth;
 use linklet_domain::{
@@ -149,6 +151,31 @@ async fn every_failed_login_gets_the_same_answer() {
     for other in [unknown_email, impossible_email] {
         assert_eq!((other.status, &other.body), (401, &wrong_password.body));
     }
+}
+
+#[tokio::test]
+async fn a_failed_login_takes_the_same_time_for_a_known_and_an_unknown_address() {
+    const ROUNDS: usize = 15;
+    let db = TestDynamoDb::start();
+    let auth = auth(&db);
+    register(&auth, &ada()).await;
+    let mut micros = [Vec::new(), Vec::new()];
+
+    for _ in 0..ROUNDS {
+        // In turns, so that whatever else the machine does hits both alike.
+        for (email, micros) in ["ada@example.com", "bob@example.com"].into_iter().zip(&mut micros) {
+            let started = Instant::now();
+            login(&auth, &json!({"email": email, "password": "wrong horse"})).await;
+            micros.push(started.elapsed().as_micros());
+        }
+    }
+
+    let [known, unknown] = micros.map(|mut micros| {
+        micros.sort_unstable();
+        micros[ROUNDS / 2]
+    });
+    // Without a hash for the unknown address the ratio is about ten.
+    assert!(known < 2 * unknown && unknown < 2 * known, "median {known} µs known, {unknown} µs unknown");
 }
 
 #[tokio::test]

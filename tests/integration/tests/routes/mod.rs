@@ -1,5 +1,6 @@
 mod auth;
 mod delete;
+mod every_route;
 mod health;
 mod list;
 mod notifications;

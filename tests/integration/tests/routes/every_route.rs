@@ -1,0 +1,141 @@
+//! Walks the routes of `template.yaml`, so that a new one can't be forgotten.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use linklet_domain::{Role, Salt, Timestamp, UserId, WorkspaceId};
+use linklet_lambda::http::ShortUrls;
+use linklet_test_support::{
+    Answer, RequestBuilder, Route, TOKEN_SECRET, Template, TestDynamoDb, authenticator, issuer, token_for,
+};
+use serde_json::{Value, json};
+
+/// The routes that anybody may call. Every other route has to refuse a caller without a valid token.
+const PUBLIC: [&str; 9] = [
+    "GET /health",
+    "POST /api/auth/register",
+    "POST /api/auth/login",
+    "GET /r/{code}",
+    "HEAD /r/{code}",
+    "GET /{code}",
+    "HEAD /{code}",
+    "GET /api/stats/{code}",
+    "GET /api/stats/{code}/timeline",
+];
+
+fn key(route: &Route) -> String {
+    format!("{} {}", route.method, route.path)
+}
+
+async fn send(db: &TestDynamoDb, route: &Route, token: Option<&str>) -> Answer {
+    let mut request = RequestBuilder::new(&route.method, &route.path.replace("{code}", "launch"));
+    if let Some(token) = token {
+        request = request.token(token);
+    }
+    let short_urls = ShortUrls::new(None);
+    let (links, stats) = (db.links(), db.stats());
+    match route.function.as_str() {
+        "health" => request.send_to(&linklet_health::Health).await,
+        "auth" => {
+            let auth = linklet_auth::Auth { users: db.users(), authenticator: authenticator(), issuer: issuer() };
+            request.send_to(&auth).await
+        }
+        "shorten" => request.send_to(&linklet_shorten::Shorten::new(links, authenticator(), short_urls)).await,
+        "redirect" => {
+            let salt = Salt::parse(&"salt".repeat(8)).unwrap();
+            request.send_to(&linklet_redirect::Redirect { links, clicks: db.clicks(), salt }).await
+        }
+        "list" => {
+            request.send_to(&linklet_list::List { authenticator: authenticator(), links, stats, short_urls }).await
+        }
+        "delete" => request.send_to(&linklet_delete::Delete { authenticator: authenticator(), links }).await,
+        "stats" => request.send_to(&linklet_stats::Stats { stats, links }).await,
+        "notifications" => {
+            let notifications = db.notifications();
+            let authenticator = authenticator();
+            request.send_to(&linklet_notifications::Notifications { authenticator, notifications }).await
+        }
+        unknown => panic!("template.yaml has a function that this test doesn't know: {unknown}"),
+    }
+}
+
+fn bad_tokens() -> Vec<(&'static str, String)> {
+    let now = Timestamp::now().unix_seconds();
+    let claims = |issuer: &str, expires_at: i64| {
+        json!({
+            "iss": issuer, "sub": UserId::generate(), "email": "ada@example.com", "ws": WorkspaceId::generate(),
+            "role": "admin", "iat": now - 90_000, "exp": expires_at,
+        })
+    };
+    let sign = |claims: &Value, secret: &str| {
+        let key = EncodingKey::from_secret(secret.as_bytes());
+        jsonwebtoken::encode(&Header::new(Algorithm::HS256), claims, &key).unwrap()
+    };
+    let good = claims("url-shortener", now + 60);
+    let unsigned = {
+        let token = sign(&good, TOKEN_SECRET);
+        // {"alg":"none","typ":"JWT"}
+        format!("eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.{}.", token.split('.').nth(1).unwrap())
+    };
+    vec![
+        ("another key", sign(&good, "another secret of 32 bytes or more")),
+        ("algorithm none", unsigned),
+        ("another issuer", sign(&claims("somebody-else", now + 60), TOKEN_SECRET)),
+        ("expired", sign(&claims("url-shortener", now - 1), TOKEN_SECRET)),
+    ]
+}
+
+#[tokio::test]
+async fn every_protected_route_refuses_every_bad_token() {
+    let db = TestDynamoDb::start();
+    let mut protected = 0;
+
+    for route in Template::load().routes().iter().filter(|route| !PUBLIC.contains(&key(route).as_str())) {
+        protected += 1;
+        let missing = send(&db, route, None).await;
+        assert_eq!(missing.problem(), (401, "unauthorized".into()), "{} without a token", key(route));
+        for (what, token) in bad_tokens() {
+            let answer = send(&db, route, Some(&token)).await;
+            assert_eq!(answer.problem(), (401, "unauthorized".into()), "{} with {what}", key(route));
+        }
+    }
+
+    assert!(protected >= 5, "the template has only {protected} protected routes");
+}
+
+#[tokio::test]
+async fn every_route_is_known_to_its_function() {
+    let db = TestDynamoDb::start();
+    let token = token_for(&WorkspaceId::generate(), Role::Admin);
+
+    for route in Template::load().routes() {
+        let answer = send(&db, &route, Some(&token)).await;
+        assert_ne!(answer.problem().1, "no such route", "{}", key(&route));
+        assert!(answer.status < 500, "{}: {}", key(&route), answer.body);
+    }
+}
+
+/// `cargo lambda watch` has its routes in the workspace's manifest.
+#[tokio::test]
+async fn the_watch_router_has_the_templates_routes() {
+    let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml")).unwrap();
+    let router =
+        manifest.split("[workspace.metadata.lambda.watch.router]").nth(1).unwrap().split("\n\n").next().unwrap();
+    let mut watched = BTreeSet::new();
+    for line in router.lines().filter(|line| line.starts_with('"')) {
+        let (path, functions) = line.split_once(" = ").unwrap();
+        for function in functions.split('{').skip(1) {
+            let value = |name: &str| function.split(&format!("{name} = \"")).nth(1).unwrap().split('"').next().unwrap();
+            watched.insert((
+                value("method").to_owned(),
+                path.trim_matches('"').to_owned(),
+                value("function").to_owned(),
+            ));
+        }
+    }
+
+    let deployed: BTreeSet<_> =
+        Template::load().routes().into_iter().map(|route| (route.method, route.path, route.function)).collect();
+
+    assert_eq!(watched, deployed);
+}
