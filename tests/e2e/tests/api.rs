@@ -1,0 +1,140 @@
+//! A client as a user of the API would write it.
+
+use std::{env, future::Future, net::SocketAddr, time::Duration};
+
+use reqwest::{Client, Method, RequestBuilder, Url, redirect::Policy};
+use serde_json::{Value, json};
+
+/// An answer, read whole.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: reqwest::header::HeaderMap,
+    pub body: String,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or(Value::Null)
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    pub fn problem(&self) -> (u16, String) {
+        (self.status, self.json()["error"].as_str().unwrap_or_default().to_owned())
+    }
+}
+
+/// The system under test.
+#[derive(Clone)]
+pub struct Api {
+    base: String,
+    client: Client,
+}
+
+impl Api {
+    pub fn new() -> Self {
+        let base = env::var("API_URL").expect("API_URL names the system to test; `make e2e` starts one and sets it");
+        let url = Url::parse(&base).expect("API_URL is a URL");
+        let mut client = Client::builder().redirect(Policy::none()).timeout(Duration::from_secs(30));
+        // Not every resolver knows that *.localhost is this machine (RFC 6761, 6.3).
+        if let Some(host) = url.host_str().filter(|host| host.ends_with(".localhost")) {
+            let port = url.port_or_known_default().unwrap_or(80);
+            client = client.resolve(host, SocketAddr::from(([127, 0, 0, 1], port)));
+        }
+        Self { base: base.trim_end_matches('/').to_owned(), client: client.build().unwrap() }
+    }
+
+    pub fn request(&self, method: &str, path: &str) -> RequestBuilder {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        self.client.request(method, format!("{}{path}", self.base))
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        send(self.request("GET", path)).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        send(self.request("POST", path).json(body)).await
+    }
+}
+
+pub async fn send(request: RequestBuilder) -> Answer {
+    let response = request.send().await.expect("the API answers");
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    Answer { status, headers, body: response.text().await.expect("the answer is text") }
+}
+
+/// Somebody who has registered and logged in.
+pub struct User {
+    api: Api,
+    pub email: String,
+    pub id: String,
+    pub workspace: String,
+    token: String,
+}
+
+pub const PASSWORD: &str = "correct horse battery";
+
+impl User {
+    pub async fn new(api: &Api) -> Self {
+        let email = format!("ada-{}@example.com", uuid::Uuid::new_v4());
+        let credentials = json!({"email": email, "password": PASSWORD});
+        let registered = api.post("/api/auth/register", &credentials).await;
+        assert_eq!(registered.status, 201, "{}", registered.body);
+        let logged_in = api.post("/api/auth/login", &credentials).await;
+        assert_eq!(logged_in.status, 200, "{}", logged_in.body);
+        let text = |answer: &Answer, member: &str| answer.json()[member].as_str().unwrap().to_owned();
+        let (id, workspace) = (text(&registered, "user_id"), text(&registered, "workspace_id"));
+        Self { api: api.clone(), id, workspace, token: text(&logged_in, "token"), email }
+    }
+
+    pub fn request(&self, method: &str, path: &str) -> RequestBuilder {
+        self.api.request(method, path).bearer_auth(&self.token)
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        send(self.request("GET", path)).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Answer {
+        send(self.request("DELETE", path)).await
+    }
+
+    /// Shortens a URL and returns the code.
+    pub async fn shorten(&self, url: &str) -> String {
+        let answer = send(self.request("POST", "/api/shorten").json(&json!({"url": url}))).await;
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        answer.json()["short_code"].as_str().unwrap().to_owned()
+    }
+
+    /// The caller's notifications of this type.
+    pub async fn notifications(&self, event_type: &str) -> Vec<Value> {
+        let answer = self.get("/api/notifications?limit=100").await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        let all = answer.json()["notifications"].as_array().unwrap().clone();
+        all.into_iter().filter(|notification| notification["event_type"] == event_type).collect()
+    }
+}
+
+/// Asks again until the answer is the expected one, for a minute. Events travel in the background, so tests wait for their
+/// effect; then it must stay, since an event that counts twice shows a little later.
+pub async fn eventually<T, F>(what: &str, expected: T, mut ask: impl FnMut() -> F)
+where
+    T: PartialEq + std::fmt::Debug,
+    F: Future<Output = T>,
+{
+    let mut last = ask().await;
+    for _ in 0..240 {
+        if last == expected {
+            tokio::time::sleep(Duration::from_millis(1_500)).await;
+            assert_eq!(ask().await, expected, "{what} did not stay");
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(250)).await;
+        last = ask().await;
+    }
+    panic!("{what}: expected {expected:?}, got {last:?}");
+}

@@ -1,0 +1,125 @@
+//! What holds for every route.
+
+use linklet_test_support::Template;
+use serde_json::json;
+
+use crate::api::{Api, PASSWORD, User, send};
+
+/// Anybody may call these.
+fn is_public(method: &str, path: &str) -> bool {
+    path == "/health"
+        || path.starts_with("/api/auth/")
+        || path.ends_with("/timeline")
+        || path == "/api/stats/{code}"
+        || matches!((method, path), ("GET" | "HEAD", "/r/{code}" | "/{code}"))
+}
+
+#[tokio::test]
+async fn every_deployed_route_answers_and_the_protected_ones_refuse_strangers() {
+    let api = Api::new();
+    // Signed with a key that is not ours, and with none at all.
+    let forged = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJ1cmwtc2hvcnRlbmVyIn0.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    let unsigned = "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.eyJpc3MiOiJ1cmwtc2hvcnRlbmVyIn0.";
+
+    for route in Template::load().routes() {
+        let path = route.path.replace("{code}", "nolink0");
+        for token in [None, Some(forged), Some(unsigned)] {
+            let mut request = api.request(&route.method, &path).header("x-correlation-id", "walk-1");
+            if let Some(token) = token {
+                request = request.bearer_auth(token);
+            }
+            let answer = send(request).await;
+            let what = format!("{} {} with {token:?}: {answer:?}", route.method, route.path);
+            if is_public(&route.method, &route.path) {
+                assert!(![401, 403].contains(&answer.status) && answer.status < 500, "{what}");
+            } else {
+                assert_eq!(answer.problem(), (401, "unauthorized".into()), "{what}");
+            }
+            assert_eq!(answer.header("x-correlation-id"), "walk-1", "{what}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_route_is_404() {
+    let api = Api::new();
+
+    for (method, path) in [("GET", "/api/nothing/here"), ("POST", "/api/urls"), ("PUT", "/health"), ("GET", "/r/a/b")] {
+        assert_eq!(send(api.request(method, path)).await.status, 404, "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_is_a_problem_document() {
+    let answer = send(Api::new().request("GET", "/r/nolink0").header("x-correlation-id", "req-42")).await;
+
+    assert_eq!(answer.header("content-type"), "application/problem+json");
+    assert_eq!(
+        answer.json(),
+        json!({
+            "type": "about:blank", "title": "Not Found", "status": 404, "detail": "this short link does not exist",
+            "error": "this short link does not exist", "correlation_id": "req-42",
+        })
+    );
+}
+
+#[tokio::test]
+async fn failed_logins_cannot_be_told_apart() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let login = async |email: &str, password: &str| {
+        let body = json!({"email": email, "password": password});
+        send(api.request("POST", "/api/auth/login").header("x-correlation-id", "same").json(&body)).await
+    };
+
+    let wrong_password = login(&ada.email, "wrong horse").await;
+    let unknown_email = login("nobody@example.com", PASSWORD).await;
+
+    assert_eq!(wrong_password.problem(), (401, "invalid credentials".into()));
+    assert_eq!((unknown_email.status, unknown_email.body), (401, wrong_password.body));
+}
+
+#[tokio::test]
+async fn bodies_over_the_limit_are_413() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let large = "x".repeat(5_000);
+
+    let shorten =
+        send(ada.request("POST", "/api/shorten").json(&json!({"url": "https://example.com", "title": large}))).await;
+    let login = api.post("/api/auth/login", &json!({"email": large, "password": "12345678"})).await;
+
+    assert_eq!(shorten.problem(), (413, "the request body must have at most 4096 bytes".into()));
+    assert_eq!(login.problem(), (413, "the request body must have at most 1024 bytes".into()));
+}
+
+#[tokio::test]
+async fn a_link_to_ourselves_is_refused() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let code = ada.shorten("https://example.com/").await;
+    let own = ada.get("/api/urls").await.json()["urls"][0]["short_url"].as_str().unwrap().to_owned();
+    assert!(own.ends_with(&code));
+
+    let answer = send(ada.request("POST", "/api/shorten").json(&json!({"url": own}))).await;
+
+    assert_eq!(answer.problem(), (400, "url must not point to the shortener itself".into()));
+}
+
+#[tokio::test]
+async fn what_a_client_sends_in_any_script_comes_back_unharmed() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let body = json!({"url": "https://例え.jp/日本?q=ü", "title": "Ünï 🚀 \"quoted\" \\ </script>", "tags": ["日本"]});
+
+    let created = send(ada.request("POST", "/api/shorten").json(&body)).await;
+    let listed = ada.get("/api/urls").await.json()["urls"][0].clone();
+    let followed = api.get(&format!("/r/{}", created.json()["short_code"].as_str().unwrap())).await;
+
+    assert_eq!(created.status, 201, "{}", created.body);
+    for member in ["title", "tags"] {
+        assert_eq!(listed[member], body[member]);
+    }
+    assert_eq!(listed["original_url"], body["url"]);
+    assert_eq!(followed.header("location"), "https://xn--r8jz45g.jp/%E6%97%A5%E6%9C%AC?q=%C3%BC");
+}

@@ -1,0 +1,141 @@
+//! From sign-up to a counted click.
+
+use futures_util::future::join_all;
+use linklet_domain::Timestamp;
+use serde_json::{Value, json};
+
+use crate::api::{Api, User, eventually, send};
+
+async fn total(api: &Api, code: &str) -> Value {
+    api.get(&format!("/api/stats/{code}")).await.json()["total_clicks"].clone()
+}
+
+#[tokio::test]
+async fn a_person_signs_up_shortens_follows_and_sees_it_all() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+
+    let myself = ada.get("/api/me").await.json();
+    assert_eq!(myself, json!({"user_id": ada.id, "email": ada.email, "workspace_id": ada.workspace, "role": "admin"}));
+
+    let code = ada.shorten("https://example.com/landing?a=b").await;
+    let followed =
+        send(api.request("GET", &format!("/r/{code}")).header("referer", "https://news.example/today")).await;
+    assert_eq!((followed.status, followed.header("location")), (301, "https://example.com/landing?a=b"));
+
+    eventually("the click is counted", json!(1), || total(&api, &code)).await;
+    let stats = api.get(&format!("/api/stats/{code}")).await.json();
+    assert_eq!(stats["clicks_last_24h"], 1);
+    assert_eq!(stats["top_referers"], json!([{"referer": "https://news.example/today", "count": 1}]));
+    let points = api.get(&format!("/api/stats/{code}/timeline?interval=hour")).await.json()["points"].clone();
+    assert_eq!(points.as_array().unwrap().len(), 1);
+    assert_eq!(points[0]["clicks"], 1);
+
+    eventually("the creation is told", 1, async || ada.notifications("url.created").await.len()).await;
+    let told = ada.notifications("url.created").await.remove(0);
+    assert_eq!(told["status"], "sent");
+    assert_eq!(told["message"], format!("Your short link {code} to https://example.com/landing?a=b was created."));
+
+    let listed = ada.get("/api/urls").await.json();
+    assert_eq!(listed["urls"][0]["short_code"], code.as_str());
+    assert_eq!(listed["urls"][0]["total_clicks"], 1);
+}
+
+#[tokio::test]
+async fn twenty_five_parallel_clicks_count_twenty_five_and_reach_one_milestone() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let code = ada.shorten("https://example.com/").await;
+    let path = format!("/{code}");
+
+    let answers = join_all((0..25).map(|_| api.get(&path))).await;
+
+    assert!(answers.iter().all(|answer| answer.status == 301));
+    eventually("all clicks are counted", json!(25), || total(&api, &code)).await;
+    eventually("the milestone is told", 1, async || ada.notifications("milestone.reached").await.len()).await;
+    let told = ada.notifications("milestone.reached").await.remove(0);
+    assert_eq!(told["message"], format!("Your short link {code} has reached 10 clicks."));
+}
+
+#[tokio::test]
+async fn a_head_request_answers_the_same_and_is_no_click() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let code = ada.shorten("https://example.com/").await;
+
+    let head = send(api.request("HEAD", &format!("/r/{code}"))).await;
+    api.get(&format!("/r/{code}")).await;
+
+    assert_eq!((head.status, head.header("location")), (301, "https://example.com/"));
+    assert_eq!(head.header("x-robots-tag"), "noindex");
+    eventually("only the GET is counted", json!(1), || total(&api, &code)).await;
+}
+
+#[tokio::test]
+async fn a_deleted_link_is_gone_its_last_click_counts_and_its_owner_is_told() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let code = ada.shorten("https://example.com/").await;
+
+    assert_eq!(api.get(&format!("/r/{code}")).await.status, 301);
+    assert_eq!(ada.delete(&format!("/api/urls/{code}")).await.status, 204);
+    assert_eq!(ada.delete(&format!("/api/urls/{code}")).await.status, 204);
+
+    assert_eq!(api.get(&format!("/r/{code}")).await.problem(), (410, "this link was deleted".into()));
+    eventually("the click is counted", json!(1), || total(&api, &code)).await;
+    eventually("the deletion is told once", 1, async || ada.notifications("url.deleted").await.len()).await;
+}
+
+#[tokio::test]
+async fn somebody_else_can_neither_delete_a_link_nor_see_it_in_a_list() {
+    let api = Api::new();
+    let (ada, bob) = (User::new(&api).await, User::new(&api).await);
+    let code = ada.shorten("https://example.com/").await;
+
+    assert_eq!(bob.delete(&format!("/api/urls/{code}")).await.problem(), (403, "forbidden".into()));
+    assert_eq!(bob.get("/api/urls").await.json()["urls"], json!([]));
+    assert_eq!(api.get(&format!("/r/{code}")).await.status, 301);
+}
+
+#[tokio::test]
+async fn a_link_stops_in_the_second_it_expires() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let expiry = Timestamp::now().plus(std::time::Duration::from_secs(4));
+    let created =
+        send(ada.request("POST", "/api/shorten").json(&json!({"url": "https://example.com/", "expires_at": expiry})))
+            .await;
+    let path = format!("/r/{}", created.json()["short_code"].as_str().unwrap());
+
+    let before = api.get(&path).await;
+    tokio::time::sleep(Timestamp::now().until(expiry)).await;
+    let after = api.get(&path).await;
+
+    assert_eq!(before.status, 301, "{}", before.body);
+    let max_age: u64 = before.header("cache-control").strip_prefix("private, max-age=").unwrap().parse().unwrap();
+    assert!(max_age <= 4, "{max_age}");
+    assert_eq!(after.problem(), (410, "this link has expired".into()));
+}
+
+#[tokio::test]
+async fn a_chain_of_cursors_covers_each_link_once() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let mut codes = join_all((0..7).map(|_| ada.shorten("https://example.com/"))).await;
+
+    let mut listed: Vec<String> = Vec::new();
+    let mut path = "/api/urls?limit=2".to_owned();
+    loop {
+        let page = ada.get(&path).await.json();
+        listed
+            .extend(page["urls"].as_array().unwrap().iter().map(|url| url["short_code"].as_str().unwrap().to_owned()));
+        match page["next_cursor"].as_str() {
+            Some(cursor) => path = format!("/api/urls?limit=2&after={cursor}"),
+            None => break,
+        }
+    }
+
+    listed.sort();
+    codes.sort();
+    assert_eq!(listed, codes);
+}
