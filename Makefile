@@ -54,7 +54,7 @@ lint: ## clippy, warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
 
 unit: ## unit and integration tests
-	cargo test --workspace --exclude linklet-e2e
+	cargo test --workspace --lib --bins --test integration
 
 template: ## check template.yaml
 	@$(LINKLET) install sam

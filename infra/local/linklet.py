@@ -459,7 +459,8 @@ def command_run(arguments: argparse.Namespace) -> None:
 def command_e2e(arguments: argparse.Namespace) -> None:
     """Runs the end-to-end tests, against a system of their own unless API_URL names one."""
     check_cargo()
-    tests = ["cargo", "test", "--package", "linklet-e2e", *arguments.arguments]
+    # The whole workspace is named so that dependencies have the features that they were built with before.
+    tests = ["cargo", "test", "--workspace", "--test", "e2e", *arguments.arguments]
     if os.environ.get("API_URL"):
         sys.exit(subprocess.run(tests, cwd=ROOT).returncode)
     system = System("e2e")
