@@ -19,14 +19,34 @@ pub(crate) struct Clicked {
 /// A link's clicks by time, so that milestones are reached by the click that came at that place.
 pub(crate) type ByTime = BTreeMap<Timestamp, Vec<Clicked>>;
 
-/// Groups clicks by link, each click once. An event that is no click has no business in this queue and is set aside.
-pub(crate) fn by_link(received: Vec<Received>, set_aside: &mut Vec<Unreadable>) -> BTreeMap<ShortCode, ByTime> {
+/// A batch by what is to be done.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    /// Clicks to count, by link, each click once.
+    pub links: BTreeMap<ShortCode, ByTime>,
+    /// Links to forget.
+    pub purges: Vec<Received>,
+    /// Events that have no business in this queue.
+    pub set_aside: Vec<Unreadable>,
+}
+
+/// Sorts a batch.
+pub(crate) fn sort(received: Vec<Received>) -> Work {
+    let mut work = Work::default();
     let mut clicks: HashMap<EventId, Clicked> = HashMap::with_capacity(received.len());
-    for Received { message_id, event, .. } in received {
-        let EventDetail::UrlClicked(detail) = event.detail else {
-            let body = serde_json::to_string(&event).unwrap_or_default();
-            set_aside.push(Unreadable { message_id, reason: "not a click".to_owned(), body });
-            continue;
+    for received in received {
+        let Received { message_id, event, receive_count } = received;
+        let detail = match event.detail {
+            EventDetail::UrlClicked(detail) => detail,
+            EventDetail::UrlPurged(_) => {
+                work.purges.push(Received { message_id, event, receive_count });
+                continue;
+            }
+            _ => {
+                let body = serde_json::to_string(&event).unwrap_or_default();
+                work.set_aside.push(Unreadable { message_id, reason: "nothing to count".to_owned(), body });
+                continue;
+            }
         };
         match clicks.entry(event.event_id) {
             Entry::Occupied(mut known) => known.get_mut().message_ids.push(message_id),
@@ -42,12 +62,11 @@ pub(crate) fn by_link(received: Vec<Received>, set_aside: &mut Vec<Unreadable>) 
             }
         }
     }
-    let mut links: BTreeMap<ShortCode, ByTime> = BTreeMap::new();
     for click in clicks.into_values() {
-        let link = links.entry(click.detail.short_code.clone()).or_default();
+        let link = work.links.entry(click.detail.short_code.clone()).or_default();
         link.entry(click.occurred_at).or_default().push(click);
     }
-    links
+    work
 }
 
 /// How many of the clicks, from the front, fit one transaction.

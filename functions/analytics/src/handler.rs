@@ -6,6 +6,7 @@
 //! transaction commits and nothing is left to do after it, so a consumer may die at any point.
 
 mod batches;
+mod purge;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,18 +16,23 @@ use std::{
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::{MilestoneReached, ShortCode, Timestamp, milestones_crossed};
-use linklet_dynamodb::{CommitOutcome, Counting, Milestone, RepositoryError, Snapshot, StatsTable};
+use linklet_dynamodb::{ClicksTable, CommitOutcome, Counting, Milestone, RepositoryError, Snapshot, StatsTable};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
+    publisher::Publisher,
     telemetry::chain,
 };
 
-use self::batches::{Clicked, by_link, next_transaction};
+use self::batches::{Clicked, Work, next_transaction, sort};
 
-/// Counts clicks.
+/// Counts clicks, and forgets them when their link is purged.
 pub struct Analytics {
     /// The counts.
     pub stats: StatsTable,
+    /// The raw clicks, to delete those of purged links.
+    pub clicks: ClicksTable,
+    /// Its own queue, for work that takes more than one turn.
+    pub queue: Publisher,
     /// Messages that are no clicks go here.
     pub dead_letters: DeadLetterQueue,
 }
@@ -46,10 +52,16 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
         let started = Instant::now();
         let records = batch.records.len();
         let (readable, mut unreadable) = batch::read(batch);
-        let links = by_link(readable, &mut unreadable);
+        let Work { links, purges, set_aside } = sort(readable);
+        unreadable.extend(set_aside);
         let mut failed = self.dead_letters.park_all(unreadable).await;
         let counted = stream::iter(links).map(|(code, clicks)| self.count_link(code, clicks));
         failed.extend(counted.buffer_unordered(CONCURRENCY).concat().await);
+        for purge in purges {
+            if !self.purge(&purge.event).await {
+                failed.push(purge.message_id);
+            }
+        }
         batch::log(records, failed.len(), started);
         batch::failures(failed)
     }
@@ -103,6 +115,10 @@ impl Analytics {
     async fn try_count(&self, code: &ShortCode, clicks: &[Clicked]) -> Result<CommitOutcome, RepositoryError> {
         let days: BTreeSet<_> = clicks.iter().map(|click| click.occurred_at.day()).collect();
         let before = self.stats.load(code, &days).await?;
+        if before.is_purged() {
+            self.forget(code, clicks).await?;
+            return Ok(CommitOutcome::Duplicates(clicks.iter().map(|click| click.event_id.clone()).collect()));
+        }
         let mut after = before.stats().clone();
         for click in clicks {
             after.count(click.occurred_at, click.detail.referer.as_deref());
@@ -111,6 +127,7 @@ impl Analytics {
         let milestones = milestones(&before, clicks);
         let counting = Counting {
             code,
+            workspace: &clicks[0].detail.workspace_id,
             before: &before,
             after: &after,
             events: &events,

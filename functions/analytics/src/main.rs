@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_analytics::Analytics;
-use linklet_dynamodb::StatsTable;
-use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
+use linklet_dynamodb::{ClicksTable, StatsTable};
+use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, publisher::Publisher};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -14,11 +14,15 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (stats, dead_letters) = (config::required("STATS_TABLE")?, config::required("ANALYTICS_DLQ_URL")?);
+    let (stats, clicks) = (config::required("STATS_TABLE")?, config::required("CLICKS_TABLE")?);
+    let (queue, dead_letters) = (config::required("ANALYTICS_QUEUE_URL")?, config::required("ANALYTICS_DLQ_URL")?);
     let aws = aws::load().await;
+    let (dynamodb, sqs) = (DynamoDb::new(&aws), Sqs::new(&aws));
     batch::run(Analytics {
-        stats: StatsTable::new(DynamoDb::new(&aws), stats),
-        dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters),
+        stats: StatsTable::new(dynamodb.clone(), stats),
+        clicks: ClicksTable::new(dynamodb, clicks),
+        queue: Publisher::new(sqs.clone(), queue),
+        dead_letters: DeadLetterQueue::new(sqs, dead_letters),
     })
     .await
 }

@@ -1,13 +1,13 @@
-//! Deactivates links.
+//! Deletes links: for visitors only, or with everything about them.
 
-use linklet_domain::{Role, ShortCode};
+use linklet_domain::{Link, Record, Role, ShortCode};
 use linklet_dynamodb::LinksTable;
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response, no_content},
     identity::{Authenticator, Caller},
 };
 
-/// `DELETE /api/urls/{code}`.
+/// `DELETE /api/urls/{code}` deactivates, `DELETE /api/links/{code}` purges.
 pub struct Delete {
     /// Verifies tokens.
     pub authenticator: Authenticator,
@@ -17,11 +17,10 @@ pub struct Delete {
 
 impl Handler for Delete {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let caller = self.authenticator.require(request, Role::Member);
         match (request.method(), request.segments().as_slice()) {
-            (&Method::DELETE, ["api", "urls", code]) => {
-                let caller = self.authenticator.require(request, Role::Member)?;
-                self.deactivate(request, &caller, code).await
-            }
+            (&Method::DELETE, ["api", "urls", code]) => self.deactivate(request, &caller?, code).await,
+            (&Method::DELETE, ["api", "links", code]) => self.purge(request, &caller?, code).await,
             _ => Err(ApiError::NotFound("no such route")),
         }
     }
@@ -29,14 +28,29 @@ impl Handler for Delete {
 
 impl Delete {
     async fn deactivate(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
-        const UNKNOWN: ApiError = ApiError::NotFound("not found");
-        let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
-        let link = self.links.find(&code).await?.ok_or(UNKNOWN)?;
-        if link.workspace != *caller.workspace() || !caller.role().may_change(&link, caller.user()) {
+        let record = self.changeable(caller, code).await?.ok_or(ApiError::NotFound("not found"))?;
+        // Deleted now, before, or by the end of its time: the client's wish is fulfilled in any case.
+        if let Record::Link(link) = record {
+            self.links.delete(&link, caller.user(), request.received_at(), request.correlation_id()).await?;
+        }
+        Ok(no_content())
+    }
+
+    /// The tombstone publishes `url.purged`, upon which analytics forgets clicks and statistics.
+    async fn purge(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
+        if let Some(record) = self.changeable(caller, code).await? {
+            self.links.purge(&record, request.received_at(), request.correlation_id()).await?;
+        }
+        Ok(no_content())
+    }
+
+    /// What stands under a code, if the caller may delete it.
+    async fn changeable(&self, caller: &Caller, code: &str) -> Result<Option<Record<Link>>, ApiError> {
+        let Ok(code) = ShortCode::parse(code) else { return Ok(None) };
+        let record = self.links.find(&code).await?;
+        if record.as_ref().is_some_and(|record| !caller.may_change(record)) {
             return Err(ApiError::Forbidden("forbidden"));
         }
-        // Deleted now or before: the client's wish is fulfilled either way.
-        self.links.delete(&code, caller.user(), request.received_at(), request.correlation_id()).await?;
-        Ok(no_content())
+        Ok(record)
     }
 }

@@ -1,17 +1,17 @@
-//! Lists the links of a workspace.
+//! Lists the links of a workspace: as a feed with a cursor, as pages with filters, or one by one.
 
-use std::{collections::HashMap, time::Duration};
+mod management;
 
-use linklet_domain::{Link, LinkState, Role, ShortCode, TargetUrl, Timestamp, UserId};
+use linklet_domain::{Link, Record, Role, ShortCode};
 use linklet_dynamodb::{Cursor, LinksTable, StatsTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json},
     identity::{Authenticator, Caller},
-    telemetry::chain,
+    link_view::{ClickCounts, LinkView, OneLink, WITHOUT_CLICKS, click_counts},
 };
 use serde::Serialize;
 
-/// `GET /api/urls`.
+/// `GET /api/urls`, `GET /api/links` and `GET /api/links/{code}`.
 pub struct List {
     /// Verifies tokens.
     pub authenticator: Authenticator,
@@ -23,16 +23,13 @@ pub struct List {
     pub short_urls: ShortUrls,
 }
 
-/// A list without click counts is worth more than no list.
-const TOTALS_BUDGET: Duration = Duration::from_secs(1);
-
 impl Handler for List {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let caller = self.authenticator.require(request, Role::Viewer);
         match (request.method(), request.segments().as_slice()) {
-            (&Method::GET, ["api", "urls"]) => {
-                let caller = self.authenticator.require(request, Role::Viewer)?;
-                self.feed(request, &caller).await
-            }
+            (&Method::GET, ["api", "urls"]) => self.feed(request, &caller?).await,
+            (&Method::GET, ["api", "links"]) => self.pages(request, &caller?).await,
+            (&Method::GET, ["api", "links", code]) => self.one(request, &caller?, code).await,
             _ => Err(ApiError::NotFound("no such route")),
         }
     }
@@ -43,66 +40,44 @@ impl List {
         let limit = request.page_size()?;
         let after = request.query("after").map(Cursor::decode).transpose()?;
         let page = self.links.list(caller.workspace(), limit, after.as_ref()).await?;
-        let totals = self.totals(&page.items).await;
-        let degraded: &[&str] = if totals.is_none() { &["clicks"] } else { &[] };
-        let urls = page.items.iter().map(|link| self.view(request, link, totals.as_ref())).collect();
-        Ok(json(StatusCode::OK, &Feed { urls, next_cursor: page.next.map(|cursor| cursor.encode()), degraded }))
+        let clicks = click_counts(&self.stats, &page.items).await;
+        let feed = Feed {
+            urls: self.views(request, page.items, clicks.as_ref()),
+            next_cursor: page.next.map(|cursor| cursor.encode()),
+            degraded: degraded(clicks.as_ref()),
+        };
+        Ok(json(StatusCode::OK, &feed))
     }
 
-    /// The click counts, or `None` if they can't be had in time.
-    async fn totals(&self, links: &[Link]) -> Option<HashMap<ShortCode, u64>> {
-        let codes: Vec<_> = links.iter().map(|link| link.code.clone()).collect();
-        match tokio::time::timeout(TOTALS_BUDGET, self.stats.totals(&codes)).await {
-            Ok(Ok(totals)) => Some(totals),
-            Ok(Err(error)) => {
-                tracing::warn!(error = chain(&error), "a list goes without click counts");
-                None
-            }
-            Err(_) => {
-                tracing::warn!("a list goes without click counts, which took longer than 1 s");
-                None
+    async fn one(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
+        const UNKNOWN: ApiError = ApiError::NotFound("not found");
+        let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
+        let record = self.links.find(&code).await?.ok_or(UNKNOWN)?;
+        if record.workspace() != caller.workspace() {
+            return Err(ApiError::Forbidden("forbidden"));
+        }
+        match record {
+            Record::Tombstone(tombstone) => Err(ApiError::gone(tombstone.reason)),
+            Record::Link(link) => {
+                let body = OneLink::load(request, &self.short_urls, &self.stats, link).await;
+                Ok(json(StatusCode::OK, &body))
             }
         }
     }
 
-    fn view<'l>(&self, request: &Request, link: &'l Link, totals: Option<&HashMap<ShortCode, u64>>) -> LinkView<'l> {
-        LinkView {
-            short_code: &link.code,
-            short_url: self.short_urls.of(request, &link.code),
-            original_url: &link.target,
-            title: link.title.as_deref(),
-            description: link.description.as_deref(),
-            tags: &link.tags,
-            created_at: link.created_at,
-            expires_at: link.expires_at,
-            is_active: link.state == LinkState::Active,
-            status: link.status(request.received_at()).as_str(),
-            total_clicks: totals.map(|totals| totals.get(&link.code).copied().unwrap_or_default()),
-            created_by: &link.owner,
-        }
+    fn views(&self, request: &Request, links: Vec<Link>, clicks: Option<&ClickCounts>) -> Vec<LinkView> {
+        links.into_iter().map(|link| LinkView::new(request, &self.short_urls, link, clicks)).collect()
     }
 }
 
+fn degraded(clicks: Option<&ClickCounts>) -> &'static [&'static str] {
+    if clicks.is_none() { WITHOUT_CLICKS } else { &[] }
+}
+
 #[derive(Serialize)]
-struct Feed<'a> {
-    urls: Vec<LinkView<'a>>,
+struct Feed {
+    urls: Vec<LinkView>,
     next_cursor: Option<String>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    degraded: &'a [&'a str],
-}
-
-#[derive(Serialize)]
-struct LinkView<'a> {
-    short_code: &'a ShortCode,
-    short_url: String,
-    original_url: &'a TargetUrl,
-    title: Option<&'a str>,
-    description: Option<&'a str>,
-    tags: &'a [String],
-    created_at: Timestamp,
-    expires_at: Option<Timestamp>,
-    is_active: bool,
-    status: &'static str,
-    total_clicks: Option<u64>,
-    created_by: &'a UserId,
+    degraded: &'static [&'static str],
 }

@@ -4,7 +4,7 @@
 
 mod page;
 
-use linklet_domain::{Click, IpHash, LinkStatus, RedirectTarget, Salt, ShortCode};
+use linklet_domain::{Click, IpHash, LinkStatus, Record, RedirectTarget, Salt, ShortCode};
 use linklet_dynamodb::{ClicksTable, LinksTable};
 use linklet_lambda::{
     http::{ApiError, Handler, HeaderValue, Method, Request, Response, StatusCode, header, html, no_content},
@@ -44,11 +44,13 @@ const UNKNOWN: ApiError = ApiError::NotFound("this short link does not exist");
 
 impl Redirect {
     async fn follow(&self, request: &Request, code: &ShortCode) -> Result<Response, ApiError> {
-        let link = self.links.redirect_target(code).await?.ok_or(UNKNOWN)?;
+        let link = match self.links.redirect_target(code).await?.ok_or(UNKNOWN)? {
+            Record::Link(link) => link,
+            Record::Tombstone(tombstone) => return Err(ApiError::gone(tombstone.reason)),
+        };
         match link.status(request.received_at()) {
             LinkStatus::Active => {}
-            LinkStatus::Expired => return Err(ApiError::Gone("this link has expired")),
-            LinkStatus::Deleted => return Err(ApiError::Gone("this link was deleted")),
+            status => return Err(ApiError::gone(status)),
         }
         let response = redirect_to(&link, request)?;
         if request.method() == Method::GET {

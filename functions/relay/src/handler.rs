@@ -1,9 +1,7 @@
-//! From the tables' streams to the queues.
+//! From the tables' streams to the queues, and from expired links to tombstones.
 //!
 //! Streams keep their order and are read in batches that are retried from the first failure on. So the relay sends what it
 //! can, reports the first record that didn't get through, and leaves recognising repetitions to the consumers.
-
-mod publisher;
 
 use std::time::Instant;
 
@@ -11,18 +9,22 @@ use aws_lambda_events::{
     dynamodb::{Event as StreamEvent, EventRecord},
     streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse},
 };
-use linklet_domain::{Event, EventDetail};
-use linklet_dynamodb::stream::event_of;
+use linklet_domain::{CorrelationId, Event, EventDetail, Link, Timestamp};
+use linklet_dynamodb::{
+    LinksTable, RepositoryError,
+    stream::{Change, change_of},
+};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
+    publisher::Publisher,
     telemetry::chain,
 };
 
-pub use self::publisher::Publisher;
-
 /// Publishes what the tables have committed.
 pub struct Relay {
-    /// Clicks go here.
+    /// Expired links are buried here.
+    pub links: LinksTable,
+    /// Clicks go here, and what makes them void.
     pub analytics: Publisher,
     /// Whatever somebody is told about goes here.
     pub notify: Publisher,
@@ -39,12 +41,12 @@ struct Outgoing {
 impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
     async fn consume(&self, batch: StreamEvent) -> DynamoDbEventResponse {
         let started = Instant::now();
-        let mut outgoing = Vec::with_capacity(batch.records.len());
-        let mut failed = Vec::new();
+        let (mut outgoing, mut expired, mut failed) = (Vec::with_capacity(batch.records.len()), Vec::new(), Vec::new());
         for (position, record) in batch.records.iter().enumerate() {
-            match event_of(record) {
-                Ok(Some(event)) => outgoing.push(Outgoing { position, event }),
-                Ok(None) => {}
+            match change_of(record) {
+                Ok(Change::Event(event)) => outgoing.push(Outgoing { position, event }),
+                Ok(Change::Expired(link, correlation_id)) => expired.push(Expired { position, link, correlation_id }),
+                Ok(Change::None) => {}
                 Err(error) => {
                     if !self.park(record, &chain(&error)).await {
                         failed.push(position);
@@ -52,16 +54,51 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
                 }
             }
         }
-        let (clicks, others): (Vec<_>, Vec<_>) =
-            outgoing.into_iter().partition(|outgoing| matches!(outgoing.event.detail, EventDetail::UrlClicked(_)));
-        failed.extend(publish(&self.analytics, &clicks).await);
-        failed.extend(publish(&self.notify, &others).await);
+        failed.extend(self.bury(&expired).await);
+        let for_analytics = |outgoing: &&Outgoing| {
+            matches!(outgoing.event.detail, EventDetail::UrlClicked(_) | EventDetail::UrlPurged(_))
+        };
+        let for_notify = |outgoing: &&Outgoing| !matches!(outgoing.event.detail, EventDetail::UrlClicked(_));
+        failed.extend(publish(&self.analytics, outgoing.iter().filter(for_analytics).collect()).await);
+        failed.extend(publish(&self.notify, outgoing.iter().filter(for_notify).collect()).await);
         batch::log(batch.records.len(), failed.len(), started);
         failure_at(failed.into_iter().min().map(|position| &batch.records[position]))
     }
 }
 
+/// A link that DynamoDB has deleted, with its record's position in the batch.
+struct Expired {
+    position: usize,
+    link: Box<Link>,
+    correlation_id: CorrelationId,
+}
+
 impl Relay {
+    /// Buries expired links as one run of the cleanup, and returns the positions of those that could not be buried.
+    async fn bury(&self, expired: &[Expired]) -> Vec<usize> {
+        if expired.is_empty() {
+            return Vec::new();
+        }
+        let started = Timestamp::now();
+        note(self.links.cleanup_started(started).await);
+        let (mut buried, mut failed) = (0, Vec::new());
+        for Expired { position, link, correlation_id } in expired {
+            match self.links.bury(link, Timestamp::now(), correlation_id).await {
+                Ok(is_new) => buried += usize::from(is_new),
+                Err(error) => {
+                    tracing::error!(
+                        short_code = link.code.as_str(),
+                        error = chain(&error),
+                        "an expired link was not buried"
+                    );
+                    failed.push(*position);
+                }
+            }
+        }
+        note(self.links.cleanup_ended(buried, failed.len(), started, Timestamp::now()).await);
+        failed
+    }
+
     /// Keeps a record that can't be read, whole, so that it neither blocks its shard nor vanishes.
     async fn park(&self, record: &EventRecord, reason: &str) -> bool {
         let body = match serde_json_body(record) {
@@ -79,8 +116,15 @@ fn serde_json_body(record: &EventRecord) -> Result<String, String> {
     serde_json::to_string(record).map_err(|error| chain(&error))
 }
 
+/// The statistics of the cleanup are for people; the cleanup itself doesn't depend on them.
+fn note(written: Result<(), RepositoryError>) {
+    if let Err(error) = written {
+        tracing::warn!(error = chain(&error), "the cleanup's statistics could not be written");
+    }
+}
+
 /// Sends events in their order and returns the positions of those that didn't get through.
-async fn publish(queue: &Publisher, outgoing: &[Outgoing]) -> Vec<usize> {
+async fn publish(queue: &Publisher, outgoing: Vec<&Outgoing>) -> Vec<usize> {
     let mut failed = Vec::new();
     for chunk in outgoing.chunks(Publisher::MAX_BATCH) {
         let events: Vec<&Event> = chunk.iter().map(|outgoing| &outgoing.event).collect();

@@ -2,9 +2,11 @@
 
 use std::process::ExitCode;
 
+use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
-use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
-use linklet_relay::{Publisher, Relay};
+use linklet_dynamodb::LinksTable;
+use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, publisher::Publisher};
+use linklet_relay::Relay;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -13,9 +15,11 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (analytics, notify) = (config::required("ANALYTICS_QUEUE_URL")?, config::required("NOTIFY_QUEUE_URL")?);
-    let dead_letters = config::required("RELAY_DLQ_URL")?;
-    let sqs = Sqs::new(&aws::load().await);
+    let (links, dead_letters) = (config::required("LINKS_TABLE")?, config::required("RELAY_DLQ_URL")?);
+    let aws = aws::load().await;
+    let sqs = Sqs::new(&aws);
     batch::run(Relay {
+        links: LinksTable::new(DynamoDb::new(&aws), links),
         analytics: Publisher::new(sqs.clone(), analytics),
         notify: Publisher::new(sqs.clone(), notify),
         dead_letters: DeadLetterQueue::new(sqs, dead_letters),

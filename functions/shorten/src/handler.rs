@@ -1,12 +1,18 @@
-//! Creates short links.
+//! Creates short links: one code for one URL in a workspace, one answer for one idempotency key.
 
-use linklet_domain::{Invalid, Link, LinkState, Role, ShortCode, TargetUrl, Timestamp};
-use linklet_dynamodb::{CreateOutcome, LinksTable};
+mod new_link;
+
+use std::time::Duration;
+
+use linklet_domain::{Link, Role, ShortCode, TargetUrl, Timestamp};
+use linklet_dynamodb::{CreateOutcome, Creation, FirstAnswer, IdempotencyKey, LinksTable, Reusable};
 use linklet_lambda::{
-    http::{ApiError, Handler, JsonObject, Method, Request, Response, ShortUrls, StatusCode, json},
+    http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json_text},
     identity::{Authenticator, Caller},
 };
 use serde::Serialize;
+
+use self::new_link::NewLink;
 
 /// `POST /api/shorten`.
 pub struct Shorten {
@@ -18,8 +24,6 @@ pub struct Shorten {
 
 /// Where generated codes come from.
 pub type CodeGenerator = fn() -> Result<ShortCode, getrandom::Error>;
-
-const BODY_LIMIT: usize = 4_096;
 
 impl Shorten {
     /// Codes come from the operating system's generator.
@@ -35,6 +39,8 @@ impl Shorten {
     }
 }
 
+const BODY_LIMIT: usize = 4_096;
+
 impl Handler for Shorten {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
@@ -47,55 +53,136 @@ impl Handler for Shorten {
     }
 }
 
+/// What a request asks for, read and checked.
+struct Order<'r> {
+    request: &'r Request,
+    caller: &'r Caller,
+    wanted: NewLink,
+    key: Option<IdempotencyKey>,
+}
+
+/// How one try went.
+enum Try {
+    /// This is the answer.
+    Answer(FirstAnswer),
+    /// The generated code was taken.
+    Collision,
+    /// Somebody else was faster: what they did may be the answer.
+    Overtaken,
+}
+
 impl Shorten {
     async fn shorten(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        const CODE_TRIES: u32 = 5;
+        const OVERTAKEN_TRIES: u32 = 10;
         let wanted = NewLink::parse(&request.json(BODY_LIMIT)?, request.received_at())?;
         wanted.target.refuse_hosts(self.short_urls.own_hosts(request))?;
-        let link = match &wanted.custom_code {
-            Some(code) => self.create(wanted.link(code.clone(), caller, request), request).await?,
-            None => self.create_with_generated_code(&wanted, caller, request).await?,
+        let key = request.header("idempotency-key").map(IdempotencyKey::parse).transpose()?;
+        let order = Order { request, caller, wanted, key };
+
+        let (mut collisions, mut overtaken) = (0, 0);
+        while collisions < CODE_TRIES && overtaken < OVERTAKEN_TRIES {
+            match self.attempt(&order).await? {
+                Try::Answer(answer) => return Ok(into_response(answer)),
+                Try::Collision => collisions += 1,
+                Try::Overtaken => {
+                    tokio::time::sleep(backoff(overtaken)).await;
+                    overtaken += 1;
+                }
+            }
+        }
+        Err(ApiError::Unavailable("could not generate unique code; try again"))
+    }
+
+    async fn attempt(&self, order: &Order<'_>) -> Result<Try, ApiError> {
+        if let Some(answer) = self.earlier_answer(order).await? {
+            return Ok(Try::Answer(answer));
+        }
+        let standing = if order.wanted.may_reuse {
+            Some(self.links.reusable(order.caller.workspace(), &order.wanted.target).await?)
+        } else {
+            None
         };
-        let created = Created {
-            short_url: self.short_urls.of(request, &link.code),
+        match standing {
+            Some(Reusable::Link(link)) => self.answer_with(order, *link).await,
+            standing => self.create(order, standing.as_ref()).await,
+        }
+    }
+
+    /// The answer that a request with the same key got.
+    async fn earlier_answer(&self, order: &Order<'_>) -> Result<Option<FirstAnswer>, ApiError> {
+        let Some(key) = &order.key else { return Ok(None) };
+        let (workspace, now) = (order.caller.workspace(), order.request.received_at());
+        match self.links.first_answer(workspace, key, now).await? {
+            Some(answer) if answer.fingerprint != order.wanted.fingerprint => {
+                Err(ApiError::Unprocessable("Idempotency-Key was used with another request"))
+            }
+            answer => Ok(answer),
+        }
+    }
+
+    /// 200 with the link that the URL has.
+    async fn answer_with(&self, order: &Order<'_>, link: Link) -> Result<Try, ApiError> {
+        let answer = self.answer(order, StatusCode::OK, link, true)?;
+        let Some(key) = &order.key else { return Ok(Try::Answer(answer)) };
+        let (workspace, now) = (order.caller.workspace(), order.request.received_at());
+        let is_first = self.links.remember_answer(workspace, key, &answer, now).await?;
+        Ok(if is_first { Try::Answer(answer) } else { Try::Overtaken })
+    }
+
+    /// 201 with a new link.
+    async fn create(&self, order: &Order<'_>, reusable: Option<&Reusable>) -> Result<Try, ApiError> {
+        let code = match &order.wanted.custom_code {
+            Some(code) => code.clone(),
+            None => (self.generate_code)().map_err(|error| ApiError::Internal(Box::new(error)))?,
+        };
+        let link = order.wanted.link(code, order.caller, order.request);
+        let answer = self.answer(order, StatusCode::CREATED, link.clone(), false)?;
+        let creation = Creation {
+            link: &link,
+            correlation_id: order.request.correlation_id(),
+            reusable,
+            answer: order.key.as_ref().map(|key| (key, &answer)),
+        };
+        match self.links.create(&creation).await? {
+            CreateOutcome::Created => Ok(Try::Answer(answer)),
+            CreateOutcome::Overtaken => Ok(Try::Overtaken),
+            CreateOutcome::CodeTaken if order.wanted.custom_code.is_some() => {
+                Err(ApiError::Conflict("short code already taken"))
+            }
+            CreateOutcome::CodeTaken => Ok(Try::Collision),
+        }
+    }
+
+    fn answer(&self, order: &Order<'_>, status: StatusCode, link: Link, reused: bool) -> Result<FirstAnswer, ApiError> {
+        let view = View {
+            short_url: self.short_urls.of(order.request, &link.code),
             short_code: link.code,
             original_url: link.target,
             created_at: link.created_at,
             expires_at: link.expires_at,
             title: link.title,
             tags: link.tags,
-            reused: false,
+            reused,
         };
-        Ok(json(StatusCode::CREATED, &created))
-    }
-
-    async fn create(&self, link: Link, request: &Request) -> Result<Link, ApiError> {
-        match self.links.create(&link, request.correlation_id()).await? {
-            CreateOutcome::Created => Ok(link),
-            CreateOutcome::CodeTaken => Err(ApiError::Conflict("short code already taken")),
-        }
-    }
-
-    /// Tries five codes. With a billion links, one try in 3,500 meets a taken code.
-    async fn create_with_generated_code(
-        &self,
-        wanted: &NewLink,
-        caller: &Caller,
-        request: &Request,
-    ) -> Result<Link, ApiError> {
-        const TRIES: usize = 5;
-        for _ in 0..TRIES {
-            let code = (self.generate_code)().map_err(|error| ApiError::Internal(Box::new(error)))?;
-            let link = wanted.link(code, caller, request);
-            if self.links.create(&link, request.correlation_id()).await? == CreateOutcome::Created {
-                return Ok(link);
-            }
-        }
-        Err(ApiError::Unavailable("could not generate unique code; try again"))
+        let body = serde_json::to_string(&view).map_err(|error| ApiError::Internal(Box::new(error)))?;
+        Ok(FirstAnswer { fingerprint: order.wanted.fingerprint.clone(), status: status.as_u16(), body })
     }
 }
 
+fn into_response(answer: FirstAnswer) -> Response {
+    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
+    json_text(status, answer.body)
+}
+
+/// 0–5 ms, 0–10 ms, … up to 0–160 ms: random, so that fifty requests for one URL don't meet again.
+fn backoff(attempt: u32) -> Duration {
+    let longest = 5_000_u64 << attempt.min(5);
+    Duration::from_micros(getrandom::u64().unwrap_or_default() % longest)
+}
+
 #[derive(Serialize)]
-struct Created {
+struct View {
     short_code: ShortCode,
     short_url: String,
     original_url: TargetUrl,
@@ -106,47 +193,4 @@ struct Created {
     title: Option<String>,
     tags: Vec<String>,
     reused: bool,
-}
-
-/// What somebody asks for when they shorten a URL.
-struct NewLink {
-    target: TargetUrl,
-    custom_code: Option<ShortCode>,
-    expires_at: Option<Timestamp>,
-    title: Option<String>,
-    description: Option<String>,
-    tags: Vec<String>,
-}
-
-impl NewLink {
-    fn parse(body: &JsonObject, now: Timestamp) -> Result<Self, Invalid> {
-        let expires_at = body.timestamp("expires_at")?;
-        if expires_at.is_some_and(|expiry| expiry <= now) {
-            return Err(Invalid::new("expires_at must be in the future"));
-        }
-        Ok(Self {
-            target: TargetUrl::parse(body.string("url")?.unwrap_or_default())?,
-            custom_code: body.string("custom_code")?.map(ShortCode::custom).transpose()?,
-            expires_at,
-            title: body.short_string("title", Link::MAX_TITLE)?,
-            description: body.short_string("description", Link::MAX_DESCRIPTION)?,
-            tags: Link::parse_tags(&body.strings("tags")?)?,
-        })
-    }
-
-    fn link(&self, code: ShortCode, caller: &Caller, request: &Request) -> Link {
-        Link {
-            code,
-            target: self.target.clone(),
-            workspace: caller.workspace().clone(),
-            owner: caller.user().clone(),
-            owner_email: caller.email().clone(),
-            created_at: request.received_at(),
-            expires_at: self.expires_at,
-            title: self.title.clone(),
-            description: self.description.clone(),
-            tags: self.tags.clone(),
-            state: LinkState::Active,
-        }
-    }
 }

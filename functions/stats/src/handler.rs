@@ -2,16 +2,21 @@
 
 use std::time::Duration;
 
-use linklet_domain::{Interval, LinkStats, Point, ShortCode, Summary, Timestamp, timeline};
-use linklet_dynamodb::{LinksTable, StatsTable};
-use linklet_lambda::http::{ApiError, Handler, Method, Request, Response, StatusCode, json};
+use linklet_domain::{Interval, LinkStats, LinkStatus, Point, Record, Role, ShortCode, Summary, Timestamp, timeline};
+use linklet_dynamodb::{CleanupStats, LinksTable, StatsTable};
+use linklet_lambda::{
+    http::{ApiError, Handler, Method, Request, Response, StatusCode, json},
+    identity::Authenticator,
+};
 use serde::Serialize;
 
-/// `GET /api/stats/{code}` and `GET /api/stats/{code}/timeline`.
+/// `GET /api/stats/{code}`, `GET /api/stats/{code}/timeline` and `GET /api/admin/cleanup/stats`.
 pub struct Stats {
+    /// Verifies tokens.
+    pub authenticator: Authenticator,
     /// The numbers.
     pub stats: StatsTable,
-    /// Asked only whether a code without numbers exists.
+    /// Asked whether a code without numbers exists, and what the cleanup has done.
     pub links: LinksTable,
 }
 
@@ -23,6 +28,10 @@ impl Handler for Stats {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["api", "stats", code]) => self.summary(request, code).await,
             (&Method::GET, ["api", "stats", code, "timeline"]) => self.timeline(request, code).await,
+            (&Method::GET, ["api", "admin", "cleanup", "stats"]) => {
+                self.authenticator.require(request, Role::Admin)?;
+                self.cleanup(request).await
+            }
             _ => Err(ApiError::NotFound("no such route")),
         }
     }
@@ -45,13 +54,23 @@ impl Stats {
         Ok(json(StatusCode::OK, &TimelineView { short_code: &code, interval: interval.as_str(), points }))
     }
 
-    /// Zeros for a link without clicks, 404 for a code that was never given out.
+    /// Zeros for a link without clicks, 410 for a purged one, 404 for a code that was never given out.
     async fn or_empty(&self, code: &ShortCode, stats: Option<LinkStats>) -> Result<LinkStats, ApiError> {
-        match stats {
-            Some(stats) => Ok(stats),
-            None if self.links.exists(code).await? => Ok(LinkStats::default()),
+        if let Some(stats) = stats {
+            return Ok(stats);
+        }
+        match self.links.redirect_target(code).await? {
+            Some(Record::Tombstone(tombstone)) if tombstone.reason == LinkStatus::Purged => {
+                Err(ApiError::gone(LinkStatus::Purged))
+            }
+            Some(_) => Ok(LinkStats::default()),
             None => Err(ApiError::NotFound("not found")),
         }
+    }
+
+    async fn cleanup(&self, request: &Request) -> Result<Response, ApiError> {
+        let stats = self.links.cleanup_stats(request.received_at()).await?;
+        Ok(json(StatusCode::OK, &CleanupView::from(stats)))
     }
 }
 
@@ -94,4 +113,32 @@ struct TimelineView<'a> {
     short_code: &'a ShortCode,
     interval: &'static str,
     points: Vec<Point>,
+}
+
+#[derive(Serialize)]
+struct CleanupView {
+    last_cleanup_time: Option<Timestamp>,
+    total_cleaned: u64,
+    last_batch_size: u64,
+    successful_runs: u64,
+    failed_runs: u64,
+    average_cleanup_ms: f64,
+    is_running: bool,
+}
+
+impl From<CleanupStats> for CleanupView {
+    fn from(stats: CleanupStats) -> Self {
+        // A mean for people: the precision of a double is more than they read.
+        #[expect(clippy::cast_precision_loss, reason = "2⁵³ runs are not to be expected")]
+        let runs = stats.successful_runs.max(1) as f64;
+        Self {
+            last_cleanup_time: stats.last_cleanup_at,
+            total_cleaned: stats.total_cleaned,
+            last_batch_size: stats.last_batch_size,
+            successful_runs: stats.successful_runs,
+            failed_runs: stats.failed_runs,
+            average_cleanup_ms: stats.successful_time.as_secs_f64() * 1_000.0 / runs,
+            is_running: stats.is_running,
+        }
+    }
 }

@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use aws_sdk_dynamodb::Client as DynamoDb;
+use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::{LinksTable, StatsTable};
-use linklet_lambda::{StartError, aws, config, http};
+use linklet_lambda::{StartError, aws, config, http, identity::Authenticator};
 use linklet_stats::Stats;
 
 #[tokio::main(flavor = "current_thread")]
@@ -14,7 +15,13 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (stats, links) = (config::required("STATS_TABLE")?, config::required("LINKS_TABLE")?);
-    let dynamodb = DynamoDb::new(&aws::load().await);
-    http::serve(Stats { stats: StatsTable::new(dynamodb.clone(), stats), links: LinksTable::new(dynamodb, links) })
-        .await
+    let secret = config::required("JWT_SECRET_ID")?;
+    let aws = aws::load().await;
+    let dynamodb = DynamoDb::new(&aws);
+    http::serve(Stats {
+        authenticator: Authenticator::load(&SecretsManager::new(&aws), &secret).await?,
+        stats: StatsTable::new(dynamodb.clone(), stats),
+        links: LinksTable::new(dynamodb, links),
+    })
+    .await
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use email_address::Options;
 use serde::{Deserialize, Serialize};
 
-use crate::{Invalid, Link, Timestamp, UserId, WorkspaceId, validated::string_newtype};
+use crate::{Invalid, Timestamp, UserId, WorkspaceId, validated::string_newtype};
 
 /// A mail address, lower-cased and trimmed, shaped as RFC 5321 wants it and at most 254 bytes long.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -86,12 +86,12 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether someone with this role may change or delete a link of the workspace.
+    /// Whether someone with this role may change or delete what this person has created in the workspace.
     #[must_use]
-    pub fn may_change(self, link: &Link, user: &UserId) -> bool {
+    pub fn may_change(self, owner: &UserId, user: &UserId) -> bool {
         match self {
             Self::Viewer => false,
-            Self::Member => link.owner == *user,
+            Self::Member => owner == user,
             Self::Admin => true,
         }
     }

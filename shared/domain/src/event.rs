@@ -28,6 +28,8 @@ impl Event {
             EventDetail::UrlCreated(_) => "url.created",
             EventDetail::UrlClicked(_) => "url.clicked",
             EventDetail::UrlDeleted(_) => "url.deleted",
+            EventDetail::UrlExpired(_) => "url.expired",
+            EventDetail::UrlPurged(_) => "url.purged",
             EventDetail::MilestoneReached(_) => "milestone.reached",
         }
     }
@@ -46,6 +48,12 @@ pub enum EventDetail {
     /// A link was deactivated by a person.
     #[serde(rename = "url.deleted")]
     UrlDeleted(UrlDeleted),
+    /// A link's time was over and it was removed.
+    #[serde(rename = "url.expired")]
+    UrlExpired(UrlExpired),
+    /// A link was removed by a person, with everything about it.
+    #[serde(rename = "url.purged")]
+    UrlPurged(UrlPurged),
     /// A link has reached a round number of clicks.
     #[serde(rename = "milestone.reached")]
     MilestoneReached(MilestoneReached),
@@ -101,6 +109,28 @@ pub struct UrlDeleted {
     pub user_id: UserId,
     /// Who deactivated it.
     pub deleted_by: UserId,
+}
+
+/// A link's time was over and it was removed; its statistics stay.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlExpired {
+    /// The code.
+    pub short_code: ShortCode,
+    /// Whose link it was.
+    pub workspace_id: WorkspaceId,
+    /// Who created it and is told.
+    pub user_id: UserId,
+}
+
+/// A link was removed by a person; its clicks and statistics are to go too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlPurged {
+    /// The code.
+    pub short_code: ShortCode,
+    /// Whose link it was.
+    pub workspace_id: WorkspaceId,
+    /// Who created it and is told.
+    pub user_id: UserId,
 }
 
 /// A link has reached a round number of clicks.

@@ -34,6 +34,8 @@ pub struct Link {
 pub enum LinkState {
     /// It redirects until it expires.
     Active,
+    /// It is switched off and can be switched on again.
+    Inactive,
     /// It was deactivated at this moment and doesn't redirect any more.
     Deleted(Timestamp),
 }
@@ -43,10 +45,14 @@ pub enum LinkState {
 pub enum LinkStatus {
     /// A redirect.
     Active,
+    /// 410: the owner switched it off.
+    Inactive,
     /// 410: the owner deleted it.
     Deleted,
     /// 410: its time is over.
     Expired,
+    /// 410: the owner deleted it with its statistics.
+    Purged,
 }
 
 impl LinkStatus {
@@ -55,15 +61,29 @@ impl LinkStatus {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
+            Self::Inactive => "inactive",
             Self::Deleted => "deleted",
             Self::Expired => "expired",
+            Self::Purged => "purged",
         }
+    }
+
+    /// Reads a status that a stored link can have. (A purged link is no link any more.)
+    ///
+    /// # Errors
+    /// When the text is none.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        [Self::Active, Self::Inactive, Self::Deleted, Self::Expired]
+            .into_iter()
+            .find(|status| status.as_str() == text)
+            .ok_or_else(|| Invalid::new("status must be active, inactive, deleted or expired"))
     }
 
     fn at(now: Timestamp, state: LinkState, expires_at: Option<Timestamp>) -> Self {
         match state {
             LinkState::Deleted(_) => Self::Deleted,
-            LinkState::Active if expires_at.is_some_and(|expiry| expiry <= now) => Self::Expired,
+            _ if expires_at.is_some_and(|expiry| expiry <= now) => Self::Expired,
+            LinkState::Inactive => Self::Inactive,
             LinkState::Active => Self::Active,
         }
     }
@@ -72,6 +92,18 @@ impl LinkStatus {
 impl Link {
     /// How long DynamoDB keeps an expired link, so that clocks which differ can't make it vanish early.
     pub const EXPIRY_GRACE: Duration = Duration::from_secs(3_600);
+
+    /// Whether shortening the same URL again may answer with this link: it works, and goes on to.
+    #[must_use]
+    pub fn is_reusable(&self) -> bool {
+        self.state == LinkState::Active && self.expires_at.is_none()
+    }
+
+    /// When DynamoDB may delete it.
+    #[must_use]
+    pub fn forgotten_at(expires_at: Timestamp) -> Timestamp {
+        expires_at.plus(Self::EXPIRY_GRACE)
+    }
 
     /// The longest title in characters.
     pub const MAX_TITLE: usize = 500;
@@ -102,6 +134,86 @@ impl Link {
             return Err(Invalid::new("tags must be at most 20"));
         }
         Ok(tags)
+    }
+}
+
+/// What changes about a link; the destination never does. In the members that can be taken away, `Some(None)` does that.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LinkPatch {
+    /// A new title.
+    pub title: Option<Option<String>>,
+    /// A new description.
+    pub description: Option<Option<String>>,
+    /// New tags.
+    pub tags: Option<Vec<String>>,
+    /// A new expiry.
+    pub expires_at: Option<Option<Timestamp>>,
+    /// Off or on.
+    pub is_active: Option<bool>,
+}
+
+/// What stands under a code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Record<L> {
+    /// A link.
+    Link(L),
+    /// The reservation of a code whose link is gone.
+    Tombstone(Tombstone),
+}
+
+impl Record<Link> {
+    /// The workspace that it belongs or belonged to.
+    #[must_use]
+    pub fn workspace(&self) -> &WorkspaceId {
+        match self {
+            Self::Link(link) => &link.workspace,
+            Self::Tombstone(tombstone) => &tombstone.workspace,
+        }
+    }
+
+    /// Who created the link.
+    #[must_use]
+    pub fn owner(&self) -> &UserId {
+        match self {
+            Self::Link(link) => &link.owner,
+            Self::Tombstone(tombstone) => &tombstone.owner,
+        }
+    }
+}
+
+/// Keeps the code of a link that is gone from being given out again, and says why it is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tombstone {
+    /// The code.
+    pub code: ShortCode,
+    /// The workspace that the link belonged to.
+    pub workspace: WorkspaceId,
+    /// Who created the link.
+    pub owner: UserId,
+    /// Why it is gone.
+    pub reason: LinkStatus,
+    /// Since when.
+    pub buried_at: Timestamp,
+}
+
+impl Tombstone {
+    /// 400 days: longer than anything that still leads to the link is likely to be looked at.
+    pub const KEPT_FOR: Duration = Duration::from_secs(400 * 86_400);
+
+    /// The tombstone of a link whose time is over, or that was deleted before that.
+    #[must_use]
+    pub fn of_expired(link: &Link, at: Timestamp) -> Self {
+        let reason = match link.state {
+            LinkState::Deleted(_) => LinkStatus::Deleted,
+            LinkState::Active | LinkState::Inactive => LinkStatus::Expired,
+        };
+        Self {
+            code: link.code.clone(),
+            workspace: link.workspace.clone(),
+            owner: link.owner.clone(),
+            reason,
+            buried_at: at,
+        }
     }
 }
 

@@ -65,6 +65,12 @@ pub fn describe(detail: &EventDetail) -> Option<(&UserId, String)> {
             &deleted.user_id,
             format!("Your short link {} to {} was deleted.", deleted.short_code, deleted.original_url),
         )),
+        EventDetail::UrlExpired(expired) => {
+            Some((&expired.user_id, format!("Your short link {} has expired.", expired.short_code)))
+        }
+        EventDetail::UrlPurged(purged) => {
+            Some((&purged.user_id, format!("Your short link {} was deleted with its statistics.", purged.short_code)))
+        }
         EventDetail::MilestoneReached(reached) => Some((
             &reached.user_id,
             format!("Your short link {} has reached {} clicks.", reached.short_code, grouped(reached.milestone)),

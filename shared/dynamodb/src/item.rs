@@ -1,8 +1,12 @@
 //! What all tables share: the key attributes and the conversions between items and structs.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Duration};
 
-use aws_sdk_dynamodb::{Client, operation::query::builders::QueryFluentBuilder, types::AttributeValue};
+use aws_sdk_dynamodb::{
+    Client,
+    operation::query::builders::QueryFluentBuilder,
+    types::{AttributeValue, DeleteRequest, WriteRequest},
+};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::RepositoryError;
@@ -62,6 +66,41 @@ impl Table {
                 return Ok(items);
             }
         }
+    }
+}
+
+impl Table {
+    /// Deletes items by their keys, 25 at a time, and asks again for what DynamoDB left undone in a successful answer.
+    pub(crate) async fn delete_all(&self, operation: &'static str, keys: Vec<Item>) -> Result<(), RepositoryError> {
+        const BATCH: usize = 25;
+        const TRIES: u32 = 6;
+        let mut requests = Vec::with_capacity(keys.len());
+        for key in keys {
+            let delete =
+                DeleteRequest::builder().set_key(Some(key)).build().map_err(RepositoryError::unavailable(operation))?;
+            requests.push(WriteRequest::builder().delete_request(delete).build());
+        }
+        for batch in requests.chunks(BATCH) {
+            let mut pending = batch.to_vec();
+            for attempt in 0..TRIES {
+                let answer = self
+                    .client
+                    .batch_write_item()
+                    .request_items(&self.name, pending)
+                    .send()
+                    .await
+                    .map_err(RepositoryError::unavailable(operation))?;
+                pending = answer.unprocessed_items.unwrap_or_default().remove(&self.name).unwrap_or_default();
+                if pending.is_empty() {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(20 << attempt)).await;
+            }
+            if !pending.is_empty() {
+                return Err(RepositoryError::incomplete(operation));
+            }
+        }
+        Ok(())
     }
 }
 

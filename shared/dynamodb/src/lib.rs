@@ -13,10 +13,12 @@ mod stats;
 pub mod stream;
 mod users;
 
-pub use clicks::ClicksTable;
+pub use clicks::{ClicksTable, Purged};
 pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
-pub use links::{CreateOutcome, DeleteOutcome, LinksTable};
+pub use links::{
+    CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, IdempotencyKey, LinksTable, Reusable,
+};
 pub use notifications::{Delivery, NotificationsTable};
 pub use stats::{CommitOutcome, Counting, Milestone, Snapshot, StatsTable};
 pub use users::{RegisterOutcome, Registration, UsersTable};

@@ -1,15 +1,15 @@
-//! From a stream record to a domain event.
+//! From a stream record to what it means.
 //!
 //! The table write is the outbox: what stands in a stream has committed, so an event exists if and only if its write does.
 
 use aws_lambda_events::dynamodb::EventRecord;
-use linklet_domain::{Event, Invalid};
+use linklet_domain::{CorrelationId, Event, Invalid, Link};
 use serde::de::DeserializeOwned;
 
 use crate::{
     clicks::item::ClickItem,
     item::Key,
-    links::item::{LINK_PREFIX, LinkItem},
+    links::item::{LINK_PREFIX, LinkItem, TOMBSTONE, TombstoneItem},
     stats::{MILESTONE_PREFIX, MilestoneItem},
 };
 
@@ -24,24 +24,60 @@ pub enum StreamError {
     Value(#[from] Invalid),
 }
 
-/// The event that a record stands for, or `None` for a change that nobody is told about.
+/// What a record means to the rest of the system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// An event to publish.
+    Event(Event),
+    /// DynamoDB has deleted a link whose time was over; it has to be buried.
+    Expired(Box<Link>, CorrelationId),
+    /// Nothing that anybody is told about.
+    None,
+}
+
+/// What a record means.
 ///
 /// # Errors
-/// When the record should yield an event but can't be read.
-pub fn event_of(record: &EventRecord) -> Result<Option<Event>, StreamError> {
+/// When the record should mean something but can't be read.
+pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
     let change = &record.change;
     let Key { pk, sk } = serde_dynamo::from_item(change.keys.clone())?;
     match record.event_name.as_str() {
-        "INSERT" if pk.starts_with(LINK_PREFIX) => Ok(Some(image::<LinkItem>(&change.new_image)?.created_event())),
+        "INSERT" | "MODIFY" if pk.starts_with(LINK_PREFIX) && is_tombstone(&change.new_image) => {
+            Ok(image::<TombstoneItem>(&change.new_image)?.buried_event().map_or(Change::None, Change::Event))
+        }
+        "INSERT" if pk.starts_with(LINK_PREFIX) => {
+            Ok(Change::Event(image::<LinkItem>(&change.new_image)?.created_event()))
+        }
         "MODIFY" if pk.starts_with(LINK_PREFIX) => {
-            Ok(image::<LinkItem>(&change.new_image)?.changed_event(&image(&change.old_image)?))
+            let event = image::<LinkItem>(&change.new_image)?.changed_event(&image(&change.old_image)?);
+            Ok(event.map_or(Change::None, Change::Event))
         }
-        "INSERT" if pk.starts_with("CLICK#") => Ok(Some(image::<ClickItem>(&change.new_image)?.clicked_event()?)),
+        "REMOVE" if pk.starts_with(LINK_PREFIX) && is_by_ttl(record) && !is_tombstone(&change.old_image) => {
+            let item: LinkItem = image(&change.old_image)?;
+            let correlation_id = item.correlation_id.clone();
+            Ok(Change::Expired(Box::new(item.into_link()), correlation_id))
+        }
+        "INSERT" if pk.starts_with("CLICK#") => {
+            Ok(Change::Event(image::<ClickItem>(&change.new_image)?.clicked_event()?))
+        }
         "INSERT" if sk.starts_with(MILESTONE_PREFIX) => {
-            Ok(Some(image::<MilestoneItem>(&change.new_image)?.reached_event()))
+            Ok(Change::Event(image::<MilestoneItem>(&change.new_image)?.reached_event()))
         }
-        _ => Ok(None),
+        _ => Ok(Change::None),
     }
+}
+
+/// DynamoDB names itself as the one who deleted an expired item.
+fn is_by_ttl(record: &EventRecord) -> bool {
+    record
+        .user_identity
+        .as_ref()
+        .is_some_and(|identity| identity.type_ == "Service" && identity.principal_id == "dynamodb.amazonaws.com")
+}
+
+fn is_tombstone(item: &serde_dynamo::Item) -> bool {
+    item.inner().contains_key(TOMBSTONE)
 }
 
 fn image<T: DeserializeOwned>(item: &serde_dynamo::Item) -> Result<T, serde_dynamo::Error> {

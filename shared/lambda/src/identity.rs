@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use lambda_http::http::header;
-use linklet_domain::{EmailAddress, Invalid, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{EmailAddress, Invalid, Link, Record, Role, Timestamp, UserId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -50,6 +50,12 @@ impl Caller {
     #[must_use]
     pub fn role(&self) -> Role {
         self.role
+    }
+
+    /// Whether they may change or delete a link.
+    #[must_use]
+    pub fn may_change(&self, record: &Record<Link>) -> bool {
+        *record.workspace() == self.workspace && self.role.may_change(record.owner(), &self.user)
     }
 }
 

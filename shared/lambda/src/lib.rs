@@ -3,6 +3,8 @@
 //! - [`http`]: requests, answers, problem documents, and the loop of a function behind API Gateway
 //! - [`identity`]: tokens, and the [`identity::Caller`] that no protected handler works without
 //! - [`batch`]: the loop of a consumer, batch item failures, and the dead-letter queue for unreadable messages
+//! - [`publisher`]: sending events to a queue
+//! - [`link_view`]: a link as the API shows it
 //! - [`config`], [`secrets`], [`aws`], [`telemetry`]: start-up
 
 pub mod aws;
@@ -10,6 +12,8 @@ pub mod batch;
 pub mod config;
 pub mod http;
 pub mod identity;
+pub mod link_view;
+pub mod publisher;
 pub mod secrets;
 pub mod telemetry;
 

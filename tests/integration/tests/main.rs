@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets an unexpected error has failed")]
 
+mod fixture;
 mod pipeline;
 mod routes;
 mod tables;

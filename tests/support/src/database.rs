@@ -4,7 +4,8 @@ use aws_sdk_dynamodb::{
     config::{BehaviorVersion, Credentials, Region, retry::RetryConfig},
 };
 use dynoxide::Database;
-use linklet_dynamodb::{ClicksTable, LinksTable, NotificationsTable, StatsTable, UsersTable};
+use linklet_domain::{CorrelationId, Link, Record};
+use linklet_dynamodb::{ClicksTable, CreateOutcome, Creation, LinksTable, NotificationsTable, StatsTable, UsersTable};
 use serde_json::{Value, json};
 
 use crate::{Template, serve_in_background};
@@ -23,9 +24,14 @@ impl TestDynamoDb {
     #[must_use]
     pub fn start() -> Self {
         let database = Database::memory().expect("an in-memory database opens");
-        for request in Template::load().tables().into_values() {
+        let template = Template::load();
+        for request in template.tables().into_values() {
             let request = serde_json::from_value(request).expect("the template's table is a request");
             database.create_table(request).expect("the template's table can be created");
+        }
+        for request in template.time_to_live() {
+            let request = serde_json::from_value(request).expect("the template's TTL is a request");
+            database.update_time_to_live(request).expect("the template's TTL can be set");
         }
         let served = database.clone();
         let address = serve_in_background(move |listener| dynoxide::server::serve_on(listener, served));
@@ -72,6 +78,44 @@ impl TestDynamoDb {
     #[must_use]
     pub fn notifications(&self) -> NotificationsTable {
         NotificationsTable::new(self.client(), "NotificationsTable")
+    }
+
+    /// Stores a link as it is.
+    ///
+    /// # Panics
+    /// When its code is taken.
+    pub async fn store(&self, link: &Link) {
+        let correlation_id = CorrelationId::generate();
+        let creation = Creation { link, correlation_id: &correlation_id, reusable: None, answer: None };
+        let outcome = self.links().create(&creation).await.expect("a link can be stored");
+        assert_eq!(outcome, CreateOutcome::Created);
+    }
+
+    /// A link that has to be there.
+    ///
+    /// # Panics
+    /// When it isn't.
+    pub async fn link(&self, code: &str) -> Link {
+        match self.record(code).await {
+            Some(Record::Link(link)) => link,
+            other => panic!("{code} is no link but {other:?}"),
+        }
+    }
+
+    /// What stands under a code.
+    ///
+    /// # Panics
+    /// When the code is none.
+    pub async fn record(&self, code: &str) -> Option<Record<Link>> {
+        self.links().find(&code.parse().expect("a code")).await.expect("the table can be read")
+    }
+
+    /// Lets DynamoDB's TTL delete what has expired; the stream says that the service did it.
+    ///
+    /// # Panics
+    /// When it can't.
+    pub fn sweep_ttl(&self) {
+        self.database.sweep_ttl().expect("expired items can be deleted");
     }
 
     /// All items of a table, in no order, in DynamoDB's JSON.

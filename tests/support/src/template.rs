@@ -49,6 +49,17 @@ impl Template {
             .collect()
     }
 
+    /// For each table with a TTL, what `UpdateTimeToLive` wants.
+    #[must_use]
+    pub fn time_to_live(&self) -> Vec<Value> {
+        self.of_type("AWS::DynamoDB::Table")
+            .filter_map(|(id, properties)| {
+                let specification = properties.get("TimeToLiveSpecification")?;
+                Some(json!({"TableName": id, "TimeToLiveSpecification": specification}))
+            })
+            .collect()
+    }
+
     /// Every route of the HTTP API.
     ///
     /// # Panics

@@ -15,8 +15,14 @@ const KEPT_FOR: Duration = Duration::from_secs(396 * 86_400);
 /// The partition of a click: `CLICK#<code>#<shard>` with 16 shards, so that a viral link isn't bound to the 1,000 writes a
 /// second of one partition. The shard is the id's last digit, which is random.
 pub(crate) fn click_key(code: &ShortCode, id: &EventId) -> Key {
-    let shard = id.as_str().chars().next_back().and_then(|digit| digit.to_digit(16)).unwrap_or_default();
-    Key::new(format!("CLICK#{code}#{shard}"), id.as_str())
+    let shard = id.as_str().chars().next_back().and_then(|digit| digit.to_digit(SHARDS)).unwrap_or_default();
+    Key::new(partition(code, shard), id.as_str())
+}
+
+pub(super) const SHARDS: u32 = 16;
+
+pub(super) fn partition(code: &ShortCode, shard: u32) -> String {
+    format!("CLICK#{code}#{shard}")
 }
 
 /// `CLICK#<code>#<shard>` / `<id>`: a click. It is also the message that makes it count.

@@ -1,8 +1,11 @@
 //! Keys and attributes of LinksTable.
 
+use std::time::Duration;
+
 use linklet_domain::{
-    CorrelationId, EmailAddress, Event, EventDetail, EventId, Link, LinkState, RedirectTarget, ShortCode, TargetUrl,
-    Timestamp, UrlCreated, UrlDeleted, UserId, WorkspaceId,
+    CorrelationId, EmailAddress, Event, EventDetail, EventId, Link, LinkState, LinkStatus, NormalizedUrl,
+    RedirectTarget, ShortCode, TargetUrl, Timestamp, Tombstone, UrlCreated, UrlDeleted, UrlExpired, UrlPurged, UserId,
+    WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -10,12 +13,30 @@ use crate::{Cursor, item::Key};
 
 pub(crate) const LINK_PREFIX: &str = "LINK#";
 
+/// The attribute that only tombstones have.
+pub(crate) const TOMBSTONE: &str = "tombstone";
+
 pub(crate) fn link_key(code: &ShortCode) -> Key {
     Key::new(format!("{LINK_PREFIX}{code}"), "LINK")
 }
 
 pub(crate) fn workspace_partition(workspace: &WorkspaceId) -> String {
     format!("WS#{workspace}")
+}
+
+/// `URL#<workspace>#<digest>` / `URL`: the link that answers when this URL is shortened again.
+pub(super) fn reuse_key(workspace: &WorkspaceId, digest: &str) -> Key {
+    Key::new(format!("URL#{workspace}#{digest}"), "URL")
+}
+
+/// `IDEM#<workspace>#<key>` / `IDEM`: the answer that a request with this key got.
+pub(super) fn idempotency_key(workspace: &WorkspaceId, key: &str) -> Key {
+    Key::new(format!("IDEM#{workspace}#{key}"), "IDEM")
+}
+
+/// `CLEANUP` / `CLEANUP`: what has become of expired links.
+pub(super) fn cleanup_key() -> Key {
+    Key::new("CLEANUP", "CLEANUP")
 }
 
 /// `LINK#<code>` / `LINK`: a link. Creating and changing it is also what publishes its events, so it carries what they need.
@@ -39,6 +60,8 @@ pub(crate) struct LinkItem {
     pub description: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    #[serde(default = "yes")]
+    pub is_active: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,6 +69,20 @@ pub(crate) struct LinkItem {
     /// The id of the event that the latest write makes.
     pub change_id: EventId,
     pub correlation_id: CorrelationId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<i64>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn state_of(is_active: bool, deleted_at: Option<Timestamp>) -> LinkState {
+    match deleted_at {
+        Some(at) => LinkState::Deleted(at),
+        None if is_active => LinkState::Active,
+        None => LinkState::Inactive,
+    }
 }
 
 impl LinkItem {
@@ -64,22 +101,19 @@ impl LinkItem {
             title: link.title.clone(),
             description: link.description.clone(),
             tags: link.tags.clone(),
+            is_active: link.state != LinkState::Inactive,
             deleted_at: match link.state {
-                LinkState::Active => None,
+                LinkState::Active | LinkState::Inactive => None,
                 LinkState::Deleted(at) => Some(at),
             },
             deleted_by: None,
             change_id: change_id.clone(),
             correlation_id: correlation_id.clone(),
+            ttl: link.expires_at.map(|expiry| Link::forgotten_at(expiry).unix_seconds()),
         }
     }
 
-    fn state(&self) -> LinkState {
-        self.deleted_at.map_or(LinkState::Active, LinkState::Deleted)
-    }
-
     pub(crate) fn into_link(self) -> Link {
-        let state = self.state();
         Link {
             code: self.short_code,
             target: self.original_url,
@@ -91,7 +125,7 @@ impl LinkItem {
             title: self.title,
             description: self.description,
             tags: self.tags,
-            state,
+            state: state_of(self.is_active, self.deleted_at),
         }
     }
 
@@ -133,6 +167,86 @@ impl LinkItem {
     }
 }
 
+/// `LINK#<code>` / `LINK` of a link that is gone. Writing it publishes why.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TombstoneItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub short_code: ShortCode,
+    pub workspace_id: WorkspaceId,
+    pub user_id: UserId,
+    pub tombstone: Reason,
+    pub buried_at: Timestamp,
+    pub change_id: EventId,
+    pub correlation_id: CorrelationId,
+    pub ttl: i64,
+}
+
+/// Why a link is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Reason {
+    Deleted,
+    Expired,
+    Purged,
+}
+
+impl TombstoneItem {
+    pub(crate) fn new(tombstone: &Tombstone, change_id: &EventId, correlation_id: &CorrelationId) -> Self {
+        Self {
+            key: link_key(&tombstone.code),
+            short_code: tombstone.code.clone(),
+            workspace_id: tombstone.workspace.clone(),
+            user_id: tombstone.owner.clone(),
+            tombstone: match tombstone.reason {
+                LinkStatus::Purged => Reason::Purged,
+                LinkStatus::Deleted => Reason::Deleted,
+                LinkStatus::Active | LinkStatus::Inactive | LinkStatus::Expired => Reason::Expired,
+            },
+            buried_at: tombstone.buried_at,
+            change_id: change_id.clone(),
+            correlation_id: correlation_id.clone(),
+            ttl: tombstone.buried_at.plus(Tombstone::KEPT_FOR).unix_seconds(),
+        }
+    }
+
+    /// The event of a tombstone that was set. A link that was deleted before it expired had its event then.
+    pub(crate) fn buried_event(self) -> Option<Event> {
+        let (short_code, workspace_id, user_id) = (self.short_code, self.workspace_id, self.user_id);
+        let detail = match self.tombstone {
+            Reason::Deleted => return None,
+            Reason::Expired => EventDetail::UrlExpired(UrlExpired { short_code, workspace_id, user_id }),
+            Reason::Purged => EventDetail::UrlPurged(UrlPurged { short_code, workspace_id, user_id }),
+        };
+        Some(Event {
+            event_id: self.change_id,
+            occurred_at: self.buried_at,
+            correlation_id: self.correlation_id,
+            detail,
+        })
+    }
+}
+
+impl From<TombstoneItem> for Tombstone {
+    fn from(item: TombstoneItem) -> Self {
+        Self {
+            code: item.short_code,
+            workspace: item.workspace_id,
+            owner: item.user_id,
+            reason: match item.tombstone {
+                Reason::Deleted => LinkStatus::Deleted,
+                Reason::Expired => LinkStatus::Expired,
+                Reason::Purged => LinkStatus::Purged,
+            },
+            buried_at: item.buried_at,
+        }
+    }
+}
+
+/// The attributes of a link, or of a tombstone, that a redirect reads.
+pub(super) const REDIRECT_PROJECTION: &str = "pk, sk, short_code, original_url, workspace_id, user_id, expires_at, \
+    deleted_at, is_active, tombstone, buried_at, change_id, correlation_id, #ttl";
+
 /// The attributes of a link that a redirect reads.
 #[derive(Debug, Deserialize)]
 pub(super) struct RedirectItem {
@@ -142,10 +256,8 @@ pub(super) struct RedirectItem {
     pub user_id: UserId,
     pub expires_at: Option<Timestamp>,
     pub deleted_at: Option<Timestamp>,
-}
-
-impl RedirectItem {
-    pub(super) const PROJECTION: &str = "short_code, original_url, workspace_id, user_id, expires_at, deleted_at";
+    #[serde(default = "yes")]
+    pub is_active: bool,
 }
 
 impl From<RedirectItem> for RedirectTarget {
@@ -156,7 +268,56 @@ impl From<RedirectItem> for RedirectTarget {
             workspace: item.workspace_id,
             owner: item.user_id,
             expires_at: item.expires_at,
-            state: item.deleted_at.map_or(LinkState::Active, LinkState::Deleted),
+            state: state_of(item.is_active, item.deleted_at),
         }
     }
+}
+
+/// `URL#<workspace>#<digest>` / `URL`: the reuse entry. It may name a link that is gone; whoever reads it looks at the link.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ReuseItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub short_code: ShortCode,
+}
+
+impl ReuseItem {
+    pub(super) fn key_of(link: &Link) -> Key {
+        reuse_key(&link.workspace, &NormalizedUrl::of(&link.target).digest())
+    }
+
+    pub(super) fn new(link: &Link) -> Self {
+        Self { key: Self::key_of(link), short_code: link.code.clone() }
+    }
+}
+
+/// How long an idempotency key is remembered.
+pub(super) const IDEMPOTENCY_WINDOW: Duration = Duration::from_secs(86_400);
+
+/// `IDEM#<workspace>#<key>` / `IDEM`: the first answer.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct IdempotencyItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub fingerprint: String,
+    pub status: u16,
+    pub answer: String,
+    pub ttl: i64,
+}
+
+/// `CLEANUP` / `CLEANUP`: the statistics of the cleanup.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct CleanupItem {
+    #[serde(default)]
+    pub total_cleaned: u64,
+    #[serde(default)]
+    pub last_batch_size: u64,
+    #[serde(default)]
+    pub successful_runs: u64,
+    #[serde(default)]
+    pub failed_runs: u64,
+    #[serde(default)]
+    pub successful_ms: u64,
+    pub last_cleanup_at: Option<Timestamp>,
+    pub running_until: Option<Timestamp>,
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use linklet_domain::{
     Breakdown, CorrelationId, Day, DayStats, Event, EventDetail, EventId, MilestoneReached, ShortCode, Timestamp,
-    Totals, UserId, WorkspaceId,
+    Tombstone, Totals, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,10 @@ const SEEN_FOR: Duration = Duration::from_secs(14 * 86_400);
 
 pub(super) fn partition(code: &ShortCode) -> String {
     format!("STATS#{code}")
+}
+
+pub(super) fn workspace_partition(workspace: &WorkspaceId) -> String {
+    format!("WS#{workspace}")
 }
 
 pub(super) fn total_key(code: &ShortCode) -> Key {
@@ -44,6 +48,8 @@ pub(super) fn seen_key(event: &EventId) -> Key {
 pub(super) struct TotalItem {
     #[serde(flatten)]
     pub key: Key,
+    pub by_workspace_pk: String,
+    pub by_workspace_sk: ShortCode,
     pub total_clicks: u64,
     pub last_click_at: Option<Timestamp>,
     #[serde(default)]
@@ -53,9 +59,11 @@ pub(super) struct TotalItem {
 }
 
 impl TotalItem {
-    pub(super) fn new(code: &ShortCode, totals: &Totals) -> Self {
+    pub(super) fn new(code: &ShortCode, workspace: &WorkspaceId, totals: &Totals) -> Self {
         Self {
             key: total_key(code),
+            by_workspace_pk: workspace_partition(workspace),
+            by_workspace_sk: code.clone(),
             total_clicks: totals.total_clicks,
             last_click_at: totals.last_click_at,
             referers: totals.referers.counts.clone(),
@@ -72,6 +80,31 @@ impl From<TotalItem> for Totals {
             referers: Breakdown { counts: item.referers, other: item.other_referers },
         }
     }
+}
+
+/// The attribute that only the total of a purged link has.
+pub(super) const PURGED_AT: &str = "purged_at";
+
+/// `STATS#<code>` / `TOTAL` of a purged link: nothing is counted for it any more.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct PurgedItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub purged_at: Timestamp,
+    pub ttl: i64,
+}
+
+impl PurgedItem {
+    pub(super) fn new(code: &ShortCode, purged_at: Timestamp) -> Self {
+        Self { key: total_key(code), purged_at, ttl: purged_at.plus(Tombstone::KEPT_FOR).unix_seconds() }
+    }
+}
+
+/// What a list reads of a total.
+#[derive(Debug, Deserialize)]
+pub(super) struct ListedTotal {
+    pub by_workspace_sk: ShortCode,
+    pub total_clicks: u64,
 }
 
 /// `STATS#<code>` / `DAY#<day>`: the clicks of a day by hour.

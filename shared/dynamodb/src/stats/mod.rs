@@ -13,10 +13,13 @@ use aws_sdk_dynamodb::{
     operation::transact_write_items::TransactWriteItemsError,
     types::{AttributeValue, CancellationReason, KeysAndAttributes, Put, TransactWriteItem},
 };
-use linklet_domain::{CorrelationId, Day, EventId, LinkStats, MilestoneReached, ShortCode, Timestamp};
+use linklet_domain::{CorrelationId, Day, EventId, LinkStats, MilestoneReached, ShortCode, Timestamp, WorkspaceId};
 use serde::Serialize;
 
-use self::item::{DAY_PREFIX, DayItem, SeenItem, TOTAL, TotalItem, day_key, day_sort_key, partition, total_key};
+use self::item::{
+    DAY_PREFIX, DayItem, ListedTotal, PURGED_AT, PurgedItem, SeenItem, TOTAL, TotalItem, day_key, day_sort_key,
+    partition, total_key, workspace_partition,
+};
 pub(crate) use self::item::{MILESTONE_PREFIX, MilestoneItem};
 use crate::{
     RepositoryError,
@@ -29,13 +32,22 @@ pub struct StatsTable(Table);
 
 /// A link's statistics as they were read: the totals and the days asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Snapshot(LinkStats);
+pub struct Snapshot {
+    stats: LinkStats,
+    is_purged: bool,
+}
 
 impl Snapshot {
     /// The statistics to fold clicks into.
     #[must_use]
     pub fn stats(&self) -> &LinkStats {
-        &self.0
+        &self.stats
+    }
+
+    /// Whether the link was purged, so that nothing is counted for it any more.
+    #[must_use]
+    pub fn is_purged(&self) -> bool {
+        self.is_purged
     }
 }
 
@@ -55,6 +67,8 @@ pub struct Milestone {
 pub struct Counting<'a> {
     /// The link.
     pub code: &'a ShortCode,
+    /// The workspace that the link belongs to.
+    pub workspace: &'a WorkspaceId,
     /// What was read.
     pub before: &'a Snapshot,
     /// What it has become.
@@ -106,7 +120,8 @@ impl StatsTable {
         const OPERATION: &str = "load statistics";
         let keys = std::iter::once(total_key(code)).chain(days.iter().map(|day| day_key(code, *day))).collect();
         let items = self.batch_get(OPERATION, keys, true, None).await?;
-        Ok(Snapshot(read_stats(OPERATION, items)?))
+        let is_purged = items.iter().any(|item| item.contains_key(PURGED_AT));
+        Ok(Snapshot { stats: read_stats(OPERATION, items)?, is_purged })
     }
 
     /// Counts, all or nothing.
@@ -129,14 +144,14 @@ impl StatsTable {
 
     /// The markers come first: [`outcome_of`] finds an event by the position of its marker.
     fn actions(&self, counting: &Counting<'_>) -> Result<Vec<TransactWriteItem>, RepositoryError> {
-        let Counting { code, before, after, events, milestones, now } = counting;
+        let Counting { code, workspace, before, after, events, milestones, now } = counting;
         let mut actions = Vec::with_capacity(Self::MAX_ACTIONS);
         for event in *events {
             actions.push(self.put_new(&SeenItem::new(event, *now))?);
         }
-        actions.push(self.put_over(&TotalItem::new(code, &after.totals), before.0.totals.total_clicks)?);
+        actions.push(self.put_over(&TotalItem::new(code, workspace, &after.totals), before.stats.totals.total_clicks)?);
         for (day, stats) in &after.days {
-            let counted_before = before.0.days.get(day).map_or(0, |stats| stats.total_clicks);
+            let counted_before = before.stats.days.get(day).map_or(0, |stats| stats.total_clicks);
             if stats.total_clicks > counted_before {
                 actions.push(self.put_over(&DayItem::new(code, *day, stats), counted_before)?);
             }
@@ -222,13 +237,59 @@ impl StatsTable {
         let mut totals = HashMap::with_capacity(codes.len());
         for batch in codes.chunks(Self::MAX_BATCH) {
             let keys = batch.iter().map(total_key).collect();
-            for item in self.batch_get(OPERATION, keys, false, Some("pk, sk, total_clicks")).await? {
-                let total: TotalItem = from_item(OPERATION, item)?;
-                let code = batch.iter().find(|code| partition(code) == total.key.pk);
-                totals.extend(code.map(|code| (code.clone(), total.total_clicks)));
-            }
+            let found = self.batch_get(OPERATION, keys, false, Some("by_workspace_sk, total_clicks")).await?;
+            totals.extend(read_totals(OPERATION, found)?);
         }
         Ok(totals)
+    }
+
+    /// The totals of all links of a workspace: the order by clicks is made from these. The index has the code as its sort key
+    /// and the count beside it, so a click rewrites a row and moves none.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn totals_of_workspace(
+        &self,
+        workspace: &WorkspaceId,
+    ) -> Result<HashMap<ShortCode, u64>, RepositoryError> {
+        const OPERATION: &str = "read a workspace's totals";
+        let query = self
+            .0
+            .client
+            .query()
+            .index_name("by-workspace")
+            .key_condition_expression("by_workspace_pk = :workspace")
+            .expression_attribute_values(":workspace", text(&workspace_partition(workspace)))
+            .projection_expression("by_workspace_sk, total_clicks");
+        let found = self.0.query_all(OPERATION, query, usize::MAX).await?;
+        Ok(read_totals(OPERATION, found)?.into_iter().collect())
+    }
+
+    /// Forgets everything about a link and counts nothing for it from now on. Repeating it is harmless.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached; then part of it may be done.
+    pub async fn purge(&self, code: &ShortCode, at: Timestamp) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "purge statistics";
+        // First the total: whoever counts at this moment fails, reads again, and sees that the link is gone.
+        self.0
+            .client
+            .put_item()
+            .table_name(&self.0.name)
+            .set_item(Some(to_item(OPERATION, &PurgedItem::new(code, at))?))
+            .send()
+            .await
+            .map_err(RepositoryError::unavailable(OPERATION))?;
+        let query = self
+            .0
+            .client
+            .query()
+            .key_condition_expression("pk = :link AND sk < :total")
+            .expression_attribute_values(":link", text(&partition(code)))
+            .expression_attribute_values(":total", text(TOTAL))
+            .projection_expression("pk, sk");
+        let keys = self.0.query_all(OPERATION, query, usize::MAX).await?;
+        self.0.delete_all(OPERATION, keys).await
     }
 
     /// A BatchGetItem that asks again for what DynamoDB left out of a successful answer.
@@ -277,6 +338,9 @@ fn read_stats(operation: &'static str, items: Vec<Item>) -> Result<LinkStats, Re
     let mut stats = LinkStats { days: BTreeMap::new(), ..LinkStats::default() };
     for item in items {
         let Key { sk, .. } = from_item(operation, item.clone())?;
+        if item.contains_key(PURGED_AT) {
+            continue;
+        }
         if sk == TOTAL {
             stats.totals = from_item::<TotalItem>(operation, item)?.into();
         } else if let Some(day) = sk.strip_prefix(DAY_PREFIX).and_then(|day| Day::parse(day).ok()) {
@@ -284,6 +348,18 @@ fn read_stats(operation: &'static str, items: Vec<Item>) -> Result<LinkStats, Re
         }
     }
     Ok(stats)
+}
+
+fn read_totals(
+    operation: &'static str,
+    items: Vec<Item>,
+) -> Result<impl IntoIterator<Item = (ShortCode, u64)>, RepositoryError> {
+    let totals: Result<Vec<ListedTotal>, _> = items
+        .into_iter()
+        .filter(|item| item.contains_key("total_clicks"))
+        .map(|item| from_item(operation, item))
+        .collect();
+    Ok(totals?.into_iter().map(|total| (total.by_workspace_sk, total.total_clicks)))
 }
 
 fn cancellation_reasons(error: &SdkError<TransactWriteItemsError>) -> Option<&[CancellationReason]> {

@@ -1,5 +1,5 @@
 use lambda_http::http::{HeaderValue, StatusCode, header};
-use linklet_domain::Invalid;
+use linklet_domain::{Invalid, LinkStatus};
 use linklet_dynamodb::RepositoryError;
 use serde::Serialize;
 
@@ -36,6 +36,9 @@ pub enum ApiError {
         /// The route's limit in bytes.
         limit: usize,
     },
+    /// 422: the request makes sense alone, but not after an earlier one.
+    #[error("{0}")]
+    Unprocessable(&'static str),
     /// 503: trying again later can help.
     #[error("{0}")]
     Unavailable(&'static str),
@@ -48,6 +51,17 @@ pub enum ApiError {
 }
 
 impl ApiError {
+    /// 410, with the sentence of the status that a link has.
+    #[must_use]
+    pub fn gone(status: LinkStatus) -> Self {
+        Self::Gone(match status {
+            LinkStatus::Expired => "this link has expired",
+            LinkStatus::Deleted => "this link was deleted",
+            LinkStatus::Purged => "this link was deleted with its statistics",
+            LinkStatus::Inactive | LinkStatus::Active => "this link is no longer active",
+        })
+    }
+
     /// The HTTP status.
     #[must_use]
     pub fn status(&self) -> StatusCode {
@@ -59,6 +73,7 @@ impl ApiError {
             Self::Conflict(_) => StatusCode::CONFLICT,
             Self::Gone(_) => StatusCode::GONE,
             Self::PayloadTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Unavailable(_) | Self::Repository(RepositoryError::Unavailable { .. }) => {
                 StatusCode::SERVICE_UNAVAILABLE
             }

@@ -67,6 +67,30 @@ impl JsonObject {
         self.string(name)?.map(parse).transpose()
     }
 
+    /// A truth value, or `None` if it is absent.
+    ///
+    /// # Errors
+    /// 400 when it is something else.
+    pub fn boolean(&self, name: &str) -> Result<Option<bool>, Invalid> {
+        match self.member(name) {
+            None => Ok(None),
+            Some(Value::Bool(value)) => Ok(Some(*value)),
+            Some(_) => Err(Invalid(format!("{name} must be true or false"))),
+        }
+    }
+
+    /// Whether a member is there, be it `null`: in a patch, `null` takes a value away.
+    #[must_use]
+    pub fn mentions(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// The same object whatever its member order and white space: two requests with equal texts are the same request.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        Value::Object(self.0.clone()).to_string()
+    }
+
     fn member(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
@@ -94,6 +118,12 @@ mod tests {
         assert_eq!(body.string("url").unwrap_err().to_string(), "url must be a string");
         assert_eq!(body.strings("tags").unwrap_err().to_string(), "tags must be a list of strings");
         assert_eq!(body.timestamp("expires_at").unwrap_err().to_string(), "expires_at must be an RFC 3339 date-time");
+    }
+
+    #[test]
+    fn order_and_white_space_make_no_other_request() {
+        assert_eq!(object(r#"{"b": [1, 2], "a": "x"}"#).canonical(), object(r#"{"a":"x","b":[1,2]}"#).canonical());
+        assert_ne!(object(r#"{"a": [1, 2]}"#).canonical(), object(r#"{"a": [2, 1]}"#).canonical());
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub use self::{
     error::ApiError,
     json::JsonObject,
     request::Request,
-    response::{Response, html, json, no_content},
+    response::{Response, html, json, json_text, no_content},
     short_urls::ShortUrls,
 };
 use crate::StartError;

@@ -13,6 +13,12 @@ pub fn json(status: StatusCode, body: &impl Serialize) -> Response {
     typed(status, "application/json", body)
 }
 
+/// An answer with a JSON body that is text already.
+#[must_use]
+pub fn json_text(status: StatusCode, text: String) -> Response {
+    with_body(status, "application/json", text)
+}
+
 /// An answer with a problem document (RFC 9457).
 pub(super) fn problem(status: StatusCode, body: &impl Serialize) -> Response {
     typed(status, "application/problem+json", body)

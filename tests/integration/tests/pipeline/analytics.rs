@@ -1,16 +1,20 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
+use aws_lambda_events::{
+    dynamodb::EventRecord,
+    sqs::{SqsBatchResponse, SqsEvent},
+};
 use linklet_analytics::Analytics;
 use linklet_domain::{Event, EventDetail, LinkStats, ShortCode, Timestamp};
-use linklet_dynamodb::StatsTable;
-use linklet_lambda::batch::{Consumer, DeadLetterQueue};
+use linklet_dynamodb::{
+    StatsTable,
+    stream::{Change, change_of},
+};
+use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, Outage, TestDynamoDb, click_event, event_batch, queue_batch};
 use serde_json::json;
 
-fn analytics(stats: StatsTable, queues: &FakeQueues) -> Analytics {
-    Analytics { stats, dead_letters: DeadLetterQueue::new(queues.client(), queues.url("dlq")) }
-}
+use crate::fixture::analytics;
 
 fn clicks(code: &str, count: usize) -> Vec<Event> {
     let now = Timestamp::now();
@@ -27,12 +31,19 @@ async fn counted(db: &TestDynamoDb, code: &str) -> LinkStats {
     db.stats().since(&code, ever).await.unwrap().unwrap_or_default()
 }
 
+fn event(record: &EventRecord) -> Option<Event> {
+    match change_of(record).unwrap() {
+        Change::Event(event) => Some(event),
+        Change::Expired(..) | Change::None => None,
+    }
+}
+
 /// The milestones of a link in the order in which the stream publishes them.
 fn milestones(db: &TestDynamoDb) -> Vec<String> {
     db.stream("StatsTable")
         .records
         .iter()
-        .filter_map(|record| linklet_dynamodb::stream::event_of(record).unwrap())
+        .filter_map(event)
         .map(|event| match event.detail {
             EventDetail::MilestoneReached(reached) => format!("{} {}", reached.short_code, reached.milestone),
             other => panic!("{other:?}"),
@@ -43,7 +54,7 @@ fn milestones(db: &TestDynamoDb) -> Vec<String> {
 #[tokio::test]
 async fn an_event_counts_once_however_often_it_is_delivered() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let analytics = analytics(db.stats(), &queues);
+    let analytics = analytics(&db, &queues);
     let click = clicks("launch", 1).remove(0);
 
     let twice_in_one = analytics.consume(event_batch(&[click.clone(), click.clone()])).await;
@@ -56,7 +67,7 @@ async fn an_event_counts_once_however_often_it_is_delivered() {
 #[tokio::test]
 async fn of_a_batch_with_known_and_new_clicks_the_new_ones_count() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let analytics = analytics(db.stats(), &queues);
+    let analytics = analytics(&db, &queues);
     let events = clicks("launch", 6);
     analytics.consume(event_batch(&events[..3])).await;
 
@@ -71,11 +82,11 @@ async fn a_consumer_that_dies_before_acknowledging_changes_nothing_when_its_batc
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let batch = event_batch(&clicks("launch", 250));
     // Its transactions have committed, and nobody hears its answer.
-    drop(analytics(db.stats(), &queues).consume(batch.clone()).await);
+    drop(analytics(&db, &queues).consume(batch.clone()).await);
     let (numbers, items) = (counted(&db, "launch").await, db.scan("StatsTable").len());
     let published = milestones(&db);
 
-    let response = analytics(db.stats(), &queues).consume(batch).await;
+    let response = analytics(&db, &queues).consume(batch).await;
 
     assert!(failed(&response).is_empty());
     assert_eq!(counted(&db, "launch").await, numbers);
@@ -89,7 +100,7 @@ async fn twenty_five_parallel_clicks_count_twenty_five() {
     let consumers: Vec<_> = clicks("launch", 25)
         .into_iter()
         .map(|click| {
-            let analytics = Arc::new(analytics(db.stats(), &queues));
+            let analytics = Arc::new(analytics(&db, &queues));
             tokio::spawn(async move { redeliver(&analytics, event_batch(&[click])).await })
         })
         .collect();
@@ -115,7 +126,7 @@ async fn redeliver(analytics: &Analytics, mut batch: SqsEvent) {
 #[tokio::test]
 async fn a_burst_over_several_thresholds_fires_each_milestone_once_and_in_order() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let analytics = analytics(db.stats(), &queues);
+    let analytics = analytics(&db, &queues);
     let events = clicks("launch", 1_050);
 
     for batch in events.chunks(500).chain(events.chunks(300)) {
@@ -131,14 +142,9 @@ async fn a_milestone_belongs_to_the_click_that_reached_it() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let events = clicks("launch", 12);
 
-    analytics(db.stats(), &queues).consume(event_batch(&events)).await;
+    analytics(&db, &queues).consume(event_batch(&events)).await;
 
-    let record = &db
-        .stream("StatsTable")
-        .records
-        .into_iter()
-        .find_map(|record| linklet_dynamodb::stream::event_of(&record).unwrap());
-    let milestone = record.as_ref().unwrap();
+    let milestone = db.stream("StatsTable").records.iter().find_map(event).unwrap();
     assert_eq!(milestone.occurred_at, events[9].occurred_at);
     assert_eq!(milestone.correlation_id, events[9].correlation_id);
     assert_eq!(milestone.event_id.as_str(), "milestone:launch:10");
@@ -152,7 +158,7 @@ async fn links_are_counted_apart() {
         events.extend(clicks(&format!("code{number:02}"), number));
     }
 
-    let response = analytics(db.stats(), &queues).consume(event_batch(&events)).await;
+    let response = analytics(&db, &queues).consume(event_batch(&events)).await;
 
     assert!(failed(&response).is_empty());
     for number in 0..30 {
@@ -166,7 +172,7 @@ async fn a_late_click_counts_on_the_day_it_happened() {
     let at = |text| Timestamp::parse(text).unwrap();
     let batch = [click_event("launch", at("2026-03-02T00:00:01Z")), click_event("launch", at("2026-03-01T23:59:59Z"))];
 
-    analytics(db.stats(), &queues).consume(event_batch(&batch)).await;
+    analytics(&db, &queues).consume(event_batch(&batch)).await;
 
     let days: Vec<_> = counted(&db, "launch")
         .await
@@ -184,7 +190,7 @@ async fn a_batch_that_spreads_over_months_fits_its_transactions() {
     let events: Vec<_> =
         (0..200).map(|day| click_event("launch", start.plus(Duration::from_secs(day * 86_400)))).collect();
 
-    let response = analytics(db.stats(), &queues).consume(event_batch(&events)).await;
+    let response = analytics(&db, &queues).consume(event_batch(&events)).await;
 
     assert!(failed(&response).is_empty());
     let stats = counted(&db, "launch").await;
@@ -199,7 +205,7 @@ async fn a_malformed_message_goes_to_the_dead_letter_queue_while_its_neighbours_
     wrong_code["short_code"] = json!("../../etc/passwd");
     let bodies = [click(0), "not json".into(), click(1), wrong_code.to_string(), "{}".into(), click(2)];
 
-    let response = analytics(db.stats(), &queues).consume(queue_batch(&bodies)).await;
+    let response = analytics(&db, &queues).consume(queue_batch(&bodies)).await;
 
     assert!(failed(&response).is_empty());
     assert_eq!(counted(&db, "launch").await.totals.total_clicks, 3);
@@ -212,7 +218,7 @@ async fn a_malformed_message_that_cannot_be_parked_comes_again() {
     queues.fail(Outage::Everything);
     let bodies = [serde_json::to_string(&clicks("launch", 1)[0]).unwrap(), "not json".into()];
 
-    let response = analytics(db.stats(), &queues).consume(queue_batch(&bodies)).await;
+    let response = analytics(&db, &queues).consume(queue_batch(&bodies)).await;
 
     assert_eq!(failed(&response), BTreeSet::from(["1".to_owned()]));
     assert_eq!(counted(&db, "launch").await.totals.total_clicks, 1);
@@ -230,7 +236,7 @@ async fn an_event_that_is_no_click_is_set_aside() {
         milestone: 10,
     });
 
-    let response = analytics(db.stats(), &queues).consume(event_batch(&[event.clone()])).await;
+    let response = analytics(&db, &queues).consume(event_batch(&[event.clone()])).await;
 
     assert!(failed(&response).is_empty());
     assert_eq!(queues.events("dlq"), [serde_json::to_value(&event).unwrap()]);
@@ -238,13 +244,14 @@ async fn an_event_that_is_no_click_is_set_aside() {
 
 #[tokio::test]
 async fn without_its_table_every_message_comes_again() {
-    let queues = FakeQueues::start();
-    let stats = StatsTable::new(TestDynamoDb::unreachable(), "StatsTable");
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let mut analytics = analytics(&db, &queues);
+    analytics.stats = StatsTable::new(TestDynamoDb::unreachable(), "StatsTable");
     let mut events = clicks("launch", 3);
     // The fourth message repeats the first: it too has to come again, or a retry could lose the only copy.
     events.push(events[0].clone());
 
-    let response = analytics(stats, &queues).consume(event_batch(&events)).await;
+    let response = analytics.consume(event_batch(&events)).await;
 
     assert_eq!(failed(&response), ["0", "1", "2", "3"].map(str::to_owned).into());
     assert!(queues.bodies("dlq").is_empty());
@@ -255,7 +262,7 @@ async fn the_sample_event_counts() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let sample = include_str!("../../../../functions/analytics/events/clicks.json");
 
-    let response = analytics(db.stats(), &queues).consume(serde_json::from_str(sample).unwrap()).await;
+    let response = analytics(&db, &queues).consume(serde_json::from_str(sample).unwrap()).await;
 
     assert!(failed(&response).is_empty());
     assert_eq!(counted(&db, "launch").await.totals.total_clicks, 1);

@@ -1,22 +1,11 @@
 use aws_lambda_events::{dynamodb::Event as StreamEvent, streams::DynamoDbEventResponse};
-use linklet_domain::{Click, CorrelationId, IpHash, Salt, Timestamp, UserId};
-use linklet_dynamodb::CreateOutcome;
-use linklet_lambda::batch::{Consumer, DeadLetterQueue};
-use linklet_relay::{Publisher, Relay};
+use linklet_domain::{Click, Link, Record, Timestamp, UserId};
+use linklet_dynamodb::{CreateOutcome, Creation};
+use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, LinkBuilder, Outage, TestDynamoDb};
 use serde_json::json;
 
-fn relay(queues: &FakeQueues) -> Relay {
-    Relay {
-        analytics: Publisher::new(queues.client(), queues.url("analytics")),
-        notify: Publisher::new(queues.client(), queues.url("notify")),
-        dead_letters: DeadLetterQueue::new(queues.client(), queues.url("dlq")),
-    }
-}
-
-fn correlation() -> CorrelationId {
-    CorrelationId::parse("req-42").unwrap()
-}
+use crate::fixture::{correlation, ip_hash, relay};
 
 /// The sequence number from which Lambda retries, if any.
 fn retry_from(response: &DynamoDbEventResponse) -> Option<String> {
@@ -24,14 +13,19 @@ fn retry_from(response: &DynamoDbEventResponse) -> Option<String> {
     response.batch_item_failures.first().and_then(|failure| failure.item_identifier.clone())
 }
 
+async fn create_link(db: &TestDynamoDb, link: &Link) -> CreateOutcome {
+    let creation = Creation { link, correlation_id: &correlation(), reusable: None, answer: None };
+    db.links().create(&creation).await.unwrap()
+}
+
 async fn create(db: &TestDynamoDb, code: &str) {
-    db.links().create(&LinkBuilder::new(code).build(), &correlation()).await.unwrap();
+    create_link(db, &LinkBuilder::new(code).build()).await;
 }
 
 async fn click(db: &TestDynamoDb, code: &str) {
-    let link = db.links().redirect_target(&code.parse().unwrap()).await.unwrap().unwrap();
-    let hash = IpHash::of("203.0.113.9", &Salt::parse(&"salt".repeat(8)).unwrap());
-    let click = Click::on(&link, Timestamp::now(), hash, correlation())
+    let record = db.links().redirect_target(&code.parse().unwrap()).await.unwrap();
+    let Some(Record::Link(link)) = record else { panic!("{record:?}") };
+    let click = Click::on(&link, Timestamp::now(), ip_hash(), correlation())
         .with_headers(Some("curl"), Some("https://news.example/"));
     db.clicks().record(&click).await.unwrap();
 }
@@ -41,10 +35,10 @@ async fn creating_and_deleting_a_link_publish_an_event_each() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let link = LinkBuilder::new("launch").build();
     let deleter = UserId::generate();
-    db.links().create(&link, &correlation()).await.unwrap();
-    db.links().delete(&link.code, &deleter, Timestamp::now(), &correlation()).await.unwrap();
+    create_link(&db, &link).await;
+    db.links().delete(&link, &deleter, Timestamp::now(), &correlation()).await.unwrap();
 
-    let response = relay(&queues).consume(db.stream("LinksTable")).await;
+    let response = relay(&db, &queues).consume(db.stream("LinksTable")).await;
 
     assert_eq!(retry_from(&response), None);
     let events = queues.events("notify");
@@ -68,7 +62,7 @@ async fn a_click_publishes_its_event_without_the_owners_address() {
     create(&db, "launch").await;
     click(&db, "launch").await;
 
-    relay(&queues).consume(db.stream("ClicksTable")).await;
+    relay(&db, &queues).consume(db.stream("ClicksTable")).await;
 
     let events = queues.events("analytics");
     assert_eq!(events.len(), 1);
@@ -85,7 +79,7 @@ async fn an_event_has_the_same_id_at_every_delivery() {
     create(&db, "launch").await;
 
     for _ in 0..2 {
-        relay(&queues).consume(db.stream("LinksTable")).await;
+        relay(&db, &queues).consume(db.stream("LinksTable")).await;
     }
 
     let events = queues.events("notify");
@@ -97,14 +91,11 @@ async fn an_event_has_the_same_id_at_every_delivery() {
 async fn a_write_that_failed_publishes_nothing() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     create(&db, "launch").await;
-    let again = db.links().create(&LinkBuilder::new("launch").build(), &correlation()).await.unwrap();
-    assert_eq!(again, CreateOutcome::CodeTaken);
-    db.links()
-        .delete(&"unknown".parse().unwrap(), &UserId::generate(), Timestamp::now(), &correlation())
-        .await
-        .unwrap();
+    assert_eq!(create_link(&db, &LinkBuilder::new("launch").build()).await, CreateOutcome::CodeTaken);
+    let unknown = LinkBuilder::new("unknown").build();
+    db.links().delete(&unknown, &UserId::generate(), Timestamp::now(), &correlation()).await.unwrap();
 
-    relay(&queues).consume(db.stream("LinksTable")).await;
+    relay(&db, &queues).consume(db.stream("LinksTable")).await;
 
     assert_eq!(queues.events("notify").len(), 1);
 }
@@ -113,14 +104,12 @@ async fn a_write_that_failed_publishes_nothing() {
 async fn deleting_twice_publishes_once() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     create(&db, "launch").await;
+    let link = db.link("launch").await;
     for _ in 0..2 {
-        db.links()
-            .delete(&"launch".parse().unwrap(), &UserId::generate(), Timestamp::now(), &correlation())
-            .await
-            .unwrap();
+        db.links().delete(&link, &UserId::generate(), Timestamp::now(), &correlation()).await.unwrap();
     }
 
-    relay(&queues).consume(db.stream("LinksTable")).await;
+    relay(&db, &queues).consume(db.stream("LinksTable")).await;
 
     assert_eq!(queues.events("notify").len(), 2, "one created, one deleted");
 }
@@ -134,9 +123,9 @@ async fn while_a_queue_is_unreachable_the_stream_keeps_the_events() {
     let batch = db.stream("LinksTable");
     queues.fail(Outage::Everything);
 
-    let during = relay(&queues).consume(batch.clone()).await;
+    let during = relay(&db, &queues).consume(batch.clone()).await;
     queues.fail(Outage::None);
-    let after = relay(&queues).consume(batch.clone()).await;
+    let after = relay(&db, &queues).consume(batch.clone()).await;
 
     assert_eq!(retry_from(&during), batch.records[0].change.sequence_number);
     assert_eq!(retry_from(&after), None);
@@ -152,13 +141,13 @@ async fn a_failure_inside_a_successful_answer_is_retried_from_there() {
     let batch = db.stream("LinksTable");
     queues.fail(Outage::MessagesWith("code17".into()));
 
-    let response = relay(&queues).consume(batch.clone()).await;
+    let response = relay(&db, &queues).consume(batch.clone()).await;
 
     assert_eq!(retry_from(&response), batch.records[17].change.sequence_number);
     queues.fail(Outage::None);
     let mut rest = StreamEvent::default();
     rest.records = batch.records[17..].to_vec();
-    assert_eq!(retry_from(&relay(&queues).consume(rest).await), None);
+    assert_eq!(retry_from(&relay(&db, &queues).consume(rest).await), None);
     let mut codes: Vec<_> = queues.events("notify").iter().map(|event| event["short_code"].to_string()).collect();
     codes.sort();
     codes.dedup();
@@ -175,7 +164,7 @@ async fn a_record_that_cannot_be_read_is_parked_whole_and_blocks_nobody() {
     broken["dynamodb"]["NewImage"]["created_at"] = json!({"S": "long ago"});
     batch.records.insert(1, serde_json::from_value(broken).unwrap());
 
-    let response = relay(&queues).consume(batch).await;
+    let response = relay(&db, &queues).consume(batch).await;
 
     assert_eq!(retry_from(&response), None);
     assert_eq!(queues.events("notify").len(), 2);
@@ -194,17 +183,17 @@ async fn a_record_that_can_be_neither_read_nor_parked_is_retried() {
     batch.records = vec![serde_json::from_value(broken).unwrap()];
     queues.fail(Outage::Everything);
 
-    let response = relay(&queues).consume(batch.clone()).await;
+    let response = relay(&db, &queues).consume(batch.clone()).await;
 
     assert_eq!(retry_from(&response), batch.records[0].change.sequence_number);
 }
 
 #[tokio::test]
 async fn the_sample_event_is_published() {
-    let queues = FakeQueues::start();
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let sample = include_str!("../../../../functions/relay/events/click.json");
 
-    let response = relay(&queues).consume(serde_json::from_str(sample).unwrap()).await;
+    let response = relay(&db, &queues).consume(serde_json::from_str(sample).unwrap()).await;
 
     assert_eq!(retry_from(&response), None);
     assert_eq!(queues.events("analytics")[0]["event_id"], "0195a1f0-0000-7000-8000-000000000001");

@@ -1,5 +1,5 @@
 use linklet_delete::Delete;
-use linklet_domain::{CorrelationId, LinkState, Role, UserId, WorkspaceId};
+use linklet_domain::{LinkState, Role, UserId, WorkspaceId};
 use linklet_dynamodb::LinksTable;
 use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_of};
 
@@ -16,7 +16,7 @@ impl Fixture {
         let db = TestDynamoDb::start();
         let (workspace, owner) = (WorkspaceId::generate(), UserId::generate());
         let link = LinkBuilder::new("launch").in_workspace(&workspace).owned_by(&owner).build();
-        db.links().create(&link, &CorrelationId::generate()).await.unwrap();
+        db.store(&link).await;
         let delete = Delete { authenticator: authenticator(), links: db.links() };
         Self { db, delete, workspace, owner }
     }
@@ -27,8 +27,7 @@ impl Fixture {
     }
 
     async fn is_deleted(&self) -> bool {
-        let link = self.db.links().find(&"launch".parse().unwrap()).await.unwrap().unwrap();
-        matches!(link.state, LinkState::Deleted(_))
+        matches!(self.db.link("launch").await.state, LinkState::Deleted(_))
     }
 }
 

@@ -3,12 +3,14 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
-use linklet_domain::{Role, Salt, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{Role, Timestamp, UserId, WorkspaceId};
 use linklet_lambda::http::ShortUrls;
 use linklet_test_support::{
     Answer, RequestBuilder, Route, TOKEN_SECRET, Template, TestDynamoDb, authenticator, issuer, token_for,
 };
 use serde_json::{Value, json};
+
+use crate::fixture::{self, redirect};
 
 /// The routes that anybody may call. Every other route has to refuse a caller without a valid token.
 const PUBLIC: [&str; 9] = [
@@ -41,15 +43,15 @@ async fn send(db: &TestDynamoDb, route: &Route, token: Option<&str>) -> Answer {
             request.send_to(&auth).await
         }
         "shorten" => request.send_to(&linklet_shorten::Shorten::new(links, authenticator(), short_urls)).await,
-        "redirect" => {
-            let salt = Salt::parse(&"salt".repeat(8)).unwrap();
-            request.send_to(&linklet_redirect::Redirect { links, clicks: db.clicks(), salt }).await
-        }
+        "redirect" => request.send_to(&redirect(db)).await,
         "list" => {
             request.send_to(&linklet_list::List { authenticator: authenticator(), links, stats, short_urls }).await
         }
         "delete" => request.send_to(&linklet_delete::Delete { authenticator: authenticator(), links }).await,
-        "stats" => request.send_to(&linklet_stats::Stats { stats, links }).await,
+        "update" => {
+            request.send_to(&linklet_update::Update { authenticator: authenticator(), links, stats, short_urls }).await
+        }
+        "stats" => request.send_to(&fixture::stats(db)).await,
         "notifications" => {
             let notifications = db.notifications();
             let authenticator = authenticator();

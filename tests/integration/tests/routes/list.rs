@@ -1,11 +1,13 @@
 use std::{collections::BTreeSet, time::Duration};
 
-use linklet_domain::{CorrelationId, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::StatsTable;
 use linklet_lambda::http::ShortUrls;
 use linklet_list::List;
 use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_for};
 use serde_json::{Value, json};
+
+use crate::fixture::correlation;
 
 fn list(db: &TestDynamoDb) -> List {
     List { authenticator: authenticator(), links: db.links(), stats: db.stats(), short_urls: ShortUrls::new(None) }
@@ -18,7 +20,7 @@ async fn get(list: &List, workspace: &WorkspaceId, query: &str) -> Answer {
 
 async fn store(db: &TestDynamoDb, workspace: &WorkspaceId, code: &str, created_at: Timestamp) {
     let link = LinkBuilder::new(code).in_workspace(workspace).created_at(created_at).build();
-    db.links().create(&link, &CorrelationId::generate()).await.unwrap();
+    db.store(&link).await;
 }
 
 fn codes(answer: &Answer) -> Vec<String> {
@@ -49,8 +51,8 @@ async fn a_link_shows_everything_its_owner_needs() {
     let (workspace, owner) = (WorkspaceId::generate(), UserId::generate());
     let now = Timestamp::now();
     let link = LinkBuilder::new("launch").in_workspace(&workspace).owned_by(&owner).created_at(now).build();
-    db.links().create(&link, &CorrelationId::generate()).await.unwrap();
-    db.links().delete(&link.code, &owner, now, &CorrelationId::generate()).await.unwrap();
+    db.store(&link).await;
+    db.links().delete(&link, &owner, now, &correlation()).await.unwrap();
 
     let answer = get(&list(&db), &workspace, "").await;
 

@@ -1,18 +1,20 @@
 use std::time::Duration;
 
-use linklet_domain::{CorrelationId, Link, Salt, Timestamp, UserId};
+use linklet_domain::{Link, Timestamp, UserId};
 use linklet_dynamodb::{ClicksTable, LinksTable};
 use linklet_redirect::Redirect;
 use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb};
 
+use crate::fixture;
+
 fn redirect(links: LinksTable, clicks: ClicksTable) -> Redirect {
-    Redirect { links, clicks, salt: Salt::parse(&"salt".repeat(8)).unwrap() }
+    Redirect { links, clicks, salt: fixture::salt() }
 }
 
 async fn with_link(link: Link) -> (TestDynamoDb, Redirect) {
     let db = TestDynamoDb::start();
-    db.links().create(&link, &CorrelationId::generate()).await.unwrap();
-    let redirect = redirect(db.links(), db.clicks());
+    db.store(&link).await;
+    let redirect = fixture::redirect(&db);
     (db, redirect)
 }
 
@@ -126,7 +128,7 @@ async fn an_expired_link_answers_410_before_ttl_deletes_it_and_nothing_is_writte
 async fn a_deleted_link_answers_410_at_once() {
     let link = LinkBuilder::new("launch").build();
     let (db, redirect) = with_link(link.clone()).await;
-    db.links().delete(&link.code, &UserId::generate(), Timestamp::now(), &CorrelationId::generate()).await.unwrap();
+    db.links().delete(&link, &UserId::generate(), Timestamp::now(), &fixture::correlation()).await.unwrap();
 
     assert_eq!(get(&redirect, "/launch").await.problem(), (410, "this link was deleted".into()));
 }

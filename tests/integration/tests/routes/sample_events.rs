@@ -2,9 +2,11 @@
 
 use std::{fs, path::Path};
 
-use linklet_domain::{CorrelationId, Role, Salt, UserId, WorkspaceId};
+use linklet_domain::{Role, UserId, WorkspaceId};
 use linklet_lambda::http::{Handler, ShortUrls};
 use linklet_test_support::{LinkBuilder, TestDynamoDb, answer, authenticator, issuer, token_of};
+
+use crate::fixture::{redirect, stats};
 
 fn sample(function: &str, name: &str, token: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../functions/{function}/events/{name}.json"));
@@ -20,15 +22,14 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     let db = TestDynamoDb::start();
     let (user, workspace) = (UserId::generate(), WorkspaceId::generate());
     let link = LinkBuilder::new("launch").in_workspace(&workspace).owned_by(&user).build();
-    db.links().create(&link, &CorrelationId::generate()).await.unwrap();
+    db.store(&link).await;
     let token = token_of(&user, &workspace, Role::Admin);
     let short_urls = ShortUrls::new(None);
     let auth = linklet_auth::Auth { users: db.users(), authenticator: authenticator(), issuer: issuer() };
     let shorten = linklet_shorten::Shorten::new(db.links(), authenticator(), short_urls.clone());
-    let salt = Salt::parse(&"salt".repeat(8)).unwrap();
-    let redirect = linklet_redirect::Redirect { links: db.links(), clicks: db.clicks(), salt };
+    let redirect = redirect(&db);
     let list = linklet_list::List { authenticator: authenticator(), links: db.links(), stats: db.stats(), short_urls };
-    let stats = linklet_stats::Stats { stats: db.stats(), links: db.links() };
+    let stats = stats(&db);
     let notifications =
         linklet_notifications::Notifications { authenticator: authenticator(), notifications: db.notifications() };
     let delete = linklet_delete::Delete { authenticator: authenticator(), links: db.links() };

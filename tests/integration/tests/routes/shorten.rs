@@ -1,4 +1,3 @@
-use linklet_domain::CorrelationId;
 use linklet_domain::{Role, ShortCode, Timestamp, WorkspaceId};
 use linklet_dynamodb::LinksTable;
 use linklet_lambda::http::ShortUrls;
@@ -31,7 +30,7 @@ async fn a_url_gets_a_short_one() {
     assert_eq!(body["title"], "A");
     assert_eq!(body["tags"], json!(["x"]));
     assert_eq!(body["reused"], false);
-    let stored = db.links().find(&ShortCode::parse(code).unwrap()).await.unwrap().unwrap();
+    let stored = db.link(code).await;
     assert_eq!(stored.target.as_str(), "https://example.com/a?b=c");
 }
 
@@ -97,14 +96,14 @@ async fn a_taken_custom_code_is_a_conflict_and_keeps_its_target() {
     let second = post(&shorten, &json!({"url": "https://second.example", "custom_code": "launch"})).await;
 
     assert_eq!(second.problem(), (409, "short code already taken".into()));
-    let link = db.links().find(&ShortCode::parse("launch").unwrap()).await.unwrap().unwrap();
+    let link = db.link("launch").await;
     assert_eq!(link.target.as_str(), "https://first.example");
 }
 
 #[tokio::test]
 async fn after_five_taken_codes_it_gives_up_politely() {
     let db = TestDynamoDb::start();
-    db.links().create(&LinkBuilder::new("taken77").build(), &CorrelationId::generate()).await.unwrap();
+    db.store(&LinkBuilder::new("taken77").build()).await;
     let shorten = shorten(db.links()).with_codes(|| Ok(ShortCode::parse("taken77").unwrap()));
 
     let answer = post(&shorten, &json!({"url": "https://example.com"})).await;
@@ -117,7 +116,7 @@ async fn a_taken_generated_code_is_replaced_by_another() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static TRIES: AtomicUsize = AtomicUsize::new(0);
     let db = TestDynamoDb::start();
-    db.links().create(&LinkBuilder::new("taken77").build(), &CorrelationId::generate()).await.unwrap();
+    db.store(&LinkBuilder::new("taken77").build()).await;
     let shorten = shorten(db.links()).with_codes(|| {
         let is_first = TRIES.fetch_add(1, Ordering::Relaxed) == 0;
         Ok(ShortCode::parse(if is_first { "taken77" } else { "free777" }).unwrap())
@@ -155,8 +154,7 @@ async fn the_identity_comes_from_the_token_whatever_headers_say() {
         .send_to(&shorten(db.links()))
         .await;
 
-    let code = ShortCode::parse(answer.json()["short_code"].as_str().unwrap()).unwrap();
-    assert_eq!(db.links().find(&code).await.unwrap().unwrap().workspace, ours);
+    assert_eq!(db.link(answer.json()["short_code"].as_str().unwrap()).await.workspace, ours);
 }
 
 #[tokio::test]

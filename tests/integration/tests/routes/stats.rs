@@ -1,15 +1,11 @@
 use std::time::Duration;
 
-use linklet_analytics::Analytics;
-use linklet_domain::{CorrelationId, Event, EventDetail, Timestamp};
-use linklet_lambda::batch::{Consumer, DeadLetterQueue};
-use linklet_stats::Stats;
+use linklet_domain::{Event, EventDetail, Timestamp};
+use linklet_lambda::batch::Consumer;
 use linklet_test_support::{Answer, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, click_event, event_batch};
 use serde_json::{Value, json};
 
-fn stats(db: &TestDynamoDb) -> Stats {
-    Stats { stats: db.stats(), links: db.links() }
-}
+use crate::fixture::{analytics, stats};
 
 async fn get(db: &TestDynamoDb, path: &str) -> Answer {
     RequestBuilder::new("GET", path).send_to(&stats(db)).await
@@ -17,8 +13,7 @@ async fn get(db: &TestDynamoDb, path: &str) -> Answer {
 
 async fn count(db: &TestDynamoDb, clicks: &[Event]) {
     let queues = FakeQueues::start();
-    let dead_letters = DeadLetterQueue::new(queues.client(), queues.url("dlq"));
-    let response = Analytics { stats: db.stats(), dead_letters }.consume(event_batch(clicks)).await;
+    let response = analytics(db, &queues).consume(event_batch(clicks)).await;
     assert!(response.batch_item_failures.is_empty());
 }
 
@@ -32,7 +27,7 @@ fn from(mut click: Event, source: &str) -> Event {
 #[tokio::test]
 async fn a_link_without_clicks_has_zeros_and_empty_lists() {
     let db = TestDynamoDb::start();
-    db.links().create(&LinkBuilder::new("launch").build(), &CorrelationId::generate()).await.unwrap();
+    db.store(&LinkBuilder::new("launch").build()).await;
 
     let summary = get(&db, "/api/stats/launch").await;
     let timeline = get(&db, "/api/stats/launch/timeline").await;

@@ -1,13 +1,11 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
-use linklet_domain::{CorrelationId, LinkStatus, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::{CreateOutcome, DeleteOutcome};
+use linklet_domain::{LinkStatus, Record, Timestamp, UserId, WorkspaceId};
+use linklet_dynamodb::{CreateOutcome, Creation, DeleteOutcome};
 use linklet_test_support::{LinkBuilder, TestDynamoDb};
 
-fn correlation() -> CorrelationId {
-    CorrelationId::generate()
-}
+use crate::fixture::correlation;
 
 #[tokio::test]
 async fn a_link_is_read_as_it_was_stored() {
@@ -17,12 +15,12 @@ async fn a_link_is_read_as_it_was_stored() {
     link.description = Some("The big one".into());
     link.tags = vec!["news".into(), "2026".into()];
 
-    assert_eq!(db.links().create(&link, &correlation()).await.unwrap(), CreateOutcome::Created);
+    db.store(&link).await;
 
-    assert_eq!(db.links().find(&link.code).await.unwrap(), Some(link.clone()));
-    assert!(db.links().exists(&link.code).await.unwrap());
-    let target = db.links().redirect_target(&link.code).await.unwrap().unwrap();
-    assert_eq!((target.target, target.expires_at), (link.target, link.expires_at));
+    assert_eq!(db.link("launch").await, link);
+    let record = db.links().redirect_target(&link.code).await.unwrap();
+    let Some(Record::Link(target)) = record else { panic!("{record:?}") };
+    assert_eq!((target.target, target.expires_at, target.state), (link.target, link.expires_at, link.state));
 }
 
 #[tokio::test]
@@ -32,7 +30,6 @@ async fn what_is_not_there_is_none() {
 
     assert_eq!(db.links().find(&code).await.unwrap(), None);
     assert_eq!(db.links().redirect_target(&code).await.unwrap(), None);
-    assert!(!db.links().exists(&code).await.unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -42,7 +39,9 @@ async fn of_fifty_links_with_one_code_the_first_stays() {
         (0..50).map(|number| LinkBuilder::new("launch").to(&format!("https://{number}.example")).build()).collect();
     let (table, ids) = (db.links(), correlation());
 
-    let outcomes = join_all(links.iter().map(|link| table.create(link, &ids))).await;
+    let creations: Vec<_> =
+        links.iter().map(|link| Creation { link, correlation_id: &ids, reusable: None, answer: None }).collect();
+    let outcomes = join_all(creations.iter().map(|creation| table.create(creation))).await;
 
     let created: Vec<_> = outcomes
         .iter()
@@ -50,24 +49,24 @@ async fn of_fifty_links_with_one_code_the_first_stays() {
         .filter(|(outcome, _)| *outcome.as_ref().unwrap() == CreateOutcome::Created)
         .collect();
     assert_eq!(created.len(), 1);
-    assert_eq!(db.links().find(&created[0].1.code).await.unwrap().as_ref(), Some(created[0].1));
+    assert_eq!(db.link("launch").await, *created[0].1);
 }
 
 #[tokio::test]
 async fn deleting_happens_once_and_keeps_the_first_time() {
     let db = TestDynamoDb::start();
     let link = LinkBuilder::new("launch").build();
-    db.links().create(&link, &correlation()).await.unwrap();
+    db.store(&link).await;
     let first = Timestamp::now();
     let second = first.plus(std::time::Duration::from_secs(60));
 
     let outcomes = [
-        db.links().delete(&link.code, &UserId::generate(), first, &correlation()).await.unwrap(),
-        db.links().delete(&link.code, &UserId::generate(), second, &correlation()).await.unwrap(),
+        db.links().delete(&link, &UserId::generate(), first, &correlation()).await.unwrap(),
+        db.links().delete(&link, &UserId::generate(), second, &correlation()).await.unwrap(),
     ];
 
     assert_eq!(outcomes, [DeleteOutcome::Deleted, DeleteOutcome::AlreadyDeleted]);
-    let stored = db.links().find(&link.code).await.unwrap().unwrap();
+    let stored = db.link("launch").await;
     assert_eq!(stored.status(second), LinkStatus::Deleted);
     assert_eq!(stored.state, linklet_domain::LinkState::Deleted(first));
 }
@@ -76,10 +75,8 @@ async fn deleting_happens_once_and_keeps_the_first_time() {
 async fn deleting_what_is_not_there_creates_nothing() {
     let db = TestDynamoDb::start();
 
-    db.links()
-        .delete(&"unknown".parse().unwrap(), &UserId::generate(), Timestamp::now(), &correlation())
-        .await
-        .unwrap();
+    let unknown = LinkBuilder::new("unknown").build();
+    db.links().delete(&unknown, &UserId::generate(), Timestamp::now(), &correlation()).await.unwrap();
 
     assert!(db.scan("LinksTable").is_empty());
 }
@@ -92,7 +89,7 @@ async fn a_list_longer_than_one_answer_of_dynamodb_is_complete() {
     for number in 0..100 {
         let mut link = LinkBuilder::new(&format!("code{number:03}")).in_workspace(&workspace).created_at(now).build();
         link.description = Some("x".repeat(13_000));
-        db.links().create(&link, &correlation()).await.unwrap();
+        db.store(&link).await;
     }
 
     let page = db.links().list(&workspace, 100, None).await.unwrap();
@@ -107,7 +104,7 @@ async fn the_row_behind_a_cursor_may_be_gone() {
     let (workspace, now) = (WorkspaceId::generate(), Timestamp::now());
     for code in ["aaaa", "bbbb", "cccc"] {
         let link = LinkBuilder::new(code).in_workspace(&workspace).created_at(now).build();
-        db.links().create(&link, &correlation()).await.unwrap();
+        db.store(&link).await;
     }
     let first = db.links().list(&workspace, 1, None).await.unwrap();
     assert_eq!(first.items[0].code.as_str(), "cccc");

@@ -16,7 +16,18 @@ async fn count(table: &StatsTable, before: &Snapshot, events: &[EventId], milest
     let now = Timestamp::now();
     let mut after = before.stats().clone();
     events.iter().for_each(|_| after.count(now, Some("https://news.example/")));
-    table.commit(&Counting { code: &code(), before, after: &after, events, milestones, now }).await.unwrap()
+    table
+        .commit(&Counting {
+            code: &code(),
+            workspace: &WorkspaceId::generate(),
+            before,
+            after: &after,
+            events,
+            milestones,
+            now,
+        })
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -108,7 +119,15 @@ async fn totals_of_more_links_than_one_call_takes_are_complete() {
         after.count(now, None);
         let events = [EventId::generate()];
         let before = Snapshot::default();
-        let counting = Counting { code, before: &before, after: &after, events: &events, milestones: &[], now };
+        let counting = Counting {
+            code,
+            workspace: &WorkspaceId::generate(),
+            before: &before,
+            after: &after,
+            events: &events,
+            milestones: &[],
+            now,
+        };
         db.stats().commit(&counting).await.unwrap();
     }
 

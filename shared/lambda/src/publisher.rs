@@ -1,6 +1,9 @@
+//! Sending events to a queue.
+
 use aws_sdk_sqs::{Client, types::SendMessageBatchRequestEntry};
 use linklet_domain::Event;
-use linklet_lambda::telemetry::chain;
+
+use crate::telemetry::chain;
 
 /// Sends events to one queue.
 #[derive(Debug, Clone)]
@@ -11,7 +14,7 @@ pub struct Publisher {
 
 impl Publisher {
     /// The most messages in one call (SQS's limit).
-    pub(crate) const MAX_BATCH: usize = 10;
+    pub const MAX_BATCH: usize = 10;
 
     /// The queue with this URL.
     #[must_use]
@@ -22,7 +25,7 @@ impl Publisher {
     /// Sends at most ten events in one call and returns the positions of those that didn't get through.
     ///
     /// SQS reports the failure of single messages inside a successful answer, so every position has to be accounted for.
-    pub(crate) async fn send(&self, events: &[&Event]) -> Vec<usize> {
+    pub async fn send(&self, events: &[&Event]) -> Vec<usize> {
         let everything = || (0..events.len()).collect();
         let entries = match events.iter().enumerate().map(entry).collect::<Result<Vec<_>, _>>() {
             Ok(entries) => entries,

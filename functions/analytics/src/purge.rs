@@ -1,0 +1,63 @@
+//! Forgetting a purged link.
+
+use std::time::{Duration, Instant};
+
+use linklet_domain::{Event, ShortCode};
+use linklet_dynamodb::{Purged, RepositoryError};
+use linklet_lambda::telemetry::chain;
+
+use crate::{Analytics, batches::Clicked};
+
+/// How long one turn deletes. The function may run for 30 s, and has counted before.
+const TURN: Duration = Duration::from_secs(15);
+
+/// How far a turn has come.
+enum Progress {
+    Done,
+    More,
+}
+
+impl Analytics {
+    /// Deletes everything about the link, and says whether the message is done with. A link with very many clicks takes more
+    /// than one turn: then the event is sent again, since a message that merely failed would end in the dead-letter queue.
+    pub(crate) async fn purge(&self, event: &Event) -> bool {
+        let linklet_domain::EventDetail::UrlPurged(purged) = &event.detail else { return false };
+        let code = &purged.short_code;
+        match self.purge_for(code, event, TURN).await {
+            Ok(Progress::Done) => {
+                tracing::info!(
+                    short_code = code.as_str(),
+                    correlation_id = event.correlation_id.as_str(),
+                    "clicks and statistics purged"
+                );
+                true
+            }
+            Ok(Progress::More) => self.queue.send(&[event]).await.is_empty(),
+            Err(error) => {
+                tracing::error!(short_code = code.as_str(), error = chain(&error), "a link could not be purged");
+                false
+            }
+        }
+    }
+
+    async fn purge_for(&self, code: &ShortCode, event: &Event, turn: Duration) -> Result<Progress, RepositoryError> {
+        let started = Instant::now();
+        // First the numbers, after which nothing is counted any more; then the clicks, which may be many.
+        self.stats.purge(code, event.occurred_at).await?;
+        while self.clicks.purge_some(code).await? == Purged::Some {
+            if started.elapsed() >= turn {
+                return Ok(Progress::More);
+            }
+        }
+        Ok(Progress::Done)
+    }
+
+    /// Deletes clicks that were on their way when their link was purged.
+    pub(crate) async fn forget(&self, code: &ShortCode, clicks: &[Clicked]) -> Result<(), RepositoryError> {
+        for click in clicks {
+            self.clicks.delete(code, &click.event_id).await?;
+        }
+        tracing::info!(short_code = code.as_str(), clicks = clicks.len(), "clicks of a purged link dropped");
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! `GET /api/links`: pages of filtered and sorted links.
+//!
+//! A page reads every link of the date range, up to 10,000, and filters and sorts them here: DynamoDB has no index for a
+//! substring. What lies behind row 10,000 is reached by narrowing the dates, or by the cursor of `/api/urls`.
+
+use linklet_domain::{Day, Invalid, LinkFilter, LinkStatus, Order, PageNumber, SortBy, Timestamp, sort_links};
+use linklet_lambda::{
+    http::{ApiError, Request, Response, StatusCode, json},
+    identity::Caller,
+    link_view::{LinkView, click_counts, in_time},
+};
+use serde::Serialize;
+
+use crate::{List, degraded};
+
+impl List {
+    pub(crate) async fn pages(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        let wanted = Wanted::parse(request)?;
+        let read_order = if wanted.sort == SortBy::CreatedAt { wanted.order } else { Order::Descending };
+        let most = PageNumber::LAST_ROW + 1;
+        let mut links = self.links.created_between(caller.workspace(), wanted.range, read_order, most).await?;
+        let truncated = links.len() > PageNumber::LAST_ROW;
+        if truncated && !(wanted.filter.is_open() && wanted.sort == SortBy::CreatedAt) {
+            return Err(Invalid::new(
+                "more than 10,000 links were created in this time; narrow created_after and created_before, or use the \
+                 cursor of /api/urls",
+            )
+            .into());
+        }
+        links.truncate(PageNumber::LAST_ROW);
+        links.retain(|link| wanted.filter.matches(link, request.received_at()));
+        let total = links.len();
+
+        let all_clicks = match wanted.sort {
+            SortBy::CreatedAt => None,
+            SortBy::Clicks => in_time(self.stats.totals_of_workspace(caller.workspace())).await,
+        };
+        match &all_clicks {
+            Some(clicks) => sort_links(&mut links, SortBy::Clicks, wanted.order, clicks),
+            // Without counts, the time of creation is the order that is left.
+            None => sort_links(&mut links, SortBy::CreatedAt, wanted.order, &Default::default()),
+        }
+        let rows = wanted.page.cut(links);
+        let clicks = match wanted.sort {
+            SortBy::Clicks => all_clicks,
+            SortBy::CreatedAt => click_counts(&self.stats, &rows).await,
+        };
+        let page = LinkPage {
+            links: self.views(request, rows, clicks.as_ref()),
+            total,
+            page: wanted.page.page(),
+            per_page: wanted.page.per_page(),
+            total_pages: wanted.page.pages(total),
+            truncated,
+            degraded: degraded(clicks.as_ref()),
+        };
+        Ok(json(StatusCode::OK, &page))
+    }
+}
+
+/// What the query asks for.
+struct Wanted {
+    page: PageNumber,
+    sort: SortBy,
+    order: Order,
+    range: (Option<Timestamp>, Option<Timestamp>),
+    filter: LinkFilter,
+}
+
+impl Wanted {
+    fn parse(request: &Request) -> Result<Self, Invalid> {
+        const LONGEST_SEARCH: usize = 200;
+        let text = |name: &str| request.query(name).filter(|text| !text.is_empty());
+        let search = text("search");
+        if search.is_some_and(|search| search.chars().count() > LONGEST_SEARCH) {
+            return Err(Invalid::new("search must have at most 200 characters"));
+        }
+        Ok(Self {
+            page: PageNumber::new(
+                number(request, "page", 1, "page must be a number from 1 on")?,
+                number(request, "per_page", 20, "per_page must be a number from 1 to 100")?,
+            )?,
+            sort: request.query("sort").map_or(Ok(SortBy::default()), SortBy::parse)?,
+            order: request.query("order").map_or(Ok(Order::default()), Order::parse)?,
+            range: (moment(request, "created_after")?, moment(request, "created_before")?),
+            filter: LinkFilter {
+                search: search.map(str::to_owned),
+                tag: text("tag").map(str::to_owned),
+                status: text("status").map(LinkStatus::parse).transpose()?,
+            },
+        })
+    }
+}
+
+fn number(request: &Request, name: &str, default: usize, sentence: &str) -> Result<usize, Invalid> {
+    request.query(name).map_or(Ok(default), |text| text.parse().map_err(|_| Invalid::new(sentence)))
+}
+
+/// A date, which means its first moment, or a date-time.
+fn moment(request: &Request, name: &str) -> Result<Option<Timestamp>, Invalid> {
+    let parse = |text| {
+        Day::parse(text)
+            .map(|day| day.at_hour(0))
+            .or_else(|_| Timestamp::parse(text))
+            .map_err(|_| Invalid(format!("{name} must be a date or an RFC 3339 date-time")))
+    };
+    request.query(name).map(parse).transpose()
+}
+
+#[derive(Serialize)]
+struct LinkPage {
+    links: Vec<LinkView>,
+    total: usize,
+    page: usize,
+    per_page: usize,
+    total_pages: usize,
+    /// Whether there are links behind row 10,000, which `total` doesn't count.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    degraded: &'static [&'static str],
+}

@@ -1,0 +1,57 @@
+use linklet_domain::{Invalid, Link, LinkState, ShortCode, TargetUrl, Timestamp};
+use linklet_lambda::{
+    http::{JsonObject, Request},
+    identity::Caller,
+};
+use sha2::{Digest, Sha256};
+
+/// What somebody asks for when they shorten a URL.
+pub(crate) struct NewLink {
+    pub target: TargetUrl,
+    pub custom_code: Option<ShortCode>,
+    /// Whether a link that the URL already has will do: not for a code or an expiry of one's own.
+    pub may_reuse: bool,
+    /// Tells requests apart that come with one idempotency key.
+    pub fingerprint: String,
+    expires_at: Option<Timestamp>,
+    title: Option<String>,
+    description: Option<String>,
+    tags: Vec<String>,
+}
+
+impl NewLink {
+    pub(crate) fn parse(body: &JsonObject, now: Timestamp) -> Result<Self, Invalid> {
+        let expires_at = body.timestamp("expires_at")?;
+        if expires_at.is_some_and(|expiry| expiry <= now) {
+            return Err(Invalid::new("expires_at must be in the future"));
+        }
+        let custom_code = body.string("custom_code")?.map(ShortCode::custom).transpose()?;
+        let reuse = body.boolean("reuse")?.unwrap_or(true);
+        Ok(Self {
+            target: TargetUrl::parse(body.string("url")?.unwrap_or_default())?,
+            may_reuse: reuse && custom_code.is_none() && expires_at.is_none(),
+            custom_code,
+            fingerprint: Sha256::digest(body.canonical()).iter().map(|byte| format!("{byte:02x}")).collect(),
+            expires_at,
+            title: body.short_string("title", Link::MAX_TITLE)?,
+            description: body.short_string("description", Link::MAX_DESCRIPTION)?,
+            tags: Link::parse_tags(&body.strings("tags")?)?,
+        })
+    }
+
+    pub(crate) fn link(&self, code: ShortCode, caller: &Caller, request: &Request) -> Link {
+        Link {
+            code,
+            target: self.target.clone(),
+            workspace: caller.workspace().clone(),
+            owner: caller.user().clone(),
+            owner_email: caller.email().clone(),
+            created_at: request.received_at(),
+            expires_at: self.expires_at,
+            title: self.title.clone(),
+            description: self.description.clone(),
+            tags: self.tags.clone(),
+            state: LinkState::Active,
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Changing links. This file only wires; `handler.rs` decides.
+
+use std::process::ExitCode;
+
+use aws_sdk_dynamodb::Client as DynamoDb;
+use aws_sdk_secretsmanager::Client as SecretsManager;
+use linklet_dynamodb::{LinksTable, StatsTable};
+use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator};
+use linklet_update::Update;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    linklet_lambda::start("update", run()).await
+}
+
+async fn run() -> Result<(), StartError> {
+    let (links, stats) = (config::required("LINKS_TABLE")?, config::required("STATS_TABLE")?);
+    let secret = config::required("JWT_SECRET_ID")?;
+    let short_urls = ShortUrls::new(config::optional("PUBLIC_BASE_URL").as_deref());
+    let aws = aws::load().await;
+    let dynamodb = DynamoDb::new(&aws);
+    http::serve(Update {
+        authenticator: Authenticator::load(&SecretsManager::new(&aws), &secret).await?,
+        links: LinksTable::new(dynamodb.clone(), links),
+        stats: StatsTable::new(dynamodb, stats),
+        short_urls,
+    })
+    .await
+}

@@ -1,0 +1,198 @@
+//! Finding links in the management view: filters, order, pages.
+
+use std::{cmp::Ordering, collections::HashMap};
+
+use crate::{Invalid, Link, LinkStatus, ShortCode, Timestamp};
+
+/// Which links are wanted. What is `None` matches every link.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LinkFilter {
+    /// A part of the original URL or the title, in any case.
+    pub search: Option<String>,
+    /// One of the tags, exactly.
+    pub tag: Option<String>,
+    /// The status at the time of asking.
+    pub status: Option<LinkStatus>,
+}
+
+impl LinkFilter {
+    /// Whether every link matches.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether this link matches at this moment.
+    #[must_use]
+    pub fn matches(&self, link: &Link, now: Timestamp) -> bool {
+        let found = self.search.as_deref().is_none_or(|text| {
+            contains(link.target.as_str(), text) || link.title.as_deref().is_some_and(|title| contains(title, text))
+        });
+        let tagged = self.tag.as_ref().is_none_or(|tag| link.tags.contains(tag));
+        found && tagged && self.status.is_none_or(|status| link.status(now) == status)
+    }
+}
+
+fn contains(text: &str, part: &str) -> bool {
+    text.to_lowercase().contains(&part.to_lowercase())
+}
+
+/// What links are sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SortBy {
+    /// When they were created.
+    #[default]
+    CreatedAt,
+    /// How often they were followed.
+    Clicks,
+}
+
+impl SortBy {
+    /// Reads `created_at` or `clicks`.
+    ///
+    /// # Errors
+    /// When the text is neither.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        match text {
+            "created_at" => Ok(Self::CreatedAt),
+            "clicks" => Ok(Self::Clicks),
+            _ => Err(Invalid::new("sort must be created_at or clicks")),
+        }
+    }
+}
+
+/// In which direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// The newest or most followed first.
+    #[default]
+    Descending,
+    /// The oldest or least followed first.
+    Ascending,
+}
+
+impl Order {
+    /// Reads `desc` or `asc`.
+    ///
+    /// # Errors
+    /// When the text is neither.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        match text {
+            "desc" => Ok(Self::Descending),
+            "asc" => Ok(Self::Ascending),
+            _ => Err(Invalid::new("order must be desc or asc")),
+        }
+    }
+
+    fn apply(self, ordering: Ordering) -> Ordering {
+        match self {
+            Self::Ascending => ordering,
+            Self::Descending => ordering.reverse(),
+        }
+    }
+}
+
+/// A page of the management view, within its first 10,000 rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageNumber {
+    page: usize,
+    per_page: usize,
+}
+
+impl PageNumber {
+    /// The last row that can be reached by page number.
+    pub const LAST_ROW: usize = 10_000;
+
+    /// Page 1 and up, with 1–100 rows.
+    ///
+    /// # Errors
+    /// When a number is out of range, or the page ends behind row 10,000.
+    pub fn new(page: usize, per_page: usize) -> Result<Self, Invalid> {
+        if page == 0 {
+            return Err(Invalid::new("page must be a number from 1 on"));
+        }
+        if !(1..=100).contains(&per_page) {
+            return Err(Invalid::new("per_page must be a number from 1 to 100"));
+        }
+        if page.saturating_sub(1).saturating_mul(per_page) >= Self::LAST_ROW {
+            return Err(Invalid::new(
+                "pages end at row 10,000; narrow the dates or the search, or use the cursor of /api/urls",
+            ));
+        }
+        Ok(Self { page, per_page })
+    }
+
+    /// The number of the page.
+    #[must_use]
+    pub fn page(self) -> usize {
+        self.page
+    }
+
+    /// How many rows it has at most.
+    #[must_use]
+    pub fn per_page(self) -> usize {
+        self.per_page
+    }
+
+    /// How many pages a number of rows fills.
+    #[must_use]
+    pub fn pages(self, rows: usize) -> usize {
+        rows.div_ceil(self.per_page)
+    }
+
+    /// The page's rows out of all of them.
+    #[must_use]
+    pub fn cut<T>(self, rows: Vec<T>) -> Vec<T> {
+        rows.into_iter().take(Self::LAST_ROW).skip((self.page - 1) * self.per_page).take(self.per_page).collect()
+    }
+}
+
+/// Sorts links. Links that are equal by the criterion follow the time of creation and the code, so the order is total and
+/// pages never overlap.
+pub fn sort_links(links: &mut [Link], by: SortBy, order: Order, clicks: &HashMap<ShortCode, u64>) {
+    let followed = |link: &Link| match by {
+        SortBy::CreatedAt => 0,
+        SortBy::Clicks => clicks.get(&link.code).copied().unwrap_or_default(),
+    };
+    links.sort_by(|left, right| {
+        let key = |link: &Link| (followed(link), link.created_at);
+        order.apply(key(left).cmp(&key(right)).then_with(|| left.code.cmp(&right.code)))
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_limits() {
+        let refused = |page, per_page| PageNumber::new(page, per_page).unwrap_err().to_string();
+
+        assert_eq!(refused(0, 20), "page must be a number from 1 on");
+        assert_eq!(refused(1, 0), "per_page must be a number from 1 to 100");
+        assert_eq!(refused(1, 101), "per_page must be a number from 1 to 100");
+        assert!(refused(101, 100).starts_with("pages end at row 10,000"));
+        assert!(refused(usize::MAX, 100).starts_with("pages end at row 10,000"));
+        assert!(PageNumber::new(100, 100).is_ok());
+    }
+
+    #[test]
+    fn pages_cover_the_rows_without_overlap() {
+        let rows: Vec<u32> = (0..25).collect();
+        let page = |number| PageNumber::new(number, 10).unwrap();
+
+        let covered: Vec<u32> = (1..=3).flat_map(|number| page(number).cut(rows.clone())).collect();
+
+        assert_eq!(covered, rows);
+        assert_eq!(page(1).pages(25), 3);
+        assert_eq!(page(1).pages(0), 0);
+        assert!(page(4).cut(rows).is_empty());
+    }
+
+    #[test]
+    fn no_row_behind_the_last_one_is_shown() {
+        let page = PageNumber::new(334, 30).unwrap();
+
+        assert_eq!(page.cut((0..20_000).collect::<Vec<u32>>()), (9_990..10_000).collect::<Vec<u32>>());
+    }
+}

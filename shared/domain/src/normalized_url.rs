@@ -1,0 +1,175 @@
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+use url::Url;
+
+use crate::TargetUrl;
+
+/// Query parameters that tell where a visitor came from and not what the page shows.
+const TRACKING: [&str; 14] = [
+    "_ga", "dclid", "fbclid", "gbraid", "gclid", "gclsrc", "igshid", "mc_cid", "mc_eid", "msclkid", "ttclid", "twclid",
+    "wbraid", "yclid",
+];
+
+/// A URL in the form by which links to the same page are recognised. It is only compared, never shown or followed.
+///
+/// Scheme and host are lower case, the host in its ASCII form; default port, fragment, trailing slashes of a non-empty path
+/// and tracking parameters are gone; the remaining parameters are sorted by name, and those of one name keep their order. The
+/// case of path and values is kept, since it means something to servers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NormalizedUrl(String);
+
+impl NormalizedUrl {
+    /// Normalises a URL.
+    #[must_use]
+    pub fn of(target: &TargetUrl) -> Self {
+        // Parsing lower-cases, drops the default port and turns the host into ASCII. A target has been parsed before.
+        let Ok(mut url) = Url::parse(target.as_str()) else { return Self(target.as_str().to_owned()) };
+        url.set_fragment(None);
+        let path = url.path().trim_end_matches('/').to_owned();
+        url.set_path(&path);
+        let query = url.query().map(normal_query);
+        url.set_query(query.flatten().as_deref());
+        Self(url.into())
+    }
+
+    /// The normal form as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// SHA-256 of the normal form in hex: of equal length for every URL, so that it fits a key.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        Sha256::digest(&self.0).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl fmt::Display for NormalizedUrl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// The query without tracking parameters and sorted by name, or `None` if nothing else was in it.
+fn normal_query(query: &str) -> Option<String> {
+    let mut parameters: Vec<&str> = query.split('&').filter(|parameter| !is_tracking(name_of(parameter))).collect();
+    if parameters.is_empty() {
+        return None;
+    }
+    parameters.sort_by_key(|parameter| name_of(parameter));
+    Some(parameters.join("&"))
+}
+
+fn name_of(parameter: &str) -> &str {
+    parameter.split_once('=').map_or(parameter, |(name, _)| name)
+}
+
+fn is_tracking(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.starts_with("utm_") || TRACKING.contains(&name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn normal(text: &str) -> String {
+        NormalizedUrl::of(&TargetUrl::parse(text).unwrap()).to_string()
+    }
+
+    #[test]
+    fn each_rule_applies() {
+        let cases = [
+            ("HTTPS://Example.COM/Path", "https://example.com/Path"),
+            ("https://münchen.de/", "https://xn--mnchen-3ya.de/"),
+            ("https://example.com:443/a", "https://example.com/a"),
+            ("http://example.com:80/a", "http://example.com/a"),
+            ("https://example.com:8443/a", "https://example.com:8443/a"),
+            ("https://example.com/a#part", "https://example.com/a"),
+            ("https://example.com/a/", "https://example.com/a"),
+            ("https://example.com", "https://example.com/"),
+            ("https://example.com/", "https://example.com/"),
+            ("https://example.com/a?b=2&a=1", "https://example.com/a?a=1&b=2"),
+            ("https://example.com/a?b=2&b=1&a", "https://example.com/a?a&b=2&b=1"),
+            ("https://example.com/a/?utm_source=x&UTM_Medium=y&gclid=1&fbclid=2", "https://example.com/a"),
+            ("https://example.com/a?utm_source=x&id=7", "https://example.com/a?id=7"),
+        ];
+
+        for (given, expected) in cases {
+            assert_eq!(normal(given), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn what_servers_may_tell_apart_stays_apart() {
+        for (left, right) in [
+            ("https://example.com/a", "https://example.com/A"),
+            ("https://example.com/a", "http://example.com/a"),
+            ("https://example.com/a?q=x", "https://example.com/a?q=X"),
+            ("https://example.com/a?q=1&q=2", "https://example.com/a?q=2&q=1"),
+            ("https://example.com/a", "https://www.example.com/a"),
+            ("https://example.com/a?utm=1", "https://example.com/a"),
+        ] {
+            assert_ne!(normal(left), normal(right));
+        }
+    }
+
+    prop_compose! {
+        fn any_url()(
+            scheme in "https?|HTTPS",
+            host in "[a-zA-Z]{1,8}\\.(com|DE)",
+            port in prop::option::of(1_u16..),
+            path in "(/[a-zA-Z0-9._~%20-]{0,6}){0,4}/{0,2}",
+            query in prop::option::of("(([a-c]|utm_[a-z]{1,3}|gclid)(=[a-zA-Z0-9/ü]{0,4})?&?){0,6}"),
+            fragment in prop::option::of("[a-z]{0,4}"),
+        ) -> String {
+            let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+            let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+            let fragment = fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
+            format!("{scheme}://{host}{port}{path}{query}{fragment}")
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn normalising_twice_changes_nothing_more(text in any_url()) {
+            let once = normal(&text);
+
+            prop_assert_eq!(normal(&once), once);
+        }
+
+        #[test]
+        fn only_what_the_rules_name_is_changed(text in any_url()) {
+            let given = Url::parse(&text).unwrap();
+            let normal = Url::parse(&normal(&text)).unwrap();
+
+            prop_assert_eq!(normal.scheme(), given.scheme());
+            prop_assert_eq!(normal.host_str(), given.host_str());
+            prop_assert_eq!(normal.port(), given.port());
+            prop_assert_eq!(normal.path().trim_end_matches('/'), given.path().trim_end_matches('/'));
+            prop_assert_eq!(normal.fragment(), None);
+            let kept = |url: &Url| {
+                let parameters = url.query().unwrap_or_default().split('&').map(str::to_owned);
+                let mut kept: Vec<_> = parameters.filter(|parameter| !is_tracking(name_of(parameter))).collect();
+                kept.sort_by(|left, right| name_of(left).cmp(name_of(right)));
+                kept
+            };
+            let given_kept = kept(&given);
+            // A query of nothing but tracking parameters is no query.
+            if !(given_kept.is_empty() && normal.query().is_none()) {
+                prop_assert_eq!(kept(&normal), given_kept);
+            }
+        }
+
+        #[test]
+        fn equal_digests_are_equal_urls(left in any_url(), right in any_url()) {
+            let form = |text: &str| NormalizedUrl::of(&TargetUrl::parse(text).unwrap());
+
+            prop_assert_eq!(form(&left).digest() == form(&right).digest(), form(&left) == form(&right));
+        }
+    }
+}

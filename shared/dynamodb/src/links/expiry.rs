@@ -1,0 +1,175 @@
+//! What becomes of links whose time is over.
+//!
+//! DynamoDB deletes them by TTL; the stream tells the relay, which buries them: the code keeps a tombstone, the URL is free for a
+//! new code, and the cleanup is counted. Writing the tombstone publishes `url.expired`.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::{
+    error::SdkError,
+    operation::transact_write_items::TransactWriteItemsError,
+    types::{TransactWriteItem, Update},
+};
+use linklet_domain::{CorrelationId, EventId, Link, Timestamp, Tombstone};
+
+use super::{
+    LinksTable,
+    item::{CleanupItem, TombstoneItem, cleanup_key},
+};
+use crate::{
+    RepositoryError,
+    item::{IS_NEW, from_item, number, text},
+};
+
+/// The statistics of the cleanup.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CleanupStats {
+    /// When the latest run ended.
+    pub last_cleanup_at: Option<Timestamp>,
+    /// How many links were buried, ever.
+    pub total_cleaned: u64,
+    /// How many in the latest run.
+    pub last_batch_size: u64,
+    /// Runs that buried all of their links.
+    pub successful_runs: u64,
+    /// Runs that have to be repeated.
+    pub failed_runs: u64,
+    /// The time of all successful runs.
+    pub successful_time: Duration,
+    /// Whether a run is under way.
+    pub is_running: bool,
+}
+
+impl LinksTable {
+    /// The longest that a run can take: the relay's timeout. A run that is older has died.
+    const LONGEST_RUN: Duration = Duration::from_secs(60);
+
+    /// Buries a link that DynamoDB has deleted, and says whether it was new: a stream repeats itself.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn bury(
+        &self,
+        link: &Link,
+        at: Timestamp,
+        correlation_id: &CorrelationId,
+    ) -> Result<bool, RepositoryError> {
+        const OPERATION: &str = "bury an expired link";
+        const CONFLICTS: u32 = 8;
+        self.free_reuse_entry(link).await?;
+        let tombstone = TombstoneItem::new(&Tombstone::of_expired(link, at), &EventId::generate(), correlation_id);
+        for attempt in 0..CONFLICTS {
+            // The count moves with the tombstone, so that a repetition counts nothing.
+            let sent = self
+                .0
+                .client
+                .transact_write_items()
+                .transact_items(self.put_if(&tombstone, IS_NEW, None)?)
+                .transact_items(self.count_buried()?)
+                .send()
+                .await;
+            match sent.map_err(SdkError::into_service_error) {
+                Ok(_) => return Ok(true),
+                Err(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
+                    let failed_with =
+                        |code| cancelled.cancellation_reasons().iter().any(|reason| reason.code() == Some(code));
+                    if failed_with("ConditionalCheckFailed") {
+                        return Ok(false);
+                    }
+                    if !failed_with("TransactionConflict") {
+                        return Err(RepositoryError::unavailable(OPERATION)(cancelled));
+                    }
+                    tokio::time::sleep(Duration::from_millis(10 << attempt)).await;
+                }
+                Err(error) => return Err(RepositoryError::unavailable(OPERATION)(error)),
+            }
+        }
+        Err(RepositoryError::incomplete(OPERATION))
+    }
+
+    fn count_buried(&self) -> Result<TransactWriteItem, RepositoryError> {
+        let update = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(cleanup_key().into_item()))
+            .update_expression("ADD total_cleaned :one")
+            .expression_attribute_values(":one", number(&1))
+            .build()
+            .map_err(RepositoryError::unavailable("count an expired link"))?;
+        Ok(TransactWriteItem::builder().update(update).build())
+    }
+
+    /// Notes that a run has begun.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn cleanup_started(&self, at: Timestamp) -> Result<(), RepositoryError> {
+        self.update_cleanup("SET running_until = :until", vec![(":until", text(&at.plus(Self::LONGEST_RUN)))]).await
+    }
+
+    /// Notes how a run has ended.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn cleanup_ended(
+        &self,
+        buried: usize,
+        failed: usize,
+        started: Timestamp,
+        ended: Timestamp,
+    ) -> Result<(), RepositoryError> {
+        let outcome = if failed == 0 { "ADD successful_runs :one, successful_ms :ms" } else { "ADD failed_runs :one" };
+        let mut values = vec![(":one", number(&1)), (":at", text(&ended)), (":buried", number(&buried))];
+        if failed == 0 {
+            values.push((":ms", number(&started.until(ended).as_millis())));
+        }
+        let expression = format!("SET last_cleanup_at = :at, last_batch_size = :buried REMOVE running_until {outcome}");
+        self.update_cleanup(&expression, values).await
+    }
+
+    async fn update_cleanup(
+        &self,
+        expression: &str,
+        values: Vec<(&str, aws_sdk_dynamodb::types::AttributeValue)>,
+    ) -> Result<(), RepositoryError> {
+        let mut update = self
+            .0
+            .client
+            .update_item()
+            .table_name(&self.0.name)
+            .set_key(Some(cleanup_key().into_item()))
+            .update_expression(expression);
+        for (name, value) in values {
+            update = update.expression_attribute_values(name, value);
+        }
+        update.send().await.map_err(RepositoryError::unavailable("note a cleanup"))?;
+        Ok(())
+    }
+
+    /// What the cleanup has done so far.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn cleanup_stats(&self, now: Timestamp) -> Result<CleanupStats, RepositoryError> {
+        const OPERATION: &str = "read the cleanup's statistics";
+        let found = self
+            .0
+            .client
+            .get_item()
+            .table_name(&self.0.name)
+            .set_key(Some(cleanup_key().into_item()))
+            .send()
+            .await
+            .map_err(RepositoryError::unavailable(OPERATION))?;
+        let item: CleanupItem =
+            found.item.map_or_else(|| Ok(CleanupItem::default()), |item| from_item(OPERATION, item))?;
+        Ok(CleanupStats {
+            last_cleanup_at: item.last_cleanup_at,
+            total_cleaned: item.total_cleaned,
+            last_batch_size: item.last_batch_size,
+            successful_runs: item.successful_runs,
+            failed_runs: item.failed_runs,
+            successful_time: Duration::from_millis(item.successful_ms),
+            is_running: item.running_until.is_some_and(|until| now < until),
+        })
+    }
+}

@@ -1,0 +1,269 @@
+//! Creating links so that one URL has one code and one idempotency key one answer.
+//!
+//! ```text
+//! request ── key known? ──────────── yes ──→ the first answer, or a refusal if the request is another
+//!              │ no
+//!            URL has a working link? yes ──→ that link (and the answer under the key)
+//!              │ no
+//!            one transaction: link + reuse entry + answer under the key, each only if nobody has it
+//!              │                          │
+//!           committed                  cancelled ──→ look again: whoever was faster has the answer
+//! ```
+//! The transaction is the only moment at which anything becomes visible, so a crash before it leaves nothing and a crash after
+//! it leaves the answer for the retry.
+
+use aws_sdk_dynamodb::{
+    error::SdkError,
+    operation::{delete_item::DeleteItemError, put_item::PutItemError, transact_write_items::TransactWriteItemsError},
+    types::{AttributeValue, CancellationReason, Put, TransactWriteItem},
+};
+use linklet_domain::{
+    CorrelationId, EventId, Invalid, Link, NormalizedUrl, Record, ShortCode, TargetUrl, Timestamp, WorkspaceId,
+};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{
+    CreateOutcome, LinksTable,
+    item::{IDEMPOTENCY_WINDOW, IdempotencyItem, LinkItem, ReuseItem, idempotency_key, reuse_key},
+};
+use crate::{
+    RepositoryError,
+    item::{IS_NEW, Key, from_item, number, text, to_item},
+};
+
+/// A client's name for a request, by which a repetition is recognised for 24 hours: 1–255 visible ASCII characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyKey(String);
+
+impl IdempotencyKey {
+    /// Checks a key.
+    ///
+    /// # Errors
+    /// When it has another form.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        if (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Invalid::new("Idempotency-Key must have 1–255 visible ASCII characters"))
+        }
+    }
+}
+
+/// The answer that a request got when it came for the first time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirstAnswer {
+    /// Tells whether a repetition is the same request.
+    pub fingerprint: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// The body.
+    pub body: String,
+}
+
+/// What shortening a URL again finds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reusable {
+    /// A link that works.
+    Link(Box<Link>),
+    /// An entry whose link doesn't work any more; a new link replaces it.
+    Stale(ShortCode),
+    /// Nothing.
+    None,
+}
+
+/// A link to create, with everything that has to become true together with it.
+#[derive(Debug)]
+pub struct Creation<'a> {
+    /// The link.
+    pub link: &'a Link,
+    /// The correlation id of the request.
+    pub correlation_id: &'a CorrelationId,
+    /// Whether the next request for the URL gets this link, and what stands in its place so far.
+    pub reusable: Option<&'a Reusable>,
+    /// The answer to remember, and under which key.
+    pub answer: Option<(&'a IdempotencyKey, &'a FirstAnswer)>,
+}
+
+impl LinksTable {
+    /// Stores a new link with its reuse entry and its remembered answer, all or nothing.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn create(&self, creation: &Creation<'_>) -> Result<CreateOutcome, RepositoryError> {
+        const OPERATION: &str = "create a link";
+        let Creation { link, correlation_id, reusable, answer } = creation;
+        let change_id = EventId::generate();
+        if reusable.is_none() && answer.is_none() {
+            return self.put_link(link, &change_id, correlation_id).await;
+        }
+        let mut actions = vec![self.put_if(&LinkItem::new(link, &change_id, correlation_id), IS_NEW, None)?];
+        if let Some(standing) = reusable {
+            actions.push(match standing {
+                Reusable::Stale(code) => {
+                    self.put_if(&ReuseItem::new(link), "short_code = :stale", Some((":stale", text(code))))?
+                }
+                Reusable::Link(_) | Reusable::None => self.put_if(&ReuseItem::new(link), IS_NEW, None)?,
+            });
+        }
+        if let Some((key, answer)) = answer {
+            let item = idempotency_item(&link.workspace, key, answer, link.created_at);
+            actions.push(self.put_if(&item, KEY_IS_FREE, Some((":now", number(&link.created_at.unix_seconds()))))?);
+        }
+        let sent = self.0.client.transact_write_items().set_transact_items(Some(actions)).send().await;
+        match sent.map_err(SdkError::into_service_error) {
+            Ok(_) => Ok(CreateOutcome::Created),
+            Err(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
+                outcome_of(cancelled.cancellation_reasons())
+                    .ok_or_else(|| RepositoryError::unavailable(OPERATION)(cancelled))
+            }
+            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
+        }
+    }
+
+    /// The link that a URL already has in a workspace.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn reusable(&self, workspace: &WorkspaceId, target: &TargetUrl) -> Result<Reusable, RepositoryError> {
+        let key = reuse_key(workspace, &NormalizedUrl::of(target).digest());
+        let Some(entry) = self.get::<ReuseItem>("look up a URL", key).await? else {
+            return Ok(Reusable::None);
+        };
+        match self.find(&entry.short_code).await? {
+            Some(Record::Link(link)) if link.is_reusable() => Ok(Reusable::Link(Box::new(link))),
+            _ => Ok(Reusable::Stale(entry.short_code)),
+        }
+    }
+
+    /// The answer that a request with this key got within the last 24 hours.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn first_answer(
+        &self,
+        workspace: &WorkspaceId,
+        key: &IdempotencyKey,
+        now: Timestamp,
+    ) -> Result<Option<FirstAnswer>, RepositoryError> {
+        let found = self.get::<IdempotencyItem>("look up a first answer", idempotency_key(workspace, &key.0)).await?;
+        // DynamoDB deletes some time after the TTL, so the time is checked here as well.
+        let current = found.filter(|item| item.ttl > now.unix_seconds());
+        Ok(current.map(|item| FirstAnswer { fingerprint: item.fingerprint, status: item.status, body: item.answer }))
+    }
+
+    /// Remembers an answer that created nothing; says whether the key was free.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn remember_answer(
+        &self,
+        workspace: &WorkspaceId,
+        key: &IdempotencyKey,
+        answer: &FirstAnswer,
+        now: Timestamp,
+    ) -> Result<bool, RepositoryError> {
+        const OPERATION: &str = "remember an answer";
+        let stored = self
+            .0
+            .client
+            .put_item()
+            .table_name(&self.0.name)
+            .set_item(Some(to_item(OPERATION, &idempotency_item(workspace, key, answer, now))?))
+            .condition_expression(KEY_IS_FREE)
+            .expression_attribute_names("#ttl", "ttl")
+            .expression_attribute_values(":now", number(&now.unix_seconds()))
+            .send()
+            .await;
+        match stored.map_err(SdkError::into_service_error) {
+            Ok(_) => Ok(true),
+            Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(false),
+            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
+        }
+    }
+
+    /// Removes a link's reuse entry if it is the link's own. An entry that stays behind after a crash does no harm: whoever
+    /// reads it sees that the link doesn't work any more.
+    pub(super) async fn free_reuse_entry(&self, link: &Link) -> Result<(), RepositoryError> {
+        let freed = self
+            .0
+            .client
+            .delete_item()
+            .table_name(&self.0.name)
+            .set_key(Some(ReuseItem::key_of(link).into_item()))
+            .condition_expression("short_code = :code")
+            .expression_attribute_values(":code", text(&link.code))
+            .send()
+            .await;
+        match freed.map_err(SdkError::into_service_error) {
+            Ok(_) | Err(DeleteItemError::ConditionalCheckFailedException(_)) => Ok(()),
+            Err(error) => Err(RepositoryError::unavailable("free a URL")(error)),
+        }
+    }
+
+    async fn get<T: DeserializeOwned>(&self, operation: &'static str, key: Key) -> Result<Option<T>, RepositoryError> {
+        let found = self
+            .0
+            .client
+            .get_item()
+            .table_name(&self.0.name)
+            .set_key(Some(key.into_item()))
+            .consistent_read(true)
+            .send()
+            .await
+            .map_err(RepositoryError::unavailable(operation))?;
+        found.item.map(|item| from_item(operation, item)).transpose()
+    }
+
+    pub(super) fn put_if(
+        &self,
+        item: &impl Serialize,
+        condition: &str,
+        value: Option<(&str, AttributeValue)>,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        const OPERATION: &str = "create a link";
+        let mut put = Put::builder()
+            .table_name(&self.0.name)
+            .set_item(Some(to_item(OPERATION, item)?))
+            .condition_expression(condition);
+        if condition.contains("#ttl") {
+            put = put.expression_attribute_names("#ttl", "ttl");
+        }
+        if let Some((name, value)) = value {
+            put = put.expression_attribute_values(name, value);
+        }
+        let put = put.build().map_err(RepositoryError::unavailable(OPERATION))?;
+        Ok(TransactWriteItem::builder().put(put).build())
+    }
+}
+
+/// Nobody has used the key in the last 24 hours.
+const KEY_IS_FREE: &str = "attribute_not_exists(pk) OR #ttl <= :now";
+
+fn idempotency_item(
+    workspace: &WorkspaceId,
+    key: &IdempotencyKey,
+    answer: &FirstAnswer,
+    now: Timestamp,
+) -> IdempotencyItem {
+    IdempotencyItem {
+        key: idempotency_key(workspace, &key.0),
+        fingerprint: answer.fingerprint.clone(),
+        status: answer.status,
+        answer: answer.body.clone(),
+        ttl: now.plus(IDEMPOTENCY_WINDOW).unix_seconds(),
+    }
+}
+
+/// What a cancelled creation means; the link is the first action. `None` if DynamoDB had a reason of its own.
+fn outcome_of(reasons: &[CancellationReason]) -> Option<CreateOutcome> {
+    let refused = |reason: &CancellationReason| reason.code() == Some("ConditionalCheckFailed");
+    let others = reasons.iter().skip(1);
+    if others.clone().any(refused) {
+        return Some(CreateOutcome::Overtaken);
+    }
+    if reasons.first().is_some_and(refused) {
+        return Some(CreateOutcome::CodeTaken);
+    }
+    let meets_another = |reason: &CancellationReason| reason.code() == Some("TransactionConflict");
+    reasons.iter().any(meets_another).then_some(CreateOutcome::Overtaken)
+}
