@@ -9,4 +9,5 @@
 mod api;
 mod behind_the_api;
 mod contract;
+mod links;
 mod main_path;

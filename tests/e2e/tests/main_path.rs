@@ -121,7 +121,8 @@ async fn a_link_stops_in_the_second_it_expires() {
 async fn a_chain_of_cursors_covers_each_link_once() {
     let api = Api::new();
     let ada = User::new(&api).await;
-    let mut codes = join_all((0..7).map(|_| ada.shorten("https://example.com/"))).await;
+    let urls: Vec<_> = (0..7).map(|number| format!("https://example.com/{number}")).collect();
+    let mut codes = join_all(urls.iter().map(|url| ada.shorten(url))).await;
 
     let mut listed: Vec<String> = Vec::new();
     let mut path = "/api/urls?limit=2".to_owned();

@@ -76,19 +76,28 @@ impl LinkBuilder {
     }
 }
 
-/// A click on this link at this time.
+/// A click on this link, in some workspace, at this time.
 ///
 /// # Panics
 /// When the code is none.
 #[must_use]
 pub fn click_event(code: &str, clicked_at: Timestamp) -> Event {
+    click_in(&WorkspaceId::generate(), code, clicked_at)
+}
+
+/// A click on this workspace's link at this time.
+///
+/// # Panics
+/// When the code is none.
+#[must_use]
+pub fn click_in(workspace: &WorkspaceId, code: &str, clicked_at: Timestamp) -> Event {
     Event {
         event_id: EventId::generate(),
         occurred_at: clicked_at,
         correlation_id: CorrelationId::generate(),
         detail: EventDetail::UrlClicked(UrlClicked {
             short_code: ShortCode::parse(code).expect("a code"),
-            workspace_id: WorkspaceId::generate(),
+            workspace_id: workspace.clone(),
             user_id: UserId::generate(),
             ip_hash: IpHash::of("203.0.113.9", &Salt::parse(&"salt".repeat(8)).expect("a salt")),
             user_agent: "Mozilla/5.0".to_owned(),

@@ -13,7 +13,7 @@ mod notifiers;
 mod queues;
 mod template;
 
-pub use builders::{LinkBuilder, click_event, event_batch, queue_batch};
+pub use builders::{LinkBuilder, click_event, click_in, event_batch, queue_batch};
 pub use database::TestDynamoDb;
 pub use http::{Answer, RequestBuilder, TOKEN_SECRET, answer, authenticator, issuer, token_for, token_of};
 pub use notifiers::FakeNotifiers;

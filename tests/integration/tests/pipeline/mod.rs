@@ -1,4 +1,6 @@
 mod analytics;
+mod expiry;
 mod notify;
+mod purge;
 mod relay;
 mod whole;

@@ -1,0 +1,99 @@
+//! The life of a link: reuse, management, switching off, purging.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use crate::api::{Answer, Api, User, eventually, send};
+
+async fn shorten(user: &User, body: Value) -> Answer {
+    send(user.request("POST", "/api/shorten").json(&body)).await
+}
+
+fn code(answer: &Answer) -> String {
+    answer.json()["short_code"].as_str().unwrap_or_else(|| panic!("{answer:?}")).to_owned()
+}
+
+#[tokio::test]
+async fn requests_at_once_for_one_url_agree_on_one_code() {
+    let ada = User::new(&Api::new()).await;
+
+    let answers = join_all((0..10).map(|_| shorten(&ada, json!({"url": "https://Example.com/a/?utm_source=x"})))).await;
+    let elsewhere = shorten(&User::new(&Api::new()).await, json!({"url": "https://example.com/a"})).await;
+
+    let codes: BTreeSet<_> = answers.iter().map(code).collect();
+    assert_eq!(codes.len(), 1);
+    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
+    assert_eq!(elsewhere.status, 201);
+    assert!(!codes.contains(&code(&elsewhere)));
+}
+
+#[tokio::test]
+async fn an_idempotency_key_has_one_answer() {
+    let ada = User::new(&Api::new()).await;
+    let post = async |body: &Value| {
+        send(ada.request("POST", "/api/shorten").header("idempotency-key", "order-1").json(body)).await
+    };
+    let body = json!({"url": "https://example.com/", "reuse": false});
+
+    let answers = join_all((0..5).map(|_| post(&body))).await;
+    let another = post(&json!({"url": "https://example.com/other"})).await;
+
+    assert!(answers.iter().all(|answer| (answer.status, &answer.body) == (201, &answers[0].body)), "{answers:?}");
+    assert_eq!(another.problem(), (422, "Idempotency-Key was used with another request".into()));
+}
+
+#[tokio::test]
+async fn a_link_is_found_changed_switched_off_and_on() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let created =
+        shorten(&ada, json!({"url": "https://example.com/spring", "title": "Spring", "tags": ["sale"]})).await;
+    let code = code(&created);
+    shorten(&ada, json!({"url": "https://example.com/other"})).await;
+    let patch = async |body: Value| send(ada.request("PATCH", &format!("/api/links/{code}")).json(&body)).await;
+
+    for query in ["search=SPRING", "tag=sale", "status=active&search=spring&sort=clicks&order=asc"] {
+        let found = ada.get(&format!("/api/links?{query}")).await.json();
+        assert_eq!((&found["total"], &found["links"][0]["short_code"]), (&json!(1), &json!(code)), "{query}");
+    }
+    let off = patch(json!({"is_active": false, "title": "Over"})).await;
+    assert_eq!((&off.json()["status"], &off.json()["title"]), (&json!("inactive"), &json!("Over")));
+    assert_eq!(api.get(&format!("/{code}")).await.problem(), (410, "this link is no longer active".into()));
+    assert_eq!(patch(json!({"is_active": true})).await.status, 200);
+    assert_eq!(api.get(&format!("/{code}")).await.status, 301);
+    assert_eq!(patch(json!({"url": "https://evil.example"})).await.status, 400);
+}
+
+#[tokio::test]
+async fn a_purged_link_leaves_nothing_but_its_code() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let code = ada.shorten("https://example.com/").await;
+    let stats = format!("/api/stats/{code}");
+    let path = format!("/{code}");
+    join_all((0..12).map(|_| api.get(&path))).await;
+    eventually("the clicks are counted", json!(12), async || api.get(&stats).await.json()["total_clicks"].clone())
+        .await;
+
+    assert_eq!(User::new(&api).await.delete(&format!("/api/links/{code}")).await.status, 403);
+    assert_eq!(ada.delete(&format!("/api/links/{code}")).await.status, 204);
+    assert_eq!(ada.delete(&format!("/api/links/{code}")).await.status, 204);
+
+    let gone = (410, "this link was deleted with its statistics".to_owned());
+    assert_eq!(api.get(&path).await.problem(), gone);
+    eventually("the statistics are gone", gone, async || api.get(&stats).await.problem()).await;
+    assert_eq!(ada.get("/api/urls").await.json()["urls"], json!([]));
+    assert_eq!(shorten(&ada, json!({"url": "https://example.com/x", "custom_code": code})).await.status, 409);
+    assert_eq!(shorten(&ada, json!({"url": "https://example.com/"})).await.status, 201);
+    eventually("the purge is told once", 1, async || ada.notifications("url.purged").await.len()).await;
+}
+
+#[tokio::test]
+async fn the_cleanups_statistics_are_there_for_admins() {
+    let stats = User::new(&Api::new()).await.get("/api/admin/cleanup/stats").await;
+
+    assert_eq!(stats.status, 200);
+    assert!(stats.json()["total_cleaned"].is_u64(), "{}", stats.body);
+}

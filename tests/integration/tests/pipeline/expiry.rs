@@ -1,0 +1,209 @@
+//! From the end of a link's time to its tombstone: DynamoDB's own deletion, the real stream record, the real relay.
+
+use std::time::Duration;
+
+use aws_lambda_events::dynamodb::Event as StreamEvent;
+use linklet_domain::{Link, LinkStatus, Record, Role, Timestamp, UserId, WorkspaceId};
+use linklet_dynamodb::LinksTable;
+use linklet_lambda::{batch::Consumer, http::ShortUrls};
+use linklet_shorten::Shorten;
+use linklet_test_support::{Answer, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_for};
+use serde_json::{Value, json};
+
+use crate::fixture::{correlation, redirect, relay, stats};
+
+/// A link whose time to live, an hour after its expiry, is over.
+fn expired(code: &str) -> Link {
+    LinkBuilder::new(code).expires_at(Timestamp::now().minus(Duration::from_secs(3_700))).build()
+}
+
+/// What the relay gets after the creation: the deletions, then whatever it has written itself.
+fn stream_from(db: &TestDynamoDb, position: usize) -> StreamEvent {
+    let mut batch = db.stream("LinksTable");
+    batch.records.drain(..position);
+    batch
+}
+
+async fn follow(db: &TestDynamoDb, code: &str) -> Answer {
+    RequestBuilder::new("GET", &format!("/r/{code}")).send_to(&redirect(db)).await
+}
+
+async fn cleanup(db: &TestDynamoDb) -> Value {
+    let token = token_for(&WorkspaceId::generate(), Role::Admin);
+    RequestBuilder::new("GET", "/api/admin/cleanup/stats").token(&token).send_to(&stats(db)).await.json()
+}
+
+#[tokio::test]
+async fn an_expired_link_answers_410_before_and_after_dynamodb_deletes_it() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    db.store(&expired("launch")).await;
+    let gone = (410, "this link has expired".to_owned());
+
+    assert_eq!(follow(&db, "launch").await.problem(), gone);
+    db.sweep_ttl();
+    assert_eq!(db.record("launch").await, None, "the time to live was not over");
+    relay(&db, &queues).consume(stream_from(&db, 1)).await;
+    assert_eq!(follow(&db, "launch").await.problem(), gone);
+
+    let Some(Record::Tombstone(tombstone)) = db.record("launch").await else { panic!("there is no tombstone") };
+    assert_eq!(tombstone.reason, LinkStatus::Expired);
+    let ttl: i64 = db.scan("LinksTable").iter().find(|item| item["sk"]["S"] == "LINK").unwrap()["ttl"]["N"]
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert_eq!(ttl, tombstone.buried_at.unix_seconds() + 400 * 86_400);
+}
+
+#[tokio::test]
+async fn burying_publishes_one_event_however_often_the_stream_repeats_itself() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let link = expired("launch");
+    db.store(&link).await;
+    db.sweep_ttl();
+
+    for _ in 0..3 {
+        relay(&db, &queues).consume(stream_from(&db, 1)).await;
+    }
+    let event = &queues.events("notify")[0];
+
+    assert_eq!(event["event_type"], "url.expired");
+    assert_eq!(event["user_id"], link.owner.as_str());
+    let ids: std::collections::BTreeSet<_> =
+        queues.events("notify").iter().map(|event| event["event_id"].to_string()).collect();
+    assert_eq!(ids.len(), 1);
+    assert_eq!(cleanup(&db).await["total_cleaned"], 1);
+}
+
+#[tokio::test]
+async fn the_code_stays_reserved_and_the_url_is_free() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let shorten = Shorten::new(db.links(), authenticator(), ShortUrls::new(None));
+    let token = token_for(&WorkspaceId::generate(), Role::Member);
+    let post = async |body: Value| {
+        RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body).send_to(&shorten).await
+    };
+    let first = post(json!({"url": "https://example.com"})).await;
+    let code = first.json()["short_code"].as_str().unwrap().to_owned();
+    // Its expiry is set later, and passes.
+    let long_ago = Timestamp::now().minus(Duration::from_secs(7_200));
+    let patch = linklet_domain::LinkPatch { expires_at: Some(Some(long_ago)), ..Default::default() };
+    db.links().update(&code.parse().unwrap(), &patch).await.unwrap();
+    let entries = || db.scan("LinksTable").iter().filter(|item| item["sk"]["S"] == "URL").count();
+    assert_eq!(entries(), 1);
+
+    db.sweep_ttl();
+    relay(&db, &queues).consume(db.stream("LinksTable")).await;
+
+    assert_eq!(entries(), 0);
+    let same_code = post(json!({"url": "https://example.com/other", "custom_code": code})).await;
+    assert_eq!(same_code.problem(), (409, "short code already taken".into()));
+    assert_eq!(post(json!({"url": "https://example.com"})).await.status, 201);
+}
+
+#[tokio::test]
+async fn a_batch_is_one_run_of_the_cleanup() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    for number in 0..7 {
+        db.store(&expired(&format!("code{number}"))).await;
+    }
+    assert_eq!(
+        cleanup(&db).await,
+        json!({
+            "last_cleanup_time": null, "total_cleaned": 0, "last_batch_size": 0, "successful_runs": 0, "failed_runs": 0,
+            "average_cleanup_ms": 0.0, "is_running": false,
+        })
+    );
+    db.sweep_ttl();
+
+    relay(&db, &queues).consume(stream_from(&db, 7)).await;
+
+    let stats = cleanup(&db).await;
+    assert_eq!(stats["total_cleaned"], 7);
+    assert_eq!(stats["last_batch_size"], 7);
+    assert_eq!((&stats["successful_runs"], &stats["failed_runs"]), (&json!(1), &json!(0)));
+    assert_eq!(stats["is_running"], false);
+    assert!(stats["average_cleanup_ms"].as_f64().unwrap() > 0.0, "{stats}");
+    assert!(Timestamp::parse(stats["last_cleanup_time"].as_str().unwrap()).is_ok());
+}
+
+#[tokio::test]
+async fn a_link_that_cannot_be_buried_is_tried_again() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    db.store(&expired("launch")).await;
+    db.sweep_ttl();
+    let batch = stream_from(&db, 1);
+    let mut without_table = relay(&db, &queues);
+    without_table.links = LinksTable::new(TestDynamoDb::unreachable(), "LinksTable");
+
+    let during = without_table.consume(batch.clone()).await;
+    let after = relay(&db, &queues).consume(batch.clone()).await;
+
+    assert_eq!(during.batch_item_failures[0].item_identifier, batch.records[0].change.sequence_number);
+    assert!(after.batch_item_failures.is_empty());
+    assert!(matches!(db.record("launch").await, Some(Record::Tombstone(_))));
+}
+
+#[tokio::test]
+async fn a_link_that_was_deleted_before_its_time_keeps_saying_so() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let link = expired("launch");
+    db.store(&link).await;
+    db.links().delete(&link, &UserId::generate(), Timestamp::now(), &correlation()).await.unwrap();
+    db.sweep_ttl();
+
+    for _ in 0..2 {
+        relay(&db, &queues).consume(stream_from(&db, 2)).await;
+    }
+
+    assert_eq!(follow(&db, "launch").await.problem(), (410, "this link was deleted".into()));
+    assert!(queues.events("notify").is_empty());
+}
+
+#[tokio::test]
+async fn only_dynamodbs_own_deletion_is_an_expiry() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    db.store(&expired("launch")).await;
+    db.sweep_ttl();
+    let mut batch = stream_from(&db, 1);
+    // Somebody who repairs the table by hand.
+    batch.records[0].user_identity = None;
+
+    relay(&db, &queues).consume(batch).await;
+
+    assert_eq!(db.record("launch").await, None);
+}
+
+#[tokio::test]
+async fn a_tombstone_whose_time_is_over_is_not_buried_again() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    db.store(&expired("launch")).await;
+    db.sweep_ttl();
+    relay(&db, &queues).consume(stream_from(&db, 1)).await;
+    let mut batch = stream_from(&db, 1);
+    let position = batch
+        .records
+        .iter()
+        .position(|record| record.event_name == "INSERT" && record.change.new_image.inner().contains_key("tombstone"))
+        .unwrap();
+    let mut record = batch.records.swap_remove(position);
+    record.event_name = "REMOVE".into();
+    record.change.old_image = std::mem::take(&mut record.change.new_image);
+    record.user_identity = batch.records[0].user_identity.clone();
+    assert!(record.user_identity.is_some());
+    batch.records = vec![record];
+
+    relay(&db, &queues).consume(batch).await;
+
+    assert_eq!(cleanup(&db).await["total_cleaned"], 1);
+}
+
+#[tokio::test]
+async fn the_cleanups_statistics_are_for_admins() {
+    let db = TestDynamoDb::start();
+    let token = token_for(&WorkspaceId::generate(), Role::Member);
+
+    let answer = RequestBuilder::new("GET", "/api/admin/cleanup/stats").token(&token).send_to(&stats(&db)).await;
+
+    assert_eq!(answer.problem(), (403, "your role does not allow this".into()));
+}

@@ -1,0 +1,216 @@
+//! Forgetting a link: the tombstone, then clicks, statistics and milestones, also when something gets in between.
+
+use linklet_domain::{Click, EventId, Link, Record, Role, Timestamp, WorkspaceId};
+use linklet_dynamodb::ClicksTable;
+use linklet_lambda::batch::Consumer;
+use linklet_test_support::{
+    Answer, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, queue_batch, token_of,
+};
+
+use crate::fixture::{analytics, ip_hash, redirect, relay, stats};
+
+struct Fixture {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+    link: Link,
+}
+
+impl Fixture {
+    /// A link with counted clicks, and another one whose clicks nobody may touch.
+    async fn with_clicks(count: usize) -> Self {
+        let fixture =
+            Self { db: TestDynamoDb::start(), queues: FakeQueues::start(), link: LinkBuilder::new("launch").build() };
+        for link in [&fixture.link, &LinkBuilder::new("other").build()] {
+            fixture.db.store(link).await;
+            for _ in 0..count {
+                fixture.click(link.code.as_str()).await;
+            }
+        }
+        fixture.count_clicks().await;
+        fixture
+    }
+
+    async fn click(&self, code: &str) {
+        let record = self.db.links().redirect_target(&code.parse().unwrap()).await.unwrap();
+        let Some(Record::Link(target)) = record else { panic!("{record:?}") };
+        let click = Click::on(&target, Timestamp::now(), ip_hash(), linklet_domain::CorrelationId::generate());
+        self.db.clicks().record(&click).await.unwrap();
+    }
+
+    /// Carries all clicks to analytics, as far as they haven't been counted yet.
+    async fn count_clicks(&self) {
+        relay(&self.db, &self.queues).consume(self.db.stream("ClicksTable")).await;
+        let batch = queue_batch(&self.queues.bodies("analytics"));
+        assert!(analytics(&self.db, &self.queues).consume(batch).await.batch_item_failures.is_empty());
+    }
+
+    async fn delete(&self) -> Answer {
+        let delete = linklet_delete::Delete { authenticator: authenticator(), links: self.db.links() };
+        let token = token_of(&self.link.owner, &self.link.workspace, Role::Member);
+        RequestBuilder::new("DELETE", "/api/links/launch").token(&token).send_to(&delete).await
+    }
+
+    /// The `url.purged` messages as the analytics queue has them.
+    async fn purge_messages(&self) -> Vec<String> {
+        relay(&self.db, &self.queues).consume(self.db.stream("LinksTable")).await;
+        let mut bodies = self.queues.bodies("analytics");
+        bodies.retain(|body| body.contains("url.purged"));
+        bodies
+    }
+
+    async fn stats(&self, code: &str) -> Answer {
+        RequestBuilder::new("GET", &format!("/api/stats/{code}")).send_to(&stats(&self.db)).await
+    }
+
+    /// How many rows a table has about the link, markers and tombstones aside.
+    fn rows(&self, table: &str, code: &str) -> usize {
+        let about = |key: &str| key.starts_with(&format!("CLICK#{code}#")) || key == format!("STATS#{code}");
+        let items = self.db.scan(table);
+        items.iter().filter(|item| about(item["pk"]["S"].as_str().unwrap()) && item.get("purged_at").is_none()).count()
+    }
+}
+
+#[tokio::test]
+async fn link_clicks_statistics_and_milestones_go_and_nothing_of_anybody_else() {
+    let fixture = Fixture::with_clicks(40).await;
+    assert_eq!(fixture.rows("ClicksTable", "launch"), 40);
+    assert_eq!(fixture.rows("StatsTable", "launch"), 3, "a total, a day and a milestone");
+
+    assert_eq!(fixture.delete().await.status, 204);
+    let messages = fixture.purge_messages().await;
+    let response = analytics(&fixture.db, &fixture.queues).consume(queue_batch(&messages)).await;
+
+    assert_eq!(messages.len(), 1);
+    assert!(response.batch_item_failures.is_empty());
+    assert_eq!((fixture.rows("ClicksTable", "launch"), fixture.rows("StatsTable", "launch")), (0, 0));
+    assert_eq!((fixture.rows("ClicksTable", "other"), fixture.rows("StatsTable", "other")), (40, 3));
+    let gone = (410, "this link was deleted with its statistics".to_owned());
+    assert_eq!(fixture.stats("launch").await.problem(), gone);
+    let followed = RequestBuilder::new("GET", "/r/launch").send_to(&redirect(&fixture.db)).await;
+    assert_eq!(followed.problem(), gone);
+    assert!(
+        !fixture
+            .db
+            .scan("LinksTable")
+            .iter()
+            .any(|item| item["short_code"]["S"] == "launch" && item.get("original_url").is_some())
+    );
+}
+
+#[tokio::test]
+async fn purging_again_publishes_nothing_new() {
+    let fixture = Fixture::with_clicks(1).await;
+
+    assert_eq!((fixture.delete().await.status, fixture.delete().await.status), (204, 204));
+
+    assert_eq!(fixture.purge_messages().await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_interrupted_purge_goes_on_where_it_stopped() {
+    let fixture = Fixture::with_clicks(40).await;
+    fixture.delete().await;
+    let batch = queue_batch(&fixture.purge_messages().await);
+    let mut interrupted = analytics(&fixture.db, &fixture.queues);
+    interrupted.clicks = ClicksTable::new(TestDynamoDb::unreachable(), "ClicksTable");
+
+    let first = interrupted.consume(batch.clone()).await;
+    assert_eq!(first.batch_item_failures.len(), 1);
+    assert_eq!((fixture.rows("ClicksTable", "launch"), fixture.rows("StatsTable", "launch")), (40, 0));
+    let second = analytics(&fixture.db, &fixture.queues).consume(batch.clone()).await;
+    let third = analytics(&fixture.db, &fixture.queues).consume(batch).await;
+
+    assert!(second.batch_item_failures.is_empty() && third.batch_item_failures.is_empty());
+    assert_eq!(fixture.rows("ClicksTable", "launch"), 0);
+}
+
+#[tokio::test]
+async fn clicks_that_were_on_their_way_leave_no_trace() {
+    let fixture = Fixture::with_clicks(3).await;
+    // Followed before the purge, counted after it.
+    fixture.click("launch").await;
+    fixture.click("launch").await;
+    fixture.delete().await;
+    let batch = queue_batch(&fixture.purge_messages().await);
+    analytics(&fixture.db, &fixture.queues).consume(batch).await;
+    // A redirect that had read the link just before writes its click only now.
+    let target = linklet_domain::RedirectTarget {
+        code: fixture.link.code.clone(),
+        target: fixture.link.target.clone(),
+        workspace: fixture.link.workspace.clone(),
+        owner: fixture.link.owner.clone(),
+        expires_at: None,
+        state: fixture.link.state,
+    };
+    let late = Click::on(&target, Timestamp::now(), ip_hash(), linklet_domain::CorrelationId::generate());
+    fixture.db.clicks().record(&late).await.unwrap();
+
+    fixture.count_clicks().await;
+
+    assert_eq!((fixture.rows("ClicksTable", "launch"), fixture.rows("StatsTable", "launch")), (0, 0));
+    assert_eq!(fixture.stats("launch").await.status, 410);
+}
+
+#[tokio::test]
+async fn somebody_who_counts_while_the_link_is_purged_counts_nothing() {
+    let fixture = Fixture::with_clicks(3).await;
+    let (code, now) = (&fixture.link.code, Timestamp::now());
+    let before = fixture.db.stats().load(code, &[now.day()].into()).await.unwrap();
+    fixture.db.stats().purge(code, now).await.unwrap();
+
+    let mut after = before.stats().clone();
+    after.count(now, None);
+    let counting = linklet_dynamodb::Counting {
+        code,
+        workspace: &WorkspaceId::generate(),
+        before: &before,
+        after: &after,
+        events: &[EventId::generate()],
+        milestones: &[],
+        now,
+    };
+    let outcome = fixture.db.stats().commit(&counting).await.unwrap();
+
+    assert_eq!(outcome, linklet_dynamodb::CommitOutcome::Contended);
+    assert!(fixture.db.stats().load(code, &[now.day()].into()).await.unwrap().is_purged());
+}
+
+#[tokio::test]
+async fn a_link_that_has_expired_can_be_purged_with_its_statistics() {
+    let mut fixture = Fixture::with_clicks(2).await;
+    fixture.link =
+        LinkBuilder::new("launch").in_workspace(&fixture.link.workspace).owned_by(&fixture.link.owner).build();
+    let record = fixture.db.record("launch").await.unwrap();
+    let Record::Link(link) = record else { panic!("{record:?}") };
+    // Buried as after its expiry.
+    let key = [("pk", "LINK#launch"), ("sk", "LINK")];
+    let mut delete = fixture.db.client().delete_item().table_name("LinksTable");
+    for (name, value) in key {
+        delete = delete.key(name, aws_sdk_dynamodb::types::AttributeValue::S(value.into()));
+    }
+    delete.send().await.unwrap();
+    fixture.db.links().bury(&link, Timestamp::now(), &linklet_domain::CorrelationId::generate()).await.unwrap();
+    assert_eq!(fixture.stats("launch").await.json()["total_clicks"], 2);
+
+    assert_eq!(fixture.delete().await.status, 204);
+    let batch = queue_batch(&fixture.purge_messages().await);
+    analytics(&fixture.db, &fixture.queues).consume(batch).await;
+
+    assert_eq!(fixture.stats("launch").await.status, 410);
+    assert_eq!(fixture.rows("ClicksTable", "launch"), 0);
+}
+
+#[tokio::test]
+async fn others_cannot_purge_and_what_never_was_is_gone_already() {
+    let fixture = Fixture::with_clicks(0).await;
+    let delete = linklet_delete::Delete { authenticator: authenticator(), links: fixture.db.links() };
+    let send = async |code: &str, workspace: &WorkspaceId| {
+        let token = token_of(&fixture.link.owner, workspace, Role::Admin);
+        RequestBuilder::new("DELETE", &format!("/api/links/{code}")).token(&token).send_to(&delete).await.status
+    };
+
+    assert_eq!(send("launch", &WorkspaceId::generate()).await, 403);
+    assert_eq!(send("unknown", &fixture.link.workspace).await, 204);
+    assert_eq!(send("no-code", &fixture.link.workspace).await, 204);
+    assert!(matches!(fixture.db.record("launch").await, Some(Record::Link(_))));
+}

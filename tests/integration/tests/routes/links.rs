@@ -1,0 +1,439 @@
+//! The management view: `GET /api/links` and `GET /api/links/{code}`.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    time::Duration,
+};
+
+use futures_util::future::join_all;
+use linklet_analytics::Analytics;
+use linklet_domain::{Link, LinkPatch, LinkState, Role, Timestamp, UserId, WorkspaceId};
+use linklet_dynamodb::StatsTable;
+use linklet_lambda::{batch::Consumer, http::ShortUrls};
+use linklet_list::List;
+use linklet_test_support::{
+    Answer, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, click_in, event_batch, token_for,
+};
+use serde_json::{Value, json};
+
+use crate::fixture::{analytics, correlation};
+
+struct Fixture {
+    db: TestDynamoDb,
+    list: List,
+    workspace: WorkspaceId,
+    token: String,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let db = TestDynamoDb::start();
+        let list = List {
+            authenticator: authenticator(),
+            links: db.links(),
+            stats: db.stats(),
+            short_urls: ShortUrls::new(None),
+        };
+        let workspace = WorkspaceId::generate();
+        let token = token_for(&workspace, Role::Viewer);
+        Self { db, list, workspace, token }
+    }
+
+    fn link(&self, code: &str) -> LinkBuilder {
+        LinkBuilder::new(code).in_workspace(&self.workspace)
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        RequestBuilder::new("GET", path).token(&self.token).send_to(&self.list).await
+    }
+
+    fn analytics(&self) -> Analytics {
+        analytics(&self.db, &FakeQueues::start())
+    }
+
+    async fn click(&self, code: &str, times: usize) {
+        let clicks: Vec<_> = (0..times).map(|_| click_in(&self.workspace, code, Timestamp::now())).collect();
+        assert!(self.analytics().consume(event_batch(&clicks)).await.batch_item_failures.is_empty());
+    }
+}
+
+fn codes(answer: &Answer) -> Vec<String> {
+    let links = answer.json()["links"].as_array().unwrap_or_else(|| panic!("{answer:?}")).clone();
+    links.iter().map(|link| link["short_code"].as_str().unwrap().to_owned()).collect()
+}
+
+fn at(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
+}
+
+#[tokio::test]
+async fn a_page_shows_links_with_their_clicks_and_counts_them_all() {
+    let fixture = Fixture::new();
+    for (number, code) in ["first", "second", "third"].into_iter().enumerate() {
+        let created = at("2026-03-01T00:00:00Z").plus(Duration::from_secs(number as u64));
+        fixture.db.store(&fixture.link(code).created_at(created).build()).await;
+    }
+    fixture.click("second", 2).await;
+
+    let answer = fixture.get("/api/links?per_page=2").await;
+
+    assert_eq!(codes(&answer), ["third", "second"]);
+    let page = answer.json();
+    assert_eq!(page["links"][1]["total_clicks"], 2);
+    assert_eq!(json!([page["total"], page["page"], page["per_page"], page["total_pages"]]), json!([3, 1, 2, 2]));
+    assert_eq!(codes(&fixture.get("/api/links?per_page=2&page=2").await), ["first"]);
+    assert_eq!(codes(&fixture.get("/api/links?per_page=2&page=3").await), [""; 0]);
+}
+
+#[tokio::test]
+async fn an_empty_workspace_has_an_empty_page() {
+    let answer = Fixture::new().get("/api/links").await;
+
+    assert_eq!(answer.json(), json!({"links": [], "total": 0, "page": 1, "per_page": 20, "total_pages": 0}));
+}
+
+#[tokio::test]
+async fn each_filter_narrows() {
+    let fixture = Fixture::new();
+    let mut titled = fixture.link("titled").build();
+    titled.title = Some("Frühling Sale".into());
+    titled.tags = vec!["sale".into(), "2026".into()];
+    let old = fixture.link("old1").to("https://GitHub.com/rust-lang").created_at(at("2026-01-15T12:00:00Z")).build();
+    let expired = fixture.link("expired").expires_at(Timestamp::now()).build();
+    for link in [&titled, &old, &expired] {
+        fixture.db.store(link).await;
+    }
+    for code in ["off11", "deleted"] {
+        fixture.db.store(&fixture.link(code).build()).await;
+    }
+    let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
+    fixture.db.links().update(&"off11".parse().unwrap(), &off).await.unwrap();
+    let deleted = fixture.db.link("deleted").await;
+    fixture.db.links().delete(&deleted, &deleted.owner, Timestamp::now(), &correlation()).await.unwrap();
+
+    let cases = [
+        ("search=github.com", vec!["old1"]),
+        ("search=FRÜHLING", vec!["titled"]),
+        ("search=nowhere", vec![]),
+        ("tag=sale", vec!["titled"]),
+        ("tag=sal", vec![]),
+        ("status=inactive", vec!["off11"]),
+        ("status=deleted", vec!["deleted"]),
+        ("status=expired", vec!["expired"]),
+        ("status=active", vec!["old1", "titled"]),
+        ("created_before=2026-01-16", vec!["old1"]),
+        ("created_after=2026-01-15&created_before=2026-01-16", vec!["old1"]),
+        ("created_after=2026-01-15T12:00:00Z&created_before=2026-01-15T12:00:00Z", vec!["old1"]),
+        ("created_after=2026-01-15T12:00:00.001Z&created_before=2026-01-16", vec![]),
+        ("created_after=2026-01-16&created_before=2026-01-15", vec![]),
+        ("tag=sale&search=github", vec![]),
+    ];
+    for (query, expected) in cases {
+        let answer = fixture.get(&format!("/api/links?{query}")).await;
+        let found: BTreeSet<_> = codes(&answer).into_iter().collect();
+        assert_eq!(found, expected.iter().map(|code| (*code).to_owned()).collect(), "{query}");
+        assert_eq!(answer.json()["total"], expected.len(), "{query}");
+    }
+}
+
+#[tokio::test]
+async fn the_order_by_clicks_is_exact() {
+    let fixture = Fixture::new();
+    for (number, code) in ["none", "some", "many", "more"].into_iter().enumerate() {
+        let created = at("2026-03-01T00:00:00Z").plus(Duration::from_secs(number as u64));
+        fixture.db.store(&fixture.link(code).created_at(created).build()).await;
+    }
+    for (code, times) in [("some", 2), ("many", 5), ("more", 5)] {
+        fixture.click(code, times).await;
+    }
+
+    let most = fixture.get("/api/links?sort=clicks").await;
+    let least = fixture.get("/api/links?sort=clicks&order=asc").await;
+
+    assert_eq!(codes(&most), ["more", "many", "some", "none"]);
+    assert_eq!(codes(&least), ["none", "some", "many", "more"]);
+    assert_eq!(most.json()["links"][0]["total_clicks"], 5);
+    assert_eq!(most.json()["links"][3]["total_clicks"], 0);
+}
+
+#[tokio::test]
+async fn each_refusal_gives_its_reason() {
+    let fixture = Fixture::new();
+    let cases = [
+        ("page=0", "page must be a number from 1 on"),
+        ("page=one", "page must be a number from 1 on"),
+        ("page=-1", "page must be a number from 1 on"),
+        ("per_page=0", "per_page must be a number from 1 to 100"),
+        ("per_page=101", "per_page must be a number from 1 to 100"),
+        ("per_page=", "per_page must be a number from 1 to 100"),
+        (
+            "page=101&per_page=100",
+            "pages end at row 10,000; narrow the dates or the search, or use the cursor of /api/urls",
+        ),
+        ("sort=title", "sort must be created_at or clicks"),
+        ("order=down", "order must be desc or asc"),
+        ("status=purged", "status must be active, inactive, deleted or expired"),
+        ("created_after=yesterday", "created_after must be a date or an RFC 3339 date-time"),
+        ("created_before=2026-02-30", "created_before must be a date or an RFC 3339 date-time"),
+    ];
+
+    for (query, reason) in cases {
+        assert_eq!(fixture.get(&format!("/api/links?{query}")).await.problem(), (400, reason.into()), "{query}");
+    }
+    let long = "x".repeat(201);
+    let answer = fixture.get(&format!("/api/links?search={long}")).await;
+    assert_eq!(answer.problem(), (400, "search must have at most 200 characters".into()));
+}
+
+#[tokio::test]
+async fn without_statistics_it_still_lists_and_says_what_is_missing() {
+    let mut fixture = Fixture::new();
+    fixture.db.store(&fixture.link("launch").build()).await;
+    fixture.list.stats = StatsTable::new(TestDynamoDb::unreachable(), "StatsTable");
+
+    for path in ["/api/links", "/api/links?sort=clicks"] {
+        let answer = fixture.get(path).await;
+        assert_eq!(answer.status, 200);
+        assert_eq!(answer.json()["links"][0]["total_clicks"], Value::Null);
+        assert_eq!(answer.json()["degraded"], json!(["clicks"]));
+    }
+    let one = fixture.get("/api/links/launch").await;
+    assert_eq!((one.status, &one.json()["degraded"]), (200, &json!(["clicks"])));
+}
+
+#[tokio::test]
+async fn one_link_is_shown_to_its_workspace_only() {
+    let fixture = Fixture::new();
+    let owner = UserId::generate();
+    let now = Timestamp::now();
+    fixture.db.store(&fixture.link("launch").owned_by(&owner).created_at(now).build()).await;
+    fixture.db.store(&LinkBuilder::new("foreign").build()).await;
+    fixture.click("launch", 3).await;
+
+    let answer = fixture.get("/api/links/launch").await;
+
+    assert_eq!(
+        answer.json(),
+        json!({
+            "short_code": "launch", "short_url": "https://api.example.com/r/launch",
+            "original_url": "https://example.com/landing", "title": null, "description": null, "tags": [],
+            "created_at": now, "expires_at": null, "is_active": true, "status": "active", "total_clicks": 3,
+            "created_by": owner,
+        })
+    );
+    assert_eq!(fixture.get("/api/links/foreign").await.problem(), (403, "forbidden".into()));
+    assert_eq!(fixture.get("/api/links/unknown").await.problem(), (404, "not found".into()));
+    assert_eq!(fixture.get("/api/links/x").await.problem(), (404, "not found".into()));
+    let record = fixture.db.record("launch").await.unwrap();
+    fixture.db.links().purge(&record, now, &correlation()).await.unwrap();
+    assert_eq!(fixture.get("/api/links/launch").await.status, 410);
+}
+
+/// Random numbers that are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        // Knuth's MMIX generator; its upper bits are good enough to pick test data.
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % limit
+    }
+
+    fn one_of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.below(choices.len())]
+    }
+}
+
+const WORDS: [&str; 6] = ["spring", "Sale", "rust", "Übersicht", "news", "docs"];
+const TAGS: [&str; 4] = ["red", "green", "blue", "2026"];
+
+async fn seed(fixture: &Fixture, count: usize, dice: &mut Dice) -> Vec<Link> {
+    let start = at("2026-01-01T00:00:00Z");
+    let mut links = Vec::with_capacity(count);
+    for number in 0..count {
+        // Many links share a second.
+        let created = start.plus(Duration::from_secs(dice.below(count / 3 + 1) as u64 * 60));
+        let url =
+            format!("https://{}.example/{}", dice.one_of(&WORDS).to_lowercase().replace('ü', "u"), dice.one_of(&WORDS));
+        let mut link = fixture.link(&format!("c{number:05}")).to(&url).created_at(created).build();
+        link.title = (dice.below(2) == 0).then(|| format!("{} {}", dice.one_of(&WORDS), dice.one_of(&WORDS)));
+        link.tags = TAGS.iter().filter(|_| dice.below(4) == 0).map(|tag| (*tag).to_owned()).collect();
+        link.expires_at = match dice.below(6) {
+            0 => Some(at("2026-06-01T00:00:00Z")),
+            1 => Some(at("2126-06-01T00:00:00Z")),
+            _ => None,
+        };
+        link.state = match dice.below(8) {
+            0 => LinkState::Inactive,
+            1 => LinkState::Deleted(at("2026-05-01T00:00:00Z")),
+            _ => LinkState::Active,
+        };
+        links.push(link);
+    }
+    for chunk in links.chunks(64) {
+        join_all(chunk.iter().map(|link| fixture.db.store(link))).await;
+    }
+    links
+}
+
+/// What `GET /api/links` has to answer, written as plainly as possible.
+fn naive(links: &[Link], clicks: &HashMap<String, usize>, query: &HashMap<&str, String>) -> (Vec<String>, usize) {
+    let get = |name: &str| query.get(name).map(String::as_str);
+    let now = Timestamp::now();
+    let mut rows: Vec<&Link> = Vec::new();
+    for link in links {
+        let day = |text: &str| at(&format!("{text}T00:00:00Z"));
+        let mut keep = true;
+        if let Some(text) = get("search") {
+            let text = text.to_lowercase();
+            let title = link.title.clone().unwrap_or_default().to_lowercase();
+            keep &= link.target.as_str().to_lowercase().contains(&text) || title.contains(&text);
+        }
+        if let Some(tag) = get("tag") {
+            keep &= link.tags.iter().any(|own| own == tag);
+        }
+        if let Some(status) = get("status") {
+            let expired = link.expires_at.is_some_and(|expiry| expiry <= now);
+            let own = match link.state {
+                LinkState::Deleted(_) => "deleted",
+                _ if expired => "expired",
+                LinkState::Inactive => "inactive",
+                LinkState::Active => "active",
+            };
+            keep &= own == status;
+        }
+        keep &= get("created_after").is_none_or(|text| link.created_at >= day(text));
+        keep &= get("created_before").is_none_or(|text| link.created_at <= day(text));
+        if keep {
+            rows.push(link);
+        }
+    }
+    let followed = |link: &Link| {
+        if get("sort") == Some("clicks") { clicks.get(link.code.as_str()).copied().unwrap_or(0) } else { 0 }
+    };
+    rows.sort_by_key(|link| (followed(link), link.created_at, link.code.clone()));
+    if get("order") != Some("asc") {
+        rows.reverse();
+    }
+    let total = rows.len();
+    let number = |name, default: usize| get(name).map_or(default, |text| text.parse().unwrap());
+    let (page, per_page) = (number("page", 1), number("per_page", 20));
+    let page = rows.into_iter().skip((page - 1) * per_page).take(per_page);
+    (page.map(|link| link.code.to_string()).collect(), total)
+}
+
+fn random_query(dice: &mut Dice) -> HashMap<&'static str, String> {
+    let mut query = HashMap::new();
+    if dice.below(3) == 0 {
+        let word = dice.one_of(&WORDS);
+        let part: String = word.chars().skip(dice.below(2)).take(3).collect();
+        query.insert("search", if dice.below(2) == 0 { part.to_uppercase() } else { part });
+    }
+    if dice.below(3) == 0 {
+        query.insert("tag", dice.one_of(&TAGS).to_owned());
+    }
+    if dice.below(3) == 0 {
+        query.insert("status", dice.one_of(&["active", "inactive", "deleted", "expired"]).to_owned());
+    }
+    if dice.below(3) == 0 {
+        query.insert("created_after", format!("2026-01-{:02}", 1 + dice.below(4)));
+    }
+    if dice.below(3) == 0 {
+        query.insert("created_before", format!("2026-01-{:02}", 1 + dice.below(4)));
+    }
+    if dice.below(2) == 0 {
+        query.insert("sort", dice.one_of(&["created_at", "clicks"]).to_owned());
+    }
+    if dice.below(2) == 0 {
+        query.insert("order", dice.one_of(&["asc", "desc"]).to_owned());
+    }
+    query.insert("page", (1 + dice.below(3)).to_string());
+    query.insert("per_page", (1 + dice.below(100)).to_string());
+    query
+}
+
+async fn compare_with_the_model(links: usize, queries: usize) {
+    let mut dice = Dice(links as u64);
+    let fixture = Fixture::new();
+    let rows = seed(&fixture, links, &mut dice).await;
+    // Someone else's links must not show.
+    fixture.db.store(&LinkBuilder::new("foreign").created_at(rows[0].created_at).build()).await;
+    let mut clicks = HashMap::new();
+    let mut events = Vec::new();
+    for _ in 0..links / 20 {
+        let (code, times) = (rows[dice.below(links)].code.to_string(), 1 + dice.below(3));
+        events.extend((0..times).map(|_| click_in(&fixture.workspace, &code, Timestamp::now())));
+        *clicks.entry(code).or_insert(0) += times;
+    }
+    assert!(fixture.analytics().consume(event_batch(&events)).await.batch_item_failures.is_empty());
+
+    for _ in 0..queries {
+        let query = random_query(&mut dice);
+        let text: Vec<_> = query.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let answer = fixture.get(&format!("/api/links?{}", text.join("&"))).await;
+        let (expected, total) = naive(&rows, &clicks, &query);
+        assert_eq!((codes(&answer), &answer.json()["total"]), (expected, &json!(total)), "{query:?}");
+        for link in answer.json()["links"].as_array().unwrap() {
+            let code = link["short_code"].as_str().unwrap();
+            assert_eq!(link["total_clicks"], clicks.get(code).copied().unwrap_or(0), "{code}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_filter_and_sort_agrees_with_a_naive_model() {
+    compare_with_the_model(300, 400).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_thousand_links_are_filtered_and_sorted_exactly() {
+    compare_with_the_model(10_000, 12).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_and_cursors_cover_each_link_once_while_others_come_and_go() {
+    let fixture = Fixture::new();
+    let rows = seed(&fixture, 500, &mut Dice(7)).await;
+    let expected: BTreeSet<_> = rows.iter().map(|link| link.code.to_string()).collect();
+
+    let mut paged = Vec::new();
+    for page in 1..=5 {
+        paged.extend(codes(&fixture.get(&format!("/api/links?per_page=100&page={page}&order=asc")).await));
+        // New links come last in this order.
+        fixture.db.store(&fixture.link(&format!("new{page}")).build()).await;
+    }
+    let mut chained = Vec::new();
+    let mut path = "/api/urls?limit=70".to_owned();
+    loop {
+        let page = fixture.get(&path).await.json();
+        chained
+            .extend(page["urls"].as_array().unwrap().iter().map(|url| url["short_code"].as_str().unwrap().to_owned()));
+        fixture.db.store(&fixture.link(&format!("more{}", chained.len())).build()).await;
+        match page["next_cursor"].as_str() {
+            Some(cursor) => path = format!("/api/urls?limit=70&after={cursor}"),
+            None => break,
+        }
+    }
+    chained.retain(|code| !code.starts_with("new"));
+
+    assert_eq!((paged.len(), paged.into_iter().collect::<BTreeSet<_>>()), (500, expected.clone()));
+    assert_eq!((chained.len(), chained.into_iter().collect::<BTreeSet<_>>()), (500, expected));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn behind_ten_thousand_links_only_the_plain_list_goes_on() {
+    let fixture = Fixture::new();
+    seed(&fixture, 10_001, &mut Dice(11)).await;
+
+    let plain = fixture.get("/api/links?per_page=100&page=100").await;
+    assert_eq!((plain.status, codes(&plain).len()), (200, 100));
+    assert_eq!((&plain.json()["total"], &plain.json()["truncated"]), (&json!(10_000), &json!(true)));
+    for query in ["sort=clicks", "search=rust", "tag=red", "status=active"] {
+        let (status, sentence) = fixture.get(&format!("/api/links?{query}")).await.problem();
+        assert_eq!(status, 400, "{query}");
+        assert!(sentence.contains("narrow created_after and created_before, or use the cursor"), "{sentence}");
+    }
+    let narrowed = fixture.get("/api/links?status=active&created_before=2026-01-02").await;
+    assert_eq!(narrowed.status, 200);
+    assert!(narrowed.json()["total"].as_u64().unwrap() > 0);
+}

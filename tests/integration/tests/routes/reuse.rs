@@ -1,0 +1,306 @@
+//! One URL, one code; one idempotency key, one answer.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use futures_util::future::join_all;
+use linklet_domain::{LinkPatch, LinkState, Record, Role, Timestamp, WorkspaceId};
+use linklet_lambda::http::ShortUrls;
+use linklet_shorten::Shorten;
+use linklet_test_support::{Answer, RequestBuilder, TestDynamoDb, authenticator, token_for};
+use serde_json::{Value, json};
+
+use crate::fixture::correlation;
+
+struct Fixture {
+    db: TestDynamoDb,
+    shorten: Shorten,
+    token: String,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let db = TestDynamoDb::start();
+        let shorten = Shorten::new(db.links(), authenticator(), ShortUrls::new(None));
+        Self { db, shorten, token: token_for(&WorkspaceId::generate(), Role::Member) }
+    }
+
+    fn request(&self, body: &Value) -> RequestBuilder {
+        RequestBuilder::new("POST", "/api/shorten").token(&self.token).json(body)
+    }
+
+    async fn post(&self, body: Value) -> Answer {
+        self.request(&body).send_to(&self.shorten).await
+    }
+
+    async fn post_with_key(&self, key: &str, body: Value) -> Answer {
+        self.request(&body).header("idempotency-key", key).send_to(&self.shorten).await
+    }
+
+    fn count(&self, sort_key: &str) -> usize {
+        self.db.scan("LinksTable").iter().filter(|item| item["sk"]["S"] == sort_key).count()
+    }
+}
+
+fn code(answer: &Answer) -> String {
+    answer.json()["short_code"].as_str().unwrap_or_else(|| panic!("{answer:?}")).to_owned()
+}
+
+fn codes(answers: &[Answer]) -> BTreeSet<String> {
+    answers.iter().map(code).collect()
+}
+
+#[tokio::test]
+async fn the_same_url_gets_the_same_code_however_it_is_written() {
+    let fixture = Fixture::new();
+    let first =
+        fixture.post(json!({"url": "https://Example.com:443/a/?b=2&a=1&utm_source=mail#top", "title": "First"})).await;
+
+    let again = fixture.post(json!({"url": "https://example.com/a?a=1&b=2"})).await;
+
+    assert_eq!((first.status, &first.json()["reused"]), (201, &json!(false)));
+    assert_eq!((again.status, &again.json()["reused"]), (200, &json!(true)));
+    assert_eq!(code(&again), code(&first));
+    assert_eq!(again.json()["original_url"], "https://Example.com:443/a/?b=2&a=1&utm_source=mail#top");
+    assert_eq!(again.json()["title"], "First");
+    assert_eq!(fixture.count("LINK"), 1);
+}
+
+#[tokio::test]
+async fn workspaces_do_not_share_links() {
+    let mut fixture = Fixture::new();
+    let ours = fixture.post(json!({"url": "https://example.com"})).await;
+    fixture.token = token_for(&WorkspaceId::generate(), Role::Member);
+
+    let theirs = fixture.post(json!({"url": "https://example.com"})).await;
+
+    assert_eq!(theirs.status, 201);
+    assert_ne!(code(&ours), code(&theirs));
+}
+
+#[tokio::test]
+async fn a_code_or_expiry_of_ones_own_or_the_wish_for_a_new_one_makes_a_new_link() {
+    let fixture = Fixture::new();
+    let later = Timestamp::now().plus(Duration::from_secs(3_600));
+    let url = "https://example.com";
+    let answers = [
+        fixture.post(json!({"url": url})).await,
+        fixture.post(json!({"url": url, "reuse": false})).await,
+        fixture.post(json!({"url": url, "custom_code": "launch"})).await,
+        fixture.post(json!({"url": url, "expires_at": later})).await,
+    ];
+
+    assert!(answers.iter().all(|answer| answer.status == 201));
+    assert_eq!(codes(&answers).len(), 4);
+    // And none of them takes the place of the first.
+    assert_eq!(code(&fixture.post(json!({"url": url})).await), code(&answers[0]));
+    assert_eq!(
+        fixture.post(json!({"url": url, "reuse": "no"})).await.problem(),
+        (400, "reuse must be true or false".into())
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifty_requests_at_once_for_one_url_agree_on_one_code() {
+    let fixture = Fixture::new();
+
+    let answers = join_all((0..50).map(|_| fixture.post(json!({"url": "https://example.com"})))).await;
+
+    assert_eq!(codes(&answers).len(), 1);
+    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 49);
+    assert_eq!((fixture.count("LINK"), fixture.count("URL")), (1, 1));
+}
+
+#[tokio::test]
+async fn a_deleted_link_frees_its_url() {
+    let fixture = Fixture::new();
+    let first = code(&fixture.post(json!({"url": "https://example.com"})).await);
+    let link = fixture.db.link(&first).await;
+    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+    assert_eq!(fixture.count("URL"), 0);
+
+    let second = fixture.post(json!({"url": "https://example.com"})).await;
+
+    assert_eq!(second.status, 201);
+    assert_ne!(code(&second), first);
+}
+
+#[tokio::test]
+async fn a_purged_link_frees_its_url_and_keeps_its_code() {
+    let fixture = Fixture::new();
+    let first = code(&fixture.post(json!({"url": "https://example.com"})).await);
+    let record = fixture.db.record(&first).await.unwrap();
+    fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+    assert_eq!(fixture.count("URL"), 0);
+
+    let second = fixture.post(json!({"url": "https://example.com"})).await;
+    let same_code = fixture.post(json!({"url": "https://example.com/other", "custom_code": first})).await;
+
+    assert_eq!(second.status, 201);
+    assert_eq!(same_code.problem(), (409, "short code already taken".into()));
+}
+
+#[tokio::test]
+async fn a_link_that_is_off_or_will_expire_is_replaced() {
+    let later = Timestamp::now().plus(Duration::from_secs(3_600));
+    let patches = [
+        LinkPatch { is_active: Some(false), ..LinkPatch::default() },
+        LinkPatch { expires_at: Some(Some(later)), ..LinkPatch::default() },
+    ];
+    for patch in patches {
+        let fixture = Fixture::new();
+        let first = code(&fixture.post(json!({"url": "https://example.com"})).await);
+        fixture.db.links().update(&first.parse().unwrap(), &patch).await.unwrap();
+
+        let second = fixture.post(json!({"url": "https://example.com"})).await;
+        let third = fixture.post(json!({"url": "https://example.com"})).await;
+
+        assert_eq!((second.status, third.status), (201, 200), "{patch:?}");
+        assert_ne!(code(&second), first);
+        assert_eq!(code(&third), code(&second));
+        assert_eq!(fixture.count("URL"), 1);
+    }
+}
+
+#[tokio::test]
+async fn deleting_a_link_leaves_the_entry_of_the_one_that_replaced_it() {
+    let fixture = Fixture::new();
+    let first = code(&fixture.post(json!({"url": "https://example.com"})).await);
+    let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
+    fixture.db.links().update(&first.parse().unwrap(), &off).await.unwrap();
+    let second = code(&fixture.post(json!({"url": "https://example.com"})).await);
+    let link = fixture.db.link(&first).await;
+    assert_eq!(link.state, LinkState::Inactive);
+
+    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+
+    assert_eq!(code(&fixture.post(json!({"url": "https://example.com"})).await), second);
+}
+
+#[tokio::test]
+async fn a_repeated_request_gets_the_first_answer() {
+    let fixture = Fixture::new();
+    let body = || json!({"url": "https://example.com", "reuse": false, "title": "A"});
+
+    let first = fixture.post_with_key("order-1", body()).await;
+    // The same request, written differently.
+    let again = RequestBuilder::new("POST", "/api/shorten")
+        .token(&fixture.token)
+        .header("idempotency-key", "order-1")
+        .body(r#"{ "title": "A",  "reuse": false, "url": "https://example.com" }"#)
+        .send_to(&fixture.shorten)
+        .await;
+    let with_another_key = fixture.post_with_key("order-2", body()).await;
+
+    assert_eq!((first.status, again.status, with_another_key.status), (201, 201, 201));
+    assert_eq!(first.body, again.body);
+    assert_ne!(code(&first), code(&with_another_key));
+    assert_eq!((fixture.count("LINK"), fixture.count("IDEM")), (2, 2));
+}
+
+#[tokio::test]
+async fn the_first_answer_survives_the_links_deletion() {
+    let fixture = Fixture::new();
+    let first = fixture.post_with_key("order-1", json!({"url": "https://example.com"})).await;
+    let link = fixture.db.link(&code(&first)).await;
+    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+
+    let again = fixture.post_with_key("order-1", json!({"url": "https://example.com"})).await;
+
+    assert_eq!((again.status, again.body), (201, first.body));
+    assert_eq!(fixture.count("LINK"), 1);
+}
+
+#[tokio::test]
+async fn an_answer_with_a_reused_link_is_remembered_too() {
+    let fixture = Fixture::new();
+    fixture.post(json!({"url": "https://example.com"})).await;
+    let first = fixture.post_with_key("order-1", json!({"url": "https://example.com"})).await;
+    let link = fixture.db.link(&code(&first)).await;
+    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+
+    let again = fixture.post_with_key("order-1", json!({"url": "https://example.com"})).await;
+
+    assert_eq!((first.status, again.status), (200, 200));
+    assert_eq!(first.body, again.body);
+}
+
+#[tokio::test]
+async fn a_key_belongs_to_one_request_in_one_workspace() {
+    let mut fixture = Fixture::new();
+    fixture.post_with_key("order-1", json!({"url": "https://example.com"})).await;
+
+    let another = fixture.post_with_key("order-1", json!({"url": "https://example.com/other"})).await;
+    fixture.token = token_for(&WorkspaceId::generate(), Role::Member);
+    let elsewhere = fixture.post_with_key("order-1", json!({"url": "https://example.com/other"})).await;
+
+    assert_eq!(another.problem(), (422, "Idempotency-Key was used with another request".into()));
+    assert_eq!(elsewhere.status, 201);
+    assert_eq!(fixture.count("LINK"), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifty_requests_at_once_with_one_key_make_one_link() {
+    let fixture = Fixture::new();
+    let body = || json!({"url": "https://example.com", "reuse": false});
+
+    let answers = join_all((0..50).map(|_| fixture.post_with_key("order-1", body()))).await;
+
+    assert!(answers.iter().all(|answer| answer.status == 201), "{answers:?}");
+    assert_eq!(answers.iter().map(|answer| &answer.body).collect::<BTreeSet<_>>().len(), 1);
+    assert_eq!((fixture.count("LINK"), fixture.count("IDEM")), (1, 1));
+}
+
+#[tokio::test]
+async fn after_a_day_a_key_is_free_again() {
+    let fixture = Fixture::new();
+    let first = fixture.post_with_key("order-1", json!({"url": "https://example.com", "reuse": false})).await;
+    let entry = fixture.db.scan("LinksTable").into_iter().find(|item| item["sk"]["S"] == "IDEM").unwrap();
+    let ttl: i64 = entry["ttl"]["N"].as_str().unwrap().parse().unwrap();
+    let window = ttl - Timestamp::now().unix_seconds();
+    assert!((86_395..=86_400).contains(&window), "{window}");
+    // As if a day had passed and DynamoDB hadn't deleted it yet.
+    let mut update = fixture.db.client().update_item().table_name("LinksTable");
+    for name in ["pk", "sk"] {
+        update = update.key(name, AttributeValue::S(entry[name]["S"].as_str().unwrap().into()));
+    }
+    let past = AttributeValue::N(Timestamp::now().unix_seconds().to_string());
+    update
+        .update_expression("SET #ttl = :past")
+        .expression_attribute_names("#ttl", "ttl")
+        .expression_attribute_values(":past", past)
+        .send()
+        .await
+        .unwrap();
+
+    let next_day = fixture.post_with_key("order-1", json!({"url": "https://example.com/other"})).await;
+
+    assert_eq!(next_day.status, 201);
+    assert_ne!(code(&next_day), code(&first));
+}
+
+#[tokio::test]
+async fn a_key_of_another_form_is_refused() {
+    let fixture = Fixture::new();
+    for key in ["", "two words", &"x".repeat(256)] {
+        let answer = fixture.post_with_key(key, json!({"url": "https://example.com"})).await;
+        let sentence = "Idempotency-Key must have 1–255 visible ASCII characters";
+        assert_eq!(answer.problem(), (400, sentence.into()), "{key:?}");
+    }
+    assert_eq!(fixture.count("LINK"), 0);
+}
+
+#[tokio::test]
+async fn a_refused_request_uses_up_no_key() {
+    let fixture = Fixture::new();
+    fixture.post(json!({"url": "https://example.com/first", "custom_code": "launch"})).await;
+    let refused =
+        fixture.post_with_key("order-1", json!({"url": "https://example.com", "custom_code": "launch"})).await;
+
+    let corrected =
+        fixture.post_with_key("order-1", json!({"url": "https://example.com", "custom_code": "launch2"})).await;
+
+    assert_eq!((refused.status, corrected.status), (409, 201));
+    assert!(matches!(fixture.db.record("launch2").await, Some(Record::Link(_))));
+}

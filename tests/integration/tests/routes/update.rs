@@ -1,0 +1,199 @@
+use std::time::Duration;
+
+use linklet_domain::{LinkState, Role, Timestamp, UserId, WorkspaceId};
+use linklet_dynamodb::StatsTable;
+use linklet_lambda::http::ShortUrls;
+use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_of};
+use linklet_update::Update;
+use serde_json::{Value, json};
+
+use crate::fixture::{correlation, redirect};
+
+struct Fixture {
+    db: TestDynamoDb,
+    update: Update,
+    workspace: WorkspaceId,
+    owner: UserId,
+}
+
+impl Fixture {
+    /// One link, `launch`, in a workspace.
+    async fn new() -> Self {
+        let db = TestDynamoDb::start();
+        let (workspace, owner) = (WorkspaceId::generate(), UserId::generate());
+        db.store(&LinkBuilder::new("launch").in_workspace(&workspace).owned_by(&owner).build()).await;
+        let update = Update {
+            authenticator: authenticator(),
+            links: db.links(),
+            stats: db.stats(),
+            short_urls: ShortUrls::new(None),
+        };
+        Self { db, update, workspace, owner }
+    }
+
+    async fn patch(&self, body: &Value) -> Answer {
+        self.patch_as(&self.owner, &self.workspace, Role::Member, "launch", body).await
+    }
+
+    async fn patch_as(&self, user: &UserId, workspace: &WorkspaceId, role: Role, code: &str, body: &Value) -> Answer {
+        let token = token_of(user, workspace, role);
+        let path = format!("/api/links/{code}");
+        RequestBuilder::new("PATCH", &path).token(&token).json(body).send_to(&self.update).await
+    }
+
+    async fn follow(&self) -> Answer {
+        RequestBuilder::new("GET", "/launch").send_to(&redirect(&self.db)).await
+    }
+}
+
+#[tokio::test]
+async fn each_member_changes_alone_and_null_takes_it_away() {
+    let fixture = Fixture::new().await;
+    let later = Timestamp::now().plus(Duration::from_secs(3_600));
+
+    let all = fixture
+        .patch(&json!({"title": "T", "description": "D", "tags": ["a", "b"], "expires_at": later, "is_active": true}))
+        .await;
+    let one = fixture.patch(&json!({"title": "U"})).await;
+    let none = fixture.patch(&json!({"title": null, "description": null, "tags": null, "expires_at": null})).await;
+
+    assert_eq!(all.status, 200, "{}", all.body);
+    let shown = |answer: &Answer| {
+        let link = answer.json();
+        json!([link["title"], link["description"], link["tags"], link["expires_at"], link["is_active"]])
+    };
+    assert_eq!(shown(&all), json!(["T", "D", ["a", "b"], later, true]));
+    assert_eq!(shown(&one), json!(["U", "D", ["a", "b"], later, true]));
+    assert_eq!(shown(&none), json!([null, null, [], null, true]));
+    assert_eq!(none.json()["total_clicks"], 0);
+    assert_eq!(none.json()["short_code"], "launch");
+}
+
+#[tokio::test]
+async fn a_link_can_be_switched_off_and_on_again() {
+    let fixture = Fixture::new().await;
+
+    let off = fixture.patch(&json!({"is_active": false})).await;
+    let while_off = fixture.follow().await;
+    let on = fixture.patch(&json!({"is_active": true})).await;
+
+    assert_eq!((off.json()["status"].clone(), on.json()["status"].clone()), (json!("inactive"), json!("active")));
+    assert_eq!(while_off.problem(), (410, "this link is no longer active".into()));
+    assert_eq!(fixture.follow().await.status, 301);
+}
+
+#[tokio::test]
+async fn a_new_expiry_moves_the_time_to_live_and_none_removes_it() {
+    let fixture = Fixture::new().await;
+    let later = Timestamp::now().plus(Duration::from_secs(600));
+    let ttl = || fixture.db.scan("LinksTable").remove(0)["ttl"]["N"].as_str().map(str::to_owned);
+
+    fixture.patch(&json!({"expires_at": later})).await;
+    assert_eq!(ttl(), Some((later.unix_seconds() + 3_600).to_string()));
+
+    fixture.patch(&json!({"expires_at": null})).await;
+    assert_eq!(ttl(), None);
+}
+
+#[tokio::test]
+async fn an_expired_link_lives_again_with_a_later_expiry() {
+    let fixture = Fixture::new().await;
+    let past = LinkBuilder::new("expired").in_workspace(&fixture.workspace).owned_by(&fixture.owner);
+    fixture.db.store(&past.expires_at(Timestamp::now()).build()).await;
+    let later = Timestamp::now().plus(Duration::from_secs(600));
+
+    let answer = fixture
+        .patch_as(&fixture.owner, &fixture.workspace, Role::Member, "expired", &json!({"expires_at": later}))
+        .await;
+
+    assert_eq!(answer.json()["status"], "active");
+}
+
+#[tokio::test]
+async fn the_destination_never_changes() {
+    let fixture = Fixture::new().await;
+    let sentence = "the destination of a link never changes; create another link";
+
+    for body in [json!({"url": "https://evil.example"}), json!({"original_url": "https://evil.example", "title": "x"})]
+    {
+        assert_eq!(fixture.patch(&body).await.problem(), (400, sentence.into()));
+    }
+    assert_eq!(fixture.follow().await.header("location"), "https://example.com/landing");
+}
+
+#[tokio::test]
+async fn each_refusal_gives_its_reason() {
+    let fixture = Fixture::new().await;
+    let cases = [
+        (json!({"title": 5}), "title must be a string"),
+        (json!({"title": "x".repeat(501)}), "title must have at most 500 characters"),
+        (json!({"description": "x".repeat(2_001)}), "description must have at most 2000 characters"),
+        (json!({"tags": {}}), "tags must be a list of strings"),
+        (json!({"tags": ["x".repeat(51)]}), "each of the tags must have 1–50 characters"),
+        (json!({"expires_at": "soon"}), "expires_at must be an RFC 3339 date-time"),
+        (json!({"expires_at": "2020-01-01T00:00:00Z"}), "expires_at must be in the future"),
+        (json!({"is_active": "yes"}), "is_active must be true or false"),
+    ];
+
+    for (body, reason) in cases {
+        assert_eq!(fixture.patch(&body).await.problem(), (400, reason.into()), "{body}");
+    }
+    assert_eq!(fixture.patch(&json!({"title": "x".repeat(4_096)})).await.status, 413);
+}
+
+#[tokio::test]
+async fn an_unknown_member_changes_nothing() {
+    let fixture = Fixture::new().await;
+    let before = fixture.db.link("launch").await;
+
+    let answer = fixture.patch(&json!({"colour": "red"})).await;
+
+    assert_eq!(answer.status, 200);
+    assert_eq!(fixture.db.link("launch").await, before);
+}
+
+#[tokio::test]
+async fn only_who_may_changes_a_link() {
+    let fixture = Fixture::new().await;
+    let (colleague, elsewhere) = (UserId::generate(), WorkspaceId::generate());
+    let body = json!({"title": "mine now"});
+    let patch = async |user: &UserId, workspace: &WorkspaceId, role, code: &str| {
+        fixture.patch_as(user, workspace, role, code, &body).await.problem()
+    };
+
+    assert_eq!(patch(&colleague, &fixture.workspace, Role::Member, "launch").await, (403, "forbidden".into()));
+    assert_eq!(patch(&fixture.owner, &elsewhere, Role::Admin, "launch").await, (403, "forbidden".into()));
+    let viewer = patch(&fixture.owner, &fixture.workspace, Role::Viewer, "launch").await;
+    assert_eq!(viewer, (403, "your role does not allow this".into()));
+    assert_eq!(patch(&fixture.owner, &fixture.workspace, Role::Admin, "unknown").await, (404, "not found".into()));
+    assert_eq!(fixture.db.link("launch").await.title, None);
+    assert_eq!(patch(&colleague, &fixture.workspace, Role::Admin, "launch").await.0, 200);
+}
+
+#[tokio::test]
+async fn what_is_gone_stays_gone() {
+    let fixture = Fixture::new().await;
+    let link = fixture.db.link("launch").await;
+    fixture.db.links().delete(&link, &fixture.owner, Timestamp::now(), &correlation()).await.unwrap();
+
+    let deleted = fixture.patch(&json!({"is_active": true})).await;
+    let record = fixture.db.record("launch").await.unwrap();
+    fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+    let purged = fixture.patch(&json!({"is_active": true})).await;
+
+    assert!(matches!(link.state, LinkState::Active));
+    assert_eq!(deleted.problem(), (410, "this link was deleted".into()));
+    assert_eq!(purged.problem(), (410, "this link was deleted with its statistics".into()));
+}
+
+#[tokio::test]
+async fn without_statistics_it_still_changes_and_says_what_is_missing() {
+    let mut fixture = Fixture::new().await;
+    fixture.update.stats = StatsTable::new(TestDynamoDb::unreachable(), "StatsTable");
+
+    let answer = fixture.patch(&json!({"title": "T"})).await;
+
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.json()["total_clicks"], Value::Null);
+    assert_eq!(answer.json()["degraded"], json!(["clicks"]));
+}
