@@ -14,7 +14,7 @@ CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
 FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
 
 .DEFAULT_GOAL := help
-.PHONY: help up down url logs demo watch test fmt lint unit template e2e dlq redrive deploy clean
+.PHONY: help up down url logs demo seed watch test fmt lint unit template e2e dlq redrive deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -36,6 +36,9 @@ logs: ## follow the logs of the functions, and the emulator's warnings
 
 demo: ## take the five-minute tour (API_URL=… for another system)
 	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) infra/local/demo.py
+
+seed: ## fill a workspace with LINKS links (default 1000)
+	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) infra/local/seed.py $(LINKS)
 
 # Functions are built and restarted as you edit them; tables, queues and secrets are those of the local system.
 watch: ## serve the same routes from your working copy on WATCH_PORT (needs make up)
