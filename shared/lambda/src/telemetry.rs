@@ -13,7 +13,7 @@ use tracing::{
 use tracing_subscriber::{
     Layer,
     filter::filter_fn,
-    fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields, format::Writer},
+    fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields, MakeWriter, format::Writer},
     layer::SubscriberExt,
     registry::LookupSpan,
     util::SubscriberInitExt,
@@ -22,14 +22,24 @@ use tracing_subscriber::{
 /// Starts logging to standard output, where Lambda picks it up. `LOG_LEVEL` is `error`, `warn`, `info` (default) or `debug`.
 pub fn init(service: &'static str) {
     let level = env::var("LOG_LEVEL").ok().and_then(|level| level.parse().ok()).unwrap_or(Level::INFO);
-    let lines = tracing_subscriber::fmt::layer()
-        .fmt_fields(JsonFields)
-        .event_format(JsonLine { service })
-        .with_filter(filter_fn(move |metadata| is_wanted(metadata, level)));
+    let subscriber = tracing_subscriber::registry().with(lines(service, level, std::io::stdout));
     // A second call (in tests) keeps the first subscriber.
-    if tracing_subscriber::registry().with(lines).try_init().is_err() {
+    if subscriber.try_init().is_err() {
         tracing::debug!("logging was started before");
     }
+}
+
+/// The layer that writes the lines.
+pub fn lines<S, W>(service: &'static str, level: Level, writer: W) -> impl Layer<S>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
+    tracing_subscriber::fmt::layer()
+        .fmt_fields(JsonFields)
+        .event_format(JsonLine { service })
+        .with_writer(writer)
+        .with_filter(filter_fn(move |metadata| is_wanted(metadata, level)))
 }
 
 /// Libraries may only warn: at their lower levels they print requests, and with them tokens and addresses.
@@ -160,11 +170,7 @@ mod tests {
     fn logged(log: impl FnOnce()) -> Vec<Value> {
         let captured = Captured::default();
         let writer = captured.clone();
-        let lines = tracing_subscriber::fmt::layer()
-            .fmt_fields(JsonFields)
-            .event_format(JsonLine { service: "test" })
-            .with_writer(move || writer.clone())
-            .with_filter(filter_fn(|metadata| is_wanted(metadata, Level::DEBUG)));
+        let lines = lines("test", Level::DEBUG, move || writer.clone());
         tracing::subscriber::with_default(tracing_subscriber::registry().with(lines), log);
         let bytes = captured.0.lock().unwrap().clone();
         String::from_utf8(bytes).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()

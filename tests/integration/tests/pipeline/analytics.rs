@@ -138,6 +138,17 @@ async fn a_burst_over_several_thresholds_fires_each_milestone_once_and_in_order(
 }
 
 #[tokio::test]
+async fn one_transaction_can_pass_two_milestones() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let (few, many) = (clicks("launch", 7), clicks("launch", 95));
+    analytics(&db, &queues).consume(event_batch(&few)).await;
+
+    analytics(&db, &queues).consume(event_batch(&many)).await;
+
+    assert_eq!(milestones(&db), ["launch 10", "launch 100"]);
+}
+
+#[tokio::test]
 async fn a_milestone_belongs_to_the_click_that_reached_it() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let events = clicks("launch", 12);

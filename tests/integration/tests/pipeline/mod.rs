@@ -1,5 +1,6 @@
 mod analytics;
 mod expiry;
+mod logs;
 mod notify;
 mod purge;
 mod relay;

@@ -1,0 +1,98 @@
+//! What the functions log: the correlation id all the way, and nothing that belongs to a person.
+
+use std::{
+    io,
+    sync::{Arc, Mutex},
+};
+
+use linklet_domain::{Role, UserId, WorkspaceId};
+use linklet_lambda::{batch::Consumer, http::ShortUrls, telemetry};
+use linklet_notify::{Notify, Topic};
+use linklet_shorten::Shorten;
+use linklet_test_support::{
+    FakeNotifiers, FakeQueues, RequestBuilder, TestDynamoDb, authenticator, queue_batch, token_of,
+};
+use serde_json::{Value, json};
+use tracing::Level;
+use tracing_subscriber::layer::SubscriberExt as _;
+
+use crate::fixture::{analytics, redirect, relay};
+
+#[derive(Clone, Default)]
+struct Captured(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Captured {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Captured {
+    fn lines(&self) -> Vec<Value> {
+        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+#[tokio::test]
+async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_personal_is_logged() {
+    let (db, queues, outside) = (TestDynamoDb::start(), FakeQueues::start(), FakeNotifiers::start());
+    let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Member);
+    let shorten = Shorten::new(db.links(), authenticator(), ShortUrls::new(None));
+    let notify = Notify {
+        notifications: db.notifications(),
+        topic: Topic::new(outside.sns(), "arn:aws:sns:eu-central-1:123456789012:notifications"),
+        mailer: None,
+        dead_letters: linklet_lambda::batch::DeadLetterQueue::new(queues.client(), queues.url("dlq")),
+        max_receives: 5,
+    };
+    let captured = Captured::default();
+    let writer = captured.clone();
+    let lines = telemetry::lines("test", Level::DEBUG, move || writer.clone());
+    let guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(lines));
+
+    RequestBuilder::new("POST", "/api/shorten")
+        .token(&token)
+        .header("x-correlation-id", "creating-1")
+        .json(&json!({"url": "https://example.com/?secret=hunter2", "custom_code": "launch"}))
+        .send_to(&shorten)
+        .await;
+    RequestBuilder::new("GET", "/r/launch?secret=hunter2")
+        .header("x-correlation-id", "clicking-1")
+        .header("user-agent", "hunter2\"{}")
+        .source_ip("198.51.100.77")
+        .send_to(&redirect(&db))
+        .await;
+    relay(&db, &queues).consume(db.stream("LinksTable")).await;
+    relay(&db, &queues).consume(db.stream("ClicksTable")).await;
+    notify.consume(queue_batch(&queues.bodies("notify"))).await;
+    analytics(&db, &queues).consume(queue_batch(&queues.bodies("analytics"))).await;
+    notify.consume(queue_batch(&["no event, but hunter2".to_owned()])).await;
+    drop(guard);
+
+    let lines = captured.lines();
+    let ids_of = |message: &str| -> Vec<&str> {
+        lines
+            .iter()
+            .filter(|line| line["message"] == message)
+            .filter_map(|line| line["correlation_id"].as_str())
+            .collect()
+    };
+    assert_eq!(ids_of("request answered"), ["creating-1", "clicking-1"]);
+    assert_eq!(ids_of("notification delivered"), ["creating-1"]);
+    assert_eq!(ids_of("clicks counted"), ["clicking-1"]);
+    let answered = lines.iter().find(|line| line["message"] == "request answered").unwrap();
+    for member in ["level", "time", "service", "method", "path", "status", "duration_ms", "cold_start"] {
+        assert!(!answered[member].is_null(), "{member} is missing in {answered}");
+    }
+    for line in &lines {
+        for secret in ["hunter2", "ada@example.com", "198.51.100.77", token.as_str()] {
+            assert!(!line.to_string().contains(secret), "{line}");
+        }
+    }
+}
