@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Duration};
 use aws_sdk_dynamodb::{
     Client,
     operation::query::builders::QueryFluentBuilder,
-    types::{AttributeValue, DeleteRequest, WriteRequest},
+    types::{AttributeValue, DeleteRequest, Put, TransactWriteItem, WriteRequest},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -70,6 +70,55 @@ impl Table {
 }
 
 impl Table {
+    /// Reads one item consistently.
+    pub(crate) async fn get<T: DeserializeOwned>(
+        &self,
+        operation: &'static str,
+        key: Key,
+    ) -> Result<Option<T>, RepositoryError> {
+        let found = self
+            .client
+            .get_item()
+            .table_name(&self.name)
+            .set_key(Some(key.into_item()))
+            .consistent_read(true)
+            .send()
+            .await
+            .map_err(RepositoryError::unavailable(operation))?;
+        found.item.map(|item| from_item(operation, item)).transpose()
+    }
+
+    /// A transaction's action that creates an item and replaces none.
+    pub(crate) fn put_new(
+        &self,
+        operation: &'static str,
+        item: &impl Serialize,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        self.put_if(operation, item, IS_NEW, None)
+    }
+
+    /// A transaction's action that writes an item on a condition with at most one value. `#ttl` stands for the reserved word.
+    pub(crate) fn put_if(
+        &self,
+        operation: &'static str,
+        item: &impl Serialize,
+        condition: &str,
+        value: Option<(&str, AttributeValue)>,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        let mut put = Put::builder()
+            .table_name(&self.name)
+            .set_item(Some(to_item(operation, item)?))
+            .condition_expression(condition);
+        if condition.contains("#ttl") {
+            put = put.expression_attribute_names("#ttl", "ttl");
+        }
+        if let Some((name, value)) = value {
+            put = put.expression_attribute_values(name, value);
+        }
+        let put = put.build().map_err(RepositoryError::unavailable(operation))?;
+        Ok(TransactWriteItem::builder().put(put).build())
+    }
+
     /// Deletes items by their keys, 25 at a time, and asks again for what DynamoDB left undone in a successful answer.
     pub(crate) async fn delete_all(&self, operation: &'static str, keys: Vec<Item>) -> Result<(), RepositoryError> {
         const BATCH: usize = 25;

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     RepositoryError,
-    item::{IS_NEW, from_item, number, text},
+    item::{from_item, number, text},
 };
 
 /// The statistics of the cleanup.
@@ -64,7 +64,7 @@ impl LinksTable {
                 .0
                 .client
                 .transact_write_items()
-                .transact_items(self.put_if(&tombstone, IS_NEW, None)?)
+                .transact_items(self.0.put_new(OPERATION, &tombstone)?)
                 .transact_items(self.count_buried()?)
                 .send()
                 .await;

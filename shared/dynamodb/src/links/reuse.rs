@@ -15,12 +15,11 @@
 use aws_sdk_dynamodb::{
     error::SdkError,
     operation::{delete_item::DeleteItemError, put_item::PutItemError, transact_write_items::TransactWriteItemsError},
-    types::{AttributeValue, CancellationReason, Put, TransactWriteItem},
+    types::CancellationReason,
 };
 use linklet_domain::{
     CorrelationId, EventId, Invalid, Link, NormalizedUrl, Record, ShortCode, TargetUrl, Timestamp, WorkspaceId,
 };
-use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     CreateOutcome, LinksTable,
@@ -28,7 +27,7 @@ use super::{
 };
 use crate::{
     RepositoryError,
-    item::{IS_NEW, Key, from_item, number, text, to_item},
+    item::{number, text, to_item},
 };
 
 /// A client's name for a request, by which a repetition is recognised for 24 hours: 1–255 visible ASCII characters.
@@ -96,18 +95,26 @@ impl LinksTable {
         if reusable.is_none() && answer.is_none() {
             return self.put_link(link, &change_id, correlation_id).await;
         }
-        let mut actions = vec![self.put_if(&LinkItem::new(link, &change_id, correlation_id), IS_NEW, None)?];
+        let mut actions = vec![self.0.put_new(OPERATION, &LinkItem::new(link, &change_id, correlation_id))?];
         if let Some(standing) = reusable {
             actions.push(match standing {
-                Reusable::Stale(code) => {
-                    self.put_if(&ReuseItem::new(link), "short_code = :stale", Some((":stale", text(code))))?
-                }
-                Reusable::Link(_) | Reusable::None => self.put_if(&ReuseItem::new(link), IS_NEW, None)?,
+                Reusable::Stale(code) => self.0.put_if(
+                    OPERATION,
+                    &ReuseItem::new(link),
+                    "short_code = :stale",
+                    Some((":stale", text(code))),
+                )?,
+                Reusable::Link(_) | Reusable::None => self.0.put_new(OPERATION, &ReuseItem::new(link))?,
             });
         }
         if let Some((key, answer)) = answer {
             let item = idempotency_item(&link.workspace, key, answer, link.created_at);
-            actions.push(self.put_if(&item, KEY_IS_FREE, Some((":now", number(&link.created_at.unix_seconds()))))?);
+            actions.push(self.0.put_if(
+                OPERATION,
+                &item,
+                KEY_IS_FREE,
+                Some((":now", number(&link.created_at.unix_seconds()))),
+            )?);
         }
         let sent = self.0.client.transact_write_items().set_transact_items(Some(actions)).send().await;
         match sent.map_err(SdkError::into_service_error) {
@@ -126,7 +133,7 @@ impl LinksTable {
     /// When DynamoDB can't be reached.
     pub async fn reusable(&self, workspace: &WorkspaceId, target: &TargetUrl) -> Result<Reusable, RepositoryError> {
         let key = reuse_key(workspace, &NormalizedUrl::of(target).digest());
-        let Some(entry) = self.get::<ReuseItem>("look up a URL", key).await? else {
+        let Some(entry) = self.0.get::<ReuseItem>("look up a URL", key).await? else {
             return Ok(Reusable::None);
         };
         match self.find(&entry.short_code).await? {
@@ -145,7 +152,7 @@ impl LinksTable {
         key: &IdempotencyKey,
         now: Timestamp,
     ) -> Result<Option<FirstAnswer>, RepositoryError> {
-        let found = self.get::<IdempotencyItem>("look up a first answer", idempotency_key(workspace, &key.0)).await?;
+        let found = self.0.get::<IdempotencyItem>("look up a first answer", idempotency_key(workspace, &key.0)).await?;
         // DynamoDB deletes some time after the TTL, so the time is checked here as well.
         let current = found.filter(|item| item.ttl > now.unix_seconds());
         Ok(current.map(|item| FirstAnswer { fingerprint: item.fingerprint, status: item.status, body: item.answer }))
@@ -198,41 +205,6 @@ impl LinksTable {
             Ok(_) | Err(DeleteItemError::ConditionalCheckFailedException(_)) => Ok(()),
             Err(error) => Err(RepositoryError::unavailable("free a URL")(error)),
         }
-    }
-
-    async fn get<T: DeserializeOwned>(&self, operation: &'static str, key: Key) -> Result<Option<T>, RepositoryError> {
-        let found = self
-            .0
-            .client
-            .get_item()
-            .table_name(&self.0.name)
-            .set_key(Some(key.into_item()))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(RepositoryError::unavailable(operation))?;
-        found.item.map(|item| from_item(operation, item)).transpose()
-    }
-
-    pub(super) fn put_if(
-        &self,
-        item: &impl Serialize,
-        condition: &str,
-        value: Option<(&str, AttributeValue)>,
-    ) -> Result<TransactWriteItem, RepositoryError> {
-        const OPERATION: &str = "create a link";
-        let mut put = Put::builder()
-            .table_name(&self.0.name)
-            .set_item(Some(to_item(OPERATION, item)?))
-            .condition_expression(condition);
-        if condition.contains("#ttl") {
-            put = put.expression_attribute_names("#ttl", "ttl");
-        }
-        if let Some((name, value)) = value {
-            put = put.expression_attribute_values(name, value);
-        }
-        let put = put.build().map_err(RepositoryError::unavailable(OPERATION))?;
-        Ok(TransactWriteItem::builder().put(put).build())
     }
 }
 

@@ -11,7 +11,7 @@ use aws_sdk_dynamodb::{
     Client,
     error::SdkError,
     operation::transact_write_items::TransactWriteItemsError,
-    types::{AttributeValue, CancellationReason, KeysAndAttributes, Put, TransactWriteItem},
+    types::{CancellationReason, KeysAndAttributes, TransactWriteItem},
 };
 use linklet_domain::{CorrelationId, Day, EventId, LinkStats, MilestoneReached, ShortCode, Timestamp, WorkspaceId};
 use serde::Serialize;
@@ -23,8 +23,10 @@ use self::item::{
 pub(crate) use self::item::{MILESTONE_PREFIX, MilestoneItem};
 use crate::{
     RepositoryError,
-    item::{IS_NEW, Item, Key, Table, from_item, number, text, to_item},
+    item::{Item, Key, Table, from_item, number, text, to_item},
 };
+
+const COUNT: &str = "count clicks";
 
 /// The table of statistics.
 #[derive(Debug, Clone)]
@@ -129,15 +131,14 @@ impl StatsTable {
     /// # Errors
     /// When DynamoDB can't be reached; whether the events are counted is then unknown, and counting them again is safe.
     pub async fn commit(&self, counting: &Counting<'_>) -> Result<CommitOutcome, RepositoryError> {
-        const OPERATION: &str = "count clicks";
         let sent = self.0.client.transact_write_items().set_transact_items(Some(self.actions(counting)?)).send().await;
         match sent {
             Ok(_) => Ok(CommitOutcome::Committed),
             Err(error) => match cancellation_reasons(&error) {
                 Some(reasons) => {
-                    outcome_of(reasons, counting.events).ok_or_else(|| RepositoryError::unavailable(OPERATION)(error))
+                    outcome_of(reasons, counting.events).ok_or_else(|| RepositoryError::unavailable(COUNT)(error))
                 }
-                None => Err(RepositoryError::unavailable(OPERATION)(error)),
+                None => Err(RepositoryError::unavailable(COUNT)(error)),
             },
         }
     }
@@ -147,7 +148,7 @@ impl StatsTable {
         let Counting { code, workspace, before, after, events, milestones, now } = counting;
         let mut actions = Vec::with_capacity(Self::MAX_ACTIONS);
         for event in *events {
-            actions.push(self.put_new(&SeenItem::new(event, *now))?);
+            actions.push(self.0.put_new(COUNT, &SeenItem::new(event, *now))?);
         }
         actions.push(self.put_over(&TotalItem::new(code, workspace, &after.totals), before.stats.totals.total_clicks)?);
         for (day, stats) in &after.days {
@@ -157,37 +158,17 @@ impl StatsTable {
             }
         }
         for milestone in *milestones {
-            actions.push(self.put_new(&MilestoneItem::new(milestone))?);
+            actions.push(self.0.put_new(COUNT, &MilestoneItem::new(milestone))?);
         }
         Ok(actions)
-    }
-
-    fn put_new(&self, item: &impl Serialize) -> Result<TransactWriteItem, RepositoryError> {
-        self.put(item, IS_NEW, None)
     }
 
     /// Replaces an item that still has the count it was read with. Counts only grow, so an equal count is an equal item.
     fn put_over(&self, item: &impl Serialize, counted_before: u64) -> Result<TransactWriteItem, RepositoryError> {
         if counted_before == 0 {
-            return self.put_new(item);
+            return self.0.put_new(COUNT, item);
         }
-        self.put(item, "total_clicks = :before", Some((":before", number(&counted_before))))
-    }
-
-    fn put(
-        &self,
-        item: &impl Serialize,
-        condition: &str,
-        value: Option<(&str, AttributeValue)>,
-    ) -> Result<TransactWriteItem, RepositoryError> {
-        let put = Put::builder()
-            .table_name(&self.0.name)
-            .set_item(Some(to_item("count clicks", item)?))
-            .condition_expression(condition)
-            .set_expression_attribute_values(value.map(|(name, value)| HashMap::from([(name.to_owned(), value)])))
-            .build()
-            .map_err(RepositoryError::unavailable("count clicks"))?;
-        Ok(TransactWriteItem::builder().put(put).build())
+        self.0.put_if(COUNT, item, "total_clicks = :before", Some((":before", number(&counted_before))))
     }
 
     /// A link's totals and its days from `since` on, in one Query; `None` for a link without counted clicks.

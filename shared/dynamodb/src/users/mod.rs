@@ -2,13 +2,8 @@
 
 mod item;
 
-use aws_sdk_dynamodb::{
-    Client,
-    operation::transact_write_items::TransactWriteItemsError,
-    types::{Put, TransactWriteItem},
-};
+use aws_sdk_dynamodb::{Client, operation::transact_write_items::TransactWriteItemsError};
 use linklet_domain::{Account, EmailAddress, Membership, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug};
-use serde::Serialize;
 
 use self::item::{
     EmailItem, MEMBER_PREFIX, MemberItem, SlugItem, USER, UserItem, WorkspaceItem, email_key, slug_key, user_key,
@@ -16,7 +11,7 @@ use self::item::{
 };
 use crate::{
     RepositoryError,
-    item::{IS_NEW, Key, Table, from_item, text, to_item},
+    item::{Key, Table, from_item, text},
 };
 
 /// The table of accounts and workspaces.
@@ -68,16 +63,14 @@ impl UsersTable {
             .0
             .client
             .transact_write_items()
-            .transact_items(self.put_new(&email)?)
-            .transact_items(self.put_new(&slug)?)
-            .transact_items(self.put_new(&UserItem::from(account))?)
-            .transact_items(self.put_new(&WorkspaceItem::new(
-                workspace,
-                workspace_name,
-                workspace_slug,
-                account.created_at,
-            ))?)
-            .transact_items(self.put_new(&MemberItem::new(&account.id, membership))?)
+            .transact_items(self.0.put_new(OPERATION, &email)?)
+            .transact_items(self.0.put_new(OPERATION, &slug)?)
+            .transact_items(self.0.put_new(OPERATION, &UserItem::from(account))?)
+            .transact_items(self.0.put_new(
+                OPERATION,
+                &WorkspaceItem::new(workspace, workspace_name, workspace_slug, account.created_at),
+            )?)
+            .transact_items(self.0.put_new(OPERATION, &MemberItem::new(&account.id, membership))?)
             .send()
             .await;
         match sent.map_err(aws_sdk_dynamodb::error::SdkError::into_service_error) {
@@ -98,17 +91,6 @@ impl UsersTable {
         }
     }
 
-    fn put_new(&self, item: &impl Serialize) -> Result<TransactWriteItem, RepositoryError> {
-        const OPERATION: &str = "register an account";
-        let put = Put::builder()
-            .table_name(&self.0.name)
-            .set_item(Some(to_item(OPERATION, item)?))
-            .condition_expression(IS_NEW)
-            .build()
-            .map_err(RepositoryError::unavailable(OPERATION))?;
-        Ok(TransactWriteItem::builder().put(put).build())
-    }
-
     /// The account with this address and its memberships, oldest first.
     ///
     /// # Errors
@@ -118,7 +100,7 @@ impl UsersTable {
         email: &EmailAddress,
     ) -> Result<Option<(Account, Vec<Membership>)>, RepositoryError> {
         const OPERATION: &str = "find an account";
-        let owner = self.get::<EmailItem>(OPERATION, email_key(email)).await?;
+        let owner = self.0.get::<EmailItem>(OPERATION, email_key(email)).await?;
         // The same reads for an unknown address, or the time of an answer would tell which addresses are known.
         let user = owner.map_or_else(UserId::generate, |item| item.user_id);
         let query = self
@@ -147,7 +129,7 @@ impl UsersTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn workspace_by_slug(&self, slug: &WorkspaceSlug) -> Result<Option<WorkspaceId>, RepositoryError> {
-        Ok(self.get::<SlugItem>("find a workspace", slug_key(slug)).await?.map(|item| item.workspace_id))
+        Ok(self.0.get::<SlugItem>("find a workspace", slug_key(slug)).await?.map(|item| item.workspace_id))
     }
 
     /// Replaces a password hash, unless somebody has replaced it in the meantime.
@@ -168,23 +150,5 @@ impl UsersTable {
             .await
             .map_err(RepositoryError::unavailable("replace a password hash"))?;
         Ok(())
-    }
-
-    async fn get<T: serde::de::DeserializeOwned>(
-        &self,
-        operation: &'static str,
-        key: Key,
-    ) -> Result<Option<T>, RepositoryError> {
-        let found = self
-            .0
-            .client
-            .get_item()
-            .table_name(&self.0.name)
-            .set_key(Some(key.into_item()))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(RepositoryError::unavailable(operation))?;
-        found.item.map(|item| from_item(operation, item)).transpose()
     }
 }
