@@ -1,7 +1,7 @@
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::{
     Client,
-    config::{BehaviorVersion, Credentials, Region, retry::RetryConfig},
+    config::{BehaviorVersion, Builder, Credentials, Intercept, Region, retry::RetryConfig},
 };
 use dynoxide::Database;
 use linklet_domain::{CorrelationId, Link, Record};
@@ -13,6 +13,7 @@ use crate::{Template, serve_in_background};
 /// DynamoDB with the template's tables, each test's own. It ends with the test's process.
 pub struct TestDynamoDb {
     database: Database,
+    endpoint: String,
     client: Client,
 }
 
@@ -35,19 +36,26 @@ impl TestDynamoDb {
         }
         let served = database.clone();
         let address = serve_in_background(move |listener| dynoxide::server::serve_on(listener, served));
-        Self { database, client: client(&format!("http://{address}")) }
+        let endpoint = format!("http://{address}");
+        Self { database, client: Client::from_conf(config(&endpoint).build()), endpoint }
     }
 
     /// A client of a DynamoDB that doesn't answer, since nothing listens there.
     #[must_use]
     pub fn unreachable() -> Client {
-        client("http://127.0.0.1:9")
+        Client::from_conf(config("http://127.0.0.1:9").build())
     }
 
     /// The SDK's client.
     #[must_use]
     pub fn client(&self) -> Client {
         self.client.clone()
+    }
+
+    /// Another client, with this between it and DynamoDB.
+    #[must_use]
+    pub fn client_with(&self, interceptor: impl Intercept + 'static) -> Client {
+        Client::from_conf(config(&self.endpoint).interceptor(interceptor).build())
     }
 
     /// The table of links.
@@ -162,13 +170,11 @@ impl TestDynamoDb {
     }
 }
 
-fn client(endpoint: &str) -> Client {
-    let config = aws_sdk_dynamodb::Config::builder()
+fn config(endpoint: &str) -> Builder {
+    aws_sdk_dynamodb::Config::builder()
         .behavior_version(BehaviorVersion::latest())
         .endpoint_url(endpoint)
         .region(Region::new("eu-central-1"))
         .credentials_provider(Credentials::new("test", "test", None, None, "test"))
         .retry_config(RetryConfig::standard().with_max_attempts(1))
-        .build();
-    Client::from_conf(config)
 }

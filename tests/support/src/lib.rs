@@ -8,6 +8,7 @@
 
 mod builders;
 mod database;
+mod faults;
 mod http;
 mod notifiers;
 mod queues;
@@ -15,6 +16,7 @@ mod template;
 
 pub use builders::{LinkBuilder, click_event, click_in, event_batch, queue_batch};
 pub use database::TestDynamoDb;
+pub use faults::{Fault, Faults};
 pub use http::{Answer, RequestBuilder, TOKEN_SECRET, answer, authenticator, issuer, token_for, token_of};
 pub use notifiers::FakeNotifiers;
 pub use queues::{FakeQueues, Outage};

@@ -1,4 +1,5 @@
 mod analytics;
+mod exactness;
 mod expiry;
 mod logs;
 mod notify;
