@@ -14,7 +14,7 @@ CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
 FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
 
 .DEFAULT_GOAL := help
-.PHONY: help up down url logs demo seed watch test fmt lint unit template e2e dlq redrive deploy clean
+.PHONY: help up down url logs demo seed watch startapi test fmt lint unit template e2e dlq redrive deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -45,6 +45,15 @@ watch: ## serve the same routes from your working copy on WATCH_PORT (needs make
 	@$(LINKLET) install emulator cargo-lambda
 	@$(EMULATOR_PYTHON) infra/local/linklet.py env --public-base-url http://127.0.0.1:$(WATCH_PORT) > .linklet/watch.env
 	$(CARGO_LAMBDA) watch --invoke-address 127.0.0.1 --invoke-port $(WATCH_PORT) --env-file .linklet/watch.env
+
+# Needs Docker, release binaries and the tables of a stack on AWS: see the README.
+ENV_VARS ?= env.json
+
+startapi: ## run the API with `sam local start-api`, variables from ENV_VARS
+	@$(LINKLET) install sam cargo-lambda
+	$(CARGO_LAMBDA) build --release $(addprefix --package ,$(FUNCTIONS))
+	@mkdir -p .linklet && $(SAM_PYTHON) infra/local/sam_local.py > .linklet/sam-local.yaml
+	$(SAM) local start-api --template .linklet/sam-local.yaml --env-vars $(ENV_VARS)
 
 # ----------------------------------------------------------------------------------------------------------------- Tests
 

@@ -35,6 +35,8 @@ pub struct Analytics {
     pub queue: Publisher,
     /// Messages that are no clicks go here.
     pub dead_letters: DeadLetterQueue,
+    /// How long a batch may delete, all of its purges together.
+    pub purge_turn: Duration,
 }
 
 /// How many links are counted at a time. Their transactions don't touch each other.
@@ -57,8 +59,9 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
         let mut failed = self.dead_letters.park_all(unreadable).await;
         let counted = stream::iter(links).map(|(code, clicks)| self.count_link(code, clicks));
         failed.extend(counted.buffer_unordered(CONCURRENCY).concat().await);
+        let until = Instant::now() + self.purge_turn;
         for purge in purges {
-            if !self.purge(&purge.event).await {
+            if !self.purge(&purge.event, until).await {
                 failed.push(purge.message_id);
             }
         }

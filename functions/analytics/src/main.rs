@@ -1,6 +1,6 @@
 //! Counting clicks. This file only wires; `handler.rs` decides.
 
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Duration};
 
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
@@ -23,6 +23,8 @@ async fn run() -> Result<(), StartError> {
         clicks: ClicksTable::new(dynamodb, clicks),
         queue: Publisher::new(sqs.clone(), queue),
         dead_letters: DeadLetterQueue::new(sqs, dead_letters),
+        // The function may run for 30 s, and counts before it deletes.
+        purge_turn: Duration::from_secs(15),
     })
     .await
 }

@@ -1,15 +1,12 @@
 //! Forgetting a purged link.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use linklet_domain::{Event, ShortCode};
 use linklet_dynamodb::{Purged, RepositoryError};
 use linklet_lambda::telemetry::chain;
 
 use crate::{Analytics, batches::Clicked};
-
-/// How long one turn deletes. The function may run for 30 s, and has counted before.
-const TURN: Duration = Duration::from_secs(15);
 
 /// How far a turn has come.
 enum Progress {
@@ -20,10 +17,10 @@ enum Progress {
 impl Analytics {
     /// Deletes everything about the link, and says whether the message is done with. A link with very many clicks takes more
     /// than one turn: then the event is sent again, since a message that merely failed would end in the dead-letter queue.
-    pub(crate) async fn purge(&self, event: &Event) -> bool {
+    pub(crate) async fn purge(&self, event: &Event, until: Instant) -> bool {
         let linklet_domain::EventDetail::UrlPurged(purged) = &event.detail else { return false };
         let code = &purged.short_code;
-        match self.purge_for(code, event, TURN).await {
+        match self.purge_until(code, event, until).await {
             Ok(Progress::Done) => {
                 tracing::info!(
                     short_code = code.as_str(),
@@ -40,12 +37,11 @@ impl Analytics {
         }
     }
 
-    async fn purge_for(&self, code: &ShortCode, event: &Event, turn: Duration) -> Result<Progress, RepositoryError> {
-        let started = Instant::now();
+    async fn purge_until(&self, code: &ShortCode, event: &Event, until: Instant) -> Result<Progress, RepositoryError> {
         // First the numbers, after which nothing is counted any more; then the clicks, which may be many.
         self.stats.purge(code, event.occurred_at).await?;
         while self.clicks.purge_some(code).await? == Purged::Some {
-            if started.elapsed() >= turn {
+            if Instant::now() >= until {
                 return Ok(Progress::More);
             }
         }

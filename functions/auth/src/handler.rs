@@ -30,7 +30,7 @@ impl Handler for Auth {
         match (request.method(), request.segments().as_slice()) {
             (&Method::POST, ["api", "auth", "register"]) => self.register(request).await,
             (&Method::POST, ["api", "auth", "login"]) => self.login(request).await,
-            (&Method::GET, ["api", "me"]) => self.me(request),
+            (&Method::GET, ["api", "me"]) => self.me(request).await,
             _ => Err(ApiError::NotFound("no such route")),
         }
     }
@@ -121,8 +121,8 @@ impl Auth {
         }
     }
 
-    fn me(&self, request: &Request) -> Result<Response, ApiError> {
-        let caller = self.authenticator.authenticate(request)?;
+    async fn me(&self, request: &Request) -> Result<Response, ApiError> {
+        let caller = self.authenticator.authenticate(request).await?;
         Ok(json(
             StatusCode::OK,
             &json!({

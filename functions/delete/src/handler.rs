@@ -17,7 +17,7 @@ pub struct Delete {
 
 impl Handler for Delete {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let caller = self.authenticator.require(request, Role::Member);
+        let caller = self.authenticator.require(request, Role::Member).await;
         match (request.method(), request.segments().as_slice()) {
             (&Method::DELETE, ["api", "urls", code]) => self.deactivate(request, &caller?, code).await,
             (&Method::DELETE, ["api", "links", code]) => self.purge(request, &caller?, code).await,

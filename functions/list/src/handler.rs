@@ -25,7 +25,7 @@ pub struct List {
 
 impl Handler for List {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let caller = self.authenticator.require(request, Role::Viewer);
+        let caller = self.authenticator.require(request, Role::Viewer).await;
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["api", "urls"]) => self.feed(request, &caller?).await,
             (&Method::GET, ["api", "links"]) => self.pages(request, &caller?).await,

@@ -20,7 +20,7 @@ impl Handler for Notifications {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["api", "notifications"]) => {
-                let caller = self.authenticator.authenticate(request)?;
+                let caller = self.authenticator.authenticate(request).await?;
                 self.list(request, &caller).await
             }
             _ => Err(ApiError::NotFound("no such route")),

@@ -7,10 +7,11 @@
 mod mail;
 mod topic;
 
-use std::{error::Error, time::Instant};
+use std::{collections::BTreeMap, error::Error, time::Instant};
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
-use linklet_domain::{Event, EventDetail, Notification, Timestamp};
+use futures_util::{StreamExt as _, stream};
+use linklet_domain::{Event, EventDetail, EventId, Notification, Timestamp};
 use linklet_dynamodb::{NotificationsTable, RepositoryError};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue, Received, Unreadable},
@@ -56,17 +57,37 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Notify {
         let records = batch.records.len();
         let (readable, unreadable) = batch::read(batch);
         let mut failed = self.dead_letters.park_all(unreadable).await;
-        for received in readable {
-            if !self.process(&received).await {
-                failed.push(received.message_id);
-            }
-        }
+        let processed = stream::iter(by_event(readable)).map(|deliveries| self.process_all(deliveries));
+        failed.extend(processed.buffer_unordered(CONCURRENCY).concat().await);
         batch::log(records, failed.len(), started);
         batch::failures(failed)
     }
 }
 
+/// How many events are told at a time, so that a slow mail service can't make a batch outlive the function.
+const CONCURRENCY: usize = 10;
+
+/// SQS may deliver an event twice in a batch. The deliveries of one event stay together, to be worked on one after another.
+fn by_event(received: Vec<Received>) -> Vec<Vec<Received>> {
+    let mut events: BTreeMap<EventId, Vec<Received>> = BTreeMap::new();
+    for message in received {
+        events.entry(message.event.event_id.clone()).or_default().push(message);
+    }
+    events.into_values().collect()
+}
+
 impl Notify {
+    /// Returns the ids of the messages that have to come again.
+    async fn process_all(&self, deliveries: Vec<Received>) -> Vec<String> {
+        let mut failed = Vec::new();
+        for received in deliveries {
+            if !self.process(&received).await {
+                failed.push(received.message_id);
+            }
+        }
+        failed
+    }
+
     /// Says whether the message is done with.
     async fn process(&self, received: &Received) -> bool {
         let event = &received.event;

@@ -32,6 +32,24 @@ pub struct Relay {
     pub dead_letters: DeadLetterQueue,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Queue {
+    Analytics,
+    Notify,
+}
+
+/// The bindings: which queues an event goes to.
+fn queues(event: &EventDetail) -> &'static [Queue] {
+    match event {
+        EventDetail::UrlClicked(_) => &[Queue::Analytics],
+        EventDetail::UrlPurged(_) => &[Queue::Analytics, Queue::Notify],
+        EventDetail::UrlCreated(_)
+        | EventDetail::UrlDeleted(_)
+        | EventDetail::UrlExpired(_)
+        | EventDetail::MilestoneReached(_) => &[Queue::Notify],
+    }
+}
+
 /// An event on its way, with its record's position in the batch.
 struct Outgoing {
     position: usize,
@@ -55,12 +73,9 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
             }
         }
         failed.extend(self.bury(&expired).await);
-        let for_analytics = |outgoing: &&Outgoing| {
-            matches!(outgoing.event.detail, EventDetail::UrlClicked(_) | EventDetail::UrlPurged(_))
-        };
-        let for_notify = |outgoing: &&Outgoing| !matches!(outgoing.event.detail, EventDetail::UrlClicked(_));
-        failed.extend(publish(&self.analytics, outgoing.iter().filter(for_analytics).collect()).await);
-        failed.extend(publish(&self.notify, outgoing.iter().filter(for_notify).collect()).await);
+        let bound_for = |queue| outgoing.iter().filter(move |one| queues(&one.event.detail).contains(&queue)).collect();
+        failed.extend(publish(&self.analytics, bound_for(Queue::Analytics)).await);
+        failed.extend(publish(&self.notify, bound_for(Queue::Notify)).await);
         batch::log(batch.records.len(), failed.len(), started);
         failure_at(failed.into_iter().min().map(|position| &batch.records[position]))
     }

@@ -45,7 +45,7 @@ impl Handler for Shorten {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::POST, ["api", "shorten"]) => {
-                let caller = self.authenticator.require(request, Role::Member)?;
+                let caller = self.authenticator.require(request, Role::Member).await?;
                 self.shorten(request, &caller).await
             }
             _ => Err(ApiError::NotFound("no such route")),

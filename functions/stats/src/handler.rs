@@ -29,7 +29,7 @@ impl Handler for Stats {
             (&Method::GET, ["api", "stats", code]) => self.summary(request, code).await,
             (&Method::GET, ["api", "stats", code, "timeline"]) => self.timeline(request, code).await,
             (&Method::GET, ["api", "admin", "cleanup", "stats"]) => {
-                self.authenticator.require(request, Role::Admin)?;
+                self.authenticator.require(request, Role::Admin).await?;
                 self.cleanup(request).await
             }
             _ => Err(ApiError::NotFound("no such route")),

@@ -26,7 +26,7 @@ impl Handler for Update {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::PATCH, ["api", "links", code]) => {
-                let caller = self.authenticator.require(request, Role::Member)?;
+                let caller = self.authenticator.require(request, Role::Member).await?;
                 self.update(request, &caller, code).await
             }
             _ => Err(ApiError::NotFound("no such route")),

@@ -6,13 +6,13 @@ use aws_config::{BehaviorVersion, SdkConfig, retry::RetryConfig, timeout::Timeou
 
 /// Loads region, credentials and endpoint from the environment.
 ///
-/// The limits suit a function that answers within 10 seconds: a lost connection is given up early enough to try again, and
-/// no call outlives its caller. (The SDK's defaults would wait without end for an answer.)
+/// The limits suit a function that has 10 seconds and makes up to four calls one after another: a lost connection is given up
+/// early enough to try again, and the caller still gets an answer of ours. (The SDK's defaults would wait without end.)
 pub async fn load() -> SdkConfig {
     let timeouts = TimeoutConfig::builder()
-        .connect_timeout(Duration::from_millis(1_000))
-        .operation_attempt_timeout(Duration::from_millis(2_500))
-        .operation_timeout(Duration::from_millis(6_000))
+        .connect_timeout(Duration::from_millis(800))
+        .operation_attempt_timeout(Duration::from_millis(1_500))
+        .operation_timeout(Duration::from_millis(2_400))
         .build();
     aws_config::defaults(BehaviorVersion::latest())
         .timeout_config(timeouts)

@@ -1,11 +1,14 @@
 //! Who is calling.
 //!
 //! A [`Caller`] can only be had from an [`Authenticator`], so a function that takes one can't be reached without a token.
-//! Verifying needs no I/O: the secret is read once per execution environment.
+//! Verifying needs no I/O: the secret is read once per execution environment, and again only after a rotation.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
 
-use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, errors::ErrorKind};
 use lambda_http::http::header;
 use linklet_domain::{EmailAddress, Invalid, Link, Record, Role, Timestamp, UserId, WorkspaceId};
 use serde::{Deserialize, Serialize};
@@ -13,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     http::{ApiError, Request},
     secrets::{self, SecretError},
+    telemetry::chain,
 };
 
 const ISSUER: &str = "url-shortener";
@@ -89,22 +93,55 @@ impl TokenSecret {
 }
 
 /// Turns tokens into callers.
+///
+/// The secret is read once. A token with an unknown signature has it read again, at most every ten seconds: after a rotation, an
+/// execution environment that is older than the new secret learns it from the first token that is signed with it.
 pub struct Authenticator {
-    keys: Vec<DecodingKey>,
+    keys: Mutex<Keys>,
+    source: Option<Source>,
+    reload_interval: Duration,
     validation: Validation,
 }
 
+struct Keys {
+    known: Arc<[DecodingKey]>,
+    read_at: Instant,
+}
+
+/// Where the secret comes from.
+struct Source {
+    client: aws_sdk_secretsmanager::Client,
+    secret_id: String,
+}
+
+impl Source {
+    /// The current secret and, so that a rotation ends no session, the one before.
+    async fn read(&self) -> Result<Vec<TokenSecret>, KeyError> {
+        let mut secrets = vec![TokenSecret::parse(secrets::current(&self.client, &self.secret_id).await?)?];
+        if let Some(previous) = secrets::previous(&self.client, &self.secret_id).await? {
+            secrets.push(TokenSecret::parse(previous)?);
+        }
+        Ok(secrets)
+    }
+}
+
+fn decoding_keys(secrets: &[TokenSecret]) -> Arc<[DecodingKey]> {
+    secrets.iter().map(|secret| DecodingKey::from_secret(secret.0.as_bytes())).collect()
+}
+
 impl Authenticator {
-    /// Reads the secret and, so that a rotation ends no session, the one before.
+    /// How often a token with an unknown signature may have the secret read again: seldom enough that nobody can run up a bill
+    /// with forged tokens.
+    const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
+
+    /// Reads the secret and the one before it.
     ///
     /// # Errors
     /// When they can't be read or are too short.
     pub async fn load(client: &aws_sdk_secretsmanager::Client, secret_id: &str) -> Result<Self, KeyError> {
-        let mut secrets = vec![TokenSecret::parse(secrets::current(client, secret_id).await?)?];
-        if let Some(previous) = secrets::previous(client, secret_id).await? {
-            secrets.push(TokenSecret::parse(previous)?);
-        }
-        Ok(Self::new(&secrets))
+        let source = Source { client: client.clone(), secret_id: secret_id.to_owned() };
+        let secrets = source.read().await?;
+        Ok(Self { source: Some(source), ..Self::new(&secrets) })
     }
 
     /// Accepts tokens signed with any of these secrets.
@@ -114,16 +151,27 @@ impl Authenticator {
         validation.leeway = 0;
         validation.set_issuer(&[ISSUER]);
         validation.set_required_spec_claims(&["exp", "iss", "sub"]);
-        Self { keys: secrets.iter().map(|secret| DecodingKey::from_secret(secret.0.as_bytes())).collect(), validation }
+        let keys = Keys { known: decoding_keys(secrets), read_at: Instant::now() };
+        Self { keys: Mutex::new(keys), source: None, reload_interval: Self::RELOAD_INTERVAL, validation }
+    }
+
+    /// The same with another interval between readings of the secret.
+    #[must_use]
+    pub fn reloading_every(self, reload_interval: Duration) -> Self {
+        Self { reload_interval, ..self }
     }
 
     /// Who sent the request.
     ///
     /// # Errors
     /// 401 without a valid token. The log says why, the answer doesn't.
-    pub fn authenticate(&self, request: &Request) -> Result<Caller, ApiError> {
+    pub async fn authenticate(&self, request: &Request) -> Result<Caller, ApiError> {
         let token = request.header(header::AUTHORIZATION).and_then(bearer_token).ok_or(ApiError::Unauthorized)?;
-        self.verify(token).map_err(|error| {
+        let mut verified = self.verify(token);
+        if verified.as_ref().is_err_and(|error| *error.kind() == ErrorKind::InvalidSignature) && self.reload().await {
+            verified = self.verify(token);
+        }
+        verified.map_err(|error| {
             tracing::info!(reason = %error, "a token was refused");
             ApiError::Unauthorized
         })
@@ -133,20 +181,48 @@ impl Authenticator {
     ///
     /// # Errors
     /// 401 without a valid token, 403 with a lesser role.
-    pub fn require(&self, request: &Request, role: Role) -> Result<Caller, ApiError> {
-        let caller = self.authenticate(request)?;
+    pub async fn require(&self, request: &Request, role: Role) -> Result<Caller, ApiError> {
+        let caller = self.authenticate(request).await?;
         if caller.role >= role { Ok(caller) } else { Err(ApiError::Forbidden("your role does not allow this")) }
     }
 
     fn verify(&self, token: &str) -> Result<Caller, jsonwebtoken::errors::Error> {
-        let mut refusal = jsonwebtoken::errors::ErrorKind::InvalidSignature.into();
-        for key in &self.keys {
+        let keys = self.keys().known.clone();
+        let mut refusal = ErrorKind::InvalidSignature.into();
+        for key in keys.iter() {
             match jsonwebtoken::decode::<Claims>(token, key, &self.validation) {
                 Ok(token) => return Ok(token.claims.into()),
                 Err(error) => refusal = error,
             }
         }
         Err(refusal)
+    }
+
+    /// Reads the secret again if that is due, and says whether there may be a new one.
+    async fn reload(&self) -> bool {
+        let Some(source) = &self.source else { return false };
+        {
+            let mut keys = self.keys();
+            if keys.read_at.elapsed() < self.reload_interval {
+                return false;
+            }
+            keys.read_at = Instant::now();
+        }
+        match source.read().await {
+            Ok(secrets) => {
+                self.keys().known = decoding_keys(&secrets);
+                true
+            }
+            Err(error) => {
+                tracing::warn!(error = chain(&error), "the token secret could not be read again");
+                false
+            }
+        }
+    }
+
+    /// Nobody panics while holding the lock, so even a poisoned one guards sound keys.
+    fn keys(&self) -> MutexGuard<'_, Keys> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The functions, wired to a test's tables and queues.
 
+use std::time::Duration;
+
 use linklet_analytics::Analytics;
 use linklet_domain::{CorrelationId, IpHash, Salt};
 use linklet_lambda::{batch::DeadLetterQueue, publisher::Publisher};
@@ -30,6 +32,7 @@ pub fn analytics(db: &TestDynamoDb, queues: &FakeQueues) -> Analytics {
         clicks: db.clicks(),
         queue: Publisher::new(queues.client(), queues.url("analytics")),
         dead_letters: dead_letters(queues),
+        purge_turn: Duration::from_secs(15),
     }
 }
 

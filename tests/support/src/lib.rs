@@ -12,6 +12,7 @@ mod faults;
 mod http;
 mod notifiers;
 mod queues;
+mod secrets;
 mod template;
 
 pub use builders::{LinkBuilder, click_event, click_in, event_batch, queue_batch};
@@ -20,6 +21,7 @@ pub use faults::{Fault, Faults};
 pub use http::{Answer, RequestBuilder, TOKEN_SECRET, answer, authenticator, issuer, token_for, token_of};
 pub use notifiers::FakeNotifiers;
 pub use queues::{FakeQueues, Outage};
+pub use secrets::FakeSecret;
 pub use template::{Route, Template};
 
 /// Runs a server on a thread with a runtime of its own, so that a test that blocks can't starve it, and returns its address.

@@ -41,7 +41,7 @@ pub struct CleanupStats {
 }
 
 impl LinksTable {
-    /// The longest that a run can take: the relay's timeout. A run that is older has died.
+    /// Twice the relay's timeout: a run that is older has died.
     const LONGEST_RUN: Duration = Duration::from_secs(60);
 
     /// Buries a link that DynamoDB has deleted, and says whether it was new: a stream repeats itself.

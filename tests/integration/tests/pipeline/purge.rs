@@ -125,6 +125,26 @@ async fn an_interrupted_purge_goes_on_where_it_stopped() {
 }
 
 #[tokio::test]
+async fn a_purge_that_takes_longer_than_a_turn_sends_itself_on() {
+    let fixture = Fixture::with_clicks(40).await;
+    fixture.delete().await;
+    let messages = fixture.purge_messages().await;
+    let mut hurried = analytics(&fixture.db, &fixture.queues);
+    hurried.purge_turn = std::time::Duration::ZERO;
+
+    let mut turns = 0;
+    while fixture.rows("ClicksTable", "launch") > 0 {
+        let response = hurried.consume(queue_batch(&messages)).await;
+        assert!(response.batch_item_failures.is_empty());
+        turns += 1;
+    }
+
+    let sent_on = fixture.queues.bodies("analytics").iter().filter(|body| body.contains("url.purged")).count();
+    assert!(turns > 1, "{turns}");
+    assert_eq!(sent_on, messages.len() + turns, "each turn leaves a message for the next one");
+}
+
+#[tokio::test]
 async fn clicks_that_were_on_their_way_leave_no_trace() {
     let fixture = Fixture::with_clicks(3).await;
     // Followed before the purge, counted after it.

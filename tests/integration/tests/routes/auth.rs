@@ -1,4 +1,4 @@
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use linklet_auth::Auth;
@@ -6,7 +6,8 @@ use linklet_domain::{
     Account, EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{Registration, UsersTable};
-use linklet_test_support::{Answer, RequestBuilder, TOKEN_SECRET, TestDynamoDb, authenticator, issuer};
+use linklet_lambda::{identity::Authenticator, telemetry::chain};
+use linklet_test_support::{Answer, FakeSecret, RequestBuilder, TOKEN_SECRET, TestDynamoDb, authenticator, issuer};
 use serde_json::{Value, json};
 
 fn auth(db: &TestDynamoDb) -> Auth {
@@ -294,4 +295,37 @@ async fn only_an_intact_current_token_of_ours_is_accepted() {
     assert_eq!(RequestBuilder::new("GET", "/api/me").send_to(&auth).await.status, 401);
     let basic = RequestBuilder::new("GET", "/api/me").header("authorization", "Basic YTpi").send_to(&auth).await;
     assert_eq!(basic.status, 401);
+}
+
+#[tokio::test]
+async fn a_rotation_of_the_secret_ends_no_session_and_needs_no_restart() {
+    let secret = FakeSecret::start(&"first".repeat(8));
+    let db = TestDynamoDb::start();
+    let warm = async |interval| {
+        let authenticator = Authenticator::load(&secret.client(), "secret").await.unwrap().reloading_every(interval);
+        Auth { users: db.users(), authenticator, issuer: issuer() }
+    };
+    let (reloading, waiting) = (warm(Duration::ZERO).await, warm(Duration::from_secs(3_600)).await);
+    let old = signed(&claims(), Algorithm::HS256, &"first".repeat(8));
+
+    secret.rotate(&"second".repeat(8));
+    let new = signed(&claims(), Algorithm::HS256, &"second".repeat(8));
+
+    // It was started before the rotation, and may not ask again yet.
+    assert_eq!((me(&waiting, &old).await.status, me(&waiting, &new).await.status), (200, 401));
+    assert_eq!((me(&reloading, &new).await.status, me(&reloading, &old).await.status), (200, 200));
+    // Started after it.
+    let fresh = warm(Duration::ZERO).await;
+    assert_eq!((me(&fresh, &new).await.status, me(&fresh, &old).await.status), (200, 200));
+    let forged = signed(&claims(), Algorithm::HS256, &"third".repeat(8));
+    assert_eq!(me(&fresh, &forged).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_secret_that_can_be_guessed_is_refused_at_start() {
+    let secret = FakeSecret::start("too short");
+
+    let refused = Authenticator::load(&secret.client(), "secret").await.err().unwrap();
+
+    assert_eq!(chain(&refused), "the token secret is unusable: the token secret must have at least 32 bytes");
 }

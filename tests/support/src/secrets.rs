@@ -1,0 +1,62 @@
+use std::sync::{Arc, Mutex};
+
+use aws_sdk_secretsmanager::{
+    Client,
+    config::{BehaviorVersion, Config, Credentials, Region, retry::RetryConfig},
+};
+use axum::{Router, extract::State, http::StatusCode, routing::post};
+use serde_json::{Value, json};
+
+use crate::serve_in_background;
+
+/// A stand-in for Secrets Manager with one secret.
+#[derive(Clone)]
+pub struct FakeSecret {
+    versions: Arc<Mutex<Vec<String>>>,
+    endpoint: String,
+}
+
+impl FakeSecret {
+    /// Starts it with a first version.
+    #[must_use]
+    pub fn start(value: &str) -> Self {
+        let versions = Arc::new(Mutex::new(vec![value.to_owned()]));
+        let router = Router::new().route("/", post(get_secret_value)).with_state(versions.clone());
+        let address = serve_in_background(|listener| async {
+            axum::serve(listener, router).await.expect("the stand-in serves");
+        });
+        Self { versions, endpoint: format!("http://{address}") }
+    }
+
+    /// Makes the current version the previous one.
+    ///
+    /// # Panics
+    /// Never: no test panics while it holds the lock.
+    pub fn rotate(&self, value: &str) {
+        self.versions.lock().expect("no test panics while it holds the lock").push(value.to_owned());
+    }
+
+    /// The SDK's client.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        Client::from_conf(
+            Config::builder()
+                .behavior_version(BehaviorVersion::latest())
+                .endpoint_url(&self.endpoint)
+                .region(Region::new("eu-central-1"))
+                .credentials_provider(Credentials::new("test", "test", None, None, "test"))
+                .retry_config(RetryConfig::standard().with_max_attempts(1))
+                .build(),
+        )
+    }
+}
+
+async fn get_secret_value(State(versions): State<Arc<Mutex<Vec<String>>>>, body: String) -> (StatusCode, String) {
+    let request: Value = serde_json::from_str(&body).expect("Secrets Manager is told JSON");
+    let age = usize::from(request["VersionStage"] == "AWSPREVIOUS");
+    let versions = versions.lock().expect("no test panics while it holds the lock");
+    match versions.iter().rev().nth(age) {
+        Some(value) => (StatusCode::OK, json!({"Name": "secret", "SecretString": value}).to_string()),
+        None => (StatusCode::BAD_REQUEST, json!({"__type": "ResourceNotFoundException"}).to_string()),
+    }
+}
