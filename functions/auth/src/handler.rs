@@ -2,6 +2,8 @@
 
 mod password;
 
+use std::time::Duration;
+
 use linklet_domain::{
     Account, EmailAddress, Invalid, Membership, Password, Role, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
@@ -38,11 +40,11 @@ impl Handler for Auth {
 
 impl Auth {
     async fn register(&self, request: &Request) -> Result<Response, ApiError> {
-        const SLUG_TRIES: usize = 3;
+        const TRIES: u64 = 5;
         let wanted = NewAccount::parse(&request.json(BODY_LIMIT)?)?;
         let password_hash =
             password::hash(wanted.password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
-        for _ in 0..SLUG_TRIES {
+        for attempt in 0..TRIES {
             let registration = wanted.registration(&password_hash, request);
             match self.users.register(&registration).await? {
                 RegisterOutcome::Registered => {
@@ -57,9 +59,10 @@ impl Auth {
                 }
                 RegisterOutcome::EmailTaken => return Err(ApiError::Conflict("email is already registered")),
                 RegisterOutcome::SlugTaken => {}
+                RegisterOutcome::Overtaken => tokio::time::sleep(Duration::from_millis(10 << attempt)).await,
             }
         }
-        Err(ApiError::Unavailable("could not generate a unique workspace slug; try again"))
+        Err(ApiError::Unavailable("could not register just now; try again"))
     }
 
     async fn login(&self, request: &Request) -> Result<Response, ApiError> {

@@ -103,10 +103,12 @@ fn number(request: &Request, name: &str, default: usize, sentence: &str) -> Resu
 
 /// A date, which means its first moment, or a date-time.
 fn moment(request: &Request, name: &str) -> Result<Option<Timestamp>, Invalid> {
-    let parse = |text| {
-        Day::parse(text)
+    let parse = |text: &str| {
+        // The plus of an offset that a client didn't encode arrives as a space.
+        let text = text.replace(' ', "+");
+        Day::parse(&text)
             .map(|day| day.at_hour(0))
-            .or_else(|_| Timestamp::parse(text))
+            .or_else(|_| Timestamp::parse(&text))
             .map_err(|_| Invalid(format!("{name} must be a date or an RFC 3339 date-time")))
     };
     request.query(name).map(parse).transpose()

@@ -11,7 +11,7 @@ use aws_lambda_events::{
 };
 use linklet_domain::{CorrelationId, Event, EventDetail, Link, Timestamp};
 use linklet_dynamodb::{
-    LinksTable, RepositoryError,
+    BuryOutcome, LinksTable, RepositoryError,
     stream::{Change, change_of},
 };
 use linklet_lambda::{
@@ -72,10 +72,12 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
                 }
             }
         }
-        failed.extend(self.bury(&expired).await);
+        let (unburied, overtaken) = self.bury(&expired).await;
+        failed.extend(unburied);
+        outgoing.extend(overtaken);
         let bound_for = |queue| outgoing.iter().filter(move |one| queues(&one.event.detail).contains(&queue)).collect();
-        failed.extend(publish(&self.analytics, bound_for(Queue::Analytics)).await);
-        failed.extend(publish(&self.notify, bound_for(Queue::Notify)).await);
+        failed.extend(self.publish(&self.analytics, bound_for(Queue::Analytics)).await);
+        failed.extend(self.publish(&self.notify, bound_for(Queue::Notify)).await);
         batch::log(batch.records.len(), failed.len(), started);
         failure_at(failed.into_iter().min().map(|position| &batch.records[position]))
     }
@@ -89,17 +91,24 @@ struct Expired {
 }
 
 impl Relay {
-    /// Buries expired links as one run of the cleanup, and returns the positions of those that could not be buried.
-    async fn bury(&self, expired: &[Expired]) -> Vec<usize> {
+    /// Buries expired links as one run of the cleanup. Returns the positions of those that could not be buried, and the events
+    /// of those whose code was taken before there was a tombstone: they have expired all the same.
+    async fn bury(&self, expired: &[Expired]) -> (Vec<usize>, Vec<Outgoing>) {
+        let (mut failed, mut overtaken) = (Vec::new(), Vec::new());
         if expired.is_empty() {
-            return Vec::new();
+            return (failed, overtaken);
         }
         let started = Timestamp::now();
         note(self.links.cleanup_started(started).await);
-        let (mut buried, mut failed) = (0, Vec::new());
+        let mut buried = 0;
         for Expired { position, link, correlation_id } in expired {
             match self.links.bury(link, Timestamp::now(), correlation_id).await {
-                Ok(is_new) => buried += usize::from(is_new),
+                Ok(BuryOutcome::Buried) => buried += 1,
+                Ok(BuryOutcome::AlreadyBuried) => {}
+                Ok(BuryOutcome::CodeTaken(event)) => {
+                    tracing::warn!(short_code = link.code.as_str(), "the code of an expired link was taken at once");
+                    overtaken.push(Outgoing { position: *position, event: *event });
+                }
                 Err(error) => {
                     tracing::error!(
                         short_code = link.code.as_str(),
@@ -111,7 +120,35 @@ impl Relay {
             }
         }
         note(self.links.cleanup_ended(buried, failed.len(), started, Timestamp::now()).await);
+        (failed, overtaken)
+    }
+
+    /// Sends events in their order and returns the positions of those that have to be sent again.
+    async fn publish(&self, queue: &Publisher, outgoing: Vec<&Outgoing>) -> Vec<usize> {
+        let mut failed = Vec::new();
+        for chunk in outgoing.chunks(Publisher::MAX_BATCH) {
+            let events: Vec<&Event> = chunk.iter().map(|outgoing| &outgoing.event).collect();
+            let refused = queue.send(&events).await;
+            for one in &refused {
+                let Outgoing { position, event } = chunk[one.position];
+                if !(one.for_good && self.park_event(event).await) {
+                    failed.push(*position);
+                }
+            }
+            tracing::debug!(sent = chunk.len() - refused.len(), refused = refused.len(), "events handed to a queue");
+        }
         failed
+    }
+
+    /// Keeps an event that its queue will never take.
+    async fn park_event(&self, event: &Event) -> bool {
+        match serde_json::to_string(event) {
+            Ok(body) => self.dead_letters.park(&body, "its queue refuses it", event.event_id.as_str()).await,
+            Err(error) => {
+                tracing::error!(error = chain(&error), "an event could not be written as a message");
+                false
+            }
+        }
     }
 
     /// Keeps a record that can't be read, whole, so that it neither blocks its shard nor vanishes.
@@ -136,24 +173,6 @@ fn note(written: Result<(), RepositoryError>) {
     if let Err(error) = written {
         tracing::warn!(error = chain(&error), "the cleanup's statistics could not be written");
     }
-}
-
-/// Sends events in their order and returns the positions of those that didn't get through.
-async fn publish(queue: &Publisher, outgoing: Vec<&Outgoing>) -> Vec<usize> {
-    let mut failed = Vec::new();
-    for chunk in outgoing.chunks(Publisher::MAX_BATCH) {
-        let events: Vec<&Event> = chunk.iter().map(|outgoing| &outgoing.event).collect();
-        failed.extend(queue.send(&events).await.into_iter().map(|index| chunk[index].position));
-        for Outgoing { event, .. } in chunk {
-            tracing::debug!(
-                correlation_id = event.correlation_id.as_str(),
-                event_id = event.event_id.as_str(),
-                event_type = event.event_type(),
-                "event handed to its queue"
-            );
-        }
-    }
-    failed
 }
 
 /// The answer that has Lambda retry from this record on; without one, the batch is done.

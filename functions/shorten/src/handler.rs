@@ -77,7 +77,7 @@ impl Shorten {
         const OVERTAKEN_TRIES: u32 = 10;
         let wanted = NewLink::parse(&request.json(BODY_LIMIT)?, request.received_at())?;
         wanted.target.refuse_hosts(self.short_urls.own_hosts(request))?;
-        let key = request.header("idempotency-key").map(IdempotencyKey::parse).transpose()?;
+        let key = request.header_lossy("idempotency-key").map(|key| IdempotencyKey::parse(&key)).transpose()?;
         let order = Order { request, caller, wanted, key };
 
         let (mut collisions, mut overtaken) = (0, 0);
@@ -91,21 +91,25 @@ impl Shorten {
                 }
             }
         }
-        Err(ApiError::Unavailable("could not generate unique code; try again"))
+        Err(ApiError::Unavailable(if collisions == CODE_TRIES {
+            "could not generate unique code; try again"
+        } else {
+            "too many requests for the same URL or key at once; try again"
+        }))
     }
 
     async fn attempt(&self, order: &Order<'_>) -> Result<Try, ApiError> {
         if let Some(answer) = self.earlier_answer(order).await? {
             return Ok(Try::Answer(answer));
         }
-        let standing = if order.wanted.may_reuse {
-            Some(self.links.reusable(order.caller.workspace(), &order.wanted.target).await?)
-        } else {
-            None
-        };
-        match standing {
-            Some(Reusable::Link(link)) => self.answer_with(order, *link).await,
-            standing => self.create(order, standing.as_ref()).await,
+        if !order.wanted.is_reusable() {
+            return self.create(order, None).await;
+        }
+        match self.links.reusable(order.caller.workspace(), &order.wanted.target).await? {
+            Reusable::Link(link) if order.wanted.may_reuse => self.answer_with(order, *link).await,
+            // The URL keeps the link that it has.
+            Reusable::Link(_) => self.create(order, None).await,
+            standing => self.create(order, Some(&standing)).await,
         }
     }
 

@@ -15,7 +15,8 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (table, secret) = (config::required("LINKS_TABLE")?, config::required("JWT_SECRET_ID")?);
-    let short_urls = ShortUrls::new(config::optional("PUBLIC_BASE_URL").as_deref());
+    let short_urls = ShortUrls::new(config::optional("PUBLIC_BASE_URL").as_deref())
+        .with_api_endpoint(config::optional("API_ENDPOINT"));
     let aws = aws::load().await;
     let authenticator = Authenticator::load(&SecretsManager::new(&aws), &secret).await?;
     let links = LinksTable::new(DynamoDb::new(&aws), table);

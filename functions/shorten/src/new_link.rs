@@ -39,6 +39,11 @@ impl NewLink {
         })
     }
 
+    /// Whether the new link can answer later requests for its URL: it works, and goes on to.
+    pub(crate) fn is_reusable(&self) -> bool {
+        self.expires_at.is_none()
+    }
+
     pub(crate) fn link(&self, code: ShortCode, caller: &Caller, request: &Request) -> Link {
         Link {
             code,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use linklet_domain::{Interval, LinkStats, LinkStatus, Point, Record, Role, ShortCode, Summary, Timestamp, timeline};
-use linklet_dynamodb::{CleanupStats, LinksTable, StatsTable};
+use linklet_dynamodb::{CleanupStats, LinksTable, RepositoryError, StatsTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response, StatusCode, json},
     identity::Authenticator,
@@ -16,7 +16,7 @@ pub struct Stats {
     pub authenticator: Authenticator,
     /// The numbers.
     pub stats: StatsTable,
-    /// Asked whether a code without numbers exists, and what the cleanup has done.
+    /// Asked whether a code exists and isn't purged, and what the cleanup has done.
     pub links: LinksTable,
 }
 
@@ -41,30 +41,34 @@ impl Stats {
     async fn summary(&self, request: &Request, code: &str) -> Result<Response, ApiError> {
         let code = known_form(code)?;
         let now = request.received_at();
-        let stats = self.stats.since(&code, now.minus(WEEK).day()).await?;
-        let summary = self.or_empty(&code, stats).await?.summary(now);
+        let stats = self.stats.since(&code, now.minus(WEEK).day());
+        let summary = self.unless_purged(&code, stats).await?.summary(now);
         Ok(json(StatusCode::OK, &SummaryView::new(&code, summary)))
     }
 
     async fn timeline(&self, request: &Request, code: &str) -> Result<Response, ApiError> {
         let code = known_form(code)?;
         let interval = request.query("interval").map_or(Ok(Interval::Day), Interval::parse)?;
-        let stats = self.stats.days(&code).await?;
-        let points = timeline(&self.or_empty(&code, stats).await?, interval);
+        let stats = self.stats.days(&code);
+        let points = timeline(&self.unless_purged(&code, stats).await?, interval);
         Ok(json(StatusCode::OK, &TimelineView { short_code: &code, interval: interval.as_str(), points }))
     }
 
-    /// Zeros for a link without clicks, 410 for a purged one, 404 for a code that was never given out.
-    async fn or_empty(&self, code: &ShortCode, stats: Option<LinkStats>) -> Result<LinkStats, ApiError> {
-        if let Some(stats) = stats {
-            return Ok(stats);
-        }
-        match self.links.redirect_target(code).await? {
-            Some(Record::Tombstone(tombstone)) if tombstone.reason == LinkStatus::Purged => {
+    /// The numbers of a link: zeros without clicks, 410 once it is purged, even if analytics has not come to it yet, and 404
+    /// for a code that was never given out. The link is looked at meanwhile, so it costs no time.
+    async fn unless_purged(
+        &self,
+        code: &ShortCode,
+        stats: impl Future<Output = Result<Option<LinkStats>, RepositoryError>>,
+    ) -> Result<LinkStats, ApiError> {
+        let (stats, record) = tokio::join!(stats, self.links.redirect_target(code));
+        match (stats?, record?) {
+            (_, Some(Record::Tombstone(tombstone))) if tombstone.reason == LinkStatus::Purged => {
                 Err(ApiError::gone(LinkStatus::Purged))
             }
-            Some(_) => Ok(LinkStats::default()),
-            None => Err(ApiError::NotFound("not found")),
+            (Some(stats), _) => Ok(stats),
+            (None, Some(_)) => Ok(LinkStats::default()),
+            (None, None) => Err(ApiError::NotFound("not found")),
         }
     }
 

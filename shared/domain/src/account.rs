@@ -4,6 +4,7 @@ use std::fmt;
 
 use email_address::Options;
 use serde::{Deserialize, Serialize};
+use url::Host;
 
 use crate::{Invalid, Timestamp, UserId, WorkspaceId, validated::string_newtype};
 
@@ -21,6 +22,7 @@ impl EmailAddress {
     /// # Errors
     /// When it is missing, too long, or not the bare address of a mailbox at a domain.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let refused = || Invalid::new("email is not a valid address");
         let address = text.trim().to_lowercase();
         if address.is_empty() {
             return Err(Invalid::new("email is required"));
@@ -29,9 +31,14 @@ impl EmailAddress {
             return Err(Invalid::new("email must have at most 254 bytes"));
         }
         let shape = Options::default().without_display_text().without_domain_literal().with_required_tld();
-        email_address::EmailAddress::parse_with_options(&address, shape)
-            .map_err(|_| Invalid::new("email is not a valid address"))?;
-        Ok(Self(address))
+        email_address::EmailAddress::parse_with_options(&address, shape).map_err(|_| refused())?;
+        let (local, domain) = address.rsplit_once('@').ok_or_else(refused)?;
+        // SMTP without extensions knows ASCII only; a domain has an ASCII form, a mailbox has none.
+        let Host::Domain(domain) = Host::parse(domain).map_err(|_| refused())? else { return Err(refused()) };
+        if !local.is_ascii() {
+            return Err(refused());
+        }
+        Ok(Self(format!("{local}@{domain}")))
     }
 
     /// The part before the last `@`.
@@ -202,6 +209,7 @@ mod tests {
     #[test]
     fn an_address_is_trimmed_and_lower_cased() {
         assert_eq!(EmailAddress::parse("  Alice@Example.COM ").unwrap().as_str(), "alice@example.com");
+        assert_eq!(EmailAddress::parse("alice@münchen.de").unwrap().as_str(), "alice@xn--mnchen-3ya.de");
     }
 
     #[test]
@@ -217,6 +225,7 @@ mod tests {
             "a@[127.0.0.1]",
             "a@b@c.de",
             "a@localhost",
+            "ünï@example.com",
             &too_long,
         ] {
             assert!(EmailAddress::parse(refused).is_err(), "{refused}");

@@ -23,8 +23,9 @@ impl LinkStats {
     pub fn count(&mut self, clicked_at: Timestamp, referer: Option<&str>) {
         self.totals.total_clicks += 1;
         self.totals.last_click_at = self.totals.last_click_at.max(Some(clicked_at));
-        if let Some(referer) = referer {
-            self.totals.referers.count(referrer_key(referer));
+        // Nothing may be left of a referrer such as `?x`, and DynamoDB has no empty names.
+        if let Some(page) = referer.map(referrer_key).filter(|page| !page.is_empty()) {
+            self.totals.referers.count(page);
         }
         let day = self.days.entry(clicked_at.day()).or_default();
         day.total_clicks += 1;
@@ -275,6 +276,18 @@ mod tests {
             top,
             [("https://b.example/".into(), 2), ("https://c.example/".into(), 2), ("https://a.example/".into(), 1)]
         );
+    }
+
+    #[test]
+    fn a_referrer_of_which_nothing_is_left_is_none() {
+        let mut stats = LinkStats::default();
+
+        for referer in ["?", "#x", "?x", ""] {
+            stats.count(at("2026-03-02T14:30:00Z"), Some(referer));
+        }
+
+        assert_eq!(stats.totals.total_clicks, 4);
+        assert_eq!(stats.totals.referers, Breakdown::default());
     }
 
     #[test]

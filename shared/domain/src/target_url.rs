@@ -25,12 +25,16 @@ impl TargetUrl {
         if text.chars().count() > Self::MAX_LENGTH {
             return Err(Invalid::new("url must have at most 2,048 characters"));
         }
-        if text.trim() != text || text.chars().any(char::is_control) {
+        if text.trim() != text || text.chars().any(|character| character.is_control() || is_noncharacter(character)) {
             return Err(Invalid::new("url must not contain control characters or start or end with a space"));
         }
-        let Some((scheme, _)) = text.split_once("://") else {
+        let Some((scheme, rest)) = text.split_once("://") else {
             return Err(Invalid::new("url must include scheme and host"));
         };
+        // A parser mends `https:///example.com`, but the URL is handed on as it was given.
+        if rest.starts_with(['/', '\\']) {
+            return Err(Invalid::new("url must include scheme and host"));
+        }
         if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
             return Err(Invalid::new("url scheme must be http or https"));
         }
@@ -48,9 +52,11 @@ impl TargetUrl {
     /// # Errors
     /// When the URL's host is one of them.
     pub fn refuse_hosts<'h>(&self, own_hosts: impl IntoIterator<Item = &'h str>) -> Result<(), Invalid> {
-        let url = self.url();
-        let host = url.as_ref().and_then(Url::host_str).map(canonical_host);
-        let is_own = own_hosts.into_iter().any(|own| host == Some(canonical_host(without_port(own))));
+        let host = canonical_host(self.as_str());
+        let is_own = own_hosts.into_iter().any(|own| {
+            let own = canonical_host(&format!("http://{}", without_port(own)));
+            own.is_some() && own == host
+        });
         if is_own { Err(Invalid::new("url must not point to the shortener itself")) } else { Ok(()) }
     }
 
@@ -68,6 +74,12 @@ impl TargetUrl {
     }
 }
 
+/// The code points that Unicode reserves for nobody's text, and that XML and SQS refuse.
+fn is_noncharacter(character: char) -> bool {
+    let code = u32::from(character);
+    code & 0xFFFE == 0xFFFE || (0xFDD0..=0xFDEF).contains(&code)
+}
+
 fn without_port(authority: &str) -> &str {
     match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
@@ -75,8 +87,10 @@ fn without_port(authority: &str) -> &str {
     }
 }
 
-fn canonical_host(host: &str) -> String {
-    host.trim_end_matches('.').to_ascii_lowercase()
+/// The host in the one spelling that parsing gives it: lower case, ASCII, without the root's dot.
+fn canonical_host(url: &str) -> Option<String> {
+    let url = Url::parse(url).ok()?;
+    url.host_str().map(|host| host.trim_end_matches('.').to_owned())
 }
 
 string_newtype!(TargetUrl);
@@ -103,6 +117,8 @@ mod tests {
         assert_eq!(sentence(""), "url is required");
         assert_eq!(sentence("example.com"), "url must include scheme and host");
         assert_eq!(sentence("https:example.com"), "url must include scheme and host");
+        assert_eq!(sentence("https:///example.com"), "url must include scheme and host");
+        assert_eq!(sentence("https://\\example.com"), "url must include scheme and host");
         assert_eq!(sentence("ftp://example.com"), "url scheme must be http or https");
         assert_eq!(sentence("javascript://%0aalert(1)"), "url scheme must be http or https");
         assert_eq!(sentence("https://"), "url is not a valid URL");
@@ -117,6 +133,11 @@ mod tests {
             sentence("https://example.com/\r\nSet-Cookie: a=b"),
             "url must not contain control characters or start or end with a space"
         );
+        for noncharacter in
+            ["https://example.com/\u{ffff}", "https://example.com/\u{fdd0}", "https://example.com/\u{1fffe}"]
+        {
+            assert!(TargetUrl::parse(noncharacter).is_err());
+        }
         let long = format!("https://example.com/{}", "ü".repeat(2_029));
         assert_eq!(sentence(&long), "url must have at most 2,048 characters");
     }
@@ -136,6 +157,8 @@ mod tests {
             assert!(TargetUrl::parse(looping).unwrap().refuse_hosts(own).is_err(), "{looping}");
         }
         assert!(TargetUrl::parse("https://example.com/").unwrap().refuse_hosts(own).is_ok());
+        assert!(TargetUrl::parse("https://münchen.de/a").unwrap().refuse_hosts(["xn--mnchen-3ya.de"]).is_err());
+        assert!(TargetUrl::parse("https://xn--mnchen-3ya.de/a").unwrap().refuse_hosts(["MÜNCHEN.de:443"]).is_err());
     }
 
     #[test]

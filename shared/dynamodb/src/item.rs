@@ -4,6 +4,7 @@ use std::{collections::HashMap, time::Duration};
 
 use aws_sdk_dynamodb::{
     Client,
+    error::{ProvideErrorMetadata, SdkError},
     operation::query::builders::QueryFluentBuilder,
     types::{AttributeValue, DeleteRequest, Put, TransactWriteItem, WriteRequest},
 };
@@ -150,6 +151,25 @@ impl Table {
             }
         }
         Ok(())
+    }
+}
+
+/// Sends a plain write again while a transaction holds its item: DynamoDB refuses it then, and the SDK doesn't repeat it.
+pub(crate) async fn despite_transactions<T, E, Sent>(mut send: impl FnMut() -> Sent) -> Result<T, SdkError<E>>
+where
+    E: ProvideErrorMetadata,
+    Sent: Future<Output = Result<T, SdkError<E>>>,
+{
+    const TRIES: u32 = 6;
+    let mut attempt = 0;
+    loop {
+        match send().await {
+            Err(error) if error.code() == Some("TransactionConflictException") && attempt < TRIES => {
+                tokio::time::sleep(Duration::from_millis(5 << attempt)).await;
+                attempt += 1;
+            }
+            other => return other,
+        }
     }
 }
 

@@ -17,7 +17,8 @@ pub use clicks::{ClicksTable, Purged};
 pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
 pub use links::{
-    CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, IdempotencyKey, LinksTable, Reusable,
+    BuryOutcome, CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, IdempotencyKey, LinksTable,
+    Reusable,
 };
 pub use notifications::{Delivery, NotificationsTable};
 pub use stats::{CommitOutcome, Counting, Milestone, Snapshot, StatsTable};

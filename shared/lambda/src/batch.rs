@@ -15,7 +15,7 @@ use lambda_runtime::{LambdaEvent, service_fn};
 use linklet_domain::Event;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{StartError, telemetry::chain};
+use crate::{StartError, publisher::sendable, telemetry::chain};
 
 /// A message that could be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl DeadLetterQueue {
         let attribute = MessageAttributeValue::builder().data_type("String").string_value(reason).build();
         let sent = match attribute {
             Ok(attribute) => {
-                let message = self.client.send_message().queue_url(&self.url).message_body(body);
+                let message = self.client.send_message().queue_url(&self.url).message_body(sendable(body));
                 message.message_attributes("reason", attribute).send().await.map(|_| ()).map_err(|error| chain(&error))
             }
             Err(error) => Err(chain(&error)),

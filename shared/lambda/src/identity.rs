@@ -192,6 +192,8 @@ impl Authenticator {
         for key in keys.iter() {
             match jsonwebtoken::decode::<Claims>(token, key, &self.validation) {
                 Ok(token) => return Ok(token.claims.into()),
+                // A key that fits tells more than one that doesn't: an expired token is no unknown one.
+                Err(error) if *error.kind() != ErrorKind::InvalidSignature => return Err(error),
                 Err(error) => refusal = error,
             }
         }

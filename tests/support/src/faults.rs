@@ -46,6 +46,38 @@ impl Faults {
     }
 }
 
+/// Counts the calls of a client that write. Clones share the count.
+#[derive(Debug, Clone, Default)]
+pub struct WriteCounter(Arc<AtomicUsize>);
+
+impl WriteCounter {
+    /// How many there have been.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+impl Intercept for WriteCounter {
+    fn name(&self) -> &'static str {
+        "WriteCounter"
+    }
+
+    fn read_before_transmit(
+        &self,
+        context: &BeforeTransmitInterceptorContextRef<'_>,
+        _components: &RuntimeComponents,
+        _config: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let operation = context.request().headers().get("x-amz-target").unwrap_or_default();
+        let reads = ["GetItem", "BatchGetItem", "Query"];
+        if !reads.iter().any(|read| operation.ends_with(&format!(".{read}"))) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+}
+
 impl Intercept for Faults {
     fn name(&self) -> &'static str {
         "Faults"

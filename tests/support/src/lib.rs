@@ -17,7 +17,7 @@ mod template;
 
 pub use builders::{LinkBuilder, click_event, click_in, event_batch, queue_batch};
 pub use database::TestDynamoDb;
-pub use faults::{Fault, Faults};
+pub use faults::{Fault, Faults, WriteCounter};
 pub use http::{Answer, RequestBuilder, TOKEN_SECRET, answer, authenticator, issuer, token_for, token_of};
 pub use notifiers::FakeNotifiers;
 pub use queues::{FakeQueues, Outage};

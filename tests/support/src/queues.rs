@@ -27,6 +27,8 @@ pub enum Outage {
     Everything,
     /// It answers with success, and reports messages whose body contains this text as failed inside the answer.
     MessagesWith(String),
+    /// The same, and it says that it will never take them.
+    NeverMessagesWith(String),
 }
 
 /// A stand-in for SQS: takes messages by the protocol of the real one, and fails on demand.
@@ -126,8 +128,13 @@ async fn accept(
     for entry in request["Entries"].as_array().cloned().unwrap_or_default() {
         let id = entry["Id"].clone();
         let body = entry["MessageBody"].as_str().unwrap_or_default();
-        if matches!(&queues.outage, Outage::MessagesWith(text) if body.contains(text)) {
-            failed.push(json!({"Id": id, "Code": "InternalError", "SenderFault": false}));
+        let refused = match &queues.outage {
+            Outage::MessagesWith(text) if body.contains(text) => Some(false),
+            Outage::NeverMessagesWith(text) if body.contains(text) => Some(true),
+            _ => None,
+        };
+        if let Some(for_good) = refused {
+            failed.push(json!({"Id": id, "Code": "InvalidMessageContents", "SenderFault": for_good}));
         } else {
             successful.push(json!({"Id": id, "MessageId": "1", "MD5OfMessageBody": ""}));
             queues.messages.entry(queue.clone()).or_default().push(entry);

@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::{
     operation::transact_write_items::TransactWriteItemsError,
     types::{TransactWriteItem, Update},
 };
-use linklet_domain::{CorrelationId, EventId, Link, Timestamp, Tombstone};
+use linklet_domain::{CorrelationId, Event, EventId, Link, Record, Timestamp, Tombstone};
 
 use super::{
     LinksTable,
@@ -18,8 +18,19 @@ use super::{
 };
 use crate::{
     RepositoryError,
-    item::{from_item, number, text},
+    item::{despite_transactions, from_item, number, text},
 };
+
+/// What came of burying a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BuryOutcome {
+    /// The code is reserved now.
+    Buried,
+    /// It was before: a stream repeats itself.
+    AlreadyBuried,
+    /// Another link has the code by now; this is the event that no tombstone publishes.
+    CodeTaken(Box<Event>),
+}
 
 /// The statistics of the cleanup.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,7 +55,7 @@ impl LinksTable {
     /// Twice the relay's timeout: a run that is older has died.
     const LONGEST_RUN: Duration = Duration::from_secs(60);
 
-    /// Buries a link that DynamoDB has deleted, and says whether it was new: a stream repeats itself.
+    /// Buries a link that DynamoDB has deleted.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -53,7 +64,7 @@ impl LinksTable {
         link: &Link,
         at: Timestamp,
         correlation_id: &CorrelationId,
-    ) -> Result<bool, RepositoryError> {
+    ) -> Result<BuryOutcome, RepositoryError> {
         const OPERATION: &str = "bury an expired link";
         const CONFLICTS: u32 = 8;
         self.free_reuse_entry(link).await?;
@@ -69,12 +80,12 @@ impl LinksTable {
                 .send()
                 .await;
             match sent.map_err(SdkError::into_service_error) {
-                Ok(_) => return Ok(true),
+                Ok(_) => return Ok(BuryOutcome::Buried),
                 Err(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
                     let failed_with =
                         |code| cancelled.cancellation_reasons().iter().any(|reason| reason.code() == Some(code));
                     if failed_with("ConditionalCheckFailed") {
-                        return Ok(false);
+                        return self.what_stands_there(link.created_at, tombstone).await;
                     }
                     if !failed_with("TransactionConflict") {
                         return Err(RepositoryError::unavailable(OPERATION)(cancelled));
@@ -85,6 +96,24 @@ impl LinksTable {
             }
         }
         Err(RepositoryError::incomplete(OPERATION))
+    }
+
+    /// A tombstone in the way is our own, from an earlier delivery. A link in the way has taken the code in the moment between
+    /// DynamoDB's deletion and the tombstone; the event of the one that expired is made here then, with an id that repeats.
+    async fn what_stands_there(
+        &self,
+        created_at: Timestamp,
+        tombstone: TombstoneItem,
+    ) -> Result<BuryOutcome, RepositoryError> {
+        match self.find(&tombstone.short_code).await? {
+            Some(Record::Link(_)) => {
+                let id = format!("expired:{}:{}", tombstone.short_code, created_at.unix_seconds());
+                let change_id = EventId::parse(&id).unwrap_or(tombstone.change_id.clone());
+                let event = TombstoneItem { change_id, ..tombstone }.buried_event();
+                Ok(event.map_or(BuryOutcome::AlreadyBuried, |event| BuryOutcome::CodeTaken(Box::new(event))))
+            }
+            Some(Record::Tombstone(_)) | None => Ok(BuryOutcome::AlreadyBuried),
+        }
     }
 
     fn count_buried(&self) -> Result<TransactWriteItem, RepositoryError> {
@@ -117,6 +146,10 @@ impl LinksTable {
         started: Timestamp,
         ended: Timestamp,
     ) -> Result<(), RepositoryError> {
+        if buried == 0 && failed == 0 {
+            // A repetition of what is counted already.
+            return self.update_cleanup("REMOVE running_until", Vec::new()).await;
+        }
         let outcome = if failed == 0 { "ADD successful_runs :one, successful_ms :ms" } else { "ADD failed_runs :one" };
         let mut values = vec![(":one", number(&1)), (":at", text(&ended)), (":buried", number(&buried))];
         if failed == 0 {
@@ -141,7 +174,7 @@ impl LinksTable {
         for (name, value) in values {
             update = update.expression_attribute_values(name, value);
         }
-        update.send().await.map_err(RepositoryError::unavailable("note a cleanup"))?;
+        despite_transactions(|| update.clone().send()).await.map_err(RepositoryError::unavailable("note a cleanup"))?;
         Ok(())
     }
 

@@ -19,12 +19,12 @@ use self::item::{
     LinkItem, REDIRECT_PROJECTION, RedirectItem, TOMBSTONE, TombstoneItem, link_key, workspace_partition,
 };
 pub use self::{
-    expiry::CleanupStats,
+    expiry::{BuryOutcome, CleanupStats},
     reuse::{Creation, FirstAnswer, IdempotencyKey, Reusable},
 };
 use crate::{
     Cursor, Page, RepositoryError,
-    item::{Item, Table, from_item, number, text, to_item},
+    item::{Item, Table, despite_transactions, from_item, number, text, to_item},
 };
 
 /// The table of links.
@@ -191,7 +191,7 @@ impl LinksTable {
         for (position, name) in changes.remove.iter().enumerate() {
             update = update.expression_attribute_names(format!("#r{position}"), *name);
         }
-        match update.send().await.map_err(SdkError::into_service_error) {
+        match despite_transactions(|| update.clone().send()).await.map_err(SdkError::into_service_error) {
             Ok(updated) => {
                 let item = updated.attributes.unwrap_or_default();
                 Ok(Some(from_item::<LinkItem>(OPERATION, item)?.into_link()))
@@ -212,7 +212,7 @@ impl LinksTable {
         at: Timestamp,
         correlation_id: &CorrelationId,
     ) -> Result<DeleteOutcome, RepositoryError> {
-        let deleted = self
+        let update = self
             .0
             .client
             .update_item()
@@ -225,9 +225,8 @@ impl LinksTable {
             .expression_attribute_values(":at", text(&at))
             .expression_attribute_values(":by", text(by))
             .expression_attribute_values(":change", text(&EventId::generate()))
-            .expression_attribute_values(":correlation", text(correlation_id))
-            .send()
-            .await;
+            .expression_attribute_values(":correlation", text(correlation_id));
+        let deleted = despite_transactions(|| update.clone().send()).await;
         let outcome = match deleted.map_err(SdkError::into_service_error) {
             Ok(_) => DeleteOutcome::Deleted,
             Err(UpdateItemError::ConditionalCheckFailedException(_)) => DeleteOutcome::AlreadyDeleted,
@@ -264,7 +263,7 @@ impl LinksTable {
             // First, as long as the link still tells which entry is its own.
             self.free_reuse_entry(link).await?;
         }
-        let purged = self
+        let put = self
             .0
             .client
             .put_item()
@@ -272,9 +271,8 @@ impl LinksTable {
             .set_item(Some(to_item(OPERATION, &TombstoneItem::new(&tombstone, &EventId::generate(), correlation_id))?))
             // A purged one is there already: repeating it would publish its event again.
             .condition_expression("attribute_not_exists(tombstone) OR tombstone <> :purged")
-            .expression_attribute_values(":purged", text("purged"))
-            .send()
-            .await;
+            .expression_attribute_values(":purged", text("purged"));
+        let purged = despite_transactions(|| put.clone().send()).await;
         match purged.map_err(SdkError::into_service_error) {
             Ok(_) | Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(()),
             Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),

@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     RepositoryError,
-    item::{number, text, to_item},
+    item::{despite_transactions, number, text, to_item},
 };
 
 /// A client's name for a request, by which a repetition is recognised for 24 hours: 1–255 visible ASCII characters.
@@ -191,16 +191,15 @@ impl LinksTable {
     /// Removes a link's reuse entry if it is the link's own. An entry that stays behind after a crash does no harm: whoever
     /// reads it sees that the link doesn't work any more.
     pub(super) async fn free_reuse_entry(&self, link: &Link) -> Result<(), RepositoryError> {
-        let freed = self
+        let delete = self
             .0
             .client
             .delete_item()
             .table_name(&self.0.name)
             .set_key(Some(ReuseItem::key_of(link).into_item()))
             .condition_expression("short_code = :code")
-            .expression_attribute_values(":code", text(&link.code))
-            .send()
-            .await;
+            .expression_attribute_values(":code", text(&link.code));
+        let freed = despite_transactions(|| delete.clone().send()).await;
         match freed.map_err(SdkError::into_service_error) {
             Ok(_) | Err(DeleteItemError::ConditionalCheckFailedException(_)) => Ok(()),
             Err(error) => Err(RepositoryError::unavailable("free a URL")(error)),

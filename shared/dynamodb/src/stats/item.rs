@@ -15,8 +15,8 @@ pub(super) const TOTAL: &str = "TOTAL";
 pub(super) const DAY_PREFIX: &str = "DAY#";
 pub(crate) const MILESTONE_PREFIX: &str = "MILESTONE#";
 
-/// As long as a message can be redelivered: 4 days in the queue, then 14 days at most in the dead-letter queue, which count
-/// from the day it was sent.
+/// As long as a message lives: 4 days in the queue and up to 14 in the dead-letter queue, both counted from the day it was
+/// sent. (A redrive sends it anew; the runbook says what that means.)
 const SEEN_FOR: Duration = Duration::from_secs(14 * 86_400);
 
 pub(super) fn partition(code: &ShortCode) -> String {

@@ -11,7 +11,7 @@ use aws_sdk_dynamodb::{
     Client,
     error::SdkError,
     operation::transact_write_items::TransactWriteItemsError,
-    types::{CancellationReason, KeysAndAttributes, TransactWriteItem},
+    types::{AttributeValue, CancellationReason, KeysAndAttributes, TransactWriteItem},
 };
 use linklet_domain::{CorrelationId, Day, EventId, LinkStats, MilestoneReached, ShortCode, Timestamp, WorkspaceId};
 use serde::Serialize;
@@ -23,7 +23,7 @@ use self::item::{
 pub(crate) use self::item::{MILESTONE_PREFIX, MilestoneItem};
 use crate::{
     RepositoryError,
-    item::{Item, Key, Table, from_item, number, text, to_item},
+    item::{Item, Key, Table, despite_transactions, from_item, number, text, to_item},
 };
 
 const COUNT: &str = "count clicks";
@@ -122,7 +122,9 @@ impl StatsTable {
         const OPERATION: &str = "load statistics";
         let keys = std::iter::once(total_key(code)).chain(days.iter().map(|day| day_key(code, *day))).collect();
         let items = self.batch_get(OPERATION, keys, true, None).await?;
-        let is_purged = items.iter().any(|item| item.contains_key(PURGED_AT));
+        // DynamoDB deletes some time after the TTL, so the time is checked here as well.
+        let is_current = |item: &Item| item.get("ttl").is_none_or(|ttl| is_later(ttl, Timestamp::now()));
+        let is_purged = items.iter().any(|item| item.contains_key(PURGED_AT) && is_current(item));
         Ok(Snapshot { stats: read_stats(OPERATION, items)?, is_purged })
     }
 
@@ -166,7 +168,9 @@ impl StatsTable {
     /// Replaces an item that still has the count it was read with. Counts only grow, so an equal count is an equal item.
     fn put_over(&self, item: &impl Serialize, counted_before: u64) -> Result<TransactWriteItem, RepositoryError> {
         if counted_before == 0 {
-            return self.0.put_new(COUNT, item);
+            // Or in place of the total of a link that was purged so long ago that its code is free again.
+            let now = number(&Timestamp::now().unix_seconds());
+            return self.0.put_if(COUNT, item, "attribute_not_exists(pk) OR #ttl <= :now", Some((":now", now)));
         }
         self.0.put_if(COUNT, item, "total_clicks = :before", Some((":before", number(&counted_before))))
     }
@@ -253,14 +257,13 @@ impl StatsTable {
     pub async fn purge(&self, code: &ShortCode, at: Timestamp) -> Result<(), RepositoryError> {
         const OPERATION: &str = "purge statistics";
         // First the total: whoever counts at this moment fails, reads again, and sees that the link is gone.
-        self.0
+        let put = self
+            .0
             .client
             .put_item()
             .table_name(&self.0.name)
-            .set_item(Some(to_item(OPERATION, &PurgedItem::new(code, at))?))
-            .send()
-            .await
-            .map_err(RepositoryError::unavailable(OPERATION))?;
+            .set_item(Some(to_item(OPERATION, &PurgedItem::new(code, at))?));
+        despite_transactions(|| put.clone().send()).await.map_err(RepositoryError::unavailable(OPERATION))?;
         let query = self
             .0
             .client
@@ -329,6 +332,10 @@ fn read_stats(operation: &'static str, items: Vec<Item>) -> Result<LinkStats, Re
         }
     }
     Ok(stats)
+}
+
+fn is_later(ttl: &AttributeValue, now: Timestamp) -> bool {
+    ttl.as_n().ok().and_then(|ttl| ttl.parse::<i64>().ok()).is_some_and(|ttl| ttl > now.unix_seconds())
 }
 
 fn read_totals(

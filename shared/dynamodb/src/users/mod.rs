@@ -2,7 +2,9 @@
 
 mod item;
 
-use aws_sdk_dynamodb::{Client, operation::transact_write_items::TransactWriteItemsError};
+use aws_sdk_dynamodb::{
+    Client, error::SdkError, operation::transact_write_items::TransactWriteItemsError, types::CancellationReason,
+};
 use linklet_domain::{Account, EmailAddress, Membership, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug};
 
 use self::item::{
@@ -40,6 +42,8 @@ pub enum RegisterOutcome {
     EmailTaken,
     /// Another workspace has the slug.
     SlugTaken,
+    /// Somebody registers the same address at this moment: try again.
+    Overtaken,
 }
 
 impl UsersTable {
@@ -73,7 +77,7 @@ impl UsersTable {
             .transact_items(self.0.put_new(OPERATION, &MemberItem::new(&account.id, membership))?)
             .send()
             .await;
-        match sent.map_err(aws_sdk_dynamodb::error::SdkError::into_service_error) {
+        match sent.map_err(SdkError::into_service_error) {
             Ok(_) => Ok(RegisterOutcome::Registered),
             Err(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
                 let taken: Vec<bool> = cancelled
@@ -81,9 +85,11 @@ impl UsersTable {
                     .iter()
                     .map(|reason| reason.code() == Some("ConditionalCheckFailed"))
                     .collect();
+                let conflicts = |reason: &CancellationReason| reason.code() == Some("TransactionConflict");
                 match taken.as_slice() {
                     [true, ..] => Ok(RegisterOutcome::EmailTaken),
                     [false, true, ..] => Ok(RegisterOutcome::SlugTaken),
+                    _ if cancelled.cancellation_reasons().iter().any(conflicts) => Ok(RegisterOutcome::Overtaken),
                     _ => Err(RepositoryError::unavailable(OPERATION)(cancelled)),
                 }
             }

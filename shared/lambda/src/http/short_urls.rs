@@ -6,6 +6,7 @@ use super::Request;
 #[derive(Debug, Clone)]
 pub struct ShortUrls {
     public_base: Option<String>,
+    api_endpoint: Option<String>,
 }
 
 impl ShortUrls {
@@ -13,7 +14,13 @@ impl ShortUrls {
     /// us and `/r`.
     #[must_use]
     pub fn new(public_base: Option<&str>) -> Self {
-        Self { public_base: public_base.map(|base| base.trim_end_matches('/').to_owned()) }
+        Self { public_base: public_base.map(|base| base.trim_end_matches('/').to_owned()), api_endpoint: None }
+    }
+
+    /// The same, knowing also the API's own address, which leads to us whatever domain the request came through.
+    #[must_use]
+    pub fn with_api_endpoint(self, api_endpoint: Option<String>) -> Self {
+        Self { api_endpoint, ..self }
     }
 
     /// The short URL of a code.
@@ -27,10 +34,16 @@ impl ShortUrls {
 
     /// The hosts that lead to us.
     pub fn own_hosts<'a>(&'a self, request: &'a Request) -> impl Iterator<Item = &'a str> {
-        let configured = self.public_base.as_deref().map(|base| {
-            let authority = base.split_once("://").map_or(base, |(_, rest)| rest);
-            authority.split_once('/').map_or(authority, |(host, _)| host)
-        });
-        configured.into_iter().chain([request.host()])
+        [self.public_base.as_deref(), self.api_endpoint.as_deref()]
+            .into_iter()
+            .flatten()
+            .map(authority)
+            .chain([request.host()])
     }
+}
+
+/// The host of an address, with its port.
+fn authority(address: &str) -> &str {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    rest.split_once('/').map_or(rest, |(authority, _)| authority)
 }

@@ -162,6 +162,22 @@ async fn a_milestone_belongs_to_the_click_that_reached_it() {
 }
 
 #[tokio::test]
+async fn no_referrer_that_a_visitor_sends_keeps_clicks_from_counting() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let mut events = clicks("launch", 8);
+    let referers = ["?", "#x", "?x", " ", "\u{0}", "\u{ffff}", "https://news.example/\u{feff}", &"ü".repeat(500)];
+    for (event, referer) in events.iter_mut().zip(referers) {
+        let EventDetail::UrlClicked(click) = &mut event.detail else { unreachable!() };
+        click.referer = Some(referer.to_owned());
+    }
+
+    let response = analytics(&db, &queues).consume(event_batch(&events)).await;
+
+    assert!(failed(&response).is_empty());
+    assert_eq!(counted(&db, "launch").await.totals.total_clicks, 8);
+}
+
+#[tokio::test]
 async fn links_are_counted_apart() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let mut events = Vec::new();

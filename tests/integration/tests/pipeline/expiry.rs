@@ -4,13 +4,18 @@ use std::time::Duration;
 
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use linklet_domain::{Link, LinkStatus, Record, Role, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::LinksTable;
+use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{batch::Consumer, http::ShortUrls};
+use linklet_list::List;
+use linklet_redirect::Redirect;
 use linklet_shorten::Shorten;
-use linklet_test_support::{Answer, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_for};
+use linklet_stats::Stats;
+use linklet_test_support::{
+    Answer, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, WriteCounter, authenticator, token_for,
+};
 use serde_json::{Value, json};
 
-use crate::fixture::{correlation, redirect, relay, stats};
+use crate::fixture::{correlation, redirect, relay, salt, stats};
 
 /// A link whose time to live, an hour after its expiry, is over.
 fn expired(code: &str) -> Link {
@@ -56,6 +61,40 @@ async fn an_expired_link_answers_410_before_and_after_dynamodb_deletes_it() {
 }
 
 #[tokio::test]
+async fn reading_an_expired_link_in_every_way_writes_nothing() {
+    let db = TestDynamoDb::start();
+    let link = expired("launch");
+    db.store(&link).await;
+    let writes = WriteCounter::default();
+    let client = db.client_with(writes.clone());
+    let (links, stats) = (LinksTable::new(client.clone(), "LinksTable"), StatsTable::new(client.clone(), "StatsTable"));
+    let redirect = Redirect { links: links.clone(), clicks: ClicksTable::new(client, "ClicksTable"), salt: salt() };
+    let list = List {
+        authenticator: authenticator(),
+        links: links.clone(),
+        stats: stats.clone(),
+        short_urls: ShortUrls::new(None),
+    };
+    let statistics = Stats { authenticator: authenticator(), stats, links };
+    let token = token_for(&link.workspace, Role::Viewer);
+    let get = |path: &str| RequestBuilder::new("GET", path).token(&token);
+
+    assert_eq!(get("/launch").send_to(&redirect).await.status, 410);
+    for path in ["/api/urls", "/api/links", "/api/links?sort=clicks", "/api/links/launch"] {
+        assert_eq!(get(path).send_to(&list).await.status, 200, "{path}");
+    }
+    for path in ["/api/stats/launch", "/api/stats/launch/timeline"] {
+        assert_eq!(get(path).send_to(&statistics).await.status, 200, "{path}");
+    }
+
+    assert_eq!(writes.count(), 0);
+    // The counter counts: a link that works is followed with a write, its click.
+    db.store(&LinkBuilder::new("working").build()).await;
+    assert_eq!(get("/working").send_to(&redirect).await.status, 301);
+    assert_eq!(writes.count(), 1);
+}
+
+#[tokio::test]
 async fn burying_publishes_one_event_however_often_the_stream_repeats_itself() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let link = expired("launch");
@@ -72,7 +111,11 @@ async fn burying_publishes_one_event_however_often_the_stream_repeats_itself() {
     let ids: std::collections::BTreeSet<_> =
         queues.events("notify").iter().map(|event| event["event_id"].to_string()).collect();
     assert_eq!(ids.len(), 1);
-    assert_eq!(cleanup(&db).await["total_cleaned"], 1);
+    let cleanup = cleanup(&db).await;
+    for member in ["total_cleaned", "last_batch_size", "successful_runs"] {
+        assert_eq!(cleanup[member], 1, "{member}");
+    }
+    assert_eq!(cleanup["is_running"], false);
 }
 
 #[tokio::test]
@@ -158,6 +201,27 @@ async fn a_link_that_was_deleted_before_its_time_keeps_saying_so() {
 
     assert_eq!(follow(&db, "launch").await.problem(), (410, "this link was deleted".into()));
     assert!(queues.events("notify").is_empty());
+}
+
+#[tokio::test]
+async fn a_code_that_is_taken_before_there_is_a_tombstone_stays_with_its_new_link() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let old = expired("launch");
+    db.store(&old).await;
+    db.sweep_ttl();
+    let new = LinkBuilder::new("launch").to("https://new.example/").build();
+    db.store(&new).await;
+
+    for _ in 0..2 {
+        relay(&db, &queues).consume(stream_from(&db, 1)).await;
+    }
+
+    assert_eq!(db.link("launch").await, new);
+    let mut expiries = queues.events("notify");
+    expiries.retain(|event| event["event_type"] == "url.expired");
+    assert_eq!(expiries.len(), 2, "once per delivery");
+    assert_eq!(expiries[0]["event_id"], expiries[1]["event_id"]);
+    assert_eq!(expiries[0]["user_id"], old.owner.as_str());
 }
 
 #[tokio::test]

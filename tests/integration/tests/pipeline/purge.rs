@@ -77,6 +77,7 @@ async fn link_clicks_statistics_and_milestones_go_and_nothing_of_anybody_else() 
     assert_eq!(fixture.rows("StatsTable", "launch"), 3, "a total, a day and a milestone");
 
     assert_eq!(fixture.delete().await.status, 204);
+    assert_eq!(fixture.stats("launch").await.status, 410, "at once, though analytics knows nothing of it yet");
     let messages = fixture.purge_messages().await;
     let response = analytics(&fixture.db, &fixture.queues).consume(queue_batch(&messages)).await;
 

@@ -155,6 +155,21 @@ async fn a_failure_inside_a_successful_answer_is_retried_from_there() {
 }
 
 #[tokio::test]
+async fn an_event_that_its_queue_never_takes_is_parked_and_blocks_nobody() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    for number in 0..5 {
+        create(&db, &format!("code{number:02}")).await;
+    }
+    queues.fail(Outage::NeverMessagesWith("code03".into()));
+
+    let response = relay(&db, &queues).consume(db.stream("LinksTable")).await;
+
+    assert_eq!(retry_from(&response), None);
+    assert_eq!(queues.events("notify").len(), 4);
+    assert_eq!(queues.events("dlq")[0]["short_code"], "code03");
+}
+
+#[tokio::test]
 async fn a_record_that_cannot_be_read_is_parked_whole_and_blocks_nobody() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     create(&db, "before").await;

@@ -100,6 +100,16 @@ async fn a_code_or_expiry_of_ones_own_or_the_wish_for_a_new_one_makes_a_new_link
     );
 }
 
+#[tokio::test]
+async fn a_link_with_a_chosen_code_answers_later_requests_for_its_url() {
+    let fixture = Fixture::new();
+    fixture.post(json!({"url": "https://example.com", "custom_code": "launch"})).await;
+
+    let again = fixture.post(json!({"url": "https://example.com"})).await;
+
+    assert_eq!((again.status, code(&again)), (200, "launch".to_owned()));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn fifty_requests_at_once_for_one_url_agree_on_one_code() {
     let fixture = Fixture::new();
@@ -283,7 +293,7 @@ async fn after_a_day_a_key_is_free_again() {
 #[tokio::test]
 async fn a_key_of_another_form_is_refused() {
     let fixture = Fixture::new();
-    for key in ["", "two words", &"x".repeat(256)] {
+    for key in ["", "two words", "zamówienie-1", &"x".repeat(256)] {
         let answer = fixture.post_with_key(key, json!({"url": "https://example.com"})).await;
         let sentence = "Idempotency-Key must have 1–255 visible ASCII characters";
         assert_eq!(answer.problem(), (400, sentence.into()), "{key:?}");
