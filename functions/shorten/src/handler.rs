@@ -4,8 +4,8 @@ mod new_link;
 
 use std::time::Duration;
 
-use linklet_domain::{Link, Role, ShortCode, TargetUrl, Timestamp};
-use linklet_dynamodb::{CreateOutcome, Creation, FirstAnswer, IdempotencyKey, LinksTable, Reusable};
+use linklet_domain::{IdempotencyKey, Link, Role, ShortCode, TargetUrl, Timestamp};
+use linklet_dynamodb::{CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json_text},
     identity::{Authenticator, Caller},

@@ -7,6 +7,7 @@ mod account;
 mod click;
 mod correlation_id;
 mod event;
+mod idempotency_key;
 mod ids;
 mod link;
 mod link_query;
@@ -23,6 +24,7 @@ pub use account::{Account, EmailAddress, Membership, Password, Role, WorkspaceNa
 pub use click::{Click, IpHash, Salt};
 pub use correlation_id::CorrelationId;
 pub use event::{Event, EventDetail, MilestoneReached, UrlClicked, UrlCreated, UrlDeleted, UrlExpired, UrlPurged};
+pub use idempotency_key::IdempotencyKey;
 pub use ids::{EventId, UserId, WorkspaceId};
 pub use link::{Link, LinkPatch, LinkState, LinkStatus, Record, RedirectTarget, Tombstone};
 pub use link_query::{LinkFilter, Order, PageNumber, SortBy, sort_links};

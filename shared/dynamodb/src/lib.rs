@@ -16,10 +16,7 @@ mod users;
 pub use clicks::{ClicksTable, Purged};
 pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
-pub use links::{
-    BuryOutcome, CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, IdempotencyKey, LinksTable,
-    Reusable,
-};
+pub use links::{BuryOutcome, CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, LinksTable, Reusable};
 pub use notifications::{Delivery, NotificationsTable};
 pub use stats::{CommitOutcome, Counting, Milestone, Snapshot, StatsTable};
 pub use users::{RegisterOutcome, Registration, UsersTable};

@@ -20,7 +20,7 @@ use self::item::{
 };
 pub use self::{
     expiry::{BuryOutcome, CleanupStats},
-    reuse::{Creation, FirstAnswer, IdempotencyKey, Reusable},
+    reuse::{Creation, FirstAnswer, Reusable},
 };
 use crate::{
     Cursor, Page, RepositoryError,

@@ -18,7 +18,7 @@ use aws_sdk_dynamodb::{
     types::CancellationReason,
 };
 use linklet_domain::{
-    CorrelationId, EventId, Invalid, Link, NormalizedUrl, Record, ShortCode, TargetUrl, Timestamp, WorkspaceId,
+    CorrelationId, EventId, IdempotencyKey, Link, NormalizedUrl, Record, ShortCode, TargetUrl, Timestamp, WorkspaceId,
 };
 
 use super::{
@@ -29,24 +29,6 @@ use crate::{
     RepositoryError,
     item::{despite_transactions, number, text, to_item},
 };
-
-/// A client's name for a request, by which a repetition is recognised for 24 hours: 1–255 visible ASCII characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdempotencyKey(String);
-
-impl IdempotencyKey {
-    /// Checks a key.
-    ///
-    /// # Errors
-    /// When it has another form.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("Idempotency-Key must have 1–255 visible ASCII characters"))
-        }
-    }
-}
 
 /// The answer that a request got when it came for the first time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,7 +134,8 @@ impl LinksTable {
         key: &IdempotencyKey,
         now: Timestamp,
     ) -> Result<Option<FirstAnswer>, RepositoryError> {
-        let found = self.0.get::<IdempotencyItem>("look up a first answer", idempotency_key(workspace, &key.0)).await?;
+        let found =
+            self.0.get::<IdempotencyItem>("look up a first answer", idempotency_key(workspace, key.as_str())).await?;
         // DynamoDB deletes some time after the TTL, so the time is checked here as well.
         let current = found.filter(|item| item.ttl > now.unix_seconds());
         Ok(current.map(|item| FirstAnswer { fingerprint: item.fingerprint, status: item.status, body: item.answer }))
@@ -217,7 +200,7 @@ fn idempotency_item(
     now: Timestamp,
 ) -> IdempotencyItem {
     IdempotencyItem {
-        key: idempotency_key(workspace, &key.0),
+        key: idempotency_key(workspace, key.as_str()),
         fingerprint: answer.fingerprint.clone(),
         status: answer.status,
         answer: answer.body.clone(),
