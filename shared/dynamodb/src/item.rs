@@ -155,10 +155,10 @@ impl Table {
 }
 
 /// Sends a plain write again while a transaction holds its item: DynamoDB refuses it then, and the SDK doesn't repeat it.
-pub(crate) async fn despite_transactions<T, E, Sent>(mut send: impl FnMut() -> Sent) -> Result<T, SdkError<E>>
+pub(crate) async fn despite_transactions<T, E, R, Sent>(mut send: impl FnMut() -> Sent) -> Result<T, SdkError<E, R>>
 where
     E: ProvideErrorMetadata,
-    Sent: Future<Output = Result<T, SdkError<E>>>,
+    Sent: Future<Output = Result<T, SdkError<E, R>>>,
 {
     const TRIES: u32 = 6;
     let mut attempt = 0;
@@ -187,4 +187,33 @@ pub(crate) fn text(value: &(impl ToString + ?Sized)) -> AttributeValue {
 
 pub(crate) fn number(value: &impl ToString) -> AttributeValue {
     AttributeValue::N(value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use aws_sdk_dynamodb::{error::ErrorMetadata, operation::delete_item::DeleteItemError};
+
+    use super::*;
+
+    /// What a send answers that fails with this code until its third try, and how often it was sent.
+    async fn sent_with(code: &str) -> (bool, u32) {
+        let tries = AtomicU32::new(0);
+        let outcome = despite_transactions(async || {
+            if tries.fetch_add(1, Ordering::SeqCst) == 2 {
+                return Ok(());
+            }
+            let error = DeleteItemError::generic(ErrorMetadata::builder().code(code).build());
+            Err(SdkError::service_error(error, ()))
+        })
+        .await;
+        (outcome.is_ok(), tries.into_inner())
+    }
+
+    #[tokio::test]
+    async fn a_write_that_meets_a_transaction_is_sent_again_and_no_other() {
+        assert_eq!(sent_with("TransactionConflictException").await, (true, 3));
+        assert_eq!(sent_with("ValidationException").await, (false, 1));
+    }
 }

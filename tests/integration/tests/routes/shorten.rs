@@ -47,6 +47,19 @@ async fn a_configured_base_replaces_the_requests_own() {
 }
 
 #[tokio::test]
+async fn a_link_to_the_apis_own_address_is_refused_whatever_domain_the_request_came_through() {
+    let db = TestDynamoDb::start();
+    let endpoint = "https://a1b2c3.execute-api.eu-central-1.amazonaws.com";
+    let short_urls = ShortUrls::new(None).with_api_endpoint(Some(endpoint.to_owned()));
+
+    let shorten = Shorten::new(db.links(), authenticator(), short_urls);
+
+    let answer = post(&shorten, &json!({"url": format!("{endpoint}/r/loop")})).await;
+
+    assert_eq!(answer.problem(), (400, "url must not point to the shortener itself".into()));
+}
+
+#[tokio::test]
 async fn each_refusal_gives_its_reason_and_stores_nothing() {
     let db = TestDynamoDb::start();
     let shorten = shorten(db.links());

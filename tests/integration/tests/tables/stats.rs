@@ -99,6 +99,23 @@ async fn a_milestone_is_stored_with_the_count_that_reaches_it() {
 }
 
 #[tokio::test]
+async fn a_link_that_was_purged_so_long_ago_that_its_code_is_free_counts_anew() {
+    let db = TestDynamoDb::start();
+    let (table, now) = (db.stats(), Timestamp::now());
+    let long_ago = now.minus(std::time::Duration::from_secs(401 * 86_400));
+    table.purge(&code(), now).await.unwrap();
+    let recently = table.load(&code(), &days(now)).await.unwrap();
+    table.purge(&code(), long_ago).await.unwrap();
+
+    let before = table.load(&code(), &days(now)).await.unwrap();
+    let outcome = count(&table, &before, &[EventId::generate()], &[]).await;
+
+    assert!(recently.is_purged() && !before.is_purged());
+    assert_eq!(outcome, CommitOutcome::Committed);
+    assert_eq!(table.load(&code(), &days(now)).await.unwrap().stats().totals.total_clicks, 1);
+}
+
+#[tokio::test]
 async fn markers_expire_and_counts_do_not() {
     let db = TestDynamoDb::start();
     count(&db.stats(), &Snapshot::default(), &[EventId::generate()], &[]).await;
