@@ -1,7 +1,7 @@
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::{
     Client,
-    config::{BehaviorVersion, Builder, Credentials, Intercept, Region, retry::RetryConfig},
+    config::{Builder, Intercept},
 };
 use dynoxide::Database;
 use linklet_domain::{CorrelationId, Link, Record};
@@ -171,10 +171,5 @@ impl TestDynamoDb {
 }
 
 fn config(endpoint: &str) -> Builder {
-    aws_sdk_dynamodb::Config::builder()
-        .behavior_version(BehaviorVersion::latest())
-        .endpoint_url(endpoint)
-        .region(Region::new("eu-central-1"))
-        .credentials_provider(Credentials::new("test", "test", None, None, "test"))
-        .retry_config(RetryConfig::standard().with_max_attempts(1))
+    local_config!(aws_sdk_dynamodb, endpoint)
 }

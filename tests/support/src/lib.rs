@@ -6,6 +6,18 @@
 
 #![expect(clippy::expect_used, reason = "this is test code: whatever goes wrong here has to end the test")]
 
+/// The configuration of an SDK's client for a server in this process. Each SDK crate has types of its own, hence a macro.
+macro_rules! local_config {
+    ($sdk:ident, $endpoint:expr) => {
+        $sdk::Config::builder()
+            .behavior_version($sdk::config::BehaviorVersion::latest())
+            .endpoint_url($endpoint)
+            .region($sdk::config::Region::new("eu-central-1"))
+            .credentials_provider($sdk::config::Credentials::new("test", "test", None, None, "test"))
+            .retry_config($sdk::config::retry::RetryConfig::standard().with_max_attempts(1))
+    };
+}
+
 mod builders;
 mod database;
 mod faults;

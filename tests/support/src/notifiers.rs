@@ -41,31 +41,13 @@ impl FakeNotifiers {
     /// A client of the topic.
     #[must_use]
     pub fn sns(&self) -> Sns {
-        use aws_sdk_sns::config::{BehaviorVersion, Config, Credentials, Region, retry::RetryConfig};
-        Sns::from_conf(
-            Config::builder()
-                .behavior_version(BehaviorVersion::latest())
-                .endpoint_url(&self.endpoint)
-                .region(Region::new("eu-central-1"))
-                .credentials_provider(Credentials::new("test", "test", None, None, "test"))
-                .retry_config(RetryConfig::standard().with_max_attempts(1))
-                .build(),
-        )
+        Sns::from_conf(local_config!(aws_sdk_sns, &self.endpoint).build())
     }
 
     /// A client of the mail service.
     #[must_use]
     pub fn ses(&self) -> Ses {
-        use aws_sdk_sesv2::config::{BehaviorVersion, Config, Credentials, Region, retry::RetryConfig};
-        Ses::from_conf(
-            Config::builder()
-                .behavior_version(BehaviorVersion::latest())
-                .endpoint_url(&self.endpoint)
-                .region(Region::new("eu-central-1"))
-                .credentials_provider(Credentials::new("test", "test", None, None, "test"))
-                .retry_config(RetryConfig::standard().with_max_attempts(1))
-                .build(),
-        )
+        Ses::from_conf(local_config!(aws_sdk_sesv2, &self.endpoint).build())
     }
 
     /// Whether mail is refused from now on.

@@ -3,10 +3,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use aws_sdk_sqs::{
-    Client,
-    config::{BehaviorVersion, Credentials, Region, retry::RetryConfig},
-};
+use aws_sdk_sqs::Client;
 use axum::{
     Json, Router,
     extract::State,
@@ -55,13 +52,7 @@ impl FakeQueues {
             axum::serve(listener, router).await.expect("the stand-in serves");
         });
         let endpoint = format!("http://{address}");
-        let config = aws_sdk_sqs::Config::builder()
-            .behavior_version(BehaviorVersion::latest())
-            .endpoint_url(&endpoint)
-            .region(Region::new("eu-central-1"))
-            .credentials_provider(Credentials::new("test", "test", None, None, "test"))
-            .retry_config(RetryConfig::standard().with_max_attempts(1))
-            .build();
+        let config = local_config!(aws_sdk_sqs, &endpoint).build();
         Self { state, client: Client::from_conf(config), endpoint }
     }
 

@@ -1,9 +1,6 @@
 use std::sync::{Arc, Mutex};
 
-use aws_sdk_secretsmanager::{
-    Client,
-    config::{BehaviorVersion, Config, Credentials, Region, retry::RetryConfig},
-};
+use aws_sdk_secretsmanager::Client;
 use axum::{Router, extract::State, http::StatusCode, routing::post};
 use serde_json::{Value, json};
 
@@ -39,15 +36,7 @@ impl FakeSecret {
     /// The SDK's client.
     #[must_use]
     pub fn client(&self) -> Client {
-        Client::from_conf(
-            Config::builder()
-                .behavior_version(BehaviorVersion::latest())
-                .endpoint_url(&self.endpoint)
-                .region(Region::new("eu-central-1"))
-                .credentials_provider(Credentials::new("test", "test", None, None, "test"))
-                .retry_config(RetryConfig::standard().with_max_attempts(1))
-                .build(),
-        )
+        Client::from_conf(local_config!(aws_sdk_secretsmanager, &self.endpoint).build())
     }
 }
 
