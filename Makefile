@@ -66,7 +66,7 @@ lint: ## clippy, warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
 
 unit: ## unit and integration tests
-	cargo test --workspace --lib --bins --test integration
+	cargo test --workspace --lib --bins --test integration --test logs
 
 template: ## check template.yaml
 	@$(LINKLET) install sam

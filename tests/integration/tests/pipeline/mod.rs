@@ -1,7 +1,6 @@
 mod analytics;
 mod exactness;
 mod expiry;
-mod logs;
 mod notify;
 mod purge;
 mod relay;

@@ -1,5 +1,10 @@
 //! What the functions log: the correlation id all the way, and nothing that belongs to a person.
 
+#![expect(clippy::unwrap_used, reason = "a test that meets an unexpected error has failed")]
+
+#[expect(dead_code, reason = "only some of it is needed here")]
+mod fixture;
+
 use std::{
     io,
     sync::{Arc, Mutex},
@@ -16,7 +21,7 @@ use serde_json::{Value, json};
 use tracing::Level;
 use tracing_subscriber::layer::SubscriberExt as _;
 
-use crate::fixture::{analytics, redirect, relay};
+use fixture::{analytics, redirect, relay};
 
 #[derive(Clone, Default)]
 struct Captured(Arc<Mutex<Vec<u8>>>);
@@ -54,7 +59,7 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
     let captured = Captured::default();
     let writer = captured.clone();
     let lines = telemetry::lines("test", Level::DEBUG, move || writer.clone());
-    let guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(lines));
+    tracing::subscriber::set_global_default(tracing_subscriber::registry().with(lines)).unwrap();
 
     RequestBuilder::new("POST", "/api/shorten")
         .token(&token)
@@ -73,7 +78,6 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
     notify.consume(queue_batch(&queues.bodies("notify"))).await;
     analytics(&db, &queues).consume(queue_batch(&queues.bodies("analytics"))).await;
     notify.consume(queue_batch(&["no event, but hunter2".to_owned()])).await;
-    drop(guard);
 
     let lines = captured.lines();
     let ids_of = |message: &str| -> Vec<&str> {
