@@ -14,7 +14,7 @@ CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
 FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
 
 .DEFAULT_GOAL := help
-.PHONY: help up down url logs demo seed watch startapi test fmt lint unit template e2e dlq redrive deploy clean
+.PHONY: help up down url logs demo seed watch startapi test fmt lint unit template e2e bench dlq redrive reconcile deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -66,7 +66,7 @@ lint: ## clippy, warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
 
 unit: ## unit and integration tests
-	cargo test --workspace --lib --bins --test integration --test logs
+	cargo test --workspace --lib --bins --test integration --test exactness --test logs
 
 template: ## check template.yaml
 	@$(LINKLET) install sam
@@ -74,6 +74,9 @@ template: ## check template.yaml
 
 e2e: ## end-to-end tests on a system of their own (API_URL=… for another)
 	@$(LINKLET) e2e
+
+bench: ## measure how many clicks a second one consumer counts
+	LOG_LEVEL=error cargo run --profile measure --package linklet-bench --bin bench-analytics
 
 # ------------------------------------------------------------------------------------------------------------ Operations
 # QUEUE is analytics, notify or relay. The local system is meant unless you say STAGE=aws. See infra/runbooks/redrive.md.
@@ -87,6 +90,12 @@ dlq: ## show what is in QUEUE's dead-letter queue
 redrive: ## process QUEUE's dead-letter queue again
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) infra/redrive.py redrive $(QUEUE)
+
+# CODE is a link's short code; REPAIR=yes puts right what differs. See infra/runbooks/reconcile.md.
+reconcile: ## recount CODE from its raw clicks and report the difference
+	$(if $(CODE),,$(error Say which link: make reconcile CODE=abc1234))
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) infra/reconcile.py $(CODE) $(if $(filter yes,$(REPAIR)),--repair)
 
 # Always builds: what lies in target/lambda may be the debug build of the local system, for another processor.
 # DEPLOY_FLAGS go to sam, e.g. --no-confirm-changeset or --parameter-overrides MailSender=links@example.com.

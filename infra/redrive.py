@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import base64
 import json
-import os
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -21,7 +20,8 @@ from typing import Any
 import boto3
 from botocore.exceptions import ClientError
 
-STACK = os.environ.get("STACK_NAME") or "linklet"
+from stack import outputs
+
 HOLD_SECONDS = 120  # how long a message is ours while we work on it
 
 MAX_EMPTY_PAGES = 20  # of a stream, one after another
@@ -29,11 +29,6 @@ MAX_EMPTY_PAGES = 20  # of a stream, one after another
 
 class Failure(Exception):
     pass
-
-
-def outputs() -> dict[str, str]:
-    stack = boto3.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"][0]
-    return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 
 
 def messages(queue: str, hold: int, until: float) -> Iterator[dict[str, Any]]:

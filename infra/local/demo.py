@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 DESTINATION = "https://doc.rust-lang.org/book/?utm_source=linklet-demo"
+BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 BEARER = "Authorization: Bearer $TOKEN"
 WAIT_SECONDS = 60
 
@@ -46,11 +47,11 @@ class Client:
 
     def request(self, method: str, path: str, body: Any = None, *, browser: bool = False) -> tuple[str, Answer]:
         url = urllib.parse.urlsplit(path if path.startswith("http") else self.base + path)
-        headers = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
+        headers = {"User-Agent": "linklet-demo"}
         shown = ["curl"] if method == "GET" else ["curl", "-X", method]
         if browser:
-            headers["Referer"] = "https://news.example/today"
-            shown = ["curl", "-i", "-e", headers["Referer"]]
+            headers = {"User-Agent": BROWSER, "Referer": "https://news.example/today"}
+            shown = ["curl", "-i", "-A", BROWSER, "-e", headers["Referer"]]
         elif self.token:
             headers["Authorization"] = f"Bearer {self.token}"
             shown += ["-H", BEARER]
@@ -142,8 +143,11 @@ def tour(client: Client) -> None:
     step("The click travels through the stream, the relay and the queue to the statistics.")
     stats = client.wait_for(f"/api/stats/{code}", lambda body: body["total_clicks"] >= 1, "the click").json()
     check(stats["total_clicks"] == 1, "one click was counted more than once")
+    check(stats["human_clicks"] == 1, "a browser was taken for a bot")
     timeline = client.call(200, "GET", f"/api/stats/{code}/timeline").json()
     check(sum(point["clicks"] for point in timeline["points"]) == 1, "the timeline does not show the click")
+    clicks = client.call(200, "GET", f"/api/stats/{code}/clicks").json()["clicks"]
+    check([click["browser"] for click in clicks] == ["Firefox"], "the list of clicks is not the one click")
 
     step("Your links.")
     urls = client.call(200, "GET", "/api/urls").json()["urls"]

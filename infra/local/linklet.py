@@ -110,7 +110,8 @@ def build() -> None:
     names = sorted(path.parent.name for path in ROOT.glob("functions/*/Cargo.toml"))
     if not names:
         raise Failure("There is nothing to build: no functions/*/Cargo.toml.")
-    if subprocess.run(["cargo", "build", "--workspace", "--bins"], cwd=ROOT).returncode != 0:
+    packages = [argument for name in names for argument in ("--package", name)]
+    if subprocess.run(["cargo", "build", "--bins", *packages], cwd=ROOT).returncode != 0:
         raise Failure("The build failed, see above.")
     target = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
     for name in names:

@@ -1,10 +1,12 @@
 //! From a batch of messages to transactions.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, hash_map::Entry};
+use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 
-use linklet_domain::{CorrelationId, EventDetail, EventId, ShortCode, Timestamp, UrlClicked};
-use linklet_dynamodb::StatsTable;
+use linklet_domain::{Client, CorrelationId, CountedClick, EventDetail, EventId, ShortCode, Timestamp, UrlClicked};
+use linklet_dynamodb::Room;
 use linklet_lambda::batch::{Received, Unreadable};
+
+use crate::clients::Clients;
 
 /// A click to count, with the messages that brought it: SQS may deliver one twice in a batch.
 #[derive(Debug, Clone)]
@@ -13,7 +15,15 @@ pub(crate) struct Clicked {
     pub occurred_at: Timestamp,
     pub correlation_id: CorrelationId,
     pub detail: UrlClicked,
+    pub client: Client,
     pub message_ids: Vec<String>,
+}
+
+impl Clicked {
+    /// What is counted about it.
+    pub fn counted(&self) -> CountedClick<'_> {
+        CountedClick { clicked_at: self.occurred_at, visitor: &self.detail.visitor, client: &self.client }
+    }
 }
 
 /// A link's clicks by time, so that milestones are reached by the click that came at that place.
@@ -31,7 +41,7 @@ pub(crate) struct Work {
 }
 
 /// Sorts a batch.
-pub(crate) fn sort(received: Vec<Received>) -> Work {
+pub(crate) fn sort(received: Vec<Received>, clients: &Clients) -> Work {
     let mut work = Work::default();
     let mut clicks: HashMap<EventId, Clicked> = HashMap::with_capacity(received.len());
     for received in received {
@@ -55,6 +65,7 @@ pub(crate) fn sort(received: Vec<Received>) -> Work {
                     event_id: vacant.key().clone(),
                     occurred_at: event.occurred_at,
                     correlation_id: event.correlation_id,
+                    client: clients.of(&detail.visitor.user_agent),
                     detail,
                     message_ids: vec![message_id],
                 };
@@ -71,14 +82,6 @@ pub(crate) fn sort(received: Vec<Received>) -> Work {
 
 /// How many of the clicks, from the front, fit one transaction.
 pub(crate) fn next_transaction(clicks: &[Clicked]) -> usize {
-    let mut days = BTreeSet::new();
-    clicks
-        .iter()
-        .enumerate()
-        .take_while(|(index, click)| {
-            days.insert(click.occurred_at.day());
-            StatsTable::fits_one_transaction(index + 1, days.len())
-        })
-        .count()
-        .max(1)
+    let mut room = Room::default();
+    clicks.iter().take_while(|click| room.take(&click.event_id, click.occurred_at.day())).count().max(1)
 }

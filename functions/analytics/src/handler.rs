@@ -1,21 +1,23 @@
 //! Counts clicks, each exactly once.
 //!
-//! A batch is grouped by link. For each link the numbers are read, the clicks folded in, and the result is written in one
-//! transaction together with a marker per click. A click that was counted before cancels the transaction and is dropped;
-//! somebody else who counts the same link cancels it too, and then the numbers are read again. Nothing is known before the
-//! transaction commits and nothing is left to do after it, so a consumer may die at any point.
+//! A batch is grouped by link. For each link the numbers are read, with the ids of the clicks that were counted at about the
+//! same time; the clicks that are not among them are folded in, and numbers and ids are written in one transaction. Somebody
+//! else who counts the same link cancels it, and then everything is read again. Nothing is known before the transaction
+//! commits and nothing is left to do after it, so a consumer may die at any point.
 
 mod batches;
+mod clients;
 mod purge;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
-use linklet_domain::{MilestoneReached, ShortCode, Timestamp, milestones_crossed};
+use linklet_domain::{Day, EventId, MilestoneReached, ShortCode, Timestamp, WorkspaceId, milestones_crossed};
 use linklet_dynamodb::{ClicksTable, CommitOutcome, Counting, Milestone, RepositoryError, Snapshot, StatsTable};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
@@ -23,7 +25,8 @@ use linklet_lambda::{
     telemetry::chain,
 };
 
-use self::batches::{Clicked, Work, next_transaction, sort};
+use self::batches::{ByTime, Clicked, Work, next_transaction, sort};
+pub use self::clients::Clients;
 
 /// Counts clicks, and forgets them when their link is purged.
 pub struct Analytics {
@@ -33,20 +36,27 @@ pub struct Analytics {
     pub clicks: ClicksTable,
     /// Its own queue, for work that takes more than one turn.
     pub queue: Publisher,
+    /// Says who clicked.
+    pub clients: Arc<Clients>,
     /// Messages that are no clicks go here.
     pub dead_letters: DeadLetterQueue,
     /// How long a batch may delete, all of its purges together.
     pub purge_turn: Duration,
 }
 
-/// How many links are counted at a time. Their transactions don't touch each other.
-const CONCURRENCY: usize = 8;
+/// How many links are counted at a time. Their transactions don't touch each other, and each takes DynamoDB some 10 ms.
+const CONCURRENCY: usize = 24;
+
+/// For so long, links are begun to be counted; the rest of a batch comes again. Only a table that is down or slow takes longer,
+/// and a function that ran into its timeout would have all of the batch come again.
+const COUNT_TURN: Duration = Duration::from_secs(10);
 
 /// Clicks that could not be counted now.
 #[derive(Debug)]
 enum CountError {
     Repository(RepositoryError),
     Contended,
+    OutOfTime,
 }
 
 impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
@@ -54,10 +64,11 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
         let started = Instant::now();
         let records = batch.records.len();
         let (readable, mut unreadable) = batch::read(batch);
-        let Work { links, purges, set_aside } = sort(readable);
+        let Work { links, purges, set_aside } = sort(readable, &self.clients);
         unreadable.extend(set_aside);
         let mut failed = self.dead_letters.park_all(unreadable).await;
-        let counted = stream::iter(links).map(|(code, clicks)| self.count_link(code, clicks));
+        let counted =
+            stream::iter(self.with_snapshots(links).await).map(|link| self.count_link(link, started + COUNT_TURN));
         failed.extend(counted.buffer_unordered(CONCURRENCY).concat().await);
         let until = Instant::now() + self.purge_turn;
         for purge in purges {
@@ -71,15 +82,35 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
 }
 
 impl Analytics {
+    /// Reads the numbers of all links at once, which takes a fraction of the calls. If that fails, each link reads its own, so
+    /// that one of them can't keep the others from being counted.
+    async fn with_snapshots(&self, links: BTreeMap<ShortCode, ByTime>) -> Vec<LinkWork> {
+        let mut links: Vec<LinkWork> = links.into_iter().map(|(code, clicks)| LinkWork::new(code, clicks)).collect();
+        let requests: Vec<_> = links.iter().map(|link| (&link.code, ids_and_days(link.first_transaction()))).collect();
+        match self.stats.load_all(&requests).await {
+            Ok(snapshots) => {
+                links.iter_mut().zip(snapshots).for_each(|(link, snapshot)| link.snapshot = snapshot);
+            }
+            Err(error) => tracing::warn!(error = chain(&error), "numbers are read link by link"),
+        }
+        links
+    }
+
     /// Counts a link's clicks and returns the ids of the messages that have to come again.
-    async fn count_link(&self, code: ShortCode, clicks: BTreeMap<Timestamp, Vec<Clicked>>) -> Vec<String> {
-        let mut pending: Vec<Clicked> = clicks.into_values().flatten().collect();
+    async fn count_link(&self, link: LinkWork, until: Instant) -> Vec<String> {
+        let LinkWork { code, clicks: mut pending, mut snapshot } = link;
         while !pending.is_empty() {
             let rest = pending.split_off(next_transaction(&pending));
-            if let Err(error) = self.count(&code, pending.clone()).await {
+            let counted = if Instant::now() < until {
+                self.count(&code, &pending, snapshot.take()).await
+            } else {
+                Err(CountError::OutOfTime)
+            };
+            if let Err(error) = counted {
                 let error = match error {
                     CountError::Repository(error) => chain(&error),
                     CountError::Contended => "others count the same link all the time".to_owned(),
+                    CountError::OutOfTime => "the batch has taken too long already".to_owned(),
                 };
                 tracing::error!(short_code = code.as_str(), error, "clicks could not be counted");
                 return pending.into_iter().chain(rest).flat_map(|click| click.message_ids).collect();
@@ -89,60 +120,92 @@ impl Analytics {
         Vec::new()
     }
 
-    /// Counts as many clicks as fit one transaction.
-    async fn count(&self, code: &ShortCode, mut clicks: Vec<Clicked>) -> Result<(), CountError> {
+    /// Counts as many clicks as fit one transaction, from these numbers if they are known.
+    async fn count(&self, code: &ShortCode, clicks: &[Clicked], mut known: Option<Snapshot>) -> Result<(), CountError> {
         const CONTENDED_TRIES: u32 = 10;
-        let mut contended = 0;
-        let mut duplicates = 0;
-        while !clicks.is_empty() {
-            match self.try_count(code, &clicks).await.map_err(CountError::Repository)? {
-                CommitOutcome::Committed => {
-                    log_counted(code, &clicks, duplicates);
-                    return Ok(());
-                }
-                CommitOutcome::Duplicates(counted) => {
-                    duplicates += counted.len();
-                    clicks.retain(|click| !counted.contains(&click.event_id));
-                }
-                CommitOutcome::Contended if contended == CONTENDED_TRIES => return Err(CountError::Contended),
-                CommitOutcome::Contended => {
-                    tokio::time::sleep(backoff(contended)).await;
-                    contended += 1;
-                }
+        for attempt in 0..=CONTENDED_TRIES {
+            let before = match known.take() {
+                Some(snapshot) => snapshot,
+                None => self.stats.load(code, &ids_and_days(clicks)).await.map_err(CountError::Repository)?,
+            };
+            match self.try_count(code, clicks, &before).await.map_err(CountError::Repository)? {
+                CommitOutcome::Committed => return Ok(()),
+                CommitOutcome::Contended => tokio::time::sleep(backoff(attempt)).await,
             }
         }
-        log_counted(code, &clicks, duplicates);
-        Ok(())
+        Err(CountError::Contended)
     }
 
-    async fn try_count(&self, code: &ShortCode, clicks: &[Clicked]) -> Result<CommitOutcome, RepositoryError> {
-        let days: BTreeSet<_> = clicks.iter().map(|click| click.occurred_at.day()).collect();
-        let before = self.stats.load(code, &days).await?;
+    async fn try_count(
+        &self,
+        code: &ShortCode,
+        clicks: &[Clicked],
+        before: &Snapshot,
+    ) -> Result<CommitOutcome, RepositoryError> {
         if before.is_purged() {
             self.forget(code, clicks).await?;
-            return Ok(CommitOutcome::Duplicates(clicks.iter().map(|click| click.event_id.clone()).collect()));
+            return Ok(CommitOutcome::Committed);
         }
+        let fresh: Vec<&Clicked> = clicks.iter().filter(|click| !before.has_counted(&click.event_id)).collect();
+        let outcome = match fresh.first() {
+            Some(first) => self.commit(code, &first.detail.workspace_id, before, &fresh).await?,
+            None => CommitOutcome::Committed,
+        };
+        if outcome == CommitOutcome::Committed {
+            log_counted(code, &fresh, clicks.len() - fresh.len());
+        }
+        Ok(outcome)
+    }
+
+    async fn commit(
+        &self,
+        code: &ShortCode,
+        workspace: &WorkspaceId,
+        before: &Snapshot,
+        clicks: &[&Clicked],
+    ) -> Result<CommitOutcome, RepositoryError> {
         let mut after = before.stats().clone();
-        for click in clicks {
-            after.count(click.occurred_at, click.detail.referer.as_deref());
+        if let Some(newest) = clicks.iter().map(|click| click.occurred_at.day()).max() {
+            after.settle(newest);
         }
+        clicks.iter().for_each(|click| after.count(&click.counted()));
         let events: Vec<_> = clicks.iter().map(|click| click.event_id.clone()).collect();
-        let milestones = milestones(&before, clicks);
         let counting = Counting {
             code,
-            workspace: &clicks[0].detail.workspace_id,
-            before: &before,
+            workspace,
+            before,
             after: &after,
             events: &events,
-            milestones: &milestones,
+            milestones: &milestones(before, clicks),
             now: Timestamp::now(),
         };
         self.stats.commit(&counting).await
     }
 }
 
+/// A link with its clicks and, as far as they were read, its numbers.
+struct LinkWork {
+    code: ShortCode,
+    clicks: Vec<Clicked>,
+    snapshot: Option<Snapshot>,
+}
+
+impl LinkWork {
+    fn new(code: ShortCode, clicks: ByTime) -> Self {
+        Self { code, clicks: clicks.into_values().flatten().collect(), snapshot: None }
+    }
+
+    fn first_transaction(&self) -> &[Clicked] {
+        &self.clicks[..next_transaction(&self.clicks)]
+    }
+}
+
+fn ids_and_days(clicks: &[Clicked]) -> Vec<(EventId, Day)> {
+    clicks.iter().map(|click| (click.event_id.clone(), click.occurred_at.day())).collect()
+}
+
 /// The milestones that these clicks reach, each with the click that reached it.
-fn milestones(before: &Snapshot, clicks: &[Clicked]) -> Vec<Milestone> {
+fn milestones(before: &Snapshot, clicks: &[&Clicked]) -> Vec<Milestone> {
     let counted_before = before.stats().totals.total_clicks;
     let ordinals = counted_before + 1..;
     let crossed: BTreeSet<u64> = milestones_crossed(counted_before, counted_before + clicks.len() as u64).collect();
@@ -170,7 +233,7 @@ fn backoff(attempt: u32) -> Duration {
 }
 
 /// The correlation ids of all counted clicks stand in one line, since a line per click would cost more than counting it.
-fn log_counted(code: &ShortCode, clicks: &[Clicked], duplicates: usize) {
+fn log_counted(code: &ShortCode, clicks: &[&Clicked], duplicates: usize) {
     let ids: Vec<_> = clicks.iter().map(|click| click.correlation_id.as_str()).collect();
     tracing::info!(
         short_code = code.as_str(),

@@ -1,12 +1,13 @@
 //! Counting clicks. This file only wires; `handler.rs` decides.
 
-use std::{process::ExitCode, time::Duration};
+use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
-use linklet_analytics::Analytics;
+use linklet_analytics::{Analytics, Clients};
 use linklet_dynamodb::{ClicksTable, StatsTable};
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, publisher::Publisher};
+use linklet_user_agents::Classifier;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -21,6 +22,7 @@ async fn run() -> Result<(), StartError> {
     batch::run(Analytics {
         stats: StatsTable::new(dynamodb.clone(), stats),
         clicks: ClicksTable::new(dynamodb, clicks),
+        clients: Arc::new(Clients::new(Classifier::load()?)),
         queue: Publisher::new(sqs.clone(), queue),
         dead_letters: DeadLetterQueue::new(sqs, dead_letters),
         // The function may run for 30 s, and counts before it deletes.

@@ -3,7 +3,7 @@
 //! A page reads every link of the date range, up to 10,000, and filters and sorts them here: DynamoDB has no index for a
 //! substring. What lies behind row 10,000 is reached by narrowing the dates, or by the cursor of `/api/urls`.
 
-use linklet_domain::{Day, Invalid, LinkFilter, LinkStatus, Order, PageNumber, SortBy, Timestamp, sort_links};
+use linklet_domain::{Invalid, LinkFilter, LinkStatus, Order, PageNumber, SortBy, Timestamp, sort_links};
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
     identity::Caller,
@@ -87,7 +87,7 @@ impl Wanted {
             )?,
             sort: request.query("sort").map_or(Ok(SortBy::default()), SortBy::parse)?,
             order: request.query("order").map_or(Ok(Order::default()), Order::parse)?,
-            range: (moment(request, "created_after")?, moment(request, "created_before")?),
+            range: (request.moment("created_after")?, request.moment("created_before")?),
             filter: LinkFilter {
                 search: search.map(str::to_owned),
                 tag: text("tag").map(str::to_owned),
@@ -99,19 +99,6 @@ impl Wanted {
 
 fn number(request: &Request, name: &str, default: usize, sentence: &str) -> Result<usize, Invalid> {
     request.query(name).map_or(Ok(default), |text| text.parse().map_err(|_| Invalid::new(sentence)))
-}
-
-/// A date, which means its first moment, or a date-time.
-fn moment(request: &Request, name: &str) -> Result<Option<Timestamp>, Invalid> {
-    let parse = |text: &str| {
-        // The plus of an offset that a client didn't encode arrives as a space.
-        let text = text.replace(' ', "+");
-        Day::parse(&text)
-            .map(|day| day.at_hour(0))
-            .or_else(|_| Timestamp::parse(&text))
-            .map_err(|_| Invalid(format!("{name} must be a date or an RFC 3339 date-time")))
-    };
-    request.query(name).map(parse).transpose()
 }
 
 #[derive(Serialize)]

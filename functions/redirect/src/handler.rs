@@ -4,10 +4,10 @@
 
 mod page;
 
-use linklet_domain::{Click, IpHash, LinkStatus, Record, RedirectTarget, Salt, ShortCode};
+use linklet_domain::{Click, IpHash, LinkStatus, Record, RedirectTarget, Salt, ShortCode, Visitor};
 use linklet_dynamodb::{ClicksTable, LinksTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, HeaderValue, Method, Request, Response, StatusCode, header, html, no_content},
+    http::{ApiError, Edge, Handler, HeaderValue, Method, Request, Response, StatusCode, header, html, no_content},
     telemetry::chain,
 };
 
@@ -19,6 +19,8 @@ pub struct Redirect {
     pub clicks: ClicksTable,
     /// Hides addresses.
     pub salt: Salt,
+    /// Whose headers are believed.
+    pub edge: Edge,
 }
 
 impl Handler for Redirect {
@@ -61,14 +63,20 @@ impl Redirect {
 
     /// A click that can't be stored is reported; the visitor gets to the target all the same.
     async fn record(&self, request: &Request, link: &RedirectTarget) {
-        let ip_hash = IpHash::of(request.source_ip(), &self.salt);
-        let click = Click::on(link, request.received_at(), ip_hash, request.correlation_id().clone()).with_headers(
-            request.header_lossy(header::USER_AGENT).as_deref(),
-            request.header_lossy(header::REFERER).as_deref(),
-        );
+        let click = Click::on(link, request.received_at(), self.visitor(request), request.correlation_id().clone());
         if let Err(error) = self.clicks.record(&click).await {
             tracing::error!(short_code = link.code.as_str(), error = chain(&error), "a click was lost");
         }
+    }
+
+    fn visitor(&self, request: &Request) -> Visitor {
+        Visitor::new(IpHash::of(&self.edge.address(request), &self.salt))
+            .with_headers(
+                request.header_lossy(header::USER_AGENT).as_deref(),
+                request.header_lossy(header::REFERER).as_deref(),
+            )
+            .at_place(self.edge.country(request), self.edge.city(request).as_deref())
+            .prefetching(request.is_prefetch())
     }
 }
 

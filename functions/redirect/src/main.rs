@@ -16,13 +16,14 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (links, clicks) = (config::required("LINKS_TABLE")?, config::required("CLICKS_TABLE")?);
-    let salt = config::required("CLICK_SALT_ID")?;
+    let (salt, edge) = (config::required("CLICK_SALT_ID")?, config::parsed("TRUSTED_EDGE")?);
     let aws = aws::load().await;
     let dynamodb = DynamoDb::new(&aws);
     http::serve(Redirect {
         salt: Salt::parse(&secrets::current(&SecretsManager::new(&aws), &salt).await?)?,
         links: LinksTable::new(dynamodb.clone(), links),
         clicks: ClicksTable::new(dynamodb, clicks),
+        edge,
     })
     .await
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_dynamodb::{LinksTable, StatsTable};
+use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{StartError, aws, config, http, identity::Authenticator};
 use linklet_stats::Stats;
 
@@ -15,12 +15,13 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (stats, links) = (config::required("STATS_TABLE")?, config::required("LINKS_TABLE")?);
-    let secret = config::required("JWT_SECRET_ID")?;
+    let (clicks, secret) = (config::required("CLICKS_TABLE")?, config::required("JWT_SECRET_ID")?);
     let aws = aws::load().await;
     let dynamodb = DynamoDb::new(&aws);
     http::serve(Stats {
         authenticator: Authenticator::load(&SecretsManager::new(&aws), &secret).await?,
         stats: StatsTable::new(dynamodb.clone(), stats),
+        clicks: ClicksTable::new(dynamodb.clone(), clicks),
         links: LinksTable::new(dynamodb, links),
     })
     .await

@@ -21,47 +21,112 @@ pub struct Click {
     pub owner: UserId,
     /// When it was followed; statistics count by this, not by the time of counting.
     pub clicked_at: Timestamp,
-    /// Who followed it, irreversibly.
-    pub ip_hash: IpHash,
-    /// The visitor's `User-Agent`, cut to 512 bytes; empty if there was none.
-    pub user_agent: String,
-    /// The visitor's `Referer`, cut to 1,024 bytes; `None` if there was none.
-    pub referer: Option<String>,
+    /// Who followed it.
+    pub visitor: Visitor,
     /// The correlation id of the request.
     pub correlation_id: CorrelationId,
 }
 
 impl Click {
-    /// The longest user agent that is kept, in bytes.
-    pub const MAX_USER_AGENT: usize = 512;
-    /// The longest referrer that is kept, in bytes.
-    pub const MAX_REFERER: usize = 1_024;
-
-    /// A click on this link now.
+    /// A click on this link.
     #[must_use]
-    pub fn on(link: &RedirectTarget, at: Timestamp, ip_hash: IpHash, correlation_id: CorrelationId) -> Self {
+    pub fn on(link: &RedirectTarget, at: Timestamp, visitor: Visitor, correlation_id: CorrelationId) -> Self {
         Self {
             id: EventId::generate(),
             code: link.code.clone(),
             workspace: link.workspace.clone(),
             owner: link.owner.clone(),
             clicked_at: at,
-            ip_hash,
-            user_agent: String::new(),
-            referer: None,
+            visitor,
             correlation_id,
         }
     }
+}
 
-    /// The click with the visitor's headers, cut to size.
+/// What a request told about whoever sent it. In items and events these are members beside the others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Visitor {
+    /// The address, irreversibly.
+    pub ip_hash: IpHash,
+    /// The `User-Agent`, cut to 512 bytes; empty if there was none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub user_agent: String,
+    /// The `Referer`, cut to 1,024 bytes; `None` if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub referer: Option<String>,
+    /// Whether a browser fetched the target in case somebody wants to see it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prefetch: bool,
+    /// The country, if a trusted edge said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub country: Option<CountryCode>,
+    /// The city, if a trusted edge said so, cut to 64 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub city: Option<String>,
+}
+
+impl Visitor {
+    /// The longest user agent that is kept, in bytes.
+    pub const MAX_USER_AGENT: usize = 512;
+    /// The longest referrer that is kept, in bytes.
+    pub const MAX_REFERER: usize = 1_024;
+    /// The longest name of a city that is kept, in bytes.
+    pub const MAX_CITY: usize = 64;
+
+    /// Somebody of whom only the address is known.
+    #[must_use]
+    pub fn new(ip_hash: IpHash) -> Self {
+        Self { ip_hash, user_agent: String::new(), referer: None, prefetch: false, country: None, city: None }
+    }
+
+    /// With the headers that every client may send, cut to size.
     #[must_use]
     pub fn with_headers(mut self, user_agent: Option<&str>, referer: Option<&str>) -> Self {
         self.user_agent = truncated(user_agent.unwrap_or_default(), Self::MAX_USER_AGENT).to_owned();
-        self.referer =
-            referer.filter(|text| !text.is_empty()).map(|text| truncated(text, Self::MAX_REFERER).to_owned());
+        self.referer = non_empty(referer, Self::MAX_REFERER);
+        self
+    }
+
+    /// With what the edge says about the place.
+    #[must_use]
+    pub fn at_place(mut self, country: Option<CountryCode>, city: Option<&str>) -> Self {
+        self.country = country;
+        self.city = non_empty(city, Self::MAX_CITY);
+        self
+    }
+
+    /// Fetching in advance, or not.
+    #[must_use]
+    pub fn prefetching(mut self, prefetch: bool) -> Self {
+        self.prefetch = prefetch;
         self
     }
 }
+
+fn non_empty(text: Option<&str>, bytes: usize) -> Option<String> {
+    text.map(|text| truncated(text, bytes)).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// A country by its two letters (ISO 3166-1 alpha-2).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct CountryCode(String);
+
+impl CountryCode {
+    /// Accepts two letters of any case.
+    ///
+    /// # Errors
+    /// When the text is anything else.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        if text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+            Ok(Self(text.to_ascii_uppercase()))
+        } else {
+            Err(Invalid::new("country must be two letters"))
+        }
+    }
+}
+
+string_newtype!(CountryCode);
 
 /// Cuts at a character boundary, at most `bytes` bytes.
 fn truncated(text: &str, bytes: usize) -> &str {
@@ -149,6 +214,14 @@ mod tests {
     fn headers_are_cut_at_a_character_boundary() {
         assert_eq!(truncated("aü", 2), "a");
         assert_eq!(truncated("aü", 3), "aü");
-        assert_eq!(truncated(&"x".repeat(600), Click::MAX_USER_AGENT).len(), 512);
+        assert_eq!(truncated(&"x".repeat(600), Visitor::MAX_USER_AGENT).len(), 512);
+    }
+
+    #[test]
+    fn a_country_is_two_letters() {
+        assert_eq!(CountryCode::parse("de").unwrap().as_str(), "DE");
+        for refused in ["", "D", "DEU", "D1", "ü"] {
+            assert!(CountryCode::parse(refused).is_err(), "{refused}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CorrelationId, EmailAddress, EventId, IpHash, ShortCode, TargetUrl, Timestamp, UserId, WorkspaceId};
+use crate::{CorrelationId, EmailAddress, EventId, ShortCode, TargetUrl, Timestamp, UserId, Visitor, WorkspaceId};
 
 /// Something that has happened, because the table write behind it has committed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,14 +86,9 @@ pub struct UrlClicked {
     pub workspace_id: WorkspaceId,
     /// Who is told about milestones.
     pub user_id: UserId,
-    /// Who followed it, irreversibly.
-    pub ip_hash: IpHash,
-    /// The visitor's user agent, possibly empty.
-    #[serde(default)]
-    pub user_agent: String,
-    /// Where the visitor came from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub referer: Option<String>,
+    /// Who followed it.
+    #[serde(flatten)]
+    pub visitor: Visitor,
 }
 
 /// A link was deactivated.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Invalid, validated::string_newtype};
+use crate::{Invalid, Timestamp, validated::string_newtype};
 
 macro_rules! uuid_newtype {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
@@ -70,6 +70,13 @@ impl EventId {
         Self(Uuid::now_v7().to_string())
     }
 
+    /// An id that sorts before all that are generated from this moment on.
+    #[must_use]
+    pub fn first_at(time: Timestamp) -> Self {
+        let millis = time.unix_millis();
+        Self(format!("{:08x}-{:04x}-7000-8000-000000000000", millis >> 16, millis & 0xffff))
+    }
+
     /// The id of a milestone, the same whoever computes it.
     #[must_use]
     pub fn milestone(code: &crate::ShortCode, clicks: u64) -> Self {
@@ -89,6 +96,15 @@ mod tests {
 
         assert_eq!(UserId::parse(id.as_str()), Ok(id));
         assert!(UserId::parse("alice").is_err());
+    }
+
+    #[test]
+    fn ids_sort_by_the_time_they_were_made() {
+        let now = Timestamp::now();
+        let id = EventId::generate();
+
+        assert!(EventId::first_at(now) <= id);
+        assert!(id < EventId::first_at(now.plus(std::time::Duration::from_millis(100))));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! an [`Event`] can be counted. Whoever holds one needs no further check.
 
 mod account;
+mod audience;
 mod click;
 mod correlation_id;
 mod event;
@@ -21,7 +22,8 @@ mod timestamp;
 mod validated;
 
 pub use account::{Account, EmailAddress, Membership, Password, Role, WorkspaceName, WorkspaceSlug};
-pub use click::{Click, IpHash, Salt};
+pub use audience::{Audience, Client, Device};
+pub use click::{Click, CountryCode, IpHash, Salt, Visitor};
 pub use correlation_id::CorrelationId;
 pub use event::{Event, EventDetail, MilestoneReached, UrlClicked, UrlCreated, UrlDeleted, UrlExpired, UrlPurged};
 pub use idempotency_key::IdempotencyKey;
@@ -32,7 +34,10 @@ pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
 pub use notification::{Notification, NotificationStatus, describe};
 pub use short_code::{ALPHABET, GENERATED_LENGTH, ShortCode};
-pub use stats::{Breakdown, DayStats, Interval, LinkStats, Point, Summary, Totals, timeline};
+pub use stats::{
+    Breakdown, CountedClick, DayStats, Interval, LinkStats, Place, Point, Profile, Ranking, Source, Summary, Tool,
+    Totals, UniqueVisitors, timeline,
+};
 pub use target_url::TargetUrl;
 pub use timestamp::{Day, Timestamp};
 pub use validated::Invalid;

@@ -161,6 +161,23 @@ pub enum Record<L> {
     Tombstone(Tombstone),
 }
 
+impl Record<RedirectTarget> {
+    /// The workspace that it belongs or belonged to.
+    #[must_use]
+    pub fn workspace(&self) -> &WorkspaceId {
+        match self {
+            Self::Link(link) => &link.workspace,
+            Self::Tombstone(tombstone) => &tombstone.workspace,
+        }
+    }
+
+    /// Whether it was removed with everything about it.
+    #[must_use]
+    pub fn is_purged(&self) -> bool {
+        matches!(self, Self::Tombstone(tombstone) if tombstone.reason == LinkStatus::Purged)
+    }
+}
+
 impl Record<Link> {
     /// The workspace that it belongs or belonged to.
     #[must_use]

@@ -47,6 +47,12 @@ impl Timestamp {
         self.0.unix_timestamp()
     }
 
+    /// Milliseconds since 1970-01-01T00:00:00Z, or zero before: what a UUID version 7 begins with.
+    #[must_use]
+    pub fn unix_millis(self) -> u64 {
+        u64::try_from(self.0.unix_timestamp_nanos() / 1_000_000).unwrap_or_default()
+    }
+
     /// This moment plus a span, or the last representable moment.
     #[must_use]
     pub fn plus(self, span: Duration) -> Self {
@@ -136,6 +142,18 @@ impl Day {
     pub fn at_hour(self, hour: u8) -> Timestamp {
         let time = Time::from_hms(hour.min(23), 0, 0).unwrap_or(Time::MIDNIGHT);
         Timestamp(PrimitiveDateTime::new(self.0, time).assume_utc())
+    }
+}
+
+impl Serialize for Day {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Day {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 

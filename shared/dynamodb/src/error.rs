@@ -19,7 +19,7 @@ pub enum RepositoryError {
         operation: &'static str,
         /// What is wrong with it.
         #[source]
-        source: serde_dynamo::Error,
+        source: Box<dyn Error + Send + Sync>,
     },
 }
 
@@ -35,7 +35,7 @@ impl RepositoryError {
     }
 
     /// Wraps a deserialisation error; made for `map_err`.
-    pub(crate) fn unexpected_item(operation: &'static str) -> impl FnOnce(serde_dynamo::Error) -> Self {
-        move |source| Self::UnexpectedItem { operation, source }
+    pub(crate) fn unexpected_item<E: Error + Send + Sync + 'static>(operation: &'static str) -> impl Fn(E) -> Self {
+        move |source| Self::UnexpectedItem { operation, source: Box::new(source) }
     }
 }

@@ -89,6 +89,16 @@ impl Table {
         found.item.map(|item| from_item(operation, item)).transpose()
     }
 
+    /// A transaction's action that writes an item, whatever stands there.
+    pub(crate) fn put(
+        &self,
+        operation: &'static str,
+        item: &impl Serialize,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        let put = Put::builder().table_name(&self.name).set_item(Some(to_item(operation, item)?));
+        Ok(TransactWriteItem::builder().put(put.build().map_err(RepositoryError::unavailable(operation))?).build())
+    }
+
     /// A transaction's action that creates an item and replaces none.
     pub(crate) fn put_new(
         &self,

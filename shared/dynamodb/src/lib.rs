@@ -18,5 +18,5 @@ pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
 pub use links::{BuryOutcome, CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, LinksTable, Reusable};
 pub use notifications::{Delivery, NotificationsTable};
-pub use stats::{CommitOutcome, Counting, Milestone, Snapshot, StatsTable};
+pub use stats::{CommitOutcome, Correction, Counting, Life, Milestone, Room, Snapshot, StatsTable};
 pub use users::{RegisterOutcome, Registration, UsersTable};

@@ -41,6 +41,39 @@ async fn a_person_signs_up_shortens_follows_and_sees_it_all() {
     assert_eq!(listed["urls"][0]["total_clicks"], 1);
 }
 
+const IPHONE: &str = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) \
+                      Version/17.4 Mobile/15E148 Safari/604.1";
+
+#[tokio::test]
+async fn people_bots_and_browsers_that_look_ahead_are_told_apart() {
+    let api = Api::new();
+    let (ada, stranger) = (User::new(&api).await, User::new(&api).await);
+    let code = ada.shorten("https://example.com/").await;
+    let follow = |agent| api.request("GET", &format!("/{code}")).header("user-agent", agent);
+    send(follow(IPHONE)).await;
+    send(follow(IPHONE).header("sec-purpose", "prefetch;prerender")).await;
+    // Nobody has vouched for an edge, so this is what any client could say.
+    send(
+        follow("Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)").header("cloudfront-viewer-country", "DE"),
+    )
+    .await;
+
+    eventually("all are counted", json!(3), || total(&api, &code)).await;
+
+    let stats = api.get(&format!("/api/stats/{code}")).await.json();
+    assert_eq!((&stats["human_clicks"], &stats["unique_visitors"]), (&json!(1), &json!(1)));
+    assert_eq!(stats["devices"], json!([{"device": "mobile", "count": 2}, {"device": "bot", "count": 1}]));
+    assert_eq!(stats["countries"], json!([{"country": "unknown", "count": 3}]));
+    let daily = ada.get(&format!("/api/stats/{code}/daily")).await.json();
+    assert_eq!((&daily["days"][0]["mobile"], &daily["days"][0]["bot"]), (&json!(2), &json!(1)));
+    let clicks = ada.get(&format!("/api/stats/{code}/clicks?limit=2")).await.json();
+    assert_eq!(clicks["clicks"].as_array().unwrap().len(), 2);
+    assert!(!clicks.to_string().contains("ip_hash"));
+    for details in ["daily", "clicks"] {
+        assert_eq!(stranger.get(&format!("/api/stats/{code}/{details}")).await.problem(), (403, "forbidden".into()));
+    }
+}
+
 #[tokio::test]
 async fn twenty_five_parallel_clicks_count_twenty_five_and_reach_one_milestone() {
     let api = Api::new();

@@ -1,21 +1,38 @@
 //! The functions, wired to a test's tables and queues.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
-use linklet_analytics::Analytics;
-use linklet_domain::{CorrelationId, IpHash, Salt};
-use linklet_lambda::{batch::DeadLetterQueue, publisher::Publisher};
+use linklet_analytics::{Analytics, Clients};
+use linklet_domain::{Client, CorrelationId, CountedClick, Device, IpHash, LinkStats, Salt, Timestamp, Visitor};
+use linklet_lambda::{batch::DeadLetterQueue, http::Edge, publisher::Publisher};
 use linklet_redirect::Redirect;
 use linklet_relay::Relay;
 use linklet_stats::Stats;
 use linklet_test_support::{FakeQueues, TestDynamoDb, authenticator};
+use linklet_user_agents::Classifier;
 
 pub fn salt() -> Salt {
     Salt::parse(&"salt".repeat(8)).unwrap()
 }
 
-pub fn ip_hash() -> IpHash {
-    IpHash::of("203.0.113.9", &salt())
+pub fn visitor() -> Visitor {
+    Visitor::new(IpHash::of("203.0.113.9", &salt()))
+}
+
+/// Counts a click by somebody with a phone who comes from the news.
+pub fn add_click(stats: &mut LinkStats, clicked_at: Timestamp) {
+    let visitor = visitor().with_headers(None, Some("https://news.example/"));
+    let client = Client { device: Device::Mobile, browser: "Safari".into(), version: String::new(), os: "iOS".into() };
+    stats.count(&CountedClick { clicked_at, visitor: &visitor, client: &client });
+}
+
+/// One for all tests: compiling its rules takes a while.
+pub fn clients() -> Arc<Clients> {
+    static CLIENTS: LazyLock<Arc<Clients>> = LazyLock::new(|| Arc::new(Clients::new(Classifier::load().unwrap())));
+    CLIENTS.clone()
 }
 
 pub fn correlation() -> CorrelationId {
@@ -30,6 +47,7 @@ pub fn analytics(db: &TestDynamoDb, queues: &FakeQueues) -> Analytics {
     Analytics {
         stats: db.stats(),
         clicks: db.clicks(),
+        clients: clients(),
         queue: Publisher::new(queues.client(), queues.url("analytics")),
         dead_letters: dead_letters(queues),
         purge_turn: Duration::from_secs(15),
@@ -46,9 +64,9 @@ pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {
 }
 
 pub fn redirect(db: &TestDynamoDb) -> Redirect {
-    Redirect { links: db.links(), clicks: db.clicks(), salt: salt() }
+    Redirect { links: db.links(), clicks: db.clicks(), salt: salt(), edge: Edge::None }
 }
 
 pub fn stats(db: &TestDynamoDb) -> Stats {
-    Stats { authenticator: authenticator(), stats: db.stats(), links: db.links() }
+    Stats { authenticator: authenticator(), stats: db.stats(), clicks: db.clicks(), links: db.links() }
 }

@@ -1,7 +1,7 @@
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
     CorrelationId, EmailAddress, Event, EventDetail, EventId, IpHash, Link, LinkState, Salt, ShortCode, TargetUrl,
-    Timestamp, UrlClicked, UserId, WorkspaceId,
+    Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
 };
 use serde_json::{Value, json};
 
@@ -76,13 +76,13 @@ impl LinkBuilder {
     }
 }
 
-/// A click on this link, in some workspace, at this time.
+/// A click on this link, in some workspace, at this time, by somebody with a browser.
 ///
 /// # Panics
 /// When the code is none.
 #[must_use]
 pub fn click_event(code: &str, clicked_at: Timestamp) -> Event {
-    click_in(&WorkspaceId::generate(), code, clicked_at)
+    ClickBuilder::new(code).at(clicked_at).build()
 }
 
 /// A click on this workspace's link at this time.
@@ -91,19 +91,101 @@ pub fn click_event(code: &str, clicked_at: Timestamp) -> Event {
 /// When the code is none.
 #[must_use]
 pub fn click_in(workspace: &WorkspaceId, code: &str, clicked_at: Timestamp) -> Event {
-    Event {
-        event_id: EventId::generate(),
-        occurred_at: clicked_at,
-        correlation_id: CorrelationId::generate(),
-        detail: EventDetail::UrlClicked(UrlClicked {
+    ClickBuilder::new(code).in_workspace(workspace).at(clicked_at).build()
+}
+
+/// Builds the event of a click; what a test doesn't say is some valid value.
+#[derive(Debug, Clone)]
+pub struct ClickBuilder {
+    clicked_at: Timestamp,
+    detail: UrlClicked,
+}
+
+impl ClickBuilder {
+    /// Chrome on Windows.
+    pub const BROWSER: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36";
+
+    /// A click on this link, now, by somebody with a browser.
+    ///
+    /// # Panics
+    /// When the code is none.
+    #[must_use]
+    pub fn new(code: &str) -> Self {
+        let detail = UrlClicked {
             short_code: ShortCode::parse(code).expect("a code"),
-            workspace_id: workspace.clone(),
+            workspace_id: WorkspaceId::generate(),
             user_id: UserId::generate(),
-            ip_hash: IpHash::of("203.0.113.9", &Salt::parse(&"salt".repeat(8)).expect("a salt")),
-            user_agent: "Mozilla/5.0".to_owned(),
-            referer: None,
-        }),
+            visitor: Visitor::new(hashed("203.0.113.9")).with_headers(Some(Self::BROWSER), None),
+        };
+        Self { clicked_at: Timestamp::now(), detail }
     }
+
+    /// On this workspace's link.
+    #[must_use]
+    pub fn in_workspace(mut self, workspace: &WorkspaceId) -> Self {
+        self.detail.workspace_id = workspace.clone();
+        self
+    }
+
+    /// At this time.
+    #[must_use]
+    pub fn at(mut self, clicked_at: Timestamp) -> Self {
+        self.clicked_at = clicked_at;
+        self
+    }
+
+    /// From this address.
+    #[must_use]
+    pub fn by(mut self, address: &str) -> Self {
+        self.detail.visitor.ip_hash = hashed(address);
+        self
+    }
+
+    /// With this user agent.
+    #[must_use]
+    pub fn with(mut self, user_agent: &str) -> Self {
+        self.detail.visitor.user_agent = user_agent.to_owned();
+        self
+    }
+
+    /// Coming from this page.
+    #[must_use]
+    pub fn from(mut self, referer: &str) -> Self {
+        self.detail.visitor.referer = Some(referer.to_owned());
+        self
+    }
+
+    /// In this country.
+    ///
+    /// # Panics
+    /// When it is none.
+    #[must_use]
+    pub fn in_country(mut self, country: &str) -> Self {
+        self.detail.visitor.country = Some(country.parse().expect("a country"));
+        self
+    }
+
+    /// Looking ahead.
+    #[must_use]
+    pub fn prefetching(mut self) -> Self {
+        self.detail.visitor.prefetch = true;
+        self
+    }
+
+    /// The event.
+    #[must_use]
+    pub fn build(self) -> Event {
+        Event {
+            event_id: EventId::generate(),
+            occurred_at: self.clicked_at,
+            correlation_id: CorrelationId::generate(),
+            detail: EventDetail::UrlClicked(self.detail),
+        }
+    }
+}
+
+fn hashed(address: &str) -> IpHash {
+    IpHash::of(address, &Salt::parse(&"salt".repeat(8)).expect("a salt"))
 }
 
 /// A batch of messages with these bodies, as SQS delivers it for the first time. The message ids are `0`, `1`, ….

@@ -3,7 +3,7 @@ use aws_sdk_dynamodb::{
     Client,
     config::{Builder, Intercept},
 };
-use dynoxide::Database;
+use dynoxide::{Database, types::AttributeValue};
 use linklet_domain::{CorrelationId, Link, Record};
 use linklet_dynamodb::{ClicksTable, CreateOutcome, Creation, LinksTable, NotificationsTable, StatsTable, UsersTable};
 use serde_json::{Value, json};
@@ -24,9 +24,26 @@ impl TestDynamoDb {
     /// When it can't start.
     #[must_use]
     pub fn start() -> Self {
+        Self::with_tables(Template::load().tables().into_values())
+    }
+
+    /// The same without the tables' streams, for tests and measurements with very many writes: this implementation looks
+    /// through a table's whole stream at each of them.
+    ///
+    /// # Panics
+    /// When it can't start.
+    #[must_use]
+    pub fn without_streams() -> Self {
+        Self::with_tables(Template::load().tables().into_values().map(|mut table| {
+            table.as_object_mut().expect("a table is an object").remove("StreamSpecification");
+            table
+        }))
+    }
+
+    fn with_tables(tables: impl Iterator<Item = Value>) -> Self {
         let database = Database::memory().expect("an in-memory database opens");
         let template = Template::load();
-        for request in template.tables().into_values() {
+        for request in tables {
             let request = serde_json::from_value(request).expect("the template's table is a request");
             database.create_table(request).expect("the template's table can be created");
         }
@@ -126,6 +143,26 @@ impl TestDynamoDb {
         self.database.sweep_ttl().expect("expired items can be deleted");
     }
 
+    /// Writes an item, in DynamoDB's JSON, as nothing in Linklet would.
+    ///
+    /// # Panics
+    /// When it can't.
+    pub fn put(&self, table: &str, item: &Value) {
+        let request = json!({"TableName": table, "Item": item});
+        let request = serde_json::from_value(request).expect("a put request");
+        self.database.put_item(request).expect("the item can be written");
+    }
+
+    /// Takes an item away, as nothing in Linklet would.
+    ///
+    /// # Panics
+    /// When it can't.
+    pub fn remove(&self, table: &str, item: &Value) {
+        let request = json!({"TableName": table, "Key": {"pk": item["pk"], "sk": item["sk"]}});
+        let request = serde_json::from_value(request).expect("a delete request");
+        self.database.delete_item(request).expect("the item can be deleted");
+    }
+
     /// All items of a table, in no order, in DynamoDB's JSON.
     ///
     /// # Panics
@@ -146,6 +183,15 @@ impl TestDynamoDb {
     /// When the table has no stream.
     #[must_use]
     pub fn stream(&self, table: &str) -> StreamEvent {
+        self.stream_reader(table).read_on("")
+    }
+
+    /// A reader of a table's stream that stands at its beginning.
+    ///
+    /// # Panics
+    /// When the table has no stream.
+    #[must_use]
+    pub fn stream_reader(&self, table: &str) -> StreamReader {
         let request = serde_json::from_value(json!({"TableName": table})).expect("a describe request");
         let description = self.database.describe_table(request).expect("the table exists");
         let description = serde_json::to_value(description).expect("an answer is JSON");
@@ -157,14 +203,37 @@ impl TestDynamoDb {
             .database
             .get_shard_iterator(serde_json::from_value(shard).expect("an iterator request"))
             .expect("the table has a stream");
+        StreamReader { database: self.database.clone(), iterator: iterator.shard_iterator }
+    }
+}
+
+/// Reads a stream on from where it has come to.
+pub struct StreamReader {
+    database: Database,
+    iterator: Option<String>,
+}
+
+impl StreamReader {
+    /// What has happened since it last read, to items whose sort key begins so: a filter as an event source mapping has it.
+    ///
+    /// # Panics
+    /// When the stream can't be read.
+    pub fn read_on(&mut self, sort_key_prefix: &str) -> StreamEvent {
         let mut records = Vec::new();
-        let mut next = iterator.shard_iterator;
-        while let Some(iterator) = next {
+        while let Some(iterator) = &self.iterator {
             let request = json!({"ShardIterator": iterator, "Limit": 1_000});
             let request = serde_json::from_value(request).expect("a records request");
             let answer = self.database.get_records(request).expect("the stream can be read");
-            next = answer.next_shard_iterator.filter(|_| !answer.records.is_empty());
-            records.extend(answer.records);
+            let is_end = answer.records.is_empty();
+            self.iterator = answer.next_shard_iterator;
+            let begins_so =
+                |key: &AttributeValue| matches!(key, AttributeValue::S(sk) if sk.starts_with(sort_key_prefix));
+            records.extend(
+                answer.records.into_iter().filter(|record| record.dynamodb.keys.get("sk").is_some_and(begins_so)),
+            );
+            if is_end {
+                break;
+            }
         }
         serde_json::from_value(json!({"Records": records})).expect("records have Lambda's form")
     }

@@ -2,12 +2,17 @@
 
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{
-    Click, CorrelationId, Event, EventDetail, EventId, IpHash, ShortCode, Timestamp, UrlClicked, UserId, WorkspaceId,
+    Click, CorrelationId, Event, EventDetail, EventId, Invalid, ShortCode, Timestamp, UrlClicked, UserId, Visitor,
+    WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::item::Key;
+use crate::{
+    RepositoryError,
+    item::{Item, Key, to_item},
+};
 
 /// Thirteen months: a full year can be compared with the one before.
 const KEPT_FOR: Duration = Duration::from_secs(396 * 86_400);
@@ -34,13 +39,44 @@ pub(crate) struct ClickItem {
     pub workspace_id: WorkspaceId,
     pub user_id: UserId,
     pub clicked_at: Timestamp,
-    pub ip_hash: IpHash,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub user_agent: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub referer: Option<String>,
+    #[serde(flatten)]
+    pub visitor: Visitor,
     pub correlation_id: CorrelationId,
     pub ttl: i64,
+}
+
+/// The most that one write unit pays for, in bytes.
+const WRITE_UNIT: usize = 1_024;
+
+/// A click as an item of one write unit. Only what a visitor sends can be long: the referrer loses its end, and then the
+/// user agent.
+pub(super) fn item_of(operation: &'static str, click: &Click) -> Result<Item, RepositoryError> {
+    let mut item = to_item(operation, &ClickItem::from(click))?;
+    for attribute in ["referer", "user_agent"] {
+        let excess = size(&item).saturating_sub(WRITE_UNIT);
+        if excess > 0 {
+            shorten(&mut item, attribute, excess);
+        }
+    }
+    Ok(item)
+}
+
+fn shorten(item: &mut Item, attribute: &str, bytes: usize) {
+    let Some(AttributeValue::S(text)) = item.get_mut(attribute) else { return };
+    text.truncate(text.floor_char_boundary(text.len().saturating_sub(bytes)));
+    if text.is_empty() {
+        item.remove(attribute);
+    }
+}
+
+/// An item's size as DynamoDB counts it: names and values in UTF-8, numbers with one byte per two digits and one more.
+fn size(item: &Item) -> usize {
+    let value_size = |value: &AttributeValue| match value {
+        AttributeValue::S(text) => text.len(),
+        AttributeValue::N(digits) => digits.len().div_ceil(2) + 1,
+        _ => 1,
+    };
+    item.iter().map(|(name, value)| name.len() + value_size(value)).sum()
 }
 
 impl From<&Click> for ClickItem {
@@ -51,9 +87,7 @@ impl From<&Click> for ClickItem {
             workspace_id: click.workspace.clone(),
             user_id: click.owner.clone(),
             clicked_at: click.clicked_at,
-            ip_hash: click.ip_hash.clone(),
-            user_agent: click.user_agent.clone(),
-            referer: click.referer.clone(),
+            visitor: click.visitor.clone(),
             correlation_id: click.correlation_id.clone(),
             ttl: click.clicked_at.plus(KEPT_FOR).unix_seconds(),
         }
@@ -65,7 +99,7 @@ impl ClickItem {
     ///
     /// # Errors
     /// When the sort key is no event id.
-    pub(crate) fn clicked_event(self) -> Result<Event, linklet_domain::Invalid> {
+    pub(crate) fn clicked_event(self) -> Result<Event, Invalid> {
         Ok(Event {
             event_id: EventId::parse(&self.key.sk)?,
             occurred_at: self.clicked_at,
@@ -74,10 +108,56 @@ impl ClickItem {
                 short_code: self.short_code,
                 workspace_id: self.workspace_id,
                 user_id: self.user_id,
-                ip_hash: self.ip_hash,
-                user_agent: self.user_agent,
-                referer: self.referer,
+                visitor: self.visitor,
             }),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use linklet_domain::{CountryCode, IpHash, Salt};
+
+    use super::*;
+
+    fn click(visitor: Visitor) -> Click {
+        Click {
+            id: EventId::generate(),
+            code: ShortCode::parse("abcdefghij").unwrap(),
+            workspace: WorkspaceId::generate(),
+            owner: UserId::generate(),
+            clicked_at: Timestamp::now(),
+            visitor,
+            correlation_id: CorrelationId::parse(&"c".repeat(128)).unwrap(),
+        }
+    }
+
+    fn visitor() -> Visitor {
+        Visitor::new(IpHash::of("203.0.113.9", &Salt::parse(&"s".repeat(32)).unwrap()))
+    }
+
+    #[test]
+    fn a_click_takes_one_write_unit_whatever_a_visitor_sends() {
+        for (agent, referer) in [(512, 1_024), (512, 0), (10, 1_024), (0, 0)] {
+            let visitor = visitor()
+                .with_headers(Some(&"ü".repeat(agent / 2)), Some(&"é".repeat(referer / 2)))
+                .at_place(CountryCode::parse("DE").ok(), Some(&"ö".repeat(40)))
+                .prefetching(true);
+
+            let item = item_of("test", &click(visitor)).unwrap();
+
+            assert!(size(&item) <= WRITE_UNIT, "{agent}, {referer}: {}", size(&item));
+            assert!(item.values().all(|value| value.as_s().is_ok_and(|text| !text.is_empty()) || !value.is_s()));
+        }
+    }
+
+    #[test]
+    fn what_fits_is_kept_whole() {
+        let visitor = visitor().with_headers(Some(&"u".repeat(120)), Some(&"r".repeat(300)));
+
+        let item = item_of("test", &click(visitor)).unwrap();
+
+        assert_eq!(item["user_agent"].as_s().unwrap().len(), 120);
+        assert_eq!(item["referer"].as_s().unwrap().len(), 300);
     }
 }

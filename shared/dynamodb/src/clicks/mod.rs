@@ -2,13 +2,15 @@
 
 pub(crate) mod item;
 
-use aws_sdk_dynamodb::Client;
-use linklet_domain::{Click, EventId, ShortCode};
+use std::ops::RangeInclusive;
 
-use self::item::{ClickItem, SHARDS, click_key, partition};
+use aws_sdk_dynamodb::Client;
+use linklet_domain::{Click, Event, EventId, ShortCode, Timestamp};
+
+use self::item::{ClickItem, SHARDS, click_key, item_of, partition};
 use crate::{
     RepositoryError,
-    item::{Table, text, to_item},
+    item::{Item, Table, from_item, text},
 };
 
 /// The table of raw clicks.
@@ -32,11 +34,102 @@ impl ClicksTable {
             .client
             .put_item()
             .table_name(&self.0.name)
-            .set_item(Some(to_item(OPERATION, &ClickItem::from(click))?))
+            .set_item(Some(item_of(OPERATION, click)?))
             .send()
             .await
             .map_err(RepositoryError::unavailable(OPERATION))?;
         Ok(())
+    }
+
+    /// The latest clicks of a link, newest first. Each of the 16 shards is asked for its share of them and a few more, and
+    /// again only if it holds more than that; so the cost depends on `limit` and not on how many clicks there are.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn latest(&self, code: &ShortCode, limit: usize) -> Result<Vec<Event>, RepositoryError> {
+        const OPERATION: &str = "read the latest clicks";
+        let page = limit / SHARDS as usize + 4;
+        let mut open: Vec<ShardPage> = (0..SHARDS).map(|shard| ShardPage { shard, before: None }).collect();
+        let mut latest: Vec<ClickItem> = Vec::new();
+        while !open.is_empty() {
+            let pages = open.iter().map(|next| self.page_of(OPERATION, code, next, page));
+            let mut more = Vec::new();
+            for (next, found) in open.iter().zip(futures_util::future::try_join_all(pages).await?) {
+                if found.len() == page {
+                    more.extend(found.last().map(|last| ShardPage { before: Some(last.key.sk.clone()), ..*next }));
+                }
+                latest.extend(found);
+            }
+            latest.sort_by(|left, right| right.key.sk.cmp(&left.key.sk));
+            latest.truncate(limit);
+            // A shard matters as long as what it has not shown may be newer than the last that is shown.
+            let last_shown = latest.get(limit - 1).map(|click| click.key.sk.clone());
+            open = more.into_iter().filter(|shard| shard.before > last_shown).collect();
+        }
+        let event = |item: ClickItem| item.clicked_event().map_err(RepositoryError::unexpected_item(OPERATION));
+        latest.into_iter().map(event).collect()
+    }
+
+    /// The newest clicks of a shard before one of them.
+    async fn page_of(
+        &self,
+        operation: &'static str,
+        code: &ShortCode,
+        page: &ShardPage,
+        limit: usize,
+    ) -> Result<Vec<ClickItem>, RepositoryError> {
+        let query = self.0.client.query().scan_index_forward(false).limit(i32::try_from(limit).unwrap_or(i32::MAX));
+        let query = query.expression_attribute_values(":shard", text(&partition(code, page.shard)));
+        let query = match &page.before {
+            None => query.key_condition_expression("pk = :shard"),
+            Some(before) => query
+                .key_condition_expression("pk = :shard AND sk < :before")
+                .expression_attribute_values(":before", text(before)),
+        };
+        let found = self.0.query_all(operation, query, limit).await?;
+        found.into_iter().map(|item| from_item(operation, item)).collect()
+    }
+
+    /// The oldest click.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn first(&self, code: &ShortCode) -> Result<Option<Event>, RepositoryError> {
+        const OPERATION: &str = "read the oldest click";
+        let shards = (0..SHARDS).map(|shard| {
+            let query = self.0.client.query().limit(1).key_condition_expression("pk = :shard");
+            let query = query.expression_attribute_values(":shard", text(&partition(code, shard)));
+            self.0.query_all(OPERATION, query, 1)
+        });
+        let found = futures_util::future::try_join_all(shards).await?;
+        let events: Result<Vec<Event>, _> = found.into_iter().flatten().map(|item| event_of(OPERATION, item)).collect();
+        Ok(events?.into_iter().min_by_key(|event| event.occurred_at))
+    }
+
+    /// All clicks whose ids were made in this time, in no order, read consistently.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn recorded_between(
+        &self,
+        code: &ShortCode,
+        time: &RangeInclusive<Timestamp>,
+    ) -> Result<Vec<Event>, RepositoryError> {
+        const OPERATION: &str = "read clicks";
+        let shards = (0..SHARDS).map(|shard| {
+            let query = self
+                .0
+                .client
+                .query()
+                .consistent_read(true)
+                .key_condition_expression("pk = :shard AND sk BETWEEN :first AND :last")
+                .expression_attribute_values(":shard", text(&partition(code, shard)))
+                .expression_attribute_values(":first", text(&EventId::first_at(*time.start())))
+                .expression_attribute_values(":last", text(&EventId::first_at(*time.end())));
+            self.0.query_all(OPERATION, query, usize::MAX)
+        });
+        let found = futures_util::future::try_join_all(shards).await?;
+        found.into_iter().flatten().map(|item| event_of(OPERATION, item)).collect()
     }
 
     /// Deletes up to 1,000 clicks of a link and says whether there may be more, so that a caller with little time can stop in
@@ -79,6 +172,18 @@ impl ClicksTable {
             .map_err(RepositoryError::unavailable("delete a click"))?;
         Ok(())
     }
+}
+
+fn event_of(operation: &'static str, item: Item) -> Result<Event, RepositoryError> {
+    let item: ClickItem = from_item(operation, item)?;
+    item.clicked_event().map_err(RepositoryError::unexpected_item(operation))
+}
+
+/// Where to go on in a shard.
+#[derive(Debug, Clone)]
+struct ShardPage {
+    shard: u32,
+    before: Option<String>,
 }
 
 /// How far purging has come.

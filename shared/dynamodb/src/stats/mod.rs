@@ -1,8 +1,9 @@
 //! StatsTable: counted clicks.
 //!
-//! Counting reads a [`Snapshot`], folds clicks into it and commits the result with the markers of the counted events in one
-//! transaction, on the condition that nobody has counted in between and that none of the events was counted before.
+//! Counting reads a [`Snapshot`], folds clicks into it and commits the result, with the ids of the counted events, in one
+//! transaction: on the condition that nobody has changed any of the rows in between. The ids say what was counted before.
 
+mod correction;
 mod item;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,9 +17,10 @@ use aws_sdk_dynamodb::{
 use linklet_domain::{CorrelationId, Day, EventId, LinkStats, MilestoneReached, ShortCode, Timestamp, WorkspaceId};
 use serde::Serialize;
 
+pub use self::correction::{Correction, Life};
 use self::item::{
-    DAY_PREFIX, DayItem, ListedTotal, PURGED_AT, PurgedItem, SeenItem, TOTAL, TotalItem, day_key, day_sort_key,
-    partition, total_key, workspace_partition,
+    Bucket, DAY_PREFIX, DayItem, ListedTotal, PAST, PURGED_AT, PastItem, PurgedItem, Rest, SeenItem, TOTAL, TotalItem,
+    day_key, day_sort_key, partition, seen_partition, total_key, workspace_partition,
 };
 pub(crate) use self::item::{MILESTONE_PREFIX, MilestoneItem};
 use crate::{
@@ -26,16 +28,18 @@ use crate::{
     item::{Item, Key, Table, despite_transactions, from_item, number, text, to_item},
 };
 
+const LOAD: &str = "load statistics";
 const COUNT: &str = "count clicks";
 
 /// The table of statistics.
 #[derive(Debug, Clone)]
 pub struct StatsTable(Table);
 
-/// A link's statistics as they were read: the totals and the days asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// A link's statistics as they were read, with what counting some events needs to know.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Snapshot {
     stats: LinkStats,
+    seen: BTreeMap<Bucket, BTreeSet<Rest>>,
     is_purged: bool,
 }
 
@@ -50,6 +54,54 @@ impl Snapshot {
     #[must_use]
     pub fn is_purged(&self) -> bool {
         self.is_purged
+    }
+
+    fn read(code: &ShortCode, items: Vec<Item>) -> Result<Self, RepositoryError> {
+        let seen_partition = text(&seen_partition(code));
+        let (seen, items): (Vec<_>, Vec<_>) =
+            items.into_iter().partition(|item| item.get("pk") == Some(&seen_partition));
+        // DynamoDB deletes some time after the TTL, so the time is checked here as well.
+        let is_current = |item: &Item| item.get("ttl").is_none_or(|ttl| is_later(ttl, Timestamp::now()));
+        let is_purged = items.iter().any(|item| item.contains_key(PURGED_AT) && is_current(item));
+        Ok(Self { stats: read_stats(LOAD, items)?, seen: read_seen(LOAD, seen)?, is_purged })
+    }
+
+    /// Whether counting these events changes the past.
+    fn lacks_past(&self, events: &[(EventId, Day)]) -> bool {
+        let totals = &self.stats.totals;
+        let newest = events.iter().map(|(_, day)| *day).max();
+        newest.is_some_and(|newest| totals.is_settling_due(newest))
+            || events.iter().any(|(_, day)| totals.is_past(*day))
+    }
+
+    /// Whether an event, one of those that the snapshot was loaded for, was counted before.
+    #[must_use]
+    pub fn has_counted(&self, event: &EventId) -> bool {
+        let (bucket, rest) = Bucket::of(event);
+        self.seen.get(&bucket).is_some_and(|ids| ids.contains(&rest))
+    }
+}
+
+/// What a transaction holds: DynamoDB allows 100 rows.
+#[derive(Debug, Default)]
+pub struct Room {
+    events: usize,
+    buckets: BTreeSet<Bucket>,
+    days: BTreeSet<Day>,
+}
+
+impl Room {
+    const MAX_ROWS: usize = 100;
+    /// The total, the past, and the most milestones that 500 events can pass: 3 → 503 passes 10 and 100.
+    const OTHER_ROWS: usize = 4;
+    const MAX_EVENTS: usize = 500;
+
+    /// Makes room for one more event, if there is any.
+    pub fn take(&mut self, event: &EventId, day: Day) -> bool {
+        self.events += 1;
+        self.buckets.insert(Bucket::of(event).0);
+        self.days.insert(day);
+        self.events <= Self::MAX_EVENTS && self.buckets.len() + self.days.len() + Self::OTHER_ROWS <= Self::MAX_ROWS
     }
 }
 
@@ -75,7 +127,7 @@ pub struct Counting<'a> {
     pub before: &'a Snapshot,
     /// What it has become.
     pub after: &'a LinkStats,
-    /// The events that made the difference; each only once.
+    /// The events that made the difference; each only once, and none that the snapshot has counted.
     pub events: &'a [EventId],
     /// The milestones passed on the way.
     pub milestones: &'a [Milestone],
@@ -84,21 +136,15 @@ pub struct Counting<'a> {
 }
 
 /// What came of a transaction.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommitOutcome {
     /// Everything is counted.
     Committed,
-    /// Nothing is counted, since these events were counted before; the others can be tried again without them.
-    Duplicates(BTreeSet<EventId>),
     /// Nothing is counted, since somebody else counts the same link; read again and retry.
     Contended,
 }
 
 impl StatsTable {
-    /// The most actions in a transaction (DynamoDB's limit).
-    const MAX_ACTIONS: usize = 100;
-    /// The most milestones that the events of one transaction can pass: 3 → 103 passes 10 and 100.
-    const MAX_MILESTONES: usize = 2;
     /// The most rows in a BatchGetItem (DynamoDB's limit).
     const MAX_BATCH: usize = 100;
 
@@ -108,24 +154,56 @@ impl StatsTable {
         Self(Table { client, name: name.into() })
     }
 
-    /// Whether this many events on this many days fit into one transaction.
-    #[must_use]
-    pub fn fits_one_transaction(events: usize, days: usize) -> bool {
-        events + days + 1 + Self::MAX_MILESTONES <= Self::MAX_ACTIONS
-    }
-
-    /// Reads a link's totals and some of its days consistently.
+    /// Reads all that counting these events needs, consistently: the events may be as many as [`Room`] says.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn load(&self, code: &ShortCode, days: &BTreeSet<Day>) -> Result<Snapshot, RepositoryError> {
-        const OPERATION: &str = "load statistics";
-        let keys = std::iter::once(total_key(code)).chain(days.iter().map(|day| day_key(code, *day))).collect();
-        let items = self.batch_get(OPERATION, keys, true, None).await?;
-        // DynamoDB deletes some time after the TTL, so the time is checked here as well.
-        let is_current = |item: &Item| item.get("ttl").is_none_or(|ttl| is_later(ttl, Timestamp::now()));
-        let is_purged = items.iter().any(|item| item.contains_key(PURGED_AT) && is_current(item));
-        Ok(Snapshot { stats: read_stats(OPERATION, items)?, is_purged })
+    pub async fn load(&self, code: &ShortCode, events: &[(EventId, Day)]) -> Result<Snapshot, RepositoryError> {
+        let items = self.batch_get(LOAD, needed_for(code, events), true, None).await?;
+        let mut snapshot = Snapshot::read(code, items)?;
+        if snapshot.lacks_past(events) {
+            self.add_past(LOAD, code, &mut snapshot.stats).await?;
+        }
+        Ok(snapshot)
+    }
+
+    /// The same for many links, with as few calls as possible. `None` stands for a link that has to be loaded by itself, since
+    /// its past is needed as well.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn load_all(
+        &self,
+        links: &[(&ShortCode, Vec<(EventId, Day)>)],
+    ) -> Result<Vec<Option<Snapshot>>, RepositoryError> {
+        let keys: Vec<Key> = links.iter().flat_map(|(code, events)| needed_for(code, events)).collect();
+        let chunks = keys.chunks(Self::MAX_BATCH).map(|keys| self.batch_get(LOAD, keys.to_vec(), true, None));
+        let mut by_code: HashMap<String, Vec<Item>> = HashMap::with_capacity(links.len());
+        for item in futures_util::future::try_join_all(chunks).await?.into_iter().flatten() {
+            let partition = item.get("pk").and_then(|pk| pk.as_s().ok()).map_or("", String::as_str);
+            let code = partition.split_once('#').map_or("", |(_, code)| code).to_owned();
+            by_code.entry(code).or_default().push(item);
+        }
+        let snapshot = |(code, events): &(&ShortCode, Vec<(EventId, Day)>)| {
+            let snapshot = Snapshot::read(code, by_code.remove(code.as_str()).unwrap_or_default())?;
+            Ok(if snapshot.lacks_past(events) { None } else { Some(snapshot) })
+        };
+        links.iter().map(snapshot).collect()
+    }
+
+    /// Adds the past and the days after it. Since they are read after the total, and whoever changes any of them changes
+    /// the total, they are as old as the total is if that hasn't changed at the commit.
+    async fn add_past(
+        &self,
+        operation: &'static str,
+        code: &ShortCode,
+        stats: &mut LinkStats,
+    ) -> Result<(), RepositoryError> {
+        let Some(from) = stats.totals.past_until else { return Ok(()) };
+        let read = self.between(operation, code, &day_sort_key(from), PAST, true).await?;
+        stats.past = Some(read.past.unwrap_or_default());
+        stats.days.extend(read.days);
+        Ok(())
     }
 
     /// Counts, all or nothing.
@@ -136,31 +214,37 @@ impl StatsTable {
         let sent = self.0.client.transact_write_items().set_transact_items(Some(self.actions(counting)?)).send().await;
         match sent {
             Ok(_) => Ok(CommitOutcome::Committed),
-            Err(error) => match cancellation_reasons(&error) {
-                Some(reasons) => {
-                    outcome_of(reasons, counting.events).ok_or_else(|| RepositoryError::unavailable(COUNT)(error))
-                }
-                None => Err(RepositoryError::unavailable(COUNT)(error)),
-            },
+            Err(error) if is_contended(&error) => Ok(CommitOutcome::Contended),
+            Err(error) => Err(RepositoryError::unavailable(COUNT)(error)),
         }
     }
 
-    /// The markers come first: [`outcome_of`] finds an event by the position of its marker.
     fn actions(&self, counting: &Counting<'_>) -> Result<Vec<TransactWriteItem>, RepositoryError> {
         let Counting { code, workspace, before, after, events, milestones, now } = counting;
-        let mut actions = Vec::with_capacity(Self::MAX_ACTIONS);
-        for event in *events {
-            actions.push(self.0.put_new(COUNT, &SeenItem::new(event, *now))?);
-        }
-        actions.push(self.put_over(&TotalItem::new(code, workspace, &after.totals), before.stats.totals.total_clicks)?);
+        let mut actions =
+            vec![self.put_over(&TotalItem::new(code, workspace, &after.totals), before.stats.totals.total_clicks)?];
         for (day, stats) in &after.days {
-            let counted_before = before.stats.days.get(day).map_or(0, |stats| stats.total_clicks);
-            if stats.total_clicks > counted_before {
+            let counted_before = before.stats.days.get(day).map_or(0, |stats| stats.profile.clicks);
+            if stats.profile.clicks > counted_before {
                 actions.push(self.put_over(&DayItem::new(code, *day, stats), counted_before)?);
             }
         }
+        if let Some(past) = &after.past {
+            let counted_before = before.stats.past.as_ref().map_or(0, |past| past.clicks);
+            if past.clicks > counted_before {
+                actions.push(self.put_over(&PastItem::new(code, past), counted_before)?);
+            }
+        }
+        for (bucket, fresh) in by_bucket(events) {
+            let known = before.seen.get(&bucket).cloned().unwrap_or_default();
+            let counted_before = known.len() as u64;
+            let ids = known.into_iter().chain(fresh).collect();
+            actions.push(self.put_over(&SeenItem::new(code, &bucket, ids, *now), counted_before)?);
+        }
         for milestone in *milestones {
-            actions.push(self.0.put_new(COUNT, &MilestoneItem::new(milestone))?);
+            // Only once by the condition on the total. Should it stand there already, after a correction downwards, then it is
+            // replaced and not inserted, so that nobody is told a second time.
+            actions.push(self.0.put(COUNT, &MilestoneItem::new(milestone))?);
         }
         Ok(actions)
     }
@@ -175,42 +259,61 @@ impl StatsTable {
         self.0.put_if(COUNT, item, "total_clicks = :before", Some((":before", number(&counted_before))))
     }
 
-    /// A link's totals and its days from `since` on, in one Query; `None` for a link without counted clicks.
+    /// A link's numbers and its days from `since` on, and whatever else its whole life consists of; `None` for a link without
+    /// counted clicks. One Query, or two if the days that aren't in the past reach further back: those of a quiet link.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn since(&self, code: &ShortCode, since: Day) -> Result<Option<LinkStats>, RepositoryError> {
         const OPERATION: &str = "read statistics";
-        // The sort keys between a day and `TOTAL` are the later days, the few milestones, and the total.
-        let query = self
-            .0
-            .client
-            .query()
-            .key_condition_expression("pk = :link AND sk BETWEEN :since AND :total")
-            .expression_attribute_values(":link", text(&partition(code)))
-            .expression_attribute_values(":since", text(&day_sort_key(since)))
-            .expression_attribute_values(":total", text(TOTAL));
-        let items = self.0.query_all(OPERATION, query, usize::MAX).await?;
-        let stats = read_stats(OPERATION, items)?;
+        // The sort keys between a day and `TOTAL` are the later days, the few milestones, the past, and the total.
+        let mut stats = self.between(OPERATION, code, &day_sort_key(since), TOTAL, false).await?;
+        if let Some(from) = stats.totals.past_until.filter(|from| *from < since) {
+            let earlier = self.between(OPERATION, code, &day_sort_key(from), &day_sort_key(since), false).await?;
+            stats.days.extend(earlier.days);
+        }
         Ok((stats.totals.total_clicks > 0).then_some(stats))
     }
 
-    /// All days of a link; `None` for a link without counted clicks.
+    /// The days of a link from one to another, both included, without its totals.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn days(&self, code: &ShortCode) -> Result<Option<LinkStats>, RepositoryError> {
-        const OPERATION: &str = "read a timeline";
+    pub async fn days(
+        &self,
+        code: &ShortCode,
+        days: &std::ops::RangeInclusive<Day>,
+    ) -> Result<LinkStats, RepositoryError> {
+        self.between("read days", code, &day_sort_key(*days.start()), &day_sort_key(*days.end()), false).await
+    }
+
+    /// Whether a link has counted clicks.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn has_clicks(&self, code: &ShortCode) -> Result<bool, RepositoryError> {
+        Ok(self.between("ask for clicks", code, TOTAL, TOTAL, false).await?.totals.total_clicks > 0)
+    }
+
+    /// What stands under a link between two sort keys.
+    async fn between(
+        &self,
+        operation: &'static str,
+        code: &ShortCode,
+        first: &str,
+        last: &str,
+        consistent: bool,
+    ) -> Result<LinkStats, RepositoryError> {
         let query = self
             .0
             .client
             .query()
-            .key_condition_expression("pk = :link AND begins_with(sk, :day)")
+            .consistent_read(consistent)
+            .key_condition_expression("pk = :link AND sk BETWEEN :first AND :last")
             .expression_attribute_values(":link", text(&partition(code)))
-            .expression_attribute_values(":day", text(DAY_PREFIX));
-        let items = self.0.query_all(OPERATION, query, usize::MAX).await?;
-        let stats = read_stats(OPERATION, items)?;
-        Ok((!stats.days.is_empty()).then_some(stats))
+            .expression_attribute_values(":first", text(first))
+            .expression_attribute_values(":last", text(last));
+        read_stats(operation, self.0.query_all(operation, query, usize::MAX).await?)
     }
 
     /// The total of each code that has one.
@@ -264,16 +367,20 @@ impl StatsTable {
             .table_name(&self.0.name)
             .set_item(Some(to_item(OPERATION, &PurgedItem::new(code, at))?));
         despite_transactions(|| put.clone().send()).await.map_err(RepositoryError::unavailable(OPERATION))?;
-        let query = self
-            .0
-            .client
-            .query()
+        let query = self.0.client.query().projection_expression("pk, sk");
+        let numbers = query
+            .clone()
             .key_condition_expression("pk = :link AND sk < :total")
             .expression_attribute_values(":link", text(&partition(code)))
-            .expression_attribute_values(":total", text(TOTAL))
-            .projection_expression("pk, sk");
-        let keys = self.0.query_all(OPERATION, query, usize::MAX).await?;
-        self.0.delete_all(OPERATION, keys).await
+            .expression_attribute_values(":total", text(TOTAL));
+        let seen = query
+            .key_condition_expression("pk = :seen")
+            .expression_attribute_values(":seen", text(&seen_partition(code)));
+        for query in [numbers, seen] {
+            let keys = self.0.query_all(OPERATION, query, usize::MAX).await?;
+            self.0.delete_all(OPERATION, keys).await?;
+        }
+        Ok(())
     }
 
     /// A BatchGetItem that asks again for what DynamoDB left out of a successful answer.
@@ -318,17 +425,43 @@ impl StatsTable {
     }
 }
 
+/// The rows that counting these events reads.
+fn needed_for(code: &ShortCode, events: &[(EventId, Day)]) -> Vec<Key> {
+    let days: BTreeSet<Day> = events.iter().map(|(_, day)| *day).collect();
+    let buckets: BTreeSet<Bucket> = events.iter().map(|(event, _)| Bucket::of(event).0).collect();
+    std::iter::once(total_key(code))
+        .chain(days.into_iter().map(|day| day_key(code, day)))
+        .chain(buckets.into_iter().map(|bucket| bucket.key(code)))
+        .collect()
+}
+
+fn by_bucket(events: &[EventId]) -> BTreeMap<Bucket, Vec<Rest>> {
+    let mut buckets: BTreeMap<Bucket, Vec<Rest>> = BTreeMap::new();
+    for (bucket, rest) in events.iter().map(Bucket::of) {
+        buckets.entry(bucket).or_default().push(rest);
+    }
+    buckets
+}
+
+fn read_seen(operation: &'static str, items: Vec<Item>) -> Result<BTreeMap<Bucket, BTreeSet<Rest>>, RepositoryError> {
+    items
+        .into_iter()
+        .map(|item| from_item::<SeenItem>(operation, item))
+        .map(|item| item.map(|item| (item.bucket(), item.event_ids)))
+        .collect()
+}
+
 fn read_stats(operation: &'static str, items: Vec<Item>) -> Result<LinkStats, RepositoryError> {
-    let mut stats = LinkStats { days: BTreeMap::new(), ..LinkStats::default() };
+    let invalid = RepositoryError::unexpected_item(operation);
+    let mut stats = LinkStats::default();
     for item in items {
-        let Key { sk, .. } = from_item(operation, item.clone())?;
-        if item.contains_key(PURGED_AT) {
-            continue;
-        }
-        if sk == TOTAL {
+        let sort_key = item.get("sk").and_then(|sk| sk.as_s().ok()).cloned().unwrap_or_default();
+        if sort_key == TOTAL && !item.contains_key(PURGED_AT) {
             stats.totals = from_item::<TotalItem>(operation, item)?.into();
-        } else if let Some(day) = sk.strip_prefix(DAY_PREFIX).and_then(|day| Day::parse(day).ok()) {
-            stats.days.insert(day, from_item::<DayItem>(operation, item)?.into());
+        } else if sort_key == PAST {
+            stats.past = Some(from_item::<PastItem>(operation, item)?.profile.try_into().map_err(&invalid)?);
+        } else if let Some(day) = sort_key.strip_prefix(DAY_PREFIX).and_then(|day| Day::parse(day).ok()) {
+            stats.days.insert(day, from_item::<DayItem>(operation, item)?.try_into().map_err(&invalid)?);
         }
     }
     Ok(stats)
@@ -350,63 +483,53 @@ fn read_totals(
     Ok(totals?.into_iter().map(|total| (total.by_workspace_sk, total.total_clicks)))
 }
 
-fn cancellation_reasons(error: &SdkError<TransactWriteItemsError>) -> Option<&[CancellationReason]> {
-    match error.as_service_error()? {
-        TransactWriteItemsError::TransactionCanceledException(cancelled) => Some(cancelled.cancellation_reasons()),
-        _ => None,
+/// Whether a transaction was cancelled because somebody else has counted or is counting, and not for a reason of DynamoDB's
+/// own, such as throttling.
+fn is_contended(error: &SdkError<TransactWriteItemsError>) -> bool {
+    match error.as_service_error() {
+        Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
+            cancelled.cancellation_reasons().iter().any(is_somebody_else)
+        }
+        _ => false,
     }
 }
 
-/// What a cancelled transaction means, or `None` if DynamoDB cancelled it for a reason of its own, such as throttling.
-fn outcome_of(reasons: &[CancellationReason], events: &[EventId]) -> Option<CommitOutcome> {
-    let failed = |reason: &CancellationReason| reason.code() == Some("ConditionalCheckFailed");
-    let duplicates: BTreeSet<EventId> =
-        reasons.iter().zip(events).filter(|(reason, _)| failed(reason)).map(|(_, event)| event.clone()).collect();
-    if !duplicates.is_empty() {
-        return Some(CommitOutcome::Duplicates(duplicates));
-    }
-    let contended = |reason: &CancellationReason| failed(reason) || reason.code() == Some("TransactionConflict");
-    reasons.iter().any(contended).then_some(CommitOutcome::Contended)
+fn is_somebody_else(reason: &CancellationReason) -> bool {
+    matches!(reason.code(), Some("ConditionalCheckFailed" | "TransactionConflict"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn reasons(codes: &[&str]) -> Vec<CancellationReason> {
-        codes.iter().map(|code| CancellationReason::builder().code(*code).build()).collect()
-    }
+    #[test]
+    fn a_count_that_has_moved_or_is_being_moved_is_contention_and_throttling_is_not() {
+        let reason = |code: &str| CancellationReason::builder().code(code).build();
 
-    fn events() -> [EventId; 2] {
-        [EventId::parse("first").unwrap(), EventId::parse("second").unwrap()]
+        assert!(is_somebody_else(&reason("ConditionalCheckFailed")));
+        assert!(is_somebody_else(&reason("TransactionConflict")));
+        assert!(!is_somebody_else(&reason("ThrottlingError")));
+        assert!(!is_somebody_else(&reason("None")));
     }
 
     #[test]
-    fn a_marker_that_exists_names_its_event() {
-        let outcome = outcome_of(&reasons(&["None", "ConditionalCheckFailed", "ConditionalCheckFailed"]), &events());
+    fn a_transaction_has_room_for_its_days_totals_past_and_milestones() {
+        let today = Timestamp::now().day();
+        let apart = |number: usize| EventId::parse(&format!("0198c0de-{number:04x}-7000-8000-000000000001")).unwrap();
+        let mut room = Room::default();
 
-        assert_eq!(outcome, Some(CommitOutcome::Duplicates(BTreeSet::from([EventId::parse("second").unwrap()]))));
+        // Each id in a bucket of its own: with one day, the total, the past and two milestones that is 100 rows.
+        assert!((0..95).all(|number| room.take(&apart(number * 256), today)));
+        assert!(!room.take(&apart(95 * 256), today));
     }
 
     #[test]
-    fn a_count_that_has_moved_or_is_being_moved_is_contention() {
-        for code in ["ConditionalCheckFailed", "TransactionConflict"] {
-            assert_eq!(
-                outcome_of(&reasons(&["None", "None", code]), &events()),
-                Some(CommitOutcome::Contended),
-                "{code}"
-            );
-        }
-    }
+    fn events_of_one_moment_take_one_row() {
+        let today = Timestamp::now().day();
+        let together = |number: usize| EventId::parse(&format!("0198c0de-0000-7000-8000-{number:012x}")).unwrap();
+        let mut room = Room::default();
 
-    #[test]
-    fn throttling_is_neither() {
-        assert_eq!(outcome_of(&reasons(&["None", "None", "ThrottlingError"]), &events()), None);
-    }
-
-    #[test]
-    fn a_transaction_has_room_for_its_days_totals_and_milestones() {
-        assert!(StatsTable::fits_one_transaction(96, 1));
-        assert!(!StatsTable::fits_one_transaction(97, 1));
+        assert!((0..500).all(|number| room.take(&together(number), today)));
+        assert!(!room.take(&together(500), today));
     }
 }

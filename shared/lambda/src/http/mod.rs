@@ -3,6 +3,7 @@
 //! A handler gets a [`Request`] and returns an answer or an [`ApiError`]. Everything that holds for all routes happens here,
 //! once: the correlation id, problem documents, the log line, empty bodies for HEAD.
 
+mod edge;
 mod error;
 mod json;
 mod request;
@@ -20,6 +21,7 @@ use lambda_http::{Body, service_fn};
 use tracing::Instrument as _;
 
 pub use self::{
+    edge::Edge,
     error::ApiError,
     json::JsonObject,
     request::Request,

@@ -6,7 +6,7 @@ use lambda_http::{
     http::{HeaderMap, Method, header},
     request::RequestContext,
 };
-use linklet_domain::{CorrelationId, Invalid, Timestamp};
+use linklet_domain::{CorrelationId, Day, Invalid, Timestamp};
 
 use super::{ApiError, JsonObject};
 
@@ -94,6 +94,22 @@ impl Request {
         }
     }
 
+    /// A query parameter that is a date, which means its first moment, or a date-time.
+    ///
+    /// # Errors
+    /// 400 when it is neither.
+    pub fn moment(&self, name: &str) -> Result<Option<Timestamp>, Invalid> {
+        let parse = |text: &str| {
+            // The plus of an offset that a client didn't encode arrives as a space.
+            let text = text.replace(' ', "+");
+            Day::parse(&text)
+                .map(|day| day.at_hour(0))
+                .or_else(|_| Timestamp::parse(&text))
+                .map_err(|_| Invalid(format!("{name} must be a date or an RFC 3339 date-time")))
+        };
+        self.query(name).map(parse).transpose()
+    }
+
     /// The body as a JSON object of at most `limit` bytes.
     ///
     /// # Errors
@@ -122,6 +138,18 @@ impl Request {
     #[must_use]
     pub fn host(&self) -> &str {
         self.header(header::HOST).unwrap_or("localhost")
+    }
+
+    /// Whether a browser fetches this before anybody asks for it: `Sec-Purpose: prefetch` (Fetch standard, also with
+    /// `;prerender`), and the headers that browsers sent before there was a standard.
+    #[must_use]
+    pub fn is_prefetch(&self) -> bool {
+        ["sec-purpose", "purpose", "x-purpose", "x-moz"].into_iter().filter_map(|name| self.header(name)).any(|value| {
+            let mut purposes = value.split([';', ',']).map(str::trim);
+            purposes.any(|purpose| {
+                ["prefetch", "prerender", "preview"].iter().any(|known| purpose.eq_ignore_ascii_case(known))
+            })
+        })
     }
 
     /// Whether the client prefers a page to a JSON document.

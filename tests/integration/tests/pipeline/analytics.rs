@@ -111,7 +111,7 @@ async fn twenty_five_parallel_clicks_count_twenty_five() {
 
     let stats = counted(&db, "launch").await;
     assert_eq!(stats.totals.total_clicks, 25);
-    assert_eq!(stats.days.values().map(|day| day.total_clicks).sum::<u64>(), 25);
+    assert_eq!(stats.days.values().map(|day| day.profile.clicks).sum::<u64>(), 25);
     assert_eq!(milestones(&db), ["launch 10"]);
 }
 
@@ -168,7 +168,7 @@ async fn no_referrer_that_a_visitor_sends_keeps_clicks_from_counting() {
     let referers = ["?", "#x", "?x", " ", "\u{0}", "\u{ffff}", "https://news.example/\u{feff}", &"ü".repeat(500)];
     for (event, referer) in events.iter_mut().zip(referers) {
         let EventDetail::UrlClicked(click) = &mut event.detail else { unreachable!() };
-        click.referer = Some(referer.to_owned());
+        click.visitor.referer = Some(referer.to_owned());
     }
 
     let response = analytics(&db, &queues).consume(event_batch(&events)).await;
@@ -205,7 +205,7 @@ async fn a_late_click_counts_on_the_day_it_happened() {
         .await
         .days
         .into_iter()
-        .map(|(day, stats)| (day.to_string(), stats.total_clicks))
+        .map(|(day, stats)| (day.to_string(), stats.profile.clicks))
         .collect();
     assert_eq!(days, [("2026-03-01".into(), 1), ("2026-03-02".into(), 1)]);
 }

@@ -5,7 +5,10 @@ use std::time::Duration;
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use linklet_domain::{Link, LinkStatus, Record, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
-use linklet_lambda::{batch::Consumer, http::ShortUrls};
+use linklet_lambda::{
+    batch::Consumer,
+    http::{Edge, ShortUrls},
+};
 use linklet_list::List;
 use linklet_redirect::Redirect;
 use linklet_shorten::Shorten;
@@ -68,14 +71,15 @@ async fn reading_an_expired_link_in_every_way_writes_nothing() {
     let writes = WriteCounter::default();
     let client = db.client_with(writes.clone());
     let (links, stats) = (LinksTable::new(client.clone(), "LinksTable"), StatsTable::new(client.clone(), "StatsTable"));
-    let redirect = Redirect { links: links.clone(), clicks: ClicksTable::new(client, "ClicksTable"), salt: salt() };
+    let clicks = ClicksTable::new(client, "ClicksTable");
+    let redirect = Redirect { links: links.clone(), clicks: clicks.clone(), salt: salt(), edge: Edge::None };
     let list = List {
         authenticator: authenticator(),
         links: links.clone(),
         stats: stats.clone(),
         short_urls: ShortUrls::new(None),
     };
-    let statistics = Stats { authenticator: authenticator(), stats, links };
+    let statistics = Stats { authenticator: authenticator(), stats, clicks, links };
     let token = token_for(&link.workspace, Role::Viewer);
     let get = |path: &str| RequestBuilder::new("GET", path).token(&token);
 
@@ -83,7 +87,9 @@ async fn reading_an_expired_link_in_every_way_writes_nothing() {
     for path in ["/api/urls", "/api/links", "/api/links?sort=clicks", "/api/links/launch"] {
         assert_eq!(get(path).send_to(&list).await.status, 200, "{path}");
     }
-    for path in ["/api/stats/launch", "/api/stats/launch/timeline"] {
+    for path in
+        ["/api/stats/launch", "/api/stats/launch/timeline", "/api/stats/launch/daily", "/api/stats/launch/clicks"]
+    {
         assert_eq!(get(path).send_to(&statistics).await.status, 200, "{path}");
     }
 

@@ -1,7 +1,8 @@
 mod analytics;
-mod exactness;
+mod cost;
 mod expiry;
 mod notify;
 mod purge;
+mod reconcile;
 mod relay;
 mod whole;

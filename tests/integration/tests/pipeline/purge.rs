@@ -7,7 +7,7 @@ use linklet_test_support::{
     Answer, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, queue_batch, token_of,
 };
 
-use crate::fixture::{analytics, ip_hash, redirect, relay, stats};
+use crate::fixture::{add_click, analytics, redirect, relay, stats, visitor};
 
 struct Fixture {
     db: TestDynamoDb,
@@ -33,7 +33,7 @@ impl Fixture {
     async fn click(&self, code: &str) {
         let record = self.db.links().redirect_target(&code.parse().unwrap()).await.unwrap();
         let Some(Record::Link(target)) = record else { panic!("{record:?}") };
-        let click = Click::on(&target, Timestamp::now(), ip_hash(), linklet_domain::CorrelationId::generate());
+        let click = Click::on(&target, Timestamp::now(), visitor(), linklet_domain::CorrelationId::generate());
         self.db.clicks().record(&click).await.unwrap();
     }
 
@@ -163,7 +163,7 @@ async fn clicks_that_were_on_their_way_leave_no_trace() {
         expires_at: None,
         state: fixture.link.state,
     };
-    let late = Click::on(&target, Timestamp::now(), ip_hash(), linklet_domain::CorrelationId::generate());
+    let late = Click::on(&target, Timestamp::now(), visitor(), linklet_domain::CorrelationId::generate());
     fixture.db.clicks().record(&late).await.unwrap();
 
     fixture.count_clicks().await;
@@ -176,11 +176,11 @@ async fn clicks_that_were_on_their_way_leave_no_trace() {
 async fn somebody_who_counts_while_the_link_is_purged_counts_nothing() {
     let fixture = Fixture::with_clicks(3).await;
     let (code, now) = (&fixture.link.code, Timestamp::now());
-    let before = fixture.db.stats().load(code, &[now.day()].into()).await.unwrap();
+    let before = fixture.db.stats().load(code, &[(EventId::generate(), now.day())]).await.unwrap();
     fixture.db.stats().purge(code, now).await.unwrap();
 
     let mut after = before.stats().clone();
-    after.count(now, None);
+    add_click(&mut after, now);
     let counting = linklet_dynamodb::Counting {
         code,
         workspace: &WorkspaceId::generate(),
@@ -193,7 +193,7 @@ async fn somebody_who_counts_while_the_link_is_purged_counts_nothing() {
     let outcome = fixture.db.stats().commit(&counting).await.unwrap();
 
     assert_eq!(outcome, linklet_dynamodb::CommitOutcome::Contended);
-    assert!(fixture.db.stats().load(code, &[now.day()].into()).await.unwrap().is_purged());
+    assert!(fixture.db.stats().load(code, &[(EventId::generate(), now.day())]).await.unwrap().is_purged());
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, LinkBuilder, Outage, TestDynamoDb};
 use serde_json::json;
 
-use crate::fixture::{correlation, ip_hash, relay};
+use crate::fixture::{correlation, relay, visitor};
 
 /// The sequence number from which Lambda retries, if any.
 fn retry_from(response: &DynamoDbEventResponse) -> Option<String> {
@@ -25,8 +25,8 @@ async fn create(db: &TestDynamoDb, code: &str) {
 async fn click(db: &TestDynamoDb, code: &str) {
     let record = db.links().redirect_target(&code.parse().unwrap()).await.unwrap();
     let Some(Record::Link(link)) = record else { panic!("{record:?}") };
-    let click = Click::on(&link, Timestamp::now(), ip_hash(), correlation())
-        .with_headers(Some("curl"), Some("https://news.example/"));
+    let visitor = visitor().with_headers(Some("curl"), Some("https://news.example/"));
+    let click = Click::on(&link, Timestamp::now(), visitor, correlation());
     db.clicks().record(&click).await.unwrap();
 }
 

@@ -2,13 +2,14 @@ use std::time::Duration;
 
 use linklet_domain::{Link, Timestamp, UserId};
 use linklet_dynamodb::{ClicksTable, LinksTable};
+use linklet_lambda::http::Edge;
 use linklet_redirect::Redirect;
-use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb};
+use linklet_test_support::{Answer, CapacityMeter, LinkBuilder, RequestBuilder, TestDynamoDb};
 
 use crate::fixture;
 
 fn redirect(links: LinksTable, clicks: ClicksTable) -> Redirect {
-    Redirect { links, clicks, salt: fixture::salt() }
+    Redirect { links, clicks, salt: fixture::salt(), edge: Edge::None }
 }
 
 async fn with_link(link: Link) -> (TestDynamoDb, Redirect) {
@@ -76,7 +77,8 @@ async fn a_click_keeps_what_statistics_need_and_no_address() {
 
     let click = db.scan("ClicksTable").remove(0);
     assert_eq!(click["user_agent"]["S"].as_str().unwrap().len(), 512);
-    assert_eq!(click["referer"]["S"].as_str().unwrap().len(), 1_024);
+    // The referrer's end went, so that the whole is one write unit.
+    assert!(click["referer"]["S"].as_str().unwrap().starts_with("https://news.example/xxx"));
     assert_eq!(click["correlation_id"]["S"], "req-42");
     assert_eq!(click["ip_hash"]["S"].as_str().unwrap().len(), 64);
     for address in ["203.0.113.77", "198.51.100.7"] {
@@ -97,18 +99,68 @@ async fn a_client_cannot_choose_the_address_it_is_known_by() {
 }
 
 #[tokio::test]
-async fn an_ordinary_click_is_one_write_unit() {
+async fn a_redirect_costs_half_a_read_unit_and_one_write_unit_whatever_a_visitor_sends() {
+    let (db, _) = with_link(LinkBuilder::new("launch").build()).await;
+    let meter = CapacityMeter::default();
+    let client = db.client_with(meter.clone());
+    let redirect = redirect(LinksTable::new(client.clone(), "LinksTable"), ClicksTable::new(client, "ClicksTable"));
+
+    for (agent, referer) in [(120, 60), (512, 1_024), (5_000, 5_000), (0, 0)] {
+        meter.reset();
+        RequestBuilder::new("GET", "/launch")
+            .header("user-agent", &"ü".repeat(agent / 2))
+            .header("referer", &"é".repeat(referer / 2))
+            .header("x-correlation-id", &"c".repeat(128))
+            .send_to(&redirect)
+            .await;
+
+        assert_eq!((meter.read_units(), meter.write_units(), meter.calls()), (0.5, 1.0, 2), "{agent}, {referer}");
+    }
+    assert_eq!(db.scan("ClicksTable").len(), 4);
+}
+
+#[tokio::test]
+async fn looking_ahead_is_noted_with_the_click() {
     let (db, redirect) = with_link(LinkBuilder::new("launch").build()).await;
-    RequestBuilder::new("GET", "/launch")
-        .header("user-agent", "Mozilla/5.0 (iPhone; CPU iPhone OS 19_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.1 Mobile/15E148 Safari/604.1")
-        .header("referer", "https://www.linkedin.com/feed/update/urn:li:activity:7000000000000000000/")
-        .send_to(&redirect)
-        .await;
+    let headers = [
+        ("sec-purpose", "prefetch"),
+        ("sec-purpose", "prefetch;prerender"),
+        ("purpose", "prefetch"),
+        ("x-purpose", "preview"),
+        ("x-moz", "prefetch"),
+    ];
+    for (name, value) in headers {
+        RequestBuilder::new("GET", "/launch").header(name, value).send_to(&redirect).await;
+    }
+    assert!(db.scan("ClicksTable").iter().all(|click| click["prefetch"]["BOOL"] == true));
 
-    let click = db.scan("ClicksTable").remove(0);
+    for (name, value) in [("sec-purpose", "navigate"), ("purpose", "")] {
+        RequestBuilder::new("GET", "/launch").header(name, value).send_to(&redirect).await;
+    }
+    assert_eq!(db.scan("ClicksTable").iter().filter(|click| click.get("prefetch").is_none()).count(), 2);
+}
 
-    // DynamoDB counts the bytes of names and values; the JSON around them only makes this larger.
-    assert!(click.to_string().len() < 1_024, "{} bytes", click.to_string().len());
+#[tokio::test]
+async fn only_a_trusted_edge_says_who_and_where_a_visitor_is() {
+    let (db, distrustful) = with_link(LinkBuilder::new("launch").build()).await;
+    let trustful = Redirect { edge: Edge::CloudFront, ..fixture::redirect(&db) };
+    for (redirect, address) in
+        [(&distrustful, "198.51.100.1:1"), (&trustful, "198.51.100.2:1"), (&trustful, "198.51.100.3:1")]
+    {
+        RequestBuilder::new("GET", "/launch")
+            .header("cloudfront-viewer-address", address)
+            .header("cloudfront-viewer-country", "DE")
+            .header("cloudfront-viewer-city", "K%C3%B6ln")
+            .send_to(redirect)
+            .await;
+    }
+
+    let clicks = db.scan("ClicksTable");
+    let located: Vec<_> = clicks.iter().filter(|click| click.get("country").is_some()).collect();
+    assert_eq!(located.len(), 2);
+    assert!(located.iter().all(|click| click["country"]["S"] == "DE" && click["city"]["S"] == "Köln"));
+    let addresses: std::collections::BTreeSet<_> = clicks.iter().map(|click| click["ip_hash"]["S"].as_str()).collect();
+    assert_eq!(addresses.len(), 3);
 }
 
 #[tokio::test]

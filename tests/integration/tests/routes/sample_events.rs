@@ -28,6 +28,12 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     let auth = linklet_auth::Auth { users: db.users(), authenticator: authenticator(), issuer: issuer() };
     let shorten = linklet_shorten::Shorten::new(db.links(), authenticator(), short_urls.clone());
     let redirect = redirect(&db);
+    let update = linklet_update::Update {
+        authenticator: authenticator(),
+        links: db.links(),
+        stats: db.stats(),
+        short_urls: short_urls.clone(),
+    };
     let list = linklet_list::List { authenticator: authenticator(), links: db.links(), stats: db.stats(), short_urls };
     let stats = stats(&db);
     let notifications =
@@ -43,6 +49,9 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     assert_eq!(status(&list, "list", "urls", &token).await, 200);
     assert_eq!(status(&stats, "stats", "summary", "").await, 200);
     assert_eq!(status(&stats, "stats", "timeline", "").await, 200);
+    assert_eq!(status(&stats, "stats", "daily", &token).await, 200);
+    assert_eq!(status(&stats, "stats", "clicks", &token).await, 200);
+    assert_eq!(status(&update, "update", "change", &token).await, 200);
     assert_eq!(status(&notifications, "notifications", "notifications", &token).await, 200);
     assert_eq!(status(&delete, "delete", "deactivate", &token).await, 204);
 }

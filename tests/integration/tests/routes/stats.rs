@@ -1,11 +1,20 @@
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
-use linklet_domain::{Event, EventDetail, Timestamp};
+use linklet_domain::{Click, Event, EventDetail, Record, Role, Timestamp, WorkspaceId};
+use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::batch::Consumer;
-use linklet_test_support::{Answer, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, click_event, event_batch};
+use linklet_stats::Stats;
+use linklet_test_support::{
+    Answer, CapacityMeter, ClickBuilder, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator,
+    click_event, event_batch, token_for,
+};
 use serde_json::{Value, json};
 
-use crate::fixture::{analytics, stats};
+use crate::fixture::{analytics, correlation, stats, visitor};
+
+const IPHONE: &str = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) \
+                      Version/17.4 Mobile/15E148 Safari/604.1";
+const SLACK: &str = "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)";
 
 async fn get(db: &TestDynamoDb, path: &str) -> Answer {
     RequestBuilder::new("GET", path).send_to(&stats(db)).await
@@ -17,11 +26,9 @@ async fn count(db: &TestDynamoDb, clicks: &[Event]) {
     assert!(response.batch_item_failures.is_empty());
 }
 
-fn from(mut click: Event, source: &str) -> Event {
-    if let EventDetail::UrlClicked(detail) = &mut click.detail {
-        detail.referer = Some(source.to_owned());
-    }
-    click
+/// An answer to somebody of this workspace.
+async fn get_as(db: &TestDynamoDb, workspace: &WorkspaceId, path: &str) -> Answer {
+    RequestBuilder::new("GET", path).token(&token_for(workspace, Role::Viewer)).send_to(&stats(db)).await
 }
 
 #[tokio::test]
@@ -35,8 +42,9 @@ async fn a_link_without_clicks_has_zeros_and_empty_lists() {
     assert_eq!(
         summary.json(),
         json!({
-            "short_code": "launch", "total_clicks": 0, "clicks_last_24h": 0, "clicks_last_7d": 0, "top_referers": [],
-            "last_click_at": null,
+            "short_code": "launch", "total_clicks": 0, "human_clicks": 0, "unique_visitors": 0, "clicks_last_24h": 0,
+            "clicks_last_7d": 0, "top_referers": [], "countries": [], "devices": [], "browsers": [],
+            "operating_systems": [], "last_click_at": null,
         })
     );
     assert_eq!(timeline.json(), json!({"short_code": "launch", "interval": "day", "points": []}));
@@ -59,9 +67,21 @@ async fn counted_clicks_show_in_totals_windows_and_referrers() {
     count(
         &db,
         &[
-            from(click_event("launch", now), "https://news.example/?id=1"),
-            from(click_event("launch", days_ago(3)), "https://news.example/?id=2"),
-            from(click_event("launch", days_ago(40)), "https://blog.example/"),
+            ClickBuilder::new("launch")
+                .at(now)
+                .by("203.0.113.1")
+                .from("https://news.example/?id=1")
+                .in_country("DE")
+                .build(),
+            ClickBuilder::new("launch").at(days_ago(3)).by("203.0.113.1").from("https://news.example/?id=2").build(),
+            ClickBuilder::new("launch").at(days_ago(3)).by("203.0.113.2").with(IPHONE).in_country("DE").build(),
+            ClickBuilder::new("launch").at(days_ago(3)).by("203.0.113.3").prefetching().build(),
+            ClickBuilder::new("launch")
+                .at(days_ago(40))
+                .by("203.0.113.4")
+                .with(SLACK)
+                .from("https://blog.example/")
+                .build(),
         ],
     )
     .await;
@@ -71,10 +91,22 @@ async fn counted_clicks_show_in_totals_windows_and_referrers() {
     assert_eq!(
         answer.json(),
         json!({
-            "short_code": "launch", "total_clicks": 3, "clicks_last_24h": 1, "clicks_last_7d": 2,
+            "short_code": "launch", "total_clicks": 5, "human_clicks": 3, "unique_visitors": 2,
+            "clicks_last_24h": 1, "clicks_last_7d": 4,
             "top_referers": [
                 {"referer": "https://news.example/", "count": 2},
                 {"referer": "https://blog.example/", "count": 1},
+            ],
+            "countries": [{"country": "unknown", "count": 3}, {"country": "DE", "count": 2}],
+            "devices": [
+                {"device": "desktop", "count": 3}, {"device": "mobile", "count": 1}, {"device": "bot", "count": 1},
+            ],
+            "browsers": [
+                {"browser": "Chrome", "count": 3}, {"browser": "Mobile Safari", "count": 1},
+                {"browser": "Slackbot-LinkExpanding", "count": 1},
+            ],
+            "operating_systems": [
+                {"os": "Windows", "count": 3}, {"os": "iOS", "count": 1}, {"os": "unknown", "count": 1},
             ],
             "last_click_at": now,
         })
@@ -109,4 +141,243 @@ async fn another_interval_is_refused() {
 
     assert_eq!(answer.problem(), (400, "interval must be hour or day".into()));
     assert_eq!(answer.json().get("points"), None::<&Value>);
+}
+
+#[tokio::test]
+async fn days_show_who_came_and_can_be_narrowed() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").build();
+    db.store(&link).await;
+    let at = |text| Timestamp::parse(text).unwrap();
+    let click = |time| ClickBuilder::new("launch").at(at(time));
+    count(
+        &db,
+        &[
+            click("2026-03-01T09:00:00Z").by("203.0.113.1").in_country("DE").build(),
+            click("2026-03-01T10:00:00Z").by("203.0.113.1").with(IPHONE).in_country("DE").build(),
+            click("2026-03-01T11:00:00Z").by("203.0.113.2").with(SLACK).build(),
+            click("2026-03-02T09:00:00Z").by("203.0.113.1").build(),
+        ],
+    )
+    .await;
+    let range = "from=2026-03-01&to=2026-03-31";
+
+    let all = get_as(&db, &link.workspace, &format!("/api/stats/launch/daily?{range}")).await.json();
+    let one =
+        get_as(&db, &link.workspace, "/api/stats/launch/daily?from=2026-03-02&to=2026-03-02T08:00:00Z").await.json();
+
+    assert_eq!(
+        all,
+        json!({"short_code": "launch", "days": [
+            {
+                "date": "2026-03-01", "total_clicks": 3, "human_clicks": 2, "unique_visitors": 1, "desktop": 1,
+                "mobile": 1, "tablet": 0, "bot": 1, "unknown": 0,
+                "countries": [{"country": "DE", "count": 2}, {"country": "unknown", "count": 1}],
+            },
+            {
+                "date": "2026-03-02", "total_clicks": 1, "human_clicks": 1, "unique_visitors": 1, "desktop": 1,
+                "mobile": 0, "tablet": 0, "bot": 0, "unknown": 0, "countries": [{"country": "unknown", "count": 1}],
+            },
+        ]})
+    );
+    assert_eq!(one["days"].as_array().unwrap().len(), 1);
+    assert_eq!(one["days"][0]["date"], "2026-03-02");
+    let timeline = get(&db, "/api/stats/launch/timeline?from=2026-03-02&to=2026-03-31").await.json();
+    assert_eq!(timeline["points"], json!([{"period": "2026-03-02", "clicks": 1}]));
+}
+
+#[tokio::test]
+async fn a_range_of_days_that_makes_no_sense_is_refused() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").build();
+    db.store(&link).await;
+
+    for (query, sentence) in [
+        ("from=tomorrow", "from must be a date or an RFC 3339 date-time"),
+        ("to=2026-02-30", "to must be a date or an RFC 3339 date-time"),
+        ("from=2026-03-02&to=2026-03-01", "from must not be later than to"),
+        ("from=2025-01-01&to=2026-03-01", "from and to must be at most 396 days apart"),
+    ] {
+        for route in ["daily", "timeline"] {
+            let answer = get_as(&db, &link.workspace, &format!("/api/stats/launch/{route}?{query}")).await;
+            assert_eq!(answer.problem(), (400, sentence.into()), "{route}?{query}");
+        }
+    }
+}
+
+/// Stores clicks, as many as there are times, the oldest first.
+async fn store_clicks(db: &TestDynamoDb, code: &str, count: usize) -> Vec<Click> {
+    let record = db.links().redirect_target(&code.parse().unwrap()).await.unwrap();
+    let Some(Record::Link(target)) = record else { panic!("{record:?}") };
+    let mut clicks = Vec::new();
+    for number in 0..count {
+        let visitor = visitor().with_headers(Some(IPHONE), Some(&format!("https://news.example/{number}")));
+        let click =
+            Click::on(&target, Timestamp::now(), visitor.at_place("DE".parse().ok(), Some("Köln")), correlation());
+        db.clicks().record(&click).await.unwrap();
+        clicks.push(click);
+    }
+    clicks
+}
+
+#[tokio::test]
+async fn a_click_shows_what_is_known_about_it_but_no_hash() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").build();
+    db.store(&link).await;
+    let click = store_clicks(&db, "launch", 1).await.remove(0);
+
+    let answer = get_as(&db, &link.workspace, "/api/stats/launch/clicks").await;
+
+    assert_eq!(
+        answer.json(),
+        json!({"clicks": [{
+            "id": click.id, "clicked_at": click.clicked_at, "audience": "human", "device": "mobile",
+            "browser": "Mobile Safari", "browser_version": "17.4", "os": "iOS", "country": "DE", "city": "Köln",
+            "referer": "https://news.example/0", "user_agent": IPHONE,
+        }]})
+    );
+    assert!(!answer.body.contains(click.visitor.ip_hash.as_str()));
+}
+
+#[tokio::test]
+async fn the_latest_clicks_come_newest_first_from_all_shards() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").build();
+    db.store(&link).await;
+    let mut expected: Vec<_> =
+        store_clicks(&db, "launch", 230).await.into_iter().map(|click| click.id.to_string()).collect();
+    expected.reverse();
+
+    for limit in [1, 20, 100] {
+        let answer = get_as(&db, &link.workspace, &format!("/api/stats/launch/clicks?limit={limit}")).await.json();
+        let shown: Vec<_> =
+            answer["clicks"].as_array().unwrap().iter().map(|click| click["id"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(shown, expected[..limit]);
+    }
+    for limit in ["0", "101", "x"] {
+        let answer = get_as(&db, &link.workspace, &format!("/api/stats/launch/clicks?limit={limit}")).await;
+        assert_eq!(answer.status, 400);
+    }
+}
+
+#[tokio::test]
+async fn the_latest_clicks_are_found_however_unevenly_they_lie() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").build();
+    db.store(&link).await;
+    let mut stored = store_clicks(&db, "launch", 60).await;
+    // All of the newest in one shard: ids that end alike.
+    for number in 60..100_u32 {
+        let mut click = stored[0].clone();
+        click.id = format!("ffffffff-{number:04x}-7000-8000-000000000007").parse().unwrap();
+        db.clicks().record(&click).await.unwrap();
+        stored.push(click);
+    }
+
+    let answer = get_as(&db, &link.workspace, "/api/stats/launch/clicks?limit=50").await.json();
+
+    let shown: Vec<_> =
+        answer["clicks"].as_array().unwrap().iter().map(|click| click["id"].as_str().unwrap()).collect();
+    let expected: Vec<_> = stored.iter().rev().take(50).map(|click| click.id.as_str()).collect();
+    assert_eq!(shown, expected);
+}
+
+#[tokio::test]
+async fn details_are_for_the_workspace_of_the_link() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").build();
+    db.store(&link).await;
+
+    for route in ["daily", "clicks"] {
+        let path = format!("/api/stats/launch/{route}");
+        assert_eq!(get(&db, &path).await.status, 401);
+        assert_eq!(get_as(&db, &WorkspaceId::generate(), &path).await.problem(), (403, "forbidden".into()));
+        let unknown = format!("/api/stats/unknown/{route}");
+        assert_eq!(get_as(&db, &link.workspace, &unknown).await.problem(), (404, "not found".into()));
+        let (own, list) = (get_as(&db, &link.workspace, &path).await, if route == "daily" { "days" } else { "clicks" });
+        assert_eq!((own.status, &own.json()[list]), (200, &json!([])));
+    }
+}
+
+#[tokio::test]
+async fn details_of_a_purged_link_are_gone() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").build();
+    db.store(&link).await;
+    db.links().purge(&Record::Link(link.clone()), Timestamp::now(), &correlation()).await.unwrap();
+
+    for route in ["daily", "clicks"] {
+        assert_eq!(get_as(&db, &link.workspace, &format!("/api/stats/launch/{route}")).await.status, 410);
+        let others = get_as(&db, &WorkspaceId::generate(), &format!("/api/stats/launch/{route}")).await;
+        assert_eq!(others.status, 403);
+    }
+}
+
+/// What the answers cost in read units: summary, timeline, days, latest clicks.
+async fn cost_of_reading(db: &TestDynamoDb, workspace: &WorkspaceId) -> Vec<f64> {
+    let meter = CapacityMeter::default();
+    let client = db.client_with(meter.clone());
+    let stats = Stats {
+        authenticator: authenticator(),
+        stats: StatsTable::new(client.clone(), "StatsTable"),
+        clicks: ClicksTable::new(client.clone(), "ClicksTable"),
+        links: LinksTable::new(client, "LinksTable"),
+    };
+    let mut costs = Vec::new();
+    for path in ["launch", "launch/timeline", "launch/daily", "launch/clicks?limit=100"] {
+        meter.reset();
+        let request =
+            RequestBuilder::new("GET", &format!("/api/stats/{path}")).token(&token_for(workspace, Role::Viewer));
+        assert_eq!(request.send_to(&stats).await.status, 200);
+        costs.push(meter.read_units());
+    }
+    costs
+}
+
+#[tokio::test]
+async fn reading_costs_the_same_after_ten_times_as_many_clicks() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").build();
+    db.store(&link).await;
+    let now = Timestamp::now();
+    let clicks = |count: u64| -> Vec<Event> {
+        let click = |number| click_event("launch", now.minus(Duration::from_secs(86_400 * (number % 10))));
+        (0..count).map(click).collect()
+    };
+    count(&db, &clicks(500)).await;
+    store_clicks(&db, "launch", 300).await;
+    let few = cost_of_reading(&db, &link.workspace).await;
+
+    for _ in 0..9 {
+        count(&db, &clicks(500)).await;
+    }
+    store_clicks(&db, "launch", 700).await;
+    let many = cost_of_reading(&db, &link.workspace).await;
+
+    // Half a unit of a few longer digits; and the shards' shares of the latest hundred vary a little.
+    assert!(few[..3].iter().zip(&many).all(|(few, many)| (many - few).abs() <= 0.5), "{few:?} {many:?}");
+    assert!((many[3] - few[3]).abs() <= 0.2 * few[3], "{few:?} {many:?}");
+}
+
+/// The classification in statistics and in the list of clicks is the same one.
+#[tokio::test]
+async fn a_counted_click_and_a_listed_one_are_of_the_same_device() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").build();
+    db.store(&link).await;
+    let stored = store_clicks(&db, "launch", 1).await.remove(0);
+    let mut event = click_event("launch", stored.clicked_at);
+    if let EventDetail::UrlClicked(detail) = &mut event.detail {
+        detail.visitor = stored.visitor;
+    }
+    count(&db, &[event]).await;
+
+    let summary = get(&db, "/api/stats/launch").await.json();
+    let clicks = get_as(&db, &link.workspace, "/api/stats/launch/clicks").await.json();
+
+    let of = |value: &Value| value.as_str().unwrap().to_owned();
+    let listed = &clicks["clicks"][0];
+    let counted = BTreeSet::from([of(&summary["devices"][0]["device"]), of(&summary["browsers"][0]["browser"])]);
+    assert_eq!(counted, BTreeSet::from([of(&listed["device"]), of(&listed["browser"])]));
 }

@@ -1,0 +1,43 @@
+//! `GET /api/admin/cleanup/stats`: what has become of expired links.
+
+use linklet_domain::Timestamp;
+use linklet_dynamodb::CleanupStats;
+use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
+use serde::Serialize;
+
+use crate::Stats;
+
+impl Stats {
+    pub(crate) async fn cleanup(&self, request: &Request) -> Result<Response, ApiError> {
+        let stats = self.links.cleanup_stats(request.received_at()).await?;
+        Ok(json(StatusCode::OK, &CleanupView::from(stats)))
+    }
+}
+
+#[derive(Serialize)]
+struct CleanupView {
+    last_cleanup_time: Option<Timestamp>,
+    total_cleaned: u64,
+    last_batch_size: u64,
+    successful_runs: u64,
+    failed_runs: u64,
+    average_cleanup_ms: f64,
+    is_running: bool,
+}
+
+impl From<CleanupStats> for CleanupView {
+    fn from(stats: CleanupStats) -> Self {
+        // A mean for people: the precision of a double is more than they read.
+        #[expect(clippy::cast_precision_loss, reason = "2⁵³ runs are not to be expected")]
+        let runs = stats.successful_runs.max(1) as f64;
+        Self {
+            last_cleanup_time: stats.last_cleanup_at,
+            total_cleaned: stats.total_cleaned,
+            last_batch_size: stats.last_batch_size,
+            successful_runs: stats.successful_runs,
+            failed_runs: stats.failed_runs,
+            average_cleanup_ms: stats.successful_time.as_secs_f64() * 1_000.0 / runs,
+            is_running: stats.is_running,
+        }
+    }
+}

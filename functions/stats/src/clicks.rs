@@ -1,0 +1,67 @@
+//! `GET /api/stats/{code}/clicks`: the latest clicks one by one.
+
+use std::sync::LazyLock;
+
+use linklet_domain::{Audience, Client, CountryCode, Device, Event, EventDetail, EventId, ShortCode, Timestamp};
+use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
+use linklet_user_agents::{Classifier, LoadError};
+use serde::Serialize;
+
+use crate::Stats;
+
+/// Loaded by the first request that needs it: the other routes start without.
+static CLASSIFIER: LazyLock<Result<Classifier, LoadError>> = LazyLock::new(Classifier::load);
+
+impl Stats {
+    pub(crate) async fn latest_clicks(&self, request: &Request, code: &ShortCode) -> Result<Response, ApiError> {
+        let limit = request.page_size()?;
+        let classifier = CLASSIFIER.as_ref().map_err(|error| ApiError::Internal(Box::new(error)))?;
+        let clicks = self.clicks.latest(code, limit).await?;
+        let clicks = clicks.into_iter().filter_map(|click| ClickView::new(click, classifier)).collect();
+        Ok(json(StatusCode::OK, &ClicksView { clicks }))
+    }
+}
+
+#[derive(Serialize)]
+struct ClicksView {
+    clicks: Vec<ClickView>,
+}
+
+/// A click without the hash of the address: it would tell which clicks are the same person's.
+#[derive(Serialize)]
+struct ClickView {
+    id: EventId,
+    clicked_at: Timestamp,
+    audience: Audience,
+    device: Device,
+    browser: String,
+    browser_version: String,
+    os: String,
+    country: Option<CountryCode>,
+    city: Option<String>,
+    referer: Option<String>,
+    user_agent: String,
+}
+
+impl ClickView {
+    fn new(event: Event, classifier: &Classifier) -> Option<Self> {
+        let EventDetail::UrlClicked(click) = event.detail else { return None };
+        let visitor = click.visitor;
+        let client = classifier.classify(&visitor.user_agent);
+        let audience = Audience::of(&visitor, &client);
+        let Client { device, browser, version, os } = client;
+        Some(Self {
+            id: event.event_id,
+            clicked_at: event.occurred_at,
+            audience,
+            device,
+            browser,
+            browser_version: version,
+            os,
+            country: visitor.country,
+            city: visitor.city,
+            referer: visitor.referer,
+            user_agent: visitor.user_agent,
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! Clicks over time: `GET /api/stats/{code}/timeline` and `/daily`.
+
+use std::{ops::RangeInclusive, time::Duration};
+
+use linklet_domain::{Day, DayStats, Device, Interval, Invalid, Point, ShortCode, timeline};
+use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
+use serde::Serialize;
+
+use crate::{
+    Stats, UNKNOWN,
+    summary::{CountryCount, countries},
+};
+
+/// The most days in an answer: thirteen months, so that a year can be compared with the one before.
+const MOST_DAYS: u64 = 396;
+
+impl Stats {
+    pub(crate) async fn timeline(&self, request: &Request, code: &ShortCode) -> Result<Response, ApiError> {
+        let interval = request.query("interval").map_or(Ok(Interval::Day), Interval::parse)?;
+        let range = range(request)?;
+        let (stats, record) = self.beside_link(code, self.stats.days(code, &range)).await?;
+        // Nobody has the code any more, but there may be older clicks than those asked for.
+        if stats.days.is_empty() && record.is_none() && !self.stats.has_clicks(code).await? {
+            return Err(UNKNOWN);
+        }
+        let points = timeline(&stats, interval);
+        Ok(json(StatusCode::OK, &TimelineView { short_code: code, interval: interval.as_str(), points }))
+    }
+
+    pub(crate) async fn daily(&self, request: &Request, code: &ShortCode) -> Result<Response, ApiError> {
+        let stats = self.stats.days(code, &range(request)?).await?;
+        let days = stats.days.iter().map(|(day, stats)| DayView::new(*day, stats)).collect();
+        Ok(json(StatusCode::OK, &DailyView { short_code: code, days }))
+    }
+}
+
+/// The days that are asked for with `from` and `to`, both included: by default up to today, and as many as an answer has.
+fn range(request: &Request) -> Result<RangeInclusive<Day>, Invalid> {
+    let span = Duration::from_secs((MOST_DAYS - 1) * 86_400);
+    let to = request.moment("to")?.unwrap_or(request.received_at()).day();
+    let first = to.at_hour(0).minus(span).day();
+    let from = request.moment("from")?.map_or(first, |from| from.day());
+    if from > to {
+        return Err(Invalid::new("from must not be later than to"));
+    }
+    if from < first {
+        return Err(Invalid(format!("from and to must be at most {MOST_DAYS} days apart")));
+    }
+    Ok(from..=to)
+}
+
+#[derive(Serialize)]
+struct TimelineView<'a> {
+    short_code: &'a ShortCode,
+    interval: &'static str,
+    points: Vec<Point>,
+}
+
+#[derive(Serialize)]
+struct DailyView<'a> {
+    short_code: &'a ShortCode,
+    days: Vec<DayView>,
+}
+
+#[derive(Serialize)]
+struct DayView {
+    date: Day,
+    total_clicks: u64,
+    human_clicks: u64,
+    unique_visitors: u64,
+    desktop: u64,
+    mobile: u64,
+    tablet: u64,
+    bot: u64,
+    unknown: u64,
+    countries: Vec<CountryCount>,
+}
+
+impl DayView {
+    fn new(date: Day, stats: &DayStats) -> Self {
+        let profile = &stats.profile;
+        let clicks_of = |device| profile.devices.get(&device).copied().unwrap_or_default();
+        Self {
+            date,
+            total_clicks: profile.clicks,
+            human_clicks: profile.human_clicks,
+            unique_visitors: profile.visitors.estimate(),
+            desktop: clicks_of(Device::Desktop),
+            mobile: clicks_of(Device::Mobile),
+            tablet: clicks_of(Device::Tablet),
+            bot: clicks_of(Device::Bot),
+            unknown: clicks_of(Device::Unknown),
+            countries: countries(profile.countries.ranking()),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! `linklet-reconcile CODE [--repair]`. This file only wires; `make reconcile` sets the environment.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to whoever runs it")]
+
+use std::process::ExitCode;
+
+use aws_sdk_dynamodb::Client as DynamoDb;
+use aws_sdk_sqs::Client as Sqs;
+use linklet_domain::{ShortCode, Timestamp};
+use linklet_dynamodb::{ClicksTable, StatsTable};
+use linklet_lambda::{StartError, aws, config, publisher::Publisher, telemetry::chain};
+use linklet_reconcile::Reconciler;
+use linklet_user_agents::Classifier;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("{}", chain(&*error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<ExitCode, StartError> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (code, repairs) = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [code] => (ShortCode::parse(code)?, false),
+        [code, "--repair"] => (ShortCode::parse(code)?, true),
+        _ => return Err("usage: linklet-reconcile CODE [--repair]".into()),
+    };
+    let (stats, clicks) = (config::required("STATS_TABLE")?, config::required("CLICKS_TABLE")?);
+    let queue = config::required("ANALYTICS_QUEUE_URL")?;
+    let aws = aws::load().await;
+    let dynamodb = DynamoDb::new(&aws);
+    let reconciler = Reconciler {
+        stats: StatsTable::new(dynamodb.clone(), stats),
+        clicks: ClicksTable::new(dynamodb, clicks),
+        classifier: Classifier::load()?,
+        queue: Publisher::new(Sqs::new(&aws), queue),
+    };
+    let now = Timestamp::now();
+    let report = if repairs { reconciler.repair(&code, now).await? } else { reconciler.report(&code, now).await? };
+    println!("{report}");
+    Ok(outcome(report.is_clean(), repairs))
+}
+
+/// Fails if there is a difference that nobody has repaired, so that a script can tell.
+fn outcome(is_clean: bool, repaired: bool) -> ExitCode {
+    match (is_clean, repaired) {
+        (true, _) => {
+            println!("Everything is counted.");
+            ExitCode::SUCCESS
+        }
+        (false, true) => {
+            println!("Repaired; uncounted clicks are on their way to be counted. Look again in a minute.");
+            ExitCode::SUCCESS
+        }
+        (false, false) => ExitCode::FAILURE,
+    }
+}

@@ -1,0 +1,295 @@
+//! Recounts a link from its raw clicks.
+//!
+//! A raw click that is not counted is published again: the consumer counts it once, even if it was merely late. A day whose
+//! numbers differ from those of its counted clicks is replaced, with the totals that follow from it, on the condition that
+//! nobody has counted meanwhile. So repairing a link that is being clicked, or repairing it twice, does no harm.
+
+mod recount;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    time::Duration,
+};
+
+use linklet_domain::{
+    Day, DayStats, Event, LinkStats, MilestoneReached, ShortCode, Timestamp, WorkspaceId, milestones_crossed,
+};
+use linklet_dynamodb::{ClicksTable, CommitOutcome, Correction, Life, Milestone, RepositoryError, StatsTable};
+use linklet_lambda::publisher::Publisher;
+use linklet_user_agents::Classifier;
+
+use self::recount::{DayOfClicks, around, clicked, rebuilt};
+
+/// Compares a link's statistics with its raw clicks.
+pub struct Reconciler {
+    /// The numbers.
+    pub stats: StatsTable,
+    /// The raw clicks.
+    pub clicks: ClicksTable,
+    /// Says who clicked.
+    pub classifier: Classifier,
+    /// The analytics queue.
+    pub queue: Publisher,
+}
+
+/// Why a link can't be compared or repaired.
+#[derive(Debug, thiserror::Error)]
+pub enum ReconcileError {
+    /// A table can't be read or written.
+    #[error("a table can't be used")]
+    Table(#[from] RepositoryError),
+    /// The link is clicked so much that its numbers change between reading and writing. Nothing is changed.
+    #[error("the link is being counted all the time; try again when it is quieter")]
+    Busy,
+    /// Some clicks could not be sent to the queue.
+    #[error("{0} clicks could not be sent to the queue; do it again")]
+    Unsent(usize),
+}
+
+/// What a comparison has found.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Purged: there is nothing to count.
+    pub is_purged: bool,
+    /// The first day whose raw clicks are certainly all there. Earlier days are taken as they are counted.
+    pub from: Option<Day>,
+    /// The total as it is counted.
+    pub total_clicks: u64,
+    /// The total as it should be, without the uncounted clicks.
+    pub recounted: u64,
+    /// Raw clicks that are not counted.
+    pub uncounted: Vec<Event>,
+    /// Days whose numbers are not those of their counted clicks: the day, the clicks as they are counted, as they should be.
+    pub days: Vec<(Day, u64, u64)>,
+    /// Whether the totals, or the past, don't follow from the days.
+    pub totals_differ: bool,
+}
+
+impl Report {
+    /// Whether there is nothing to repair.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.uncounted.is_empty() && self.days.is_empty() && !self.totals_differ
+    }
+}
+
+/// A comparison with all that a repair needs.
+struct Comparison {
+    report: Report,
+    before: Life,
+    after: LinkStats,
+    workspace: Option<WorkspaceId>,
+    latest: Option<Event>,
+}
+
+impl Reconciler {
+    /// Clicks are kept for 396 days; at the edge some of a day's are gone before the others.
+    const RAW_DAYS: u64 = 394;
+    /// Clocks and late deletions by TTL put aside, ids of this age are certainly there.
+    const MARGIN: Duration = Duration::from_secs(86_400);
+
+    /// Compares, and changes nothing.
+    ///
+    /// # Errors
+    /// When a table can't be read.
+    pub async fn report(&self, code: &ShortCode, now: Timestamp) -> Result<Report, ReconcileError> {
+        Ok(self.compare(code, now).await?.report)
+    }
+
+    /// Compares, publishes the uncounted clicks again, and replaces the numbers that are wrong. What it returns is what it
+    /// found; comparing again shows whether all of it is done.
+    ///
+    /// # Errors
+    /// When a table or the queue can't be used, or the link is too busy; then part of it may be done, and doing it again goes on.
+    pub async fn repair(&self, code: &ShortCode, now: Timestamp) -> Result<Report, ReconcileError> {
+        const TRIES: usize = 5;
+        for _ in 0..TRIES {
+            let comparison = self.compare(code, now).await?;
+            if self.correct(code, &comparison).await? == CommitOutcome::Committed {
+                let uncounted: Vec<&Event> = comparison.report.uncounted.iter().collect();
+                let unsent = self.queue.send(&uncounted).await.len();
+                return if unsent == 0 { Ok(comparison.report) } else { Err(ReconcileError::Unsent(unsent)) };
+            }
+        }
+        Err(ReconcileError::Busy)
+    }
+
+    async fn compare(&self, code: &ShortCode, now: Timestamp) -> Result<Comparison, ReconcileError> {
+        // First the numbers: whatever is counted from now on changes the total, and no correction commits.
+        let before = self.stats.life(code).await?;
+        let from = self.first_day(code, &before, now).await?;
+        let mut report = Report {
+            is_purged: before.is_purged,
+            from: Some(from),
+            total_clicks: before.stats.totals.total_clicks,
+            ..Report::default()
+        };
+        let mut days = before.stats.days.clone();
+        let (mut latest, mut last_click_at) = (None, None);
+        if !before.is_purged {
+            for day in days_back(now).take_while(|day| *day >= from) {
+                let clicks = self.clicks.recorded_between(code, &around(day)).await?;
+                latest = latest.or_else(|| clicks.iter().max_by_key(|click| click.occurred_at).cloned());
+                let recounted = self.recount(code, day, clicks, now).await?;
+                last_click_at = last_click_at.max(recounted.last_click_at);
+                report.uncounted.extend(recounted.uncounted);
+                if let Some((counted, actual)) = replace(&mut days, day, recounted.counted) {
+                    report.days.push((day, counted, actual));
+                }
+            }
+        }
+        let after = rebuilt(&before.stats, days, last_click_at);
+        report.recounted = after.totals.total_clicks;
+        report.totals_differ = report.days.is_empty() && differ(&before.stats, &after);
+        let workspace = before
+            .workspace
+            .clone()
+            .or_else(|| latest.as_ref().and_then(clicked).map(|click| click.workspace_id.clone()));
+        Ok(Comparison { report, before, after, workspace, latest })
+    }
+
+    /// The first day with clicks, raw or counted, whose raw clicks are certainly all there.
+    async fn first_day(&self, code: &ShortCode, counted: &Life, now: Timestamp) -> Result<Day, ReconcileError> {
+        let raw = self.clicks.first(code).await?.map(|click| click.occurred_at.day());
+        let counted = counted.stats.days.keys().next().copied();
+        let complete_from = now.minus(Duration::from_secs(Self::RAW_DAYS * 86_400)).day();
+        Ok(raw.into_iter().chain(counted).min().unwrap_or(now.day()).max(complete_from))
+    }
+
+    async fn recount(
+        &self,
+        code: &ShortCode,
+        day: Day,
+        clicks: Vec<Event>,
+        now: Timestamp,
+    ) -> Result<DayOfClicks, ReconcileError> {
+        // Without its id nothing tells whether an old click was counted. But no message lives so long that it could still be.
+        let ids_since = now.minus(StatsTable::IDS_KEPT_FOR).plus(Self::MARGIN).day();
+        if day <= ids_since || clicks.is_empty() {
+            return Ok(DayOfClicks::of(day, clicks, |_| true, &self.classifier));
+        }
+        let counted = self.stats.counted_between(code, &around(day)).await?;
+        Ok(DayOfClicks::of(day, clicks, |event| counted.contains(&event.event_id), &self.classifier))
+    }
+
+    /// Writes the corrected days, some at a time, and the totals that follow from them.
+    async fn correct(&self, code: &ShortCode, comparison: &Comparison) -> Result<CommitOutcome, ReconcileError> {
+        let Comparison { report, before, after, workspace: Some(workspace), .. } = comparison else {
+            return Ok(CommitOutcome::Committed);
+        };
+        let mut written = before.stats.clone();
+        let wrong: Vec<Day> = report.days.iter().map(|(day, ..)| *day).collect();
+        let mut chunks: Vec<&[Day]> = wrong.chunks(StatsTable::MAX_CORRECTED_DAYS).collect();
+        if report.totals_differ {
+            chunks.push(&[]);
+        }
+        for days in chunks {
+            let mut corrected = written.days.clone();
+            for day in days {
+                match after.days.get(day) {
+                    Some(stats) => corrected.insert(*day, stats.clone()),
+                    None => corrected.remove(day),
+                };
+            }
+            let next = rebuilt(&written, corrected, after.totals.last_click_at);
+            let milestones = missing_milestones(comparison, next.totals.total_clicks);
+            let correction =
+                Correction { code, workspace, before: &written, after: &next, days, milestones: &milestones };
+            if self.stats.correct(&correction).await? == CommitOutcome::Contended {
+                return Ok(CommitOutcome::Contended);
+            }
+            written = next;
+        }
+        Ok(CommitOutcome::Committed)
+    }
+}
+
+/// Today, yesterday, and so on.
+fn days_back(now: Timestamp) -> impl Iterator<Item = Day> {
+    (0..).map(move |ago| now.minus(Duration::from_secs(ago * 86_400)).day())
+}
+
+/// Puts recounted numbers in the place of the counted ones; says how many clicks both have, if they differ.
+fn replace(days: &mut BTreeMap<Day, DayStats>, day: Day, recounted: Option<DayStats>) -> Option<(u64, u64)> {
+    let clicks = |stats: Option<&DayStats>| stats.map_or(0, |stats| stats.profile.clicks);
+    if is_same(days.get(&day), recounted.as_ref()) {
+        return None;
+    }
+    let difference = (clicks(days.get(&day)), clicks(recounted.as_ref()));
+    match recounted {
+        Some(stats) => days.insert(day, stats),
+        None => days.remove(&day),
+    };
+    Some(difference)
+}
+
+/// Whether two days have the same numbers. What a full breakdown has let go depends on the order of the clicks, and a large
+/// sketch too; there the sums have to do.
+fn is_same(counted: Option<&DayStats>, recounted: Option<&DayStats>) -> bool {
+    let (Some(counted), Some(recounted)) = (counted, recounted) else {
+        return counted.is_none() && recounted.is_none();
+    };
+    let (left, right) = (&counted.profile, &recounted.profile);
+    counted.hours == recounted.hours
+        && (left.clicks, left.human_clicks) == (right.clicks, right.human_clicks)
+        && left.devices == right.devices
+        && left.countries.agrees_with(&right.countries)
+        && left.browsers.agrees_with(&right.browsers)
+        && left.operating_systems.agrees_with(&right.operating_systems)
+        && left.referers.agrees_with(&right.referers)
+        && left.visitors.agrees_with(&right.visitors)
+}
+
+fn differ(counted: &LinkStats, rebuilt: &LinkStats) -> bool {
+    let clicks = |stats: &LinkStats| stats.past.as_ref().map_or(0, |past| past.clicks + past.human_clicks);
+    counted.totals != rebuilt.totals || clicks(counted) != clicks(rebuilt)
+}
+
+/// Milestones that a correction upwards passes, or that were never noted.
+fn missing_milestones(comparison: &Comparison, total_clicks: u64) -> Vec<Milestone> {
+    let Some((event, click)) = comparison.latest.as_ref().and_then(|event| Some((event, clicked(event)?))) else {
+        return Vec::new();
+    };
+    let known: &BTreeSet<u64> = &comparison.before.milestones;
+    milestones_crossed(0, total_clicks)
+        .filter(|milestone| !known.contains(milestone))
+        .map(|milestone| Milestone {
+            detail: MilestoneReached {
+                short_code: click.short_code.clone(),
+                workspace_id: click.workspace_id.clone(),
+                user_id: click.user_id.clone(),
+                milestone,
+            },
+            reached_at: event.occurred_at,
+            correlation_id: event.correlation_id.clone(),
+        })
+        .collect()
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_purged {
+            return write!(formatter, "The link was purged: nothing is counted for it.");
+        }
+        if let Some(from) = self.from {
+            writeln!(formatter, "Compared with the raw clicks from {from} on.")?;
+        }
+        for (day, counted, actual) in &self.days {
+            writeln!(formatter, "{day}: {counted} clicks are counted, and {actual} should be; or their parts differ.")?;
+        }
+        if self.totals_differ {
+            writeln!(formatter, "The totals don't follow from the days.")?;
+        }
+        if !self.uncounted.is_empty() {
+            let oldest = self.uncounted.iter().map(|click| click.occurred_at).min();
+            let since = oldest.map(|time| time.to_string()).unwrap_or_default();
+            writeln!(
+                formatter,
+                "{} clicks are not counted, or not yet; the oldest is of {since}.",
+                self.uncounted.len()
+            )?;
+        }
+        write!(formatter, "Total: {} counted, {} recounted.", self.total_clicks, self.recounted)
+    }
+}

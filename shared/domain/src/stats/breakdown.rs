@@ -1,0 +1,113 @@
+use std::collections::BTreeMap;
+
+/// Counts per value, at most `MAX` of them, whatever visitors send.
+///
+/// When it is full, a new value takes the place of the rarest one, whose count moves to `other`. So the sum is always the
+/// number of counted values, a frequent value stays, and each count is exact since the value entered; with no more than
+/// `MAX` values, each is exact.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Breakdown<const MAX: usize> {
+    /// The counted values.
+    pub counts: BTreeMap<String, u64>,
+    /// How often values occurred that have no place of their own.
+    pub other: u64,
+}
+
+impl<const MAX: usize> Breakdown<MAX> {
+    /// Counts one occurrence.
+    pub fn count(&mut self, value: &str) {
+        self.add(value, 1);
+    }
+
+    /// Adds everything that another one has counted.
+    pub fn merge(&mut self, counted: &Self) {
+        self.other += counted.other;
+        // The frequent ones last: so that none of them is pushed out by a rare one.
+        for (value, count) in counted.ranked().into_iter().rev() {
+            self.add(value, count);
+        }
+    }
+
+    /// Everything that was counted.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum::<u64>() + self.other
+    }
+
+    /// The values, most frequent first, equal ones in alphabetical order.
+    #[must_use]
+    pub fn ranked(&self) -> Vec<(&str, u64)> {
+        let mut ranked: Vec<_> = self.counts.iter().map(|(value, count)| (value.as_str(), *count)).collect();
+        ranked.sort_by(|left, right| right.1.cmp(&left.1).then_with(|| left.0.cmp(right.0)));
+        ranked
+    }
+
+    /// Whether both may have counted the same values. What a full one has let go depends on the order in which they came; then
+    /// only the sums tell.
+    #[must_use]
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        self == other || (self.other > 0 && other.other > 0 && self.total() == other.total())
+    }
+
+    fn add(&mut self, value: &str, count: u64) {
+        if let Some(counted) = self.counts.get_mut(value) {
+            *counted += count;
+            return;
+        }
+        if self.counts.len() >= MAX {
+            self.evict_rarest();
+        }
+        self.counts.insert(value.to_owned(), count);
+    }
+
+    fn evict_rarest(&mut self) {
+        let rarest = self.counts.iter().min_by_key(|(_, count)| **count).map(|(value, _)| value.clone());
+        if let Some(count) = rarest.and_then(|value| self.counts.remove(&value)) {
+            self.other += count;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_frequent_value_survives_a_flood_of_distinct_ones() {
+        let mut breakdown = Breakdown::<30>::default();
+        (0..5).for_each(|_| breakdown.count("regular"));
+
+        (0..100_000).for_each(|number| breakdown.count(&number.to_string()));
+
+        assert_eq!(breakdown.ranked()[0], ("regular", 5));
+        assert_eq!(breakdown.counts.len(), 30);
+        assert_eq!(breakdown.total(), 100_005);
+    }
+
+    proptest! {
+        #[test]
+        fn merging_adds_up_and_stays_bounded(left in values(), right in values()) {
+            let counted = |values: &[u8]| {
+                let mut breakdown = Breakdown::<10>::default();
+                values.iter().for_each(|value| breakdown.count(&value.to_string()));
+                breakdown
+            };
+
+            let mut merged = counted(&left);
+            merged.merge(&counted(&right));
+
+            prop_assert_eq!(merged.total(), (left.len() + right.len()) as u64);
+            prop_assert!(merged.counts.len() <= 10);
+            let both: Vec<u8> = left.into_iter().chain(right).collect();
+            if both.iter().collect::<std::collections::BTreeSet<_>>().len() <= 10 {
+                prop_assert_eq!(merged, counted(&both));
+            }
+        }
+    }
+
+    fn values() -> impl Strategy<Value = Vec<u8>> {
+        prop::collection::vec(0_u8..20, 0..60)
+    }
+}

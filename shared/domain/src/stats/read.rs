@@ -1,0 +1,157 @@
+//! Reading windows, rankings and timelines out of counted clicks.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::Serialize;
+
+use super::LinkStats;
+use crate::{Device, Invalid, Timestamp};
+
+/// The numbers that the statistics page opens with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// Every counted click.
+    pub total_clicks: u64,
+    /// Those of people.
+    pub human_clicks: u64,
+    /// How many people, as far as addresses tell.
+    pub unique_visitors: u64,
+    /// In the current hour and the 23 before.
+    pub clicks_last_24h: u64,
+    /// In the current hour and the 167 before.
+    pub clicks_last_7d: u64,
+    /// The five most frequent referrers.
+    pub top_referers: Ranking,
+    /// By country.
+    pub countries: Ranking,
+    /// By kind of device.
+    pub devices: Vec<(Device, u64)>,
+    /// By browser or program.
+    pub browsers: Ranking,
+    /// By operating system.
+    pub operating_systems: Ranking,
+    /// The latest click.
+    pub last_click_at: Option<Timestamp>,
+}
+
+/// Values with their counts, most frequent first.
+pub type Ranking = Vec<(String, u64)>;
+
+impl LinkStats {
+    /// The numbers that the statistics page opens with. The days must reach back seven days from `now`, and to the first
+    /// that isn't in the past.
+    #[must_use]
+    pub fn summary(&self, now: Timestamp) -> Summary {
+        const TOP_REFERERS: usize = 5;
+        let life = self.whole_life();
+        Summary {
+            total_clicks: self.totals.total_clicks,
+            human_clicks: self.totals.human_clicks,
+            unique_visitors: life.visitors.estimate(),
+            clicks_last_24h: self.clicks_in_last_hours(now, 24),
+            clicks_last_7d: self.clicks_in_last_hours(now, 7 * 24),
+            top_referers: owned(life.referers.ranked().into_iter().take(TOP_REFERERS)),
+            countries: life.countries.ranking(),
+            devices: ranked_devices(&life.devices),
+            browsers: life.browsers.ranking(),
+            operating_systems: life.operating_systems.ranking(),
+            last_click_at: self.totals.last_click_at,
+        }
+    }
+
+    /// Clicks in the current hour and the `hours - 1` before it.
+    fn clicks_in_last_hours(&self, now: Timestamp, hours: u64) -> u64 {
+        let this_hour = now.day().at_hour(now.hour());
+        let first_hour = this_hour.minus(Duration::from_secs((hours - 1) * 3_600));
+        self.buckets().filter(|(hour, _)| (first_hour..=this_hour).contains(hour)).map(|(_, clicks)| clicks).sum()
+    }
+
+    /// Every hour with clicks, oldest first.
+    fn buckets(&self) -> impl Iterator<Item = (Timestamp, u64)> {
+        self.days.iter().flat_map(|(day, stats)| {
+            (0_u8..)
+                .zip(stats.hours)
+                .filter(|(_, clicks)| *clicks > 0)
+                .map(|(hour, clicks)| (day.at_hour(hour), clicks))
+        })
+    }
+}
+
+impl<const MAX: usize> super::Breakdown<MAX> {
+    /// The values and, in the end, all others together.
+    #[must_use]
+    pub fn ranking(&self) -> Ranking {
+        let mut ranking = owned(self.ranked());
+        if self.other > 0 {
+            ranking.push(("(other)".to_owned(), self.other));
+        }
+        ranking
+    }
+}
+
+fn owned<'a>(ranked: impl IntoIterator<Item = (&'a str, u64)>) -> Ranking {
+    ranked.into_iter().map(|(value, count)| (value.to_owned(), count)).collect()
+}
+
+fn ranked_devices(devices: &BTreeMap<Device, u64>) -> Vec<(Device, u64)> {
+    let mut ranked: Vec<_> = devices.iter().map(|(device, count)| (*device, *count)).collect();
+    ranked.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    ranked
+}
+
+/// The width of a timeline's points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interval {
+    /// A UTC hour.
+    Hour,
+    /// A UTC day.
+    Day,
+}
+
+impl Interval {
+    /// Reads `hour` or `day`.
+    ///
+    /// # Errors
+    /// When the text is neither.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        match text {
+            "hour" => Ok(Self::Hour),
+            "day" => Ok(Self::Day),
+            _ => Err(Invalid::new("interval must be hour or day")),
+        }
+    }
+
+    /// The interval as the API spells it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hour => "hour",
+            Self::Day => "day",
+        }
+    }
+}
+
+/// A point of a timeline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Point {
+    /// A day (`2026-03-02`) or the start of an hour (`2026-03-02T14:00:00Z`).
+    pub period: String,
+    /// The clicks in it; never zero.
+    pub clicks: u64,
+}
+
+/// The periods with clicks, oldest first.
+#[must_use]
+pub fn timeline(stats: &LinkStats, interval: Interval) -> Vec<Point> {
+    match interval {
+        Interval::Day => stats
+            .days
+            .iter()
+            .map(|(day, stats)| Point { period: day.to_string(), clicks: stats.profile.clicks })
+            .collect(),
+        Interval::Hour => stats
+            .buckets()
+            .map(|(hour, clicks)| Point { period: format!("{}T{:02}:00:00Z", hour.day(), hour.hour()), clicks })
+            .collect(),
+    }
+}

@@ -1,0 +1,119 @@
+use std::{borrow::Cow, net::IpAddr, str::FromStr};
+
+use linklet_domain::{CountryCode, Invalid};
+use percent_encoding::percent_decode_str;
+
+use super::Request;
+
+/// What stands in front of API Gateway, and so whose headers tell the truth about a client. A client can send any header
+/// itself, so this must only be [`Edge::CloudFront`] if nobody can reach the API around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edge {
+    /// Nothing: the client's address is the one that API Gateway saw, and nothing is known about the place.
+    None,
+    /// CloudFront with an origin request policy that adds its
+    /// [viewer headers](https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/adding-cloudfront-headers.html).
+    CloudFront,
+}
+
+impl FromStr for Edge {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        match text {
+            "none" => Ok(Self::None),
+            "cloudfront" => Ok(Self::CloudFront),
+            _ => Err(Invalid::new("it must be none or cloudfront")),
+        }
+    }
+}
+
+impl Edge {
+    /// The client's address.
+    #[must_use]
+    pub fn address(self, request: &Request) -> Cow<'_, str> {
+        let viewer = self.header(request, "cloudfront-viewer-address").and_then(without_port);
+        viewer.map_or(Cow::Borrowed(request.source_ip()), |address| Cow::Owned(address.to_string()))
+    }
+
+    /// The client's country.
+    #[must_use]
+    pub fn country(self, request: &Request) -> Option<CountryCode> {
+        CountryCode::parse(self.header(request, "cloudfront-viewer-country")?).ok()
+    }
+
+    /// The client's city. CloudFront writes it in percent encoding.
+    #[must_use]
+    pub fn city(self, request: &Request) -> Option<Cow<'_, str>> {
+        Some(percent_decode_str(self.header(request, "cloudfront-viewer-city")?).decode_utf8_lossy())
+    }
+
+    fn header<'a>(self, request: &'a Request, name: &'static str) -> Option<&'a str> {
+        match self {
+            Self::None => None,
+            Self::CloudFront => request.header(name),
+        }
+    }
+}
+
+/// `198.51.100.10:46532`; an IPv6 address stands there with or without brackets.
+fn without_port(viewer: &str) -> Option<IpAddr> {
+    let (address, _port) = viewer.rsplit_once(':')?;
+    address.trim_start_matches('[').trim_end_matches(']').parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(headers: &[(&'static str, &str)]) -> Request {
+        let mut request = lambda_http::Request::default();
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        Request::from(request)
+    }
+
+    fn viewer() -> Request {
+        request(&[
+            ("cloudfront-viewer-address", "198.51.100.10:46532"),
+            ("cloudfront-viewer-country", "DE"),
+            ("cloudfront-viewer-city", "K%C3%B6ln"),
+        ])
+    }
+
+    #[test]
+    fn a_trusted_edge_says_who_and_where() {
+        let request = viewer();
+
+        assert_eq!(Edge::CloudFront.address(&request), "198.51.100.10");
+        assert_eq!(Edge::CloudFront.country(&request), CountryCode::parse("DE").ok());
+        assert_eq!(Edge::CloudFront.city(&request).as_deref(), Some("Köln"));
+    }
+
+    #[test]
+    fn without_an_edge_its_headers_mean_nothing() {
+        let request = viewer();
+
+        assert_eq!(Edge::None.address(&request), "unknown");
+        assert_eq!((Edge::None.country(&request), Edge::None.city(&request)), (None, None));
+    }
+
+    #[test]
+    fn addresses_of_both_versions_are_read_and_others_are_not() {
+        for (header, address) in [
+            ("[2001:db8::1]:443", Some("2001:db8::1")),
+            ("2001:db8:0:0:0:0:0:1:443", Some("2001:db8::1")),
+            ("198.51.100.10", None),
+            ("somewhere:1", None),
+            ("", None),
+        ] {
+            assert_eq!(without_port(header).map(|address| address.to_string()).as_deref(), address, "{header}");
+        }
+    }
+
+    #[test]
+    fn a_country_of_another_form_is_none() {
+        assert_eq!(Edge::CloudFront.country(&request(&[("cloudfront-viewer-country", "Germany")])), None);
+    }
+}

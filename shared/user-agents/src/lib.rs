@@ -1,0 +1,214 @@
+//! What a user agent says about the client: the device, the browser, the operating system; person or bot.
+//!
+//! Browsers and operating systems are told by the regular expressions of [uap-core], which are vendored in `uap-core/`.
+//! Bots and devices are told by rules of our own: uap-core's 628 expressions for devices name the model of each phone,
+//! which nobody counts, and take longer to compile than everything else together.
+//!
+//! Whoever sends a request chooses its user agent. So this is for statistics, never for decisions about access.
+//!
+//! [uap-core]: https://github.com/ua-parser/uap-core
+
+mod bots;
+mod device;
+
+use linklet_domain::{Client, Device};
+use ua_parser::{Regexes, os, user_agent};
+
+use crate::bots::Bots;
+
+const REGEXES: &str = include_str!("../uap-core/regexes.yaml");
+
+const MAX_NAME: usize = 40;
+const MAX_VERSION: usize = 20;
+const UNKNOWN: &str = "unknown";
+
+/// Tells clients by their user agents.
+///
+/// Loading one takes tens of milliseconds and some ten megabytes, so load it once. It can be shared between threads.
+pub struct Classifier {
+    bots: Bots,
+    browsers: user_agent::Extractor<'static>,
+    systems: os::Extractor<'static>,
+}
+
+/// The rules that are part of the program can't be used. It doesn't depend on any input.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The list of regular expressions isn't YAML of the expected form.
+    #[error("the list of user agents' regular expressions can't be read")]
+    Format(#[source] Box<serde_saphyr::Error>),
+    /// A regular expression can't be compiled.
+    #[error("a user agents' regular expression can't be compiled")]
+    Compile(#[from] ua_parser::Error),
+}
+
+impl Classifier {
+    /// Compiles the rules.
+    ///
+    /// # Errors
+    ///
+    /// If the rules that are part of the program are broken; then it fails always.
+    pub fn load() -> Result<Self, LoadError> {
+        let regexes: Regexes<'static> =
+            serde_saphyr::from_str(REGEXES).map_err(|error| LoadError::Format(Box::new(error)))?;
+        Ok(Self {
+            bots: Bots::load()?,
+            browsers: browsers(regexes.user_agent_parsers)?,
+            systems: systems(regexes.os_parsers)?,
+        })
+    }
+
+    /// What the user agent says. An empty one is a bot's: every browser sends something.
+    ///
+    /// A bot's `browser` is its own name, whichever browser it claims to be, and its `os` is `unknown`.
+    #[must_use]
+    pub fn classify(&self, user_agent: &str) -> Client {
+        let user_agent = user_agent.trim();
+        if user_agent.is_empty() {
+            return client(Device::Bot, None, UNKNOWN);
+        }
+        if let Some(bot) = self.bots.find(user_agent) {
+            return client(Device::Bot, Some(bot), UNKNOWN);
+        }
+        let system = self.systems.extract(user_agent);
+        let system = system.as_ref().map_or(UNKNOWN, |system| &system.os);
+        client(device::of_person(user_agent), self.browsers.extract(user_agent), system)
+    }
+}
+
+fn browsers(parsers: Vec<user_agent::Parser<'static>>) -> Result<user_agent::Extractor<'static>, ua_parser::Error> {
+    Ok(user_agent::Builder::new().push_all(parsers)?.build()?)
+}
+
+fn systems(parsers: Vec<os::Parser<'static>>) -> Result<os::Extractor<'static>, ua_parser::Error> {
+    Ok(os::Builder::new().push_all(parsers)?.build()?)
+}
+
+fn client(device: Device, browser: Option<user_agent::ValueRef<'_>>, os: &str) -> Client {
+    let browser = browser.unwrap_or_default();
+    Client {
+        device,
+        browser: name(&browser.family),
+        version: cut(&version(browser.major, browser.minor), MAX_VERSION).to_owned(),
+        os: name(os),
+    }
+}
+
+fn name(text: &str) -> String {
+    match cut(text, MAX_NAME) {
+        "" | "Other" => UNKNOWN.to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// A minor version of zero tells nothing: Chrome's is always zero, and Safari 17.0 is Safari 17.
+fn version(major: Option<&str>, minor: Option<&str>) -> String {
+    match (major, minor) {
+        (Some(major), Some(minor)) if minor != "0" => format!("{major}.{minor}"),
+        (Some(major), _) => major.to_owned(),
+        (None, _) => String::new(),
+    }
+}
+
+fn cut(text: &str, bytes: usize) -> &str {
+    let text = text.trim();
+    text[..text.floor_char_boundary(bytes)].trim_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    static CLASSIFIER: LazyLock<Classifier> = LazyLock::new(|| Classifier::load().unwrap());
+
+    struct Line {
+        number: usize,
+        expected: [&'static str; 4],
+        user_agent: &'static str,
+    }
+
+    fn lines() -> impl Iterator<Item = Line> {
+        include_str!("../tests/user_agents.tsv")
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+            .map(|(index, line)| {
+                let mut fields = line.split('\t');
+                let expected = std::array::from_fn(|_| fields.next().expect("five fields"));
+                Line { number: index + 1, expected, user_agent: fields.next().expect("five fields") }
+            })
+    }
+
+    #[test]
+    fn every_listed_user_agent_is_told() {
+        let wrong: Vec<String> = lines()
+            .filter_map(|Line { number, expected, user_agent }| {
+                let client = CLASSIFIER.classify(user_agent);
+                let told = [client.device.as_str(), &client.browser, &client.version, &client.os];
+                (told != expected).then(|| format!("line {number}: {told:?} instead of {expected:?} for {user_agent}"))
+            })
+            .collect();
+
+        assert!(wrong.is_empty(), "tests/user_agents.tsv:\n{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn no_user_agent_is_a_bots() {
+        for nothing in ["", " \t "] {
+            let client = CLASSIFIER.classify(nothing);
+
+            assert_eq!((client.device, client.browser.as_str(), client.os.as_str()), (Device::Bot, UNKNOWN, UNKNOWN));
+        }
+    }
+
+    #[test]
+    fn a_name_is_cut_between_characters() {
+        let client = CLASSIFIER.classify(&format!("{}é/1 (+https://program.example)", "x".repeat(MAX_NAME - 1)));
+
+        assert_eq!(client.browser, "x".repeat(MAX_NAME - 1));
+    }
+
+    #[test]
+    fn a_version_is_cut() {
+        let client = CLASSIFIER.classify(&format!("curl/{}", "1".repeat(100)));
+
+        assert_eq!(client.version, "1".repeat(MAX_VERSION));
+    }
+
+    #[test]
+    fn a_classifier_can_be_shared_between_threads() {
+        fn shared<T: Send + Sync>() {}
+
+        shared::<Classifier>();
+    }
+
+    fn assert_fits(client: &Client) {
+        assert!((1..=MAX_NAME).contains(&client.browser.len()), "{client:?}");
+        assert!((1..=MAX_NAME).contains(&client.os.len()), "{client:?}");
+        assert!(client.version.len() <= MAX_VERSION, "{client:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_an_answer_that_fits(text in any::<String>()) {
+            assert_fits(&CLASSIFIER.classify(&text));
+        }
+
+        #[test]
+        fn user_agents_with_anything_in_them_have_an_answer_that_fits(
+            index in any::<prop::sample::Index>(),
+            at in any::<prop::sample::Index>(),
+            text in "[\\PC\\x00-\\x20]{0,512}",
+        ) {
+            let all: Vec<Line> = lines().collect();
+            let user_agent = index.get(&all).user_agent;
+            let at = user_agent.floor_char_boundary(at.index(user_agent.len()));
+
+            assert_fits(&CLASSIFIER.classify(&format!("{}{text}{}", &user_agent[..at], &user_agent[at..])));
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! What has to come out, computed from the clicks and from nothing that counts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use linklet_domain::{Event, EventDetail, EventId, ShortCode, Timestamp, UserId, WorkspaceId};
+use linklet_test_support::ClickBuilder;
+
+/// A link that is clicked on.
+#[derive(Debug, Clone)]
+pub struct Link {
+    pub code: ShortCode,
+    pub workspace: WorkspaceId,
+    pub owner: UserId,
+}
+
+/// A user agent, and what is known to be behind it.
+#[derive(Debug, PartialEq)]
+pub struct Agent {
+    pub text: &'static str,
+    pub device: &'static str,
+    pub browser: &'static str,
+    pub os: &'static str,
+}
+
+/// The last one is a program.
+pub const AGENTS: [Agent; 6] = [
+    Agent { text: ClickBuilder::BROWSER, device: "desktop", browser: "Chrome", os: "Windows" },
+    Agent {
+        text: "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0",
+        device: "desktop",
+        browser: "Firefox",
+        os: "Linux",
+    },
+    Agent {
+        text: "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) \
+               Version/17.4.1 Mobile/15E148 Safari/604.1",
+        device: "mobile",
+        browser: "Mobile Safari",
+        os: "iOS",
+    },
+    Agent {
+        text: "Mozilla/5.0 (Android 13; Tablet; rv:131.0) Gecko/131.0 Firefox/131.0",
+        device: "tablet",
+        browser: "Firefox Mobile",
+        os: "Android",
+    },
+    Agent { text: "", device: "bot", browser: "unknown", os: "unknown" },
+    Agent { text: "curl/8.5.0", device: "bot", browser: "curl", os: "unknown" },
+];
+
+/// Referrers as they are sent, and as they are counted.
+pub const REFERERS: [(Option<&str>, Option<&str>); 6] = [
+    (None, None),
+    (Some("https://news.example/"), Some("https://news.example/")),
+    (Some("https://news.example/?utm_source=mail"), Some("https://news.example/")),
+    (Some("https://forum.example/t/42#comment-7"), Some("https://forum.example/t/42")),
+    (Some("?x"), None),
+    (Some("android-app://org.example.reader/"), Some("android-app://org.example.reader/")),
+];
+
+/// Countries as they are sent.
+pub const COUNTRIES: [Option<&str>; 4] = [None, Some("DE"), Some("FR"), Some("JP")];
+
+/// A click, as it was and not as it is counted.
+#[derive(Debug, Clone)]
+pub struct Click {
+    /// The place of the link among all.
+    pub link: usize,
+    /// Milliseconds since 1970.
+    pub at: u64,
+    /// The number of the visitor.
+    pub who: u64,
+    pub agent: &'static Agent,
+    pub referer: (Option<&'static str>, Option<&'static str>),
+    pub country: Option<&'static str>,
+    pub prefetch: bool,
+    /// What tells it from others of the same moment.
+    pub number: usize,
+}
+
+impl Click {
+    /// Made of the time and a number, as that of a real click is (UUID version 7): clicks of one moment have similar ids.
+    pub fn id(&self) -> String {
+        format!("{:08x}-{:04x}-7000-8000-{:012x}", self.at >> 16, self.at & 0xffff, self.number)
+    }
+
+    pub fn at(&self) -> Timestamp {
+        let seconds = i64::try_from(self.at / 1_000).unwrap();
+        Timestamp::from_unix_seconds(seconds).unwrap().plus(std::time::Duration::from_millis(self.at % 1_000))
+    }
+
+    pub fn event(&self, link: &Link) -> Event {
+        let mut click = ClickBuilder::new(link.code.as_str())
+            .in_workspace(&link.workspace)
+            .at(self.at())
+            .by(&format!("visitor {}", self.who))
+            .with(self.agent.text);
+        if let Some(referer) = self.referer.0 {
+            click = click.from(referer);
+        }
+        if let Some(country) = self.country {
+            click = click.in_country(country);
+        }
+        if self.prefetch {
+            click = click.prefetching();
+        }
+        let mut event = click.build();
+        event.event_id = EventId::parse(&self.id()).unwrap();
+        if let EventDetail::UrlClicked(click) = &mut event.detail {
+            click.user_id = link.owner.clone();
+        }
+        event
+    }
+
+    fn is_by_a_person(&self) -> bool {
+        self.agent.device != "bot" && !self.prefetch
+    }
+}
+
+/// Who clicked.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Numbers {
+    pub clicks: u64,
+    pub human_clicks: u64,
+    pub visitors: u64,
+    pub devices: BTreeMap<String, u64>,
+    pub browsers: BTreeMap<String, u64>,
+    pub systems: BTreeMap<String, u64>,
+    pub countries: BTreeMap<String, u64>,
+    pub referers: BTreeMap<String, u64>,
+}
+
+impl Numbers {
+    fn of<'a>(clicks: impl IntoIterator<Item = &'a Click>) -> Self {
+        let mut numbers = Self::default();
+        let mut people = BTreeSet::new();
+        for click in clicks {
+            numbers.clicks += 1;
+            if click.is_by_a_person() {
+                numbers.human_clicks += 1;
+                people.insert(click.who);
+            }
+            let Agent { device, browser, os, .. } = click.agent;
+            for (counts, value) in [
+                (&mut numbers.devices, Some(*device)),
+                (&mut numbers.browsers, Some(*browser)),
+                (&mut numbers.systems, Some(*os)),
+                (&mut numbers.countries, Some(click.country.unwrap_or("unknown"))),
+                (&mut numbers.referers, click.referer.1),
+            ] {
+                if let Some(value) = value {
+                    *counts.entry(value.to_owned()).or_default() += 1;
+                }
+            }
+        }
+        numbers.visitors = people.len() as u64;
+        numbers
+    }
+}
+
+/// All that is known about a link.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expected {
+    pub life: Numbers,
+    /// The clicks of each day, and of its hours.
+    pub days: BTreeMap<String, (Numbers, [u64; 24])>,
+    pub last_click_at: Option<String>,
+    pub milestones: Vec<u64>,
+    /// The ids of all counted events.
+    pub ids: BTreeSet<String>,
+}
+
+impl Expected {
+    /// Of these clicks, which are on one link and all different.
+    pub fn of(clicks: &[&Click]) -> Self {
+        let mut by_day: BTreeMap<String, Vec<&Click>> = BTreeMap::new();
+        for click in clicks {
+            by_day.entry(day(click)).or_default().push(click);
+        }
+        Self {
+            life: Numbers::of(clicks.iter().copied()),
+            days: by_day
+                .into_iter()
+                .map(|(day, clicks)| (day, (Numbers::of(clicks.clone()), hours(&clicks))))
+                .collect(),
+            last_click_at: clicks.iter().map(|click| click.at().to_string()).max(),
+            milestones: [10, 100, 1_000, 10_000, 100_000]
+                .into_iter()
+                .filter(|round| *round <= clicks.len() as u64)
+                .collect(),
+            ids: clicks.iter().map(|click| click.id()).collect(),
+        }
+    }
+
+    /// The clicks before a day.
+    pub fn before(clicks: &[&Click], until: &str) -> Numbers {
+        Numbers::of(clicks.iter().copied().filter(|click| day(click).as_str() < until))
+    }
+}
+
+/// `2026-03-02` of `2026-03-02T14:05:09.120Z`.
+fn day(click: &Click) -> String {
+    click.at().to_string()[..10].to_owned()
+}
+
+fn hours(clicks: &[&Click]) -> [u64; 24] {
+    let mut hours = [0; 24];
+    for click in clicks {
+        let of_the_day = click.at / 3_600_000 % 24;
+        hours[usize::try_from(of_the_day).unwrap()] += 1;
+    }
+    hours
+}

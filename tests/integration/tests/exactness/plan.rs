@@ -1,0 +1,252 @@
+//! Schedules: who clicks when, and what becomes of the messages.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use aws_lambda_events::sqs::SqsBatchResponse;
+use linklet_test_support::{Cancellation, Fault};
+use proptest::{collection::vec, prelude::*, sample::Index};
+
+use super::model::{AGENTS, COUNTRIES, Click, REFERERS};
+
+pub const LINKS: usize = 2;
+
+/// 2026-03-01T00:00:00Z, in milliseconds since 1970.
+const FIRST_DAY: u64 = 1_772_323_200_000;
+
+/// A hundred clicks a day make a day busy: it goes into the past as soon as the next one begins.
+const BUSY: std::ops::Range<usize> = 95..130;
+
+/// Clicks that were prompted by the same thing.
+#[derive(Debug, Clone)]
+struct Group {
+    link: usize,
+    day: u64,
+    second: u64,
+    clicks: usize,
+    /// Milliseconds between two of them.
+    apart: u64,
+    who: u64,
+    agent: usize,
+    referer: usize,
+    country: usize,
+    prefetch: bool,
+}
+
+/// Which clicks of a group a message comes for.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    All,
+    Even,
+    Odd,
+    First,
+}
+
+/// Some of the clicks, in this order; some perhaps twice.
+#[derive(Debug, Clone)]
+pub struct Batch(Vec<(Index, Part)>);
+
+/// How it ends with a consumer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum End {
+    /// It answers.
+    Answers,
+    /// It dies before its call with this number leaves.
+    DiesBefore(usize),
+    /// It has done everything, but nobody hears its answer.
+    Unheard,
+}
+
+impl End {
+    /// Before which call it dies.
+    pub fn dies_before(self) -> Option<usize> {
+        match self {
+            Self::DiesBefore(call) => Some(call),
+            Self::Answers | Self::Unheard => None,
+        }
+    }
+}
+
+/// Somebody who counts at the same time.
+#[derive(Debug, Clone)]
+pub struct Rival {
+    /// Its clicks; without any, it has got the same ones.
+    pub batch: Option<Batch>,
+    /// Who makes the next call: the rival or the first.
+    pub order: Vec<bool>,
+    pub end: End,
+}
+
+/// A batch and what becomes of it.
+#[derive(Debug, Clone)]
+pub struct Delivery {
+    pub batch: Batch,
+    /// Calls that fail, by their number.
+    pub faults: Vec<(usize, Fault)>,
+    /// Whether the SDK repeats failed calls, as it does in production.
+    pub retries: bool,
+    pub end: End,
+    pub rival: Option<Rival>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Schedule {
+    groups: Vec<Group>,
+    pub deliveries: Vec<Delivery>,
+    /// In batches of how many what is left comes in the end.
+    pub last_batches: usize,
+}
+
+impl Schedule {
+    /// In no order.
+    pub fn clicks(&self) -> Vec<Click> {
+        let clicks = self.groups.iter().flat_map(Group::clicks);
+        clicks.enumerate().map(|(number, click)| Click { number, ..click }).collect()
+    }
+
+    /// The places of a batch's clicks among all; as many as SQS hands over at once.
+    pub fn places(&self, batch: &Batch) -> Vec<usize> {
+        const MAX_BATCH: usize = 500;
+        let starts: Vec<usize> = self
+            .groups
+            .iter()
+            .scan(0, |next, group| {
+                *next += group.clicks;
+                Some(*next - group.clicks)
+            })
+            .collect();
+        let mut places = Vec::new();
+        for (index, part) in &batch.0 {
+            let group = index.index(self.groups.len());
+            let of_group = starts[group]..starts[group] + self.groups[group].clicks;
+            match part {
+                Part::All => places.extend(of_group),
+                Part::Even => places.extend(of_group.step_by(2)),
+                Part::Odd => places.extend(of_group.skip(1).step_by(2)),
+                Part::First => places.push(of_group.start),
+            }
+        }
+        places.truncate(MAX_BATCH);
+        places
+    }
+}
+
+impl Group {
+    fn clicks(&self) -> impl Iterator<Item = Click> {
+        (0..self.clicks).map(|copy| {
+            let copy = copy as u64;
+            Click {
+                link: self.link,
+                at: FIRST_DAY + self.day * 86_400_000 + self.second * 1_000 + copy * self.apart,
+                who: self.who + copy % 3,
+                agent: &AGENTS[self.agent],
+                referer: REFERERS[self.referer],
+                country: COUNTRIES[self.country],
+                prefetch: self.prefetch,
+                number: 0,
+            }
+        })
+    }
+}
+
+pub fn schedules() -> impl Strategy<Value = Schedule> {
+    (vec(groups(), 1..14), vec(deliveries(), 0..5), prop_oneof![Just(500_usize), 1..40_usize])
+        .prop_map(|(groups, deliveries, last_batches)| Schedule { groups, deliveries, last_batches })
+}
+
+fn groups() -> impl Strategy<Value = Group> {
+    // Today, yesterday; around the four weeks after which a quiet day goes into the past; some other day.
+    let day = prop_oneof![5 => 0..3_u64, 3 => 26..32_u64, 2 => 0..100_u64];
+    let clicks = prop_oneof![12 => Just(1_usize), 6 => 2..12_usize, 1 => BUSY];
+    // At once, within the same quarter of a second or a few of them, and each on its own.
+    let apart = prop_oneof![Just(0_u64), Just(40), Just(60_000)];
+    let people = (0..12_u64, 0..AGENTS.len(), 0..REFERERS.len(), 0..COUNTRIES.len(), prop::bool::weighted(0.1));
+    (0..LINKS, day, 0..86_400_u64, clicks, apart, people).prop_map(
+        |(link, day, second, clicks, apart, (who, agent, referer, country, prefetch))| Group {
+            link,
+            day,
+            second,
+            clicks,
+            apart,
+            who,
+            agent,
+            referer,
+            country,
+            prefetch,
+        },
+    )
+}
+
+fn batches() -> impl Strategy<Value = Batch> {
+    let part = prop_oneof![3 => Just(Part::All), 1 => Just(Part::Even), 1 => Just(Part::Odd), 1 => Just(Part::First)];
+    vec((any::<Index>(), part), 1..8).prop_map(Batch)
+}
+
+/// A call and how it fails. The first calls read: when a key comes later than the others, somebody may have counted in between,
+/// and what was read is torn.
+fn faults() -> impl Strategy<Value = (usize, Fault)> {
+    let torn = (0..4_usize, Just(Fault::Unprocessed));
+    let any = prop_oneof![
+        Just(Fault::NotSent),
+        Just(Fault::AnswerLost),
+        Just(Fault::Throttled),
+        Just(Fault::Cancelled(Cancellation::TransactionConflict)),
+        Just(Fault::Cancelled(Cancellation::Throttling)),
+        Just(Fault::Unprocessed),
+    ];
+    prop_oneof![2 => (0..8_usize, any), 1 => torn]
+}
+
+fn ends() -> impl Strategy<Value = End> {
+    prop_oneof![3 => Just(End::Answers), 2 => (0..7_usize).prop_map(End::DiesBefore), 1 => Just(End::Unheard)]
+}
+
+fn deliveries() -> impl Strategy<Value = Delivery> {
+    let rival = (prop::option::of(batches()), vec(any::<bool>(), 0..16), ends())
+        .prop_map(|(batch, order, end)| Rival { batch, order, end });
+    (batches(), vec(faults(), 0..3), any::<bool>(), ends(), prop::option::of(rival))
+        .prop_map(|(batch, faults, retries, end, rival)| Delivery { batch, faults, retries, end, rival })
+}
+
+/// The clicks whose messages nobody has acknowledged.
+#[derive(Debug)]
+pub struct Queue(VecDeque<usize>);
+
+impl Queue {
+    /// Holding the clicks at these places.
+    pub fn of(places: std::ops::Range<usize>) -> Self {
+        Self(places.collect())
+    }
+
+    /// Once it is acknowledged, no copy of a message needs to come again.
+    pub fn forget(&mut self, acknowledged: &[usize]) {
+        self.0.retain(|place| !acknowledged.contains(place));
+    }
+
+    /// The next ones, which stay in the queue until they are acknowledged.
+    pub fn next(&mut self, count: usize) -> Vec<usize> {
+        let count = count.min(self.0.len());
+        // Whatever isn't acknowledged comes after the others.
+        self.0.rotate_left(count);
+        self.0.iter().rev().take(count).rev().copied().collect()
+    }
+}
+
+/// What becomes of a batch's messages, each of which stands for its click.
+#[derive(Debug, Default)]
+pub struct Answered {
+    pub acknowledged: Vec<usize>,
+    /// They come again.
+    pub failed: Vec<usize>,
+}
+
+/// What a consumer has answered to a batch; message ids are places in it.
+pub fn answered(batch: &[usize], answer: &SqsBatchResponse) -> Answered {
+    let failures: BTreeSet<usize> =
+        answer.batch_item_failures.iter().map(|failure| failure.item_identifier.parse().unwrap()).collect();
+    let mut answered = Answered::default();
+    for (message, click) in batch.iter().enumerate() {
+        let list = if failures.contains(&message) { &mut answered.failed } else { &mut answered.acknowledged };
+        list.push(*click);
+    }
+    answered
+}

@@ -1,0 +1,226 @@
+//! Random schedules of everything that can go wrong.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::{BTreeMap, HashMap},
+    thread,
+    time::Duration,
+};
+
+use aws_sdk_dynamodb::{
+    Client,
+    config::retry::{RetryConfig, RetryPartition, TokenBucket},
+};
+use linklet_domain::{ShortCode, UserId, WorkspaceId};
+use linklet_dynamodb::StatsTable;
+use linklet_lambda::batch::Consumer;
+use linklet_test_support::{FakeQueues, Faults, StreamReader, TestDynamoDb, event_batch};
+use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
+use tokio::runtime::{Builder, Runtime};
+
+use super::{
+    model::{Click, Expected, Link},
+    observed::{Verdict, check, milestones, same},
+    plan::{Delivery, End, LINKS, Queue, Rival, Schedule, answered, schedules},
+    seed::seed,
+    turns::{Seat, Turns},
+};
+use crate::fixture::analytics;
+
+/// Each with a table of its own; together they run `PROPTEST_CASES` schedules.
+const RUNNERS: u32 = 2;
+const CASES: u32 = 2_000;
+/// The longer a stream, the longer it takes to read its end.
+const CASES_PER_TABLE: u32 = 20;
+
+#[test]
+fn whatever_happens_every_click_counts_once() {
+    let seed = seed();
+    thread::scope(|scope| {
+        for runner in 0..RUNNERS {
+            scope.spawn(move || run(seed.wrapping_add(u64::from(runner))));
+        }
+    });
+}
+
+fn run(seed: u64) {
+    let cases = std::env::var("PROPTEST_CASES").map_or(CASES, |cases| cases.parse().unwrap()).div_ceil(RUNNERS);
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        max_shrink_time: 120_000,
+        rng_seed: RngSeed::Fixed(seed),
+        ..Config::default()
+    };
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let bench = RefCell::new(Bench::new());
+
+    let outcome = TestRunner::new(config).run(&schedules(), |schedule| {
+        if bench.borrow().case.get() == CASES_PER_TABLE {
+            bench.replace(Bench::new());
+        }
+        bench.borrow().try_out(&runtime, &schedule)
+    });
+
+    if let Err(failure) = outcome {
+        panic!("{failure}\nRepeat it with PROPTEST_RNG_SEED={seed}");
+    }
+}
+
+/// A table, and two consumers at it.
+struct Bench {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+    stream: RefCell<StreamReader>,
+    turns: Turns,
+    faults: Faults,
+    first: Consumers,
+    second: Consumers,
+    case: Cell<u32>,
+}
+
+/// The same consumer's table with and without the SDK's retries.
+struct Consumers {
+    seat: Seat,
+    retrying: StatsTable,
+    trying_once: StatsTable,
+}
+
+impl Consumers {
+    fn new(client: &Client, seat: Seat) -> Self {
+        let config = || client.config().to_builder().interceptor(seat.clone()).endpoint_resolver(seat.clone());
+        let table = |config| StatsTable::new(Client::from_conf(config), "StatsTable");
+        // As in production, but for the time in between.
+        let retry = RetryConfig::standard().with_initial_backoff(Duration::from_millis(1));
+        let retrying = config()
+            .retry_config(retry)
+            .retry_partition(RetryPartition::custom("unlimited").token_bucket(TokenBucket::unlimited()).build());
+        Self { retrying: table(retrying.build()), trying_once: table(config().build()), seat }
+    }
+
+    fn table(&self, retries: bool) -> StatsTable {
+        if retries { self.retrying.clone() } else { self.trying_once.clone() }
+    }
+}
+
+impl Bench {
+    fn new() -> Self {
+        let (db, turns, faults) = (TestDynamoDb::start(), Turns::default(), Faults::default());
+        Self {
+            queues: FakeQueues::start(),
+            stream: db.stream_reader("StatsTable").into(),
+            first: Consumers::new(&db.client_with(faults.clone()), turns.seat(0)),
+            second: Consumers::new(&db.client(), turns.seat(1)),
+            db,
+            turns,
+            faults,
+            case: Cell::default(),
+        }
+    }
+
+    fn try_out(&self, runtime: &Runtime, schedule: &Schedule) -> Result<(), TestCaseError> {
+        const LONGEST: Duration = Duration::from_secs(60);
+        let verdict = runtime.block_on(async { tokio::time::timeout(LONGEST, self.play(schedule)).await });
+        verdict.unwrap_or_else(|_| Err("it doesn't end".to_owned())).map_err(TestCaseError::fail)
+    }
+
+    async fn play(&self, schedule: &Schedule) -> Verdict {
+        // What a schedule that failed has left there.
+        self.stream.borrow_mut().read_on("MILESTONE#");
+        let links = self.new_links();
+        let clicks = schedule.clicks();
+        let mut queue = Queue::of(0..clicks.len());
+        let play = Play { bench: self, schedule, links: &links, clicks: &clicks };
+        for delivery in &schedule.deliveries {
+            play.deliver(delivery, &mut queue).await;
+        }
+        play.deliver_the_rest(&mut queue).await?;
+        play.check().await
+    }
+
+    /// Codes and a workspace that no other schedule has.
+    fn new_links(&self) -> Vec<Link> {
+        let case = self.case.replace(self.case.get() + 1);
+        let (workspace, owner) = (WorkspaceId::generate(), UserId::generate());
+        let code = |link| ShortCode::parse(&format!("x{link}{case:06}")).unwrap();
+        (0..LINKS).map(|link| Link { code: code(link), workspace: workspace.clone(), owner: owner.clone() }).collect()
+    }
+}
+
+/// A schedule under way.
+struct Play<'a> {
+    bench: &'a Bench,
+    schedule: &'a Schedule,
+    links: &'a [Link],
+    clicks: &'a [Click],
+}
+
+impl Play<'_> {
+    async fn deliver(&self, delivery: &Delivery, queue: &mut Queue) {
+        let Bench { turns, faults, first, second, .. } = self.bench;
+        let batch = self.schedule.places(&delivery.batch);
+        faults.plan_all(delivery.faults.iter().copied());
+        let rival = delivery.rival.as_ref();
+        let order: Vec<usize> =
+            rival.map_or(Vec::new(), |rival| rival.order.iter().copied().map(usize::from).collect());
+        turns.begin(&order, delivery.end.dies_before(), rival.map(|rival| rival.end.dies_before()));
+        let rivals = async {
+            let Some(Rival { batch: of_its_own, end, .. }) = rival else { return Vec::new() };
+            let batch = of_its_own.as_ref().map_or_else(|| batch.clone(), |batch| self.schedule.places(batch));
+            self.consume(second, true, &batch, *end).await
+        };
+        let (acknowledged, by_rival) =
+            futures_util::join!(self.consume(first, delivery.retries, &batch, delivery.end), rivals);
+        faults.plan(None);
+        queue.forget(&acknowledged);
+        queue.forget(&by_rival);
+    }
+
+    /// Lets a consumer have these clicks, and returns those that it acknowledges.
+    async fn consume(&self, consumers: &Consumers, retries: bool, batch: &[usize], end: End) -> Vec<usize> {
+        let mut consumer = analytics(&self.bench.db, &self.bench.queues);
+        consumer.stats = consumers.table(retries);
+        let events: Vec<_> = batch.iter().map(|place| self.event(*place)).collect();
+        let answer = consumers.seat.live(consumer.consume(event_batch(&events))).await;
+        match answer {
+            Some(answer) if end != End::Unheard => answered(batch, &answer).acknowledged,
+            _ => Vec::new(),
+        }
+    }
+
+    /// As SQS does: what nobody has acknowledged comes until somebody does.
+    async fn deliver_the_rest(&self, queue: &mut Queue) -> Verdict {
+        let consumer = analytics(&self.bench.db, &self.bench.queues);
+        for _ in 0..=2 * self.clicks.len() {
+            let batch = queue.next(self.schedule.last_batches);
+            if batch.is_empty() {
+                return Ok(());
+            }
+            let events: Vec<_> = batch.iter().map(|place| self.event(*place)).collect();
+            queue.forget(&answered(&batch, &consumer.consume(event_batch(&events)).await).acknowledged);
+        }
+        Err("messages come again and again".to_owned())
+    }
+
+    fn event(&self, place: usize) -> linklet_domain::Event {
+        let click = &self.clicks[place];
+        click.event(&self.links[click.link])
+    }
+
+    async fn check(&self) -> Verdict {
+        let mut totals = HashMap::new();
+        let mut published = milestones(&self.bench.stream.borrow_mut().read_on("MILESTONE#"));
+        for (number, link) in self.links.iter().enumerate() {
+            let clicks: Vec<&Click> = self.clicks.iter().filter(|click| click.link == number).collect();
+            check(&self.bench.db, link, &clicks).await.map_err(|wrong| format!("link {number}: {wrong}"))?;
+            let reached = published.remove(link.code.as_str()).unwrap_or_default();
+            same(&format!("milestones of link {number}"), reached, Expected::of(&clicks).milestones)?;
+            if !clicks.is_empty() {
+                totals.insert(link.code.clone(), clicks.len() as u64);
+            }
+        }
+        same("milestones of other links", published, BTreeMap::new())?;
+        let indexed = self.bench.db.stats().totals_of_workspace(&self.links[0].workspace).await.unwrap();
+        same("totals of the workspace", indexed, totals)
+    }
+}

@@ -1,0 +1,215 @@
+//! What counting costs, in DynamoDB's request units: that is what it costs to run.
+
+use std::{sync::LazyLock, time::Duration};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use linklet_analytics::Analytics;
+use linklet_domain::{Event, EventId, LinkStats, ShortCode, Timestamp, WorkspaceId};
+use linklet_dynamodb::StatsTable;
+use linklet_lambda::batch::Consumer;
+use linklet_test_support::{CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb, event_batch};
+
+use crate::fixture::analytics;
+
+/// 2026-03-01T00:00:00Z, in milliseconds since 1970.
+const START: u64 = 1_772_323_200_000;
+const SECOND: u64 = 1_000;
+const HOUR: u64 = 3_600 * SECOND;
+const DAY: u64 = 24 * HOUR;
+
+const AGENTS: [&str; 4] = [
+    ClickBuilder::BROWSER,
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 \
+     Mobile/15E148 Safari/604.1",
+    "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0",
+    "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+];
+const REFERERS: [&str; 5] = [
+    "https://www.example.com/",
+    "https://news.example/2026/03/launch",
+    "https://mail.example/inbox",
+    "https://search.example/",
+    "android-app://com.example.reader/",
+];
+const COUNTRIES: [&str; 4] = ["DE", "FR", "US", "JP"];
+
+/// A click on the one link, which belongs to one workspace.
+fn click() -> ClickBuilder {
+    static WORKSPACE: LazyLock<WorkspaceId> = LazyLock::new(WorkspaceId::generate);
+    ClickBuilder::new("launch").in_workspace(&WORKSPACE)
+}
+
+/// A consumer whose calls are measured.
+struct Bench {
+    db: TestDynamoDb,
+    analytics: Analytics,
+    meter: CapacityMeter,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
+        let mut analytics = analytics(&db, &FakeQueues::start());
+        analytics.stats = StatsTable::new(db.client_with(meter.clone()), "StatsTable");
+        Self { db, analytics, meter }
+    }
+
+    /// Counts these clicks and says how many write units that takes.
+    async fn cost(&self, clicks: &[Event]) -> f64 {
+        self.meter.reset();
+        let answer = self.analytics.consume(event_batch(clicks)).await;
+        assert!(answer.batch_item_failures.is_empty());
+        self.meter.write_units()
+    }
+
+    /// Counts ten clicks a day for thirty days, as an ordinary link has them.
+    async fn with_a_history(self) -> Self {
+        for day in 0..30 {
+            let clicks: Vec<_> =
+                (0..10).map(|number| ordinary_click(day * DAY + number * HOUR, day + number)).collect();
+            self.cost(&clicks).await;
+        }
+        self
+    }
+
+    async fn stats(&self) -> LinkStats {
+        let code = ShortCode::parse("launch").unwrap();
+        self.db.stats().since(&code, Timestamp::from_unix_seconds(0).unwrap().day()).await.unwrap().unwrap()
+    }
+
+    /// In kilobytes, rounded up to the four that a read unit pays for.
+    async fn size_of_day(&self, day: &str) -> f64 {
+        let meter = CapacityMeter::default();
+        let client = self.db.client_with(meter.clone());
+        let get = client.get_item().table_name("StatsTable").consistent_read(true);
+        let get = get.key("pk", AttributeValue::S("STATS#launch".to_owned()));
+        let answer = get.key("sk", AttributeValue::S(format!("DAY#{day}"))).send().await.unwrap();
+        assert!(answer.item.is_some());
+        4.0 * meter.read_units()
+    }
+}
+
+/// A click with the id that it would have got at its time.
+fn click_at(after: u64, click: ClickBuilder) -> Event {
+    let now = START + after;
+    let at = Timestamp::from_unix_seconds(i64::try_from(now / SECOND).unwrap()).unwrap();
+    let mut event = click.at(at.plus(Duration::from_millis(now % SECOND))).build();
+    let random = &event.event_id.as_str()[24..];
+    event.event_id = EventId::parse(&format!("{:08x}-{:04x}-7000-8000-{random}", now >> 16, now & 0xffff)).unwrap();
+    event
+}
+
+/// A click by one of a hundred visitors.
+fn ordinary_click(after: u64, number: u64) -> Event {
+    let pick = |from: &[&'static str]| from[usize::try_from(number).unwrap() % from.len()];
+    let click = click().by(&format!("visitor {}", number % 100)).with(pick(&AGENTS));
+    click_at(after, click.from(pick(&REFERERS)).in_country(pick(&COUNTRIES)))
+}
+
+/// A hundred clicks, so many milliseconds apart, on a day of their own.
+fn hundred_clicks(apart: u64) -> Vec<Event> {
+    (0..100).map(|number| ordinary_click(30 * DAY + 12 * HOUR + number * apart, number)).collect()
+}
+
+#[tokio::test]
+async fn the_first_click_of_a_link_costs_at_most_seven_units() {
+    let bench = Bench::new();
+
+    let cost = bench.cost(&[ordinary_click(0, 0)]).await;
+
+    assert!(cost <= 7.0, "{cost}");
+}
+
+#[tokio::test]
+async fn a_lone_click_on_a_link_with_a_history_costs_at_most_seven_units() {
+    let bench = Bench::new().with_a_history().await;
+    let mut costs = Vec::new();
+
+    // Over 32 days, so that once the days before go into the past.
+    for number in 0..60 {
+        costs.push(bench.cost(&[ordinary_click(30 * DAY + number * 13 * HOUR, number)]).await);
+    }
+
+    let average = costs.iter().sum::<f64>() / costs.len() as f64;
+    costs.sort_by(f64::total_cmp);
+    let (typical, highest) = (costs[costs.len() * 9 / 10], costs[costs.len() - 1]);
+    println!("average {average:.2}, nine of ten at most {typical}, the most expensive {highest}");
+    assert!(typical <= 7.0, "{costs:?}");
+    assert!(average <= 7.5, "{costs:?}");
+    assert_eq!(bench.stats().await.totals.total_clicks, 360);
+}
+
+#[tokio::test]
+async fn a_hundred_clicks_at_once_cost_a_fraction_of_a_unit_each() {
+    for (what, apart, at_most) in [("at once", 0, 0.5), ("within 10 s", 100, 1.0), ("within 100 s", 1_000, 2.2)] {
+        let bench = Bench::new().with_a_history().await;
+
+        let cost = bench.cost(&hundred_clicks(apart)).await / 100.0;
+
+        println!("a hundred clicks {what}: {cost:.2} each");
+        assert!(cost <= at_most, "{what}: {cost}");
+    }
+}
+
+#[tokio::test]
+async fn a_batch_that_comes_again_costs_no_write() {
+    let bench = Bench::new().with_a_history().await;
+    let clicks = hundred_clicks(100);
+    bench.cost(&clicks).await;
+
+    let cost = bench.cost(&clicks).await;
+
+    assert_eq!(cost, 0.0);
+}
+
+/// What somebody sends who wants the numbers to grow: everything is new in each request.
+fn hostile_click(number: u64) -> Event {
+    const LETTERS: u64 = 26;
+    let letter = |place: u64| char::from(b'A' + u8::try_from(place % LETTERS).unwrap());
+    let agent = match number % 2 {
+        0 => format!("{number:0>60}bot/{number}"),
+        _ => format!("Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/{number}"),
+    };
+    let click = click()
+        .by(&format!("visitor {number}"))
+        .with(&agent)
+        .from(&format!("https://{number}.example/{}", "x".repeat(400)))
+        .in_country(&format!("{}{}", letter(number / LETTERS), letter(number)));
+    click_at(number / 10, click)
+}
+
+#[tokio::test]
+async fn a_hostile_client_cannot_make_counting_expensive_or_wrong() {
+    const CLICKS: u64 = 20_000;
+    let bench = Bench::new();
+    let clicks: Vec<_> = (0..CLICKS + 100).map(hostile_click).collect();
+    for batch in clicks[..CLICKS as usize].chunks(500) {
+        bench.cost(batch).await;
+    }
+
+    let cost = bench.cost(&clicks[CLICKS as usize..]).await / 100.0;
+
+    let size = bench.size_of_day("2026-03-01").await;
+    println!("after {CLICKS} hostile clicks: {cost:.2} units for each of a hundred, a day of at most {size} KB");
+    assert!(cost <= 2.2, "{cost}");
+    assert!(size <= 32.0, "{size}");
+    check_sums(&bench.stats().await, CLICKS + 100);
+}
+
+fn check_sums(stats: &LinkStats, clicks: u64) {
+    let day = stats.days.values().next().unwrap();
+    assert_eq!((stats.days.len(), stats.totals.total_clicks, day.profile.clicks), (1, clicks, clicks));
+    assert_eq!(day.hours.iter().sum::<u64>(), clicks);
+    let profile = &day.profile;
+    let sums = [
+        profile.devices.values().sum::<u64>(),
+        profile.browsers.total(),
+        profile.operating_systems.total(),
+        profile.countries.total(),
+        profile.referers.total(),
+    ];
+    assert_eq!(sums, [clicks; 5]);
+    // Every second one says that it is a program.
+    let visitors = profile.visitors.estimate();
+    assert!(visitors.abs_diff(clicks / 2) < clicks / 20, "{visitors}");
+}
