@@ -20,6 +20,8 @@ from typing import Any
 
 DESTINATION = "https://doc.rust-lang.org/book/?utm_source=linklet-demo"
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+PREVIEW = "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)"
+NEWS = "https://news.example/today"
 BEARER = "Authorization: Bearer $TOKEN"
 WAIT_SECONDS = 60
 
@@ -45,13 +47,14 @@ class Client:
         self.base = base.rstrip("/")
         self.token: str | None = None
 
-    def request(self, method: str, path: str, body: Any = None, *, browser: bool = False) -> tuple[str, Answer]:
+    def request(self, method: str, path: str, body: Any = None, *, agent: str = "", referer: str = "") -> tuple[str, Answer]:
+        """A request of the account's owner, or with an `agent` of a visitor."""
         url = urllib.parse.urlsplit(path if path.startswith("http") else self.base + path)
         headers = {"User-Agent": "linklet-demo"}
         shown = ["curl"] if method == "GET" else ["curl", "-X", method]
-        if browser:
-            headers = {"User-Agent": BROWSER, "Referer": "https://news.example/today"}
-            shown = ["curl", "-i", "-A", BROWSER, "-e", headers["Referer"]]
+        if agent:
+            headers = {"User-Agent": agent} | ({"Referer": referer} if referer else {})
+            shown = ["curl", "-i", "-A", agent, *(["-e", referer] if referer else [])]
         elif self.token:
             headers["Authorization"] = f"Bearer {self.token}"
             shown += ["-H", BEARER]
@@ -72,8 +75,8 @@ class Client:
         command = shlex.join([*shown, url.geturl()])
         return command.replace(f"'{BEARER}'", f'"{BEARER}"'), answer  # so that the shell fills in the token
 
-    def call(self, expected: int, method: str, path: str, body: Any = None, *, browser: bool = False) -> Answer:
-        command, answer = self.request(method, path, body, browser=browser)
+    def call(self, expected: int, method: str, path: str, body: Any = None, **visitor: str) -> Answer:
+        command, answer = self.request(method, path, body, **visitor)
         show(command, answer)
         check(answer.status == expected, f"expected status {expected}, got {answer.status}")
         return answer
@@ -137,7 +140,7 @@ def tour(client: Client) -> None:
     check(link["original_url"] == DESTINATION, "the link leads elsewhere")
 
     step("Follow it, as a visitor's browser does.")
-    visit = client.call(301, "GET", link["short_url"], browser=True)
+    visit = client.call(301, "GET", link["short_url"], agent=BROWSER, referer=NEWS)
     check(visit.headers["Location"] == DESTINATION, "the redirect leads elsewhere")
 
     step("The click travels through the stream, the relay and the queue to the statistics.")
@@ -146,8 +149,15 @@ def tour(client: Client) -> None:
     check(stats["human_clicks"] == 1, "a browser was taken for a bot")
     timeline = client.call(200, "GET", f"/api/stats/{code}/timeline").json()
     check(sum(point["clicks"] for point in timeline["points"]) == 1, "the timeline does not show the click")
+    days = client.call(200, "GET", f"/api/stats/{code}/daily").json()["days"]
+    check([day["desktop"] for day in days] == [1], "the day does not show the click")
     clicks = client.call(200, "GET", f"/api/stats/{code}/clicks").json()["clicks"]
     check([click["browser"] for click in clicks] == ["Firefox"], "the list of clicks is not the one click")
+
+    step("A chat program fetches it for a preview: a click, but nobody's.")
+    client.call(301, "GET", link["short_url"], agent=PREVIEW)
+    stats = client.wait_for(f"/api/stats/{code}", lambda body: body["total_clicks"] >= 2, "the preview").json()
+    check((stats["total_clicks"], stats["human_clicks"]) == (2, 1), "a preview was taken for a person")
 
     step("Your links.")
     urls = client.call(200, "GET", "/api/urls").json()["urls"]
@@ -162,9 +172,9 @@ def tour(client: Client) -> None:
 
     step("Delete it. From now on the code is gone, its statistics stay.")
     client.call(204, "DELETE", f"/api/urls/{code}")
-    client.call(410, "GET", f"/r/{code}", browser=True)
+    client.call(410, "GET", f"/r/{code}", agent=BROWSER)
     stats = client.call(200, "GET", f"/api/stats/{code}").json()
-    check(stats["total_clicks"] == 1, "the statistics are gone")
+    check(stats["total_clicks"] == 2, "the statistics are gone")
 
 
 def main() -> None:

@@ -21,6 +21,9 @@ use linklet_user_agents::Classifier;
 
 use self::recount::{DayOfClicks, around, clicked, rebuilt};
 
+/// How often a link is compared anew since it is being clicked.
+const TRIES: usize = 5;
+
 /// Compares a link's statistics with its raw clicks.
 pub struct Reconciler {
     /// The numbers.
@@ -60,6 +63,8 @@ pub struct Report {
     pub recounted: u64,
     /// Raw clicks that are not counted.
     pub uncounted: Vec<Event>,
+    /// Days with numbers and without any raw click: somebody has lost clicks, or a day. They are left as they are.
+    pub without_clicks: Vec<Day>,
     /// Days whose numbers are not those of their counted clicks: the day, the clicks as they are counted, as they should be.
     pub days: Vec<(Day, u64, u64)>,
     /// Whether the totals, or the past, don't follow from the days.
@@ -94,7 +99,15 @@ impl Reconciler {
     /// # Errors
     /// When a table can't be read.
     pub async fn report(&self, code: &ShortCode, now: Timestamp) -> Result<Report, ReconcileError> {
-        Ok(self.compare(code, now).await?.report)
+        for _ in 0..TRIES {
+            let comparison = self.compare(code, now).await?;
+            // What was counted between reading the numbers and reading the ids would look like a difference.
+            let is_still = || async { Ok(self.stats.life(code).await?.stats.totals == comparison.before.stats.totals) };
+            if comparison.report.is_clean() || is_still().await.map_err(ReconcileError::Table)? {
+                return Ok(comparison.report);
+            }
+        }
+        Err(ReconcileError::Busy)
     }
 
     /// Compares, publishes the uncounted clicks again, and replaces the numbers that are wrong. What it returns is what it
@@ -103,16 +116,24 @@ impl Reconciler {
     /// # Errors
     /// When a table or the queue can't be used, or the link is too busy; then part of it may be done, and doing it again goes on.
     pub async fn repair(&self, code: &ShortCode, now: Timestamp) -> Result<Report, ReconcileError> {
-        const TRIES: usize = 5;
         for _ in 0..TRIES {
             let comparison = self.compare(code, now).await?;
             if self.correct(code, &comparison).await? == CommitOutcome::Committed {
-                let uncounted: Vec<&Event> = comparison.report.uncounted.iter().collect();
-                let unsent = self.queue.send(&uncounted).await.len();
+                let unsent = self.publish(&comparison.report.uncounted).await;
                 return if unsent == 0 { Ok(comparison.report) } else { Err(ReconcileError::Unsent(unsent)) };
             }
         }
         Err(ReconcileError::Busy)
+    }
+
+    /// Sends the events to be counted, and says how many could not be sent.
+    async fn publish(&self, events: &[Event]) -> usize {
+        let mut unsent = 0;
+        for batch in events.chunks(Publisher::MAX_BATCH) {
+            let batch: Vec<&Event> = batch.iter().collect();
+            unsent += self.queue.send(&batch).await.len();
+        }
+        unsent
     }
 
     async fn compare(&self, code: &ShortCode, now: Timestamp) -> Result<Comparison, ReconcileError> {
@@ -130,6 +151,10 @@ impl Reconciler {
         if !before.is_purged {
             for day in days_back(now).take_while(|day| *day >= from) {
                 let clicks = self.clicks.recorded_between(code, &around(day)).await?;
+                if clicks.iter().all(|click| click.occurred_at.day() != day) {
+                    report.without_clicks.extend(days.contains_key(&day).then_some(day));
+                    continue;
+                }
                 latest = latest.or_else(|| clicks.iter().max_by_key(|click| click.occurred_at).cloned());
                 let recounted = self.recount(code, day, clicks, now).await?;
                 last_click_at = last_click_at.max(recounted.last_click_at);
@@ -192,7 +217,8 @@ impl Reconciler {
                     None => corrected.remove(day),
                 };
             }
-            let next = rebuilt(&written, corrected, after.totals.last_click_at);
+            let mut next = rebuilt(&written, corrected, after.totals.last_click_at);
+            next.totals.corrections += 1;
             let milestones = missing_milestones(comparison, next.totals.total_clicks);
             let correction =
                 Correction { code, workspace, before: &written, after: &next, days, milestones: &milestones };
@@ -219,6 +245,7 @@ fn replace(days: &mut BTreeMap<Day, DayStats>, day: Day, recounted: Option<DaySt
     let difference = (clicks(days.get(&day)), clicks(recounted.as_ref()));
     match recounted {
         Some(stats) => days.insert(day, stats),
+        // None of its clicks is known to be counted: they are about to be published, and make the day anew.
         None => days.remove(&day),
     };
     Some(difference)
@@ -277,6 +304,13 @@ impl fmt::Display for Report {
         }
         for (day, counted, actual) in &self.days {
             writeln!(formatter, "{day}: {counted} clicks are counted, and {actual} should be; or their parts differ.")?;
+        }
+        if let (Some(last), Some(first)) = (self.without_clicks.first(), self.without_clicks.last()) {
+            let days = self.without_clicks.len();
+            writeln!(
+                formatter,
+                "{days} days from {first} to {last} have numbers but no raw clicks; they stay as they are."
+            )?;
         }
         if self.totals_differ {
             writeln!(formatter, "The totals don't follow from the days.")?;

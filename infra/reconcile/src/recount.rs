@@ -70,6 +70,7 @@ pub fn rebuilt(before: &LinkStats, days: BTreeMap<Day, DayStats>, last_click_at:
             last_click_at: before.totals.last_click_at.max(last_click_at),
             past_until: until,
             recent_clicks: clicks - past.clicks,
+            corrections: before.totals.corrections,
         },
         past: (before.past.is_some() || past.clicks > 0).then_some(past),
         days,

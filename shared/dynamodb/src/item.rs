@@ -105,16 +105,16 @@ impl Table {
         operation: &'static str,
         item: &impl Serialize,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        self.put_if(operation, item, IS_NEW, None)
+        self.put_if(operation, item, IS_NEW, [])
     }
 
-    /// A transaction's action that writes an item on a condition with at most one value. `#ttl` stands for the reserved word.
+    /// A transaction's action that writes an item on a condition with these values. `#ttl` stands for the reserved word.
     pub(crate) fn put_if(
         &self,
         operation: &'static str,
         item: &impl Serialize,
         condition: &str,
-        value: Option<(&str, AttributeValue)>,
+        values: impl IntoIterator<Item = (&'static str, AttributeValue)>,
     ) -> Result<TransactWriteItem, RepositoryError> {
         let mut put = Put::builder()
             .table_name(&self.name)
@@ -123,7 +123,7 @@ impl Table {
         if condition.contains("#ttl") {
             put = put.expression_attribute_names("#ttl", "ttl");
         }
-        if let Some((name, value)) = value {
+        for (name, value) in values {
             put = put.expression_attribute_values(name, value);
         }
         let put = put.build().map_err(RepositoryError::unavailable(operation))?;

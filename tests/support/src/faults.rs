@@ -39,6 +39,8 @@ pub enum Fault {
     /// `BatchGetItem` leaves one key unprocessed, the first of the first table by name, and reads the others. If it is the
     /// only one, nothing is read. Other calls succeed.
     Unprocessed,
+    /// The same with the first half of the keys, at least one.
+    HalfUnprocessed,
 }
 
 /// Why DynamoDB cancels a transaction that could succeed when it is sent again.
@@ -117,6 +119,11 @@ impl Faults {
         plan.faults.get(&number).copied()
     }
 
+    fn leave(&self, fault: Fault, config: &ConfigBag) -> Option<HashMap<String, KeysAndAttributes>> {
+        let count = |keys: usize| if fault == Fault::Unprocessed { 1 } else { keys.div_ceil(2) };
+        self.0.batch_reads.with(config, |input| leave_first(input, count)).flatten()
+    }
+
     fn strike(&self, fault: Fault, request: &mut HttpRequest, config: &ConfigBag) -> Result<Option<Strike>, BoxError> {
         let operation = operation_of(request);
         Ok(match fault {
@@ -134,7 +141,7 @@ impl Faults {
                 spoil(request);
                 Some(Strike::Refuse(throttled()))
             }
-            Fault::Unprocessed => match self.0.batch_reads.with(config, leave_first).flatten() {
+            Fault::Unprocessed | Fault::HalfUnprocessed => match self.leave(fault, config) {
                 Some(unprocessed) => {
                     let answer = if withhold(&unprocessed, request)? { None } else { Some(json!({"Responses": {}})) };
                     Some(Strike::Leave { unprocessed, answer })
@@ -176,11 +183,14 @@ fn spoil(request: &mut HttpRequest) {
     request.headers_mut().insert("x-amz-target", "DynamoDB_20120810.Refused");
 }
 
-fn leave_first(input: &BatchGetItemInput) -> Option<HashMap<String, KeysAndAttributes>> {
+fn leave_first(
+    input: &BatchGetItemInput,
+    count: impl Fn(usize) -> usize,
+) -> Option<HashMap<String, KeysAndAttributes>> {
     let tables = input.request_items()?.iter().filter(|(_, asked)| !asked.keys().is_empty());
     let (table, asked) = tables.min_by_key(|(table, _)| table.as_str())?;
     let mut first = asked.clone();
-    first.keys.truncate(1);
+    first.keys.truncate(count(asked.keys().len()));
     Some(HashMap::from([(table.clone(), first)]))
 }
 
@@ -188,9 +198,9 @@ fn leave_first(input: &BatchGetItemInput) -> Option<HashMap<String, KeysAndAttri
 fn withhold(unprocessed: &HashMap<String, KeysAndAttributes>, request: &mut HttpRequest) -> Result<bool, BoxError> {
     let mut body = json_of(request)?;
     let tables = body["RequestItems"].as_object_mut().ok_or("a batch of reads names tables")?;
-    for table in unprocessed.keys() {
+    for (table, left) in unprocessed {
         let keys = tables.get_mut(table).and_then(|asked| asked["Keys"].as_array_mut()).ok_or("a table has keys")?;
-        keys.remove(0);
+        keys.drain(..left.keys().len());
         if keys.is_empty() {
             tables.remove(table);
         }
@@ -372,6 +382,34 @@ impl Intercept for WriteCounter {
     ) -> Result<(), BoxError> {
         if !["GetItem", "BatchGetItem", "Query"].contains(&operation_of(context.request()).as_str()) {
             self.0.fetch_add(1, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+}
+
+/// Takes the tokens from transactions, by which DynamoDB knows one that is sent again: this implementation looks through all
+/// tokens of the last ten minutes at each transaction, which is too slow for very many. Only for clients that try once.
+#[derive(Debug, Clone, Copy)]
+pub struct WithoutTokens;
+
+impl Intercept for WithoutTokens {
+    fn name(&self) -> &'static str {
+        "WithoutTokens"
+    }
+
+    fn modify_before_retry_loop(
+        &self,
+        context: &mut BeforeTransmitInterceptorContextMut<'_>,
+        _components: &RuntimeComponents,
+        _config: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let request = context.request_mut();
+        if operation_of(request) == "TransactWriteItems" {
+            let mut body = json_of(request)?;
+            if let Some(members) = body.as_object_mut() {
+                members.remove("ClientRequestToken");
+            }
+            set_json(request, &body);
         }
         Ok(())
     }

@@ -31,7 +31,7 @@ mod template;
 pub use builders::{ClickBuilder, LinkBuilder, click_event, click_in, event_batch, queue_batch};
 pub use capacity::{CapacityMeter, Consumption};
 pub use database::{StreamReader, TestDynamoDb};
-pub use faults::{Cancellation, Fault, Faults, WriteCounter};
+pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter};
 pub use http::{Answer, RequestBuilder, TOKEN_SECRET, answer, authenticator, issuer, token_for, token_of};
 pub use notifiers::FakeNotifiers;
 pub use queues::{FakeQueues, Outage};

@@ -115,6 +115,10 @@ async fn accept(
         queues.messages.entry(queue).or_default().push(request);
         return (StatusCode::OK, Json(json!({"MessageId": "1", "MD5OfMessageBody": ""})));
     }
+    if request["Entries"].as_array().is_some_and(|entries| entries.len() > 10) {
+        let error = json!({"__type": "TooManyEntriesInBatchRequest", "message": "at most 10"});
+        return (StatusCode::BAD_REQUEST, Json(error));
+    }
     let (mut successful, mut failed) = (Vec::new(), Vec::new());
     for entry in request["Entries"].as_array().cloned().unwrap_or_default() {
         let id = entry["Id"].clone();

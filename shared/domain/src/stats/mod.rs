@@ -55,6 +55,8 @@ pub struct Totals {
     pub past_until: Option<Day>,
     /// The clicks that aren't in the past.
     pub recent_clicks: u64,
+    /// How often the numbers were corrected after a recount.
+    pub corrections: u64,
 }
 
 /// The clicks of one UTC day.

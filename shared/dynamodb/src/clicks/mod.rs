@@ -48,7 +48,7 @@ impl ClicksTable {
     /// When DynamoDB can't be reached.
     pub async fn latest(&self, code: &ShortCode, limit: usize) -> Result<Vec<Event>, RepositoryError> {
         const OPERATION: &str = "read the latest clicks";
-        let page = limit / SHARDS as usize + 4;
+        let page = limit / SHARDS as usize + 8;
         let mut open: Vec<ShardPage> = (0..SHARDS).map(|shard| ShardPage { shard, before: None }).collect();
         let mut latest: Vec<ClickItem> = Vec::new();
         while !open.is_empty() {

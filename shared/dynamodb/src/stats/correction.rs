@@ -1,7 +1,7 @@
 //! Recounting: what there is to compare with the raw clicks, and the way to put it right.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
+    collections::{BTreeSet, HashSet},
     ops::RangeInclusive,
 };
 
@@ -10,7 +10,7 @@ use linklet_domain::{Day, EventId, LinkStats, ShortCode, Timestamp, WorkspaceId}
 
 use super::{
     Bucket, CommitOutcome, DayItem, Milestone, MilestoneItem, PURGED_AT, PastItem, StatsTable, TOTAL, TotalItem,
-    day_key, is_contended, partition, seen_partition,
+    day_key, is_contended, is_purge_mark, partition, seen_partition,
 };
 use crate::{
     RepositoryError,
@@ -84,8 +84,8 @@ impl StatsTable {
             .iter()
             .filter_map(|item| item.get("sk")?.as_s().ok()?.strip_prefix(MILESTONE_PREFIX)?.parse().ok())
             .collect();
-        let is_purged = total.iter().any(|item| item.contains_key(PURGED_AT));
-        let workspace = match total.first().filter(|_| !is_purged) {
+        let is_purged = total.iter().any(is_purge_mark);
+        let workspace = match total.first().filter(|item| !item.contains_key(PURGED_AT)) {
             Some(item) => from_item::<TotalItem>(OPERATION, item.clone())?.workspace(),
             None => None,
         };
@@ -136,16 +136,13 @@ impl StatsTable {
     fn corrections(&self, correction: &Correction<'_>) -> Result<Vec<TransactWriteItem>, RepositoryError> {
         let Correction { code, workspace, before, after, days, milestones } = correction;
         let total = TotalItem::new(code, workspace, &after.totals);
-        let mut actions = vec![self.put_over(&total, before.totals.total_clicks)?];
+        let mut actions = vec![self.put_over_total(&total, &before.totals)?];
         if let Some(past) = &after.past {
             let counted_before = before.past.as_ref().map_or(0, |past| past.clicks);
             actions.push(self.put_over(&PastItem::new(code, past), counted_before)?);
         }
-        let clicks = |days: &BTreeMap<Day, _>, day| {
-            days.get(day).map_or(0, |stats: &linklet_domain::DayStats| stats.profile.clicks)
-        };
         for day in *days {
-            let counted_before = clicks(&before.days, day);
+            let counted_before = before.days.get(day).map_or(0, |stats| stats.profile.clicks);
             actions.push(match after.days.get(day) {
                 Some(stats) => self.put_over(&DayItem::new(code, *day, stats), counted_before)?,
                 None => self.delete_over(code, *day, counted_before)?,

@@ -96,10 +96,15 @@ pub(super) struct TotalItem {
     pub by_workspace_pk: String,
     pub by_workspace_sk: ShortCode,
     pub total_clicks: u64,
+    #[serde(default)]
     pub human_clicks: u64,
     pub last_click_at: Option<Timestamp>,
+    #[serde(default)]
     pub past_until: Option<Day>,
+    #[serde(default)]
     pub recent_clicks: u64,
+    #[serde(default)]
+    pub corrections: u64,
 }
 
 impl TotalItem {
@@ -113,6 +118,7 @@ impl TotalItem {
             last_click_at: totals.last_click_at,
             past_until: totals.past_until,
             recent_clicks: totals.recent_clicks,
+            corrections: totals.corrections,
         }
     }
 }
@@ -131,6 +137,7 @@ impl From<TotalItem> for Totals {
             last_click_at: item.last_click_at,
             past_until: item.past_until,
             recent_clicks: item.recent_clicks,
+            corrections: item.corrections,
         }
     }
 }
@@ -164,13 +171,20 @@ pub(super) struct ListedTotal {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ProfileAttributes {
     pub total_clicks: u64,
+    #[serde(default)]
     pub human_clicks: u64,
+    #[serde(default)]
     pub devices: BTreeMap<Device, u64>,
+    #[serde(default)]
     pub referers: BTreeMap<String, u64>,
+    #[serde(default)]
     pub countries: BTreeMap<String, u64>,
+    #[serde(default)]
     pub browsers: BTreeMap<String, u64>,
+    #[serde(default)]
     pub operating_systems: BTreeMap<String, u64>,
     /// What each breakdown has no place for.
+    #[serde(default)]
     pub others: Others,
     /// Absent as long as no person has come.
     #[serde(default, skip_serializing_if = "no_bytes")]

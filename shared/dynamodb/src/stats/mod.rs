@@ -14,7 +14,9 @@ use aws_sdk_dynamodb::{
     operation::transact_write_items::TransactWriteItemsError,
     types::{AttributeValue, CancellationReason, KeysAndAttributes, TransactWriteItem},
 };
-use linklet_domain::{CorrelationId, Day, EventId, LinkStats, MilestoneReached, ShortCode, Timestamp, WorkspaceId};
+use linklet_domain::{
+    CorrelationId, Day, EventId, LinkStats, MilestoneReached, ShortCode, Timestamp, Totals, WorkspaceId,
+};
 use serde::Serialize;
 
 pub use self::correction::{Correction, Life};
@@ -60,9 +62,7 @@ impl Snapshot {
         let seen_partition = text(&seen_partition(code));
         let (seen, items): (Vec<_>, Vec<_>) =
             items.into_iter().partition(|item| item.get("pk") == Some(&seen_partition));
-        // DynamoDB deletes some time after the TTL, so the time is checked here as well.
-        let is_current = |item: &Item| item.get("ttl").is_none_or(|ttl| is_later(ttl, Timestamp::now()));
-        let is_purged = items.iter().any(|item| item.contains_key(PURGED_AT) && is_current(item));
+        let is_purged = items.iter().any(is_purge_mark);
         Ok(Self { stats: read_stats(LOAD, items)?, seen: read_seen(LOAD, seen)?, is_purged })
     }
 
@@ -222,7 +222,7 @@ impl StatsTable {
     fn actions(&self, counting: &Counting<'_>) -> Result<Vec<TransactWriteItem>, RepositoryError> {
         let Counting { code, workspace, before, after, events, milestones, now } = counting;
         let mut actions =
-            vec![self.put_over(&TotalItem::new(code, workspace, &after.totals), before.stats.totals.total_clicks)?];
+            vec![self.put_over_total(&TotalItem::new(code, workspace, &after.totals), &before.stats.totals)?];
         for (day, stats) in &after.days {
             let counted_before = before.stats.days.get(day).map_or(0, |stats| stats.profile.clicks);
             if stats.profile.clicks > counted_before {
@@ -249,14 +249,31 @@ impl StatsTable {
         Ok(actions)
     }
 
-    /// Replaces an item that still has the count it was read with. Counts only grow, so an equal count is an equal item.
+    /// Replaces a link's total that still is as it was read: counting changes the count, and correcting the number of
+    /// corrections.
+    fn put_over_total(&self, total: &TotalItem, before: &Totals) -> Result<TransactWriteItem, RepositoryError> {
+        if before.total_clicks == 0 {
+            return self.put_over(total, 0);
+        }
+        let condition = match before.corrections {
+            0 => "total_clicks = :before AND (attribute_not_exists(corrections) OR corrections = :corrections)",
+            _ => "total_clicks = :before AND corrections = :corrections",
+        };
+        let values = [(":before", number(&before.total_clicks)), (":corrections", number(&before.corrections))];
+        self.0.put_if(COUNT, total, condition, values)
+    }
+
+    /// Replaces an item that still has the count it was read with. Counts only grow, but for corrections, which the total
+    /// tells; so an equal count is an equal item.
     fn put_over(&self, item: &impl Serialize, counted_before: u64) -> Result<TransactWriteItem, RepositoryError> {
         if counted_before == 0 {
-            // Or in place of the total of a link that was purged so long ago that its code is free again.
-            let now = number(&Timestamp::now().unix_seconds());
-            return self.0.put_if(COUNT, item, "attribute_not_exists(pk) OR #ttl <= :now", Some((":now", now)));
+            // Or in place of the total of a link that was purged so long ago that its code is free again, or that a correction
+            // has set to nothing.
+            let values = [(":now", number(&Timestamp::now().unix_seconds())), (":nothing", number(&0))];
+            let condition = "attribute_not_exists(pk) OR #ttl <= :now OR total_clicks = :nothing";
+            return self.0.put_if(COUNT, item, condition, values);
         }
-        self.0.put_if(COUNT, item, "total_clicks = :before", Some((":before", number(&counted_before))))
+        self.0.put_if(COUNT, item, "total_clicks = :before", [(":before", number(&counted_before))])
     }
 
     /// A link's numbers and its days from `since` on, and whatever else its whole life consists of; `None` for a link without
@@ -465,6 +482,11 @@ fn read_stats(operation: &'static str, items: Vec<Item>) -> Result<LinkStats, Re
         }
     }
     Ok(stats)
+}
+
+/// Whether nothing is counted for the link any more. DynamoDB deletes some time after the TTL, so the time is checked as well.
+fn is_purge_mark(item: &Item) -> bool {
+    item.contains_key(PURGED_AT) && item.get("ttl").is_none_or(|ttl| is_later(ttl, Timestamp::now()))
 }
 
 fn is_later(ttl: &AttributeValue, now: Timestamp) -> bool {

@@ -8,8 +8,9 @@ use std::{
 
 use linklet_analytics::Analytics;
 use linklet_domain::{ShortCode, UserId, WorkspaceId};
+use linklet_dynamodb::StatsTable;
 use linklet_lambda::batch::Consumer;
-use linklet_test_support::{FakeQueues, TestDynamoDb, event_batch};
+use linklet_test_support::{FakeQueues, TestDynamoDb, WithoutTokens, event_batch};
 use proptest::{prelude::RngExt as _, test_runner::TestRng};
 use tokio::{runtime::Builder, time::timeout};
 
@@ -46,12 +47,18 @@ fn a_hundred_thousand_clicks_on_a_thousand_links_count_once_each() {
     };
 
     Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-        let (steady, mortal) = (analytics(&db, &queues), analytics(&db, &queues));
+        let (steady, mortal) = (consumer(&db, &queues), consumer(&db, &queues));
         futures_util::join!(flood.work_off(&steady), flood.work_off_and_die(&mortal));
         check_all(&db, &links, &clicks).await;
     });
 
     assert_eq!(flood.deaths.get(), DEATHS);
+}
+
+fn consumer(db: &TestDynamoDb, queues: &FakeQueues) -> Analytics {
+    let mut analytics = analytics(db, queues);
+    analytics.stats = StatsTable::new(db.client_with(WithoutTokens), "StatsTable");
+    analytics
 }
 
 fn links() -> Vec<Link> {

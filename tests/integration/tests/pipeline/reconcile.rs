@@ -92,8 +92,11 @@ impl Fixture {
         self.reconciler().repair(&self.code, Timestamp::now()).await.unwrap()
     }
 
+    /// All numbers, but for how often they were corrected.
     async fn stats(&self) -> LinkStats {
-        self.db.stats().life(&self.code).await.unwrap().stats
+        let mut stats = self.db.stats().life(&self.code).await.unwrap().stats;
+        stats.totals.corrections = 0;
+        stats
     }
 
     /// The row under this sort key.
@@ -144,6 +147,74 @@ async fn lost_clicks_are_found_and_counted_once() {
 
     assert_eq!(fixture.stats().await.totals.total_clicks, 21);
     assert!(fixture.report().await.is_clean());
+}
+
+#[tokio::test]
+async fn many_lost_clicks_are_sent_as_many_as_a_call_takes_at_a_time() {
+    let fixture = Fixture::counted(1, 1).await;
+    fixture.store(25, 1).await;
+
+    fixture.repair().await;
+    fixture.deliver().await;
+
+    assert_eq!(fixture.stats().await.totals.total_clicks, 26);
+}
+
+#[tokio::test]
+async fn numbers_whose_ids_are_lost_are_counted_anew() {
+    let fixture = Fixture::counted(5, 2).await;
+    for row in fixture.db.scan("StatsTable") {
+        if row["pk"]["S"].as_str().unwrap().starts_with("SEEN#") {
+            fixture.db.remove("StatsTable", &row);
+        }
+    }
+
+    fixture.repair().await;
+    fixture.deliver().await;
+
+    assert_eq!(fixture.stats().await.totals.total_clicks, 10);
+    assert!(fixture.report().await.is_clean());
+}
+
+#[tokio::test]
+async fn numbers_whose_raw_clicks_are_lost_stay_as_they_are() {
+    let fixture = Fixture::counted(5, 3).await;
+    let yesterday = Timestamp::now().minus(DAY).day();
+    for click in fixture.db.scan("ClicksTable") {
+        if click["clicked_at"]["S"].as_str().unwrap().starts_with(&yesterday.to_string()) {
+            fixture.db.remove("ClicksTable", &click);
+        }
+    }
+
+    let report = fixture.repair().await;
+
+    assert_eq!(report.without_clicks, [yesterday]);
+    assert!(report.is_clean());
+    assert_eq!(fixture.stats().await.totals.total_clicks, 15);
+}
+
+#[tokio::test]
+async fn whoever_read_before_a_correction_does_not_take_it_back() {
+    let fixture = Fixture::counted(5, 1).await;
+    fixture.damage("DAY#", "devices", json!({"M": {"mobile": {"N": "5"}}}));
+    let (late, now) = (linklet_domain::EventId::generate(), Timestamp::now());
+    let before = fixture.db.stats().load(&fixture.code, &[(late.clone(), now.day())]).await.unwrap();
+
+    fixture.repair().await;
+    let mut after = before.stats().clone();
+    crate::fixture::add_click(&mut after, now);
+    let counting = linklet_dynamodb::Counting {
+        code: &fixture.code,
+        workspace: &linklet_domain::WorkspaceId::generate(),
+        before: &before,
+        after: &after,
+        events: &[late],
+        milestones: &[],
+        now,
+    };
+    let outcome = fixture.db.stats().commit(&counting).await.unwrap();
+
+    assert_eq!(outcome, linklet_dynamodb::CommitOutcome::Contended);
 }
 
 #[tokio::test]
