@@ -279,6 +279,25 @@ async fn rows_that_are_gone_are_made_again() {
 }
 
 #[tokio::test]
+async fn rows_of_an_older_form_are_read_and_completed() {
+    let fixture = Fixture::counted(5, 2).await;
+    let right = fixture.stats().await;
+    for mut row in fixture.db.scan("StatsTable") {
+        let known = ["pk", "sk", "total_clicks", "hours", "last_click_at", "by_workspace_pk", "by_workspace_sk"];
+        if row["pk"]["S"].as_str().unwrap().starts_with("STATS#") && row.get("milestone").is_none() {
+            row.as_object_mut().unwrap().retain(|name, _| known.contains(&name.as_str()));
+            fixture.db.put("StatsTable", &row);
+        }
+    }
+    assert_eq!(fixture.stats().await.totals.total_clicks, 10);
+
+    fixture.repair().await;
+
+    let repaired = fixture.stats().await;
+    assert_eq!((repaired.whole_life(), repaired.days), (right.whole_life(), right.days));
+}
+
+#[tokio::test]
 async fn days_before_the_raw_clicks_stay_as_they_are() {
     let fixture = Fixture::counted(3, 2).await;
     let long_ago = Timestamp::now().minus(DAY * 500);

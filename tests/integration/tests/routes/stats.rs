@@ -355,6 +355,7 @@ async fn reading_costs_the_same_after_ten_times_as_many_clicks() {
     store_clicks(&db, "launch", 700).await;
     let many = cost_of_reading(&db, &link.workspace).await;
 
+    println!("read units of summary, timeline, days, and a hundred clicks: {few:?}, and later {many:?}");
     // Half a unit of a few longer digits; and the shards' shares of the latest hundred vary a little.
     assert!(few[..3].iter().zip(&many).all(|(few, many)| (many - few).abs() <= 0.5), "{few:?} {many:?}");
     assert!((many[3] - few[3]).abs() <= 0.2 * few[3], "{few:?} {many:?}");
