@@ -572,6 +572,20 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_batch_can_leave_the_first_half_of_its_keys_unprocessed() {
+        let (_db, client, faults) = bench(1);
+        for name in ["a", "b", "c"] {
+            put(&client, name).send().await.unwrap();
+        }
+        faults.plan(Some((0, Fault::HalfUnprocessed)));
+
+        let (found, unprocessed) = read(&client, &["b", "a", "c"]).await;
+
+        assert_eq!(found, names(["c"]));
+        assert_eq!(unprocessed, Some(HashMap::from([(TABLE.to_owned(), asked(&["b", "a"]))])));
+    }
+
+    #[tokio::test]
     async fn a_batch_of_one_key_can_be_left_unprocessed() {
         let (_db, client, faults) = bench(1);
         put(&client, "a").send().await.unwrap();

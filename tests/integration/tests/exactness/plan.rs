@@ -198,7 +198,7 @@ fn ends() -> impl Strategy<Value = End> {
 }
 
 fn deliveries() -> impl Strategy<Value = Delivery> {
-    prop_oneof![3 => any_deliveries(), 1 => torn_reads()]
+    prop_oneof![3 => any_deliveries(), 1 => torn_reads(), 1 => interrupted()]
 }
 
 fn any_deliveries() -> impl Strategy<Value = Delivery> {
@@ -206,6 +206,17 @@ fn any_deliveries() -> impl Strategy<Value = Delivery> {
         .prop_map(|(batch, order, end)| Rival { batch, order, end });
     (batches(), vec((0..8_usize, faults()), 0..3), any::<bool>(), ends(), prop::option::of(rival))
         .prop_map(|(batch, faults, retries, end, rival)| Delivery { batch, faults, retries, end, rival })
+}
+
+/// One call fails on the way, so that of links with many clicks some are counted and others aren't.
+fn interrupted() -> impl Strategy<Value = Delivery> {
+    (batches(), 1..6_usize, faults()).prop_map(|(batch, call, fault)| Delivery {
+        batch,
+        faults: vec![(call, fault)],
+        retries: false,
+        end: End::Answers,
+        rival: None,
+    })
 }
 
 /// DynamoDB leaves some keys out, and before they are read, a rival counts the same clicks or others of their moment: what the
