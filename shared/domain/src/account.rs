@@ -4,6 +4,7 @@ use std::fmt;
 
 use email_address::Options;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use url::Host;
 
 use crate::{Invalid, Timestamp, UserId, WorkspaceId, validated::string_newtype};
@@ -93,6 +94,27 @@ pub enum Role {
 }
 
 impl Role {
+    /// Reads a role's name.
+    ///
+    /// # Errors
+    /// When there is no such role.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        [Self::Viewer, Self::Member, Self::Admin]
+            .into_iter()
+            .find(|role| role.as_str() == text)
+            .ok_or_else(|| Invalid::new("role must be viewer, member or admin"))
+    }
+
+    /// The role's name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Member => "member",
+            Self::Admin => "admin",
+        }
+    }
+
     /// Whether someone with this role may change or delete what this person has created in the workspace.
     #[must_use]
     pub fn may_change(self, owner: &UserId, user: &UserId) -> bool {
@@ -174,6 +196,88 @@ impl WorkspaceSlug {
 
 string_newtype!(WorkspaceSlug);
 
+/// What a client keeps with a workspace: a JSON object of at most 2 KB, which Linklet stores and never interprets.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct WorkspaceSettings(Map<String, Value>);
+
+impl WorkspaceSettings {
+    /// The most bytes that the object may have as JSON without white space.
+    pub const MAX_BYTES: usize = 2_048;
+
+    /// Accepts an object that fits.
+    ///
+    /// # Errors
+    /// When it is too large.
+    pub fn new(members: Map<String, Value>) -> Result<Self, Invalid> {
+        let settings = Self(members);
+        if String::from(settings.clone()).len() <= Self::MAX_BYTES {
+            Ok(settings)
+        } else {
+            Err(Invalid::new("settings must have at most 2,048 bytes"))
+        }
+    }
+
+    /// The object's members.
+    #[must_use]
+    pub fn members(&self) -> &Map<String, Value> {
+        &self.0
+    }
+}
+
+impl From<WorkspaceSettings> for String {
+    fn from(settings: WorkspaceSettings) -> Self {
+        Value::Object(settings.0).to_string()
+    }
+}
+
+impl TryFrom<String> for WorkspaceSettings {
+    type Error = Invalid;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::new(serde_json::from_str(&text).map_err(|_| Invalid::new("settings must be an object"))?)
+    }
+}
+
+/// A workspace, the tenant that owns links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// Identifies it for ever.
+    pub id: WorkspaceId,
+    /// Its name for people.
+    pub name: WorkspaceName,
+    /// Its name at login. No two workspaces have the same.
+    pub slug: WorkspaceSlug,
+    /// What its clients keep with it.
+    pub settings: WorkspaceSettings,
+    /// Since when there is such a workspace.
+    pub created_at: Timestamp,
+}
+
+impl Workspace {
+    /// The workspace as it is after a change.
+    #[must_use]
+    pub fn changed_by(&self, patch: &WorkspacePatch) -> Self {
+        Self {
+            name: patch.name.as_ref().unwrap_or(&self.name).clone(),
+            slug: patch.slug.as_ref().unwrap_or(&self.slug).clone(),
+            settings: patch.settings.as_ref().unwrap_or(&self.settings).clone(),
+            ..self.clone()
+        }
+    }
+}
+
+/// A change of a workspace; what is `None` stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WorkspacePatch {
+    /// A new name.
+    pub name: Option<WorkspaceName>,
+    /// A new slug.
+    pub slug: Option<WorkspaceSlug>,
+    /// New settings, in place of all that were there.
+    pub settings: Option<WorkspaceSettings>,
+}
+
 /// A person's account, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
@@ -197,6 +301,21 @@ pub struct Membership {
     /// What the person may do there.
     pub role: Role,
     /// Since when.
+    pub joined_at: Timestamp,
+}
+
+/// A person as the other members of a workspace see them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// Who it is.
+    pub user: UserId,
+    /// Their address.
+    pub email: EmailAddress,
+    /// How they are called, if they said.
+    pub full_name: Option<String>,
+    /// What they may do.
+    pub role: Role,
+    /// Since when they belong to the workspace.
     pub joined_at: Timestamp,
 }
 
@@ -246,6 +365,29 @@ mod tests {
         assert!(WorkspaceSlug::parse("acme-corp").is_ok());
         for refused in ["", "a", "-acme", "acme-", "Acme", "ac_me", &"a".repeat(64)] {
             assert!(WorkspaceSlug::parse(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_role_has_one_name_everywhere() {
+        for role in [Role::Viewer, Role::Member, Role::Admin] {
+            assert_eq!(Role::parse(role.as_str()), Ok(role));
+            assert_eq!(serde_json::to_value(role).unwrap(), role.as_str());
+        }
+        assert_eq!(Role::parse("owner"), Err(Invalid::new("role must be viewer, member or admin")));
+    }
+
+    #[test]
+    fn settings_are_an_object_of_two_kilobytes_and_come_back_as_they_were() {
+        let of_length = |bytes: usize| format!(r#"{{"k":"{}"}}"#, "x".repeat(bytes - r#"{"k":""}"#.len()));
+        let parse = |text: String| WorkspaceSettings::try_from(text);
+        let mixed = r#"{"a":[1,2.5,null,true],"b":{"ü":"\"\u0000"}}"#.to_owned();
+
+        assert_eq!(parse(mixed.clone()).map(String::from), Ok(mixed));
+        assert_eq!(String::from(WorkspaceSettings::default()), "{}");
+        assert!(parse(of_length(2_048)).is_ok());
+        for refused in [of_length(2_049), "[]".to_owned(), String::new(), "null".to_owned()] {
+            assert!(parse(refused.clone()).is_err(), "{refused}");
         }
     }
 

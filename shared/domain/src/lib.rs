@@ -21,7 +21,10 @@ mod target_url;
 mod timestamp;
 mod validated;
 
-pub use account::{Account, EmailAddress, Membership, Password, Role, WorkspaceName, WorkspaceSlug};
+pub use account::{
+    Account, EmailAddress, Member, Membership, Password, Role, Workspace, WorkspaceName, WorkspacePatch,
+    WorkspaceSettings, WorkspaceSlug,
+};
 pub use audience::{Audience, Client, Device};
 pub use click::{Click, CountryCode, IpHash, Salt, Visitor};
 pub use correlation_id::CorrelationId;

@@ -34,6 +34,11 @@ impl RepositoryError {
         Self::Unavailable { operation, source: "part of the batch stayed unprocessed".into() }
     }
 
+    /// Somebody else was faster each time.
+    pub(crate) fn overtaken(operation: &'static str) -> Self {
+        Self::Unavailable { operation, source: "others kept changing the same items".into() }
+    }
+
     /// Wraps a deserialisation error; made for `map_err`.
     pub(crate) fn unexpected_item<E: Error + Send + Sync + 'static>(operation: &'static str) -> impl Fn(E) -> Self {
         move |source| Self::UnexpectedItem { operation, source: Box::new(source) }

@@ -19,4 +19,4 @@ pub use error::RepositoryError;
 pub use links::{BuryOutcome, CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, LinksTable, Reusable};
 pub use notifications::{Delivery, NotificationsTable};
 pub use stats::{CommitOutcome, Correction, Counting, Life, Milestone, Room, Snapshot, StatsTable};
-pub use users::{RegisterOutcome, Registration, UsersTable};
+pub use users::{MemberOutcome, RegisterOutcome, Registration, UsersTable, WorkspaceOutcome};

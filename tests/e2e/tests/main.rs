@@ -11,3 +11,4 @@ mod behind_the_api;
 mod contract;
 mod links;
 mod main_path;
+mod workspace;

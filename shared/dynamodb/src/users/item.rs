@@ -1,7 +1,8 @@
 //! Keys and attributes of UsersTable.
 
 use linklet_domain::{
-    Account, EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Account, EmailAddress, Member, Membership, Role, Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName,
+    WorkspaceSettings, WorkspaceSlug,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,22 @@ pub(super) fn email_key(email: &EmailAddress) -> Key {
 
 pub(super) fn slug_key(slug: &WorkspaceSlug) -> Key {
     Key::new(format!("SLUG#{slug}"), "SLUG")
+}
+
+pub(super) fn workspace_partition(workspace: &WorkspaceId) -> String {
+    format!("WS#{workspace}")
+}
+
+pub(super) fn workspace_key(workspace: &WorkspaceId) -> Key {
+    Key::new(workspace_partition(workspace), "WS")
+}
+
+pub(super) fn member_key(user: &UserId, workspace: &WorkspaceId) -> Key {
+    Key::new(user_partition(user), format!("{MEMBER_PREFIX}{workspace}"))
+}
+
+pub(super) fn workspace_member_key(workspace: &WorkspaceId, user: &UserId) -> Key {
+    Key::new(workspace_partition(workspace), format!("{MEMBER_PREFIX}{user}"))
 }
 
 /// `USER#<id>` / `USER`: an account.
@@ -72,7 +89,7 @@ pub(super) struct EmailItem {
     pub user_id: UserId,
 }
 
-/// `USER#<id>` / `MEMBER#<workspace>`: a person's place in a workspace.
+/// `USER#<id>` / `MEMBER#<workspace>`: a person's place in a workspace, as the login reads it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct MemberItem {
     #[serde(flatten)]
@@ -85,7 +102,7 @@ pub(super) struct MemberItem {
 impl MemberItem {
     pub(super) fn new(user: &UserId, membership: &Membership) -> Self {
         Self {
-            key: Key::new(user_partition(user), format!("{MEMBER_PREFIX}{}", membership.workspace)),
+            key: member_key(user, &membership.workspace),
             workspace_id: membership.workspace.clone(),
             role: membership.role,
             joined_at: membership.joined_at,
@@ -99,6 +116,45 @@ impl From<MemberItem> for Membership {
     }
 }
 
+/// `WS#<id>` / `MEMBER#<user>`: the same place, as the workspace lists it. Address and name are copies, so that a list is one
+/// query; nothing changes them in an account so far, and what will has to change them here.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct WorkspaceMemberItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub user_id: UserId,
+    pub email: EmailAddress,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub full_name: Option<String>,
+    pub role: Role,
+    pub joined_at: Timestamp,
+}
+
+impl WorkspaceMemberItem {
+    pub(super) fn new(workspace: &WorkspaceId, member: &Member) -> Self {
+        Self {
+            key: workspace_member_key(workspace, &member.user),
+            user_id: member.user.clone(),
+            email: member.email.clone(),
+            full_name: member.full_name.clone(),
+            role: member.role,
+            joined_at: member.joined_at,
+        }
+    }
+}
+
+impl From<WorkspaceMemberItem> for Member {
+    fn from(item: WorkspaceMemberItem) -> Self {
+        Self {
+            user: item.user_id,
+            email: item.email,
+            full_name: item.full_name,
+            role: item.role,
+            joined_at: item.joined_at,
+        }
+    }
+}
+
 /// `WS#<id>` / `WS`: a workspace.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct WorkspaceItem {
@@ -107,17 +163,36 @@ pub(super) struct WorkspaceItem {
     pub workspace_id: WorkspaceId,
     pub name: WorkspaceName,
     pub slug: WorkspaceSlug,
+    #[serde(default)]
+    pub settings: WorkspaceSettings,
+    /// How many of its members are admins: never none.
+    pub admins: u64,
     pub created_at: Timestamp,
 }
 
 impl WorkspaceItem {
+    /// A workspace with its first admin.
     pub(super) fn new(id: &WorkspaceId, name: &WorkspaceName, slug: &WorkspaceSlug, created_at: Timestamp) -> Self {
         Self {
-            key: Key::new(format!("WS#{id}"), "WS"),
+            key: workspace_key(id),
             workspace_id: id.clone(),
             name: name.clone(),
             slug: slug.clone(),
+            settings: WorkspaceSettings::default(),
+            admins: 1,
             created_at,
+        }
+    }
+}
+
+impl From<WorkspaceItem> for Workspace {
+    fn from(item: WorkspaceItem) -> Self {
+        Self {
+            id: item.workspace_id,
+            name: item.name,
+            slug: item.slug,
+            settings: item.settings,
+            created_at: item.created_at,
         }
     }
 }

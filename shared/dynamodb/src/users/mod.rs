@@ -1,16 +1,21 @@
 //! UsersTable: accounts, their addresses, workspaces, slugs and memberships.
 
 mod item;
+mod members;
+mod transaction;
+mod workspace;
 
-use aws_sdk_dynamodb::{
-    Client, error::SdkError, operation::transact_write_items::TransactWriteItemsError, types::CancellationReason,
-};
-use linklet_domain::{Account, EmailAddress, Membership, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug};
+use aws_sdk_dynamodb::Client;
+use linklet_domain::{Account, EmailAddress, Member, Membership, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug};
 
-use self::item::{
-    EmailItem, MEMBER_PREFIX, MemberItem, SlugItem, USER, UserItem, WorkspaceItem, email_key, slug_key, user_key,
-    user_partition,
+use self::{
+    item::{
+        EmailItem, MEMBER_PREFIX, MemberItem, SlugItem, USER, UserItem, WorkspaceItem, WorkspaceMemberItem, email_key,
+        slug_key, user_key, user_partition,
+    },
+    transaction::{Sent, Transaction},
 };
+pub use self::{members::MemberOutcome, workspace::WorkspaceOutcome};
 use crate::{
     RepositoryError,
     item::{Key, Table, from_item, text},
@@ -33,6 +38,19 @@ pub struct Registration {
     pub workspace_slug: WorkspaceSlug,
 }
 
+impl Registration {
+    /// The account as a member of its workspace.
+    fn member(&self) -> Member {
+        Member {
+            user: self.account.id.clone(),
+            email: self.account.email.clone(),
+            full_name: self.account.full_name.clone(),
+            role: self.membership.role,
+            joined_at: self.membership.joined_at,
+        }
+    }
+}
+
 /// What came of a registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegisterOutcome {
@@ -42,7 +60,7 @@ pub enum RegisterOutcome {
     EmailTaken,
     /// Another workspace has the slug.
     SlugTaken,
-    /// Somebody registers the same address at this moment: try again.
+    /// Somebody registers the same address at this moment: try again, with new ids.
     Overtaken,
 }
 
@@ -53,7 +71,7 @@ impl UsersTable {
         Self(Table { client, name: name.into() })
     }
 
-    /// Creates account, address, workspace, slug and membership, all or nothing.
+    /// Creates account, address, workspace, slug and membership (both its rows), all or nothing.
     ///
     /// # Errors
     /// When DynamoDB can't be reached. The SDK repeats the transaction under one token, so a lost answer registers once.
@@ -63,38 +81,23 @@ impl UsersTable {
         let workspace = &membership.workspace;
         let email = EmailItem { key: email_key(&account.email), user_id: account.id.clone() };
         let slug = SlugItem { key: slug_key(workspace_slug), workspace_id: workspace.clone() };
-        let sent = self
-            .0
-            .client
-            .transact_write_items()
-            .transact_items(self.0.put_new(OPERATION, &email)?)
-            .transact_items(self.0.put_new(OPERATION, &slug)?)
-            .transact_items(self.0.put_new(OPERATION, &UserItem::from(account))?)
-            .transact_items(self.0.put_new(
-                OPERATION,
-                &WorkspaceItem::new(workspace, workspace_name, workspace_slug, account.created_at),
-            )?)
-            .transact_items(self.0.put_new(OPERATION, &MemberItem::new(&account.id, membership))?)
-            .send()
-            .await;
-        match sent.map_err(SdkError::into_service_error) {
-            Ok(_) => Ok(RegisterOutcome::Registered),
-            Err(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
-                let taken: Vec<bool> = cancelled
-                    .cancellation_reasons()
-                    .iter()
-                    .map(|reason| reason.code() == Some("ConditionalCheckFailed"))
-                    .collect();
-                let conflicts = |reason: &CancellationReason| reason.code() == Some("TransactionConflict");
-                match taken.as_slice() {
-                    [true, ..] => Ok(RegisterOutcome::EmailTaken),
-                    [false, true, ..] => Ok(RegisterOutcome::SlugTaken),
-                    _ if cancelled.cancellation_reasons().iter().any(conflicts) => Ok(RegisterOutcome::Overtaken),
-                    _ => Err(RepositoryError::unavailable(OPERATION)(cancelled)),
-                }
-            }
-            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
-        }
+        let founded = WorkspaceItem::new(workspace, workspace_name, workspace_slug, account.created_at);
+        let member = WorkspaceMemberItem::new(workspace, &registration.member());
+        // Ids are new, so their rows can't be there; if they are, other ids will do.
+        let sent = Transaction::new(OPERATION)
+            .and(self.0.put_new(OPERATION, &email)?, RegisterOutcome::EmailTaken)
+            .and(self.0.put_new(OPERATION, &slug)?, RegisterOutcome::SlugTaken)
+            .and(self.0.put_new(OPERATION, &UserItem::from(account))?, RegisterOutcome::Overtaken)
+            .and(self.0.put_new(OPERATION, &founded)?, RegisterOutcome::Overtaken)
+            .and(self.0.put_new(OPERATION, &MemberItem::new(&account.id, membership))?, RegisterOutcome::Overtaken)
+            .and(self.0.put_new(OPERATION, &member)?, RegisterOutcome::Overtaken)
+            .send(&self.0.client)
+            .await?;
+        Ok(match sent {
+            Sent::Committed => RegisterOutcome::Registered,
+            Sent::Refused(outcome) => outcome,
+            Sent::InConflict => RegisterOutcome::Overtaken,
+        })
     }
 
     /// The account with this address and its memberships, oldest first.

@@ -79,6 +79,18 @@ impl JsonObject {
         }
     }
 
+    /// An object, or `None` if it is absent.
+    ///
+    /// # Errors
+    /// 400 when it is something else.
+    pub fn object(&self, name: &str) -> Result<Option<&Map<String, Value>>, Invalid> {
+        match self.member(name) {
+            None => Ok(None),
+            Some(Value::Object(members)) => Ok(Some(members)),
+            Some(_) => Err(Invalid(format!("{name} must be an object"))),
+        }
+    }
+
     /// Whether a member is there, be it `null`: in a patch, `null` takes a value away.
     #[must_use]
     pub fn mentions(&self, name: &str) -> bool {
@@ -113,11 +125,12 @@ mod tests {
 
     #[test]
     fn a_wrong_type_is_named() {
-        let body = object(r#"{"url": 5, "tags": ["a", 1], "expires_at": "tomorrow"}"#);
+        let body = object(r#"{"url": 5, "tags": ["a", 1], "expires_at": "tomorrow", "settings": []}"#);
 
         assert_eq!(body.string("url").unwrap_err().to_string(), "url must be a string");
         assert_eq!(body.strings("tags").unwrap_err().to_string(), "tags must be a list of strings");
         assert_eq!(body.timestamp("expires_at").unwrap_err().to_string(), "expires_at must be an RFC 3339 date-time");
+        assert_eq!(body.object("settings").unwrap_err().to_string(), "settings must be an object");
     }
 
     #[test]

@@ -63,6 +63,9 @@ async fn send(db: &TestDynamoDb, route: &Route, token: Option<&str>) -> Answer {
             let authenticator = authenticator();
             request.send_to(&linklet_notifications::Notifications { authenticator, notifications }).await
         }
+        "account" => {
+            request.send_to(&linklet_account::Account { authenticator: authenticator(), users: db.users() }).await
+        }
         unknown => panic!("template.yaml has a function that this test doesn't know: {unknown}"),
     }
 }

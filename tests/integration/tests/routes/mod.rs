@@ -1,3 +1,4 @@
+mod account;
 mod auth;
 mod delete;
 mod every_route;

@@ -2,7 +2,10 @@
 
 use std::{fs, path::Path};
 
-use linklet_domain::{Role, UserId, WorkspaceId};
+use linklet_domain::{
+    Account, EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+};
+use linklet_dynamodb::{Registration, UsersTable};
 use linklet_lambda::http::{Handler, ShortUrls};
 use linklet_test_support::{LinkBuilder, TestDynamoDb, answer, authenticator, issuer, token_of};
 
@@ -15,6 +18,24 @@ fn sample(function: &str, name: &str, token: &str) -> String {
 
 async fn status(handler: &impl Handler, function: &str, name: &str, token: &str) -> u16 {
     answer(handler, &sample(function, name, token)).await.status
+}
+
+/// The account of this person, with a workspace of which they are the admin.
+async fn register(users: &UsersTable, email: &str, user: &UserId, workspace: &WorkspaceId) {
+    let now = Timestamp::now();
+    let registration = Registration {
+        account: Account {
+            id: user.clone(),
+            email: EmailAddress::parse(email).unwrap(),
+            full_name: None,
+            password_hash: "none".to_owned(),
+            created_at: now,
+        },
+        membership: Membership { workspace: workspace.clone(), role: Role::Admin, joined_at: now },
+        workspace_name: WorkspaceName::parse(email).unwrap(),
+        workspace_slug: WorkspaceSlug::derive(email, workspace),
+    };
+    users.register(&registration).await.unwrap();
 }
 
 #[tokio::test]
@@ -54,4 +75,22 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     assert_eq!(status(&update, "update", "change", &token).await, 200);
     assert_eq!(status(&notifications, "notifications", "notifications", &token).await, 200);
     assert_eq!(status(&delete, "delete", "deactivate", &token).await, 204);
+}
+
+#[tokio::test]
+async fn every_sample_of_a_workspace_gets_the_answer_it_stands_for() {
+    let db = TestDynamoDb::start();
+    let (user, workspace) = (UserId::generate(), WorkspaceId::generate());
+    register(&db.users(), "ada@example.com", &user, &workspace).await;
+    let grace = UserId::parse("0199c3a4-5b6c-7d8e-9f01-23456789abcd").unwrap();
+    register(&db.users(), "grace@example.com", &grace, &WorkspaceId::generate()).await;
+    let token = token_of(&user, &workspace, Role::Admin);
+    let account = linklet_account::Account { authenticator: authenticator(), users: db.users() };
+
+    assert_eq!(status(&account, "account", "workspace", &token).await, 200);
+    assert_eq!(status(&account, "account", "change", &token).await, 200);
+    assert_eq!(status(&account, "account", "add", &token).await, 201);
+    assert_eq!(status(&account, "account", "members", &token).await, 200);
+    assert_eq!(status(&account, "account", "promote", &token).await, 200);
+    assert_eq!(status(&account, "account", "remove", &token).await, 204);
 }

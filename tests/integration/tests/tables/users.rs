@@ -1,8 +1,12 @@
+use std::time::Duration;
+
+use futures_util::future::join_all;
 use linklet_domain::{
-    Account, EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Account, EmailAddress, Member, Membership, Role, Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName,
+    WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
 };
-use linklet_dynamodb::{RegisterOutcome, Registration};
-use linklet_test_support::TestDynamoDb;
+use linklet_dynamodb::{MemberOutcome, RegisterOutcome, Registration, UsersTable, WorkspaceOutcome};
+use linklet_test_support::{Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb};
 
 fn registration(email: &str, slug: &str) -> Registration {
     let now = Timestamp::now();
@@ -58,4 +62,368 @@ async fn a_hash_is_replaced_only_if_it_is_still_the_old_one() {
 
     let (account, _) = db.users().find_by_email(&ada.account.email).await.unwrap().unwrap();
     assert_eq!(account.password_hash, "new");
+}
+
+/// A workspace with these slug and founder.
+async fn found(db: &TestDynamoDb, email: &str, slug: &str) -> Registration {
+    let registration = registration(email, slug);
+    assert_eq!(db.users().register(&registration).await.unwrap(), RegisterOutcome::Registered);
+    registration
+}
+
+fn slug(text: &str) -> WorkspaceSlug {
+    WorkspaceSlug::parse(text).unwrap()
+}
+
+fn to_slug(text: &str) -> WorkspacePatch {
+    WorkspacePatch { slug: Some(slug(text)), ..WorkspacePatch::default() }
+}
+
+/// The slugs that lead to a workspace.
+fn slugs_of(db: &TestDynamoDb, workspace: &WorkspaceId) -> Vec<String> {
+    let items = db.scan("UsersTable");
+    let own = items.iter().filter(|item| item["sk"]["S"] == "SLUG" && item["workspace_id"]["S"] == workspace.as_str());
+    own.map(|item| item["pk"]["S"].as_str().unwrap().trim_start_matches("SLUG#").to_owned()).collect()
+}
+
+/// Somebody who has just joined.
+fn newcomer(email: &str, role: Role) -> Member {
+    Member {
+        user: UserId::generate(),
+        email: EmailAddress::parse(email).unwrap(),
+        full_name: None,
+        role,
+        joined_at: Timestamp::now(),
+    }
+}
+
+async fn roles(db: &TestDynamoDb, workspace: &WorkspaceId) -> Vec<Role> {
+    db.users().members(workspace).await.unwrap().iter().map(|member| member.role).collect()
+}
+
+/// The number of admins as the workspace's row has it, and as its members have it in each of their rows.
+fn admins(db: &TestDynamoDb, workspace: &WorkspaceId) -> [usize; 3] {
+    let items = db.scan("UsersTable");
+    let row =
+        items.iter().find(|item| item["pk"]["S"] == format!("WS#{workspace}") && item["sk"]["S"] == "WS").unwrap();
+    let members = |pk: &str, sk: &str| {
+        items
+            .iter()
+            .filter(|item| item["pk"]["S"].as_str().unwrap().starts_with(pk))
+            .filter(|item| item["sk"]["S"].as_str().unwrap().starts_with(sk) && item["role"]["S"] == "admin")
+            .count()
+    };
+    let counted = row["admins"]["N"].as_str().unwrap().parse().unwrap();
+    [counted, members(&format!("WS#{workspace}"), "MEMBER#"), members("USER#", &format!("MEMBER#{workspace}"))]
+}
+
+#[tokio::test]
+async fn a_new_workspace_has_its_founder_as_its_only_member() {
+    let db = TestDynamoDb::start();
+    let ada = found(&db, "ada@example.com", "engines").await;
+    let id = &ada.membership.workspace;
+
+    let workspace = db.users().workspace(id).await.unwrap();
+    let members = db.users().members(id).await.unwrap();
+
+    let expected = Workspace {
+        id: id.clone(),
+        name: ada.workspace_name,
+        slug: ada.workspace_slug,
+        settings: WorkspaceSettings::default(),
+        created_at: ada.account.created_at,
+    };
+    assert_eq!(workspace, Some(expected));
+    let founder = Member {
+        user: ada.account.id,
+        email: ada.account.email,
+        full_name: ada.account.full_name,
+        role: Role::Admin,
+        joined_at: ada.membership.joined_at,
+    };
+    assert_eq!(members, [founder]);
+    assert_eq!(admins(&db, id), [1, 1, 1]);
+}
+
+#[tokio::test]
+async fn a_new_slug_frees_the_old_one_and_a_taken_one_changes_nothing() {
+    let db = TestDynamoDb::start();
+    let ada = found(&db, "ada@example.com", "engines").await.membership.workspace;
+    let bob = found(&db, "bob@example.com", "mills").await.membership.workspace;
+    let change = async |workspace, patch: WorkspacePatch| db.users().change_workspace(workspace, &patch).await.unwrap();
+
+    let before = db.users().workspace(&ada).await.unwrap().unwrap();
+    let named = WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..to_slug("mills") };
+    assert_eq!(change(&ada, named).await, WorkspaceOutcome::SlugTaken);
+    assert_eq!(db.users().workspace(&ada).await.unwrap(), Some(before.clone()));
+
+    let moved = Workspace { slug: slug("looms"), ..before.clone() };
+    assert_eq!(change(&ada, to_slug("looms")).await, WorkspaceOutcome::Changed(moved.clone()));
+    assert_eq!(change(&ada, to_slug("looms")).await, WorkspaceOutcome::Changed(moved));
+    assert!(matches!(change(&bob, to_slug("engines")).await, WorkspaceOutcome::Changed(_)));
+    assert_eq!((slugs_of(&db, &ada), slugs_of(&db, &bob)), (vec!["looms".to_owned()], vec!["engines".to_owned()]));
+    let nowhere = change(&WorkspaceId::generate(), to_slug("nowhere")).await;
+    assert_eq!(nowhere, WorkspaceOutcome::NoWorkspace);
+}
+
+#[tokio::test]
+async fn changes_at_once_lose_no_slug_and_leave_no_second_one() {
+    let db = TestDynamoDb::start();
+    let ada = found(&db, "ada@example.com", "engines").await.membership.workspace;
+    let users = db.users();
+    let settings = WorkspaceSettings::try_from(r#"{"theme":"dark"}"#.to_owned()).unwrap();
+    let patches = [
+        to_slug("looms"),
+        to_slug("looms"),
+        to_slug("mills"),
+        WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..WorkspacePatch::default() },
+        WorkspacePatch { settings: Some(settings.clone()), ..to_slug("wheels") },
+    ];
+
+    let outcomes = join_all(patches.iter().map(|patch| users.change_workspace(&ada, patch))).await;
+
+    for (patch, outcome) in patches.iter().zip(outcomes) {
+        let WorkspaceOutcome::Changed(_) = outcome.unwrap() else { panic!("{patch:?} was refused") };
+    }
+    let workspace = db.users().workspace(&ada).await.unwrap().unwrap();
+    assert_eq!((workspace.name.as_str(), workspace.settings), ("Looms", settings));
+    assert_eq!(slugs_of(&db, &ada), [workspace.slug.as_str()]);
+}
+
+#[tokio::test]
+async fn of_two_workspaces_one_gets_a_slug() {
+    let db = TestDynamoDb::start();
+    let ada = found(&db, "ada@example.com", "engines").await.membership.workspace;
+    let bob = found(&db, "bob@example.com", "mills").await.membership.workspace;
+    let (users, patch) = (db.users(), to_slug("looms"));
+
+    let outcomes = join_all([&ada, &bob].map(|workspace| users.change_workspace(workspace, &patch))).await;
+
+    let taken = outcomes.into_iter().filter(|outcome| matches!(outcome, Ok(WorkspaceOutcome::SlugTaken))).count();
+    assert_eq!((taken, slugs_of(&db, &ada).len(), slugs_of(&db, &bob).len()), (1, 1, 1));
+}
+
+#[tokio::test]
+async fn a_member_joins_changes_and_leaves_in_both_rows() {
+    let db = TestDynamoDb::start();
+    let ada = found(&db, "ada@example.com", "engines").await;
+    let bob = found(&db, "bob@example.com", "mills").await;
+    let (workspace, caller, user) = (&ada.membership.workspace, &ada.account.id, &bob.account.id);
+    let member = Member { user: user.clone(), ..newcomer("bob@example.com", Role::Viewer) };
+    let users = db.users();
+    let memberships = async || {
+        let (_, memberships) = users.find_by_email(&bob.account.email).await.unwrap().unwrap();
+        memberships.into_iter().map(|membership| (membership.workspace, membership.role)).collect::<Vec<_>>()
+    };
+    let own = (bob.membership.workspace.clone(), Role::Admin);
+    let before = db.scan("UsersTable").len();
+
+    let added = users.add_member(workspace, caller, &member).await.unwrap();
+    let again = users.add_member(workspace, caller, &member).await.unwrap();
+    assert_eq!((added, again), (MemberOutcome::Done(member.clone()), MemberOutcome::AlreadyMember));
+    assert_eq!(users.members(workspace).await.unwrap().last(), Some(&member));
+    assert_eq!(memberships().await, [own.clone(), (workspace.clone(), Role::Viewer)]);
+
+    let promoted = users.change_role(workspace, caller, user, Role::Admin).await.unwrap();
+    assert_eq!(promoted, MemberOutcome::Done(Member { role: Role::Admin, ..member }));
+    assert_eq!(memberships().await, [own.clone(), (workspace.clone(), Role::Admin)]);
+    assert_eq!(admins(&db, workspace), [2, 2, 2]);
+
+    assert!(matches!(users.remove_member(workspace, caller, user).await.unwrap(), MemberOutcome::Done(_)));
+    assert_eq!(users.remove_member(workspace, caller, user).await.unwrap(), MemberOutcome::NoMember);
+    assert_eq!(users.change_role(workspace, caller, user, Role::Admin).await.unwrap(), MemberOutcome::NoMember);
+    assert_eq!(memberships().await, [own]);
+    assert_eq!((admins(&db, workspace), db.scan("UsersTable").len()), ([1, 1, 1], before));
+}
+
+#[tokio::test]
+async fn members_are_listed_in_the_order_in_which_they_joined() {
+    let db = TestDynamoDb::start();
+    let ada = found(&db, "ada@example.com", "engines").await;
+    let (workspace, caller) = (&ada.membership.workspace, &ada.account.id);
+    let later = |seconds| ada.membership.joined_at.plus(Duration::from_secs(seconds));
+    for seconds in [3, 1, 2] {
+        let email = format!("member{seconds}@example.com");
+        let member = Member { joined_at: later(seconds), ..newcomer(&email, Role::Member) };
+        db.users().add_member(workspace, caller, &member).await.unwrap();
+    }
+
+    let listed = db.users().members(workspace).await.unwrap();
+
+    let joined: Vec<_> = listed.iter().map(|member| member.joined_at).collect();
+    assert_eq!(joined, [later(0), later(1), later(2), later(3)]);
+}
+
+/// Ada, the founder, and Bob, whom she has made an admin.
+async fn two_admins(db: &TestDynamoDb) -> (WorkspaceId, UserId, UserId) {
+    let ada = found(db, "ada@example.com", "engines").await;
+    let bob = newcomer("bob@example.com", Role::Admin);
+    let added = db.users().add_member(&ada.membership.workspace, &ada.account.id, &bob).await.unwrap();
+    assert_eq!(added, MemberOutcome::Done(bob.clone()));
+    (ada.membership.workspace, ada.account.id, bob.user)
+}
+
+#[tokio::test]
+async fn the_last_admin_stays_one() {
+    let db = TestDynamoDb::start();
+    let (workspace, ada, bob) = two_admins(&db).await;
+    let users = db.users();
+
+    assert!(matches!(users.remove_member(&workspace, &bob, &bob).await.unwrap(), MemberOutcome::Done(_)));
+    for role in [Role::Viewer, Role::Member] {
+        assert_eq!(users.change_role(&workspace, &ada, &ada, role).await.unwrap(), MemberOutcome::LastAdmin);
+    }
+    assert_eq!(users.remove_member(&workspace, &ada, &ada).await.unwrap(), MemberOutcome::LastAdmin);
+    assert!(matches!(
+        users.change_role(&workspace, &ada, &ada, Role::Admin).await.unwrap(),
+        MemberOutcome::Done(Member { role: Role::Admin, .. })
+    ));
+    assert_eq!((roles(&db, &workspace).await, admins(&db, &workspace)), (vec![Role::Admin], [1, 1, 1]));
+}
+
+/// What takes an admin away.
+#[derive(Clone, Copy)]
+enum Act {
+    DemoteOther,
+    RemoveOther,
+    StepDown,
+    Leave,
+}
+
+impl Act {
+    async fn of(self, users: &UsersTable, workspace: &WorkspaceId, caller: &UserId, other: &UserId) -> MemberOutcome {
+        let outcome = match self {
+            Self::DemoteOther => users.change_role(workspace, caller, other, Role::Member).await,
+            Self::RemoveOther => users.remove_member(workspace, caller, other).await,
+            Self::StepDown => users.change_role(workspace, caller, caller, Role::Viewer).await,
+            Self::Leave => users.remove_member(workspace, caller, caller).await,
+        };
+        outcome.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn two_admins_at_once_never_leave_a_workspace_without_one() {
+    for (what, [first, second]) in [
+        ("they demote each other", [Act::DemoteOther; 2]),
+        ("they remove each other", [Act::RemoveOther; 2]),
+        ("both step down", [Act::StepDown; 2]),
+        ("both leave", [Act::Leave; 2]),
+        ("one leaves while the other steps down", [Act::Leave, Act::StepDown]),
+    ] {
+        let db = TestDynamoDb::start();
+        let (workspace, ada, bob) = two_admins(&db).await;
+        let users = db.users();
+
+        let outcomes =
+            join_all([first.of(&users, &workspace, &ada, &bob), second.of(&users, &workspace, &bob, &ada)]).await;
+
+        let done = outcomes.iter().filter(|outcome| matches!(outcome, MemberOutcome::Done(_))).count();
+        assert_eq!((done, outcomes.contains(&MemberOutcome::LastAdmin)), (1, true), "{what}: {outcomes:?}");
+        assert_eq!(admins(&db, &workspace), [1, 1, 1], "{what}");
+    }
+}
+
+#[tokio::test]
+async fn the_same_demotion_twice_at_once_is_one() {
+    let db = TestDynamoDb::start();
+    let (workspace, ada, bob) = two_admins(&db).await;
+    let users = db.users();
+
+    let outcomes = join_all((0..2).map(|_| users.change_role(&workspace, &ada, &bob, Role::Viewer))).await;
+
+    for outcome in outcomes {
+        assert!(matches!(outcome, Ok(MemberOutcome::Done(Member { role: Role::Viewer, .. }))));
+    }
+    assert_eq!(admins(&db, &workspace), [1, 1, 1]);
+}
+
+#[tokio::test]
+async fn who_is_no_admin_any_more_changes_nobodys_membership() {
+    let db = TestDynamoDb::start();
+    let (workspace, ada, bob) = two_admins(&db).await;
+    let users = db.users();
+    let carol = newcomer("carol@example.com", Role::Viewer);
+    users.add_member(&workspace, &ada, &carol).await.unwrap();
+    let comeback = Member { user: bob.clone(), ..newcomer("bob@example.com", Role::Admin) };
+    let refused = async || {
+        let dora = newcomer("dora@example.com", Role::Admin);
+        [
+            users.add_member(&workspace, &bob, &dora).await.unwrap(),
+            users.change_role(&workspace, &bob, &carol.user, Role::Admin).await.unwrap(),
+            users.change_role(&workspace, &bob, &carol.user, Role::Member).await.unwrap(),
+            users.remove_member(&workspace, &bob, &carol.user).await.unwrap(),
+        ]
+    };
+    let all_refused = [const { MemberOutcome::CallerNotAdmin }; 4];
+
+    users.change_role(&workspace, &ada, &bob, Role::Member).await.unwrap();
+    assert_eq!(refused().await, all_refused);
+    let promoted = users.change_role(&workspace, &bob, &bob, Role::Admin).await.unwrap();
+    assert_eq!(promoted, MemberOutcome::CallerNotAdmin);
+    assert_eq!(users.add_member(&workspace, &bob, &comeback).await.unwrap(), MemberOutcome::AlreadyMember);
+    users.remove_member(&workspace, &ada, &bob).await.unwrap();
+    assert_eq!(refused().await, all_refused);
+    assert_eq!(users.add_member(&workspace, &bob, &comeback).await.unwrap(), MemberOutcome::CallerNotAdmin);
+
+    assert_eq!(roles(&db, &workspace).await, [Role::Admin, Role::Viewer]);
+}
+
+#[tokio::test]
+async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_failure_is() {
+    let db = TestDynamoDb::start();
+    let (workspace, ada, bob) = two_admins(&db).await;
+    let faults = Faults::default();
+    let users = UsersTable::new(db.client_with(faults.clone()), "UsersTable");
+    // Each try is a read and a transaction.
+    let conflicts = [1, 3].map(|call| (call, Fault::Cancelled(Cancellation::TransactionConflict)));
+
+    faults.plan_all(conflicts);
+    let demoted = users.change_role(&workspace, &ada, &bob, Role::Member).await.unwrap();
+    assert!(matches!(demoted, MemberOutcome::Done(Member { role: Role::Member, .. })));
+    faults.plan_all(conflicts);
+    let changed = users.change_workspace(&workspace, &to_slug("looms")).await.unwrap();
+    assert!(matches!(changed, WorkspaceOutcome::Changed(_)));
+
+    faults.plan(Some((1, Fault::Cancelled(Cancellation::Throttling))));
+    assert!(users.remove_member(&workspace, &ada, &bob).await.is_err());
+    faults.plan_all((0..20).map(|call| (2 * call + 1, Fault::Cancelled(Cancellation::TransactionConflict))));
+    assert!(users.remove_member(&workspace, &ada, &bob).await.is_err());
+    assert_eq!(admins(&db, &workspace), [1, 1, 1]);
+}
+
+/// What the chart of access patterns says.
+#[tokio::test]
+async fn a_workspace_costs_what_the_chart_says() {
+    let db = TestDynamoDb::start();
+    let meter = CapacityMeter::default();
+    let users = UsersTable::new(db.client_with(meter.clone()), "UsersTable");
+    let ada = registration("ada@example.com", "engines");
+    let (workspace, caller) = (&ada.membership.workspace, &ada.account.id);
+    let bob = newcomer("bob@example.com", Role::Admin);
+    let spent = || {
+        let units = (meter.read_units(), meter.write_units());
+        meter.reset();
+        units
+    };
+
+    users.register(&ada).await.unwrap();
+    assert_eq!(spent(), (0.0, 12.0), "registration");
+    users.workspace(workspace).await.unwrap();
+    assert_eq!(spent(), (1.0, 0.0), "reading it");
+    let name = WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..WorkspacePatch::default() };
+    users.change_workspace(workspace, &name).await.unwrap();
+    assert_eq!(spent(), (1.0, 1.0), "a new name");
+    users.change_workspace(workspace, &to_slug("looms")).await.unwrap();
+    assert_eq!(spent(), (2.0, 6.0), "a new slug");
+    users.members(workspace).await.unwrap();
+    assert_eq!(spent(), (1.0, 0.0), "the members");
+    users.add_member(workspace, caller, &bob).await.unwrap();
+    assert_eq!(spent(), (0.0, 8.0), "an admin joins");
+    users.change_role(workspace, caller, &bob.user, Role::Member).await.unwrap();
+    assert_eq!(spent(), (1.0, 8.0), "an admin becomes a member");
+    users.change_role(workspace, caller, &bob.user, Role::Viewer).await.unwrap();
+    assert_eq!(spent(), (1.0, 6.0), "a member becomes a viewer");
+    users.remove_member(workspace, caller, &bob.user).await.unwrap();
+    assert_eq!(spent(), (1.0, 6.0), "a viewer is removed");
 }

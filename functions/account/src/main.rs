@@ -1,0 +1,24 @@
+//! A workspace and its members. This file only wires; `handler.rs` decides.
+
+use std::process::ExitCode;
+
+use aws_sdk_dynamodb::Client as DynamoDb;
+use aws_sdk_secretsmanager::Client as SecretsManager;
+use linklet_account::Account;
+use linklet_dynamodb::UsersTable;
+use linklet_lambda::{StartError, aws, config, http, identity::Authenticator};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    linklet_lambda::start("account", run()).await
+}
+
+async fn run() -> Result<(), StartError> {
+    let (table, secret) = (config::required("USERS_TABLE")?, config::required("JWT_SECRET_ID")?);
+    let aws = aws::load().await;
+    http::serve(Account {
+        authenticator: Authenticator::load(&SecretsManager::new(&aws), &secret).await?,
+        users: UsersTable::new(DynamoDb::new(&aws), table),
+    })
+    .await
+}

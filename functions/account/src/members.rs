@@ -1,0 +1,106 @@
+//! Who belongs to a workspace, and in which role.
+
+use linklet_domain::{EmailAddress, Invalid, Member, Role, Timestamp, UserId};
+use linklet_dynamodb::MemberOutcome;
+use linklet_lambda::{
+    http::{ApiError, JsonObject, Request, Response, StatusCode, json, no_content},
+    identity::Caller,
+};
+use serde::Serialize;
+
+use crate::{Account, BODY_LIMIT};
+
+/// The same for somebody who has left and for somebody who was never there: nothing remembers who has left, and an admin who
+/// mistyped an id gets to know.
+const NO_MEMBER: ApiError = ApiError::NotFound("nobody with this id is a member of the workspace");
+const NOT_ALLOWED: ApiError = ApiError::Forbidden("your role does not allow this");
+
+impl Account {
+    pub(crate) async fn list_members(&self, caller: &Caller) -> Result<Response, ApiError> {
+        let members = self.users.members(caller.workspace()).await?;
+        Ok(json(StatusCode::OK, &Members { members: members.iter().map(MemberView::from).collect() }))
+    }
+
+    pub(crate) async fn add_member(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        let body = request.json(BODY_LIMIT)?;
+        let (email, role) = (EmailAddress::parse(body.string("email")?.unwrap_or_default())?, parse_role(&body)?);
+        let (account, _) = self
+            .users
+            .find_by_email(&email)
+            .await?
+            .ok_or(ApiError::NotFound("nobody has registered with this address"))?;
+        let member = Member {
+            user: account.id,
+            email: account.email,
+            full_name: account.full_name,
+            role,
+            joined_at: request.received_at(),
+        };
+        let added = done(self.users.add_member(caller.workspace(), caller.user(), &member).await?)?;
+        Ok(json(StatusCode::CREATED, &MemberView::from(&added)))
+    }
+
+    pub(crate) async fn change_role(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        user: &str,
+    ) -> Result<Response, ApiError> {
+        let role = parse_role(&request.json(BODY_LIMIT)?)?;
+        let user = UserId::parse(user).map_err(|_| NO_MEMBER)?;
+        let changed = done(self.users.change_role(caller.workspace(), caller.user(), &user, role).await?)?;
+        Ok(json(StatusCode::OK, &MemberView::from(&changed)))
+    }
+
+    /// Admins remove anybody, and anybody may leave.
+    pub(crate) async fn remove_member(&self, caller: &Caller, user: &str) -> Result<Response, ApiError> {
+        let user = UserId::parse(user);
+        if caller.role() < Role::Admin && user.as_ref() != Ok(caller.user()) {
+            return Err(NOT_ALLOWED);
+        }
+        let user = user.map_err(|_| NO_MEMBER)?;
+        done(self.users.remove_member(caller.workspace(), caller.user(), &user).await?)?;
+        Ok(no_content())
+    }
+}
+
+fn parse_role(body: &JsonObject) -> Result<Role, Invalid> {
+    Role::parse(body.string("role")?.ok_or_else(|| Invalid::new("role is required"))?)
+}
+
+fn done(outcome: MemberOutcome) -> Result<Member, ApiError> {
+    match outcome {
+        MemberOutcome::Done(member) => Ok(member),
+        MemberOutcome::AlreadyMember => Err(ApiError::Conflict("this person is already a member of the workspace")),
+        MemberOutcome::NoMember => Err(NO_MEMBER),
+        MemberOutcome::LastAdmin => Err(ApiError::Conflict("the workspace needs at least one admin")),
+        MemberOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
+    }
+}
+
+#[derive(Serialize)]
+struct Members<'a> {
+    members: Vec<MemberView<'a>>,
+}
+
+#[derive(Serialize)]
+struct MemberView<'a> {
+    user_id: &'a UserId,
+    email: &'a EmailAddress,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    full_name: Option<&'a str>,
+    role: Role,
+    joined_at: Timestamp,
+}
+
+impl<'a> From<&'a Member> for MemberView<'a> {
+    fn from(member: &'a Member) -> Self {
+        Self {
+            user_id: &member.user,
+            email: &member.email,
+            full_name: member.full_name.as_deref(),
+            role: member.role,
+            joined_at: member.joined_at,
+        }
+    }
+}

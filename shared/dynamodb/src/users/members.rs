@@ -1,0 +1,281 @@
+//! Who belongs to a workspace.
+//!
+//! A membership is two rows, one with the person for the login, one with the workspace for its list; both are written in the
+//! same transactions. The workspace's row counts its admins, and nothing takes the last one away: DynamoDB decides that with
+//! the condition on the count, so two requests at once can't do together what neither may do alone.
+//!
+//! A token may be older than the role that it carries. So every change of somebody else's membership checks in its transaction
+//! that the caller is still an admin: who was removed can't use the rest of a token's day to come back.
+
+use aws_sdk_dynamodb::types::{ConditionCheck, Delete, TransactWriteItem, Update};
+use linklet_domain::{Member, Membership, Role, UserId, WorkspaceId};
+
+use super::{
+    UsersTable,
+    item::{
+        MEMBER_PREFIX, MemberItem, WorkspaceMemberItem, member_key, workspace_key, workspace_member_key,
+        workspace_partition,
+    },
+    transaction::{Sent, Transaction, settle},
+};
+use crate::{
+    RepositoryError,
+    item::{Key, from_item, number, text},
+};
+
+/// What came of changing a membership.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MemberOutcome {
+    /// It is done; this is the member as they are now, or were before they left.
+    Done(Member),
+    /// The person belongs to the workspace already.
+    AlreadyMember,
+    /// The person doesn't belong to the workspace.
+    NoMember,
+    /// The workspace would be left without an admin.
+    LastAdmin,
+    /// The caller isn't an admin of the workspace any more.
+    CallerNotAdmin,
+}
+
+/// What a refused action means; `None`: the row has changed since it was read, so look again.
+type Refusal = Option<MemberOutcome>;
+
+impl UsersTable {
+    /// The members of a workspace, who joined first first.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn members(&self, workspace: &WorkspaceId) -> Result<Vec<Member>, RepositoryError> {
+        const OPERATION: &str = "list members";
+        let query = self
+            .0
+            .client
+            .query()
+            .consistent_read(true)
+            .key_condition_expression("pk = :workspace AND begins_with(sk, :member)")
+            .expression_attribute_values(":workspace", text(&workspace_partition(workspace)))
+            .expression_attribute_values(":member", text(MEMBER_PREFIX));
+        let items = self.0.query_all(OPERATION, query, usize::MAX).await?;
+        let read = |item| from_item::<WorkspaceMemberItem>(OPERATION, item).map(Member::from);
+        let mut members = items.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        members.sort_by(|one, other| (one.joined_at, &one.user).cmp(&(other.joined_at, &other.user)));
+        Ok(members)
+    }
+
+    /// Adds somebody to a workspace.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn add_member(
+        &self,
+        workspace: &WorkspaceId,
+        caller: &UserId,
+        member: &Member,
+    ) -> Result<MemberOutcome, RepositoryError> {
+        settle("add a member", || self.try_to_add(workspace, caller, member)).await
+    }
+
+    /// Gives a member another role.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn change_role(
+        &self,
+        workspace: &WorkspaceId,
+        caller: &UserId,
+        user: &UserId,
+        role: Role,
+    ) -> Result<MemberOutcome, RepositoryError> {
+        settle("change a role", || self.try_to_change_role(workspace, caller, user, role)).await
+    }
+
+    /// Takes somebody out of a workspace. What they have created there stays.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn remove_member(
+        &self,
+        workspace: &WorkspaceId,
+        caller: &UserId,
+        user: &UserId,
+    ) -> Result<MemberOutcome, RepositoryError> {
+        settle("remove a member", || self.try_to_remove(workspace, caller, user)).await
+    }
+
+    async fn try_to_add(
+        &self,
+        workspace: &WorkspaceId,
+        caller: &UserId,
+        member: &Member,
+    ) -> Result<Option<MemberOutcome>, RepositoryError> {
+        const OPERATION: &str = "add a member";
+        const ALREADY: Refusal = Some(MemberOutcome::AlreadyMember);
+        if member.user == *caller {
+            // Nobody vouches for themselves: whoever isn't in can't let themselves in.
+            let found = self.member(workspace, caller).await?;
+            return Ok(Some(found.map_or(MemberOutcome::CallerNotAdmin, |_| MemberOutcome::AlreadyMember)));
+        }
+        let membership = Membership { workspace: workspace.clone(), role: member.role, joined_at: member.joined_at };
+        let transaction = Transaction::new(OPERATION)
+            .and(self.0.put_new(OPERATION, &MemberItem::new(&member.user, &membership))?, ALREADY)
+            .and(self.0.put_new(OPERATION, &WorkspaceMemberItem::new(workspace, member))?, ALREADY);
+        let transaction = self.count_admins(transaction, workspace, None, Some(member.role))?;
+        let transaction = self.check_caller(transaction, workspace, caller)?;
+        self.settled(transaction, member).await
+    }
+
+    async fn try_to_change_role(
+        &self,
+        workspace: &WorkspaceId,
+        caller: &UserId,
+        user: &UserId,
+        role: Role,
+    ) -> Result<Option<MemberOutcome>, RepositoryError> {
+        const OPERATION: &str = "change a role";
+        let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
+        if user == caller && member.role < Role::Admin {
+            return Ok(Some(MemberOutcome::CallerNotAdmin));
+        }
+        if member.role == role {
+            return Ok(Some(MemberOutcome::Done(member)));
+        }
+        let mut transaction = Transaction::new(OPERATION);
+        for key in rows_of(workspace, user) {
+            transaction = transaction.and(self.role_change(OPERATION, key, member.role, role)?, None);
+        }
+        transaction = self.count_admins(transaction, workspace, Some(member.role), Some(role))?;
+        // The caller's own rows are in the transaction already, on the condition that they haven't changed.
+        if user != caller {
+            transaction = self.check_caller(transaction, workspace, caller)?;
+        }
+        self.settled(transaction, &Member { role, ..member }).await
+    }
+
+    async fn try_to_remove(
+        &self,
+        workspace: &WorkspaceId,
+        caller: &UserId,
+        user: &UserId,
+    ) -> Result<Option<MemberOutcome>, RepositoryError> {
+        const OPERATION: &str = "remove a member";
+        let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
+        let mut transaction = Transaction::new(OPERATION);
+        for key in rows_of(workspace, user) {
+            transaction = transaction.and(self.member_deletion(OPERATION, key, member.role)?, None);
+        }
+        transaction = self.count_admins(transaction, workspace, Some(member.role), None)?;
+        if user != caller {
+            transaction = self.check_caller(transaction, workspace, caller)?;
+        }
+        self.settled(transaction, &member).await
+    }
+
+    async fn member(&self, workspace: &WorkspaceId, user: &UserId) -> Result<Option<Member>, RepositoryError> {
+        let found = self.0.get::<WorkspaceMemberItem>("find a member", workspace_member_key(workspace, user)).await?;
+        Ok(found.map(Member::from))
+    }
+
+    async fn settled(
+        &self,
+        transaction: Transaction<Refusal>,
+        member: &Member,
+    ) -> Result<Option<MemberOutcome>, RepositoryError> {
+        Ok(match transaction.send(&self.0.client).await? {
+            Sent::Committed => Some(MemberOutcome::Done(member.clone())),
+            Sent::Refused(refusal) => refusal,
+            Sent::InConflict => None,
+        })
+    }
+
+    /// With the change of the number of admins, if this change of a role is one.
+    fn count_admins(
+        &self,
+        transaction: Transaction<Refusal>,
+        workspace: &WorkspaceId,
+        before: Option<Role>,
+        after: Option<Role>,
+    ) -> Result<Transaction<Refusal>, RepositoryError> {
+        let is_admin = |role: Option<Role>| role == Some(Role::Admin);
+        // At least so many admins there have to be. A workspace that isn't there has none, so the caller isn't one either.
+        let (change, least, refusal) = match (is_admin(before), is_admin(after)) {
+            (false, true) => (1, 1, MemberOutcome::CallerNotAdmin),
+            (true, false) => (-1, 2, MemberOutcome::LastAdmin),
+            _ => return Ok(transaction),
+        };
+        let update = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(workspace_key(workspace).into_item()))
+            .update_expression("ADD admins :change")
+            .condition_expression("admins >= :least")
+            .expression_attribute_values(":change", number(&change))
+            .expression_attribute_values(":least", number(&least))
+            .build()
+            .map_err(RepositoryError::unavailable("count admins"))?;
+        Ok(transaction.and(TransactWriteItem::builder().update(update).build(), Some(refusal)))
+    }
+
+    /// With the condition that the caller is an admin now, whatever their token says.
+    fn check_caller(
+        &self,
+        transaction: Transaction<Refusal>,
+        workspace: &WorkspaceId,
+        caller: &UserId,
+    ) -> Result<Transaction<Refusal>, RepositoryError> {
+        let check = ConditionCheck::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(workspace_member_key(workspace, caller).into_item()))
+            .condition_expression(HAS_ROLE)
+            .expression_attribute_names("#role", "role")
+            .expression_attribute_values(":role", text(Role::Admin.as_str()))
+            .build()
+            .map_err(RepositoryError::unavailable("check a role"))?;
+        let action = TransactWriteItem::builder().condition_check(check).build();
+        Ok(transaction.and(action, Some(MemberOutcome::CallerNotAdmin)))
+    }
+
+    fn role_change(
+        &self,
+        operation: &'static str,
+        key: Key,
+        before: Role,
+        after: Role,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        let update = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(key.into_item()))
+            .update_expression("SET #role = :after")
+            .condition_expression(HAS_ROLE)
+            .expression_attribute_names("#role", "role")
+            .expression_attribute_values(":role", text(before.as_str()))
+            .expression_attribute_values(":after", text(after.as_str()))
+            .build()
+            .map_err(RepositoryError::unavailable(operation))?;
+        Ok(TransactWriteItem::builder().update(update).build())
+    }
+
+    fn member_deletion(
+        &self,
+        operation: &'static str,
+        key: Key,
+        role: Role,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        let delete = Delete::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(key.into_item()))
+            .condition_expression(HAS_ROLE)
+            .expression_attribute_names("#role", "role")
+            .expression_attribute_values(":role", text(role.as_str()))
+            .build()
+            .map_err(RepositoryError::unavailable(operation))?;
+        Ok(TransactWriteItem::builder().delete(delete).build())
+    }
+}
+
+/// The member has the role that the change relies on. `role` is a reserved word.
+const HAS_ROLE: &str = "#role = :role";
+
+/// A membership's two rows.
+fn rows_of(workspace: &WorkspaceId, user: &UserId) -> [Key; 2] {
+    [member_key(user, workspace), workspace_member_key(workspace, user)]
+}

@@ -1,0 +1,49 @@
+//! A workspace of several people.
+
+use serde_json::{Value, json};
+
+use crate::api::{Answer, Api, PASSWORD, User, send};
+
+async fn change(user: &User, method: &str, path: &str, body: &Value) -> Answer {
+    send(user.request(method, path).json(body)).await
+}
+
+/// Who the caller is after a login at this workspace: its id, and the role there.
+async fn logged_in_at(api: &Api, user: &User, slug: &str) -> (String, String) {
+    let login = json!({"email": user.email, "password": PASSWORD, "workspace": slug});
+    let answer = api.post("/api/auth/login", &login).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let token = answer.json()["token"].as_str().unwrap().to_owned();
+    let me = send(api.request("GET", "/api/me").bearer_auth(token)).await.json();
+    (me["workspace_id"].as_str().unwrap().to_owned(), me["role"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn a_workspace_is_renamed_and_shared() {
+    let api = Api::new();
+    let (ada, bob) = (User::new(&api).await, User::new(&api).await);
+    let slug = format!("office-{}", ada.id);
+    let (members, bobs) = ("/api/workspace/members", format!("/api/workspace/members/{}", bob.id));
+
+    let settings = json!({"theme": "dark"});
+    let patch = json!({"name": "Office", "slug": slug, "settings": settings});
+    let changed = change(&ada, "PATCH", "/api/workspace", &patch).await;
+    assert_eq!(changed.status, 200, "{}", changed.body);
+    assert_eq!(ada.get("/api/workspace").await.json(), changed.json());
+    assert_eq!((&changed.json()["slug"], &changed.json()["settings"]), (&json!(slug), &settings));
+    let taken = change(&bob, "PATCH", "/api/workspace", &json!({"slug": slug})).await;
+    assert_eq!(taken.problem(), (409, "slug is already taken".into()));
+
+    let added = change(&ada, "POST", members, &json!({"email": bob.email, "role": "viewer"})).await;
+    assert_eq!(added.status, 201, "{}", added.body);
+    assert_eq!(logged_in_at(&api, &bob, &slug).await, (ada.workspace.clone(), "viewer".to_owned()));
+    assert_eq!(change(&ada, "PATCH", &bobs, &json!({"role": "admin"})).await.status, 200);
+    assert_eq!(logged_in_at(&api, &bob, &slug).await, (ada.workspace.clone(), "admin".to_owned()));
+    let listed = ada.get(members).await.json();
+    assert_eq!((&listed["members"][0]["user_id"], &listed["members"][1]["user_id"]), (&json!(ada.id), &json!(bob.id)));
+
+    assert_eq!(ada.delete(&bobs).await.status, 204);
+    assert_eq!(ada.delete(&bobs).await.status, 404);
+    let last = ada.delete(&format!("/api/workspace/members/{}", ada.id)).await;
+    assert_eq!(last.problem(), (409, "the workspace needs at least one admin".into()));
+}

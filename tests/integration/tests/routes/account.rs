@@ -1,0 +1,398 @@
+use futures_util::future::join_all;
+use linklet_account::Account;
+use linklet_auth::Auth;
+use linklet_domain::{
+    Account as StoredAccount, EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId, WorkspaceName,
+    WorkspaceSlug,
+};
+use linklet_dynamodb::{Registration, UsersTable};
+use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, issuer, token_of};
+use serde_json::{Value, json};
+
+const WORKSPACE: &str = "/api/workspace";
+const MEMBERS: &str = "/api/workspace/members";
+
+/// Somebody with an account and a workspace of their own, whose slug is their name.
+struct Person {
+    id: UserId,
+    workspace: WorkspaceId,
+}
+
+/// A table of accounts and the function that manages workspaces.
+struct Office {
+    db: TestDynamoDb,
+    account: Account,
+}
+
+impl Office {
+    fn new() -> Self {
+        let db = TestDynamoDb::start();
+        let account = Account { authenticator: authenticator(), users: db.users() };
+        Self { db, account }
+    }
+
+    /// Registers somebody, without the cost of hashing a password.
+    async fn register(&self, name: &str) -> Person {
+        let (id, workspace, now) = (UserId::generate(), WorkspaceId::generate(), Timestamp::now());
+        let registration = Registration {
+            account: StoredAccount {
+                id: id.clone(),
+                email: EmailAddress::parse(&address(name)).unwrap(),
+                full_name: None,
+                password_hash: "none".to_owned(),
+                created_at: now,
+            },
+            membership: Membership { workspace: workspace.clone(), role: Role::Admin, joined_at: now },
+            workspace_name: WorkspaceName::parse(name).unwrap(),
+            workspace_slug: WorkspaceSlug::parse(name).unwrap(),
+        };
+        self.db.users().register(&registration).await.unwrap();
+        Person { id, workspace }
+    }
+
+    /// Registers somebody and lets the admin add them.
+    async fn join(&self, admin: &Person, name: &str, role: Role) -> Person {
+        let person = self.register(name).await;
+        let body = json!({"email": address(name), "role": role});
+        let added = self.send(&token(admin, &admin.workspace, Role::Admin), "POST", MEMBERS, &body).await;
+        assert_eq!(added.status, 201, "{}", added.body);
+        person
+    }
+
+    /// Without a token if it is empty, and without a body if that is `null`.
+    async fn send(&self, token: &str, method: &str, path: &str, body: &Value) -> Answer {
+        let mut request = RequestBuilder::new(method, path);
+        if !token.is_empty() {
+            request = request.token(token);
+        }
+        if !body.is_null() {
+            request = request.json(body);
+        }
+        request.send_to(&self.account).await
+    }
+
+    async fn get(&self, token: &str, path: &str) -> Value {
+        let answer = self.send(token, "GET", path, &Value::Null).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()
+    }
+
+    async fn patch(&self, token: &str, body: &Value) -> Answer {
+        self.send(token, "PATCH", WORKSPACE, body).await
+    }
+
+    /// The rows of a workspace, or all of them.
+    fn rows(&self, workspace: Option<&WorkspaceId>) -> Vec<String> {
+        let own = |row: &String| workspace.is_none_or(|workspace| row.contains(workspace.as_str()));
+        let mut rows: Vec<_> = self.db.scan("UsersTable").iter().map(Value::to_string).filter(own).collect();
+        rows.sort_unstable();
+        rows
+    }
+}
+
+fn address(name: &str) -> String {
+    format!("{name}@example.com")
+}
+
+fn token(person: &Person, workspace: &WorkspaceId, role: Role) -> String {
+    token_of(&person.id, workspace, role)
+}
+
+fn member_path(person: &Person) -> String {
+    format!("{MEMBERS}/{}", person.id)
+}
+
+#[tokio::test]
+async fn each_route_answers_each_role() {
+    const CALLERS: [&str; 5] = ["admin", "member", "viewer", "stranger", "nobody"];
+    let (newcomer, role) = (json!({"email": "newcomer@example.com", "role": "viewer"}), json!({"role": "admin"}));
+    // The stranger is the admin of another workspace, which is the one that they see and change. There is no such member
+    // there; it doesn't matter that another workspace has one.
+    for (method, path, body, expected) in [
+        ("GET", WORKSPACE, Value::Null, [200, 200, 200, 200, 401]),
+        ("PATCH", WORKSPACE, json!({"name": "N", "slug": "new-slug"}), [200, 403, 403, 200, 401]),
+        ("GET", MEMBERS, Value::Null, [200, 200, 200, 200, 401]),
+        ("POST", MEMBERS, newcomer, [201, 403, 403, 201, 401]),
+        ("PATCH", "target", role, [200, 403, 403, 404, 401]),
+        ("DELETE", "target", Value::Null, [204, 403, 403, 404, 401]),
+    ] {
+        for (caller, status) in CALLERS.into_iter().zip(expected) {
+            let what = format!("{method} {path} by {caller}");
+            let office = Office::new();
+            let admin = office.register("admin").await;
+            let workspace = &admin.workspace;
+            let member = office.join(&admin, "member", Role::Member).await;
+            let viewer = office.join(&admin, "viewer", Role::Viewer).await;
+            let target = office.join(&admin, "target", Role::Member).await;
+            let stranger = office.register("stranger").await;
+            office.register("newcomer").await;
+            let (everything, own) = (office.rows(None), office.rows(Some(workspace)));
+
+            let token = match caller {
+                "admin" => token(&admin, workspace, Role::Admin),
+                "member" => token(&member, workspace, Role::Member),
+                "viewer" => token(&viewer, workspace, Role::Viewer),
+                "stranger" => token(&stranger, &stranger.workspace, Role::Admin),
+                _ => String::new(),
+            };
+            let answer = office.send(&token, method, &path.replace("target", &member_path(&target)), &body).await;
+
+            assert_eq!(answer.status, status, "{what}: {}", answer.body);
+            if status >= 400 {
+                assert_eq!(office.rows(None), everything, "{what} changed something");
+                assert_eq!(answer.header("content-type"), "application/problem+json", "{what}");
+            }
+            if caller == "stranger" {
+                assert_eq!(office.rows(Some(workspace)), own, "{what} changed somebody else's workspace");
+                assert!(!answer.body.contains(workspace.as_str()), "{what}: {}", answer.body);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_workspace_shows_itself_and_changes_member_by_member() {
+    let office = Office::new();
+    let ada = office.register("ada").await;
+    let token = token(&ada, &ada.workspace, Role::Admin);
+
+    let first = office.get(&token, WORKSPACE).await;
+    let created_at = first["created_at"].clone();
+    let expected =
+        json!({"workspace_id": ada.workspace, "name": "ada", "slug": "ada", "settings": {}, "created_at": created_at});
+    assert_eq!(first, expected);
+
+    let settings = json!({"theme": {"colour": "dark", "sizes": [1, 2.5, null]}, "": "ü"});
+    for (patch, member, value) in [
+        (json!({"name": " Engines "}), "name", json!("Engines")),
+        (json!({"slug": "engines"}), "slug", json!("engines")),
+        (json!({"settings": settings}), "settings", settings),
+        (json!({"settings": {"other": true}}), "settings", json!({"other": true})),
+        (json!({}), "slug", json!("engines")),
+        (json!({"slug": "engines", "role": "owner", "workspace_id": 5}), "workspace_id", json!(ada.workspace)),
+        (json!({"name": null, "slug": null}), "name", json!("Engines")),
+        (json!({"settings": null}), "settings", json!({})),
+    ] {
+        let mut expected = office.get(&token, WORKSPACE).await;
+        expected[member] = value;
+        let changed = office.patch(&token, &patch).await;
+        assert_eq!((changed.status, changed.json()), (200, expected.clone()), "{patch}");
+        assert_eq!(office.get(&token, WORKSPACE).await, expected, "{patch}");
+    }
+}
+
+#[tokio::test]
+async fn each_refusal_of_a_change_gives_its_reason() {
+    let office = Office::new();
+    let ada = office.register("ada").await;
+    office.register("bob").await;
+    let token = token(&ada, &ada.workspace, Role::Admin);
+    let before = office.rows(None);
+    let slug = "slug must have 2–63 characters of a-z, 0-9 and inner hyphens";
+
+    for (patch, status, reason) in [
+        (json!({"slug": "bob", "name": "Bob"}), 409, "slug is already taken"),
+        (json!({"slug": "Bob"}), 400, slug),
+        (json!({"slug": "b"}), 400, slug),
+        (json!({"slug": "-bob"}), 400, slug),
+        (json!({"slug": "x".repeat(64)}), 400, slug),
+        (json!({"slug": 5}), 400, "slug must be a string"),
+        (json!({"name": ["x"]}), 400, "name must be a string"),
+        (json!({"name": " "}), 400, "name must have 1–100 characters"),
+        (json!({"name": "x".repeat(101)}), 400, "name must have 1–100 characters"),
+        (json!({"settings": "dark"}), 400, "settings must be an object"),
+        (json!({"settings": []}), 400, "settings must be an object"),
+        (json!({"settings": {"x": "x".repeat(2_041)}}), 400, "settings must have at most 2,048 bytes"),
+        (json!({"settings": {"x": "x".repeat(4_096)}}), 413, "the request body must have at most 4096 bytes"),
+        (json!([]), 400, "the request body must be a JSON object"),
+    ] {
+        assert_eq!(office.patch(&token, &patch).await.problem(), (status, reason.into()), "{patch}");
+    }
+    assert_eq!(office.rows(None), before);
+    assert_eq!(office.patch(&token, &json!({"settings": {"x": "x".repeat(2_040)}})).await.status, 200);
+}
+
+#[tokio::test]
+async fn members_are_added_by_their_address_and_listed_oldest_first() {
+    let office = Office::new();
+    let ada = office.register("ada").await;
+    let token = token(&ada, &ada.workspace, Role::Admin);
+    let bob = office.register("bob").await;
+    let carol = office.register("carol").await;
+
+    let added = office.send(&token, "POST", MEMBERS, &json!({"email": " BOB@example.com", "role": "viewer"})).await;
+    office.send(&token, "POST", MEMBERS, &json!({"email": "carol@example.com", "role": "admin", "x": 1})).await;
+    let listed = office.get(&token, MEMBERS).await;
+
+    let joined_at = |position: usize| listed["members"][position]["joined_at"].clone();
+    let expected = json!({"members": [
+        {"user_id": ada.id, "email": "ada@example.com", "role": "admin", "joined_at": joined_at(0)},
+        {"user_id": bob.id, "email": "bob@example.com", "role": "viewer", "joined_at": joined_at(1)},
+        {"user_id": carol.id, "email": "carol@example.com", "role": "admin", "joined_at": joined_at(2)},
+    ]});
+    assert_eq!(listed, expected);
+    assert_eq!((added.status, added.json()), (201, expected["members"][1].clone()));
+}
+
+#[tokio::test]
+async fn each_refusal_of_a_member_gives_its_reason() {
+    let office = Office::new();
+    let ada = office.register("ada").await;
+    let bob = office.join(&ada, "bob", Role::Viewer).await;
+    let token = token(&ada, &ada.workspace, Role::Admin);
+    let (bobs, nobodys) = (member_path(&bob), format!("{MEMBERS}/{}", UserId::generate()));
+    let before = office.rows(None);
+    let no_member = "nobody with this id is a member of the workspace";
+    let roles = "role must be viewer, member or admin";
+
+    for (method, path, body, status, reason) in [
+        ("POST", MEMBERS, json!({"role": "viewer"}), 400, "email is required"),
+        ("POST", MEMBERS, json!({"email": "bob", "role": "viewer"}), 400, "email is not a valid address"),
+        ("POST", MEMBERS, json!({"email": 5, "role": "viewer"}), 400, "email must be a string"),
+        ("POST", MEMBERS, json!({"email": "bob@example.com"}), 400, "role is required"),
+        ("POST", MEMBERS, json!({"email": "bob@example.com", "role": "owner"}), 400, roles),
+        ("POST", MEMBERS, json!({"email": "bob@example.com", "role": true}), 400, "role must be a string"),
+        (
+            "POST",
+            MEMBERS,
+            json!({"email": "new@example.com", "role": "viewer"}),
+            404,
+            "nobody has registered with this address",
+        ),
+        (
+            "POST",
+            MEMBERS,
+            json!({"email": "bob@example.com", "role": "admin"}),
+            409,
+            "this person is already a member of the workspace",
+        ),
+        (
+            "POST",
+            MEMBERS,
+            json!({"email": "ada@example.com", "role": "viewer"}),
+            409,
+            "this person is already a member of the workspace",
+        ),
+        ("POST", MEMBERS, json!({"email": "x".repeat(4_096)}), 413, "the request body must have at most 4096 bytes"),
+        ("PATCH", &bobs, json!({}), 400, "role is required"),
+        ("PATCH", &bobs, json!({"role": "Admin"}), 400, roles),
+        ("PATCH", &nobodys, json!({"role": "admin"}), 404, no_member),
+        ("PATCH", "/api/workspace/members/bob", json!({"role": "admin"}), 404, no_member),
+        ("DELETE", &nobodys, Value::Null, 404, no_member),
+        ("DELETE", "/api/workspace/members/bob", Value::Null, 404, no_member),
+        ("PATCH", &member_path(&ada), json!({"role": "member"}), 409, "the workspace needs at least one admin"),
+        ("DELETE", &member_path(&ada), Value::Null, 409, "the workspace needs at least one admin"),
+    ] {
+        let answer = office.send(&token, method, path, &body).await;
+        assert_eq!(answer.problem(), (status, reason.into()), "{method} {path} {body}");
+    }
+    assert_eq!(office.rows(None), before);
+}
+
+#[tokio::test]
+async fn who_leaves_is_gone_and_what_they_created_stays() {
+    let office = Office::new();
+    let ada = office.register("ada").await;
+    let bob = office.join(&ada, "bob", Role::Viewer).await;
+    let (ours, his) = (token(&ada, &ada.workspace, Role::Admin), token(&bob, &ada.workspace, Role::Viewer));
+    office.db.store(&LinkBuilder::new("launch").in_workspace(&ada.workspace).owned_by(&bob.id).build()).await;
+
+    let left = office.send(&his, "DELETE", &member_path(&bob), &Value::Null).await;
+    let again = office.send(&his, "DELETE", &member_path(&bob), &Value::Null).await;
+
+    assert_eq!((left.status, left.body.as_str(), again.status), (204, "", 404));
+    assert_eq!(office.get(&ours, MEMBERS).await["members"].as_array().unwrap().len(), 1);
+    assert_eq!(office.db.link("launch").await.owner, bob.id);
+}
+
+#[tokio::test]
+async fn two_admins_demote_each_other_and_one_remains() {
+    let office = Office::new();
+    let ada = office.register("ada").await;
+    let bob = office.join(&ada, "bob", Role::Admin).await;
+    let workspace = &ada.workspace;
+    let (first, second) = (token(&ada, workspace, Role::Admin), token(&bob, workspace, Role::Admin));
+    let (role, adas, bobs) = (json!({"role": "member"}), member_path(&ada), member_path(&bob));
+
+    let answers =
+        join_all([office.send(&first, "PATCH", &bobs, &role), office.send(&second, "PATCH", &adas, &role)]).await;
+
+    let mut statuses: Vec<_> = answers.iter().map(|answer| answer.status).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 409]);
+    let members = office.get(&first, MEMBERS).await;
+    let is_admin = |member: &&Value| member["role"] == "admin";
+    assert_eq!(members["members"].as_array().unwrap().iter().filter(is_admin).count(), 1);
+}
+
+/// A token lives for a day, whatever happens to its member; but it doesn't let them back in.
+#[tokio::test]
+async fn a_removed_admin_reads_until_the_token_expires_and_lets_nobody_in() {
+    let office = Office::new();
+    let ada = office.register("ada").await;
+    let bob = office.join(&ada, "bob", Role::Admin).await;
+    office.register("carol").await;
+    let (ours, his) = (token(&ada, &ada.workspace, Role::Admin), token(&bob, &ada.workspace, Role::Admin));
+
+    office.send(&ours, "DELETE", &member_path(&bob), &Value::Null).await;
+
+    assert_eq!(office.get(&his, WORKSPACE).await["slug"], "ada");
+    for name in ["bob", "carol"] {
+        let body = json!({"email": address(name), "role": "admin"});
+        let answer = office.send(&his, "POST", MEMBERS, &body).await;
+        assert_eq!(answer.problem(), (403, "your role does not allow this".into()), "{name}");
+    }
+    assert_eq!(office.send(&his, "DELETE", &member_path(&ada), &Value::Null).await.status, 409);
+    assert_eq!(office.get(&ours, MEMBERS).await["members"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn an_added_member_logs_in_by_slug_and_otherwise_at_home() {
+    let office = Office::new();
+    let auth = Auth { users: office.db.users(), authenticator: authenticator(), issuer: issuer() };
+    let ada = office.register("ada").await;
+    let ours = token(&ada, &ada.workspace, Role::Admin);
+    let bob = json!({"email": "bob@example.com", "password": "correct horse", "full_name": "Bob"});
+    let registered = RequestBuilder::new("POST", "/api/auth/register").json(&bob).send_to(&auth).await;
+    let login = async |slug: Option<&str>| {
+        let mut body = bob.clone();
+        body["workspace"] = slug.into();
+        RequestBuilder::new("POST", "/api/auth/login").json(&body).send_to(&auth).await
+    };
+    let me = async |login: Answer| {
+        assert_eq!(login.status, 200, "{}", login.body);
+        let token = login.json()["token"].as_str().unwrap().to_owned();
+        let me = RequestBuilder::new("GET", "/api/me").token(&token).send_to(&auth).await.json();
+        (me["workspace_id"].clone(), me["role"].clone())
+    };
+    assert_eq!(login(Some("ada")).await.status, 401);
+
+    let added = office.send(&ours, "POST", MEMBERS, &json!({"email": "bob@example.com", "role": "viewer"})).await;
+    let (at_home, in_office) =
+        ((registered.json()["workspace_id"].clone(), json!("admin")), (json!(ada.workspace), json!("viewer")));
+
+    assert_eq!(added.json()["full_name"], "Bob");
+    assert_eq!(me(login(None).await).await, at_home);
+    assert_eq!(me(login(Some("ada")).await).await, in_office);
+
+    office.patch(&ours, &json!({"slug": "engines"})).await;
+    assert_eq!(login(Some("ada")).await.status, 401);
+    assert_eq!(me(login(Some("engines")).await).await, in_office);
+
+    let path = format!("{MEMBERS}/{}", added.json()["user_id"].as_str().unwrap());
+    office.send(&ours, "DELETE", &path, &Value::Null).await;
+    assert_eq!(login(Some("engines")).await.status, 401);
+    assert_eq!(me(login(None).await).await, at_home);
+}
+
+#[tokio::test]
+async fn without_its_table_it_answers_503_and_says_nothing_internal() {
+    let users = UsersTable::new(TestDynamoDb::unreachable(), "linklet-UsersTable-1ABC");
+    let account = Account { authenticator: authenticator(), users };
+    let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Admin);
+
+    for (method, path) in [("GET", WORKSPACE), ("GET", MEMBERS)] {
+        let answer = RequestBuilder::new(method, path).token(&token).send_to(&account).await;
+        assert_eq!(answer.problem(), (503, "service unavailable".into()));
+    }
+}
