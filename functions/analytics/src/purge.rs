@@ -29,12 +29,17 @@ impl Analytics {
                 );
                 true
             }
-            Ok(Progress::More) => self.queue.send(&[event]).await.is_empty(),
+            Ok(Progress::More) => self.later(event).await,
             Err(error) => {
                 tracing::error!(short_code = code.as_str(), error = chain(&error), "a link could not be purged");
                 false
             }
         }
+    }
+
+    /// Sends the event again, for another turn.
+    pub(crate) async fn later(&self, event: &Event) -> bool {
+        self.queue.send(&[event]).await.is_empty()
     }
 
     async fn purge_until(&self, code: &ShortCode, event: &Event, until: Instant) -> Result<Progress, RepositoryError> {

@@ -45,6 +45,9 @@ pub enum ReconcileError {
     /// The link is clicked so much that its numbers change between reading and writing. Nothing is changed.
     #[error("the link is being counted all the time; try again when it is quieter")]
     Busy,
+    /// Neither the numbers nor a raw click say whose the link is, so there is nothing to repair it from.
+    #[error("the link has neither a total nor a raw click to repair it from")]
+    NothingToGoBy,
     /// Some clicks could not be sent to the queue.
     #[error("{0} clicks could not be sent to the queue; do it again")]
     Unsent(usize),
@@ -166,7 +169,7 @@ impl Reconciler {
         }
         let after = rebuilt(&before.stats, days, last_click_at);
         report.recounted = after.totals.total_clicks;
-        report.totals_differ = report.days.is_empty() && differ(&before.stats, &after);
+        report.totals_differ = !report.is_purged && report.days.is_empty() && differ(&before.stats, &after);
         let workspace = before
             .workspace
             .clone()
@@ -200,9 +203,11 @@ impl Reconciler {
 
     /// Writes the corrected days, some at a time, and the totals that follow from them.
     async fn correct(&self, code: &ShortCode, comparison: &Comparison) -> Result<CommitOutcome, ReconcileError> {
-        let Comparison { report, before, after, workspace: Some(workspace), .. } = comparison else {
+        let Comparison { report, before, after, workspace, .. } = comparison;
+        if report.days.is_empty() && !report.totals_differ {
             return Ok(CommitOutcome::Committed);
-        };
+        }
+        let workspace = workspace.as_ref().ok_or(ReconcileError::NothingToGoBy)?;
         let mut written = before.stats.clone();
         let wrong: Vec<Day> = report.days.iter().map(|(day, ..)| *day).collect();
         let mut chunks: Vec<&[Day]> = wrong.chunks(StatsTable::MAX_CORRECTED_DAYS).collect();
@@ -219,7 +224,9 @@ impl Reconciler {
             }
             let mut next = rebuilt(&written, corrected, after.totals.last_click_at);
             next.totals.corrections += 1;
-            let milestones = missing_milestones(comparison, next.totals.total_clicks);
+            // On the way a total may be larger than in the end.
+            let reached = next.totals.total_clicks.min(after.totals.total_clicks);
+            let milestones = missing_milestones(comparison, reached);
             let correction =
                 Correction { code, workspace, before: &written, after: &next, days, milestones: &milestones };
             if self.stats.correct(&correction).await? == CommitOutcome::Contended {

@@ -214,8 +214,15 @@ pub struct Tombstone {
 }
 
 impl Tombstone {
-    /// 400 days: longer than anything that still leads to the link is likely to be looked at.
+    /// 400 days, for a purged link: longer than anything that still leads to it is likely to be looked at.
     pub const KEPT_FOR: Duration = Duration::from_secs(400 * 86_400);
+
+    /// When the code may be given out again. Only that of a purged link ever is: any other has statistics that stay, and
+    /// that nobody else may inherit.
+    #[must_use]
+    pub fn kept_until(&self) -> Option<Timestamp> {
+        (self.reason == LinkStatus::Purged).then(|| self.buried_at.plus(Self::KEPT_FOR))
+    }
 
     /// The tombstone of a link whose time is over, or that was deleted before that.
     #[must_use]

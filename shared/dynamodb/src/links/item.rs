@@ -179,7 +179,8 @@ pub(crate) struct TombstoneItem {
     pub buried_at: Timestamp,
     pub change_id: EventId,
     pub correlation_id: CorrelationId,
-    pub ttl: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<i64>,
 }
 
 /// Why a link is gone.
@@ -206,7 +207,7 @@ impl TombstoneItem {
             buried_at: tombstone.buried_at,
             change_id: change_id.clone(),
             correlation_id: correlation_id.clone(),
-            ttl: tombstone.buried_at.plus(Tombstone::KEPT_FOR).unix_seconds(),
+            ttl: tombstone.kept_until().map(Timestamp::unix_seconds),
         }
     }
 

@@ -140,7 +140,7 @@ pub struct Counting<'a> {
 pub enum CommitOutcome {
     /// Everything is counted.
     Committed,
-    /// Nothing is counted, since somebody else counts the same link; read again and retry.
+    /// Nothing is counted, since somebody else counts the same link, or the table is busy with it; read again and retry.
     Contended,
 }
 
@@ -384,7 +384,8 @@ impl StatsTable {
             .table_name(&self.0.name)
             .set_item(Some(to_item(OPERATION, &PurgedItem::new(code, at))?));
         despite_transactions(|| put.clone().send()).await.map_err(RepositoryError::unavailable(OPERATION))?;
-        let query = self.0.client.query().projection_expression("pk, sk");
+        // Consistently: a row that was counted a moment before the mark would be missed, and stay for ever.
+        let query = self.0.client.query().consistent_read(true).projection_expression("pk, sk");
         let numbers = query
             .clone()
             .key_condition_expression("pk = :link AND sk < :total")
@@ -505,19 +506,21 @@ fn read_totals(
     Ok(totals?.into_iter().map(|total| (total.by_workspace_sk, total.total_clicks)))
 }
 
-/// Whether a transaction was cancelled because somebody else has counted or is counting, and not for a reason of DynamoDB's
-/// own, such as throttling.
+/// Whether a transaction was cancelled because somebody else has counted or is counting, or because the link's rows get more
+/// writes than DynamoDB takes: then it is tried again after a pause, since a message has but five attempts.
 fn is_contended(error: &SdkError<TransactWriteItemsError>) -> bool {
     match error.as_service_error() {
         Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
-            cancelled.cancellation_reasons().iter().any(is_somebody_else)
+            cancelled.cancellation_reasons().iter().any(passes)
         }
         _ => false,
     }
 }
 
-fn is_somebody_else(reason: &CancellationReason) -> bool {
-    matches!(reason.code(), Some("ConditionalCheckFailed" | "TransactionConflict"))
+fn passes(reason: &CancellationReason) -> bool {
+    const PASSING: [&str; 4] =
+        ["ConditionalCheckFailed", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
+    reason.code().is_some_and(|code| PASSING.contains(&code))
 }
 
 #[cfg(test)]
@@ -525,13 +528,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_count_that_has_moved_or_is_being_moved_is_contention_and_throttling_is_not() {
+    fn what_passes_by_itself_is_tried_again_and_nothing_else_is() {
         let reason = |code: &str| CancellationReason::builder().code(code).build();
 
-        assert!(is_somebody_else(&reason("ConditionalCheckFailed")));
-        assert!(is_somebody_else(&reason("TransactionConflict")));
-        assert!(!is_somebody_else(&reason("ThrottlingError")));
-        assert!(!is_somebody_else(&reason("None")));
+        for code in
+            ["ConditionalCheckFailed", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]
+        {
+            assert!(passes(&reason(code)), "{code}");
+        }
+        for code in ["None", "ValidationError", "ItemCollectionSizeLimitExceeded"] {
+            assert!(!passes(&reason(code)), "{code}");
+        }
     }
 
     #[test]

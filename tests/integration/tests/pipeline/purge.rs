@@ -127,7 +127,7 @@ async fn an_interrupted_purge_goes_on_where_it_stopped() {
 
 #[tokio::test]
 async fn a_purge_that_takes_longer_than_a_turn_sends_itself_on() {
-    let fixture = Fixture::with_clicks(40).await;
+    let fixture = Fixture::with_clicks(1_100).await;
     fixture.delete().await;
     let messages = fixture.purge_messages().await;
     let mut hurried = analytics(&fixture.db, &fixture.queues);
@@ -143,6 +143,22 @@ async fn a_purge_that_takes_longer_than_a_turn_sends_itself_on() {
     let sent_on = fixture.queues.bodies("analytics").iter().filter(|body| body.contains("url.purged")).count();
     assert!(turns > 1, "{turns}");
     assert_eq!(sent_on, messages.len() + turns, "each turn leaves a message for the next one");
+}
+
+#[tokio::test]
+async fn purges_for_which_a_batch_has_no_time_left_are_sent_again() {
+    let fixture = Fixture::with_clicks(3).await;
+    fixture.delete().await;
+    let message = fixture.purge_messages().await.remove(0);
+    let sent_before = fixture.queues.bodies("analytics").len();
+    let mut hurried = analytics(&fixture.db, &fixture.queues);
+    hurried.purge_turn = std::time::Duration::ZERO;
+
+    let response = hurried.consume(queue_batch(&vec![message; 5])).await;
+
+    assert!(response.batch_item_failures.is_empty());
+    assert_eq!(fixture.queues.bodies("analytics").len(), sent_before + 5);
+    assert_eq!(fixture.rows("ClicksTable", "launch"), 0, "the first of them had its turn");
 }
 
 #[tokio::test]
