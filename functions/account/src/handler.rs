@@ -19,6 +19,7 @@ pub struct Account {
 }
 
 const BODY_LIMIT: usize = 4_096;
+const NOT_ALLOWED: ApiError = ApiError::Forbidden("your role does not allow this");
 
 impl Handler for Account {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

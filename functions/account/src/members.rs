@@ -8,12 +8,11 @@ use linklet_lambda::{
 };
 use serde::Serialize;
 
-use crate::{Account, BODY_LIMIT};
+use crate::{Account, BODY_LIMIT, NOT_ALLOWED};
 
 /// The same for somebody who has left and for somebody who was never there: nothing remembers who has left, and an admin who
 /// mistyped an id gets to know.
 const NO_MEMBER: ApiError = ApiError::NotFound("nobody with this id is a member of the workspace");
-const NOT_ALLOWED: ApiError = ApiError::Forbidden("your role does not allow this");
 
 impl Account {
     pub(crate) async fn list_members(&self, caller: &Caller) -> Result<Response, ApiError> {

@@ -11,7 +11,7 @@ use linklet_lambda::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{Account, BODY_LIMIT};
+use crate::{Account, BODY_LIMIT, NOT_ALLOWED};
 
 const UNKNOWN: ApiError = ApiError::NotFound("this workspace does not exist");
 
@@ -23,10 +23,11 @@ impl Account {
 
     pub(crate) async fn change_workspace(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let patch = parse_patch(&request.json(BODY_LIMIT)?)?;
-        match self.users.change_workspace(caller.workspace(), &patch).await? {
+        match self.users.change_workspace(caller.workspace(), caller.user(), &patch).await? {
             WorkspaceOutcome::Changed(workspace) => Ok(json(StatusCode::OK, &WorkspaceView::from(&workspace))),
             WorkspaceOutcome::SlugTaken => Err(ApiError::Conflict("slug is already taken")),
             WorkspaceOutcome::NoWorkspace => Err(UNKNOWN),
+            WorkspaceOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
         }
     }
 }

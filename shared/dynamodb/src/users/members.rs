@@ -41,6 +41,8 @@ pub enum MemberOutcome {
 /// What a refused action means; `None`: the row has changed since it was read, so look again.
 type Refusal = Option<MemberOutcome>;
 
+const CALLER_NOT_ADMIN: Refusal = Some(MemberOutcome::CallerNotAdmin);
+
 impl UsersTable {
     /// The members of a workspace, who joined first first.
     ///
@@ -121,7 +123,7 @@ impl UsersTable {
             .and(self.0.put_new(OPERATION, &MemberItem::new(&member.user, &membership))?, ALREADY)
             .and(self.0.put_new(OPERATION, &WorkspaceMemberItem::new(workspace, member))?, ALREADY);
         let transaction = self.count_admins(transaction, workspace, None, Some(member.role))?;
-        let transaction = self.check_caller(transaction, workspace, caller)?;
+        let transaction = transaction.and(self.caller_is_admin(workspace, caller)?, CALLER_NOT_ADMIN);
         self.settled(transaction, member).await
     }
 
@@ -147,7 +149,7 @@ impl UsersTable {
         transaction = self.count_admins(transaction, workspace, Some(member.role), Some(role))?;
         // The caller's own rows are in the transaction already, on the condition that they haven't changed.
         if user != caller {
-            transaction = self.check_caller(transaction, workspace, caller)?;
+            transaction = transaction.and(self.caller_is_admin(workspace, caller)?, CALLER_NOT_ADMIN);
         }
         self.settled(transaction, &Member { role, ..member }).await
     }
@@ -166,7 +168,7 @@ impl UsersTable {
         }
         transaction = self.count_admins(transaction, workspace, Some(member.role), None)?;
         if user != caller {
-            transaction = self.check_caller(transaction, workspace, caller)?;
+            transaction = transaction.and(self.caller_is_admin(workspace, caller)?, CALLER_NOT_ADMIN);
         }
         self.settled(transaction, &member).await
     }
@@ -215,13 +217,12 @@ impl UsersTable {
         Ok(transaction.and(TransactWriteItem::builder().update(update).build(), Some(refusal)))
     }
 
-    /// With the condition that the caller is an admin now, whatever their token says.
-    fn check_caller(
+    /// The condition that the caller is an admin now, whatever their token says.
+    pub(super) fn caller_is_admin(
         &self,
-        transaction: Transaction<Refusal>,
         workspace: &WorkspaceId,
         caller: &UserId,
-    ) -> Result<Transaction<Refusal>, RepositoryError> {
+    ) -> Result<TransactWriteItem, RepositoryError> {
         let check = ConditionCheck::builder()
             .table_name(&self.0.name)
             .set_key(Some(workspace_member_key(workspace, caller).into_item()))
@@ -230,8 +231,7 @@ impl UsersTable {
             .expression_attribute_values(":role", text(Role::Admin.as_str()))
             .build()
             .map_err(RepositoryError::unavailable("check a role"))?;
-        let action = TransactWriteItem::builder().condition_check(check).build();
-        Ok(transaction.and(action, Some(MemberOutcome::CallerNotAdmin)))
+        Ok(TransactWriteItem::builder().condition_check(check).build())
     }
 
     fn role_change(

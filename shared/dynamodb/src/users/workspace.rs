@@ -2,22 +2,15 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::{
-    error::SdkError,
-    operation::update_item::UpdateItemError,
-    types::{AttributeValue, Delete, ReturnValue, TransactWriteItem, Update},
-};
-use linklet_domain::{Workspace, WorkspaceId, WorkspacePatch, WorkspaceSlug};
+use aws_sdk_dynamodb::types::{AttributeValue, Delete, TransactWriteItem, Update};
+use linklet_domain::{UserId, Workspace, WorkspaceId, WorkspacePatch, WorkspaceSlug};
 
 use super::{
     UsersTable,
     item::{SlugItem, WorkspaceItem, slug_key, workspace_key},
     transaction::{Sent, Transaction, settle},
 };
-use crate::{
-    RepositoryError,
-    item::{despite_transactions, from_item, text},
-};
+use crate::{RepositoryError, item::text};
 
 /// What came of changing a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +21,8 @@ pub enum WorkspaceOutcome {
     SlugTaken,
     /// There is no such workspace.
     NoWorkspace,
+    /// The caller isn't an admin of the workspace any more.
+    CallerNotAdmin,
 }
 
 const CHANGE: &str = "change a workspace";
@@ -41,82 +36,52 @@ impl UsersTable {
         Ok(self.0.get::<WorkspaceItem>("find a workspace", workspace_key(id)).await?.map(Workspace::from))
     }
 
-    /// Changes what the patch names. A new slug is taken, the old one freed and the workspace changed all or nothing.
+    /// Changes what the patch names, if the caller is an admin now. A new slug is taken, the old one freed and the workspace
+    /// changed all or nothing.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn change_workspace(
         &self,
         id: &WorkspaceId,
+        caller: &UserId,
         patch: &WorkspacePatch,
     ) -> Result<WorkspaceOutcome, RepositoryError> {
-        settle(CHANGE, || self.try_to_change(id, patch)).await
+        settle(CHANGE, || self.try_to_change(id, caller, patch)).await
     }
 
     /// `None` if the workspace got another slug in the meantime.
     async fn try_to_change(
         &self,
         id: &WorkspaceId,
+        caller: &UserId,
         patch: &WorkspacePatch,
     ) -> Result<Option<WorkspaceOutcome>, RepositoryError> {
         let Some(current) = self.workspace(id).await? else { return Ok(Some(WorkspaceOutcome::NoWorkspace)) };
-        match &patch.slug {
-            _ if current.changed_by(patch) == current => Ok(Some(WorkspaceOutcome::Changed(current))),
-            Some(slug) if *slug != current.slug => self.change_with_slug(&current, slug, patch).await,
-            _ => self.change_without_slug(&current, patch).await,
+        if current.changed_by(patch) == current {
+            return Ok(Some(WorkspaceOutcome::Changed(current)));
         }
-    }
-
-    async fn change_without_slug(
-        &self,
-        current: &Workspace,
-        patch: &WorkspacePatch,
-    ) -> Result<Option<WorkspaceOutcome>, RepositoryError> {
-        let changes = Changes::of(patch);
-        let update = self
-            .0
-            .client
-            .update_item()
-            .table_name(&self.0.name)
-            .set_key(Some(workspace_key(&current.id).into_item()))
-            .update_expression(&changes.expression)
-            .condition_expression("slug = :standing")
-            .set_expression_attribute_names(Some(changes.names))
-            .set_expression_attribute_values(Some(changes.values))
-            .expression_attribute_values(":standing", text(&current.slug))
-            .return_values(ReturnValue::AllNew);
-        match despite_transactions(|| update.clone().send()).await.map_err(SdkError::into_service_error) {
-            Ok(updated) => {
-                let item: WorkspaceItem = from_item(CHANGE, updated.attributes.unwrap_or_default())?;
-                Ok(Some(WorkspaceOutcome::Changed(item.into())))
-            }
-            Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(None),
-            Err(error) => Err(RepositoryError::unavailable(CHANGE)(error)),
+        let mut transaction = Transaction::new(CHANGE)
+            .and(self.caller_is_admin(id, caller)?, Some(WorkspaceOutcome::CallerNotAdmin))
+            .and(self.workspace_change(&current, patch)?, None);
+        if let Some(slug) = patch.slug.as_ref().filter(|slug| **slug != current.slug) {
+            transaction = transaction
+                .and(self.slug_claim(&current, slug)?, Some(WorkspaceOutcome::SlugTaken))
+                .and(self.slug_release(&current)?, None);
         }
-    }
-
-    async fn change_with_slug(
-        &self,
-        current: &Workspace,
-        slug: &WorkspaceSlug,
-        patch: &WorkspacePatch,
-    ) -> Result<Option<WorkspaceOutcome>, RepositoryError> {
-        let taken = SlugItem { key: slug_key(slug), workspace_id: current.id.clone() };
-        // It may be the workspace's own, if a request for the same slug was faster: then the workspace's row refuses.
-        let is_free = "attribute_not_exists(pk) OR workspace_id = :workspace";
-        let transaction = Transaction::new(CHANGE)
-            .and(
-                self.0.put_if(CHANGE, &taken, is_free, Some((":workspace", text(&current.id))))?,
-                Some(WorkspaceOutcome::SlugTaken),
-            )
-            .and(self.slug_release(current)?, None)
-            .and(self.workspace_change(current, patch)?, None);
         Ok(match transaction.send(&self.0.client).await? {
             // Another change of name or settings may have come before: what stands there now has all of them.
-            Sent::Committed => self.workspace(&current.id).await?.map(WorkspaceOutcome::Changed),
+            Sent::Committed => self.workspace(id).await?.map(WorkspaceOutcome::Changed),
             Sent::Refused(refusal) => refusal,
             Sent::InConflict => None,
         })
+    }
+
+    fn slug_claim(&self, current: &Workspace, slug: &WorkspaceSlug) -> Result<TransactWriteItem, RepositoryError> {
+        let claim = SlugItem { key: slug_key(slug), workspace_id: current.id.clone() };
+        // It may be the workspace's own, if a request for the same slug was faster: then the workspace's row refuses.
+        let is_free = "attribute_not_exists(pk) OR workspace_id = :workspace";
+        self.0.put_if(CHANGE, &claim, is_free, [(":workspace", text(&current.id))])
     }
 
     fn slug_release(&self, current: &Workspace) -> Result<TransactWriteItem, RepositoryError> {

@@ -148,28 +148,35 @@ async fn a_new_workspace_has_its_founder_as_its_only_member() {
 #[tokio::test]
 async fn a_new_slug_frees_the_old_one_and_a_taken_one_changes_nothing() {
     let db = TestDynamoDb::start();
-    let ada = found(&db, "ada@example.com", "engines").await.membership.workspace;
-    let bob = found(&db, "bob@example.com", "mills").await.membership.workspace;
-    let change = async |workspace, patch: WorkspacePatch| db.users().change_workspace(workspace, &patch).await.unwrap();
+    let ada = found(&db, "ada@example.com", "engines").await;
+    let bob = found(&db, "bob@example.com", "mills").await;
+    let change = async |somebody: &Registration, patch: WorkspacePatch| {
+        let workspace = &somebody.membership.workspace;
+        db.users().change_workspace(workspace, &somebody.account.id, &patch).await.unwrap()
+    };
 
-    let before = db.users().workspace(&ada).await.unwrap().unwrap();
+    let before = db.users().workspace(&ada.membership.workspace).await.unwrap().unwrap();
     let named = WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..to_slug("mills") };
     assert_eq!(change(&ada, named).await, WorkspaceOutcome::SlugTaken);
-    assert_eq!(db.users().workspace(&ada).await.unwrap(), Some(before.clone()));
+    assert_eq!(db.users().workspace(&ada.membership.workspace).await.unwrap(), Some(before.clone()));
 
     let moved = Workspace { slug: slug("looms"), ..before.clone() };
     assert_eq!(change(&ada, to_slug("looms")).await, WorkspaceOutcome::Changed(moved.clone()));
     assert_eq!(change(&ada, to_slug("looms")).await, WorkspaceOutcome::Changed(moved));
     assert!(matches!(change(&bob, to_slug("engines")).await, WorkspaceOutcome::Changed(_)));
-    assert_eq!((slugs_of(&db, &ada), slugs_of(&db, &bob)), (vec!["looms".to_owned()], vec!["engines".to_owned()]));
-    let nowhere = change(&WorkspaceId::generate(), to_slug("nowhere")).await;
+    assert_eq!(
+        (slugs_of(&db, &ada.membership.workspace), slugs_of(&db, &bob.membership.workspace)),
+        (vec!["looms".to_owned()], vec!["engines".to_owned()])
+    );
+    let nowhere = WorkspaceId::generate();
+    let nowhere = db.users().change_workspace(&nowhere, &ada.account.id, &to_slug("nowhere")).await.unwrap();
     assert_eq!(nowhere, WorkspaceOutcome::NoWorkspace);
 }
 
 #[tokio::test]
 async fn changes_at_once_lose_no_slug_and_leave_no_second_one() {
     let db = TestDynamoDb::start();
-    let ada = found(&db, "ada@example.com", "engines").await.membership.workspace;
+    let ada = found(&db, "ada@example.com", "engines").await;
     let users = db.users();
     let settings = WorkspaceSettings::try_from(r#"{"theme":"dark"}"#.to_owned()).unwrap();
     let patches = [
@@ -180,27 +187,50 @@ async fn changes_at_once_lose_no_slug_and_leave_no_second_one() {
         WorkspacePatch { settings: Some(settings.clone()), ..to_slug("wheels") },
     ];
 
-    let outcomes = join_all(patches.iter().map(|patch| users.change_workspace(&ada, patch))).await;
+    let outcomes =
+        join_all(patches.iter().map(|patch| users.change_workspace(&ada.membership.workspace, &ada.account.id, patch)))
+            .await;
 
     for (patch, outcome) in patches.iter().zip(outcomes) {
         let WorkspaceOutcome::Changed(_) = outcome.unwrap() else { panic!("{patch:?} was refused") };
     }
-    let workspace = db.users().workspace(&ada).await.unwrap().unwrap();
+    let workspace = db.users().workspace(&ada.membership.workspace).await.unwrap().unwrap();
     assert_eq!((workspace.name.as_str(), workspace.settings), ("Looms", settings));
-    assert_eq!(slugs_of(&db, &ada), [workspace.slug.as_str()]);
+    assert_eq!(slugs_of(&db, &ada.membership.workspace), [workspace.slug.as_str()]);
 }
 
 #[tokio::test]
 async fn of_two_workspaces_one_gets_a_slug() {
     let db = TestDynamoDb::start();
-    let ada = found(&db, "ada@example.com", "engines").await.membership.workspace;
-    let bob = found(&db, "bob@example.com", "mills").await.membership.workspace;
+    let ada = found(&db, "ada@example.com", "engines").await;
+    let bob = found(&db, "bob@example.com", "mills").await;
     let (users, patch) = (db.users(), to_slug("looms"));
 
-    let outcomes = join_all([&ada, &bob].map(|workspace| users.change_workspace(workspace, &patch))).await;
+    let outcomes =
+        join_all([&ada, &bob].map(|one| users.change_workspace(&one.membership.workspace, &one.account.id, &patch)))
+            .await;
 
     let taken = outcomes.into_iter().filter(|outcome| matches!(outcome, Ok(WorkspaceOutcome::SlugTaken))).count();
-    assert_eq!((taken, slugs_of(&db, &ada).len(), slugs_of(&db, &bob).len()), (1, 1, 1));
+    assert_eq!(
+        (taken, slugs_of(&db, &ada.membership.workspace).len(), slugs_of(&db, &bob.membership.workspace).len()),
+        (1, 1, 1)
+    );
+}
+
+#[tokio::test]
+async fn whoever_is_no_admin_any_more_changes_nothing() {
+    let db = TestDynamoDb::start();
+    let (workspace, ada, bob) = two_admins(&db).await;
+    db.users().change_role(&workspace, &ada, &bob, Role::Member).await.unwrap();
+    let before = db.scan("UsersTable");
+    let name = WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..WorkspacePatch::default() };
+
+    for (who, patch) in [(&bob, to_slug("looms")), (&bob, name), (&UserId::generate(), to_slug("looms"))] {
+        let outcome = db.users().change_workspace(&workspace, who, &patch).await.unwrap();
+        assert_eq!(outcome, WorkspaceOutcome::CallerNotAdmin, "{patch:?}");
+    }
+
+    assert_eq!(db.scan("UsersTable"), before);
 }
 
 #[tokio::test]
@@ -382,7 +412,7 @@ async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_fai
     let demoted = users.change_role(&workspace, &ada, &bob, Role::Member).await.unwrap();
     assert!(matches!(demoted, MemberOutcome::Done(Member { role: Role::Member, .. })));
     faults.plan_all(conflicts);
-    let changed = users.change_workspace(&workspace, &to_slug("looms")).await.unwrap();
+    let changed = users.change_workspace(&workspace, &ada, &to_slug("looms")).await.unwrap();
     assert!(matches!(changed, WorkspaceOutcome::Changed(_)));
 
     faults.plan(Some((1, Fault::Cancelled(Cancellation::Throttling))));
@@ -412,10 +442,10 @@ async fn a_workspace_costs_what_the_chart_says() {
     users.workspace(workspace).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "reading it");
     let name = WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..WorkspacePatch::default() };
-    users.change_workspace(workspace, &name).await.unwrap();
-    assert_eq!(spent(), (1.0, 1.0), "a new name");
-    users.change_workspace(workspace, &to_slug("looms")).await.unwrap();
-    assert_eq!(spent(), (2.0, 6.0), "a new slug");
+    users.change_workspace(workspace, caller, &name).await.unwrap();
+    assert_eq!(spent(), (2.0, 4.0), "a new name");
+    users.change_workspace(workspace, caller, &to_slug("looms")).await.unwrap();
+    assert_eq!(spent(), (2.0, 8.0), "a new slug");
     users.members(workspace).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "the members");
     users.add_member(workspace, caller, &bob).await.unwrap();
