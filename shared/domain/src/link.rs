@@ -161,14 +161,25 @@ pub enum Record<L> {
     Tombstone(Tombstone),
 }
 
+impl<L> Record<L> {
+    /// What both have, under the names that they have for it.
+    fn common<'a, T>(
+        &'a self,
+        of_link: impl Fn(&'a L) -> &'a T,
+        of_tombstone: impl Fn(&'a Tombstone) -> &'a T,
+    ) -> &'a T {
+        match self {
+            Self::Link(link) => of_link(link),
+            Self::Tombstone(tombstone) => of_tombstone(tombstone),
+        }
+    }
+}
+
 impl Record<RedirectTarget> {
     /// The workspace that it belongs or belonged to.
     #[must_use]
     pub fn workspace(&self) -> &WorkspaceId {
-        match self {
-            Self::Link(link) => &link.workspace,
-            Self::Tombstone(tombstone) => &tombstone.workspace,
-        }
+        self.common(|link| &link.workspace, |tombstone| &tombstone.workspace)
     }
 
     /// Whether it was removed with everything about it.
@@ -182,19 +193,13 @@ impl Record<Link> {
     /// The workspace that it belongs or belonged to.
     #[must_use]
     pub fn workspace(&self) -> &WorkspaceId {
-        match self {
-            Self::Link(link) => &link.workspace,
-            Self::Tombstone(tombstone) => &tombstone.workspace,
-        }
+        self.common(|link| &link.workspace, |tombstone| &tombstone.workspace)
     }
 
     /// Who created the link.
     #[must_use]
     pub fn owner(&self) -> &UserId {
-        match self {
-            Self::Link(link) => &link.owner,
-            Self::Tombstone(tombstone) => &tombstone.owner,
-        }
+        self.common(|link| &link.owner, |tombstone| &tombstone.owner)
     }
 }
 

@@ -10,7 +10,7 @@ use linklet_domain::{Day, EventId, LinkStats, ShortCode, Timestamp, WorkspaceId}
 
 use super::{
     Bucket, CommitOutcome, DayItem, Milestone, MilestoneItem, PURGED_AT, PastItem, StatsTable, TOTAL, TotalItem,
-    day_key, is_contended, is_purge_mark, partition, seen_partition,
+    day_key, is_purge_mark, partition, seen_partition,
 };
 use crate::{
     RepositoryError,
@@ -125,12 +125,7 @@ impl StatsTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn correct(&self, correction: &Correction<'_>) -> Result<CommitOutcome, RepositoryError> {
-        let actions = self.corrections(correction)?;
-        match self.0.client.transact_write_items().set_transact_items(Some(actions)).send().await {
-            Ok(_) => Ok(CommitOutcome::Committed),
-            Err(error) if is_contended(&error) => Ok(CommitOutcome::Contended),
-            Err(error) => Err(RepositoryError::unavailable(CORRECT)(error)),
-        }
+        self.transact(CORRECT, self.corrections(correction)?).await
     }
 
     fn corrections(&self, correction: &Correction<'_>) -> Result<Vec<TransactWriteItem>, RepositoryError> {

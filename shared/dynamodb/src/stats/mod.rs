@@ -5,8 +5,9 @@
 
 mod correction;
 mod item;
+mod snapshot;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::{
     Client,
@@ -25,6 +26,8 @@ use self::item::{
     day_key, day_sort_key, partition, seen_partition, total_key, workspace_partition,
 };
 pub(crate) use self::item::{MILESTONE_PREFIX, MilestoneItem};
+use self::snapshot::needed_for;
+pub use self::snapshot::{Room, Snapshot};
 use crate::{
     RepositoryError,
     item::{Item, Key, Table, despite_transactions, from_item, number, text, to_item},
@@ -36,74 +39,6 @@ const COUNT: &str = "count clicks";
 /// The table of statistics.
 #[derive(Debug, Clone)]
 pub struct StatsTable(Table);
-
-/// A link's statistics as they were read, with what counting some events needs to know.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Snapshot {
-    stats: LinkStats,
-    seen: BTreeMap<Bucket, BTreeSet<Rest>>,
-    is_purged: bool,
-}
-
-impl Snapshot {
-    /// The statistics to fold clicks into.
-    #[must_use]
-    pub fn stats(&self) -> &LinkStats {
-        &self.stats
-    }
-
-    /// Whether the link was purged, so that nothing is counted for it any more.
-    #[must_use]
-    pub fn is_purged(&self) -> bool {
-        self.is_purged
-    }
-
-    fn read(code: &ShortCode, items: Vec<Item>) -> Result<Self, RepositoryError> {
-        let seen_partition = text(&seen_partition(code));
-        let (seen, items): (Vec<_>, Vec<_>) =
-            items.into_iter().partition(|item| item.get("pk") == Some(&seen_partition));
-        let is_purged = items.iter().any(is_purge_mark);
-        Ok(Self { stats: read_stats(LOAD, items)?, seen: read_seen(LOAD, seen)?, is_purged })
-    }
-
-    /// Whether counting these events changes the past.
-    fn lacks_past(&self, events: &[(EventId, Day)]) -> bool {
-        let totals = &self.stats.totals;
-        let newest = events.iter().map(|(_, day)| *day).max();
-        newest.is_some_and(|newest| totals.is_settling_due(newest))
-            || events.iter().any(|(_, day)| totals.is_past(*day))
-    }
-
-    /// Whether an event, one of those that the snapshot was loaded for, was counted before.
-    #[must_use]
-    pub fn has_counted(&self, event: &EventId) -> bool {
-        let (bucket, rest) = Bucket::of(event);
-        self.seen.get(&bucket).is_some_and(|ids| ids.contains(&rest))
-    }
-}
-
-/// What a transaction holds: DynamoDB allows 100 rows.
-#[derive(Debug, Default)]
-pub struct Room {
-    events: usize,
-    buckets: BTreeSet<Bucket>,
-    days: BTreeSet<Day>,
-}
-
-impl Room {
-    const MAX_ROWS: usize = 100;
-    /// The total, the past, and the most milestones that 500 events can pass: 3 → 503 passes 10 and 100.
-    const OTHER_ROWS: usize = 4;
-    const MAX_EVENTS: usize = 500;
-
-    /// Makes room for one more event, if there is any.
-    pub fn take(&mut self, event: &EventId, day: Day) -> bool {
-        self.events += 1;
-        self.buckets.insert(Bucket::of(event).0);
-        self.days.insert(day);
-        self.events <= Self::MAX_EVENTS && self.buckets.len() + self.days.len() + Self::OTHER_ROWS <= Self::MAX_ROWS
-    }
-}
 
 /// A milestone that a transaction reaches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -211,11 +146,18 @@ impl StatsTable {
     /// # Errors
     /// When DynamoDB can't be reached; whether the events are counted is then unknown, and counting them again is safe.
     pub async fn commit(&self, counting: &Counting<'_>) -> Result<CommitOutcome, RepositoryError> {
-        let sent = self.0.client.transact_write_items().set_transact_items(Some(self.actions(counting)?)).send().await;
-        match sent {
+        self.transact(COUNT, self.actions(counting)?).await
+    }
+
+    async fn transact(
+        &self,
+        operation: &'static str,
+        actions: Vec<TransactWriteItem>,
+    ) -> Result<CommitOutcome, RepositoryError> {
+        match self.0.client.transact_write_items().set_transact_items(Some(actions)).send().await {
             Ok(_) => Ok(CommitOutcome::Committed),
             Err(error) if is_contended(&error) => Ok(CommitOutcome::Contended),
-            Err(error) => Err(RepositoryError::unavailable(COUNT)(error)),
+            Err(error) => Err(RepositoryError::unavailable(operation)(error)),
         }
     }
 
@@ -443,30 +385,12 @@ impl StatsTable {
     }
 }
 
-/// The rows that counting these events reads.
-fn needed_for(code: &ShortCode, events: &[(EventId, Day)]) -> Vec<Key> {
-    let days: BTreeSet<Day> = events.iter().map(|(_, day)| *day).collect();
-    let buckets: BTreeSet<Bucket> = events.iter().map(|(event, _)| Bucket::of(event).0).collect();
-    std::iter::once(total_key(code))
-        .chain(days.into_iter().map(|day| day_key(code, day)))
-        .chain(buckets.into_iter().map(|bucket| bucket.key(code)))
-        .collect()
-}
-
 fn by_bucket(events: &[EventId]) -> BTreeMap<Bucket, Vec<Rest>> {
     let mut buckets: BTreeMap<Bucket, Vec<Rest>> = BTreeMap::new();
     for (bucket, rest) in events.iter().map(Bucket::of) {
         buckets.entry(bucket).or_default().push(rest);
     }
     buckets
-}
-
-fn read_seen(operation: &'static str, items: Vec<Item>) -> Result<BTreeMap<Bucket, BTreeSet<Rest>>, RepositoryError> {
-    items
-        .into_iter()
-        .map(|item| from_item::<SeenItem>(operation, item))
-        .map(|item| item.map(|item| (item.bucket(), item.event_ids)))
-        .collect()
 }
 
 fn read_stats(operation: &'static str, items: Vec<Item>) -> Result<LinkStats, RepositoryError> {
@@ -539,26 +463,5 @@ mod tests {
         for code in ["None", "ValidationError", "ItemCollectionSizeLimitExceeded"] {
             assert!(!passes(&reason(code)), "{code}");
         }
-    }
-
-    #[test]
-    fn a_transaction_has_room_for_its_days_totals_past_and_milestones() {
-        let today = Timestamp::now().day();
-        let apart = |number: usize| EventId::parse(&format!("0198c0de-{number:04x}-7000-8000-000000000001")).unwrap();
-        let mut room = Room::default();
-
-        // Each id in a bucket of its own: with one day, the total, the past and two milestones that is 100 rows.
-        assert!((0..95).all(|number| room.take(&apart(number * 256), today)));
-        assert!(!room.take(&apart(95 * 256), today));
-    }
-
-    #[test]
-    fn events_of_one_moment_take_one_row() {
-        let today = Timestamp::now().day();
-        let together = |number: usize| EventId::parse(&format!("0198c0de-0000-7000-8000-{number:012x}")).unwrap();
-        let mut room = Room::default();
-
-        assert!((0..500).all(|number| room.take(&together(number), today)));
-        assert!(!room.take(&together(500), today));
     }
 }
