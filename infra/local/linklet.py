@@ -253,6 +253,8 @@ class System:
     def up(self, port: int | None) -> Emulator:
         check_python()
         check_cargo()
+        if self.running() is None:
+            check_port(port or DEFAULT_PORT)  # now, and not after minutes of building
         tools = {tool: install(tool) for tool in ("emulator", "sam")}
         build()
         with locked(self.folder):
@@ -280,9 +282,7 @@ class System:
         return emulator
 
     def start(self, home: Path, port: int) -> Emulator:
-        if port_is_taken(port):
-            free = next(number for number in range(port + 1, 65536) if not port_is_taken(number))
-            raise Failure(f"Port {port} is used by another program; run `make up LINKLET_PORT={free}`.")
+        check_port(port)
         self.scratch.mkdir(parents=True)
         # The functions inherit this environment, so it holds nothing of the caller's but what programs need to run.
         inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
@@ -416,6 +416,12 @@ def port_is_taken(port: int) -> bool:
         except OSError:
             return True
     return False
+
+
+def check_port(port: int) -> None:
+    if port_is_taken(port):
+        free = next(number for number in range(port + 1, 65536) if not port_is_taken(number))
+        raise Failure(f"Port {port} is used by another program; run `make up LINKLET_PORT={free}`.")
 
 
 def free_port() -> int:
