@@ -53,10 +53,11 @@ def messages(queue: str, hold: int, until: float) -> Iterator[dict[str, Any]]:
 
 
 def show(queue: str) -> int:
-    """Prints the messages and leaves them where they are."""
-    count = 0
-    for message in messages(queue, hold=10, until=now()):
-        count += 1
+    """Prints the messages and leaves them where they are, for a redrive to find right afterwards."""
+    shown = list(messages(queue, hold=HOLD_SECONDS, until=now()))
+    for message in shown:
+        release(queue, message)
+    for message in shown:
         sent = datetime.fromtimestamp(int(message["Attributes"]["SentTimestamp"]) / 1000, UTC)
         print(f"--- {message['MessageId']}, sent {sent:%Y-%m-%d %H:%M:%S} UTC")
         for name, value in message.get("MessageAttributes", {}).items():
@@ -65,8 +66,23 @@ def show(queue: str) -> int:
             print(json.dumps(json.loads(message["Body"]), indent=2, ensure_ascii=False))
         except ValueError:
             print(message["Body"])
-    print(f"{count} message(s).")
+    print(f"{len(shown)} message(s).")
+    say_hidden(queue)
     return 0
+
+
+def release(queue: str, message: dict[str, Any]) -> None:
+    boto3.client("sqs").change_message_visibility(
+        QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=0
+    )
+
+
+def say_hidden(queue: str) -> None:
+    """Says if somebody else has messages at this moment: otherwise a queue would look empty that isn't."""
+    name = "ApproximateNumberOfMessagesNotVisible"
+    answer = boto3.client("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=[name])
+    if hidden := int(answer["Attributes"][name]):
+        print(f"{hidden} more are being worked on by somebody else; look again in {HOLD_SECONDS // 60} minutes.")
 
 
 def move(source: str, destination: str) -> int:
@@ -79,25 +95,30 @@ def move(source: str, destination: str) -> int:
         sqs.delete_message(QueueUrl=source, ReceiptHandle=message["ReceiptHandle"])
         count += 1
     print(f"{count} message(s) sent back.")
+    say_hidden(source)
     return 0
 
 
 def relay_again(source: str, function: str) -> int:
     sqs = boto3.client("sqs")
-    done = failed = 0
+    done = 0
+    kept: list[dict[str, Any]] = []
     for message in messages(source, HOLD_SECONDS, until=now()):
         try:
             records = records_of(message["Body"])
             invoke(function, records)
         except Failure as failure:
             print(f"{message['MessageId']} stays: {failure}", file=sys.stderr)
-            failed += 1
+            kept.append(message)
             continue
         sqs.delete_message(QueueUrl=source, ReceiptHandle=message["ReceiptHandle"])
         print(f"{message['MessageId']}: {len(records)} record(s) relayed")
         done += 1
-    print(f"{done} message(s) done, {failed} left.")
-    return 1 if failed else 0
+    for message in kept:
+        release(source, message)
+    print(f"{done} message(s) done, {len(kept)} left.")
+    say_hidden(source)
+    return 1 if kept else 0
 
 
 def records_of(body: str) -> list[dict[str, Any]]:
