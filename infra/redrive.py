@@ -35,6 +35,7 @@ def messages(queue: str, hold: int, until: float) -> Iterator[dict[str, Any]]:
     """Receives the messages that were sent before `until`, each once, so that one that comes back doesn't loop."""
     sqs = boto3.client("sqs")
     seen: set[str] = set()
+    younger: list[dict[str, Any]] = []
     misses = 0
     while misses < 3:  # a single empty answer does not mean an empty queue
         found = sqs.receive_message(
@@ -46,10 +47,13 @@ def messages(queue: str, hold: int, until: float) -> Iterator[dict[str, Any]]:
             MessageAttributeNames=["All"],
         ).get("Messages", [])
         fresh = [each for each in found if each["MessageId"] not in seen]
-        fresh = [each for each in fresh if int(each["Attributes"]["SentTimestamp"]) <= until * 1000]
         seen |= {each["MessageId"] for each in fresh}
-        misses = 0 if fresh else misses + 1
-        yield from fresh
+        wanted = [each for each in fresh if int(each["Attributes"]["SentTimestamp"]) <= until * 1000]
+        younger += [each for each in fresh if each not in wanted]
+        misses = 0 if wanted else misses + 1
+        yield from wanted
+    for message in younger:
+        release(queue, message)
 
 
 def show(queue: str) -> int:
@@ -82,7 +86,7 @@ def say_hidden(queue: str) -> None:
     name = "ApproximateNumberOfMessagesNotVisible"
     answer = boto3.client("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=[name])
     if hidden := int(answer["Attributes"][name]):
-        print(f"{hidden} more are being worked on by somebody else; look again in {HOLD_SECONDS // 60} minutes.")
+        print(f"In use by somebody else at this moment: {hidden}. Look again in {HOLD_SECONDS // 60} minutes.")
 
 
 def move(source: str, destination: str) -> int:
