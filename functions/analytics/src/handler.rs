@@ -21,6 +21,7 @@ use linklet_domain::{Day, EventId, MilestoneReached, ShortCode, Timestamp, Works
 use linklet_dynamodb::{ClicksTable, CommitOutcome, Counting, Milestone, RepositoryError, Snapshot, StatsTable};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
+    metrics::{self, Metric},
     publisher::Publisher,
     telemetry::chain,
 };
@@ -155,7 +156,8 @@ impl Analytics {
             None => CommitOutcome::Committed,
         };
         if outcome == CommitOutcome::Committed {
-            log_counted(code, &fresh, clicks.len() - fresh.len());
+            let messages: usize = clicks.iter().map(|click| click.message_ids.len()).sum();
+            report_counted(code, &fresh, messages - fresh.len());
         }
         Ok(outcome)
     }
@@ -236,7 +238,9 @@ fn backoff(attempt: u32) -> Duration {
 }
 
 /// The correlation ids of all counted clicks stand in one line, since a line per click would cost more than counting it.
-fn log_counted(code: &ShortCode, clicks: &[&Clicked], duplicates: usize) {
+fn report_counted(code: &ShortCode, clicks: &[&Clicked], duplicates: usize) {
+    metrics::add(Metric::ClicksCounted, clicks.len());
+    metrics::add(Metric::DedupeHits, duplicates);
     let ids: Vec<_> = clicks.iter().map(|click| click.correlation_id.as_str()).collect();
     tracing::info!(
         short_code = code.as_str(),

@@ -15,6 +15,7 @@ use linklet_domain::{Event, EventDetail, EventId, Notification, Timestamp};
 use linklet_dynamodb::{NotificationsTable, RepositoryError};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue, Received, Unreadable},
+    metrics::{self, Metric},
     telemetry::chain,
 };
 
@@ -135,7 +136,9 @@ impl Notify {
         }
         if let Some(mailer) = &self.mailer {
             let address = self.notifications.owner_email(&notification.user).await?;
-            mailer.send(notification, &address.ok_or(DeliveryError::UnknownAddress)?).await?;
+            let sent = mailer.send(notification, &address.ok_or(DeliveryError::UnknownAddress)?).await;
+            metrics::add(if sent.is_ok() { Metric::MailsSent } else { Metric::MailsFailed }, 1);
+            sent?;
         }
         self.notifications.mark_sent(notification, Timestamp::now()).await?;
         Ok(())

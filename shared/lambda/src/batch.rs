@@ -15,7 +15,12 @@ use lambda_runtime::{LambdaEvent, service_fn};
 use linklet_domain::Event;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{StartError, publisher::sendable, telemetry::chain};
+use crate::{
+    StartError,
+    metrics::{self, Metric},
+    publisher::sendable,
+    telemetry::chain,
+};
 
 /// A message that could be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,7 +145,7 @@ where
     let consumer = &consumer;
     lambda_runtime::run(service_fn(async |event: LambdaEvent<Batch>| {
         // Boxed, since the types of nested futures get deeper than the compiler follows.
-        Ok::<_, StartError>(Box::pin(consumer.consume(event.payload)).await)
+        Ok::<_, StartError>(Box::pin(metrics::scope(consumer.consume(event.payload))).await)
     }))
     .await
 }
@@ -148,11 +153,16 @@ where
 /// Logs a batch's line.
 pub fn log(records: usize, failed: usize, started: Instant) {
     static IS_WARM: AtomicBool = AtomicBool::new(false);
+    let cold_start = !IS_WARM.swap(true, Ordering::Relaxed);
+    metrics::add(Metric::BatchSize, records);
+    metrics::add(Metric::BatchFailures, failed);
+    metrics::add(Metric::ColdStarts, cold_start.into());
     tracing::info!(
         records,
         failed,
         duration_ms = started.elapsed().as_secs_f64() * 1_000.0,
-        cold_start = !IS_WARM.swap(true, Ordering::Relaxed),
+        cold_start,
+        emf = metrics::embedded(),
         "batch processed"
     );
 }

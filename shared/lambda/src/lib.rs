@@ -5,6 +5,7 @@
 //! - [`batch`]: the loop of a consumer, batch item failures, and the dead-letter queue for unreadable messages
 //! - [`publisher`]: sending events to a queue
 //! - [`link_view`]: a link as the API shows it
+//! - [`metrics`]: what is counted on the way
 //! - [`config`], [`secrets`], [`aws`], [`telemetry`]: start-up
 
 pub mod aws;
@@ -13,6 +14,7 @@ pub mod config;
 pub mod http;
 pub mod identity;
 pub mod link_view;
+pub mod metrics;
 pub mod publisher;
 pub mod secrets;
 pub mod telemetry;
@@ -26,6 +28,9 @@ pub type StartError = lambda_runtime::Error;
 /// line that names the cause, such as a missing environment variable.
 pub async fn start(service: &'static str, function: impl Future<Output = Result<(), StartError>>) -> ExitCode {
     telemetry::init(service);
+    if let Some(namespace) = config::optional("METRICS_NAMESPACE") {
+        metrics::write_to(namespace);
+    }
     match function.await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -134,7 +134,11 @@ impl Visit for JsonVisitor<'_> {
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.write(field, value);
+        match field.name() {
+            // Members that `metrics` has written, and nothing from outside.
+            "emf" if self.result.is_ok() => self.result = self.writer.write_str(value),
+            _ => self.write(field, value),
+        }
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
@@ -189,6 +193,22 @@ mod tests {
         assert_eq!(lines[0]["status"], 200);
         assert_eq!(lines[0]["cold_start"], true);
         assert_eq!(lines[0]["message"], "answered");
+    }
+
+    #[test]
+    fn metrics_become_members_of_the_line() {
+        let lines = logged(|| tracing::info!(emf = Some(r#","_aws":{"Timestamp":1},"Requests":1"#), "answered"));
+
+        assert_eq!(lines[0]["_aws"]["Timestamp"], 1);
+        assert_eq!(lines[0]["Requests"], 1);
+        assert_eq!(lines[0]["message"], "answered");
+    }
+
+    #[test]
+    fn without_metrics_a_line_is_as_before() {
+        let lines = logged(|| tracing::info!(emf = None::<&str>, "answered"));
+
+        assert_eq!(lines[0].as_object().unwrap().len(), 4, "{}", lines[0]);
     }
 
     #[test]

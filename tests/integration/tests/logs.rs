@@ -11,7 +11,7 @@ use std::{
 };
 
 use linklet_domain::{Role, UserId, WorkspaceId};
-use linklet_lambda::{batch::Consumer, http::ShortUrls, telemetry};
+use linklet_lambda::{batch::Consumer, http::ShortUrls, metrics, telemetry};
 use linklet_notify::{Notify, Topic};
 use linklet_shorten::Shorten;
 use linklet_test_support::{
@@ -60,6 +60,7 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
     let writer = captured.clone();
     let lines = telemetry::lines("test", Level::DEBUG, move || writer.clone());
     tracing::subscriber::set_global_default(tracing_subscriber::registry().with(lines)).unwrap();
+    metrics::write_to("linklet".to_owned());
 
     RequestBuilder::new("POST", "/api/shorten")
         .token(&token)
@@ -76,7 +77,7 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
     relay(&db, &queues).consume(db.stream("LinksTable")).await;
     relay(&db, &queues).consume(db.stream("ClicksTable")).await;
     notify.consume(queue_batch(&queues.bodies("notify"))).await;
-    analytics(&db, &queues).consume(queue_batch(&queues.bodies("analytics"))).await;
+    metrics::observe(analytics(&db, &queues).consume(queue_batch(&queues.bodies("analytics")))).await;
     notify.consume(queue_batch(&["no event, but hunter2".to_owned()])).await;
 
     let lines = captured.lines();
@@ -94,6 +95,13 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
     for member in ["level", "time", "service", "method", "path", "status", "duration_ms", "cold_start"] {
         assert!(!answered[member].is_null(), "{member} is missing in {answered}");
     }
+    let metric = |message: &str, name: &str| -> f64 {
+        lines.iter().filter(|line| line["message"] == message).filter_map(|line| line[name].as_f64()).sum()
+    };
+    assert_eq!(answered["_aws"]["CloudWatchMetrics"][0]["Namespace"], "linklet");
+    assert_eq!((metric("request answered", "Requests"), metric("request answered", "Errors")), (2.0, 0.0));
+    assert!(metric("request answered", "Latency") > 0.0);
+    assert_eq!((metric("batch processed", "BatchSize"), metric("batch processed", "ClicksCounted")), (1.0, 1.0));
     for line in &lines {
         for secret in ["hunter2", "ada@example.com", "198.51.100.77", token.as_str()] {
             assert!(!line.to_string().contains(secret), "{line}");

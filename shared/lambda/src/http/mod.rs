@@ -28,7 +28,10 @@ pub use self::{
     response::{Response, html, json, json_text, no_content},
     short_urls::ShortUrls,
 };
-use crate::StartError;
+use crate::{
+    StartError,
+    metrics::{self, Metric},
+};
 
 /// What a function does with a request.
 pub trait Handler: Send + Sync {
@@ -50,7 +53,7 @@ pub async fn respond(handler: &impl Handler, request: lambda_http::Request) -> R
     let started = Instant::now();
     let request = Request::from(request);
     let span = tracing::info_span!("request", correlation_id = request.correlation_id().as_str());
-    async {
+    let answered = async {
         let mut response = match handler.handle(&request).await {
             Ok(response) => response,
             Err(error) => error.into_response(&request),
@@ -58,9 +61,9 @@ pub async fn respond(handler: &impl Handler, request: lambda_http::Request) -> R
         finish(&request, &mut response);
         log(&request, &response, started);
         response
-    }
-    .instrument(span)
-    .await
+    };
+    // Boxed, since the types of nested futures get deeper than the compiler follows.
+    metrics::scope(Box::pin(answered)).instrument(span).await
 }
 
 fn finish(request: &Request, response: &mut Response) {
@@ -77,12 +80,20 @@ fn finish(request: &Request, response: &mut Response) {
 
 fn log(request: &Request, response: &Response, started: Instant) {
     static IS_WARM: AtomicBool = AtomicBool::new(false);
+    let (status, duration_ms) = (response.status(), started.elapsed().as_secs_f64() * 1_000.0);
+    let cold_start = !IS_WARM.swap(true, Ordering::Relaxed);
+    metrics::add(Metric::Requests, 1);
+    metrics::record(Metric::Latency, duration_ms);
+    metrics::add(Metric::Errors, status.is_server_error().into());
+    metrics::add(Metric::Throttles, (status == StatusCode::TOO_MANY_REQUESTS).into());
+    metrics::add(Metric::ColdStarts, cold_start.into());
     tracing::info!(
         method = request.method().as_str(),
         path = request.path(),
-        status = response.status().as_u16(),
-        duration_ms = started.elapsed().as_secs_f64() * 1_000.0,
-        cold_start = !IS_WARM.swap(true, Ordering::Relaxed),
+        status = status.as_u16(),
+        duration_ms,
+        cold_start,
+        emf = metrics::embedded(),
         "request answered"
     );
 }

@@ -10,7 +10,10 @@ use linklet_dynamodb::{
     StatsTable,
     stream::{Change, change_of},
 };
-use linklet_lambda::batch::Consumer;
+use linklet_lambda::{
+    batch::Consumer,
+    metrics::{self, Metric},
+};
 use linklet_test_support::{FakeQueues, Outage, TestDynamoDb, click_event, event_batch, queue_batch};
 use serde_json::json;
 
@@ -62,6 +65,23 @@ async fn an_event_counts_once_however_often_it_is_delivered() {
 
     assert!(failed(&twice_in_one).is_empty() && failed(&again).is_empty());
     assert_eq!(counted(&db, "launch").await.totals.total_clicks, 1);
+}
+
+#[tokio::test]
+async fn what_was_counted_and_what_came_again_is_measured() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let analytics = analytics(&db, &queues);
+    let events = clicks("launch", 3);
+    analytics.consume(event_batch(&events[..1])).await;
+    let mut batch = event_batch(&[&events[..], &events[2..]].concat());
+    batch.records[1].body = Some("no event".to_owned());
+
+    let (_, measured) = metrics::observe(analytics.consume(batch)).await;
+
+    let of = |metric| measured.get(metric);
+    assert_eq!((of(Metric::BatchSize), of(Metric::BatchFailures)), (4.0, 0.0));
+    // The first was known, the second can't be read, the third came twice.
+    assert_eq!((of(Metric::ClicksCounted), of(Metric::DedupeHits)), (1.0, 2.0));
 }
 
 #[tokio::test]

@@ -5,7 +5,10 @@ use linklet_domain::{
     CorrelationId, EmailAddress, Event, EventDetail, EventId, MilestoneReached, Notification, NotificationStatus,
     Timestamp, UrlCreated, UserId, WorkspaceId,
 };
-use linklet_lambda::batch::{Consumer, DeadLetterQueue};
+use linklet_lambda::{
+    batch::{Consumer, DeadLetterQueue},
+    metrics::{self, Metric},
+};
 use linklet_notify::{Mailer, Notify, Topic};
 use linklet_test_support::{FakeNotifiers, FakeQueues, TestDynamoDb, click_event, event_batch, queue_batch};
 
@@ -147,19 +150,22 @@ async fn when_mail_fails_only_mail_is_repeated_and_at_last_it_stands_as_failed()
     fixture.outside.refuse_mail(true);
     let mut batch = event_batch(&[event]);
 
-    let first = fixture.notify(true).consume(batch.clone()).await;
+    let (first, measured) = metrics::observe(fixture.notify(true).consume(batch.clone())).await;
     let after_first = fixture.list(&user).await.remove(0).status;
     batch.records[0].attributes.insert("ApproximateReceiveCount".into(), "5".into());
     let last = fixture.notify(true).consume(batch.clone()).await;
     let after_last = fixture.list(&user).await.remove(0).status;
 
     assert_eq!((failed(&first).len(), after_first), (1, NotificationStatus::Pending));
+    assert_eq!((measured.get(Metric::MailsFailed), measured.get(Metric::BatchFailures)), (1.0, 1.0));
     assert_eq!((failed(&last).len(), after_last), (1, NotificationStatus::Failed));
     assert_eq!(fixture.outside.published().len(), 1);
 
     // The redrive after the repair.
     fixture.outside.refuse_mail(false);
-    assert!(failed(&fixture.notify(true).consume(batch).await).is_empty());
+    let (repaired, measured) = metrics::observe(fixture.notify(true).consume(batch)).await;
+    assert!(failed(&repaired).is_empty());
+    assert_eq!((measured.get(Metric::MailsSent), measured.get(Metric::MailsFailed)), (1.0, 0.0));
     assert_eq!(fixture.list(&user).await.remove(0).status, NotificationStatus::Sent);
     assert_eq!((fixture.outside.published().len(), fixture.outside.mails().len()), (1, 1));
 }

@@ -1,0 +1,225 @@
+//! Metrics, in the line that a request or batch logs anyway.
+//!
+//! CloudWatch reads them out of the log (the
+//! [embedded metric format](https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html)),
+//! so they cost no call and no time. The namespace is the stack's name, the dimension the function's.
+//!
+//! [`add`] works wherever a request or batch is being processed, however deep, and does nothing elsewhere.
+
+use std::{cell::RefCell, fmt::Write as _, future::Future, sync::OnceLock};
+
+use linklet_domain::Timestamp;
+
+/// What is measured. Only what is not zero is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    /// HTTP requests.
+    Requests,
+    /// From the request's arrival in the function to its answer, in milliseconds.
+    Latency,
+    /// Answers with a status of 500 or above.
+    Errors,
+    /// Answers with the status 429.
+    Throttles,
+    /// First requests or batches of an execution environment.
+    ColdStarts,
+    /// Redirects whose link was held in the execution environment.
+    CacheHits,
+    /// Clicks that were stored.
+    ClicksRecorded,
+    /// Clicks that could not be stored: the visitor was redirected, the click is lost.
+    ClicksDropped,
+    /// Clicks that were added to the statistics.
+    ClicksCounted,
+    /// Events that came again and were not counted again.
+    DedupeHits,
+    /// Messages or stream records in a batch.
+    BatchSize,
+    /// Of these, the ones that have to come again.
+    BatchFailures,
+    /// Mails that SES took.
+    MailsSent,
+    /// Mails that SES didn't take.
+    MailsFailed,
+    /// Requests that were let through because the table of limits could not be asked.
+    ThrottleUnavailable,
+    /// Times that the circuit breaker opened.
+    BreakerOpened,
+}
+
+impl Metric {
+    /// All there are.
+    pub const ALL: [Self; 16] = [
+        Self::Requests,
+        Self::Latency,
+        Self::Errors,
+        Self::Throttles,
+        Self::ColdStarts,
+        Self::CacheHits,
+        Self::ClicksRecorded,
+        Self::ClicksDropped,
+        Self::ClicksCounted,
+        Self::DedupeHits,
+        Self::BatchSize,
+        Self::BatchFailures,
+        Self::MailsSent,
+        Self::MailsFailed,
+        Self::ThrottleUnavailable,
+        Self::BreakerOpened,
+    ];
+
+    /// Its name in CloudWatch.
+    #[must_use]
+    pub fn name(self) -> String {
+        format!("{self:?}")
+    }
+
+    fn unit(self) -> &'static str {
+        match self {
+            Self::Latency => "Milliseconds",
+            _ => "Count",
+        }
+    }
+}
+
+/// What was measured while one request or batch was processed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Measured([f64; Metric::ALL.len()]);
+
+impl Measured {
+    /// The sum of what was added.
+    #[must_use]
+    pub fn get(&self, metric: Metric) -> f64 {
+        self.0[metric as usize]
+    }
+
+    /// The members that make a log line a metric, with a comma before each; nothing if nothing was measured.
+    fn embed(&self, namespace: &str, at: Timestamp) -> String {
+        let measured: Vec<Metric> = Metric::ALL.into_iter().filter(|metric| self.get(*metric) > 0.0).collect();
+        if measured.is_empty() {
+            return String::new();
+        }
+        let definitions: Vec<String> = measured
+            .iter()
+            .map(|metric| format!(r#"{{"Name":"{}","Unit":"{}"}}"#, metric.name(), metric.unit()))
+            .collect();
+        let mut text = format!(
+            r#","_aws":{{"Timestamp":{},"CloudWatchMetrics":[{{"Namespace":{},"Dimensions":[["service"]],"Metrics":[{}]}}]}}"#,
+            at.unix_millis(),
+            serde_json::Value::from(namespace),
+            definitions.join(","),
+        );
+        for metric in measured {
+            // Writing to a String can't fail.
+            let _ = write!(text, r#","{}":{}"#, metric.name(), self.get(metric));
+        }
+        text
+    }
+}
+
+tokio::task_local! {
+    static MEASURED: RefCell<Measured>;
+}
+
+static NAMESPACE: OnceLock<String> = OnceLock::new();
+
+/// Has metrics written from now on, under this namespace. The first call decides.
+pub fn write_to(namespace: String) {
+    let _ = NAMESPACE.set(namespace);
+}
+
+/// Processes a request or batch, and measures on the way.
+pub(crate) async fn scope<F: Future>(work: F) -> F::Output {
+    MEASURED.scope(RefCell::default(), work).await
+}
+
+/// Does something and tells what was measured meanwhile.
+pub async fn observe<F: Future>(work: F) -> (F::Output, Measured) {
+    scope(async {
+        let output = work.await;
+        (output, MEASURED.with(|measured| measured.borrow().clone()))
+    })
+    .await
+}
+
+/// Counts this many more of something.
+pub fn add(metric: Metric, count: usize) {
+    record(metric, count as f64);
+}
+
+/// Adds to a metric.
+pub fn record(metric: Metric, value: f64) {
+    // Outside of a request or batch there is no line to write it to.
+    let _ = MEASURED.try_with(|measured| measured.borrow_mut().0[metric as usize] += value);
+}
+
+/// What belongs into the log line of this request or batch: the field `emf` of the line. Nothing where no namespace is set, as
+/// on a developer's machine.
+pub(crate) fn embedded() -> Option<String> {
+    let namespace = NAMESPACE.get()?;
+    MEASURED.try_with(|measured| measured.borrow().embed(namespace, Timestamp::now())).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_measured_stands_in_the_members_that_cloudwatch_reads() {
+        let ((), measured) = observe(async {
+            add(Metric::Requests, 1);
+            add(Metric::ClicksRecorded, 2);
+            add(Metric::ClicksRecorded, 1);
+            record(Metric::Latency, 1.25);
+        })
+        .await;
+
+        let members = measured.embed("linklet", Timestamp::parse("2026-03-02T14:05:09.120Z").unwrap());
+
+        let line: Value = serde_json::from_str(&format!(r#"{{"service":"redirect"{members}}}"#)).unwrap();
+        let metrics = json!([
+            {"Name": "Requests", "Unit": "Count"},
+            {"Name": "Latency", "Unit": "Milliseconds"},
+            {"Name": "ClicksRecorded", "Unit": "Count"},
+        ]);
+        let directive = json!([{"Namespace": "linklet", "Dimensions": [["service"]], "Metrics": metrics}]);
+        assert_eq!(
+            line,
+            json!({
+                "service": "redirect",
+                "_aws": {"Timestamp": 1_772_460_309_120_i64, "CloudWatchMetrics": directive},
+                "Requests": 1, "Latency": 1.25, "ClicksRecorded": 3,
+            })
+        );
+    }
+
+    #[tokio::test]
+    async fn requests_that_are_processed_at_once_are_measured_apart() {
+        let work = async |count| {
+            add(Metric::BatchSize, count);
+            tokio::task::yield_now().await;
+            add(Metric::BatchSize, count);
+        };
+
+        let (((), one), ((), other)) = tokio::join!(observe(work(1)), observe(work(10)));
+
+        assert_eq!((one.get(Metric::BatchSize), other.get(Metric::BatchSize)), (2.0, 20.0));
+    }
+
+    #[test]
+    fn outside_of_a_request_nothing_is_measured() {
+        add(Metric::Requests, 1);
+
+        assert_eq!(embedded(), None);
+    }
+
+    #[test]
+    fn all_metrics_are_listed_in_their_order() {
+        for (position, metric) in Metric::ALL.into_iter().enumerate() {
+            assert_eq!(metric as usize, position, "{}", metric.name());
+        }
+        assert_eq!(Measured::default().embed("linklet", Timestamp::now()), "");
+    }
+}
