@@ -264,6 +264,9 @@ impl ApiKey {
     /// How many keys a workspace may have, expired ones included.
     pub const MAX_PER_WORKSPACE: usize = 100;
 
+    /// How precisely the last use is noted: a minute, so that a busy key costs one write in it.
+    pub const USE_NOTED_EVERY: Duration = Duration::from_secs(60);
+
     /// How long an expired key is still listed: 30 days.
     const KEPT_FOR: Duration = Duration::from_secs(30 * 86_400);
 
