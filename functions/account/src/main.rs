@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_account::Account;
 use linklet_dynamodb::UsersTable;
@@ -18,7 +17,7 @@ async fn run() -> Result<(), StartError> {
     let aws = aws::load().await;
     http::serve(Account {
         authenticator: Authenticator::load(&SecretsManager::new(&aws), &secret).await?,
-        users: UsersTable::new(DynamoDb::new(&aws), table),
+        users: UsersTable::new(aws::tables(&aws), table),
     })
     .await
 }

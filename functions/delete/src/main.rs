@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_delete::Delete;
 use linklet_dynamodb::LinksTable;
@@ -18,7 +17,7 @@ async fn run() -> Result<(), StartError> {
     let aws = aws::load().await;
     http::serve(Delete {
         authenticator: Authenticator::load(&SecretsManager::new(&aws), &secret).await?,
-        links: LinksTable::new(DynamoDb::new(&aws), links),
+        links: LinksTable::new(aws::tables(&aws), links),
     })
     .await
 }

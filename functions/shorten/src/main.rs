@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::LinksTable;
 use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator};
@@ -19,6 +18,6 @@ async fn run() -> Result<(), StartError> {
         .with_api_endpoint(config::optional("API_ENDPOINT"));
     let aws = aws::load().await;
     let authenticator = Authenticator::load(&SecretsManager::new(&aws), &secret).await?;
-    let links = LinksTable::new(DynamoDb::new(&aws), table);
+    let links = LinksTable::new(aws::tables(&aws), table);
     http::serve(Shorten::new(links, authenticator, short_urls)).await
 }

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{StartError, aws, config, http, identity::Authenticator};
@@ -17,7 +16,7 @@ async fn run() -> Result<(), StartError> {
     let (stats, links) = (config::required("STATS_TABLE")?, config::required("LINKS_TABLE")?);
     let (clicks, secret) = (config::required("CLICKS_TABLE")?, config::required("JWT_SECRET_ID")?);
     let aws = aws::load().await;
-    let dynamodb = DynamoDb::new(&aws);
+    let dynamodb = aws::tables(&aws);
     http::serve(Stats {
         authenticator: Authenticator::load(&SecretsManager::new(&aws), &secret).await?,
         stats: StatsTable::new(dynamodb.clone(), stats),

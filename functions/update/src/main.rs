@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::{LinksTable, StatsTable};
 use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator};
@@ -18,7 +17,7 @@ async fn run() -> Result<(), StartError> {
     let secret = config::required("JWT_SECRET_ID")?;
     let short_urls = ShortUrls::new(config::optional("PUBLIC_BASE_URL").as_deref());
     let aws = aws::load().await;
-    let dynamodb = DynamoDb::new(&aws);
+    let dynamodb = aws::tables(&aws);
     http::serve(Update {
         authenticator: Authenticator::load(&SecretsManager::new(&aws), &secret).await?,
         links: LinksTable::new(dynamodb.clone(), links),

@@ -5,10 +5,12 @@
 //! - [`batch`]: the loop of a consumer, batch item failures, and the dead-letter queue for unreadable messages
 //! - [`publisher`]: sending events to a queue
 //! - [`link_view`]: a link as the API shows it
+//! - [`breaker`]: what keeps requests from waiting for tables that don't answer
 //! - [`config`], [`secrets`], [`aws`], [`telemetry`]: start-up
 
 pub mod aws;
 pub mod batch;
+pub mod breaker;
 pub mod config;
 pub mod http;
 pub mod identity;
