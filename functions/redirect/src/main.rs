@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_domain::Salt;
 use linklet_dynamodb::{ClicksTable, LinksTable};
@@ -18,7 +17,7 @@ async fn run() -> Result<(), StartError> {
     let (links, clicks) = (config::required("LINKS_TABLE")?, config::required("CLICKS_TABLE")?);
     let (salt, edge) = (config::required("CLICK_SALT_ID")?, config::parsed("TRUSTED_EDGE")?);
     let aws = aws::load().await;
-    let dynamodb = DynamoDb::new(&aws);
+    let dynamodb = aws::tables(&aws);
     http::serve(Redirect {
         salt: Salt::parse(&secrets::current(&SecretsManager::new(&aws), &salt).await?)?,
         links: LinksTable::new(dynamodb.clone(), links),

@@ -6,10 +6,12 @@
 //! - [`publisher`]: sending events to a queue
 //! - [`link_view`]: a link as the API shows it
 //! - [`metrics`]: what is counted on the way
+//! - [`breaker`]: what keeps requests from waiting for tables that don't answer
 //! - [`config`], [`secrets`], [`aws`], [`telemetry`]: start-up
 
 pub mod aws;
 pub mod batch;
+pub mod breaker;
 pub mod config;
 pub mod http;
 pub mod identity;

@@ -6,6 +6,7 @@ mod health;
 mod links;
 mod list;
 mod notifications;
+mod outage;
 mod redirect;
 mod reuse;
 mod sample_events;
