@@ -1,6 +1,6 @@
 use linklet_domain::{EmailAddress, Role, Timestamp, UserId, WorkspaceId};
 use linklet_lambda::{
-    http::{Handler, respond},
+    http::{Handler, request_of, respond},
     identity::{Authenticator, TokenIssuer, TokenSecret},
 };
 use serde_json::{Value, json};
@@ -125,8 +125,8 @@ impl RequestBuilder {
 /// # Panics
 /// When the runtime can't read the event.
 pub async fn answer(handler: &impl Handler, event: &str) -> Answer {
-    let request = lambda_http::request::from_str(event).expect("an event of API Gateway");
-    let response = respond(handler, request).await;
+    let event = serde_json::from_str(event).expect("an event of API Gateway");
+    let response = respond(handler, request_of(event)).await;
     let (parts, body) = response.into_parts();
     let headers = parts
         .headers
