@@ -14,7 +14,7 @@ CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
 FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
 
 .DEFAULT_GOAL := help
-.PHONY: help up down url logs demo seed watch startapi test fmt lint unit template e2e bench dlq redrive reconcile deploy clean
+.PHONY: help up down url logs demo seed watch startapi test fmt deny lint unit template e2e fuzz bench dlq redrive reconcile deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -57,10 +57,14 @@ startapi: ## run the API with `sam local start-api`, variables from ENV_VARS
 
 # ----------------------------------------------------------------------------------------------------------------- Tests
 
-test: fmt lint unit template e2e ## run all checks and tests
+test: fmt deny lint unit template e2e ## run all checks and tests
 
 fmt: ## check the formatting
 	cargo fmt --all --check
+
+# DENY_ADVISORIES=required makes it a failure if the database of vulnerabilities can't be fetched.
+deny: ## check licences, versions, sources and known vulnerabilities of all crates
+	@$(PYTHON) infra/deny.py
 
 lint: ## clippy, warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings

@@ -1,7 +1,7 @@
 use linklet_domain::{EmailAddress, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::ApiKeysTable;
 use linklet_lambda::{
-    http::{Handler, Request, respond},
+    http::{Handler, Request, request_of, respond},
     identity::{Authenticator, TokenIssuer, TokenSecret, TokenVerifier},
 };
 use serde_json::{Value, json};
@@ -156,7 +156,7 @@ pub async fn answer(handler: &impl Handler, event: &str) -> Answer {
 }
 
 fn parsed(event: &str) -> lambda_http::Request {
-    lambda_http::request::from_str(event).expect("an event of API Gateway")
+    request_of(serde_json::from_str(event).expect("an event of API Gateway"))
 }
 
 async fn answered(handler: &impl Handler, request: impl Into<Request>) -> Answer {
