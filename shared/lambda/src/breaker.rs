@@ -19,6 +19,8 @@ use aws_sdk_dynamodb::{
 };
 use aws_smithy_types::config_bag::{Storable, StoreReplace};
 
+use crate::metrics::{self, Metric};
+
 /// Closed: calls go through, and failures in a row are counted. Open: nothing goes through. Half-open: one call does, the
 /// probe, and decides.
 #[derive(Debug)]
@@ -171,7 +173,10 @@ impl Breaker {
     fn report(&self, permit: Permit, result: CallResult) {
         let now = (self.clock)();
         match self.with_circuit(|circuit| circuit.report(permit, result, now)) {
-            Some(Change::Opened) => tracing::warn!("DynamoDB does not answer: the circuit breaker has opened"),
+            Some(Change::Opened) => {
+                metrics::add(Metric::BreakerOpened, 1);
+                tracing::warn!("DynamoDB does not answer: the circuit breaker has opened");
+            }
             Some(Change::Closed) => tracing::warn!("DynamoDB answers again: the circuit breaker has closed"),
             None => {}
         }

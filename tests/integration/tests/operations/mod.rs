@@ -6,27 +6,14 @@ mod functions;
 
 use std::collections::BTreeSet;
 
+use linklet_lambda::metrics::Metric;
 use linklet_test_support::Template;
 use serde_json::Value;
 
 /// The metrics that functions write, each with the dimension `service`.
-const METRICS: [&str; 15] = [
-    "BatchFailures",
-    "BatchSize",
-    "BreakerOpened",
-    "CacheHits",
-    "ClicksDropped",
-    "ClicksRecorded",
-    "ColdStarts",
-    "DedupeHits",
-    "Errors",
-    "Latency",
-    "MailsFailed",
-    "MailsSent",
-    "Requests",
-    "ThrottleUnavailable",
-    "Throttles",
-];
+fn metrics() -> BTreeSet<String> {
+    Metric::ALL.map(Metric::name).into()
+}
 
 /// A function's name in the log and in metrics: its folder's.
 fn services(template: &Template) -> BTreeSet<String> {

@@ -11,6 +11,7 @@ use linklet_dynamodb::{ClicksTable, CreateOutcome, Creation, LinksTable};
 use linklet_lambda::{
     breaker::{Breaker, Circuit},
     http::Edge,
+    metrics::{self, Metric},
 };
 use linklet_redirect::Redirect;
 use linklet_test_support::{
@@ -98,6 +99,16 @@ async fn after_five_failures_requests_are_refused_without_reaching_the_endpoint(
     assert_eq!(after.problem(), (503, "service unavailable".into()));
     assert_eq!(statuses(&redirect, 20).await, [503; 20]);
     assert_eq!(dynamodb.requests(), 5);
+}
+
+#[tokio::test]
+async fn failures_and_the_opening_are_measured() {
+    let bench = Bench::new().await;
+
+    let ((), measured) = metrics::observe(bench.open()).await;
+
+    assert_eq!((measured.get(Metric::Requests), measured.get(Metric::Errors)), (5.0, 5.0));
+    assert_eq!(measured.get(Metric::BreakerOpened), 1.0);
 }
 
 #[tokio::test]
