@@ -1,4 +1,4 @@
-//! Creates short links: one code for one URL in a workspace, one answer for one idempotency key.
+//! Creates short links: one code for one URL in a workspace, one answer for one idempotency key, and only so many a minute.
 
 mod new_link;
 
@@ -9,6 +9,7 @@ use linklet_dynamodb::{CreateOutcome, Creation, FirstAnswer, LinksTable, Reusabl
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json_text},
     identity::{Authenticator, Caller},
+    throttle::Throttle,
 };
 use serde::Serialize;
 
@@ -19,6 +20,7 @@ pub struct Shorten {
     links: LinksTable,
     authenticator: Authenticator,
     short_urls: ShortUrls,
+    throttle: Throttle,
     generate_code: CodeGenerator,
 }
 
@@ -28,8 +30,8 @@ pub type CodeGenerator = fn() -> Result<ShortCode, getrandom::Error>;
 impl Shorten {
     /// Codes come from the operating system's generator.
     #[must_use]
-    pub fn new(links: LinksTable, authenticator: Authenticator, short_urls: ShortUrls) -> Self {
-        Self { links, authenticator, short_urls, generate_code: ShortCode::generate }
+    pub fn new(links: LinksTable, authenticator: Authenticator, short_urls: ShortUrls, throttle: Throttle) -> Self {
+        Self { links, authenticator, short_urls, throttle, generate_code: ShortCode::generate }
     }
 
     /// The same with another source of codes.
@@ -46,6 +48,7 @@ impl Handler for Shorten {
         match (request.method(), request.segments().as_slice()) {
             (&Method::POST, ["api", "shorten"]) => {
                 let caller = self.authenticator.require(request, Role::Member).await?;
+                self.throttle.admit(request, &[self.throttle.sender(request)]).await?;
                 self.shorten(request, &caller).await
             }
             _ => Err(ApiError::NotFound("no such route")),

@@ -3,8 +3,11 @@
 use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_dynamodb::LinksTable;
-use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator};
+use linklet_domain::{LimitedRoute, Salt};
+use linklet_dynamodb::{LinksTable, ThrottleTable};
+use linklet_lambda::{
+    StartError, aws, config, http, http::ShortUrls, identity::Authenticator, secrets, throttle::Throttle,
+};
 use linklet_shorten::Shorten;
 
 #[tokio::main(flavor = "current_thread")]
@@ -13,11 +16,20 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (table, secret) = (config::required("LINKS_TABLE")?, config::required("JWT_SECRET_ID")?);
+    let (links, calls) = (config::required("LINKS_TABLE")?, config::required("THROTTLE_TABLE")?);
+    let (secret, salt) = (config::required("JWT_SECRET_ID")?, config::required("CLICK_SALT_ID")?);
+    let (limit, edge) = (config::parsed("SHORTEN_LIMIT_PER_MINUTE")?, config::parsed("TRUSTED_EDGE")?);
     let short_urls = ShortUrls::new(config::optional("PUBLIC_BASE_URL").as_deref())
         .with_api_endpoint(config::optional("API_ENDPOINT"));
     let aws = aws::load().await;
-    let authenticator = Authenticator::load(&SecretsManager::new(&aws), &secret).await?;
-    let links = LinksTable::new(aws::tables(&aws), table);
-    http::serve(Shorten::new(links, authenticator, short_urls)).await
+    let (tables, secrets) = (aws::tables(&aws), SecretsManager::new(&aws));
+    let (authenticator, salt) = tokio::join!(Authenticator::load(&secrets, &secret), secrets::current(&secrets, &salt));
+    let throttle = Throttle {
+        table: ThrottleTable::new(tables.clone(), calls),
+        route: LimitedRoute::Shorten,
+        limit,
+        edge,
+        salt: Salt::parse(&salt?)?,
+    };
+    http::serve(Shorten::new(LinksTable::new(tables, links), authenticator?, short_urls, throttle)).await
 }

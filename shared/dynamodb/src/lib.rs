@@ -11,6 +11,7 @@ mod links;
 mod notifications;
 mod stats;
 pub mod stream;
+mod throttle;
 mod users;
 
 pub use clicks::{ClicksTable, Purged};
@@ -19,4 +20,5 @@ pub use error::RepositoryError;
 pub use links::{BuryOutcome, CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, LinksTable, Reusable};
 pub use notifications::{Delivery, NotificationsTable};
 pub use stats::{CommitOutcome, Correction, Counting, Life, Milestone, Room, Snapshot, StatsTable};
+pub use throttle::{CountOutcome, ThrottleTable};
 pub use users::{MemberOutcome, RegisterOutcome, Registration, UsersTable, WorkspaceOutcome};

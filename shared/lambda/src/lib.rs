@@ -6,6 +6,7 @@
 //! - [`publisher`]: sending events to a queue
 //! - [`link_view`]: a link as the API shows it
 //! - [`breaker`]: what keeps requests from waiting for tables that don't answer
+//! - [`throttle`]: limits that are counted in a table
 //! - [`config`], [`secrets`], [`aws`], [`telemetry`]: start-up
 
 pub mod aws;
@@ -18,6 +19,7 @@ pub mod link_view;
 pub mod publisher;
 pub mod secrets;
 pub mod telemetry;
+pub mod throttle;
 
 use std::{future::Future, process::ExitCode};
 

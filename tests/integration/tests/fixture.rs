@@ -6,10 +6,19 @@ use std::{
 };
 
 use linklet_analytics::{Analytics, Clients};
-use linklet_domain::{Client, CorrelationId, CountedClick, Device, IpHash, LinkStats, Salt, Timestamp, Visitor};
-use linklet_lambda::{batch::DeadLetterQueue, http::Edge, publisher::Publisher};
-use linklet_redirect::Redirect;
+use linklet_domain::{
+    Client, CorrelationId, CountedClick, Device, IpHash, LimitedRoute, LinkStats, RateLimit, Salt, Timestamp, Visitor,
+};
+use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
+use linklet_lambda::{
+    batch::DeadLetterQueue,
+    http::{Edge, ShortUrls},
+    publisher::Publisher,
+    throttle::Throttle,
+};
+use linklet_redirect::{Limiter, Redirect};
 use linklet_relay::Relay;
+use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{FakeQueues, TestDynamoDb, authenticator};
 use linklet_user_agents::Classifier;
@@ -64,7 +73,23 @@ pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {
 }
 
 pub fn redirect(db: &TestDynamoDb) -> Redirect {
-    Redirect { links: db.links(), clicks: db.clicks(), salt: salt(), edge: Edge::None }
+    redirect_with(db.links(), db.clicks(), db.calls())
+}
+
+/// With the limit that is deployed unless a parameter says otherwise.
+pub fn redirect_with(links: LinksTable, clicks: ClicksTable, calls: ThrottleTable) -> Redirect {
+    let limiter = Limiter::new(RateLimit::per_minute(300).unwrap());
+    Redirect { links, clicks, calls, limiter, salt: salt(), edge: Edge::None }
+}
+
+pub fn shorten(db: &TestDynamoDb) -> Shorten {
+    Shorten::new(db.links(), authenticator(), ShortUrls::new(None), throttle(db.calls(), 1_000))
+}
+
+/// A limit of new links per minute.
+pub fn throttle(table: ThrottleTable, calls: u32) -> Throttle {
+    let limit = RateLimit::per_minute(calls).unwrap();
+    Throttle { table, route: LimitedRoute::Shorten, limit, edge: Edge::None, salt: salt() }
 }
 
 pub fn stats(db: &TestDynamoDb) -> Stats {

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tracing::Level;
 use tracing_subscriber::layer::SubscriberExt as _;
 
-use fixture::{analytics, redirect, relay};
+use fixture::{analytics, redirect, relay, shorten};
 
 #[derive(Clone, Default)]
 struct Captured(Arc<Mutex<Vec<u8>>>);
@@ -48,7 +48,7 @@ impl Captured {
 async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_personal_is_logged() {
     let (db, queues, outside) = (TestDynamoDb::start(), FakeQueues::start(), FakeNotifiers::start());
     let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Member);
-    let shorten = Shorten::new(db.links(), authenticator(), ShortUrls::new(None));
+    let shorten = shorten(&db);
     let notify = Notify {
         notifications: db.notifications(),
         topic: Topic::new(outside.sns(), "arn:aws:sns:eu-central-1:123456789012:notifications"),

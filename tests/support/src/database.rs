@@ -5,7 +5,9 @@ use aws_sdk_dynamodb::{
 };
 use dynoxide::{Database, types::AttributeValue};
 use linklet_domain::{CorrelationId, Link, Record};
-use linklet_dynamodb::{ClicksTable, CreateOutcome, Creation, LinksTable, NotificationsTable, StatsTable, UsersTable};
+use linklet_dynamodb::{
+    ClicksTable, CreateOutcome, Creation, LinksTable, NotificationsTable, StatsTable, ThrottleTable, UsersTable,
+};
 use serde_json::{Value, json};
 
 use crate::{Template, serve_in_background};
@@ -103,6 +105,12 @@ impl TestDynamoDb {
     #[must_use]
     pub fn notifications(&self) -> NotificationsTable {
         NotificationsTable::new(self.client(), "NotificationsTable")
+    }
+
+    /// The table of calls.
+    #[must_use]
+    pub fn calls(&self) -> ThrottleTable {
+        ThrottleTable::new(self.client(), "ThrottleTable")
     }
 
     /// Stores a link as it is.

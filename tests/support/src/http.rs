@@ -1,6 +1,6 @@
 use linklet_domain::{EmailAddress, Role, Timestamp, UserId, WorkspaceId};
 use linklet_lambda::{
-    http::{Handler, respond},
+    http::{Handler, respond_at},
     identity::{Authenticator, TokenIssuer, TokenSecret},
 };
 use serde_json::{Value, json};
@@ -47,6 +47,7 @@ pub fn token_for(workspace: &WorkspaceId, role: Role) -> String {
 #[derive(Debug, Clone)]
 pub struct RequestBuilder {
     event: Value,
+    received_at: Option<Timestamp>,
 }
 
 impl RequestBuilder {
@@ -71,7 +72,7 @@ impl RequestBuilder {
             },
             "isBase64Encoded": false,
         });
-        let mut builder = Self { event };
+        let mut builder = Self { event, received_at: None };
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             builder.event["queryStringParameters"][name] = value.into();
         }
@@ -111,12 +112,19 @@ impl RequestBuilder {
         self
     }
 
+    /// Arriving at this time; without it, now.
+    #[must_use]
+    pub fn at(mut self, time: Timestamp) -> Self {
+        self.received_at = Some(time);
+        self
+    }
+
     /// Hands it to a function.
     ///
     /// # Panics
     /// When the runtime can't read the event.
     pub async fn send_to(self, handler: &impl Handler) -> Answer {
-        answer(handler, &self.event.to_string()).await
+        answer_at(handler, &self.event.to_string(), self.received_at.unwrap_or_else(Timestamp::now)).await
     }
 }
 
@@ -125,8 +133,12 @@ impl RequestBuilder {
 /// # Panics
 /// When the runtime can't read the event.
 pub async fn answer(handler: &impl Handler, event: &str) -> Answer {
+    answer_at(handler, event, Timestamp::now()).await
+}
+
+async fn answer_at(handler: &impl Handler, event: &str, received_at: Timestamp) -> Answer {
     let request = lambda_http::request::from_str(event).expect("an event of API Gateway");
-    let response = respond(handler, request).await;
+    let response = respond_at(handler, request, received_at).await;
     let (parts, body) = response.into_parts();
     let headers = parts
         .headers

@@ -18,6 +18,7 @@ use std::{
 
 pub use lambda_http::http::{HeaderValue, Method, StatusCode, header};
 use lambda_http::{Body, service_fn};
+use linklet_domain::Timestamp;
 use tracing::Instrument as _;
 
 pub use self::{
@@ -47,8 +48,13 @@ pub async fn serve(handler: impl Handler) -> Result<(), StartError> {
 
 /// Answers one request.
 pub async fn respond(handler: &impl Handler, request: lambda_http::Request) -> Response {
+    respond_at(handler, request, Timestamp::now()).await
+}
+
+/// Answers one request that arrived at this time, by which everything about it is decided.
+pub async fn respond_at(handler: &impl Handler, request: lambda_http::Request, received_at: Timestamp) -> Response {
     let started = Instant::now();
-    let request = Request::from(request);
+    let request = Request::received(request, received_at);
     let span = tracing::info_span!("request", correlation_id = request.correlation_id().as_str());
     async {
         let mut response = match handler.handle(&request).await {
@@ -67,6 +73,10 @@ fn finish(request: &Request, response: &mut Response) {
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(request.correlation_id().as_str()) {
         headers.insert("x-correlation-id", id);
+    }
+    if let Some(allowance) = request.allowance() {
+        headers.insert("x-ratelimit-limit", allowance.limit.into());
+        headers.insert("x-ratelimit-remaining", allowance.remaining.into());
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

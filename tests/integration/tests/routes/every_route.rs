@@ -48,7 +48,7 @@ async fn send(db: &TestDynamoDb, route: &Route, token: Option<&str>) -> Answer {
             let auth = linklet_auth::Auth { users: db.users(), authenticator: authenticator(), issuer: issuer() };
             request.send_to(&auth).await
         }
-        "shorten" => request.send_to(&linklet_shorten::Shorten::new(links, authenticator(), short_urls)).await,
+        "shorten" => request.send_to(&fixture::shorten(db)).await,
         "redirect" => request.send_to(&redirect(db)).await,
         "list" => {
             request.send_to(&linklet_list::List { authenticator: authenticator(), links, stats, short_urls }).await

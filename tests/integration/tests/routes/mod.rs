@@ -12,4 +12,5 @@ mod reuse;
 mod sample_events;
 mod shorten;
 mod stats;
+mod throttling;
 mod update;

@@ -7,11 +7,8 @@ use std::{
 
 use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
 use futures_util::{FutureExt as _, future::join_all};
-use linklet_dynamodb::{ClicksTable, CreateOutcome, Creation, LinksTable};
-use linklet_lambda::{
-    breaker::{Breaker, Circuit},
-    http::Edge,
-};
+use linklet_dynamodb::{ClicksTable, CreateOutcome, Creation, LinksTable, ThrottleTable};
+use linklet_lambda::breaker::{Breaker, Circuit};
 use linklet_redirect::Redirect;
 use linklet_test_support::{
     Answer, BrokenDynamoDb, CapturedLogs, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb,
@@ -43,9 +40,11 @@ fn guarded(client: &Client, breaker: Breaker) -> Client {
 }
 
 fn redirect(client: &Client) -> Redirect {
-    let (links, clicks) =
-        (LinksTable::new(client.clone(), "LinksTable"), ClicksTable::new(client.clone(), "ClicksTable"));
-    Redirect { links, clicks, salt: fixture::salt(), edge: Edge::None }
+    fixture::redirect_with(
+        LinksTable::new(client.clone(), "LinksTable"),
+        ClicksTable::new(client.clone(), "ClicksTable"),
+        ThrottleTable::new(client.clone(), "ThrottleTable"),
+    )
 }
 
 /// A HEAD is one read and no click.

@@ -9,7 +9,7 @@ use linklet_dynamodb::{Registration, UsersTable};
 use linklet_lambda::http::{Handler, ShortUrls};
 use linklet_test_support::{LinkBuilder, TestDynamoDb, answer, authenticator, issuer, token_of};
 
-use crate::fixture::{redirect, stats};
+use crate::fixture::{redirect, shorten, stats};
 
 fn sample(function: &str, name: &str, token: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../functions/{function}/events/{name}.json"));
@@ -47,7 +47,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     let token = token_of(&user, &workspace, Role::Admin);
     let short_urls = ShortUrls::new(None);
     let auth = linklet_auth::Auth { users: db.users(), authenticator: authenticator(), issuer: issuer() };
-    let shorten = linklet_shorten::Shorten::new(db.links(), authenticator(), short_urls.clone());
+    let shorten = shorten(&db);
     let redirect = redirect(&db);
     let update = linklet_update::Update {
         authenticator: authenticator(),

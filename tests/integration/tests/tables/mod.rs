@@ -1,4 +1,5 @@
 mod links;
 mod notifications;
 mod stats;
+mod throttle;
 mod users;
