@@ -1,26 +1,30 @@
 //! Follows short links and records clicks.
 //!
-//! The answer costs one eventually consistent read. Nothing is ever deleted or changed on this path, and nothing is written
+//! The answer costs one eventually consistent read, or none while everybody follows the same link. Nothing is ever deleted or changed on this path, and nothing is written
 //! before the answer stands.
 
+mod hot_links;
 mod limiter;
 mod page;
 
 use linklet_domain::{
-    Click, IpHash, LimitedRoute, LinkStatus, Record, RedirectTarget, Salt, ShortCode, ThrottleSubject, Visitor, Window,
+    Click, IpHash, LimitedRoute, LinkStatus, Record, RedirectTarget, Salt, ShortCode, ThrottleSubject, Timestamp,
+    Visitor, Window,
 };
-use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
+use linklet_dynamodb::{ClicksTable, LinksTable, RepositoryError, ThrottleTable};
 use linklet_lambda::{
     http::{ApiError, Edge, Handler, HeaderValue, Method, Request, Response, StatusCode, header, html, no_content},
     telemetry::chain,
 };
 
-pub use self::limiter::Limiter;
+pub use self::{hot_links::HotLinks, limiter::Limiter};
 
 /// `GET` and `HEAD` of `/r/{code}` and `/{code}`.
 pub struct Redirect {
     /// Where codes lead.
     pub links: LinksTable,
+    /// Those that many people follow at this moment.
+    pub hot_links: HotLinks,
     /// Where clicks go.
     pub clicks: ClicksTable,
     /// Where calls are merged.
@@ -73,7 +77,7 @@ impl Redirect {
             (&Method::GET | &Method::HEAD, ["r", code] | [code]) => ShortCode::parse(code).map_err(|_| UNKNOWN)?,
             _ => return Err(UNKNOWN),
         };
-        let link = match self.links.redirect_target(&code).await?.ok_or(UNKNOWN)? {
+        let link = match self.look_up(&code, request.received_at()).await?.ok_or(UNKNOWN)? {
             Record::Link(link) => link,
             Record::Tombstone(tombstone) => return Err(ApiError::gone(tombstone.reason)),
         };
@@ -83,6 +87,33 @@ impl Redirect {
         }
         let response = redirect_to(&link, request)?;
         Ok((link, response))
+    }
+
+    /// What stands under a code: from memory if many ask for it, else from the table, or again from memory if the table can't
+    /// be read.
+    async fn look_up(
+        &self,
+        code: &ShortCode,
+        now: Timestamp,
+    ) -> Result<Option<Record<RedirectTarget>>, RepositoryError> {
+        if let Some(held) = self.hot_links.get(code, now) {
+            return Ok(Some(held));
+        }
+        match self.links.redirect_target(code).await {
+            Ok(found) => {
+                self.hot_links.learn(code, found.as_ref(), now);
+                Ok(found)
+            }
+            Err(error @ RepositoryError::Unavailable { .. }) => match self.hot_links.last_resort(code, now) {
+                Some(held) => {
+                    let error = chain(&error);
+                    tracing::warn!(short_code = code.as_str(), error, "the last known state of a link was used");
+                    Ok(Some(held))
+                }
+                None => Err(error),
+            },
+            Err(error) => Err(error),
+        }
     }
 
     /// All that no visitor needs to wait for. None of it can change the answer.

@@ -6,7 +6,7 @@ use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_domain::Salt;
 use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
 use linklet_lambda::{StartError, aws, config, http, secrets};
-use linklet_redirect::{Limiter, Redirect};
+use linklet_redirect::{HotLinks, Limiter, Redirect};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -22,6 +22,7 @@ async fn run() -> Result<(), StartError> {
     http::serve(Redirect {
         salt: Salt::parse(&secrets::current(&SecretsManager::new(&aws), &salt).await?)?,
         links: LinksTable::new(tables.clone(), links),
+        hot_links: HotLinks::default(),
         clicks: ClicksTable::new(tables.clone(), clicks),
         calls: ThrottleTable::new(tables, calls),
         limiter: Limiter::new(limit),

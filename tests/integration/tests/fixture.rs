@@ -16,7 +16,7 @@ use linklet_lambda::{
     publisher::Publisher,
     throttle::Throttle,
 };
-use linklet_redirect::{Limiter, Redirect};
+use linklet_redirect::{HotLinks, Limiter, Redirect};
 use linklet_relay::Relay;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
@@ -79,7 +79,7 @@ pub fn redirect(db: &TestDynamoDb) -> Redirect {
 /// With the limit that is deployed unless a parameter says otherwise.
 pub fn redirect_with(links: LinksTable, clicks: ClicksTable, calls: ThrottleTable) -> Redirect {
     let limiter = Limiter::new(RateLimit::per_minute(300).unwrap());
-    Redirect { links, clicks, calls, limiter, salt: salt(), edge: Edge::None }
+    Redirect { links, hot_links: HotLinks::default(), clicks, calls, limiter, salt: salt(), edge: Edge::None }
 }
 
 pub fn shorten(db: &TestDynamoDb) -> Shorten {
