@@ -11,6 +11,7 @@ mod links;
 mod notifications;
 mod stats;
 pub mod stream;
+mod throttle;
 mod users;
 
 pub use clicks::{ClicksTable, Purged};
@@ -19,6 +20,7 @@ pub use error::RepositoryError;
 pub use links::{BuryOutcome, CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, LinksTable, Reusable};
 pub use notifications::{Delivery, NotificationsTable};
 pub use stats::{CommitOutcome, Correction, Counting, Life, Milestone, Room, Snapshot, StatsTable};
+pub use throttle::{CountOutcome, ThrottleTable};
 pub use users::{
     ApiKeysTable, CreateKeyOutcome, MemberOutcome, RegisterOutcome, Registration, RevokeOutcome, UsersTable,
     WorkspaceOutcome,

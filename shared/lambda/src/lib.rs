@@ -7,6 +7,7 @@
 //! - [`link_view`]: a link as the API shows it
 //! - [`metrics`]: what is counted on the way
 //! - [`breaker`]: what keeps requests from waiting for tables that don't answer
+//! - [`throttle`]: limits that are counted in a table
 //! - [`config`], [`secrets`], [`aws`], [`telemetry`]: start-up
 
 pub mod aws;
@@ -20,6 +21,7 @@ pub mod metrics;
 pub mod publisher;
 pub mod secrets;
 pub mod telemetry;
+pub mod throttle;
 
 use std::{future::Future, process::ExitCode};
 

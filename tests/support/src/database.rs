@@ -10,7 +10,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{
     ApiKeysTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, LinksTable, NotificationsTable,
-    RegisterOutcome, Registration, StatsTable, UsersTable,
+    RegisterOutcome, Registration, StatsTable, ThrottleTable, UsersTable,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -122,6 +122,12 @@ impl TestDynamoDb {
     #[must_use]
     pub fn notifications(&self) -> NotificationsTable {
         NotificationsTable::new(self.client(), "NotificationsTable")
+    }
+
+    /// The table of calls.
+    #[must_use]
+    pub fn calls(&self) -> ThrottleTable {
+        ThrottleTable::new(self.client(), "ThrottleTable")
     }
 
     /// Stores a link as it is.

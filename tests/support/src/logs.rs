@@ -10,7 +10,8 @@ use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::faults::lock;
 
-/// What this thread logs from now on, as long as this lives. For tests whose runtime has one thread.
+/// What this thread logs from now on, as long as this lives. For tests whose runtime has one thread, in a process in which
+/// every test captures: a line that is first written while nobody listens may stay switched off.
 pub struct CapturedLogs {
     written: Written,
     _guard: DefaultGuard,

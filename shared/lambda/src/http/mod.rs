@@ -77,6 +77,10 @@ fn finish(request: &Request, response: &mut Response) {
     if let Ok(id) = HeaderValue::from_str(request.correlation_id().as_str()) {
         headers.insert("x-correlation-id", id);
     }
+    if let Some(allowance) = request.allowance() {
+        headers.insert("x-ratelimit-limit", allowance.limit.into());
+        headers.insert("x-ratelimit-remaining", allowance.remaining.into());
+    }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if request.method() == Method::HEAD {

@@ -1,4 +1,4 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::OnceLock};
 
 use lambda_http::{
     Body, RequestExt as _,
@@ -6,7 +6,7 @@ use lambda_http::{
     http::{HeaderMap, Method, header},
     request::RequestContext,
 };
-use linklet_domain::{CorrelationId, Day, Invalid, Timestamp};
+use linklet_domain::{Allowance, CorrelationId, Day, Invalid, Timestamp};
 
 use super::{ApiError, JsonObject};
 
@@ -21,6 +21,7 @@ pub struct Request {
     source_ip: Option<String>,
     correlation_id: CorrelationId,
     received_at: Timestamp,
+    allowance: OnceLock<Allowance>,
 }
 
 impl From<lambda_http::Request> for Request {
@@ -39,8 +40,17 @@ impl From<lambda_http::Request> for Request {
         let (parts, body) = request.into_parts();
         let offered_id = parts.headers.get("x-correlation-id").and_then(|value| value.to_str().ok());
         let correlation_id = CorrelationId::accept(offered_id);
-        let received_at = Timestamp::now();
-        Self { method: parts.method, path, headers: parts.headers, query, body, source_ip, correlation_id, received_at }
+        Self {
+            method: parts.method,
+            path,
+            headers: parts.headers,
+            query,
+            body,
+            source_ip,
+            correlation_id,
+            received_at: Timestamp::now(),
+            allowance: OnceLock::new(),
+        }
     }
 }
 
@@ -178,6 +188,16 @@ impl Request {
     #[must_use]
     pub fn correlation_id(&self) -> &CorrelationId {
         &self.correlation_id
+    }
+
+    /// Lets the answer, whatever it will be, tell the client how many calls are left. The first one that is noted counts.
+    pub fn note_allowance(&self, allowance: Allowance) {
+        self.allowance.get_or_init(|| allowance);
+    }
+
+    /// How many calls the client has left, on a route that has a limit.
+    pub(super) fn allowance(&self) -> Option<Allowance> {
+        self.allowance.get().copied()
     }
 
     /// The same request, as if it had arrived at this time.

@@ -7,16 +7,13 @@ use std::{
 
 use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
 use futures_util::{FutureExt as _, future::join_all};
-use linklet_dynamodb::{ClicksTable, CreateOutcome, Creation, LinksTable};
+use linklet_dynamodb::{ClicksTable, CreateOutcome, Creation, LinksTable, ThrottleTable};
 use linklet_lambda::{
     breaker::{Breaker, Circuit},
-    http::Edge,
     metrics::{self, Metric},
 };
 use linklet_redirect::Redirect;
-use linklet_test_support::{
-    Answer, BrokenDynamoDb, CapturedLogs, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb,
-};
+use linklet_test_support::{Answer, BrokenDynamoDb, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb};
 
 use crate::fixture;
 
@@ -44,9 +41,11 @@ fn guarded(client: &Client, breaker: Breaker) -> Client {
 }
 
 fn redirect(client: &Client) -> Redirect {
-    let (links, clicks) =
-        (LinksTable::new(client.clone(), "LinksTable"), ClicksTable::new(client.clone(), "ClicksTable"));
-    Redirect { links, clicks, salt: fixture::salt(), edge: Edge::None }
+    fixture::redirect_with(
+        LinksTable::new(client.clone(), "LinksTable"),
+        ClicksTable::new(client.clone(), "ClicksTable"),
+        ThrottleTable::new(client.clone(), "ThrottleTable"),
+    )
 }
 
 /// A HEAD is one read and no click.
@@ -184,28 +183,6 @@ async fn a_call_with_all_its_tries_is_one_failure() {
     bench.faults.plan_all((0..15).map(|try_| (try_, Fault::NotSent)));
     assert_eq!(statuses(&redirect, 6).await, [503; 6]);
     assert_eq!(bench.faults.calls(), 15, "five calls failed, and the sixth did not leave");
-}
-
-#[tokio::test]
-async fn the_log_says_once_that_it_opened_and_that_it_closed() {
-    let bench = Bench::new().await;
-    let logs = CapturedLogs::start();
-
-    bench.open().await;
-    assert_eq!(statuses(&bench.redirect, 3).await, [503; 3]);
-    bench.time.pass(Circuit::OPEN_FOR);
-    assert_eq!(statuses(&bench.redirect, 3).await, [301; 3]);
-
-    assert_eq!(
-        logs.messages("WARN"),
-        [
-            "DynamoDB does not answer: the circuit breaker has opened",
-            "DynamoDB answers again: the circuit breaker has closed"
-        ]
-    );
-    assert_eq!(logs.messages("ERROR"), ["request failed"; 8]);
-    let refused = logs.lines().into_iter().rfind(|line| line["level"] == "ERROR").unwrap();
-    assert!(refused["error"].as_str().unwrap().ends_with("the circuit breaker is open"), "{refused}");
 }
 
 #[tokio::test]

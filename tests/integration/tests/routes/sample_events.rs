@@ -11,7 +11,7 @@ use linklet_test_support::{
     ApiKeyBuilder, LinkBuilder, Person, TestDynamoDb, answer, authenticator, issuer, token_of, tokens,
 };
 
-use crate::fixture::{redirect, stats};
+use crate::fixture::{redirect, shorten, stats};
 
 fn sample(function: &str, name: &str, token: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../functions/{function}/events/{name}.json"));
@@ -49,7 +49,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     let token = token_of(&user, &workspace, Role::Admin);
     let short_urls = ShortUrls::new(None);
     let auth = linklet_auth::Auth { users: db.users(), tokens: tokens(), issuer: issuer() };
-    let shorten = linklet_shorten::Shorten::new(db.links(), authenticator(), short_urls.clone());
+    let shorten = shorten(&db);
     let redirect = redirect(&db);
     let update = linklet_update::Update {
         authenticator: authenticator(),

@@ -2,4 +2,5 @@ mod api_keys;
 mod links;
 mod notifications;
 mod stats;
+mod throttle;
 mod users;
