@@ -1,8 +1,8 @@
 //! Tests of a deployed system, through its API alone wherever possible.
 //!
-//! `API_URL` names the system. The tests that reach behind the API, to a queue or to the alarms, also need `STACK_NAME` and
-//! the usual AWS variables; without `STACK_NAME` they say so and pass. Every test makes its own accounts and links, so the
-//! tests can run at the same time and against a system in use.
+//! `API_URL` names the system. The tests that reach behind the API, to a queue, also need `STACK_NAME` and the usual AWS
+//! variables; without `STACK_NAME` they say so and pass. Every test makes its own accounts and links, so the tests can run
+//! at the same time and against a system in use.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets an unexpected error has failed")]
 
@@ -13,5 +13,4 @@ mod keys;
 mod limits;
 mod links;
 mod main_path;
-mod operations;
 mod workspace;
