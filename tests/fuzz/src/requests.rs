@@ -1,5 +1,5 @@
 use futures_util::FutureExt as _;
-use linklet_domain::{CorrelationId, Invalid, ShortCode, TargetUrl};
+use linklet_domain::{CorrelationId, ShortCode, TargetUrl};
 use linklet_lambda::http::{ApiError, Handler, Request, Response, ShortUrls, StatusCode, json, request_of, respond};
 use serde_json::json;
 use url::Url;
@@ -53,7 +53,7 @@ struct Probe;
 impl Handler for Probe {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let body = if request.method() == "POST" { request.json(BODY_LIMIT)?.canonical() } else { String::new() };
-        let from = request.moment("from").map_err(|Invalid(reason)| Invalid(reason))?;
+        let from = request.moment("from")?;
         let seen = json!({
             "segments": request.segments(),
             "q": request.query("q"),
