@@ -134,6 +134,13 @@ impl RequestBuilder {
         self
     }
 
+    /// As if an authorizer of API Gateway had let it in with these claims. Linklet has none.
+    #[must_use]
+    pub fn authorized_as(mut self, claims: &Value) -> Self {
+        self.event["requestContext"]["authorizer"] = json!({"jwt": {"claims": claims, "scopes": []}, "lambda": claims});
+        self
+    }
+
     /// Hands it to a function.
     ///
     /// # Panics
@@ -191,6 +198,11 @@ impl Answer {
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    }
+
+    /// All headers, in their order.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// The status, and the sentence of a problem document.

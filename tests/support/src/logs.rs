@@ -48,8 +48,16 @@ impl CapturedLogs {
     /// When one is no JSON.
     #[must_use]
     pub fn lines(&self) -> Vec<Value> {
-        let text = String::from_utf8(lock(&self.written.0).clone()).expect("logs are text");
-        text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
+        self.text().lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
+    }
+
+    /// All that was written so far.
+    ///
+    /// # Panics
+    /// When it is no text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8(lock(&self.written.0).clone()).expect("logs are text")
     }
 
     /// The messages of this level (`WARN`, `ERROR`) so far.

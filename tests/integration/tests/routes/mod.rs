@@ -3,6 +3,7 @@ mod auth;
 mod delete;
 mod every_route;
 mod health;
+mod hostile;
 mod hot_links;
 mod keys;
 mod links;
