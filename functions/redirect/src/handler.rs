@@ -1,7 +1,7 @@
 //! Follows short links and records clicks.
 //!
-//! The answer costs one eventually consistent read, or none while everybody follows the same link. Nothing is ever deleted or
-//! changed on this path, and nothing is written before the answer stands.
+//! The answer costs one eventually consistent read, or none while many follow the same link. Nothing is ever deleted or changed
+//! on this path, and nothing is written before the answer stands.
 
 mod hot_links;
 mod limiter;
