@@ -130,8 +130,7 @@ async fn two_authorization_headers_are_none() {
     let (db, token) = with_link(&LinkBuilder::new("launch").build()).await;
 
     // API Gateway joins repeated headers with commas.
-    for joined in [format!("Bearer {token},Bearer {token}"), format!("Basic YTpi, Bearer {token}"), token.clone()]
-    {
+    for joined in [format!("Bearer {token},Bearer {token}"), format!("Basic YTpi, Bearer {token}"), token.clone()] {
         let request = RequestBuilder::new("GET", "/api/links/launch").header("authorization", &joined);
         assert_eq!(send(&db, "list", request).await.problem(), (401, "unauthorized".into()));
     }
