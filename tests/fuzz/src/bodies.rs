@@ -1,7 +1,6 @@
 use linklet_domain::{Link, WorkspaceName, WorkspaceSettings};
 use linklet_lambda::http::JsonObject;
-
-use crate::text;
+use serde_json::Value;
 
 const MEMBERS: [&str; 14] = [
     "url",
@@ -24,13 +23,12 @@ const MEMBERS: [&str; 14] = [
 pub fn json_bodies(input: &[u8]) {
     let Ok(body) = JsonObject::parse(input) else {
         return assert!(
-            !serde_json::from_slice(input).is_ok_and(|value: serde_json::Value| value.is_object()),
+            !serde_json::from_slice(input).is_ok_and(|value: Value| value.is_object()),
             "an object was refused"
         );
     };
     let again = JsonObject::parse(body.canonical().as_bytes()).expect("a canonical body is a body");
-    if !text(input).contains(['.', 'e', 'E']) {
-        // With fractions the last digit may differ; every request's is computed once, from what it sent.
+    if serde_json::from_slice(input).is_ok_and(|value| is_exact(&value)) {
         assert_eq!(again.canonical(), body.canonical());
     }
     for name in MEMBERS {
@@ -48,6 +46,17 @@ pub fn json_bodies(input: &[u8]) {
         }
         let is_present = [body.timestamp(name).is_ok_and(|time| time.is_some()), body.boolean(name) == Ok(Some(true))];
         assert!(body.mentions(name) || !is_present.contains(&true));
+    }
+}
+
+/// Whether it has no floating-point number. The last digit of such a number may differ when its text is read again, which does no
+/// harm: a request's canonical form is made once, from what was sent.
+fn is_exact(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => !number.is_f64(),
+        Value::Array(values) => values.iter().all(is_exact),
+        Value::Object(members) => members.values().all(is_exact),
+        _ => true,
     }
 }
 
