@@ -171,4 +171,4 @@ macro_rules! targets {
     };
 }
 
-targets![bodies, codes, cursors, edges, messages, records, requests, tokens, urls, user_agents];
+targets![bodies, codes, cursors, edges, keys, messages, records, requests, tokens, urls, user_agents];
