@@ -6,10 +6,7 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -21,7 +18,6 @@ use linklet_domain::{Record, RedirectTarget, ShortCode, Timestamp};
 #[derive(Debug, Default)]
 pub struct HotLinks {
     codes: Mutex<HashMap<ShortCode, Code>>,
-    hits: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -73,7 +69,6 @@ impl HotLinks {
         let known = codes.get_mut(code)?;
         known.note(now);
         let held = known.held.as_ref().filter(|held| is_within(held.fresh_for, held.read_at, now))?;
-        self.hits.fetch_add(1, Ordering::Relaxed);
         Some(held.record.clone())
     }
 
@@ -109,12 +104,6 @@ impl HotLinks {
         let codes = self.codes();
         let held = codes.get(code)?.held.as_ref()?;
         (held.read_at.until(now) <= Self::LAST_RESORT_FOR).then(|| held.record.clone())
-    }
-
-    /// How many requests were spared a read.
-    #[must_use]
-    pub fn hits(&self) -> u64 {
-        self.hits.load(Ordering::Relaxed)
     }
 
     /// Nobody panics while holding the lock, so even a poisoned one guards sound codes.
@@ -211,7 +200,6 @@ mod tests {
         }
 
         assert!(!ask(&hot, Some(&link()), noon().plus(MILLISECOND * 1_001)));
-        assert_eq!(hot.hits(), 1);
     }
 
     #[test]

@@ -74,10 +74,11 @@ impl Metric {
         format!("{self:?}")
     }
 
-    fn unit(self) -> &'static str {
+    /// How the log line announces it. Counts go without a unit: each byte here is paid for with every request.
+    fn definition(self) -> String {
         match self {
-            Self::Latency => "Milliseconds",
-            _ => "Count",
+            Self::Latency => format!(r#"{{"Name":"{}","Unit":"Milliseconds"}}"#, self.name()),
+            _ => format!(r#"{{"Name":"{}"}}"#, self.name()),
         }
     }
 }
@@ -99,10 +100,7 @@ impl Measured {
         if measured.is_empty() {
             return String::new();
         }
-        let definitions: Vec<String> = measured
-            .iter()
-            .map(|metric| format!(r#"{{"Name":"{}","Unit":"{}"}}"#, metric.name(), metric.unit()))
-            .collect();
+        let definitions: Vec<String> = measured.iter().map(|metric| metric.definition()).collect();
         let mut text = format!(
             r#","_aws":{{"Timestamp":{},"CloudWatchMetrics":[{{"Namespace":{},"Dimensions":[["service"]],"Metrics":[{}]}}]}}"#,
             at.unix_millis(),
@@ -180,9 +178,9 @@ mod tests {
 
         let line: Value = serde_json::from_str(&format!(r#"{{"service":"redirect"{members}}}"#)).unwrap();
         let metrics = json!([
-            {"Name": "Requests", "Unit": "Count"},
+            {"Name": "Requests"},
             {"Name": "Latency", "Unit": "Milliseconds"},
-            {"Name": "ClicksRecorded", "Unit": "Count"},
+            {"Name": "ClicksRecorded"},
         ]);
         let directive = json!([{"Namespace": "linklet", "Dimensions": [["service"]], "Metrics": metrics}]);
         assert_eq!(

@@ -12,5 +12,6 @@ mod contract;
 mod keys;
 mod limits;
 mod links;
+mod logs;
 mod main_path;
 mod workspace;

@@ -1,0 +1,75 @@
+//! What a deployed system writes about itself. Needs `STACK_NAME` and AWS credentials, as the tests behind the API do.
+
+use std::env;
+
+use aws_config::BehaviorVersion;
+use aws_sdk_cloudwatchlogs::Client;
+use serde_json::Value;
+
+use crate::api::{Api, User, eventually, send};
+
+/// The lines with this correlation id that a function of the stack has logged, or `None` without `STACK_NAME`.
+async fn lines(function: &str, correlation_id: &str) -> Option<Vec<Value>> {
+    let Ok(stack) = env::var("STACK_NAME") else {
+        eprintln!("skipped: STACK_NAME is not set, so the logs can't be read");
+        return None;
+    };
+    let logs = Client::new(&aws_config::load_defaults(BehaviorVersion::latest()).await);
+    let mut pages = logs
+        .filter_log_events()
+        .log_group_name(format!("/aws/lambda/{stack}-{function}"))
+        .filter_pattern(format!("\"{correlation_id}\""))
+        .into_paginator()
+        .send();
+    let mut lines = Vec::new();
+    while let Some(page) = pages.next().await {
+        let events = page.expect("the function has a log group").events.unwrap_or_default();
+        let messages = events.into_iter().filter_map(|event| event.message);
+        lines.extend(messages.filter_map(|message| serde_json::from_str::<Value>(message.trim()).ok()));
+    }
+    lines.retain(|line| line["correlation_id"].as_str().is_some_and(|ids| ids.contains(correlation_id)));
+    Some(lines)
+}
+
+#[tokio::test]
+async fn a_request_is_one_line_with_its_metrics_and_its_click_is_followed_to_the_consumer() {
+    let api = Api::new();
+    let code = User::new(&api).await.shorten("https://example.com/?secret=hunter2").await;
+    let id = format!("following-{code}");
+    if lines("redirect", &id).await.is_none() {
+        return;
+    }
+
+    let hostile = "x\",\"level\":\"ERROR\",\"message\":\"forged";
+    let follow = api.request("GET", &format!("/r/{code}?q=hunter2")).header("x-correlation-id", &id);
+    let followed = send(follow.header("user-agent", hostile).header("x-user-id", "somebody-else")).await;
+    assert_eq!((followed.status, followed.header("x-correlation-id")), (301, id.as_str()));
+
+    eventually("the request is logged", 1, async || lines("redirect", &id).await.unwrap().len()).await;
+    let line = lines("redirect", &id).await.unwrap().remove(0);
+    assert_eq!((&line["level"], &line["message"]), (&Value::from("INFO"), &Value::from("request answered")), "{line}");
+    assert_eq!((line["status"].as_u64(), line["path"].as_str()), (Some(301), Some(format!("/r/{code}").as_str())));
+    let metrics = &line["_aws"]["CloudWatchMetrics"][0];
+    assert_eq!(metrics["Namespace"], env::var("STACK_NAME").unwrap());
+    assert_eq!((line["Requests"].as_f64(), line["ClicksRecorded"].as_f64()), (Some(1.0), Some(1.0)), "{line}");
+    eventually("the click is counted under the same id", 1, async || lines("analytics", &id).await.unwrap().len())
+        .await;
+    assert!(!format!("{line}{:?}", lines("analytics", &id).await).contains("hunter2"));
+}
+
+#[tokio::test]
+async fn whoever_names_himself_in_a_header_is_nobody() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let posing = |method, path| {
+        let request = api.request(method, path).header("x-user-id", &ada.id).header("x-workspace-id", &ada.workspace);
+        request.header("x-forwarded-for", "127.0.0.1").header("x-amzn-oidc-identity", &ada.email)
+    };
+
+    assert_eq!(send(posing("GET", "/api/me")).await.problem(), (401, "unauthorized".into()));
+    assert_eq!(send(posing("GET", "/api/links")).await.problem(), (401, "unauthorized".into()));
+
+    let bob = User::new(&api).await;
+    let myself = send(bob.request("GET", "/api/me").header("x-user-id", &ada.id)).await.json();
+    assert_eq!((&myself["user_id"], &myself["workspace_id"]), (&Value::from(bob.id), &Value::from(bob.workspace)));
+}
