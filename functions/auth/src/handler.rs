@@ -89,13 +89,10 @@ impl Auth {
         let membership = self.choose(&memberships, slug).await?;
         self.refresh_hash(&account, password).await;
 
-        let (token, expires_at) = self.issuer.issue(
-            &account.id,
-            &account.email,
-            &membership.workspace,
-            membership.role,
-            request.received_at(),
-        )?;
+        let (token, expires_at) = self
+            .issuer
+            .issue(&account.id, &account.email, &membership.workspace, membership.role, request.received_at())
+            .await?;
         Ok(json(StatusCode::OK, &json!({"token": token, "expires_at": expires_at})))
     }
 

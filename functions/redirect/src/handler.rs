@@ -1,7 +1,8 @@
 //! Follows short links and records clicks.
 //!
-//! The answer costs one eventually consistent read, or none while many follow the same link. Nothing is ever deleted or changed
-//! on this path, and nothing is written before the answer stands.
+//! The answer is decided with one eventually consistent read, or none while many follow the same link, and with no other I/O.
+//! Then the click is stored and calls are merged, both at once, and the response leaves when that is done. No link is ever
+//! deleted or changed on this path.
 
 mod hot_links;
 mod limiter;
@@ -65,7 +66,7 @@ impl Handler for Redirect {
 
 const UNKNOWN: ApiError = ApiError::NotFound("this short link does not exist");
 
-/// What remains to be done when the answer stands.
+/// What remains to be done when the answer is decided, before it leaves.
 struct Afterwards {
     click: Option<Click>,
     merge: Option<(ThrottleSubject, Window)>,
@@ -118,7 +119,8 @@ impl Redirect {
         }
     }
 
-    /// All that no visitor needs to wait for. None of it can change the answer.
+    /// Stores and merges at once. None of it can change the answer, but the answer waits for it: Lambda freezes an environment
+    /// that has answered.
     async fn finish(&self, afterwards: Afterwards, request: &Request) {
         tokio::join!(
             async {

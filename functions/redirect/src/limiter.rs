@@ -1,8 +1,10 @@
 //! The limit of redirects, decided without I/O.
 //!
-//! Each execution environment counts for itself and asks nobody before it answers. What it has counted is merged into
-//! ThrottleTable now and then, and the table's total is what the next decisions start from. So a subject that spreads its
-//! calls over environments may exceed the limit a little, and an ordinary visitor costs no write at all.
+//! Each execution environment counts for itself and decides without asking anybody. What it has counted is merged into
+//! ThrottleTable from a tenth of the limit on, every five seconds at most, and the table's total is what the next decisions
+//! start from. So an ordinary visitor costs no write at all, and a subject that N environments serve can exceed the limit: of
+//! 300, up to 29 calls in each are never merged, and what comes between two merges is known to one environment only. None
+//! lets through more than the limit, so N times the limit is the bound.
 
 use std::{
     collections::HashMap,

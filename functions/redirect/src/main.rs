@@ -18,10 +18,13 @@ async fn run() -> Result<(), StartError> {
     let (calls, limit) = (config::required("THROTTLE_TABLE")?, config::parsed("REDIRECT_LIMIT_PER_MINUTE")?);
     let (salt, edge) = (config::required("CLICK_SALT_ID")?, config::parsed("TRUSTED_EDGE")?);
     let aws = aws::load().await;
-    let tables = aws::tables(&aws);
+    let (tables, secrets) = (aws::tables(&aws), SecretsManager::new(&aws));
+    let links = LinksTable::new(tables.clone(), links);
+    let (salt, connected) = tokio::join!(secrets::current(&secrets, &salt), links.open_connection());
+    aws::note_connection(connected);
     http::serve(Redirect {
-        salt: Salt::parse(&secrets::current(&SecretsManager::new(&aws), &salt).await?)?,
-        links: LinksTable::new(tables.clone(), links),
+        salt: Salt::parse(&salt?)?,
+        links,
         hot_links: HotLinks::default(),
         clicks: ClicksTable::new(tables.clone(), clicks),
         calls: ThrottleTable::new(tables, calls),

@@ -28,7 +28,13 @@ async fn run() -> Result<(), StartError> {
         .with_api_endpoint(config::optional("API_ENDPOINT"));
     let aws = aws::load().await;
     let (tables, secrets) = (aws::tables(&aws), SecretsManager::new(&aws));
-    let (tokens, salt) = tokio::join!(TokenVerifier::load(&secrets, &secret), secrets::current(&secrets, &salt));
+    let links = LinksTable::new(tables.clone(), links);
+    let (tokens, salt, connected) = tokio::join!(
+        TokenVerifier::load(&secrets, &secret),
+        secrets::current(&secrets, &salt),
+        links.open_connection()
+    );
+    aws::note_connection(connected);
     let throttle = Throttle {
         table: ThrottleTable::new(tables.clone(), calls),
         route: LimitedRoute::Shorten,
@@ -36,6 +42,6 @@ async fn run() -> Result<(), StartError> {
         edge,
         salt: Salt::parse(&salt?)?,
     };
-    let authenticator = Authenticator::new(tokens?, ApiKeysTable::new(tables.clone(), users));
-    http::serve(Shorten::new(LinksTable::new(tables, links), authenticator, short_urls, throttle)).await
+    let authenticator = Authenticator::new(tokens?, ApiKeysTable::new(tables, users));
+    http::serve(Shorten::new(links, authenticator, short_urls, throttle)).await
 }

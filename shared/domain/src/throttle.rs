@@ -1,7 +1,9 @@
 //! How often somebody may call a route.
 //!
-//! A window begins with somebody's first call and lasts a minute, so that nobody can call twice as often around the turn of a
-//! clock's minute. A call that is refused doesn't count: whoever waits until the window ends gets a whole new one.
+//! A window begins with somebody's first call and lasts a minute; the next one begins with the first call after it. Each has
+//! at most the limit, but two of them can meet: one call at 0 s, nine at 59.9 s and ten at 60 s are 19 of 10, twice the limit
+//! less one, within a moment. A window is one counter and one write all the same, exact in itself, and tells exactly when it
+//! is over. A call that is refused doesn't count: whoever waits until the window ends gets a whole new one.
 
 use std::{
     net::{IpAddr, Ipv6Addr},

@@ -4,14 +4,17 @@ use std::time::Duration;
 
 use aws_config::{BehaviorVersion, SdkConfig, retry::RetryConfig, timeout::TimeoutConfig};
 use aws_sdk_dynamodb::{Client as DynamoDb, config::Builder};
+use linklet_dynamodb::RepositoryError;
 
-use crate::breaker::Breaker;
+use crate::{breaker::Breaker, telemetry::chain};
 
 /// Loads region, credentials and endpoint from the environment.
 ///
-/// The limits suit a function that has 10 seconds and makes up to four calls one after another: a lost connection is given up
-/// early enough to try again, and the caller still gets an answer of ours. (The SDK's defaults would wait without end.) The
-/// first call that fails ends a request, so even the failures that open the [breaker](crate::breaker) cost 2.4 s each.
+/// The limits suit a function that has 10 seconds and makes a few calls one after another: a lost connection is given up early
+/// enough to try again, and the caller still gets an answer of ours. (The SDK's defaults would wait without end.) A call that
+/// fails takes 2.4 s at most, and mostly ends its request. A request goes on when the use of an API key can't be noted, when a
+/// call can't be counted (after half a second), and in redirect when memory stands in for the link or the click is lost: a
+/// redirect can wait for a read and a click, 4.8 s, until the [breaker](crate::breaker) opens.
 pub async fn load() -> SdkConfig {
     let timeouts = TimeoutConfig::builder()
         .connect_timeout(Duration::from_millis(800))
@@ -32,4 +35,12 @@ pub async fn load() -> SdkConfig {
 #[must_use]
 pub fn tables(config: &SdkConfig) -> DynamoDb {
     DynamoDb::from_conf(Builder::from(config).interceptor(Breaker::default()).build())
+}
+
+/// Logs a connection that could not be opened ahead of the first request. That is for the first request to bear: a function
+/// starts without its tables, since it may be asked for what needs none.
+pub fn note_connection(opened: Result<(), RepositoryError>) {
+    if let Err(error) = opened {
+        tracing::warn!(error = chain(&error), "the tables can't be reached at the start");
+    }
 }

@@ -57,6 +57,8 @@ pub enum CallResult {
 pub enum Change {
     /// The circuit has opened.
     Opened,
+    /// The probe has failed too, so it is open for as long again.
+    StaysOpen,
     /// The circuit has closed again.
     Closed,
 }
@@ -119,7 +121,7 @@ impl Circuit {
             }
             (State::HalfOpen { .. }, CallResult::Failed) => {
                 self.enter(State::Open { since: now });
-                None
+                Some(Change::StaysOpen)
             }
             // No permit has the epoch of an open circuit.
             (State::Open { .. }, _) => None,
@@ -177,6 +179,8 @@ impl Breaker {
                 metrics::add(Metric::BreakerOpened, 1);
                 tracing::warn!("DynamoDB does not answer: the circuit breaker has opened");
             }
+            // Measured like an opening, so that an alarm lasts as long as the outage, but no news for the log.
+            Some(Change::StaysOpen) => metrics::add(Metric::BreakerOpened, 1),
             Some(Change::Closed) => tracing::warn!("DynamoDB answers again: the circuit breaker has closed"),
             None => {}
         }
@@ -364,7 +368,7 @@ mod tests {
         let (mut bench, probe) = Bench::half_open();
         bench.now += SECOND;
 
-        assert_eq!(bench.report(probe, CallResult::Failed), None, "it never closed, so that is no news");
+        assert_eq!(bench.report(probe, CallResult::Failed), Some(Change::StaysOpen));
         bench.now += Circuit::OPEN_FOR - Duration::from_millis(1);
         assert_eq!(bench.admit(), None);
         bench.now += Duration::from_millis(1);

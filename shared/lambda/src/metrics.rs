@@ -41,9 +41,9 @@ pub enum Metric {
     MailsSent,
     /// Mails that SES didn't take.
     MailsFailed,
-    /// Requests that were let through because the table of limits could not be asked.
+    /// What the table of limits could not count: in redirect merges that failed, in shorten requests that were let through.
     ThrottleUnavailable,
-    /// Times that the circuit breaker opened.
+    /// Times that the circuit breaker opened, or stayed open after a probe.
     BreakerOpened,
 }
 

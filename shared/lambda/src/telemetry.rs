@@ -42,10 +42,12 @@ where
         .with_filter(filter_fn(move |metadata| is_wanted(metadata, level)))
 }
 
-/// Libraries may only warn: at their lower levels they print requests, and with them tokens and addresses.
+/// Libraries may only warn: at their lower levels they print requests, and with them tokens and addresses. Lines with metrics
+/// are written at every level: alarms live on them.
 fn is_wanted(metadata: &Metadata<'_>, level: Level) -> bool {
     let is_ours = metadata.target().starts_with("linklet");
-    *metadata.level() <= if is_ours { level } else { level.min(Level::WARN) }
+    let has_metrics = is_ours && metadata.fields().field("emf").is_some();
+    has_metrics || *metadata.level() <= if is_ours { level } else { level.min(Level::WARN) }
 }
 
 /// An error with its causes, in one line.
@@ -185,9 +187,13 @@ mod tests {
     }
 
     fn logged(log: impl FnOnce()) -> Vec<Value> {
+        logged_at(Level::DEBUG, log)
+    }
+
+    fn logged_at(level: Level, log: impl FnOnce()) -> Vec<Value> {
         let captured = Captured::default();
         let writer = captured.clone();
-        let lines = lines("test", Level::DEBUG, move || writer.clone());
+        let lines = lines("test", level, move || writer.clone());
         tracing::subscriber::with_default(tracing_subscriber::registry().with(lines), log);
         let text = String::from_utf8(captured.0.lock().unwrap().clone()).unwrap();
         assert!(!text.chars().any(|character| character.is_control() && character != '\n'), "{text:?}");
@@ -216,6 +222,17 @@ mod tests {
         assert_eq!(lines[0]["_aws"]["Timestamp"], 1);
         assert_eq!(lines[0]["Requests"], 1);
         assert_eq!(lines[0]["message"], "answered");
+    }
+
+    #[test]
+    fn lines_with_metrics_are_written_at_every_level() {
+        let lines = logged_at(Level::ERROR, || {
+            tracing::info!(emf = Some(r#","Requests":1"#), "answered");
+            tracing::warn!("something else");
+        });
+
+        let messages: Vec<_> = lines.iter().map(|line| line["message"].as_str().unwrap()).collect();
+        assert_eq!(messages, ["answered"]);
     }
 
     #[test]

@@ -23,7 +23,9 @@ static VERIFIER: LazyLock<TokenVerifier> = LazyLock::new(|| TokenVerifier::new(&
 static GOOD: LazyLock<String> = LazyLock::new(|| {
     let email = EmailAddress::parse("ada@example.com").expect("an address");
     let (user, workspace) = (UserId::generate(), WorkspaceId::generate());
-    TokenIssuer::new(&secret()).issue(&user, &email, &workspace, Role::Admin, Timestamp::now()).expect("a token").0
+    let issuer = TokenIssuer::new(&secret());
+    let issued = issuer.issue(&user, &email, &workspace, Role::Admin, Timestamp::now()).now_or_never();
+    issued.expect("there is nothing to wait for").expect("a token").0
 });
 
 fn secret() -> TokenSecret {

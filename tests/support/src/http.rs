@@ -1,3 +1,4 @@
+use futures_util::FutureExt as _;
 use linklet_domain::{EmailAddress, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::ApiKeysTable;
 use linklet_lambda::{
@@ -44,7 +45,8 @@ fn secret() -> TokenSecret {
 #[must_use]
 pub fn token_of(user: &UserId, workspace: &WorkspaceId, role: Role) -> String {
     let email = EmailAddress::parse("ada@example.com").expect("an address");
-    issuer().issue(user, &email, workspace, role, Timestamp::now()).expect("a token can be signed").0
+    let issued = issuer().issue(user, &email, workspace, role, Timestamp::now()).now_or_never();
+    issued.expect("there is nothing to wait for").expect("a token can be signed").0
 }
 
 /// A token of somebody new in this workspace.

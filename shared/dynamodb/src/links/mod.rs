@@ -24,7 +24,7 @@ pub use self::{
 };
 use crate::{
     Cursor, Page, RepositoryError,
-    item::{Item, Table, despite_transactions, from_item, number, text, to_item},
+    item::{Item, Key, Table, despite_transactions, from_item, number, text, to_item},
 };
 
 /// The table of links.
@@ -58,6 +58,16 @@ impl LinksTable {
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
+    }
+
+    /// Reads a row that can't exist, to open the connection while nobody waits: TLS is the largest part of a first call.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn open_connection(&self) -> Result<(), RepositoryError> {
+        let nobodys = Key::new("LINK#", "LINK").into_item();
+        let read = self.0.client.get_item().table_name(&self.0.name).set_key(Some(nobodys)).send().await;
+        read.map(|_| ()).map_err(RepositoryError::unavailable("open a connection"))
     }
 
     /// What a redirect needs, read eventually consistently: half the price, and a new link is there within milliseconds.

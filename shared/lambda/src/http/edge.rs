@@ -1,4 +1,4 @@
-use std::{borrow::Cow, net::IpAddr, str::FromStr};
+use std::{borrow::Cow, net::IpAddr, str::FromStr, sync::Once};
 
 use linklet_domain::{CountryCode, Invalid};
 use percent_encoding::percent_decode_str;
@@ -33,6 +33,9 @@ impl Edge {
     #[must_use]
     pub fn address(self, request: &Request) -> Cow<'_, str> {
         let viewer = self.header(request, "cloudfront-viewer-address").and_then(without_port);
+        if self == Self::CloudFront && viewer.is_none() {
+            warn_once();
+        }
         viewer.map_or(Cow::Borrowed(request.source_ip()), |address| Cow::Owned(address.to_string()))
     }
 
@@ -54,6 +57,12 @@ impl Edge {
             Self::CloudFront => request.header(name),
         }
     }
+}
+
+/// Without the header all visitors of an edge location are one, and share its limits.
+fn warn_once() {
+    static WARNED: Once = Once::new();
+    WARNED.call_once(|| tracing::warn!("CloudFront-Viewer-Address is missing: is it in the origin request policy?"));
 }
 
 /// `198.51.100.10:46532`; an IPv6 address stands there with or without brackets.

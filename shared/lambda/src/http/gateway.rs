@@ -3,6 +3,7 @@
 //! `lambda_http` has the same conversion, but makes a URI of host, scheme, path and query on the way and panics when that is
 //! none. A client can see to that with `?q="x"`, and a panic ends the execution environment. No URI is needed here.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use lambda_http::{
     Body, RequestExt as _,
     aws_lambda_events::{
@@ -17,8 +18,12 @@ use super::Response;
 /// The request that an event tells of, whatever a client has put into it.
 #[must_use]
 pub fn request_of(event: ApiGatewayV2httpRequest) -> lambda_http::Request {
-    let body =
-        event.body.as_deref().map_or(Body::Empty, |body| Body::from_maybe_encoded(event.is_base64_encoded, body));
+    let body = match event.body {
+        // What can't be decoded is as good as nothing: no route with a body takes an empty one.
+        Some(body) if event.is_base64_encoded => STANDARD.decode(body).map_or(Body::Empty, Body::Binary),
+        Some(body) => Body::Text(body),
+        None => Body::Empty,
+    };
     // Read from the raw text: API Gateway's own map joins repeated parameters with commas.
     let query: QueryMap = event.raw_query_string.unwrap_or_default().parse().unwrap_or_default();
     let mut request = lambda_http::Request::new(body);
@@ -70,6 +75,20 @@ mod tests {
         assert_eq!((request.query("q"), request.source_ip()), (Some("a b"), "203.0.113.9"));
         assert_eq!(request.origin(), "https://go.example.com");
         assert!(request.json(2).is_ok());
+    }
+
+    #[test]
+    fn an_encoded_body_is_decoded_and_one_that_cannot_be_is_no_body() {
+        let with_body = |body: &str| {
+            let mut event = event("go.example.com", "https", "/api/shorten", "");
+            (event["body"], event["isBase64Encoded"]) = (json!(body), json!(true));
+            read(event)
+        };
+
+        assert_eq!(with_body("eyJ1cmwiOiJ4In0=").json(100).unwrap().string("url"), Ok(Some("x")));
+        for refused in ["%", "eyJ1cmwiOiJ4In0", "/w==", ""] {
+            assert_eq!(with_body(refused).json(100).unwrap_err().status(), StatusCode::BAD_REQUEST, "{refused}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, errors::ErrorKind};
@@ -17,6 +17,10 @@ use crate::{
 
 const ISSUER: &str = "url-shortener";
 const LIFETIME: Duration = Duration::from_secs(86_400);
+
+/// How old a copy of the secret may be when it is used: so long after a rotation, all environments know of it, also those
+/// that meet no token that is signed with the new one.
+const MAX_AGE: Duration = Duration::from_secs(300);
 
 /// Why the token secret can't be had; the function then refuses to start.
 #[derive(Debug, thiserror::Error)]
@@ -49,8 +53,9 @@ impl TokenSecret {
 
 /// Turns tokens into callers. API keys mean nothing to it.
 ///
-/// The secret is read once. A token with an unknown signature has it read again, at most every ten seconds: after a rotation, an
-/// execution environment that is older than the new secret learns it from the first token that is signed with it.
+/// The secret is read at the start and again when the copy is five minutes old. A token with an unknown signature has it read
+/// sooner, at most every ten seconds: so right after a rotation, an environment learns the new secret from the first token
+/// that is signed with it.
 pub struct TokenVerifier {
     keys: Mutex<Keys>,
     source: Option<Source>,
@@ -60,7 +65,7 @@ pub struct TokenVerifier {
 
 struct Keys {
     known: Arc<[DecodingKey]>,
-    read_at: Instant,
+    read_at: Timestamp,
 }
 
 /// Where the secret comes from.
@@ -72,11 +77,15 @@ struct Source {
 impl Source {
     /// The current secret and, so that a rotation ends no session, the one before.
     async fn read(&self) -> Result<Vec<TokenSecret>, TokenSecretError> {
-        let mut secrets = vec![TokenSecret::parse(secrets::current(&self.client, &self.secret_id).await?)?];
+        let mut secrets = vec![self.current().await?];
         if let Some(previous) = secrets::previous(&self.client, &self.secret_id).await? {
             secrets.push(TokenSecret::parse(previous)?);
         }
         Ok(secrets)
+    }
+
+    async fn current(&self) -> Result<TokenSecret, TokenSecretError> {
+        Ok(TokenSecret::parse(secrets::current(&self.client, &self.secret_id).await?)?)
     }
 }
 
@@ -106,7 +115,7 @@ impl TokenVerifier {
         validation.leeway = 0;
         validation.set_issuer(&[ISSUER]);
         validation.set_required_spec_claims(&["exp", "iss", "sub"]);
-        let keys = Keys { known: decoding_keys(secrets), read_at: Instant::now() };
+        let keys = Keys { known: decoding_keys(secrets), read_at: Timestamp::now() };
         Self { keys: Mutex::new(keys), source: None, reload_interval: Self::RELOAD_INTERVAL, validation }
     }
 
@@ -122,8 +131,11 @@ impl TokenVerifier {
     /// 401 without a valid token. The log says why, the answer doesn't.
     pub async fn authenticate(&self, request: &Request) -> Result<Caller, ApiError> {
         let token = request.only_header(header::AUTHORIZATION).and_then(bearer_token).ok_or(ApiError::Unauthorized)?;
+        let now = request.received_at();
+        self.reload(MAX_AGE, now).await;
         let mut verified = self.verify(token);
-        if verified.as_ref().is_err_and(|error| *error.kind() == ErrorKind::InvalidSignature) && self.reload().await {
+        let is_unknown = verified.as_ref().is_err_and(|error| *error.kind() == ErrorKind::InvalidSignature);
+        if is_unknown && self.reload(self.reload_interval, now).await {
             verified = self.verify(token);
         }
         verified.map_err(|error| {
@@ -155,15 +167,16 @@ impl TokenVerifier {
         Err(refusal)
     }
 
-    /// Reads the secret again if that is due, and says whether there may be a new one.
-    async fn reload(&self) -> bool {
+    /// Reads the secret again if the copy is so old, and says whether there may be a new one. While Secrets Manager doesn't
+    /// answer, the copy stays in use: sessions matter more than a rotation's last minutes.
+    async fn reload(&self, age: Duration, now: Timestamp) -> bool {
         let Some(source) = &self.source else { return false };
         {
             let mut keys = self.keys();
-            if keys.read_at.elapsed() < self.reload_interval {
+            if keys.read_at.until(now) < age {
                 return false;
             }
-            keys.read_at = Instant::now();
+            keys.read_at = now;
         }
         match source.read().await {
             Ok(secrets) => {
@@ -201,8 +214,22 @@ fn bearer_token(header: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then_some(token)
 }
 
-/// Signs tokens.
-pub struct TokenIssuer(EncodingKey);
+/// Signs tokens. The secret is read at the start, and again when the copy is five minutes old.
+pub struct TokenIssuer {
+    key: Mutex<SigningKey>,
+    source: Option<Source>,
+}
+
+struct SigningKey {
+    key: EncodingKey,
+    read_at: Timestamp,
+}
+
+impl SigningKey {
+    fn of(secret: &TokenSecret, read_at: Timestamp) -> Self {
+        Self { key: EncodingKey::from_secret(secret.0.as_bytes()), read_at }
+    }
+}
 
 impl TokenIssuer {
     /// Reads the secret.
@@ -210,20 +237,22 @@ impl TokenIssuer {
     /// # Errors
     /// When it can't be read or is too short.
     pub async fn load(client: &aws_sdk_secretsmanager::Client, secret_id: &str) -> Result<Self, TokenSecretError> {
-        Ok(Self::new(&TokenSecret::parse(secrets::current(client, secret_id).await?)?))
+        let source = Source { client: client.clone(), secret_id: secret_id.to_owned() };
+        let secret = source.current().await?;
+        Ok(Self { source: Some(source), ..Self::new(&secret) })
     }
 
     /// Signs with this secret.
     #[must_use]
     pub fn new(secret: &TokenSecret) -> Self {
-        Self(EncodingKey::from_secret(secret.0.as_bytes()))
+        Self { key: Mutex::new(SigningKey::of(secret, Timestamp::now())), source: None }
     }
 
     /// A token for 24 hours, and when it expires.
     ///
     /// # Errors
     /// When signing fails.
-    pub fn issue(
+    pub async fn issue(
         &self,
         user: &UserId,
         email: &EmailAddress,
@@ -231,6 +260,7 @@ impl TokenIssuer {
         role: Role,
         now: Timestamp,
     ) -> Result<(String, Timestamp), ApiError> {
+        self.reload(now).await;
         let expires_at = now.plus(LIFETIME);
         let claims = Claims {
             iss: ISSUER.to_owned(),
@@ -241,10 +271,26 @@ impl TokenIssuer {
             iat: now.unix_seconds(),
             exp: expires_at.unix_seconds(),
         };
-        let token = jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.0)
+        let token = jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.key().key)
             .map_err(|error| ApiError::Internal(Box::new(error)))?;
         let expires_at = Timestamp::from_unix_seconds(claims.exp).unwrap_or(expires_at);
         Ok((token, expires_at))
+    }
+
+    async fn reload(&self, now: Timestamp) {
+        let Some(source) = &self.source else { return };
+        if self.key().read_at.until(now) < MAX_AGE {
+            return;
+        }
+        match source.current().await {
+            Ok(secret) => *self.key() = SigningKey::of(&secret, now),
+            Err(error) => tracing::warn!(error = chain(&error), "the token secret could not be read again"),
+        }
+    }
+
+    /// Nobody panics while holding the lock, so even a poisoned one guards a sound key.
+    fn key(&self) -> MutexGuard<'_, SigningKey> {
+        self.key.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

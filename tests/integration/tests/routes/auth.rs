@@ -1,12 +1,15 @@
 use std::time::{Duration, Instant};
 
-use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use linklet_auth::Auth;
 use linklet_domain::{
     Account, EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{Registration, UsersTable};
-use linklet_lambda::{identity::TokenVerifier, telemetry::chain};
+use linklet_lambda::{
+    identity::{TokenIssuer, TokenVerifier},
+    telemetry::chain,
+};
 use linklet_test_support::{Answer, FakeSecret, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer, tokens};
 use serde_json::{Value, json};
 
@@ -319,6 +322,40 @@ async fn a_rotation_of_the_secret_ends_no_session_and_needs_no_restart() {
     assert_eq!((me(&fresh, &new).await.status, me(&fresh, &old).await.status), (200, 200));
     let forged = signed(&claims(), Algorithm::HS256, &"third".repeat(8));
     assert_eq!(me(&fresh, &forged).await.status, 401);
+}
+
+#[tokio::test]
+async fn five_minutes_after_a_rotation_every_environment_knows_of_it() {
+    let (db, secret) = (TestDynamoDb::start(), FakeSecret::start(&"first".repeat(8)));
+    let auth = Auth {
+        users: db.users(),
+        tokens: TokenVerifier::load(&secret.client(), "secret").await.unwrap(),
+        issuer: TokenIssuer::load(&secret.client(), "secret").await.unwrap(),
+    };
+    let ada = json!({"email": "ada@example.com", "password": "correct horse"});
+    RequestBuilder::new("POST", "/api/auth/register").json(&ada).send_to(&auth).await;
+    let log_in = async |time| {
+        let answer = RequestBuilder::new("POST", "/api/auth/login").json(&ada).at(time).send_to(&auth).await;
+        answer.json()["token"].as_str().unwrap().to_owned()
+    };
+    let me_at = async |token: &str, time| {
+        RequestBuilder::new("GET", "/api/me").token(token).at(time).send_to(&auth).await.status
+    };
+    let now = Timestamp::now();
+    let leaked = log_in(now).await;
+
+    // Twice, so that the leaked one is not the previous one either.
+    secret.rotate(&"second".repeat(8));
+    secret.rotate(&"third".repeat(8));
+
+    let five_minutes_later = now.plus(Duration::from_secs(301));
+    assert_eq!(me_at(&leaked, now.plus(Duration::from_secs(200))).await, 200);
+    assert_eq!(me_at(&leaked, five_minutes_later).await, 401);
+    let renewed = log_in(five_minutes_later).await;
+    assert_eq!(me_at(&renewed, five_minutes_later).await, 200);
+    let third = DecodingKey::from_secret("third".repeat(8).as_bytes());
+    let validation = Validation::new(Algorithm::HS256);
+    assert!(jsonwebtoken::decode::<Value>(&renewed, &third, &validation).is_ok());
 }
 
 #[tokio::test]
