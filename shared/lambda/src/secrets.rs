@@ -1,4 +1,4 @@
-//! Secrets Manager, read once per execution environment.
+//! Secrets Manager.
 
 use std::error::Error;
 

@@ -279,8 +279,12 @@ impl TokenIssuer {
 
     async fn reload(&self, now: Timestamp) {
         let Some(source) = &self.source else { return };
-        if self.key().read_at.until(now) < MAX_AGE {
-            return;
+        {
+            let mut key = self.key();
+            if key.read_at.until(now) < MAX_AGE {
+                return;
+            }
+            key.read_at = now;
         }
         match source.current().await {
             Ok(secret) => *self.key() = SigningKey::of(&secret, now),
