@@ -20,6 +20,7 @@ mod stats;
 mod target_url;
 mod timestamp;
 mod validated;
+mod watch;
 
 pub use account::{
     Account, EmailAddress, Member, Membership, Password, Role, Workspace, WorkspaceName, WorkspacePatch,
@@ -28,7 +29,10 @@ pub use account::{
 pub use audience::{Audience, Client, Device};
 pub use click::{Click, CountryCode, IpHash, Salt, Visitor};
 pub use correlation_id::CorrelationId;
-pub use event::{Event, EventDetail, MilestoneReached, UrlClicked, UrlCreated, UrlDeleted, UrlExpired, UrlPurged};
+pub use event::{
+    Event, EventDetail, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted, UrlExpired,
+    UrlPurged,
+};
 pub use idempotency_key::IdempotencyKey;
 pub use ids::{EventId, UserId, WorkspaceId};
 pub use link::{Link, LinkPatch, LinkState, LinkStatus, Record, RedirectTarget, Tombstone};
@@ -44,3 +48,7 @@ pub use stats::{
 pub use target_url::TargetUrl;
 pub use timestamp::{Day, Timestamp};
 pub use validated::Invalid;
+pub use watch::{
+    CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, PageToken, Phase, Round, Shard, Target,
+    TargetId, TargetStatus, next_status,
+};
