@@ -1,21 +1,38 @@
-//! What belongs to a workspace apart from its links: its own data and its members, each in a module of its own.
+//! What belongs to a workspace apart from its links: its own data, its members and its API keys, each in a module of its own.
 
+mod keys;
 mod members;
 mod workspace;
 
-use linklet_domain::Role;
+use linklet_domain::{ApiKeySecret, Role};
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response},
-    identity::Authenticator,
+    identity::TokenVerifier,
 };
 
-/// `/api/workspace` and `/api/workspace/members`.
+/// `/api/workspace`, `/api/workspace/members` and `/api/keys`.
 pub struct Account {
-    /// Verifies tokens.
-    pub authenticator: Authenticator,
-    /// Workspaces and who belongs to them.
-    pub users: UsersTable,
+    tokens: TokenVerifier,
+    users: UsersTable,
+    generate_key: KeyGenerator,
+}
+
+/// Where API keys come from.
+pub type KeyGenerator = fn() -> Result<ApiKeySecret, getrandom::Error>;
+
+impl Account {
+    /// Keys come from the operating system's generator.
+    #[must_use]
+    pub fn new(tokens: TokenVerifier, users: UsersTable) -> Self {
+        Self { tokens, users, generate_key: ApiKeySecret::generate }
+    }
+
+    /// The same with another source of keys.
+    #[must_use]
+    pub fn with_keys(self, generate_key: KeyGenerator) -> Self {
+        Self { generate_key, ..self }
+    }
 }
 
 const BODY_LIMIT: usize = 4_096;
@@ -25,28 +42,40 @@ impl Handler for Account {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["api", "workspace"]) => {
-                let caller = self.authenticator.authenticate(request).await?;
+                let caller = self.tokens.authenticate(request).await?;
                 self.show_workspace(&caller).await
             }
             (&Method::PATCH, ["api", "workspace"]) => {
-                let caller = self.authenticator.require(request, Role::Admin).await?;
+                let caller = self.tokens.require(request, Role::Admin).await?;
                 self.change_workspace(request, &caller).await
             }
             (&Method::GET, ["api", "workspace", "members"]) => {
-                let caller = self.authenticator.authenticate(request).await?;
+                let caller = self.tokens.authenticate(request).await?;
                 self.list_members(&caller).await
             }
             (&Method::POST, ["api", "workspace", "members"]) => {
-                let caller = self.authenticator.require(request, Role::Admin).await?;
+                let caller = self.tokens.require(request, Role::Admin).await?;
                 self.add_member(request, &caller).await
             }
             (&Method::PATCH, ["api", "workspace", "members", user]) => {
-                let caller = self.authenticator.require(request, Role::Admin).await?;
+                let caller = self.tokens.require(request, Role::Admin).await?;
                 self.change_role(request, &caller, user).await
             }
             (&Method::DELETE, ["api", "workspace", "members", user]) => {
-                let caller = self.authenticator.authenticate(request).await?;
+                let caller = self.tokens.authenticate(request).await?;
                 self.remove_member(&caller, user).await
+            }
+            (&Method::POST, ["api", "keys"]) => {
+                let caller = self.tokens.require(request, Role::Admin).await?;
+                self.create_key(request, &caller).await
+            }
+            (&Method::GET, ["api", "keys"]) => {
+                let caller = self.tokens.require(request, Role::Admin).await?;
+                self.list_keys(request, &caller).await
+            }
+            (&Method::DELETE, ["api", "keys", prefix]) => {
+                let caller = self.tokens.require(request, Role::Admin).await?;
+                self.revoke_key(&caller, prefix).await
             }
             _ => Err(ApiError::NotFound("no such route")),
         }

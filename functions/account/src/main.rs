@@ -1,4 +1,4 @@
-//! A workspace and its members. This file only wires; `handler.rs` decides.
+//! A workspace, its members and its API keys. This file only wires; `handler.rs` decides.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_account::Account;
 use linklet_dynamodb::UsersTable;
-use linklet_lambda::{StartError, aws, config, http, identity::Authenticator};
+use linklet_lambda::{StartError, aws, config, http, identity::TokenVerifier};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -16,9 +16,6 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (table, secret) = (config::required("USERS_TABLE")?, config::required("JWT_SECRET_ID")?);
     let aws = aws::load().await;
-    http::serve(Account {
-        authenticator: Authenticator::load(&SecretsManager::new(&aws), &secret).await?,
-        users: UsersTable::new(DynamoDb::new(&aws), table),
-    })
-    .await
+    let tokens = TokenVerifier::load(&SecretsManager::new(&aws), &secret).await?;
+    http::serve(Account::new(tokens, UsersTable::new(DynamoDb::new(&aws), table))).await
 }

@@ -10,7 +10,7 @@ use linklet_domain::{
 use linklet_dynamodb::{RegisterOutcome, Registration, UsersTable};
 use linklet_lambda::{
     http::{ApiError, Handler, JsonObject, Method, Request, Response, StatusCode, json},
-    identity::{Authenticator, TokenIssuer},
+    identity::{TokenIssuer, TokenVerifier},
     telemetry::chain,
 };
 use serde_json::json;
@@ -20,7 +20,7 @@ pub struct Auth {
     /// Accounts and workspaces.
     pub users: UsersTable,
     /// Verifies tokens.
-    pub authenticator: Authenticator,
+    pub tokens: TokenVerifier,
     /// Signs tokens.
     pub issuer: TokenIssuer,
 }
@@ -125,7 +125,7 @@ impl Auth {
     }
 
     async fn me(&self, request: &Request) -> Result<Response, ApiError> {
-        let caller = self.authenticator.authenticate(request).await?;
+        let caller = self.tokens.authenticate(request).await?;
         Ok(json(
             StatusCode::OK,
             &json!({

@@ -8,7 +8,7 @@ use linklet_auth::Auth;
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
     StartError, aws, config, http,
-    identity::{Authenticator, TokenIssuer},
+    identity::{TokenIssuer, TokenVerifier},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -22,7 +22,7 @@ async fn run() -> Result<(), StartError> {
     let secrets = SecretsManager::new(&aws);
     http::serve(Auth {
         users: UsersTable::new(DynamoDb::new(&aws), table),
-        authenticator: Authenticator::load(&secrets, &secret).await?,
+        tokens: TokenVerifier::load(&secrets, &secret).await?,
         issuer: TokenIssuer::load(&secrets, &secret).await?,
     })
     .await

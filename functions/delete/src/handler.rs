@@ -1,6 +1,6 @@
 //! Deletes links: for visitors only, or with everything about them.
 
-use linklet_domain::{Link, Record, Role, ShortCode};
+use linklet_domain::{Link, Record, Scope, ShortCode};
 use linklet_dynamodb::LinksTable;
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response, no_content},
@@ -9,7 +9,7 @@ use linklet_lambda::{
 
 /// `DELETE /api/urls/{code}` deactivates, `DELETE /api/links/{code}` purges.
 pub struct Delete {
-    /// Verifies tokens.
+    /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
     /// The links.
     pub links: LinksTable,
@@ -17,7 +17,7 @@ pub struct Delete {
 
 impl Handler for Delete {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let caller = self.authenticator.require(request, Role::Member).await;
+        let caller = self.authenticator.require(request, Scope::LinksWrite).await;
         match (request.method(), request.segments().as_slice()) {
             (&Method::DELETE, ["api", "urls", code]) => self.deactivate(request, &caller?, code).await,
             (&Method::DELETE, ["api", "links", code]) => self.purge(request, &caller?, code).await,

@@ -5,8 +5,11 @@ use std::process::ExitCode;
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_delete::Delete;
-use linklet_dynamodb::LinksTable;
-use linklet_lambda::{StartError, aws, config, http, identity::Authenticator};
+use linklet_dynamodb::{ApiKeysTable, LinksTable};
+use linklet_lambda::{
+    StartError, aws, config, http,
+    identity::{Authenticator, TokenVerifier},
+};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -14,11 +17,14 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (links, secret) = (config::required("LINKS_TABLE")?, config::required("JWT_SECRET_ID")?);
+    let (links, users) = (config::required("LINKS_TABLE")?, config::required("USERS_TABLE")?);
+    let secret = config::required("JWT_SECRET_ID")?;
     let aws = aws::load().await;
+    let dynamodb = DynamoDb::new(&aws);
+    let tokens = TokenVerifier::load(&SecretsManager::new(&aws), &secret).await?;
     http::serve(Delete {
-        authenticator: Authenticator::load(&SecretsManager::new(&aws), &secret).await?,
-        links: LinksTable::new(DynamoDb::new(&aws), links),
+        authenticator: Authenticator::new(tokens, ApiKeysTable::new(dynamodb.clone(), users)),
+        links: LinksTable::new(dynamodb, links),
     })
     .await
 }

@@ -2,7 +2,7 @@
 
 mod management;
 
-use linklet_domain::{Link, Record, Role, ShortCode};
+use linklet_domain::{Link, Record, Scope, ShortCode};
 use linklet_dynamodb::{Cursor, LinksTable, StatsTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json},
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 /// `GET /api/urls`, `GET /api/links` and `GET /api/links/{code}`.
 pub struct List {
-    /// Verifies tokens.
+    /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
     /// The links.
     pub links: LinksTable,
@@ -25,7 +25,7 @@ pub struct List {
 
 impl Handler for List {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let caller = self.authenticator.require(request, Role::Viewer).await;
+        let caller = self.authenticator.require(request, Scope::LinksRead).await;
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["api", "urls"]) => self.feed(request, &caller?).await,
             (&Method::GET, ["api", "links"]) => self.pages(request, &caller?).await,

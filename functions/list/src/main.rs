@@ -4,8 +4,12 @@ use std::process::ExitCode;
 
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_dynamodb::{LinksTable, StatsTable};
-use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator};
+use linklet_dynamodb::{ApiKeysTable, LinksTable, StatsTable};
+use linklet_lambda::{
+    StartError, aws, config, http,
+    http::ShortUrls,
+    identity::{Authenticator, TokenVerifier},
+};
 use linklet_list::List;
 
 #[tokio::main(flavor = "current_thread")]
@@ -15,12 +19,13 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (links, stats) = (config::required("LINKS_TABLE")?, config::required("STATS_TABLE")?);
-    let secret = config::required("JWT_SECRET_ID")?;
+    let (users, secret) = (config::required("USERS_TABLE")?, config::required("JWT_SECRET_ID")?);
     let short_urls = ShortUrls::new(config::optional("PUBLIC_BASE_URL").as_deref());
     let aws = aws::load().await;
     let dynamodb = DynamoDb::new(&aws);
+    let tokens = TokenVerifier::load(&SecretsManager::new(&aws), &secret).await?;
     http::serve(List {
-        authenticator: Authenticator::load(&SecretsManager::new(&aws), &secret).await?,
+        authenticator: Authenticator::new(tokens, ApiKeysTable::new(dynamodb.clone(), users)),
         links: LinksTable::new(dynamodb.clone(), links),
         stats: StatsTable::new(dynamodb, stats),
         short_urls,

@@ -4,14 +4,14 @@ use linklet_domain::{EventId, Notification, NotificationStatus, Timestamp};
 use linklet_dynamodb::{Cursor, NotificationsTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response, StatusCode, json},
-    identity::{Authenticator, Caller},
+    identity::{Caller, TokenVerifier},
 };
 use serde::Serialize;
 
 /// `GET /api/notifications`.
 pub struct Notifications {
     /// Verifies tokens.
-    pub authenticator: Authenticator,
+    pub tokens: TokenVerifier,
     /// The notifications.
     pub notifications: NotificationsTable,
 }
@@ -20,7 +20,7 @@ impl Handler for Notifications {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["api", "notifications"]) => {
-                let caller = self.authenticator.authenticate(request).await?;
+                let caller = self.tokens.authenticate(request).await?;
                 self.list(request, &caller).await
             }
             _ => Err(ApiError::NotFound("no such route")),

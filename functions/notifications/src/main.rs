@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::NotificationsTable;
-use linklet_lambda::{StartError, aws, config, http, identity::Authenticator};
+use linklet_lambda::{StartError, aws, config, http, identity::TokenVerifier};
 use linklet_notifications::Notifications;
 
 #[tokio::main(flavor = "current_thread")]
@@ -17,7 +17,7 @@ async fn run() -> Result<(), StartError> {
     let (table, secret) = (config::required("NOTIFICATIONS_TABLE")?, config::required("JWT_SECRET_ID")?);
     let aws = aws::load().await;
     http::serve(Notifications {
-        authenticator: Authenticator::load(&SecretsManager::new(&aws), &secret).await?,
+        tokens: TokenVerifier::load(&SecretsManager::new(&aws), &secret).await?,
         notifications: NotificationsTable::new(DynamoDb::new(&aws), table),
     })
     .await

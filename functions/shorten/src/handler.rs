@@ -4,7 +4,7 @@ mod new_link;
 
 use std::time::Duration;
 
-use linklet_domain::{IdempotencyKey, Link, Role, ShortCode, TargetUrl, Timestamp};
+use linklet_domain::{IdempotencyKey, Link, Scope, ShortCode, TargetUrl, Timestamp};
 use linklet_dynamodb::{CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json_text},
@@ -45,7 +45,7 @@ impl Handler for Shorten {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::POST, ["api", "shorten"]) => {
-                let caller = self.authenticator.require(request, Role::Member).await?;
+                let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
                 self.shorten(request, &caller).await
             }
             _ => Err(ApiError::NotFound("no such route")),

@@ -4,8 +4,12 @@ use std::process::ExitCode;
 
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_dynamodb::LinksTable;
-use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator};
+use linklet_dynamodb::{ApiKeysTable, LinksTable};
+use linklet_lambda::{
+    StartError, aws, config, http,
+    http::ShortUrls,
+    identity::{Authenticator, TokenVerifier},
+};
 use linklet_shorten::Shorten;
 
 #[tokio::main(flavor = "current_thread")]
@@ -14,11 +18,14 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (table, secret) = (config::required("LINKS_TABLE")?, config::required("JWT_SECRET_ID")?);
+    let (links, users) = (config::required("LINKS_TABLE")?, config::required("USERS_TABLE")?);
+    let secret = config::required("JWT_SECRET_ID")?;
     let short_urls = ShortUrls::new(config::optional("PUBLIC_BASE_URL").as_deref())
         .with_api_endpoint(config::optional("API_ENDPOINT"));
     let aws = aws::load().await;
-    let authenticator = Authenticator::load(&SecretsManager::new(&aws), &secret).await?;
-    let links = LinksTable::new(DynamoDb::new(&aws), table);
+    let dynamodb = DynamoDb::new(&aws);
+    let tokens = TokenVerifier::load(&SecretsManager::new(&aws), &secret).await?;
+    let authenticator = Authenticator::new(tokens, ApiKeysTable::new(dynamodb.clone(), users));
+    let links = LinksTable::new(dynamodb, links);
     http::serve(Shorten::new(links, authenticator, short_urls)).await
 }

@@ -5,7 +5,7 @@ mod clicks;
 mod days;
 mod summary;
 
-use linklet_domain::{LinkStatus, Record, RedirectTarget, Role, ShortCode};
+use linklet_domain::{LinkStatus, Record, RedirectTarget, Role, Scope, ShortCode};
 use linklet_dynamodb::{ClicksTable, LinksTable, RepositoryError, StatsTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response},
@@ -14,7 +14,7 @@ use linklet_lambda::{
 
 /// `GET /api/stats/{code}`, its `timeline`, `daily` and `clicks`, and `GET /api/admin/cleanup/stats`.
 pub struct Stats {
-    /// Verifies tokens.
+    /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
     /// The numbers.
     pub stats: StatsTable,
@@ -38,7 +38,7 @@ impl Handler for Stats {
                 self.latest_clicks(request, &code).await
             }
             (&Method::GET, ["api", "admin", "cleanup", "stats"]) => {
-                self.authenticator.require(request, Role::Admin).await?;
+                self.authenticator.tokens().require(request, Role::Admin).await?;
                 self.cleanup(request).await
             }
             _ => Err(ApiError::NotFound("no such route")),
@@ -49,10 +49,10 @@ impl Handler for Stats {
 const UNKNOWN: ApiError = ApiError::NotFound("not found");
 
 impl Stats {
-    /// A code whose details the caller may see: 401 without a token, 404 for a code that was never given out, 403 for
+    /// A code whose details the caller may see: 401 without a token or key, 404 for a code that was never given out, 403 for
     /// another workspace's, 410 for a purged one.
     async fn readable(&self, request: &Request, code: &str) -> Result<ShortCode, ApiError> {
-        let caller = self.authenticator.require(request, Role::Viewer).await?;
+        let caller = self.authenticator.require(request, Scope::AnalyticsRead).await?;
         let code = form_of(code)?;
         let record = self.links.redirect_target(&code).await?.ok_or(UNKNOWN)?;
         if record.workspace() != caller.workspace() {

@@ -4,8 +4,11 @@ use std::process::ExitCode;
 
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
-use linklet_lambda::{StartError, aws, config, http, identity::Authenticator};
+use linklet_dynamodb::{ApiKeysTable, ClicksTable, LinksTable, StatsTable};
+use linklet_lambda::{
+    StartError, aws, config, http,
+    identity::{Authenticator, TokenVerifier},
+};
 use linklet_stats::Stats;
 
 #[tokio::main(flavor = "current_thread")]
@@ -15,11 +18,13 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (stats, links) = (config::required("STATS_TABLE")?, config::required("LINKS_TABLE")?);
-    let (clicks, secret) = (config::required("CLICKS_TABLE")?, config::required("JWT_SECRET_ID")?);
+    let (clicks, users) = (config::required("CLICKS_TABLE")?, config::required("USERS_TABLE")?);
+    let secret = config::required("JWT_SECRET_ID")?;
     let aws = aws::load().await;
     let dynamodb = DynamoDb::new(&aws);
+    let tokens = TokenVerifier::load(&SecretsManager::new(&aws), &secret).await?;
     http::serve(Stats {
-        authenticator: Authenticator::load(&SecretsManager::new(&aws), &secret).await?,
+        authenticator: Authenticator::new(tokens, ApiKeysTable::new(dynamodb.clone(), users)),
         stats: StatsTable::new(dynamodb.clone(), stats),
         clicks: ClicksTable::new(dynamodb.clone(), clicks),
         links: LinksTable::new(dynamodb, links),

@@ -1,6 +1,6 @@
 //! Changes links. The destination never changes: whoever has followed a link once may trust where it leads.
 
-use linklet_domain::{Invalid, Link, LinkPatch, LinkState, LinkStatus, Record, Role, ShortCode, Timestamp};
+use linklet_domain::{Invalid, Link, LinkPatch, LinkState, LinkStatus, Record, Scope, ShortCode, Timestamp};
 use linklet_dynamodb::{LinksTable, StatsTable};
 use linklet_lambda::{
     http::{ApiError, Handler, JsonObject, Method, Request, Response, ShortUrls, StatusCode, json},
@@ -10,7 +10,7 @@ use linklet_lambda::{
 
 /// `PATCH /api/links/{code}`.
 pub struct Update {
-    /// Verifies tokens.
+    /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
     /// The links.
     pub links: LinksTable,
@@ -26,7 +26,7 @@ impl Handler for Update {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::PATCH, ["api", "links", code]) => {
-                let caller = self.authenticator.require(request, Role::Member).await?;
+                let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
                 self.update(request, &caller, code).await
             }
             _ => Err(ApiError::NotFound("no such route")),

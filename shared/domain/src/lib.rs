@@ -4,7 +4,9 @@
 //! an [`Event`] can be counted. Whoever holds one needs no further check.
 
 mod account;
+mod api_key;
 mod audience;
+mod base62;
 mod click;
 mod correlation_id;
 mod event;
@@ -26,7 +28,9 @@ pub use account::{
     Account, EmailAddress, Member, Membership, Password, Role, Workspace, WorkspaceName, WorkspacePatch,
     WorkspaceSettings, WorkspaceSlug,
 };
+pub use api_key::{ApiKey, ApiKeySecret, KeyHash, KeyName, KeyPrefix, Scope, Scopes};
 pub use audience::{Audience, Client, Device};
+pub use base62::ALPHABET;
 pub use click::{Click, CountryCode, IpHash, Salt, Visitor};
 pub use correlation_id::CorrelationId;
 pub use event::{
@@ -40,7 +44,7 @@ pub use link_query::{LinkFilter, Order, PageNumber, SortBy, sort_links};
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
 pub use notification::{Notification, NotificationStatus, describe};
-pub use short_code::{ALPHABET, GENERATED_LENGTH, ShortCode};
+pub use short_code::{GENERATED_LENGTH, ShortCode};
 pub use stats::{
     Breakdown, CountedClick, DayStats, Interval, LinkStats, Place, Point, Profile, Ranking, Source, Summary, Tool,
     Totals, UniqueVisitors, timeline,

@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::{
     Client,
     error::{ProvideErrorMetadata, SdkError},
     operation::query::builders::QueryFluentBuilder,
-    types::{AttributeValue, DeleteRequest, Put, TransactWriteItem, WriteRequest},
+    types::{AttributeValue, DeleteRequest, KeysAndAttributes, Put, TransactWriteItem, WriteRequest},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -128,6 +128,46 @@ impl Table {
         }
         let put = put.build().map_err(RepositoryError::unavailable(operation))?;
         Ok(TransactWriteItem::builder().put(put).build())
+    }
+
+    /// Reads up to 100 items, in any order, and asks again for what DynamoDB left out of a successful answer.
+    pub(crate) async fn batch_get(
+        &self,
+        operation: &'static str,
+        keys: Vec<Key>,
+        consistent: bool,
+        projection: Option<&str>,
+    ) -> Result<Vec<Item>, RepositoryError> {
+        const TRIES: u32 = 5;
+        let mut pending: Vec<Item> = keys.into_iter().map(Key::into_item).collect();
+        let mut found = Vec::with_capacity(pending.len());
+        for attempt in 0..TRIES {
+            let request = KeysAndAttributes::builder()
+                .set_keys(Some(pending))
+                .consistent_read(consistent)
+                .set_projection_expression(projection.map(str::to_owned))
+                .build()
+                .map_err(RepositoryError::unavailable(operation))?;
+            let answer = self
+                .client
+                .batch_get_item()
+                .request_items(&self.name, request)
+                .send()
+                .await
+                .map_err(RepositoryError::unavailable(operation))?;
+            found.extend(answer.responses.unwrap_or_default().remove(&self.name).unwrap_or_default());
+            pending = answer
+                .unprocessed_keys
+                .unwrap_or_default()
+                .remove(&self.name)
+                .map(|left| left.keys)
+                .unwrap_or_default();
+            if pending.is_empty() {
+                return Ok(found);
+            }
+            tokio::time::sleep(Duration::from_millis(20 << attempt)).await;
+        }
+        Err(RepositoryError::incomplete(operation))
     }
 
     /// Deletes items by their keys, 25 at a time, and asks again for what DynamoDB left undone in a successful answer.

@@ -19,4 +19,7 @@ pub use error::RepositoryError;
 pub use links::{BuryOutcome, CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, LinksTable, Reusable};
 pub use notifications::{Delivery, NotificationsTable};
 pub use stats::{CommitOutcome, Correction, Counting, Life, Milestone, Room, Snapshot, StatsTable};
-pub use users::{MemberOutcome, RegisterOutcome, Registration, UsersTable, WorkspaceOutcome};
+pub use users::{
+    ApiKeysTable, CreateKeyOutcome, MemberOutcome, RegisterOutcome, Registration, RevokeOutcome, UsersTable,
+    WorkspaceOutcome,
+};

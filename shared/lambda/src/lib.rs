@@ -1,7 +1,7 @@
 //! What every function needs around its handler.
 //!
 //! - [`http`]: requests, answers, problem documents, and the loop of a function behind API Gateway
-//! - [`identity`]: tokens, and the [`identity::Caller`] that no protected handler works without
+//! - [`identity`]: tokens, API keys, and the [`identity::Caller`] that no protected handler works without
 //! - [`batch`]: the loop of a consumer, batch item failures, and the dead-letter queue for unreadable messages
 //! - [`publisher`]: sending events to a queue
 //! - [`link_view`]: a link as the API shows it

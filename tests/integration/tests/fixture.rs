@@ -7,11 +7,15 @@ use std::{
 
 use linklet_analytics::{Analytics, Clients};
 use linklet_domain::{Client, CorrelationId, CountedClick, Device, IpHash, LinkStats, Salt, Timestamp, Visitor};
-use linklet_lambda::{batch::DeadLetterQueue, http::Edge, publisher::Publisher};
+use linklet_lambda::{
+    batch::DeadLetterQueue,
+    http::{Edge, ShortUrls},
+    publisher::Publisher,
+};
 use linklet_redirect::Redirect;
 use linklet_relay::Relay;
 use linklet_stats::Stats;
-use linklet_test_support::{FakeQueues, TestDynamoDb, authenticator};
+use linklet_test_support::{Answer, FakeQueues, RequestBuilder, TestDynamoDb, issuer, tokens};
 use linklet_user_agents::Classifier;
 
 pub fn salt() -> Salt {
@@ -68,5 +72,32 @@ pub fn redirect(db: &TestDynamoDb) -> Redirect {
 }
 
 pub fn stats(db: &TestDynamoDb) -> Stats {
-    Stats { authenticator: authenticator(), stats: db.stats(), clicks: db.clicks(), links: db.links() }
+    Stats { authenticator: db.authenticator(), stats: db.stats(), clicks: db.clicks(), links: db.links() }
+}
+
+/// Hands a request to a function of the template, by its folder's name, in a new execution environment.
+pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) -> Answer {
+    let (authenticator, short_urls) = (db.authenticator(), ShortUrls::new(None));
+    let (links, stats_table) = (db.links(), db.stats());
+    match function {
+        "health" => request.send_to(&linklet_health::Health).await,
+        "auth" => {
+            let auth = linklet_auth::Auth { users: db.users(), tokens: tokens(), issuer: issuer() };
+            request.send_to(&auth).await
+        }
+        "shorten" => request.send_to(&linklet_shorten::Shorten::new(links, authenticator, short_urls)).await,
+        "redirect" => request.send_to(&redirect(db)).await,
+        "list" => request.send_to(&linklet_list::List { authenticator, links, stats: stats_table, short_urls }).await,
+        "delete" => request.send_to(&linklet_delete::Delete { authenticator, links }).await,
+        "update" => {
+            request.send_to(&linklet_update::Update { authenticator, links, stats: stats_table, short_urls }).await
+        }
+        "stats" => request.send_to(&stats(db)).await,
+        "notifications" => {
+            let notifications = db.notifications();
+            request.send_to(&linklet_notifications::Notifications { tokens: tokens(), notifications }).await
+        }
+        "account" => request.send_to(&linklet_account::Account::new(tokens(), db.users())).await,
+        unknown => panic!("template.yaml has a function that this test doesn't know: {unknown}"),
+    }
 }

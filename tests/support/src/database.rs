@@ -5,10 +5,13 @@ use aws_sdk_dynamodb::{
 };
 use dynoxide::{Database, types::AttributeValue};
 use linklet_domain::{CorrelationId, Link, Record};
-use linklet_dynamodb::{ClicksTable, CreateOutcome, Creation, LinksTable, NotificationsTable, StatsTable, UsersTable};
+use linklet_dynamodb::{
+    ApiKeysTable, ClicksTable, CreateOutcome, Creation, LinksTable, NotificationsTable, StatsTable, UsersTable,
+};
+use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
 
-use crate::{Template, serve_in_background};
+use crate::{Template, serve_in_background, tokens};
 
 /// DynamoDB with the template's tables, each test's own. It ends with the test's process.
 pub struct TestDynamoDb {
@@ -97,6 +100,18 @@ impl TestDynamoDb {
     #[must_use]
     pub fn users(&self) -> UsersTable {
         UsersTable::new(self.client(), "UsersTable")
+    }
+
+    /// The table of accounts, as far as it lets requests in by their keys.
+    #[must_use]
+    pub fn api_keys(&self) -> ApiKeysTable {
+        ApiKeysTable::new(self.client(), "UsersTable")
+    }
+
+    /// Accepts the tokens of [`token_for`](crate::token_for), and the keys of this database.
+    #[must_use]
+    pub fn authenticator(&self) -> Authenticator {
+        Authenticator::new(tokens(), self.api_keys())
     }
 
     /// The table of notifications.

@@ -1,9 +1,12 @@
 use linklet_domain::{EmailAddress, Role, Timestamp, UserId, WorkspaceId};
+use linklet_dynamodb::ApiKeysTable;
 use linklet_lambda::{
-    http::{Handler, respond},
-    identity::{Authenticator, TokenIssuer, TokenSecret},
+    http::{Handler, Request, respond},
+    identity::{Authenticator, TokenIssuer, TokenSecret, TokenVerifier},
 };
 use serde_json::{Value, json};
+
+use crate::TestDynamoDb;
 
 /// The secret that tests sign with.
 pub const TOKEN_SECRET: &str = "a secret for tests, 32 bytes or more";
@@ -13,8 +16,15 @@ pub const TOKEN_SECRET: &str = "a secret for tests, 32 bytes or more";
 /// # Panics
 /// Never: the secret is long enough.
 #[must_use]
+pub fn tokens() -> TokenVerifier {
+    TokenVerifier::new(&[secret()])
+}
+
+/// The same behind a function that would take API keys, too, and can't reach their table. With it there is
+/// [`TestDynamoDb::authenticator`].
+#[must_use]
 pub fn authenticator() -> Authenticator {
-    Authenticator::new(&[secret()])
+    Authenticator::new(tokens(), ApiKeysTable::new(TestDynamoDb::unreachable(), "UsersTable"))
 }
 
 /// Signs tokens for tests.
@@ -47,6 +57,7 @@ pub fn token_for(workspace: &WorkspaceId, role: Role) -> String {
 #[derive(Debug, Clone)]
 pub struct RequestBuilder {
     event: Value,
+    arriving_at: Option<Timestamp>,
 }
 
 impl RequestBuilder {
@@ -71,7 +82,7 @@ impl RequestBuilder {
             },
             "isBase64Encoded": false,
         });
-        let mut builder = Self { event };
+        let mut builder = Self { event, arriving_at: None };
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             builder.event["queryStringParameters"][name] = value.into();
         }
@@ -89,6 +100,18 @@ impl RequestBuilder {
     #[must_use]
     pub fn token(self, token: &str) -> Self {
         self.header("authorization", &format!("Bearer {token}"))
+    }
+
+    /// With an API key.
+    #[must_use]
+    pub fn api_key(self, key: &str) -> Self {
+        self.header("x-api-key", key)
+    }
+
+    /// Arriving at this time, which is "now" for every decision about it.
+    #[must_use]
+    pub fn at(self, time: Timestamp) -> Self {
+        Self { arriving_at: Some(time), ..self }
     }
 
     /// With a JSON body.
@@ -116,7 +139,11 @@ impl RequestBuilder {
     /// # Panics
     /// When the runtime can't read the event.
     pub async fn send_to(self, handler: &impl Handler) -> Answer {
-        answer(handler, &self.event.to_string()).await
+        let mut request = Request::from(parsed(&self.event.to_string()));
+        if let Some(time) = self.arriving_at {
+            request = request.arriving_at(time);
+        }
+        answered(handler, request).await
     }
 }
 
@@ -125,7 +152,14 @@ impl RequestBuilder {
 /// # Panics
 /// When the runtime can't read the event.
 pub async fn answer(handler: &impl Handler, event: &str) -> Answer {
-    let request = lambda_http::request::from_str(event).expect("an event of API Gateway");
+    answered(handler, parsed(event)).await
+}
+
+fn parsed(event: &str) -> lambda_http::Request {
+    lambda_http::request::from_str(event).expect("an event of API Gateway")
+}
+
+async fn answered(handler: &impl Handler, request: impl Into<Request>) -> Answer {
     let response = respond(handler, request).await;
     let (parts, body) = response.into_parts();
     let headers = parts

@@ -32,7 +32,7 @@ pub use builders::{ClickBuilder, LinkBuilder, click_event, click_in, event_batch
 pub use capacity::{CapacityMeter, Consumption};
 pub use database::{StreamReader, TestDynamoDb};
 pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter};
-pub use http::{Answer, RequestBuilder, TOKEN_SECRET, answer, authenticator, issuer, token_for, token_of};
+pub use http::{Answer, RequestBuilder, TOKEN_SECRET, answer, authenticator, issuer, token_for, token_of, tokens};
 pub use notifiers::FakeNotifiers;
 pub use queues::{FakeQueues, Outage};
 pub use secrets::FakeSecret;

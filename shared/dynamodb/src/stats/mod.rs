@@ -13,7 +13,7 @@ use aws_sdk_dynamodb::{
     Client,
     error::SdkError,
     operation::transact_write_items::TransactWriteItemsError,
-    types::{AttributeValue, CancellationReason, KeysAndAttributes, TransactWriteItem},
+    types::{AttributeValue, CancellationReason, TransactWriteItem},
 };
 use linklet_domain::{
     CorrelationId, Day, EventId, LinkStats, MilestoneReached, ShortCode, Timestamp, Totals, WorkspaceId,
@@ -94,7 +94,7 @@ impl StatsTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn load(&self, code: &ShortCode, events: &[(EventId, Day)]) -> Result<Snapshot, RepositoryError> {
-        let items = self.batch_get(LOAD, needed_for(code, events), true, None).await?;
+        let items = self.0.batch_get(LOAD, needed_for(code, events), true, None).await?;
         let mut snapshot = Snapshot::read(code, items)?;
         if snapshot.lacks_past(events) {
             self.add_past(LOAD, code, &mut snapshot.stats).await?;
@@ -112,7 +112,7 @@ impl StatsTable {
         links: &[(&ShortCode, Vec<(EventId, Day)>)],
     ) -> Result<Vec<Option<Snapshot>>, RepositoryError> {
         let keys: Vec<Key> = links.iter().flat_map(|(code, events)| needed_for(code, events)).collect();
-        let chunks = keys.chunks(Self::MAX_BATCH).map(|keys| self.batch_get(LOAD, keys.to_vec(), true, None));
+        let chunks = keys.chunks(Self::MAX_BATCH).map(|keys| self.0.batch_get(LOAD, keys.to_vec(), true, None));
         let mut by_code: HashMap<String, Vec<Item>> = HashMap::with_capacity(links.len());
         for item in futures_util::future::try_join_all(chunks).await?.into_iter().flatten() {
             let partition = item.get("pk").and_then(|pk| pk.as_s().ok()).map_or("", String::as_str);
@@ -284,7 +284,7 @@ impl StatsTable {
         let mut totals = HashMap::with_capacity(codes.len());
         for batch in codes.chunks(Self::MAX_BATCH) {
             let keys = batch.iter().map(total_key).collect();
-            let found = self.batch_get(OPERATION, keys, false, Some("by_workspace_sk, total_clicks")).await?;
+            let found = self.0.batch_get(OPERATION, keys, false, Some("by_workspace_sk, total_clicks")).await?;
             totals.extend(read_totals(OPERATION, found)?);
         }
         Ok(totals)
@@ -341,47 +341,6 @@ impl StatsTable {
             self.0.delete_all(OPERATION, keys).await?;
         }
         Ok(())
-    }
-
-    /// A BatchGetItem that asks again for what DynamoDB left out of a successful answer.
-    async fn batch_get(
-        &self,
-        operation: &'static str,
-        keys: Vec<Key>,
-        consistent: bool,
-        projection: Option<&str>,
-    ) -> Result<Vec<Item>, RepositoryError> {
-        const TRIES: u32 = 5;
-        let mut pending: Vec<Item> = keys.into_iter().map(Key::into_item).collect();
-        let mut found = Vec::with_capacity(pending.len());
-        for attempt in 0..TRIES {
-            let request = KeysAndAttributes::builder()
-                .set_keys(Some(pending))
-                .consistent_read(consistent)
-                .set_projection_expression(projection.map(str::to_owned))
-                .build()
-                .map_err(RepositoryError::unavailable(operation))?;
-            let answer = self
-                .0
-                .client
-                .batch_get_item()
-                .request_items(&self.0.name, request)
-                .send()
-                .await
-                .map_err(RepositoryError::unavailable(operation))?;
-            found.extend(answer.responses.unwrap_or_default().remove(&self.0.name).unwrap_or_default());
-            pending = answer
-                .unprocessed_keys
-                .unwrap_or_default()
-                .remove(&self.0.name)
-                .map(|left| left.keys)
-                .unwrap_or_default();
-            if pending.is_empty() {
-                return Ok(found);
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(20 << attempt)).await;
-        }
-        Err(RepositoryError::incomplete(operation))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Keys and attributes of UsersTable.
 
 use linklet_domain::{
-    Account, EmailAddress, Member, Membership, Role, Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName,
-    WorkspaceSettings, WorkspaceSlug,
+    Account, ApiKey, EmailAddress, KeyHash, KeyName, KeyPrefix, Member, Membership, Role, Scopes, Timestamp, UserId,
+    Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
 };
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +10,7 @@ use crate::item::Key;
 
 pub(super) const USER: &str = "USER";
 pub(super) const MEMBER_PREFIX: &str = "MEMBER#";
+pub(super) const KEY_PREFIX: &str = "KEY#";
 
 pub(super) fn user_partition(user: &UserId) -> String {
     format!("USER#{user}")
@@ -41,6 +42,15 @@ pub(super) fn member_key(user: &UserId, workspace: &WorkspaceId) -> Key {
 
 pub(super) fn workspace_member_key(workspace: &WorkspaceId, user: &UserId) -> Key {
     Key::new(workspace_partition(workspace), format!("{MEMBER_PREFIX}{user}"))
+}
+
+/// The roles of functions that take keys name this prefix, in `template.yaml`.
+pub(super) fn api_key_key(hash: &KeyHash) -> Key {
+    Key::new(format!("{KEY_PREFIX}{hash}"), "KEY")
+}
+
+pub(super) fn workspace_api_key_key(workspace: &WorkspaceId, prefix: &KeyPrefix) -> Key {
+    Key::new(workspace_partition(workspace), format!("{KEY_PREFIX}{prefix}"))
 }
 
 /// `USER#<id>` / `USER`: an account.
@@ -203,4 +213,111 @@ pub(super) struct SlugItem {
     #[serde(flatten)]
     pub key: Key,
     pub workspace_id: WorkspaceId,
+}
+
+/// `KEY#<sha256>` / `KEY`: an API key, as a request is let in by it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ApiKeyItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub key_hash: KeyHash,
+    pub workspace_id: WorkspaceId,
+    #[serde(flatten)]
+    pub facts: KeyFacts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// `WS#<workspace>` / `KEY#<prefix>`: the same key, as the workspace lists it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct WorkspaceKeyItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub key_hash: KeyHash,
+    #[serde(flatten)]
+    pub facts: KeyFacts,
+}
+
+/// What both rows of a key have. None of it ever changes.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct KeyFacts {
+    pub prefix: KeyPrefix,
+    pub name: KeyName,
+    pub scopes: Scopes,
+    pub created_by: UserId,
+    pub created_by_email: EmailAddress,
+    pub created_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<i64>,
+}
+
+/// The part of a key's row that a list reads.
+#[derive(Debug, Deserialize)]
+pub(super) struct LastUse {
+    pub key_hash: KeyHash,
+    pub last_used_at: Option<Timestamp>,
+}
+
+impl KeyFacts {
+    fn into_key(self, workspace: WorkspaceId, hash: KeyHash, last_used_at: Option<Timestamp>) -> ApiKey {
+        ApiKey {
+            workspace,
+            prefix: self.prefix,
+            hash,
+            name: self.name,
+            scopes: self.scopes,
+            created_by: self.created_by,
+            created_by_email: self.created_by_email,
+            created_at: self.created_at,
+            expires_at: self.expires_at,
+            last_used_at,
+        }
+    }
+}
+
+impl From<&ApiKey> for KeyFacts {
+    fn from(key: &ApiKey) -> Self {
+        Self {
+            prefix: key.prefix.clone(),
+            name: key.name.clone(),
+            scopes: key.scopes.clone(),
+            created_by: key.created_by.clone(),
+            created_by_email: key.created_by_email.clone(),
+            created_at: key.created_at,
+            expires_at: key.expires_at,
+            ttl: key.forgotten_at().map(Timestamp::unix_seconds),
+        }
+    }
+}
+
+impl From<&ApiKey> for ApiKeyItem {
+    fn from(key: &ApiKey) -> Self {
+        Self {
+            key: api_key_key(&key.hash),
+            key_hash: key.hash.clone(),
+            workspace_id: key.workspace.clone(),
+            facts: key.into(),
+            last_used_at: key.last_used_at,
+        }
+    }
+}
+
+impl From<ApiKeyItem> for ApiKey {
+    fn from(item: ApiKeyItem) -> Self {
+        item.facts.into_key(item.workspace_id, item.key_hash, item.last_used_at)
+    }
+}
+
+impl From<&ApiKey> for WorkspaceKeyItem {
+    fn from(key: &ApiKey) -> Self {
+        Self { key: workspace_api_key_key(&key.workspace, &key.prefix), key_hash: key.hash.clone(), facts: key.into() }
+    }
+}
+
+impl WorkspaceKeyItem {
+    pub(super) fn into_key(self, workspace: WorkspaceId, last_used_at: Option<Timestamp>) -> ApiKey {
+        self.facts.into_key(workspace, self.key_hash, last_used_at)
+    }
 }

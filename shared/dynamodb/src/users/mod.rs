@@ -1,6 +1,7 @@
-//! UsersTable: accounts, their addresses, workspaces, slugs and memberships.
+//! UsersTable: accounts, their addresses, workspaces, slugs, memberships and API keys.
 
 mod item;
+mod keys;
 mod members;
 mod transaction;
 mod workspace;
@@ -15,7 +16,11 @@ use self::{
     },
     transaction::{Sent, Transaction},
 };
-pub use self::{members::MemberOutcome, workspace::WorkspaceOutcome};
+pub use self::{
+    keys::{ApiKeysTable, CreateKeyOutcome, RevokeOutcome},
+    members::MemberOutcome,
+    workspace::WorkspaceOutcome,
+};
 use crate::{
     RepositoryError,
     item::{Key, Table, from_item, text},

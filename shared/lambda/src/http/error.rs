@@ -12,7 +12,8 @@ pub enum ApiError {
     /// 400: the request breaks a rule, and the sentence says which.
     #[error("the request is invalid")]
     Invalid(#[from] Invalid),
-    /// 401: no, a malformed, a forged or an expired token. The answer never says which.
+    /// 401: no, a malformed, a forged or an expired token, or a key that is unknown, revoked or expired. The answer never says
+    /// which.
     #[error("unauthorized")]
     Unauthorized,
     /// 401: a login failed. The answer never says why.

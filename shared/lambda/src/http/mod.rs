@@ -49,9 +49,9 @@ pub async fn serve(handler: impl Handler) -> Result<(), StartError> {
 }
 
 /// Answers one request.
-pub async fn respond(handler: &impl Handler, request: lambda_http::Request) -> Response {
+pub async fn respond(handler: &impl Handler, request: impl Into<Request>) -> Response {
     let started = Instant::now();
-    let request = Request::from(request);
+    let request: Request = request.into();
     let span = tracing::info_span!("request", correlation_id = request.correlation_id().as_str());
     let answered = async {
         let mut response = match handler.handle(&request).await {

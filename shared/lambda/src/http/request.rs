@@ -69,6 +69,20 @@ impl Request {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
+    /// Whether a header is there, whatever is in it.
+    #[must_use]
+    pub fn has_header(&self, name: impl header::AsHeaderName) -> bool {
+        self.headers.contains_key(name)
+    }
+
+    /// The value of a header that may be there once, such as a credential; `None` also if there are several.
+    #[must_use]
+    pub fn only_header(&self, name: impl header::AsHeaderName) -> Option<&str> {
+        let mut values = self.headers.get_all(name).iter();
+        let first = values.next()?;
+        if values.next().is_some() { None } else { first.to_str().ok() }
+    }
+
     /// A header's value with anything that is not UTF-8 replaced: what visitors send may hold any byte.
     #[must_use]
     pub fn header_lossy(&self, name: impl header::AsHeaderName) -> Option<Cow<'_, str>> {
@@ -162,6 +176,12 @@ impl Request {
     #[must_use]
     pub fn correlation_id(&self) -> &CorrelationId {
         &self.correlation_id
+    }
+
+    /// The same request, as if it had arrived at this time.
+    #[must_use]
+    pub fn arriving_at(self, received_at: Timestamp) -> Self {
+        Self { received_at, ..self }
     }
 
     /// When the request arrived: "now" for every decision about it.

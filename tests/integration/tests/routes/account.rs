@@ -6,7 +6,7 @@ use linklet_domain::{
     WorkspaceSlug,
 };
 use linklet_dynamodb::{Registration, UsersTable};
-use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, issuer, token_of};
+use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, issuer, token_of, tokens};
 use serde_json::{Value, json};
 
 const WORKSPACE: &str = "/api/workspace";
@@ -27,7 +27,7 @@ struct Office {
 impl Office {
     fn new() -> Self {
         let db = TestDynamoDb::start();
-        let account = Account { authenticator: authenticator(), users: db.users() };
+        let account = Account::new(tokens(), db.users());
         Self { db, account }
     }
 
@@ -349,7 +349,7 @@ async fn a_removed_admin_reads_until_the_token_expires_and_lets_nobody_in() {
 #[tokio::test]
 async fn an_added_member_logs_in_by_slug_and_otherwise_at_home() {
     let office = Office::new();
-    let auth = Auth { users: office.db.users(), authenticator: authenticator(), issuer: issuer() };
+    let auth = Auth { users: office.db.users(), tokens: tokens(), issuer: issuer() };
     let ada = office.register("ada").await;
     let ours = token(&ada, &ada.workspace, Role::Admin);
     let bob = json!({"email": "bob@example.com", "password": "correct horse", "full_name": "Bob"});
@@ -388,7 +388,7 @@ async fn an_added_member_logs_in_by_slug_and_otherwise_at_home() {
 #[tokio::test]
 async fn without_its_table_it_answers_503_and_says_nothing_internal() {
     let users = UsersTable::new(TestDynamoDb::unreachable(), "linklet-UsersTable-1ABC");
-    let account = Account { authenticator: authenticator(), users };
+    let account = Account::new(tokens(), users);
     let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Admin);
 
     for (method, path) in [("GET", WORKSPACE), ("GET", MEMBERS)] {

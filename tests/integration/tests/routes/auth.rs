@@ -6,12 +6,12 @@ use linklet_domain::{
     Account, EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{Registration, UsersTable};
-use linklet_lambda::{identity::Authenticator, telemetry::chain};
-use linklet_test_support::{Answer, FakeSecret, RequestBuilder, TOKEN_SECRET, TestDynamoDb, authenticator, issuer};
+use linklet_lambda::{identity::TokenVerifier, telemetry::chain};
+use linklet_test_support::{Answer, FakeSecret, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer, tokens};
 use serde_json::{Value, json};
 
 fn auth(db: &TestDynamoDb) -> Auth {
-    Auth { users: db.users(), authenticator: authenticator(), issuer: issuer() }
+    Auth { users: db.users(), tokens: tokens(), issuer: issuer() }
 }
 
 async fn register(auth: &Auth, body: &Value) -> Answer {
@@ -235,7 +235,7 @@ async fn a_bcrypt_hash_works_once_more_and_is_replaced_by_argon2() {
 #[tokio::test]
 async fn without_its_table_it_answers_503_and_says_nothing_internal() {
     let users = UsersTable::new(TestDynamoDb::unreachable(), "linklet-UsersTable-1ABC");
-    let auth = Auth { users, authenticator: authenticator(), issuer: issuer() };
+    let auth = Auth { users, tokens: tokens(), issuer: issuer() };
 
     let answer = login(&auth, &ada()).await;
 
@@ -302,8 +302,8 @@ async fn a_rotation_of_the_secret_ends_no_session_and_needs_no_restart() {
     let secret = FakeSecret::start(&"first".repeat(8));
     let db = TestDynamoDb::start();
     let warm = async |interval| {
-        let authenticator = Authenticator::load(&secret.client(), "secret").await.unwrap().reloading_every(interval);
-        Auth { users: db.users(), authenticator, issuer: issuer() }
+        let tokens = TokenVerifier::load(&secret.client(), "secret").await.unwrap().reloading_every(interval);
+        Auth { users: db.users(), tokens, issuer: issuer() }
     };
     let (reloading, waiting) = (warm(Duration::ZERO).await, warm(Duration::from_secs(3_600)).await);
     let old = signed(&claims(), Algorithm::HS256, &"first".repeat(8));
@@ -325,7 +325,7 @@ async fn a_rotation_of_the_secret_ends_no_session_and_needs_no_restart() {
 async fn a_secret_that_can_be_guessed_is_refused_at_start() {
     let secret = FakeSecret::start("too short");
 
-    let refused = Authenticator::load(&secret.client(), "secret").await.err().unwrap();
+    let refused = TokenVerifier::load(&secret.client(), "secret").await.err().unwrap();
 
     assert_eq!(chain(&refused), "the token secret is unusable: the token secret must have at least 32 bytes");
 }

@@ -4,13 +4,10 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use linklet_domain::{Role, Timestamp, UserId, WorkspaceId};
-use linklet_lambda::http::ShortUrls;
-use linklet_test_support::{
-    Answer, RequestBuilder, Route, TOKEN_SECRET, Template, TestDynamoDb, authenticator, issuer, token_for,
-};
+use linklet_test_support::{Answer, RequestBuilder, Route, TOKEN_SECRET, Template, TestDynamoDb, token_for};
 use serde_json::{Value, json};
 
-use crate::fixture::{self, redirect};
+use crate::fixture;
 
 /// The routes that anybody may call. Every other route has to refuse a caller without a valid token.
 const PUBLIC: [&str; 9] = [
@@ -40,34 +37,7 @@ async fn send(db: &TestDynamoDb, route: &Route, token: Option<&str>) -> Answer {
     if let Some(token) = token {
         request = request.token(token);
     }
-    let short_urls = ShortUrls::new(None);
-    let (links, stats) = (db.links(), db.stats());
-    match route.function.as_str() {
-        "health" => request.send_to(&linklet_health::Health).await,
-        "auth" => {
-            let auth = linklet_auth::Auth { users: db.users(), authenticator: authenticator(), issuer: issuer() };
-            request.send_to(&auth).await
-        }
-        "shorten" => request.send_to(&linklet_shorten::Shorten::new(links, authenticator(), short_urls)).await,
-        "redirect" => request.send_to(&redirect(db)).await,
-        "list" => {
-            request.send_to(&linklet_list::List { authenticator: authenticator(), links, stats, short_urls }).await
-        }
-        "delete" => request.send_to(&linklet_delete::Delete { authenticator: authenticator(), links }).await,
-        "update" => {
-            request.send_to(&linklet_update::Update { authenticator: authenticator(), links, stats, short_urls }).await
-        }
-        "stats" => request.send_to(&fixture::stats(db)).await,
-        "notifications" => {
-            let notifications = db.notifications();
-            let authenticator = authenticator();
-            request.send_to(&linklet_notifications::Notifications { authenticator, notifications }).await
-        }
-        "account" => {
-            request.send_to(&linklet_account::Account { authenticator: authenticator(), users: db.users() }).await
-        }
-        unknown => panic!("template.yaml has a function that this test doesn't know: {unknown}"),
-    }
+    fixture::send(db, &route.function, request).await
 }
 
 fn bad_tokens() -> Vec<(&'static str, String)> {

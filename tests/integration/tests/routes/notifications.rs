@@ -2,11 +2,11 @@ use std::{collections::BTreeSet, time::Duration};
 
 use linklet_domain::{CorrelationId, EventId, Notification, NotificationStatus, Role, Timestamp, UserId, WorkspaceId};
 use linklet_notifications::Notifications;
-use linklet_test_support::{Answer, RequestBuilder, TestDynamoDb, authenticator, token_of};
+use linklet_test_support::{Answer, RequestBuilder, TestDynamoDb, token_of, tokens};
 use serde_json::{Value, json};
 
 async fn get(db: &TestDynamoDb, user: &UserId, query: &str) -> Answer {
-    let handler = Notifications { authenticator: authenticator(), notifications: db.notifications() };
+    let handler = Notifications { tokens: tokens(), notifications: db.notifications() };
     let token = token_of(user, &WorkspaceId::generate(), Role::Viewer);
     RequestBuilder::new("GET", &format!("/api/notifications{query}")).token(&token).send_to(&handler).await
 }

@@ -7,7 +7,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{Registration, UsersTable};
 use linklet_lambda::http::{Handler, ShortUrls};
-use linklet_test_support::{LinkBuilder, TestDynamoDb, answer, authenticator, issuer, token_of};
+use linklet_test_support::{LinkBuilder, TestDynamoDb, answer, authenticator, issuer, token_of, tokens};
 
 use crate::fixture::{redirect, stats};
 
@@ -46,7 +46,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     db.store(&link).await;
     let token = token_of(&user, &workspace, Role::Admin);
     let short_urls = ShortUrls::new(None);
-    let auth = linklet_auth::Auth { users: db.users(), authenticator: authenticator(), issuer: issuer() };
+    let auth = linklet_auth::Auth { users: db.users(), tokens: tokens(), issuer: issuer() };
     let shorten = linklet_shorten::Shorten::new(db.links(), authenticator(), short_urls.clone());
     let redirect = redirect(&db);
     let update = linklet_update::Update {
@@ -57,8 +57,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     };
     let list = linklet_list::List { authenticator: authenticator(), links: db.links(), stats: db.stats(), short_urls };
     let stats = stats(&db);
-    let notifications =
-        linklet_notifications::Notifications { authenticator: authenticator(), notifications: db.notifications() };
+    let notifications = linklet_notifications::Notifications { tokens: tokens(), notifications: db.notifications() };
     let delete = linklet_delete::Delete { authenticator: authenticator(), links: db.links() };
 
     assert_eq!(status(&linklet_health::Health, "health", "health", "").await, 200);
@@ -85,7 +84,7 @@ async fn every_sample_of_a_workspace_gets_the_answer_it_stands_for() {
     let grace = UserId::parse("0199c3a4-5b6c-7d8e-9f01-23456789abcd").unwrap();
     register(&db.users(), "grace@example.com", &grace, &WorkspaceId::generate()).await;
     let token = token_of(&user, &workspace, Role::Admin);
-    let account = linklet_account::Account { authenticator: authenticator(), users: db.users() };
+    let account = linklet_account::Account::new(tokens(), db.users());
 
     assert_eq!(status(&account, "account", "workspace", &token).await, 200);
     assert_eq!(status(&account, "account", "change", &token).await, 200);

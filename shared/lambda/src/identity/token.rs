@@ -1,8 +1,3 @@
-//! Who is calling.
-//!
-//! A [`Caller`] can only be had from an [`Authenticator`], so a function that takes one can't be reached without a token.
-//! Verifying needs no I/O: the secret is read once per execution environment, and again only after a rotation.
-
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -10,9 +5,10 @@ use std::{
 
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, errors::ErrorKind};
 use lambda_http::http::header;
-use linklet_domain::{EmailAddress, Invalid, Link, Record, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{EmailAddress, Invalid, Role, Timestamp, UserId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
+use super::Caller;
 use crate::{
     http::{ApiError, Request},
     secrets::{self, SecretError},
@@ -22,50 +18,9 @@ use crate::{
 const ISSUER: &str = "url-shortener";
 const LIFETIME: Duration = Duration::from_secs(86_400);
 
-/// A verified caller.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
-    user: UserId,
-    email: EmailAddress,
-    workspace: WorkspaceId,
-    role: Role,
-}
-
-impl Caller {
-    /// Who it is.
-    #[must_use]
-    pub fn user(&self) -> &UserId {
-        &self.user
-    }
-
-    /// Their address.
-    #[must_use]
-    pub fn email(&self) -> &EmailAddress {
-        &self.email
-    }
-
-    /// The workspace that they act in.
-    #[must_use]
-    pub fn workspace(&self) -> &WorkspaceId {
-        &self.workspace
-    }
-
-    /// What they may do there.
-    #[must_use]
-    pub fn role(&self) -> Role {
-        self.role
-    }
-
-    /// Whether they may change or delete a link.
-    #[must_use]
-    pub fn may_change(&self, record: &Record<Link>) -> bool {
-        *record.workspace() == self.workspace && self.role.may_change(record.owner(), &self.user)
-    }
-}
-
-/// Why the keys can't be had; the function then refuses to start.
+/// Why the token secret can't be had; the function then refuses to start.
 #[derive(Debug, thiserror::Error)]
-pub enum KeyError {
+pub enum TokenSecretError {
     /// Secrets Manager did not answer.
     #[error("the token secret could not be read")]
     Secret(#[from] SecretError),
@@ -92,11 +47,11 @@ impl TokenSecret {
     }
 }
 
-/// Turns tokens into callers.
+/// Turns tokens into callers. API keys mean nothing to it.
 ///
 /// The secret is read once. A token with an unknown signature has it read again, at most every ten seconds: after a rotation, an
 /// execution environment that is older than the new secret learns it from the first token that is signed with it.
-pub struct Authenticator {
+pub struct TokenVerifier {
     keys: Mutex<Keys>,
     source: Option<Source>,
     reload_interval: Duration,
@@ -116,7 +71,7 @@ struct Source {
 
 impl Source {
     /// The current secret and, so that a rotation ends no session, the one before.
-    async fn read(&self) -> Result<Vec<TokenSecret>, KeyError> {
+    async fn read(&self) -> Result<Vec<TokenSecret>, TokenSecretError> {
         let mut secrets = vec![TokenSecret::parse(secrets::current(&self.client, &self.secret_id).await?)?];
         if let Some(previous) = secrets::previous(&self.client, &self.secret_id).await? {
             secrets.push(TokenSecret::parse(previous)?);
@@ -129,7 +84,7 @@ fn decoding_keys(secrets: &[TokenSecret]) -> Arc<[DecodingKey]> {
     secrets.iter().map(|secret| DecodingKey::from_secret(secret.0.as_bytes())).collect()
 }
 
-impl Authenticator {
+impl TokenVerifier {
     /// How often a token with an unknown signature may have the secret read again: seldom enough that nobody can run up a bill
     /// with forged tokens.
     const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
@@ -138,7 +93,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// When they can't be read or are too short.
-    pub async fn load(client: &aws_sdk_secretsmanager::Client, secret_id: &str) -> Result<Self, KeyError> {
+    pub async fn load(client: &aws_sdk_secretsmanager::Client, secret_id: &str) -> Result<Self, TokenSecretError> {
         let source = Source { client: client.clone(), secret_id: secret_id.to_owned() };
         let secrets = source.read().await?;
         Ok(Self { source: Some(source), ..Self::new(&secrets) })
@@ -166,7 +121,7 @@ impl Authenticator {
     /// # Errors
     /// 401 without a valid token. The log says why, the answer doesn't.
     pub async fn authenticate(&self, request: &Request) -> Result<Caller, ApiError> {
-        let token = request.header(header::AUTHORIZATION).and_then(bearer_token).ok_or(ApiError::Unauthorized)?;
+        let token = request.only_header(header::AUTHORIZATION).and_then(bearer_token).ok_or(ApiError::Unauthorized)?;
         let mut verified = self.verify(token);
         if verified.as_ref().is_err_and(|error| *error.kind() == ErrorKind::InvalidSignature) && self.reload().await {
             verified = self.verify(token);
@@ -242,7 +197,7 @@ impl TokenIssuer {
     ///
     /// # Errors
     /// When it can't be read or is too short.
-    pub async fn load(client: &aws_sdk_secretsmanager::Client, secret_id: &str) -> Result<Self, KeyError> {
+    pub async fn load(client: &aws_sdk_secretsmanager::Client, secret_id: &str) -> Result<Self, TokenSecretError> {
         Ok(Self::new(&TokenSecret::parse(secrets::current(client, secret_id).await?)?))
     }
 
@@ -295,6 +250,6 @@ struct Claims {
 
 impl From<Claims> for Caller {
     fn from(claims: Claims) -> Self {
-        Self { user: claims.sub, email: claims.email, workspace: claims.ws, role: claims.role }
+        Self { user: claims.sub, email: claims.email, workspace: claims.ws, role: claims.role, api_key: None }
     }
 }

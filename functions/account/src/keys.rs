@@ -1,0 +1,137 @@
+//! The API keys of a workspace.
+
+use linklet_domain::{ApiKey, ApiKeySecret, Invalid, KeyName, KeyPrefix, Scopes, Timestamp, UserId};
+use linklet_dynamodb::{CreateKeyOutcome, RevokeOutcome};
+use linklet_lambda::{
+    http::{ApiError, JsonObject, Request, Response, StatusCode, json, no_content},
+    identity::Caller,
+};
+use serde::Serialize;
+
+use crate::{Account, BODY_LIMIT, NOT_ALLOWED};
+
+const NO_KEY: ApiError = ApiError::NotFound("the workspace has no API key with this prefix");
+
+impl Account {
+    pub(crate) async fn create_key(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        const TRIES: u32 = 5;
+        let wanted = NewKey::parse(&request.json(BODY_LIMIT)?, request.received_at())?;
+        for _ in 0..TRIES {
+            let secret = (self.generate_key)().map_err(|error| ApiError::Internal(Box::new(error)))?;
+            let key = wanted.key(&secret, caller, request.received_at());
+            match self.users.create_key(&key).await? {
+                CreateKeyOutcome::Created => return Ok(json(StatusCode::CREATED, &CreatedKey::new(&secret, &key))),
+                CreateKeyOutcome::PrefixTaken => {}
+                CreateKeyOutcome::TooMany => {
+                    return Err(ApiError::Conflict("the workspace has 100 API keys; revoke one first"));
+                }
+                CreateKeyOutcome::CallerNotAdmin => return Err(NOT_ALLOWED),
+            }
+        }
+        Err(ApiError::Unavailable("could not generate a unique API key; try again"))
+    }
+
+    pub(crate) async fn list_keys(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        let keys = self.users.keys(caller.workspace(), request.received_at()).await?;
+        Ok(json(StatusCode::OK, &Keys { keys: keys.iter().map(KeyView::from).collect() }))
+    }
+
+    pub(crate) async fn revoke_key(&self, caller: &Caller, prefix: &str) -> Result<Response, ApiError> {
+        let prefix = KeyPrefix::parse(prefix).map_err(|_| NO_KEY)?;
+        match self.users.revoke_key(caller.workspace(), caller.user(), &prefix).await? {
+            RevokeOutcome::Revoked => Ok(no_content()),
+            RevokeOutcome::NoKey => Err(NO_KEY),
+            RevokeOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
+        }
+    }
+}
+
+/// What somebody asks for when they create a key.
+struct NewKey {
+    name: KeyName,
+    scopes: Scopes,
+    expires_at: Option<Timestamp>,
+}
+
+impl NewKey {
+    fn parse(body: &JsonObject, now: Timestamp) -> Result<Self, Invalid> {
+        let expires_at = body.timestamp("expires_at")?;
+        if expires_at.is_some_and(|expiry| expiry <= now) {
+            return Err(Invalid::new("expires_at must be in the future"));
+        }
+        Ok(Self {
+            name: KeyName::parse(body.string("name")?.ok_or_else(|| Invalid::new("name is required"))?)?,
+            scopes: Scopes::parse(&body.strings("scopes")?)?,
+            expires_at,
+        })
+    }
+
+    fn key(&self, secret: &ApiKeySecret, caller: &Caller, now: Timestamp) -> ApiKey {
+        ApiKey {
+            workspace: caller.workspace().clone(),
+            prefix: secret.prefix(),
+            hash: secret.hash(),
+            name: self.name.clone(),
+            scopes: self.scopes.clone(),
+            created_by: caller.user().clone(),
+            created_by_email: caller.email().clone(),
+            created_at: now,
+            expires_at: self.expires_at,
+            last_used_at: None,
+        }
+    }
+}
+
+/// The only answer with a key in it.
+#[derive(Serialize)]
+struct CreatedKey<'a> {
+    key: &'a str,
+    prefix: &'a KeyPrefix,
+    name: &'a KeyName,
+    scopes: &'a Scopes,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Timestamp>,
+}
+
+impl<'a> CreatedKey<'a> {
+    fn new(secret: &'a ApiKeySecret, key: &'a ApiKey) -> Self {
+        Self {
+            key: secret.reveal(),
+            prefix: &key.prefix,
+            name: &key.name,
+            scopes: &key.scopes,
+            expires_at: key.expires_at,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Keys<'a> {
+    keys: Vec<KeyView<'a>>,
+}
+
+#[derive(Serialize)]
+struct KeyView<'a> {
+    prefix: &'a KeyPrefix,
+    name: &'a KeyName,
+    scopes: &'a Scopes,
+    created_by: &'a UserId,
+    created_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Timestamp>,
+    last_used_at: Option<Timestamp>,
+}
+
+impl<'a> From<&'a ApiKey> for KeyView<'a> {
+    fn from(key: &'a ApiKey) -> Self {
+        Self {
+            prefix: &key.prefix,
+            name: &key.name,
+            scopes: &key.scopes,
+            created_by: &key.created_by,
+            created_at: key.created_at,
+            expires_at: key.expires_at,
+            last_used_at: key.last_used_at,
+        }
+    }
+}
