@@ -11,7 +11,9 @@ mod links;
 mod notifications;
 mod stats;
 pub mod stream;
+mod transaction;
 mod users;
+mod watch;
 
 pub use clicks::{ClicksTable, Purged};
 pub use cursor::{Cursor, Page};
@@ -22,4 +24,7 @@ pub use stats::{CommitOutcome, Correction, Counting, Life, Milestone, Room, Snap
 pub use users::{
     ApiKeysTable, CreateKeyOutcome, MemberOutcome, RegisterOutcome, Registration, RevokeOutcome, UsersTable,
     WorkspaceOutcome,
+};
+pub use watch::{
+    DeleteTargetOutcome, DueTarget, ListedTarget, Registered, RoundOutcome, RoundRecord, TargetPage, WatchTable,
 };

@@ -7,6 +7,7 @@ use dynoxide::{Database, types::AttributeValue};
 use linklet_domain::{CorrelationId, Link, Record};
 use linklet_dynamodb::{
     ApiKeysTable, ClicksTable, CreateOutcome, Creation, LinksTable, NotificationsTable, StatsTable, UsersTable,
+    WatchTable,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -118,6 +119,12 @@ impl TestDynamoDb {
     #[must_use]
     pub fn notifications(&self) -> NotificationsTable {
         NotificationsTable::new(self.client(), "NotificationsTable")
+    }
+
+    /// The table of monitored URLs.
+    #[must_use]
+    pub fn watch(&self) -> WatchTable {
+        WatchTable::new(self.client(), "WatchTable")
     }
 
     /// Stores a link as it is.
