@@ -2,3 +2,4 @@ mod links;
 mod notifications;
 mod stats;
 mod users;
+mod watch;
