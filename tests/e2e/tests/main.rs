@@ -9,6 +9,7 @@
 mod api;
 mod behind_the_api;
 mod contract;
+mod keys;
 mod links;
 mod main_path;
 mod workspace;

@@ -10,13 +10,12 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use linklet_account::Account;
 use linklet_domain::{Role, UserId, WorkspaceId};
 use linklet_lambda::{batch::Consumer, http::ShortUrls, metrics, telemetry};
 use linklet_notify::{Notify, Topic};
 use linklet_shorten::Shorten;
-use linklet_test_support::{
-    FakeNotifiers, FakeQueues, RequestBuilder, TestDynamoDb, authenticator, queue_batch, token_of,
-};
+use linklet_test_support::{FakeNotifiers, FakeQueues, RequestBuilder, TestDynamoDb, queue_batch, token_of, tokens};
 use serde_json::{Value, json};
 use tracing::Level;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -48,7 +47,8 @@ impl Captured {
 async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_personal_is_logged() {
     let (db, queues, outside) = (TestDynamoDb::start(), FakeQueues::start(), FakeNotifiers::start());
     let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Member);
-    let shorten = Shorten::new(db.links(), authenticator(), ShortUrls::new(None));
+    let shorten = Shorten::new(db.links(), db.authenticator(), ShortUrls::new(None));
+    let (account, ada) = (Account::new(tokens(), db.users()), db.register("ada").await);
     let notify = Notify {
         notifications: db.notifications(),
         topic: Topic::new(outside.sns(), "arn:aws:sns:eu-central-1:123456789012:notifications"),
@@ -79,6 +79,17 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
     notify.consume(queue_batch(&queues.bodies("notify"))).await;
     metrics::observe(analytics(&db, &queues).consume(queue_batch(&queues.bodies("analytics")))).await;
     notify.consume(queue_batch(&["no event, but hunter2".to_owned()])).await;
+    let created = RequestBuilder::new("POST", "/api/keys")
+        .token(&token_of(&ada.id, &ada.workspace, Role::Admin))
+        .header("x-correlation-id", "making-a-key-1")
+        .json(&json!({"name": "CI", "scopes": ["links:write"]}))
+        .send_to(&account)
+        .await;
+    let api_key = created.json()["key"].as_str().unwrap().to_owned();
+    for (id, key) in [("using-it-1", api_key.clone()), ("guessing-1", api_key.replace("sk_live_", "sk_live_hunter2"))] {
+        let request = RequestBuilder::new("POST", "/api/shorten").api_key(&key).header("x-correlation-id", id);
+        request.json(&json!({"url": "https://example.com/?secret=hunter2"})).send_to(&shorten).await;
+    }
 
     let lines = captured.lines();
     let ids_of = |message: &str| -> Vec<&str> {
@@ -88,7 +99,7 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
             .filter_map(|line| line["correlation_id"].as_str())
             .collect()
     };
-    assert_eq!(ids_of("request answered"), ["creating-1", "clicking-1"]);
+    assert_eq!(ids_of("request answered"), ["creating-1", "clicking-1", "making-a-key-1", "using-it-1", "guessing-1"]);
     assert_eq!(ids_of("notification delivered"), ["creating-1"]);
     assert_eq!(ids_of("clicks counted"), ["clicking-1"]);
     let answered = lines.iter().find(|line| line["message"] == "request answered").unwrap();
@@ -103,7 +114,7 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
     assert!(metric("request answered", "Latency") > 0.0);
     assert_eq!((metric("batch processed", "BatchSize"), metric("batch processed", "ClicksCounted")), (1.0, 1.0));
     for line in &lines {
-        for secret in ["hunter2", "ada@example.com", "198.51.100.77", token.as_str()] {
+        for secret in ["hunter2", "ada@example.com", "198.51.100.77", token.as_str(), &api_key[8..]] {
             assert!(!line.to_string().contains(secret), "{line}");
         }
     }

@@ -1,7 +1,7 @@
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
-    CorrelationId, EmailAddress, Event, EventDetail, EventId, IpHash, Link, LinkState, Salt, ShortCode, TargetUrl,
-    Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
+    ApiKey, ApiKeySecret, CorrelationId, EmailAddress, Event, EventDetail, EventId, IpHash, KeyName, Link, LinkState,
+    Salt, Scopes, ShortCode, TargetUrl, Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
 };
 use serde_json::{Value, json};
 
@@ -72,6 +72,73 @@ impl LinkBuilder {
     /// The link.
     #[must_use]
     pub fn build(self) -> Link {
+        self.0
+    }
+}
+
+/// Somebody with an account and a workspace of their own.
+#[derive(Debug, Clone)]
+pub struct Person {
+    /// Who it is.
+    pub id: UserId,
+    /// Their address.
+    pub email: EmailAddress,
+    /// The workspace of which they are the admin.
+    pub workspace: WorkspaceId,
+}
+
+/// Builds an API key; what a test doesn't say is some valid value.
+#[derive(Debug, Clone)]
+pub struct ApiKeyBuilder(ApiKey);
+
+impl ApiKeyBuilder {
+    /// A key with all scopes that lasts for ever, created now by this person in their workspace.
+    ///
+    /// # Panics
+    /// Never: what it is made of is valid.
+    #[must_use]
+    pub fn new(secret: &ApiKeySecret, creator: &Person) -> Self {
+        Self(ApiKey {
+            workspace: creator.workspace.clone(),
+            prefix: secret.prefix(),
+            hash: secret.hash(),
+            name: KeyName::parse("CI").expect("a name"),
+            scopes: Scopes::parse(&["links:read", "links:write", "analytics:read"]).expect("scopes"),
+            created_by: creator.id.clone(),
+            created_by_email: creator.email.clone(),
+            created_at: Timestamp::now(),
+            expires_at: None,
+            last_used_at: None,
+        })
+    }
+
+    /// With these scopes.
+    ///
+    /// # Panics
+    /// When one is none.
+    #[must_use]
+    pub fn with_scopes(mut self, scopes: &[&str]) -> Self {
+        self.0.scopes = Scopes::parse(scopes).expect("scopes");
+        self
+    }
+
+    /// Created at this time.
+    #[must_use]
+    pub fn created_at(mut self, at: Timestamp) -> Self {
+        self.0.created_at = at;
+        self
+    }
+
+    /// Expiring at this time.
+    #[must_use]
+    pub fn expires_at(mut self, at: Timestamp) -> Self {
+        self.0.expires_at = Some(at);
+        self
+    }
+
+    /// The key as it is stored.
+    #[must_use]
+    pub fn build(self) -> ApiKey {
         self.0
     }
 }

@@ -4,15 +4,18 @@ use aws_sdk_dynamodb::{
     config::{Builder, Intercept},
 };
 use dynoxide::{Database, types::AttributeValue};
-use linklet_domain::{CorrelationId, Link, Record};
+use linklet_domain::{
+    Account, ApiKey, CorrelationId, EmailAddress, Link, Membership, Record, Role, Timestamp, UserId, WorkspaceId,
+    WorkspaceName, WorkspaceSlug,
+};
 use linklet_dynamodb::{
-    ApiKeysTable, ClicksTable, CreateOutcome, Creation, LinksTable, NotificationsTable, StatsTable, UsersTable,
-    WatchTable,
+    ApiKeysTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, LinksTable, NotificationsTable,
+    RegisterOutcome, Registration, StatsTable, UsersTable, WatchTable,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
 
-use crate::{Template, serve_in_background, tokens};
+use crate::{Person, Template, serve_in_background, tokens};
 
 /// DynamoDB with the template's tables, each test's own. It ends with the test's process.
 pub struct TestDynamoDb {
@@ -136,6 +139,39 @@ impl TestDynamoDb {
         let creation = Creation { link, correlation_id: &correlation_id, reusable: None, answer: None };
         let outcome = self.links().create(&creation).await.expect("a link can be stored");
         assert_eq!(outcome, CreateOutcome::Created);
+    }
+
+    /// Registers somebody, without the cost of hashing a password. Their workspace's slug is their name.
+    ///
+    /// # Panics
+    /// When the name is taken, or can't be part of an address and a slug.
+    pub async fn register(&self, name: &str) -> Person {
+        let (id, workspace, now) = (UserId::generate(), WorkspaceId::generate(), Timestamp::now());
+        let email = EmailAddress::parse(&format!("{name}@example.com")).expect("an address");
+        let registration = Registration {
+            account: Account {
+                id: id.clone(),
+                email: email.clone(),
+                full_name: None,
+                password_hash: "none".to_owned(),
+                created_at: now,
+            },
+            membership: Membership { workspace: workspace.clone(), role: Role::Admin, joined_at: now },
+            workspace_name: WorkspaceName::parse(name).expect("a name"),
+            workspace_slug: WorkspaceSlug::parse(name).expect("a slug"),
+        };
+        let outcome = self.users().register(&registration).await.expect("an account can be stored");
+        assert_eq!(outcome, RegisterOutcome::Registered);
+        Person { id, email, workspace }
+    }
+
+    /// Stores an API key as it is.
+    ///
+    /// # Panics
+    /// When its creator isn't an admin of its workspace.
+    pub async fn store_key(&self, key: &ApiKey) {
+        let outcome = self.users().create_key(key).await.expect("a key can be stored");
+        assert_eq!(outcome, CreateKeyOutcome::Created);
     }
 
     /// A link that has to be there.

@@ -28,7 +28,7 @@ mod queues;
 mod secrets;
 mod template;
 
-pub use builders::{ClickBuilder, LinkBuilder, click_event, click_in, event_batch, queue_batch};
+pub use builders::{ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, click_event, click_in, event_batch, queue_batch};
 pub use capacity::{CapacityMeter, Consumption};
 pub use database::{StreamReader, TestDynamoDb};
 pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter};

@@ -46,7 +46,7 @@ impl KeyVerifier {
             ApiError::Unauthorized
         })?;
         if key.scopes.contains(scope) {
-            Ok(key.into())
+            Ok(caller_with(key))
         } else {
             Err(ApiError::Forbidden("the API key lacks the scope for this"))
         }
@@ -83,15 +83,14 @@ impl KeyVerifier {
     }
 }
 
-impl From<ApiKey> for Caller {
-    fn from(key: ApiKey) -> Self {
-        Self {
-            role: key.role(),
-            user: key.created_by,
-            email: key.created_by_email,
-            workspace: key.workspace,
-            api_key: Some(key.hash),
-        }
+/// No public conversion, which would make a caller of any key that somebody has read.
+fn caller_with(key: ApiKey) -> Caller {
+    Caller {
+        role: key.role(),
+        user: key.created_by,
+        email: key.created_by_email,
+        workspace: key.workspace,
+        api_key: Some(key.hash),
     }
 }
 

@@ -1,22 +1,13 @@
 use futures_util::future::join_all;
 use linklet_account::Account;
 use linklet_auth::Auth;
-use linklet_domain::{
-    Account as StoredAccount, EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId, WorkspaceName,
-    WorkspaceSlug,
-};
-use linklet_dynamodb::{Registration, UsersTable};
-use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, issuer, token_of, tokens};
+use linklet_domain::{Role, UserId, WorkspaceId};
+use linklet_dynamodb::UsersTable;
+use linklet_test_support::{Answer, LinkBuilder, Person, RequestBuilder, TestDynamoDb, issuer, token_of, tokens};
 use serde_json::{Value, json};
 
 const WORKSPACE: &str = "/api/workspace";
 const MEMBERS: &str = "/api/workspace/members";
-
-/// Somebody with an account and a workspace of their own, whose slug is their name.
-struct Person {
-    id: UserId,
-    workspace: WorkspaceId,
-}
 
 /// A table of accounts and the function that manages workspaces.
 struct Office {
@@ -31,23 +22,8 @@ impl Office {
         Self { db, account }
     }
 
-    /// Registers somebody, without the cost of hashing a password.
     async fn register(&self, name: &str) -> Person {
-        let (id, workspace, now) = (UserId::generate(), WorkspaceId::generate(), Timestamp::now());
-        let registration = Registration {
-            account: StoredAccount {
-                id: id.clone(),
-                email: EmailAddress::parse(&address(name)).unwrap(),
-                full_name: None,
-                password_hash: "none".to_owned(),
-                created_at: now,
-            },
-            membership: Membership { workspace: workspace.clone(), role: Role::Admin, joined_at: now },
-            workspace_name: WorkspaceName::parse(name).unwrap(),
-            workspace_slug: WorkspaceSlug::parse(name).unwrap(),
-        };
-        self.db.users().register(&registration).await.unwrap();
-        Person { id, workspace }
+        self.db.register(name).await
     }
 
     /// Registers somebody and lets the admin add them.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::fixture;
 
-/// The routes that anybody may call. Every other route has to refuse a caller without a valid token.
+/// The routes that anybody may call. Every other route has to refuse a caller without a valid token or key.
 const PUBLIC: [&str; 9] = [
     "GET /health",
     "POST /api/auth/register",
@@ -22,6 +22,8 @@ const PUBLIC: [&str; 9] = [
     "GET /api/stats/{code}/timeline",
 ];
 
+const UNKNOWN_KEY: &str = "sk_live_00000000000000000000000000000000";
+
 fn key(route: &Route) -> String {
     format!("{} {}", route.method, route.path)
 }
@@ -32,11 +34,11 @@ fn filled(path: &str) -> String {
     path.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
-async fn send(db: &TestDynamoDb, route: &Route, token: Option<&str>) -> Answer {
-    let mut request = RequestBuilder::new(&route.method, &filled(&route.path));
-    if let Some(token) = token {
-        request = request.token(token);
-    }
+fn request(route: &Route) -> RequestBuilder {
+    RequestBuilder::new(&route.method, &filled(&route.path))
+}
+
+async fn send(db: &TestDynamoDb, route: &Route, request: RequestBuilder) -> Answer {
     fixture::send(db, &route.function, request).await
 }
 
@@ -67,16 +69,20 @@ fn bad_tokens() -> Vec<(&'static str, String)> {
 }
 
 #[tokio::test]
-async fn every_protected_route_refuses_every_bad_token() {
+async fn every_protected_route_refuses_every_bad_token_and_key() {
     let db = TestDynamoDb::start();
     let mut protected = 0;
 
     for route in Template::load().routes().iter().filter(|route| !PUBLIC.contains(&key(route).as_str())) {
         protected += 1;
-        let missing = send(&db, route, None).await;
+        let missing = send(&db, route, request(route)).await;
         assert_eq!(missing.problem(), (401, "unauthorized".into()), "{} without a token", key(route));
         for (what, token) in bad_tokens() {
-            let answer = send(&db, route, Some(&token)).await;
+            let answer = send(&db, route, request(route).token(&token)).await;
+            assert_eq!(answer.problem(), (401, "unauthorized".into()), "{} with {what}", key(route));
+        }
+        for (what, api_key) in [("a malformed key", "sk_live_"), ("an unknown key", UNKNOWN_KEY)] {
+            let answer = send(&db, route, request(route).api_key(api_key)).await;
             assert_eq!(answer.problem(), (401, "unauthorized".into()), "{} with {what}", key(route));
         }
     }
@@ -90,7 +96,7 @@ async fn every_route_is_known_to_its_function() {
     let token = token_for(&WorkspaceId::generate(), Role::Admin);
 
     for route in Template::load().routes() {
-        let answer = send(&db, &route, Some(&token)).await;
+        let answer = send(&db, &route, request(&route).token(&token)).await;
         assert_ne!(answer.problem().1, "no such route", "{}", key(&route));
         assert!(answer.status < 500, "{}: {}", key(&route), answer.body);
     }

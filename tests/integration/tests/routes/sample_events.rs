@@ -3,11 +3,13 @@
 use std::{fs, path::Path};
 
 use linklet_domain::{
-    Account, EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Account, ApiKeySecret, EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{Registration, UsersTable};
 use linklet_lambda::http::{Handler, ShortUrls};
-use linklet_test_support::{LinkBuilder, TestDynamoDb, answer, authenticator, issuer, token_of, tokens};
+use linklet_test_support::{
+    ApiKeyBuilder, LinkBuilder, Person, TestDynamoDb, answer, authenticator, issuer, token_of, tokens,
+};
 
 use crate::fixture::{redirect, stats};
 
@@ -92,4 +94,11 @@ async fn every_sample_of_a_workspace_gets_the_answer_it_stands_for() {
     assert_eq!(status(&account, "account", "members", &token).await, 200);
     assert_eq!(status(&account, "account", "promote", &token).await, 200);
     assert_eq!(status(&account, "account", "remove", &token).await, 204);
+
+    let ada = Person { id: user, email: EmailAddress::parse("ada@example.com").unwrap(), workspace };
+    let secret = ApiKeySecret::parse(&format!("sk_live_01234567{}", "x".repeat(24))).unwrap();
+    db.store_key(&ApiKeyBuilder::new(&secret, &ada).build()).await;
+    assert_eq!(status(&account, "account", "create_key", &token).await, 201);
+    assert_eq!(status(&account, "account", "keys", &token).await, 200);
+    assert_eq!(status(&account, "account", "revoke_key", &token).await, 204);
 }

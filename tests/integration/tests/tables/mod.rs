@@ -1,3 +1,4 @@
+mod api_keys;
 mod links;
 mod notifications;
 mod stats;

@@ -1,0 +1,418 @@
+//! API keys: how they are made, listed and revoked, and what they open.
+
+use std::time::Duration;
+
+use linklet_account::Account;
+use linklet_domain::{ApiKey, ApiKeySecret, Role, Timestamp, UserId, WorkspaceId};
+use linklet_dynamodb::{ApiKeysTable, UsersTable};
+use linklet_lambda::{http::ShortUrls, identity::Authenticator};
+use linklet_list::List;
+use linklet_shorten::Shorten;
+use linklet_test_support::{
+    Answer, ApiKeyBuilder, CapacityMeter, Fault, Faults, LinkBuilder, Person, RequestBuilder, TestDynamoDb, token_for,
+    token_of, tokens,
+};
+use serde_json::{Value, json};
+
+const KEYS: &str = "/api/keys";
+const REFUSED: (u16, &str) = (401, "unauthorized");
+
+/// Ada, who is the admin of a workspace, and the function that manages its keys.
+struct Office {
+    db: TestDynamoDb,
+    ada: Person,
+    account: Account,
+}
+
+impl Office {
+    async fn new() -> Self {
+        let db = TestDynamoDb::start();
+        let ada = db.register("ada").await;
+        let account = Account::new(tokens(), db.users());
+        Self { db, ada, account }
+    }
+
+    fn token(&self) -> String {
+        token_of(&self.ada.id, &self.ada.workspace, Role::Admin)
+    }
+
+    async fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
+        let request = RequestBuilder::new(method, path).token(&self.token());
+        let request = if body.is_null() { request } else { request.json(body) };
+        request.send_to(&self.account).await
+    }
+
+    async fn create(&self, body: &Value) -> Answer {
+        self.send("POST", KEYS, body).await
+    }
+
+    async fn listed(&self) -> Vec<Value> {
+        let answer = self.send("GET", KEYS, &Value::Null).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()["keys"].as_array().unwrap().clone()
+    }
+
+    /// Stores a key with these scopes.
+    async fn key(&self, scopes: &[&str]) -> ApiKeySecret {
+        let secret = ApiKeySecret::generate().unwrap();
+        self.db.store_key(&ApiKeyBuilder::new(&secret, &self.ada).with_scopes(scopes).build()).await;
+        secret
+    }
+
+    async fn revoke(&self, secret: &ApiKeySecret) {
+        let revoked = self.send("DELETE", &format!("{KEYS}/{}", secret.prefix()), &Value::Null).await;
+        assert_eq!(revoked.status, 204, "{}", revoked.body);
+    }
+
+    /// An execution environment of a function that takes keys, with the keys behind this client.
+    fn environment(&self, keys: ApiKeysTable) -> List {
+        List {
+            authenticator: Authenticator::new(tokens(), keys),
+            links: self.db.links(),
+            stats: self.db.stats(),
+            short_urls: ShortUrls::new(None),
+        }
+    }
+
+    async fn last_used_at(&self, secret: &ApiKeySecret) -> Option<Timestamp> {
+        self.db.api_keys().find(&secret.hash()).await.unwrap().unwrap().last_used_at
+    }
+}
+
+async fn list_at(list: &List, key: &str, at: Timestamp) -> Answer {
+    RequestBuilder::new("GET", "/api/urls").api_key(key).at(at).send_to(list).await
+}
+
+fn after(start: Timestamp, millis: u64) -> Timestamp {
+    start.plus(Duration::from_millis(millis))
+}
+
+fn in_an_hour() -> Timestamp {
+    after(Timestamp::now(), 3_600_000)
+}
+
+#[tokio::test]
+async fn a_key_is_shown_once_and_only_its_hash_is_stored() {
+    let office = Office::new().await;
+    let expires_at = in_an_hour();
+    let body = json!({"name": " CI ", "scopes": ["analytics:read", "links:read", "links:read"], "expires_at": expires_at, "x": 1});
+
+    let created = office.create(&body).await;
+    let (view, listed) = (created.json(), office.listed().await);
+
+    assert_eq!(created.status, 201, "{}", created.body);
+    let secret = ApiKeySecret::parse(view["key"].as_str().unwrap()).unwrap();
+    let scopes = json!(["links:read", "analytics:read"]);
+    let expected = json!({
+        "key": secret.reveal(), "prefix": secret.prefix(), "name": "CI", "scopes": scopes, "expires_at": expires_at,
+    });
+    assert_eq!(view, expected);
+    assert_eq!(created.header("cache-control"), "no-store");
+    let expected = json!({
+        "prefix": secret.prefix(), "name": "CI", "scopes": scopes, "created_by": office.ada.id,
+        "created_at": listed[0]["created_at"], "expires_at": expires_at, "last_used_at": null,
+    });
+    assert_eq!(listed, [expected]);
+    for row in office.db.scan("UsersTable") {
+        assert!(!row.to_string().contains(secret.reveal()), "{row}");
+    }
+    let without_expiry =
+        office.create(&json!({"name": "n", "scopes": ["links:read"], "expires_at": null})).await.json();
+    assert!(without_expiry.get("expires_at").is_none(), "{without_expiry}");
+}
+
+#[tokio::test]
+async fn each_refusal_of_a_key_gives_its_reason() {
+    let office = Office::new().await;
+    let with = |member: &str, value: Value| {
+        let mut body = json!({"name": "CI", "scopes": ["links:read"]});
+        body[member] = value;
+        body
+    };
+    let before = office.db.scan("UsersTable");
+    let name = "name must have 1–100 characters";
+    let scopes = "scopes must have at least one of links:read, links:write and analytics:read";
+    let unknown = "scopes must be links:read, links:write or analytics:read";
+    let expiry = "expires_at must be an RFC 3339 date-time";
+
+    for (body, status, reason) in [
+        (with("name", Value::Null), 400, "name is required"),
+        (with("name", json!(5)), 400, "name must be a string"),
+        (with("name", json!("  ")), 400, name),
+        (with("name", json!("x".repeat(101))), 400, name),
+        (with("scopes", Value::Null), 400, scopes),
+        (with("scopes", json!([])), 400, scopes),
+        (with("scopes", json!("links:read")), 400, "scopes must be a list of strings"),
+        (with("scopes", json!(["links:read", 5])), 400, "scopes must be a list of strings"),
+        (with("scopes", json!(["links:read", "admin"])), 400, unknown),
+        (with("expires_at", json!("tomorrow")), 400, expiry),
+        (with("expires_at", json!(5)), 400, "expires_at must be a string"),
+        (with("expires_at", json!(Timestamp::now())), 400, "expires_at must be in the future"),
+        (with("x", json!("x".repeat(4_096))), 413, "the request body must have at most 4096 bytes"),
+        (json!([]), 400, "the request body must be a JSON object"),
+    ] {
+        assert_eq!(office.create(&body).await.problem(), (status, reason.into()), "{body}");
+    }
+    for prefix in ["sk_live_00000000", "sk_live_", "CI", &"x".repeat(40)] {
+        let answer = office.send("DELETE", &format!("{KEYS}/{prefix}"), &Value::Null).await;
+        assert_eq!(answer.problem(), (404, "the workspace has no API key with this prefix".into()), "{prefix}");
+    }
+    assert_eq!(office.db.scan("UsersTable"), before);
+}
+
+#[tokio::test]
+async fn a_key_whose_prefix_is_taken_is_made_again_but_not_for_ever() {
+    fn alike() -> Result<ApiKeySecret, getrandom::Error> {
+        let last = char::from(b'a' + u8::try_from(getrandom::u32()? % 26).unwrap_or_default());
+        Ok(ApiKeySecret::parse(&format!("sk_live_{}{last}", "a".repeat(31))).unwrap())
+    }
+    /// Once like the first, then anew.
+    fn at_last() -> Result<ApiKeySecret, getrandom::Error> {
+        static TRIES: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        if TRIES.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0 { alike() } else { ApiKeySecret::generate() }
+    }
+    let mut office = Office::new().await;
+    let body = json!({"name": "CI", "scopes": ["links:read"]});
+
+    office.account = Account::new(tokens(), office.db.users()).with_keys(alike);
+    assert_eq!(office.create(&body).await.status, 201);
+    let stuck = office.create(&body).await;
+    assert_eq!(stuck.problem(), (503, "could not generate a unique API key; try again".into()));
+    office.account = Account::new(tokens(), office.db.users()).with_keys(at_last);
+    assert_eq!(office.create(&body).await.status, 201);
+
+    assert_eq!(office.listed().await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_workspace_with_a_hundred_keys_gets_no_other() {
+    let office = Office::new().await;
+    for _ in 0..ApiKey::MAX_PER_WORKSPACE {
+        office.key(&["links:read"]).await;
+    }
+
+    let refused = office.create(&json!({"name": "CI", "scopes": ["links:read"]})).await;
+
+    assert_eq!(refused.problem(), (409, "the workspace has 100 API keys; revoke one first".into()));
+}
+
+#[tokio::test]
+async fn whoever_is_no_admin_any_more_makes_and_revokes_no_keys_with_an_old_token() {
+    let office = Office::new().await;
+    let key = office.key(&["links:read"]).await;
+    // A token says admin for a day; the workspace knows nobody of this name any more.
+    let token = token_for(&office.ada.workspace, Role::Admin);
+    let send = async |method: &str, path: &str| {
+        let body = json!({"name": "CI", "scopes": ["links:read"]});
+        RequestBuilder::new(method, path).token(&token).json(&body).send_to(&office.account).await.problem()
+    };
+
+    let refused = (403, "your role does not allow this".to_owned());
+    assert_eq!(send("POST", KEYS).await, refused);
+    assert_eq!(send("DELETE", &format!("{KEYS}/{}", key.prefix())).await, refused);
+    assert_eq!(office.listed().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_new_key_works_at_once_even_where_it_was_just_refused() {
+    let office = Office::new().await;
+    let list = office.environment(office.db.api_keys());
+    let secret = ApiKeySecret::generate().unwrap();
+    let now = Timestamp::now();
+
+    let before = list_at(&list, secret.reveal(), now).await;
+    office.db.store_key(&ApiKeyBuilder::new(&secret, &office.ada).build()).await;
+    let then = list_at(&list, secret.reveal(), now).await;
+
+    assert_eq!((before.status, then.status), (401, 200));
+}
+
+#[tokio::test]
+async fn a_revoked_key_opens_nothing_a_minute_later_wherever_it_was_held() {
+    let office = Office::new().await;
+    let secret = office.key(&["links:read"]).await;
+    let (used, unused) = (office.environment(office.db.api_keys()), office.environment(office.db.api_keys()));
+    let start = Timestamp::now();
+    assert_eq!(list_at(&used, secret.reveal(), start).await.status, 200);
+
+    office.revoke(&secret).await;
+
+    // Being used keeps it no longer.
+    assert_eq!(list_at(&used, secret.reveal(), after(start, 59_999)).await.status, 200);
+    assert_eq!(list_at(&used, secret.reveal(), after(start, 60_000)).await.problem(), (401, "unauthorized".into()));
+    assert_eq!(list_at(&unused, secret.reveal(), start).await.status, 401);
+    // Nor does a clock that is set back bring it back.
+    assert_eq!(list_at(&used, secret.reveal(), start).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_key_expires_in_the_moment_even_while_it_is_held() {
+    let office = Office::new().await;
+    let (secret, start) = (ApiKeySecret::generate().unwrap(), Timestamp::now());
+    let key = ApiKeyBuilder::new(&secret, &office.ada).expires_at(after(start, 10_000)).build();
+    office.db.store_key(&key).await;
+    let list = office.environment(office.db.api_keys());
+    let status_after = async |millis| list_at(&list, secret.reveal(), after(start, millis)).await.status;
+
+    assert_eq!([status_after(0).await, status_after(9_999).await, status_after(10_000).await], [200, 200, 401]);
+    // Where nobody holds it, too; and it is still listed.
+    let other = office.environment(office.db.api_keys());
+    assert_eq!(list_at(&other, secret.reveal(), after(start, 10_000)).await.status, 401);
+    assert_eq!(office.listed().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_key_costs_a_read_and_a_write_a_minute_and_what_is_none_costs_nothing() {
+    let office = Office::new().await;
+    let secret = office.key(&["links:read"]).await;
+    let meter = CapacityMeter::default();
+    let list = office.environment(ApiKeysTable::new(office.db.client_with(meter.clone()), "UsersTable"));
+    let start = Timestamp::now();
+    let spent_after = async |key: &str, millis| {
+        meter.reset();
+        let status = list_at(&list, key, after(start, millis)).await.status;
+        (status, meter.read_units(), meter.write_units())
+    };
+
+    assert_eq!(spent_after(secret.reveal(), 0).await, (200, 1.0, 1.0));
+    assert_eq!(spent_after(secret.reveal(), 59_999).await, (200, 0.0, 0.0));
+    assert_eq!(spent_after(secret.reveal(), 60_000).await, (200, 1.0, 1.0));
+    for malformed in ["", "sk_live_", "key", &"x".repeat(5_000), &secret.reveal()[1..]] {
+        assert_eq!(spent_after(malformed, 0).await, (401, 0.0, 0.0), "{malformed}");
+    }
+    let unknown = ApiKeySecret::generate().unwrap();
+    assert_eq!(spent_after(unknown.reveal(), 0).await, (401, 1.0, 0.0));
+}
+
+#[tokio::test]
+async fn a_second_environment_notes_no_use_that_was_just_noted() {
+    let office = Office::new().await;
+    let secret = office.key(&["links:read"]).await;
+    let start = Timestamp::now();
+    let (one, meter) = (office.environment(office.db.api_keys()), CapacityMeter::default());
+    let other = office.environment(ApiKeysTable::new(office.db.client_with(meter.clone()), "UsersTable"));
+
+    list_at(&one, secret.reveal(), start).await;
+    list_at(&other, secret.reveal(), after(start, 59_999)).await;
+    assert_eq!((office.last_used_at(&secret).await, meter.write_units()), (Some(start), 0.0));
+    list_at(&other, secret.reveal(), after(start, 119_999)).await;
+    assert_eq!(office.last_used_at(&secret).await, Some(after(start, 119_999)));
+
+    let listed = office.listed().await;
+    assert_eq!(listed[0]["last_used_at"], json!(after(start, 119_999)));
+}
+
+#[tokio::test]
+async fn whoever_can_not_be_looked_up_gets_503_and_whoever_is_held_is_let_in() {
+    let office = Office::new().await;
+    let secret = office.key(&["links:read"]).await;
+    let faults = Faults::default();
+    let list = office.environment(ApiKeysTable::new(office.db.client_with(faults.clone()), "UsersTable"));
+    let start = Timestamp::now();
+
+    faults.plan(Some((0, Fault::NotSent)));
+    let down = list_at(&list, secret.reveal(), start).await;
+    assert_eq!(down.problem(), (503, "service unavailable".into()));
+    assert!(!down.body.contains("UsersTable"), "{}", down.body);
+    // The look succeeds, the note of the use doesn't: nobody is kept out for that.
+    faults.plan(Some((1, Fault::NotSent)));
+    assert_eq!(list_at(&list, secret.reveal(), start).await.status, 200);
+    assert_eq!(office.last_used_at(&secret).await, None);
+    faults.plan_all((0..10).map(|call| (call, Fault::NotSent)));
+    assert_eq!(list_at(&list, secret.reveal(), after(start, 59_999)).await.status, 200);
+    assert_eq!(list_at(&list, secret.reveal(), after(start, 60_000)).await.status, 503);
+    faults.plan(None);
+    assert_eq!(list_at(&list, secret.reveal(), after(start, 60_000)).await.status, 200);
+
+    let answer =
+        list_at(&office.environment(ApiKeysTable::new(TestDynamoDb::unreachable(), "T")), "sk_live_", start).await;
+    assert_eq!(answer.status, 401, "what is no key needs no table");
+}
+
+#[tokio::test]
+async fn without_its_table_the_management_of_keys_answers_503() {
+    let mut office = Office::new().await;
+    office.account = Account::new(tokens(), UsersTable::new(TestDynamoDb::unreachable(), "UsersTable"));
+
+    for (method, path) in [("POST", KEYS), ("GET", KEYS), ("DELETE", "/api/keys/sk_live_00000000")] {
+        let answer = office.send(method, path, &json!({"name": "CI", "scopes": ["links:read"]})).await;
+        assert_eq!(answer.problem(), (503, "service unavailable".into()), "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn an_authorization_header_counts_alone_and_a_refusal_never_says_why() {
+    let office = Office::new().await;
+    let list = office.environment(office.db.api_keys());
+    let (key, other) = (office.key(&["links:read"]).await, office.key(&["links:read"]).await);
+    let revoked = office.key(&["links:read"]).await;
+    office.revoke(&revoked).await;
+    let bearer = format!("Bearer {}", office.token());
+    let (key, other, revoked) = (key.reveal(), other.reveal(), revoked.reveal());
+    let twice = format!("{key}, {key}");
+    let several = format!("{key},{other}");
+    let bearer_twice = format!("{bearer},{bearer}");
+    let key_as_bearer = format!("Bearer {key}");
+    let lower_case = key.to_lowercase();
+
+    for (what, authorization, api_key, status) in [
+        ("a key", None, Some(key), 200),
+        ("a token", Some(bearer.as_str()), None, 200),
+        ("a token and a key", Some(&bearer), Some(key), 200),
+        ("a token and no real key", Some(&bearer), Some(revoked), 200),
+        ("a key and a token that is none", Some("Bearer x"), Some(key), 401),
+        ("a key and another scheme", Some("Basic YTpi"), Some(key), 401),
+        ("a key and an empty header", Some(""), Some(key), 401),
+        ("a key as a token", Some(&key_as_bearer), None, 401),
+        ("a token as a key", None, Some(bearer.trim_start_matches("Bearer ")), 401),
+        ("a key twice", None, Some(&twice), 401),
+        ("two keys", None, Some(&several), 401),
+        ("a token twice", Some(&bearer_twice), None, 401),
+        ("a revoked key", None, Some(revoked), 401),
+        ("a key in other letters", None, Some(&lower_case), 401),
+        ("a key in quotes", None, Some(&format!("\"{key}\"")), 401),
+        ("nothing", None, None, 401),
+    ] {
+        let mut request = RequestBuilder::new("GET", "/api/urls");
+        for (name, value) in [("authorization", authorization), ("x-api-key", api_key)] {
+            if let Some(value) = value {
+                request = request.header(name, value);
+            }
+        }
+        let answer = request.send_to(&list).await;
+        assert_eq!(answer.status, status, "{what}: {}", answer.body);
+        if status == 401 {
+            assert_eq!(answer.problem(), (REFUSED.0, REFUSED.1.into()), "{what}");
+            assert_eq!(answer.header("www-authenticate"), "Bearer", "{what}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_link_of_a_key_belongs_to_who_made_the_key() {
+    let office = Office::new().await;
+    let shorten = Shorten::new(office.db.links(), office.db.authenticator(), ShortUrls::new(None));
+    let secret = office.key(&["links:write"]).await;
+    let body = json!({"url": "https://example.com/", "custom_code": "launch"});
+
+    let created =
+        RequestBuilder::new("POST", "/api/shorten").api_key(secret.reveal()).json(&body).send_to(&shorten).await;
+
+    assert_eq!(created.status, 201, "{}", created.body);
+    let link = office.db.link("launch").await;
+    assert_eq!((link.workspace, link.owner, link.owner_email), (office.ada.workspace, office.ada.id, office.ada.email));
+}
+
+#[tokio::test]
+async fn a_key_sees_its_own_workspace_only() {
+    let office = Office::new().await;
+    let secret = office.key(&["links:read"]).await;
+    let elsewhere = (WorkspaceId::generate(), UserId::generate());
+    office.db.store(&LinkBuilder::new("ours").in_workspace(&office.ada.workspace).build()).await;
+    office.db.store(&LinkBuilder::new("theirs").in_workspace(&elsewhere.0).owned_by(&elsewhere.1).build()).await;
+
+    let listed = list_at(&office.environment(office.db.api_keys()), secret.reveal(), Timestamp::now()).await.json();
+
+    let codes: Vec<_> = listed["urls"].as_array().unwrap().iter().map(|link| link["short_code"].clone()).collect();
+    assert_eq!(codes, [json!("ours")]);
+}

@@ -1,0 +1,272 @@
+//! Who may do what: every route of `template.yaml`, called by everybody, on everybody's things.
+
+use std::collections::BTreeSet;
+
+use linklet_domain::{ApiKeySecret, Member, Role, Timestamp, UserId};
+use linklet_dynamodb::MemberOutcome;
+use linklet_test_support::{
+    Answer, ApiKeyBuilder, LinkBuilder, Person, RequestBuilder, Route, Template, TestDynamoDb, token_of,
+};
+use serde_json::{Value, json};
+
+use crate::fixture;
+
+/// Who calls. The columns of the table are in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Who {
+    Nobody,
+    Token(Role),
+    Key(&'static [&'static str]),
+}
+
+const CALLERS: [Who; 8] = [
+    Who::Nobody,
+    Who::Token(Role::Viewer),
+    Who::Token(Role::Member),
+    Who::Token(Role::Admin),
+    Who::Key(&["links:read"]),
+    Who::Key(&["links:write"]),
+    Who::Key(&["analytics:read"]),
+    Who::Key(&["links:read", "links:write", "analytics:read"]),
+];
+
+/// Whose the thing is that the path names. The rows of a route with a parameter are in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// The caller's; of a key, its creator's.
+    Own,
+    /// Somebody else's in the workspace.
+    Colleagues,
+    /// Of another workspace.
+    Strangers,
+    /// There is no such thing.
+    Absent,
+}
+
+const OWNERS: [Whose; 4] = [Whose::Own, Whose::Colleagues, Whose::Strangers, Whose::Absent];
+
+type Statuses = [u16; CALLERS.len()];
+
+/// Whoever calls, it is the same.
+const fn anybody(status: u16) -> Statuses {
+    [status; CALLERS.len()]
+}
+
+/// A key opens nothing here, as if nobody had called.
+const fn people(viewer: u16, member: u16, admin: u16) -> Statuses {
+    [401, viewer, member, admin, 401, 401, 401, 401]
+}
+
+/// Neither who may do it elsewhere, nor who may do nothing at all, may do it here.
+const NOT_OURS: Statuses = [401, 403, 403, 403, 403, 403, 403, 403];
+
+/// What each route answers: one row for all, or a row for each of [`OWNERS`].
+fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
+    let follow = || vec![anybody(301), anybody(301), anybody(301), anybody(404)];
+    let look_up = || vec![anybody(200), anybody(200), anybody(200), anybody(404)];
+    let read = [401, 200, 200, 200, 200, 403, 403, 200];
+    let details = || {
+        let own = [401, 200, 200, 200, 403, 403, 200, 200];
+        vec![own, own, NOT_OURS, [401, 404, 404, 404, 403, 403, 404, 404]]
+    };
+    let write = |done: u16, absent: u16| {
+        let own = [401, 403, done, done, 403, done, 403, done];
+        // A key is a member at most, whatever its creator is.
+        let colleagues = [401, 403, 403, done, 403, 403, 403, 403];
+        vec![own, colleagues, NOT_OURS, [401, 403, absent, absent, 403, absent, 403, absent]]
+    };
+    let manage = |done: u16| {
+        let (ours, not_ours) = (people(403, 403, done), people(403, 403, 404));
+        vec![ours, ours, not_ours, not_ours]
+    };
+    let none = || Value::Null;
+    let stranger = json!({"email": "nobody@example.com", "password": "wrong horse battery"});
+    let new_key = json!({"name": "CI", "scopes": ["links:read"]});
+    vec![
+        ("GET /health", none(), vec![anybody(200)]),
+        ("POST /api/auth/register", json!({"email": "NEW", "password": "correct horse"}), vec![anybody(201)]),
+        ("POST /api/auth/login", stranger, vec![anybody(401)]),
+        ("GET /api/me", none(), vec![people(200, 200, 200)]),
+        ("POST /api/shorten", json!({"url": "https://example.com/"}), vec![[401, 403, 201, 201, 403, 201, 403, 201]]),
+        ("GET /r/{code}", none(), follow()),
+        ("HEAD /r/{code}", none(), follow()),
+        ("GET /{code}", none(), follow()),
+        ("HEAD /{code}", none(), follow()),
+        ("GET /api/urls", none(), vec![read]),
+        ("GET /api/links", none(), vec![read]),
+        ("GET /api/links/{code}", none(), vec![read, read, NOT_OURS, [401, 404, 404, 404, 404, 403, 403, 404]]),
+        ("PATCH /api/links/{code}", json!({"title": "New"}), write(200, 404)),
+        ("DELETE /api/urls/{code}", none(), write(204, 404)),
+        ("DELETE /api/links/{code}", none(), write(204, 204)),
+        ("GET /api/stats/{code}", none(), look_up()),
+        ("GET /api/stats/{code}/timeline", none(), look_up()),
+        ("GET /api/stats/{code}/daily", none(), details()),
+        ("GET /api/stats/{code}/clicks", none(), details()),
+        ("GET /api/admin/cleanup/stats", none(), vec![people(403, 403, 200)]),
+        ("GET /api/notifications", none(), vec![people(200, 200, 200)]),
+        ("GET /api/workspace", none(), vec![people(200, 200, 200)]),
+        ("PATCH /api/workspace", json!({"name": "New"}), vec![people(403, 403, 200)]),
+        ("GET /api/workspace/members", none(), vec![people(200, 200, 200)]),
+        ("POST /api/workspace/members", json!({"email": "STRANGER", "role": "viewer"}), vec![people(403, 403, 201)]),
+        ("PATCH /api/workspace/members/{user_id}", json!({"role": "viewer"}), manage(200)),
+        ("DELETE /api/workspace/members/{user_id}", none(), {
+            let mut rows = manage(204);
+            rows[0] = people(204, 204, 204);
+            rows
+        }),
+        ("POST /api/keys", new_key, vec![people(403, 403, 201)]),
+        ("GET /api/keys", none(), vec![people(403, 403, 200)]),
+        ("DELETE /api/keys/{prefix}", none(), manage(204)),
+    ]
+}
+
+/// A workspace with its founder, the caller and a colleague, and a stranger with another workspace. Each request gets one of
+/// its own, so that none changes what the next one finds.
+struct Scene<'d> {
+    db: &'d TestDynamoDb,
+    founder: Person,
+    caller: Person,
+    colleague: Person,
+    stranger: Person,
+}
+
+impl<'d> Scene<'d> {
+    async fn new(db: &'d TestDynamoDb, number: usize, who: Who) -> Self {
+        let name = |what: &str| format!("{what}-{number}");
+        let founder = db.register(&name("founder")).await;
+        let caller = match who {
+            // Only an admin can create a key.
+            Who::Key(_) => founder.clone(),
+            Who::Token(role) => join(db, &founder, &name("caller"), role).await,
+            Who::Nobody => db.register(&name("caller")).await,
+        };
+        // An admin too, so that they may have created a key.
+        let colleague = join(db, &founder, &name("colleague"), Role::Admin).await;
+        Self { db, founder, caller, colleague, stranger: db.register(&name("stranger")).await }
+    }
+
+    fn owner(&self, whose: Whose) -> &Person {
+        match whose {
+            Whose::Own | Whose::Absent => &self.caller,
+            Whose::Colleagues => &self.colleague,
+            Whose::Strangers => &self.stranger,
+        }
+    }
+
+    /// What the path names in place of its parameter.
+    async fn thing(&self, parameter: &str, whose: Whose, number: usize) -> String {
+        let owner = self.owner(whose);
+        match parameter {
+            "" => String::new(),
+            "{code}" if whose == Whose::Absent => "absent".to_owned(),
+            "{code}" => {
+                let code = format!("code{number}");
+                let link = LinkBuilder::new(&code).in_workspace(&owner.workspace).owned_by(&owner.id).build();
+                self.db.store(&link).await;
+                code
+            }
+            "{user_id}" if whose == Whose::Absent => UserId::generate().to_string(),
+            "{user_id}" => owner.id.to_string(),
+            "{prefix}" => {
+                let secret = ApiKeySecret::generate().unwrap();
+                if whose != Whose::Absent {
+                    self.store_key(&secret, owner, &["links:read"]).await;
+                }
+                secret.prefix().to_string()
+            }
+            unknown => panic!("this test doesn't know what to put in place of {unknown}"),
+        }
+    }
+
+    /// A key of this person, or of the founder if they may not create one.
+    async fn store_key(&self, secret: &ApiKeySecret, owner: &Person, scopes: &[&str]) {
+        let members = self.db.users().members(&owner.workspace).await.unwrap();
+        let is_admin = members.iter().any(|member| member.user == owner.id && member.role == Role::Admin);
+        let creator = if is_admin { owner } else { &self.founder };
+        self.db.store_key(&ApiKeyBuilder::new(secret, creator).with_scopes(scopes).build()).await;
+    }
+
+    async fn send(&self, who: Who, route: &Route, path: &str, body: &str) -> Answer {
+        let mut request = RequestBuilder::new(&route.method, path);
+        if !body.is_empty() {
+            request = request.body(body);
+        }
+        let request = match who {
+            Who::Nobody => request,
+            Who::Token(role) => request.token(&token_of(&self.caller.id, &self.caller.workspace, role)),
+            Who::Key(scopes) => {
+                let secret = ApiKeySecret::generate().unwrap();
+                self.store_key(&secret, &self.caller, scopes).await;
+                request.api_key(secret.reveal())
+            }
+        };
+        fixture::send(self.db, &route.function, request).await
+    }
+}
+
+/// Somebody new in the founder's workspace.
+async fn join(db: &TestDynamoDb, founder: &Person, name: &str, role: Role) -> Person {
+    let person = db.register(name).await;
+    let member = Member {
+        user: person.id.clone(),
+        email: person.email.clone(),
+        full_name: None,
+        role,
+        joined_at: Timestamp::now(),
+    };
+    let outcome = db.users().add_member(&founder.workspace, &founder.id, &member).await.unwrap();
+    assert!(matches!(outcome, MemberOutcome::Done(_)), "{outcome:?}");
+    Person { workspace: founder.workspace.clone(), ..person }
+}
+
+fn parameter(path: &str) -> &str {
+    path.split('/').find(|part| part.starts_with('{')).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn every_route_answers_everybody_about_everybodys_things() {
+    let routes = Template::load().routes();
+    let key = |route: &Route| format!("{} {}", route.method, route.path);
+    let table = table();
+    let listed: BTreeSet<_> = table.iter().map(|(route, ..)| (*route).to_owned()).collect();
+    assert_eq!(listed, routes.iter().map(key).collect(), "this test has a row for each route of the template");
+
+    let db = TestDynamoDb::start();
+    let mut number = 0;
+    for (name, body, rows) in &table {
+        let route = routes.iter().find(|route| key(route) == *name).unwrap();
+        let parameter = parameter(&route.path);
+        assert_eq!(rows.len(), if parameter.is_empty() { 1 } else { OWNERS.len() }, "{name}");
+        for (whose, statuses) in OWNERS.into_iter().zip(rows) {
+            for (who, status) in CALLERS.into_iter().zip(statuses) {
+                number += 1;
+                let what = format!("{name} by {who:?}, {whose:?}");
+                let scene = Scene::new(&db, number, who).await;
+                let thing = scene.thing(parameter, whose, number).await;
+                let code = (parameter == "{code}").then_some(thing.as_str());
+                let before = stored(&db, code).await;
+                let body = if body.is_null() { String::new() } else { body.to_string() };
+                let body = body
+                    .replace("NEW", &format!("new-{number}@example.com"))
+                    .replace("STRANGER", scene.stranger.email.as_str());
+
+                let path =
+                    if parameter.is_empty() { route.path.clone() } else { route.path.replace(parameter, &thing) };
+                let answer = scene.send(who, route, &path, &body).await;
+
+                assert_eq!(answer.status, *status, "{what}: {}", answer.body);
+                if answer.status >= 400 {
+                    assert_eq!(stored(&db, code).await, before, "{what} changed something");
+                }
+            }
+        }
+    }
+}
+
+/// What stands under a code.
+async fn stored(db: &TestDynamoDb, code: Option<&str>) -> Option<String> {
+    match code {
+        Some(code) => Some(format!("{:?}", db.record(code).await)),
+        None => None,
+    }
+}

@@ -1,0 +1,324 @@
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use linklet_domain::{ApiKey, ApiKeySecret, Member, Role, Timestamp, WorkspaceId};
+use linklet_dynamodb::{ApiKeysTable, CreateKeyOutcome, MemberOutcome, RevokeOutcome, UsersTable};
+use linklet_test_support::{ApiKeyBuilder, Cancellation, CapacityMeter, Fault, Faults, Person, TestDynamoDb};
+use serde_json::json;
+
+fn secret() -> ApiKeySecret {
+    ApiKeySecret::generate().unwrap()
+}
+
+fn key_of(person: &Person) -> ApiKey {
+    ApiKeyBuilder::new(&secret(), person).build()
+}
+
+/// The rows of keys, by their sort keys' beginnings: those that let requests in, and those that a list reads.
+fn rows(db: &TestDynamoDb) -> (usize, usize) {
+    let items = db.scan("UsersTable");
+    let count = |attribute: &str| {
+        items.iter().filter(|item| item[attribute]["S"].as_str().unwrap().starts_with("KEY#")).count()
+    };
+    (count("pk"), count("sk"))
+}
+
+async fn listed(db: &TestDynamoDb, workspace: &WorkspaceId) -> Vec<ApiKey> {
+    db.users().keys(workspace, Timestamp::now()).await.unwrap()
+}
+
+/// A colleague who has become an admin, too.
+async fn second_admin(db: &TestDynamoDb, ada: &Person) -> Person {
+    let bob = db.register("bob").await;
+    let member = Member {
+        user: bob.id.clone(),
+        email: bob.email.clone(),
+        full_name: None,
+        role: Role::Admin,
+        joined_at: Timestamp::now(),
+    };
+    let added = db.users().add_member(&ada.workspace, &ada.id, &member).await.unwrap();
+    assert!(matches!(added, MemberOutcome::Done(_)));
+    Person { workspace: ada.workspace.clone(), ..bob }
+}
+
+#[tokio::test]
+async fn a_key_is_found_by_its_hash_and_listed_by_its_workspace() {
+    let db = TestDynamoDb::start();
+    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    let lasting = ApiKeyBuilder::new(&secret(), &ada).with_scopes(&["links:read"]).build();
+    let expiring =
+        ApiKeyBuilder::new(&secret(), &ada).expires_at(Timestamp::now().plus(Duration::from_secs(60))).build();
+
+    for key in [&lasting, &expiring] {
+        assert_eq!(db.users().create_key(key).await.unwrap(), CreateKeyOutcome::Created);
+        assert_eq!(db.api_keys().find(&key.hash).await.unwrap().as_ref(), Some(key));
+    }
+
+    let keys = listed(&db, &ada.workspace).await;
+    assert!(keys.len() == 2 && keys.contains(&lasting) && keys.contains(&expiring), "{keys:?}");
+    assert_eq!(listed(&db, &bob.workspace).await, []);
+    assert_eq!(db.api_keys().find(&secret().hash()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn keys_are_listed_newest_first() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let start = Timestamp::now();
+    for seconds in [2, 1, 3] {
+        let at = start.plus(Duration::from_secs(seconds));
+        db.store_key(&ApiKeyBuilder::new(&secret(), &ada).created_at(at).build()).await;
+    }
+
+    let created: Vec<_> = listed(&db, &ada.workspace).await.iter().map(|key| key.created_at).collect();
+
+    assert_eq!(created, [3, 2, 1].map(|seconds| start.plus(Duration::from_secs(seconds))));
+}
+
+#[tokio::test]
+async fn a_revoked_key_leaves_nothing_behind() {
+    let db = TestDynamoDb::start();
+    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    let (key, other) = (key_of(&ada), key_of(&ada));
+    db.store_key(&key).await;
+    db.store_key(&other).await;
+    let revoke =
+        async |person: &Person| db.users().revoke_key(&person.workspace, &person.id, &key.prefix).await.unwrap();
+
+    assert_eq!(revoke(&bob).await, RevokeOutcome::NoKey);
+    assert_eq!(revoke(&ada).await, RevokeOutcome::Revoked);
+    assert_eq!(revoke(&ada).await, RevokeOutcome::NoKey);
+
+    assert_eq!(db.api_keys().find(&key.hash).await.unwrap(), None);
+    assert_eq!(listed(&db, &ada.workspace).await, [other]);
+    assert_eq!(rows(&db), (1, 1));
+}
+
+#[tokio::test]
+async fn a_prefix_is_given_out_once_in_a_workspace_and_again_in_another() {
+    let db = TestDynamoDb::start();
+    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    let alike = |last: char| ApiKeySecret::parse(&format!("sk_live_{}{last}", "a".repeat(31))).unwrap();
+    let create = async |secret: ApiKeySecret, person: &Person| {
+        db.users().create_key(&ApiKeyBuilder::new(&secret, person).build()).await.unwrap()
+    };
+
+    assert_eq!(create(alike('1'), &ada).await, CreateKeyOutcome::Created);
+    assert_eq!(create(alike('2'), &ada).await, CreateKeyOutcome::PrefixTaken);
+    assert_eq!(create(alike('3'), &bob).await, CreateKeyOutcome::Created);
+
+    assert_eq!(rows(&db), (2, 2));
+    assert_eq!(listed(&db, &ada.workspace).await[0].hash, alike('1').hash());
+}
+
+#[tokio::test]
+async fn whoever_is_no_admin_any_more_neither_creates_nor_revokes() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let bob = second_admin(&db, &ada).await;
+    let key = key_of(&bob);
+    db.store_key(&key).await;
+    let refused = async || {
+        let before = db.scan("UsersTable");
+        let created = db.users().create_key(&key_of(&bob)).await.unwrap();
+        let revoked = db.users().revoke_key(&ada.workspace, &bob.id, &key.prefix).await.unwrap();
+        assert_eq!(db.scan("UsersTable"), before);
+        (created, revoked)
+    };
+    let both = (CreateKeyOutcome::CallerNotAdmin, RevokeOutcome::CallerNotAdmin);
+
+    db.users().change_role(&ada.workspace, &ada.id, &bob.id, Role::Member).await.unwrap();
+    assert_eq!(refused().await, both);
+    db.users().remove_member(&ada.workspace, &ada.id, &bob.id).await.unwrap();
+    assert_eq!(refused().await, both);
+    // The key is the workspace's: it stays when its creator goes, until somebody revokes it.
+    assert_eq!(listed(&db, &ada.workspace).await, [key]);
+}
+
+#[tokio::test]
+async fn a_workspace_has_a_hundred_keys_at_most_and_no_other_workspace_counts() {
+    let db = TestDynamoDb::start();
+    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    for _ in 0..ApiKey::MAX_PER_WORKSPACE {
+        db.store_key(&key_of(&ada)).await;
+    }
+    let one_more = key_of(&ada);
+
+    assert_eq!(db.users().create_key(&one_more).await.unwrap(), CreateKeyOutcome::TooMany);
+    assert_eq!(db.users().create_key(&key_of(&bob)).await.unwrap(), CreateKeyOutcome::Created);
+    let keys = listed(&db, &ada.workspace).await;
+    assert_eq!(keys.len(), ApiKey::MAX_PER_WORKSPACE);
+    db.users().revoke_key(&ada.workspace, &ada.id, &keys[0].prefix).await.unwrap();
+    assert_eq!(db.users().create_key(&one_more).await.unwrap(), CreateKeyOutcome::Created);
+}
+
+#[tokio::test]
+async fn a_use_is_noted_once_a_minute_and_brings_no_revoked_key_back() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let (key, unused) = (key_of(&ada), key_of(&ada));
+    db.store_key(&key).await;
+    db.store_key(&unused).await;
+    let start = Timestamp::now();
+    let used_after = async |seconds| {
+        db.api_keys().touch(&key.hash, start.plus(Duration::from_secs(seconds))).await.unwrap();
+        let noted = db.api_keys().find(&key.hash).await.unwrap().unwrap().last_used_at.unwrap();
+        start.until(noted).as_secs()
+    };
+
+    assert_eq!([used_after(0).await, used_after(59).await, used_after(60).await, used_after(30).await], [0, 0, 60, 60]);
+    let last_uses: Vec<_> =
+        listed(&db, &ada.workspace).await.into_iter().map(|key| (key.hash, key.last_used_at)).collect();
+    assert!(last_uses.contains(&(key.hash.clone(), Some(start.plus(Duration::from_secs(60))))));
+    assert!(last_uses.contains(&(unused.hash, None)));
+
+    db.users().revoke_key(&ada.workspace, &ada.id, &key.prefix).await.unwrap();
+    db.api_keys().touch(&key.hash, start.plus(Duration::from_secs(600))).await.unwrap();
+    assert_eq!(db.api_keys().find(&key.hash).await.unwrap(), None);
+    assert_eq!(rows(&db), (1, 1));
+}
+
+#[tokio::test]
+async fn an_expired_key_is_listed_for_thirty_days_and_then_gone() {
+    const THIRTY_DAYS: u64 = 30 * 86_400;
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let now = Timestamp::now();
+    let expired =
+        |seconds| ApiKeyBuilder::new(&secret(), &ada).expires_at(now.minus(Duration::from_secs(seconds))).build();
+    let (recent, old, lasting) = (expired(THIRTY_DAYS - 60), expired(THIRTY_DAYS + 2), key_of(&ada));
+    for key in [&recent, &old, &lasting] {
+        db.store_key(key).await;
+    }
+
+    // DynamoDB takes its time to delete; nobody sees that.
+    let before: Vec<_> = listed(&db, &ada.workspace).await.into_iter().map(|key| key.hash).collect();
+    assert_eq!((before.len(), before.contains(&old.hash)), (2, false));
+    db.sweep_ttl();
+
+    assert_eq!(rows(&db), (2, 2));
+    assert_eq!(db.api_keys().find(&old.hash).await.unwrap(), None);
+    assert_eq!(listed(&db, &ada.workspace).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_key_whose_hash_is_gone_already_can_be_revoked() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let key = key_of(&ada);
+    db.store_key(&key).await;
+    let row = json!({"pk": {"S": format!("KEY#{}", key.hash)}, "sk": {"S": "KEY"}});
+    db.remove("UsersTable", &row);
+
+    let revoked = db.users().revoke_key(&ada.workspace, &ada.id, &key.prefix).await.unwrap();
+
+    assert_eq!((revoked, rows(&db)), (RevokeOutcome::Revoked, (0, 0)));
+}
+
+#[tokio::test]
+async fn of_two_revocations_at_once_one_finds_the_key() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let key = key_of(&ada);
+    db.store_key(&key).await;
+    let users = db.users();
+
+    let outcomes = join_all((0..2).map(|_| users.revoke_key(&ada.workspace, &ada.id, &key.prefix))).await;
+
+    let revoked = outcomes.iter().filter(|outcome| matches!(outcome, Ok(RevokeOutcome::Revoked))).count();
+    assert_eq!((revoked, outcomes.iter().filter(|outcome| outcome.is_err()).count(), rows(&db)), (1, 0, (0, 0)));
+}
+
+/// A client that tries again, as those of the functions do, and fails as planned.
+fn faulty(db: &TestDynamoDb) -> (UsersTable, Faults) {
+    let faults = Faults::default();
+    let retries = aws_sdk_dynamodb::config::retry::RetryConfig::standard()
+        .with_max_attempts(2)
+        .with_initial_backoff(Duration::from_millis(1));
+    let config = db.client_with(faults.clone()).config().to_builder().retry_config(retries).build();
+    (UsersTable::new(aws_sdk_dynamodb::Client::from_conf(config), "UsersTable"), faults)
+}
+
+#[tokio::test]
+async fn a_lost_answer_creates_and_revokes_once() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let key = key_of(&ada);
+    let (users, faults) = faulty(&db);
+
+    // Counting comes first, then the transaction.
+    faults.plan(Some((1, Fault::AnswerLost)));
+    assert_eq!(users.create_key(&key).await.unwrap(), CreateKeyOutcome::Created);
+    assert_eq!(rows(&db), (1, 1));
+    faults.plan(Some((1, Fault::AnswerLost)));
+    assert_eq!(users.revoke_key(&ada.workspace, &ada.id, &key.prefix).await.unwrap(), RevokeOutcome::Revoked);
+    assert_eq!(rows(&db), (0, 0));
+}
+
+#[tokio::test]
+async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_failure_is() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let key = key_of(&ada);
+    let faults = Faults::default();
+    let users = UsersTable::new(db.client_with(faults.clone()), "UsersTable");
+    let conflict = Fault::Cancelled(Cancellation::TransactionConflict);
+
+    faults.plan_all([(1, conflict), (2, conflict)]);
+    assert_eq!(users.create_key(&key).await.unwrap(), CreateKeyOutcome::Created);
+    faults.plan_all([(1, conflict), (3, conflict)]);
+    assert_eq!(users.revoke_key(&ada.workspace, &ada.id, &key.prefix).await.unwrap(), RevokeOutcome::Revoked);
+
+    faults.plan(Some((1, Fault::Cancelled(Cancellation::Throttling))));
+    assert!(users.create_key(&key).await.is_err());
+    assert_eq!(rows(&db), (0, 0));
+}
+
+#[tokio::test]
+async fn a_list_asks_again_for_what_was_left_out_and_never_makes_it_up() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let now = Timestamp::now();
+    for _ in 0..3 {
+        let key = key_of(&ada);
+        db.store_key(&key).await;
+        db.api_keys().touch(&key.hash, now).await.unwrap();
+    }
+    let faults = Faults::default();
+    let users = UsersTable::new(db.client_with(faults.clone()), "UsersTable");
+
+    faults.plan_all([(1, Fault::HalfUnprocessed), (2, Fault::Unprocessed)]);
+    let keys = users.keys(&ada.workspace, now).await.unwrap();
+    assert_eq!(keys.iter().map(|key| key.last_used_at).collect::<Vec<_>>(), [Some(now); 3]);
+
+    faults.plan_all((1..20).map(|call| (call, Fault::Unprocessed)));
+    assert!(users.keys(&ada.workspace, now).await.is_err());
+}
+
+/// What the chart of access patterns says.
+#[tokio::test]
+async fn a_key_costs_what_the_chart_says() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let (key, now) = (key_of(&ada), Timestamp::now());
+    let meter = CapacityMeter::default();
+    let users = UsersTable::new(db.client_with(meter.clone()), "UsersTable");
+    let keys = ApiKeysTable::new(db.client_with(meter.clone()), "UsersTable");
+    let spent = || {
+        let units = (meter.read_units(), meter.write_units());
+        meter.reset();
+        units
+    };
+
+    users.create_key(&key).await.unwrap();
+    assert_eq!(spent(), (1.0, 6.0), "creating");
+    keys.find(&key.hash).await.unwrap();
+    assert_eq!(spent(), (1.0, 0.0), "finding");
+    keys.touch(&key.hash, now).await.unwrap();
+    assert_eq!(spent(), (0.0, 1.0), "noting its use");
+    users.keys(&ada.workspace, now).await.unwrap();
+    assert_eq!(spent(), (1.5, 0.0), "listing one");
+    users.revoke_key(&ada.workspace, &ada.id, &key.prefix).await.unwrap();
+    assert_eq!(spent(), (1.0, 6.0), "revoking");
+}
