@@ -28,7 +28,9 @@ mod queues;
 mod secrets;
 mod template;
 
-pub use builders::{ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, click_event, click_in, event_batch, queue_batch};
+pub use builders::{
+    ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, click_event, click_in, event_batch, queue_batch,
+};
 pub use capacity::{CapacityMeter, Consumption};
 pub use database::{StreamReader, TestDynamoDb};
 pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter};

@@ -14,3 +14,4 @@ mod sample_events;
 mod shorten;
 mod stats;
 mod update;
+mod watch;

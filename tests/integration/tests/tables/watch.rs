@@ -8,14 +8,14 @@ use std::{
 use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
 use futures_util::future::join_all;
 use linklet_domain::{
-    CheckError, CheckOutcome, CheckResult, CorrelationId, EmailAddress, Event, EventDetail, Host, IdempotencyKey,
-    PageToken, Phase, Shard, ShortCode, Target, TargetId, TargetStatus, TargetUrl, Timestamp, UserId, WorkspaceId,
+    CheckError, CheckOutcome, CheckResult, CorrelationId, Event, EventDetail, Host, IdempotencyKey, PageToken, Phase,
+    Shard, ShortCode, Target, TargetId, TargetStatus, Timestamp, WorkspaceId,
 };
 use linklet_dynamodb::{
     DeleteTargetOutcome, RepositoryError, RoundOutcome, RoundRecord, WatchTable,
     stream::{Change, change_of},
 };
-use linklet_test_support::{CapacityMeter, Fault, Faults, TestDynamoDb};
+use linklet_test_support::{CapacityMeter, Fault, Faults, TargetBuilder, TestDynamoDb};
 use proptest::prelude::*;
 
 use crate::fixture::correlation;
@@ -29,8 +29,7 @@ fn noon() -> Timestamp {
 }
 
 fn target_at(workspace: &WorkspaceId, url: &str, created_at: Timestamp) -> Target {
-    let email = EmailAddress::parse("ada@example.com").unwrap();
-    Target::new(TargetUrl::parse(url).unwrap(), workspace.clone(), UserId::generate(), email, created_at).unwrap()
+    TargetBuilder::new(url).in_workspace(workspace).created_at(created_at).build()
 }
 
 fn target(url: &str) -> Target {
@@ -54,8 +53,8 @@ struct Monitored {
 impl Monitored {
     async fn new() -> Self {
         let db = TestDynamoDb::start();
-        let target = target("https://example.com/a");
-        let target = db.watch().register(&target, None, &correlation()).await.unwrap().target;
+        let wanted = target("https://example.com/a");
+        let target = db.watch().register(&wanted, None, &correlation()).await.unwrap().target;
         Self { db, target }
     }
 
