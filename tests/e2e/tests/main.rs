@@ -12,4 +12,5 @@ mod contract;
 mod keys;
 mod links;
 mod main_path;
+mod targets;
 mod workspace;
