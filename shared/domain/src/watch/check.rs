@@ -77,6 +77,8 @@ pub enum CheckError {
     Timeout,
     /// An address of the host is not public, so nothing was sent.
     NotPublic,
+    /// The URL has a port at which nothing is fetched, so nothing was sent.
+    PortNotAllowed,
     /// The redirects had no end.
     TooManyRedirects,
     /// A redirect leads to no http or https URL.
@@ -95,6 +97,7 @@ impl CheckError {
             Self::Tls => "tls",
             Self::Timeout => "timeout",
             Self::NotPublic => "not_public",
+            Self::PortNotAllowed => "port_not_allowed",
             Self::TooManyRedirects => "too_many_redirects",
             Self::InvalidRedirect => "invalid_redirect",
             Self::Other => "other",
@@ -110,6 +113,7 @@ impl CheckError {
             Self::Tls => "no secure connection could be made",
             Self::Timeout => "it did not answer in time",
             Self::NotPublic => "its address is not public",
+            Self::PortNotAllowed => "its port is not allowed",
             Self::TooManyRedirects => "it redirects too often",
             Self::InvalidRedirect => "it redirects to an address that can't be followed",
             Self::Other => "it gave no valid answer",
@@ -152,6 +156,7 @@ mod tests {
             CheckError::Tls,
             CheckError::Timeout,
             CheckError::NotPublic,
+            CheckError::PortNotAllowed,
             CheckError::TooManyRedirects,
             CheckError::InvalidRedirect,
             CheckError::Other,

@@ -108,6 +108,12 @@ impl CheckInterval {
         Duration::from_secs(self.0.into())
     }
 
+    /// Whether the next round of the same targets has begun: a check that hasn't started by now is left out.
+    #[must_use]
+    pub fn is_over(self, slot: Timestamp, now: Timestamp) -> bool {
+        slot.plus(self.duration()) <= now
+    }
+
     /// The rounds that start in the minute in which this moment lies, in their order.
     pub fn rounds_of_minute(self, moment: Timestamp) -> impl Iterator<Item = Round> {
         let minute = moment.minus(Duration::from_millis(moment.unix_millis() % 60_000));
@@ -135,14 +141,6 @@ pub struct Round {
     pub phase: Phase,
     /// When it starts, in whole seconds. It names the round: a target has at most one result for it.
     pub slot: Timestamp,
-}
-
-impl Round {
-    /// Whether the next round of the same targets has begun: a check that hasn't started by now is left out.
-    #[must_use]
-    pub fn is_over(slot: Timestamp, interval: CheckInterval, now: Timestamp) -> bool {
-        slot.plus(interval.duration()) <= now
-    }
 }
 
 #[cfg(test)]
@@ -179,8 +177,8 @@ mod tests {
         let interval = CheckInterval::from_seconds(15).unwrap();
         let slot = Timestamp::parse("2026-03-02T14:05:05Z").unwrap();
 
-        assert!(!Round::is_over(slot, interval, slot.plus(Duration::from_millis(14_999))));
-        assert!(Round::is_over(slot, interval, slot.plus(Duration::from_secs(15))));
+        assert!(!interval.is_over(slot, slot.plus(Duration::from_millis(14_999))));
+        assert!(interval.is_over(slot, slot.plus(Duration::from_secs(15))));
     }
 
     #[test]

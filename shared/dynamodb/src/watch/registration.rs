@@ -34,7 +34,7 @@ pub struct Registered {
     pub is_new: bool,
 }
 
-/// An idempotency key and what was found under it: a target that is gone, or nothing.
+/// An idempotency key and what was found under it: a target that was deleted since, or nothing.
 struct Key<'a> {
     key: &'a IdempotencyKey,
     stale: Option<IdempotencyItem>,
@@ -66,6 +66,7 @@ impl WatchTable {
         let known = self.known_key(target, key).await?;
         if let Some(known) = &known
             && let Some(found) = self.find(&known.target_id).await?
+            && found.registered
         {
             return Ok(Some(Registered { target: found, is_new: false }));
         }

@@ -217,6 +217,20 @@ async fn a_key_whose_target_was_deleted_serves_for_the_next_one() {
 }
 
 #[tokio::test]
+async fn a_key_whose_target_came_back_by_a_link_registers_it_anew() {
+    let db = TestDynamoDb::start();
+    let (wanted, table) = (target("https://example.com/a"), db.watch());
+    table.register(&wanted, Some(&key("k")), &correlation()).await.unwrap();
+    table.delete(&wanted.id).await.unwrap();
+    table.watch(&wanted, &code("launch"), &correlation()).await.unwrap();
+
+    let registered = table.register(&wanted, Some(&key("k")), &correlation()).await.unwrap();
+
+    assert!(!registered.is_new);
+    assert!(table.find(&wanted.id).await.unwrap().unwrap().registered);
+}
+
+#[tokio::test]
 async fn workspaces_share_neither_targets_nor_keys() {
     let db = TestDynamoDb::start();
     let (ours, theirs) = (target("https://example.com/a"), target("https://example.com/a"));
