@@ -649,6 +649,45 @@ async fn a_good_round_of_a_target_that_is_up_is_one_write_unit_and_a_change_spar
     assert_eq!(cost(5, TargetStatus::Down, GOOD).await, (1, 0.0, 4.0));
 }
 
+/// What the chart of access patterns says.
+#[tokio::test]
+async fn registering_listing_and_watching_cost_what_the_chart_says() {
+    let db = TestDynamoDb::start();
+    let meter = CapacityMeter::default();
+    let table = WatchTable::new(db.client_with(meter.clone()), "WatchTable");
+    let (ids, link, now) = (correlation(), code("launch"), noon().plus(INTERVAL * 10));
+    let wanted = target("https://example.com/a");
+    let watched = target_at(&wanted.workspace, "https://example.com/b", noon());
+    let spent = || {
+        let units = (meter.read_units(), meter.write_units());
+        meter.reset();
+        units
+    };
+
+    table.register(&wanted, None, &ids).await.unwrap();
+    assert_eq!(spent(), (1.0, 4.0), "a new one");
+    table.register(&wanted, None, &ids).await.unwrap();
+    assert_eq!(spent(), (1.0, 0.0), "the same again");
+    table.register(&wanted, Some(&key("k")), &ids).await.unwrap();
+    assert_eq!(spent(), (2.0, 2.0), "with a new key");
+    table.register(&wanted, Some(&key("k")), &ids).await.unwrap();
+    assert_eq!(spent(), (2.0, 0.0), "with a known key");
+    table.list(&wanted.workspace, None, 20, None).await.unwrap();
+    assert_eq!(spent(), (0.5, 0.0), "a list");
+    table.results(&wanted, None, 20, now).await.unwrap();
+    assert_eq!(spent(), (0.5, 0.0), "results");
+    table.watch(&watched, &link, &ids).await.unwrap();
+    assert_eq!(spent(), (1.0, 6.0), "a link watches a new one");
+    table.watch(&watched, &code("second"), &ids).await.unwrap();
+    assert_eq!(spent(), (1.0, 4.0), "another link watches it");
+    table.unwatch(&watched.id, &link, noon()).await.unwrap();
+    assert_eq!(spent(), (2.0, 4.0), "one of them ceases to");
+    table.unwatch(&watched.id, &code("second"), noon()).await.unwrap();
+    assert_eq!(spent(), (2.0, 6.0), "the other as well, and takes it along");
+    table.delete(&wanted.id).await.unwrap();
+    assert_eq!(spent(), (0.0, 3.0), "deleting");
+}
+
 // -------------------------------------------------------------------------------------------------------------- Results
 
 #[tokio::test]
