@@ -110,7 +110,7 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
         lines.iter().filter(|line| line["message"] == message).filter_map(|line| line[name].as_f64()).sum()
     };
     assert_eq!(answered["_aws"]["CloudWatchMetrics"][0]["Namespace"], "linklet");
-    assert_eq!((metric("request answered", "Requests"), metric("request answered", "Errors")), (2.0, 0.0));
+    assert_eq!((metric("request answered", "Requests"), metric("request answered", "Errors")), (5.0, 0.0));
     assert!(metric("request answered", "Latency") > 0.0);
     assert_eq!((metric("batch processed", "BatchSize"), metric("batch processed", "ClicksCounted")), (1.0, 1.0));
     for line in &lines {
