@@ -14,7 +14,7 @@ CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
 FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
 
 .DEFAULT_GOAL := help
-.PHONY: help up down url logs demo seed watch startapi test fmt lint unit template e2e bench dlq redrive reconcile deploy clean
+.PHONY: help up down url logs demo seed watch startapi test fmt deny lint unit template e2e fuzz bench dlq redrive reconcile deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -57,16 +57,20 @@ startapi: ## run the API with `sam local start-api`, variables from ENV_VARS
 
 # ----------------------------------------------------------------------------------------------------------------- Tests
 
-test: fmt lint unit template e2e ## run all checks and tests
+test: fmt deny lint unit template e2e ## run all checks and tests
 
 fmt: ## check the formatting
 	cargo fmt --all --check
+
+# DENY_ADVISORIES=required makes it a failure if the database of vulnerabilities can't be fetched.
+deny: ## check licences, versions, sources and known vulnerabilities of all crates
+	@$(PYTHON) infra/deny.py
 
 lint: ## clippy, warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
 
 unit: ## unit and integration tests
-	cargo test --workspace --lib --bins --test integration --test exactness --test logs
+	cargo test --workspace --lib --bins --test integration --test exactness --test logs --test log-forgery --test fuzz
 
 template: ## check template.yaml
 	@$(LINKLET) install sam
@@ -74,6 +78,23 @@ template: ## check template.yaml
 
 e2e: ## end-to-end tests on a system of their own (API_URL=… for another)
 	@$(LINKLET) e2e
+
+# TARGET is a folder in tests/fuzz/corpus. The flags are those of cargo fuzz, which needs a nightly toolchain; these are stable.
+# What is found lands in the target's corpus, and so in `make unit`.
+TARGET ?=
+SECONDS ?= 60
+HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
+FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+	-Cllvm-args=-sanitizer-coverage-trace-compares
+
+fuzz: ## look for inputs that break TARGET, for SECONDS (default 60)
+	$(if $(and $(TARGET),$(wildcard tests/fuzz/corpus/$(TARGET)/*)),,$(error Say which: make fuzz TARGET=$(subst $() ,|,$(notdir $(wildcard tests/fuzz/corpus/*)))))
+	@mkdir -p target/fuzz/corpus/$(TARGET)
+	FUZZ_TARGET=$(TARGET) RUSTFLAGS="$(FUZZ_FLAGS)" cargo run --quiet --profile fuzz --target $(HOST) --target-dir target/fuzz \
+		--package linklet-fuzz --features libfuzzer --bin fuzz -- -max_total_time=$(SECONDS) -timeout=10 -max_len=4096 \
+		-dict=tests/fuzz/words.dict -artifact_prefix=tests/fuzz/corpus/$(TARGET)/ \
+		target/fuzz/corpus/$(TARGET) tests/fuzz/corpus/$(TARGET)
 
 bench: ## measure how many clicks a second one consumer counts
 	LOG_LEVEL=error cargo run --profile measure --package linklet-bench --bin bench-analytics

@@ -1,4 +1,4 @@
-"""Starts the AWS emulator, closer to AWS in three places where the difference would hide or invent an error of ours.
+"""Starts the AWS emulator, closer to AWS in four places where the difference would hide or invent an error of ours.
 
 Written for the version pinned in infra/requirements/emulator.txt, whose parts it names; `linklet.py` runs it with the
 emulator's own Python. If an update of the emulator renames one of them, this fails at once instead of doing nothing.
@@ -11,6 +11,7 @@ from typing import Any
 from ministack import app
 from ministack.core import iam_actions
 from ministack.services import lambda_svc
+from ministack.services.cloudformation import provisioners
 
 
 def retry_partly_failed_stream_batches() -> None:
@@ -51,7 +52,21 @@ def name_actions_as_iam_does() -> None:
     iam_actions.extract_iam_action = extract_as_iam_does
 
 
+def keep_alarms_on_metric_math() -> None:
+    """The emulator refuses an alarm that is computed from several metrics, and the whole stack with it. Here it exists,
+    on a metric that nobody writes, so it never goes off."""
+    record = provisioners._cw_metric_alarm_record
+
+    def record_without_math(name: str, properties: dict[str, Any]) -> dict[str, Any]:
+        if properties.get("Metrics"):
+            properties = properties | {"Metrics": None, "Namespace": "metric math", "MetricName": "none"}
+        return record(name, properties)
+
+    provisioners._cw_metric_alarm_record = record_without_math
+
+
 if __name__ == "__main__":
     retry_partly_failed_stream_batches()
     name_actions_as_iam_does()
+    keep_alarms_on_metric_math()
     app.main()

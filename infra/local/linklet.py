@@ -29,6 +29,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from gate import Gate
+
 ROOT = Path(__file__).resolve().parents[2]
 LAMBDA_DIR = ROOT / "target" / "lambda"
 TOOLS = ROOT / ".linklet" / "tools"
@@ -250,7 +252,8 @@ class System:
 
     # -- up
 
-    def up(self, port: int | None) -> Emulator:
+    def up(self, port: int | None, variables: dict[str, str] | None = None) -> Emulator:
+        """Builds, starts and deploys what isn't there yet. A newly started emulator hands `variables` to the functions."""
         check_python()
         check_cargo()
         if self.running() is None:
@@ -269,7 +272,7 @@ class System:
                 emulator = None
             if emulator is None:
                 self.stop()
-                emulator = self.start(tools["emulator"], port or DEFAULT_PORT)
+                emulator = self.start(tools["emulator"], port or DEFAULT_PORT, variables or {})
             parameters = local_parameters() | {
                 "Architecture": "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_64",
                 "PublicBaseUrl": emulator.api_url,
@@ -281,7 +284,7 @@ class System:
             self.await_health(emulator)
         return emulator
 
-    def start(self, home: Path, port: int) -> Emulator:
+    def start(self, home: Path, port: int, variables: dict[str, str]) -> Emulator:
         check_port(port)
         self.scratch.mkdir(parents=True)
         # The functions inherit this environment, so it holds nothing of the caller's but what programs need to run.
@@ -298,6 +301,7 @@ class System:
             # Listeners of services that Linklet doesn't use.
             "IOT_MTLS_ENABLED": "0",
             "SFTP_ENABLED": "0",
+            **variables,
         }
         say(f"Starting the emulator on 127.0.0.1:{port} …")
         with open(self.log, "w") as log:
@@ -470,14 +474,21 @@ def command_e2e(arguments: argparse.Namespace) -> None:
     tests = ["cargo", "test", "--workspace", "--test", "e2e", *arguments.arguments]
     if os.environ.get("API_URL"):
         sys.exit(subprocess.run(tests, cwd=ROOT).returncode)
+    # An outage would disturb the other tests, so its test comes last, and only to a system of our own.
+    outage = [] if arguments.arguments else [["cargo", "test", "--workspace", "--test", "outage"]]
     system = System("e2e")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the finally below runs
     try:
         system.down()
-        emulator = system.up(free_port())
-        code = subprocess.run(tests, cwd=ROOT, env=system.environment(emulator)).returncode
-        if code != 0:
-            system.keep_function_logs()
+        port = free_port()
+        with Gate(port) as gate:
+            emulator = system.up(port, {"AWS_ENDPOINT_URL_DYNAMODB": gate.url})
+            environment = system.environment(emulator) | {"TABLES_GATE": gate.control}
+            code = 0
+            for command in [tests, *outage]:
+                code = code or subprocess.run(command, cwd=ROOT, env=environment).returncode
+            if code != 0:
+                system.keep_function_logs()
     finally:
         system.down()
     sys.exit(code)

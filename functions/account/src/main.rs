@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_account::Account;
 use linklet_dynamodb::UsersTable;
@@ -17,5 +16,5 @@ async fn run() -> Result<(), StartError> {
     let (table, secret) = (config::required("USERS_TABLE")?, config::required("JWT_SECRET_ID")?);
     let aws = aws::load().await;
     let tokens = TokenVerifier::load(&SecretsManager::new(&aws), &secret).await?;
-    http::serve(Account::new(tokens, UsersTable::new(DynamoDb::new(&aws), table))).await
+    http::serve(Account::new(tokens, UsersTable::new(aws::tables(&aws), table))).await
 }

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_auth::Auth;
 use linklet_dynamodb::UsersTable;
@@ -21,7 +20,7 @@ async fn run() -> Result<(), StartError> {
     let aws = aws::load().await;
     let secrets = SecretsManager::new(&aws);
     http::serve(Auth {
-        users: UsersTable::new(DynamoDb::new(&aws), table),
+        users: UsersTable::new(aws::tables(&aws), table),
         tokens: TokenVerifier::load(&secrets, &secret).await?,
         issuer: TokenIssuer::load(&secrets, &secret).await?,
     })

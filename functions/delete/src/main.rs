@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_delete::Delete;
 use linklet_dynamodb::{ApiKeysTable, LinksTable};
@@ -20,7 +19,7 @@ async fn run() -> Result<(), StartError> {
     let (links, users) = (config::required("LINKS_TABLE")?, config::required("USERS_TABLE")?);
     let secret = config::required("JWT_SECRET_ID")?;
     let aws = aws::load().await;
-    let dynamodb = DynamoDb::new(&aws);
+    let dynamodb = aws::tables(&aws);
     let tokens = TokenVerifier::load(&SecretsManager::new(&aws), &secret).await?;
     http::serve(Delete {
         authenticator: Authenticator::new(tokens, ApiKeysTable::new(dynamodb.clone(), users)),

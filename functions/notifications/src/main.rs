@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::NotificationsTable;
 use linklet_lambda::{StartError, aws, config, http, identity::TokenVerifier};
@@ -18,7 +17,7 @@ async fn run() -> Result<(), StartError> {
     let aws = aws::load().await;
     http::serve(Notifications {
         tokens: TokenVerifier::load(&SecretsManager::new(&aws), &secret).await?,
-        notifications: NotificationsTable::new(DynamoDb::new(&aws), table),
+        notifications: NotificationsTable::new(aws::tables(&aws), table),
     })
     .await
 }

@@ -1,22 +1,37 @@
 //! Follows short links and records clicks.
 //!
-//! The answer costs one eventually consistent read. Nothing is ever deleted or changed on this path.
+//! The answer costs one eventually consistent read, or none while many follow the same link. Nothing is ever deleted or changed
+//! on this path, and nothing is written before the answer stands.
 
+mod hot_links;
+mod limiter;
 mod page;
 
-use linklet_domain::{Click, IpHash, LinkStatus, Record, RedirectTarget, Salt, ShortCode, Visitor};
-use linklet_dynamodb::{ClicksTable, LinksTable};
+use linklet_domain::{
+    Click, IpHash, LimitedRoute, LinkStatus, Record, RedirectTarget, Salt, ShortCode, ThrottleSubject, Timestamp,
+    Visitor, Window,
+};
+use linklet_dynamodb::{ClicksTable, LinksTable, RepositoryError, ThrottleTable};
 use linklet_lambda::{
     http::{ApiError, Edge, Handler, HeaderValue, Method, Request, Response, StatusCode, header, html, no_content},
+    metrics::{self, Metric},
     telemetry::chain,
 };
+
+pub use self::{hot_links::HotLinks, limiter::Limiter};
 
 /// `GET` and `HEAD` of `/r/{code}` and `/{code}`.
 pub struct Redirect {
     /// Where codes lead.
     pub links: LinksTable,
+    /// Those that many people follow at this moment.
+    pub hot_links: HotLinks,
     /// Where clicks go.
     pub clicks: ClicksTable,
+    /// Where calls are merged.
+    pub calls: ThrottleTable,
+    /// Counts them until then.
+    pub limiter: Limiter,
     /// Hides addresses.
     pub salt: Salt,
     /// Whose headers are believed.
@@ -25,15 +40,21 @@ pub struct Redirect {
 
 impl Handler for Redirect {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let code = match (request.method(), request.segments().as_slice()) {
-            (&Method::GET | &Method::HEAD, ["r", code] | [code]) => ShortCode::parse(code).map_err(|_| UNKNOWN),
-            _ => Err(UNKNOWN),
+        let sender = ThrottleSubject::at(&self.edge.address(request), &self.salt);
+        let followed = match self.limiter.count(&sender, request.received_at()) {
+            Ok(allowance) => {
+                request.note_allowance(allowance);
+                self.follow(request).await
+            }
+            Err(refusal) => Err(ApiError::Throttled(refusal)),
         };
-        let followed = match code {
-            Ok(code) => self.follow(request, &code).await,
-            Err(unknown) => Err(unknown),
+        let link = followed.as_ref().ok().filter(|_| request.method() == Method::GET).map(|(link, _)| link);
+        let afterwards = Afterwards {
+            click: link.map(|link| self.click(request, link)),
+            merge: self.limiter.due(&sender, request.received_at()).map(|calls| (sender, calls)),
         };
-        match followed {
+        self.finish(afterwards, request).await;
+        match followed.map(|(_, response)| response) {
             Err(error @ (ApiError::NotFound(_) | ApiError::Gone(_))) if request.wants_html() => {
                 Ok(noindex(html(error.status(), page::of(&error))))
             }
@@ -44,9 +65,20 @@ impl Handler for Redirect {
 
 const UNKNOWN: ApiError = ApiError::NotFound("this short link does not exist");
 
+/// What remains to be done when the answer stands.
+struct Afterwards {
+    click: Option<Click>,
+    merge: Option<(ThrottleSubject, Window)>,
+}
+
 impl Redirect {
-    async fn follow(&self, request: &Request, code: &ShortCode) -> Result<Response, ApiError> {
-        let link = match self.links.redirect_target(code).await?.ok_or(UNKNOWN)? {
+    /// The link that the request leads to, if it redirects now, and the answer.
+    async fn follow(&self, request: &Request) -> Result<(RedirectTarget, Response), ApiError> {
+        let code = match (request.method(), request.segments().as_slice()) {
+            (&Method::GET | &Method::HEAD, ["r", code] | [code]) => ShortCode::parse(code).map_err(|_| UNKNOWN)?,
+            _ => return Err(UNKNOWN),
+        };
+        let link = match self.look_up(&code, request.received_at()).await?.ok_or(UNKNOWN)? {
             Record::Link(link) => link,
             Record::Tombstone(tombstone) => return Err(ApiError::gone(tombstone.reason)),
         };
@@ -55,18 +87,74 @@ impl Redirect {
             status => return Err(ApiError::gone(status)),
         }
         let response = redirect_to(&link, request)?;
-        if request.method() == Method::GET {
-            self.record(request, &link).await;
+        Ok((link, response))
+    }
+
+    /// What stands under a code: from memory if many ask for it, else from the table, or again from memory if the table can't
+    /// be read.
+    async fn look_up(
+        &self,
+        code: &ShortCode,
+        now: Timestamp,
+    ) -> Result<Option<Record<RedirectTarget>>, RepositoryError> {
+        if let Some(held) = self.hot_links.get(code, now) {
+            metrics::add(Metric::CacheHits, 1);
+            return Ok(Some(held));
         }
-        Ok(response)
+        match self.links.redirect_target(code).await {
+            Ok(found) => {
+                self.hot_links.learn(code, found.as_ref(), now);
+                Ok(found)
+            }
+            Err(error @ RepositoryError::Unavailable { .. }) => match self.hot_links.last_resort(code, now) {
+                Some(held) => {
+                    let error = chain(&error);
+                    tracing::warn!(short_code = code.as_str(), error, "the last known state of a link was used");
+                    Ok(Some(held))
+                }
+                None => Err(error),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    /// All that no visitor needs to wait for. None of it can change the answer.
+    async fn finish(&self, afterwards: Afterwards, request: &Request) {
+        tokio::join!(
+            async {
+                if let Some(click) = &afterwards.click {
+                    self.record(click).await;
+                }
+            },
+            async {
+                if let Some((sender, calls)) = &afterwards.merge {
+                    self.merge(sender, *calls, request).await;
+                }
+            },
+        );
     }
 
     /// A click that can't be stored is reported; the visitor gets to the target all the same.
-    async fn record(&self, request: &Request, link: &RedirectTarget) {
-        let click = Click::on(link, request.received_at(), self.visitor(request), request.correlation_id().clone());
-        if let Err(error) = self.clicks.record(&click).await {
-            tracing::error!(short_code = link.code.as_str(), error = chain(&error), "a click was lost");
+    async fn record(&self, click: &Click) {
+        let recorded = self.clicks.record(click).await;
+        metrics::add(if recorded.is_ok() { Metric::ClicksRecorded } else { Metric::ClicksDropped }, 1);
+        if let Err(error) = recorded {
+            tracing::error!(short_code = click.code.as_str(), error = chain(&error), "a click was lost");
         }
+    }
+
+    async fn merge(&self, sender: &ThrottleSubject, calls: Window, request: &Request) {
+        match self.calls.merge(LimitedRoute::Redirect, sender, calls, request.received_at()).await {
+            Ok(total) => self.limiter.merged(sender, calls, total),
+            Err(error) => {
+                metrics::add(Metric::ThrottleUnavailable, 1);
+                tracing::warn!(error = chain(&error), "calls were not merged");
+            }
+        }
+    }
+
+    fn click(&self, request: &Request, link: &RedirectTarget) -> Click {
+        Click::on(link, request.received_at(), self.visitor(request), request.correlation_id().clone())
     }
 
     fn visitor(&self, request: &Request) -> Visitor {

@@ -1,14 +1,15 @@
-//! Creates short links: one code for one URL in a workspace, one answer for one idempotency key.
+//! Creates short links: one code for one URL in a workspace, one answer for one idempotency key, and only so many a minute.
 
 mod new_link;
 
 use std::time::Duration;
 
-use linklet_domain::{IdempotencyKey, Link, Scope, ShortCode, TargetUrl, Timestamp};
+use linklet_domain::{IdempotencyKey, Link, Scope, ShortCode, TargetUrl, ThrottleSubject, Timestamp};
 use linklet_dynamodb::{CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json_text},
     identity::{Authenticator, Caller},
+    throttle::Throttle,
 };
 use serde::Serialize;
 
@@ -19,6 +20,7 @@ pub struct Shorten {
     links: LinksTable,
     authenticator: Authenticator,
     short_urls: ShortUrls,
+    throttle: Throttle,
     generate_code: CodeGenerator,
 }
 
@@ -28,8 +30,8 @@ pub type CodeGenerator = fn() -> Result<ShortCode, getrandom::Error>;
 impl Shorten {
     /// Codes come from the operating system's generator.
     #[must_use]
-    pub fn new(links: LinksTable, authenticator: Authenticator, short_urls: ShortUrls) -> Self {
-        Self { links, authenticator, short_urls, generate_code: ShortCode::generate }
+    pub fn new(links: LinksTable, authenticator: Authenticator, short_urls: ShortUrls, throttle: Throttle) -> Self {
+        Self { links, authenticator, short_urls, throttle, generate_code: ShortCode::generate }
     }
 
     /// The same with another source of codes.
@@ -46,10 +48,19 @@ impl Handler for Shorten {
         match (request.method(), request.segments().as_slice()) {
             (&Method::POST, ["api", "shorten"]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
+                self.throttle.admit(request, &self.subjects(request, &caller)).await?;
                 self.shorten(request, &caller).await
             }
             _ => Err(ApiError::NotFound("no such route")),
         }
+    }
+}
+
+impl Shorten {
+    /// Whose limits the request counts against: its key's, if it has one, and its sender's.
+    fn subjects(&self, request: &Request, caller: &Caller) -> Vec<ThrottleSubject> {
+        let key = caller.api_key().cloned().map(ThrottleSubject::ApiKey);
+        key.into_iter().chain([self.throttle.sender(request)]).collect()
     }
 }
 

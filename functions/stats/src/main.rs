@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::{ApiKeysTable, ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{
@@ -21,7 +20,7 @@ async fn run() -> Result<(), StartError> {
     let (clicks, users) = (config::required("CLICKS_TABLE")?, config::required("USERS_TABLE")?);
     let secret = config::required("JWT_SECRET_ID")?;
     let aws = aws::load().await;
-    let dynamodb = DynamoDb::new(&aws);
+    let dynamodb = aws::tables(&aws);
     let tokens = TokenVerifier::load(&SecretsManager::new(&aws), &secret).await?;
     http::serve(Stats {
         authenticator: Authenticator::new(tokens, ApiKeysTable::new(dynamodb.clone(), users)),

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::{ApiKeysTable, LinksTable, StatsTable};
 use linklet_lambda::{
@@ -22,7 +21,7 @@ async fn run() -> Result<(), StartError> {
     let (users, secret) = (config::required("USERS_TABLE")?, config::required("JWT_SECRET_ID")?);
     let short_urls = ShortUrls::new(config::optional("PUBLIC_BASE_URL").as_deref());
     let aws = aws::load().await;
-    let dynamodb = DynamoDb::new(&aws);
+    let dynamodb = aws::tables(&aws);
     let tokens = TokenVerifier::load(&SecretsManager::new(&aws), &secret).await?;
     http::serve(Update {
         authenticator: Authenticator::new(tokens, ApiKeysTable::new(dynamodb.clone(), users)),

@@ -20,6 +20,7 @@ mod notification;
 mod short_code;
 mod stats;
 mod target_url;
+mod throttle;
 mod timestamp;
 mod validated;
 mod watch;
@@ -50,6 +51,7 @@ pub use stats::{
     Totals, UniqueVisitors, timeline,
 };
 pub use target_url::TargetUrl;
+pub use throttle::{Allowance, LimitedRoute, RateLimit, Refusal, ThrottleSubject, Window};
 pub use timestamp::{Day, Timestamp};
 pub use validated::Invalid;
 pub use watch::{

@@ -38,8 +38,9 @@ impl TargetUrl {
         if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
             return Err(Invalid::new("url scheme must be http or https"));
         }
-        let url = Url::parse(text).map_err(|_| Invalid::new("url is not a valid URL"))?;
-        if !url.username().is_empty() || url.password().is_some() {
+        Url::parse(text).map_err(|_| Invalid::new("url is not a valid URL"))?;
+        // In the text and not in the parsed URL, which forgets empty ones.
+        if rest.split(['/', '\\', '?', '#']).next().is_some_and(|authority| authority.contains('@')) {
             return Err(Invalid::new("url must not contain credentials"));
         }
         Ok(Self(text.to_owned()))
@@ -60,10 +61,11 @@ impl TargetUrl {
         if is_own { Err(Invalid::new("url must not point to the shortener itself")) } else { Ok(()) }
     }
 
-    /// The text for a `Location` header: the URL as given, or its percent-encoded form if it isn't plain ASCII.
+    /// The text for a `Location` header: the URL as given, or the form that parsing gives it if it isn't plain ASCII or has a
+    /// backslash. Browsers read that as a slash, and others don't: `https://example.com\@evil.example` would have two hosts.
     #[must_use]
     pub fn location(&self) -> Cow<'_, str> {
-        if self.0.bytes().all(|byte| byte.is_ascii_graphic()) {
+        if self.0.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\') {
             return Cow::Borrowed(&self.0);
         }
         self.url().map_or(Cow::Borrowed(self.0.as_str()), |url| Cow::Owned(url.into()))
@@ -125,6 +127,7 @@ mod tests {
         assert_eq!(sentence("https://exa mple.com/"), "url is not a valid URL");
         assert_eq!(sentence("https://user:secret@example.com"), "url must not contain credentials");
         assert_eq!(sentence("https://user@example.com"), "url must not contain credentials");
+        assert_eq!(sentence("https://@example.com"), "url must not contain credentials");
         assert_eq!(
             sentence(" https://example.com"),
             "url must not contain control characters or start or end with a space"
@@ -168,5 +171,12 @@ mod tests {
 
         assert_eq!(plain.location(), "https://example.com");
         assert_eq!(international.location(), "https://xn--mnchen-3ya.de/a%20b");
+    }
+
+    #[test]
+    fn a_location_has_the_same_host_for_everybody() {
+        let ambiguous = TargetUrl::parse("https://example.com\\@evil.example/").unwrap();
+
+        assert_eq!(ambiguous.location(), "https://example.com/@evil.example/");
     }
 }

@@ -11,6 +11,7 @@ mod links;
 mod notifications;
 mod stats;
 pub mod stream;
+mod throttle;
 mod transaction;
 mod users;
 mod watch;
@@ -21,6 +22,7 @@ pub use error::RepositoryError;
 pub use links::{BuryOutcome, CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, LinksTable, Reusable};
 pub use notifications::{Delivery, NotificationsTable};
 pub use stats::{CommitOutcome, Correction, Counting, Life, Milestone, Room, Snapshot, StatsTable};
+pub use throttle::{CountOutcome, ThrottleTable};
 pub use users::{
     ApiKeysTable, CreateKeyOutcome, MemberOutcome, RegisterOutcome, Registration, RevokeOutcome, UsersTable,
     WorkspaceOutcome,

@@ -17,12 +17,19 @@ use crate::{
 /// Why a record yields no event although it should. Retrying can't help.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
-    /// An image lacks the attributes that this version of Linklet writes.
+    /// An image lacks the attributes that this version of Linklet writes. Which one isn't told, since the deserialiser's text
+    /// quotes values and this error is logged; the record is kept whole elsewhere.
     #[error("a stream image has an unexpected form")]
-    Image(#[from] serde_dynamo::Error),
+    Image,
     /// An attribute breaks a rule.
     #[error("a stream image holds an invalid value")]
     Value(#[from] Invalid),
+}
+
+impl From<serde_dynamo::Error> for StreamError {
+    fn from(_: serde_dynamo::Error) -> Self {
+        Self::Image
+    }
 }
 
 /// What a record means to the rest of the system.

@@ -6,10 +6,13 @@
 //! - [`publisher`]: sending events to a queue
 //! - [`link_view`]: a link as the API shows it
 //! - [`metrics`]: what is counted on the way
+//! - [`breaker`]: what keeps requests from waiting for tables that don't answer
+//! - [`throttle`]: limits that are counted in a table
 //! - [`config`], [`secrets`], [`aws`], [`telemetry`]: start-up
 
 pub mod aws;
 pub mod batch;
+pub mod breaker;
 pub mod config;
 pub mod http;
 pub mod identity;
@@ -18,6 +21,7 @@ pub mod metrics;
 pub mod publisher;
 pub mod secrets;
 pub mod telemetry;
+pub mod throttle;
 
 use std::{future::Future, process::ExitCode};
 

@@ -128,18 +128,18 @@ pub fn write_to(namespace: String) {
     let _ = NAMESPACE.set(namespace);
 }
 
-/// Processes a request or batch, and measures on the way.
+/// Processes a request or batch, and measures on the way. Within [`observe`], it adds to what that measures.
 pub(crate) async fn scope<F: Future>(work: F) -> F::Output {
-    MEASURED.scope(RefCell::default(), work).await
+    if MEASURED.try_with(|_| ()).is_ok() { work.await } else { MEASURED.scope(RefCell::default(), work).await }
 }
 
 /// Does something and tells what was measured meanwhile.
 pub async fn observe<F: Future>(work: F) -> (F::Output, Measured) {
-    scope(async {
+    let observed = async {
         let output = work.await;
         (output, MEASURED.with(|measured| measured.borrow().clone()))
-    })
-    .await
+    };
+    MEASURED.scope(RefCell::default(), observed).await
 }
 
 /// Counts this many more of something.

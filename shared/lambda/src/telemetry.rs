@@ -111,9 +111,22 @@ struct JsonVisitor<'writer> {
 impl JsonVisitor<'_> {
     fn write(&mut self, field: &Field, value: impl Into<serde_json::Value>) {
         if self.result.is_ok() {
-            self.result = write!(self.writer, r#","{}":{}"#, field.name(), value.into());
+            let value = without_controls(value.into().to_string());
+            self.result = write!(self.writer, r#","{}":{value}"#, field.name());
         }
     }
+}
+
+/// JSON leaves DEL and the control characters above it as they are, and a terminal that shows a log obeys some of them.
+fn without_controls(json: String) -> String {
+    if !json.contains(char::is_control) {
+        return json;
+    }
+    let escape = |character: char| match character {
+        control if control.is_control() => format!("\\u{:04x}", u32::from(control)),
+        other => other.to_string(),
+    };
+    json.chars().map(escape).collect()
 }
 
 impl Visit for JsonVisitor<'_> {
@@ -176,8 +189,9 @@ mod tests {
         let writer = captured.clone();
         let lines = lines("test", Level::DEBUG, move || writer.clone());
         tracing::subscriber::with_default(tracing_subscriber::registry().with(lines), log);
-        let bytes = captured.0.lock().unwrap().clone();
-        String::from_utf8(bytes).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        let text = String::from_utf8(captured.0.lock().unwrap().clone()).unwrap();
+        assert!(!text.chars().any(|character| character.is_control() && character != '\n'), "{text:?}");
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     #[test]
@@ -213,7 +227,7 @@ mod tests {
 
     #[test]
     fn nothing_from_outside_can_forge_a_line() {
-        let hostile = "x\"}\n{\"level\":\"ERROR\",\"message\":\"forged\u{2028}\u{1b}[31m";
+        let hostile = "x\"}\n{\"level\":\"ERROR\",\"message\":\"forged\u{2028}\u{1b}[31m\u{7f}\u{9b}31m";
         let lines = logged(|| tracing::info!(path = hostile, agent = %hostile, "answered"));
 
         assert_eq!(lines.len(), 1);

@@ -1,6 +1,11 @@
 //! A client as a user of the API would write it.
 
-use std::{env, future::Future, net::SocketAddr, time::Duration};
+use std::{
+    env,
+    future::Future,
+    net::{Ipv6Addr, SocketAddr},
+    time::Duration,
+};
 
 use reqwest::{Client, Method, RequestBuilder, Url, redirect::Policy};
 use serde_json::{Value, json};
@@ -27,11 +32,12 @@ impl Answer {
     }
 }
 
-/// The system under test.
+/// The system under test, as one client sees it.
 #[derive(Clone)]
 pub struct Api {
     base: String,
     client: Client,
+    address: Ipv6Addr,
 }
 
 impl Api {
@@ -44,12 +50,17 @@ impl Api {
             let port = url.port_or_known_default().unwrap_or(80);
             client = client.resolve(host, SocketAddr::from(([127, 0, 0, 1], port)));
         }
-        Self { base: base.trim_end_matches('/').to_owned(), client: client.build().unwrap() }
+        // In 2001:db8::/32, which is for examples; the next 32 bits make the network, and so the client, an own one.
+        let random = uuid::Uuid::new_v4().as_u128();
+        let address = Ipv6Addr::from_bits((0x2001_0db8 << 96) | (random >> 32));
+        Self { base: base.trim_end_matches('/').to_owned(), client: client.build().unwrap(), address }
     }
 
     pub fn request(&self, method: &str, path: &str) -> RequestBuilder {
         let method = Method::from_bytes(method.as_bytes()).unwrap();
-        self.client.request(method, format!("{}{path}", self.base))
+        let request = self.client.request(method, format!("{}{path}", self.base));
+        // Where an edge is trusted, as in the local system, each client has limits of its own.
+        request.header("cloudfront-viewer-address", format!("{}:443", self.address))
     }
 
     pub async fn get(&self, path: &str) -> Answer {
@@ -61,7 +72,17 @@ impl Api {
     }
 }
 
+/// Sends a request, and again if there were too many: where no edge is trusted, all tests are one client.
 pub async fn send(request: RequestBuilder) -> Answer {
+    loop {
+        let answer = send_once(request.try_clone().expect("a body in memory can be sent again")).await;
+        let Ok(seconds) = answer.header("retry-after").parse() else { return answer };
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+    }
+}
+
+/// Sends a request that may be refused because there were too many.
+pub async fn send_once(request: RequestBuilder) -> Answer {
     let response = request.send().await.expect("the API answers");
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     Answer { status, headers, body: response.text().await.expect("the answer is text") }

@@ -6,14 +6,19 @@ use std::{
 };
 
 use linklet_analytics::{Analytics, Clients};
-use linklet_domain::{Client, CorrelationId, CountedClick, Device, IpHash, LinkStats, Salt, Timestamp, Visitor};
+use linklet_domain::{
+    Client, CorrelationId, CountedClick, Device, IpHash, LimitedRoute, LinkStats, RateLimit, Salt, Timestamp, Visitor,
+};
+use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
 use linklet_lambda::{
     batch::DeadLetterQueue,
     http::{Edge, ShortUrls},
     publisher::Publisher,
+    throttle::Throttle,
 };
-use linklet_redirect::Redirect;
+use linklet_redirect::{HotLinks, Limiter, Redirect};
 use linklet_relay::Relay;
+use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{Answer, FakeQueues, RequestBuilder, TestDynamoDb, issuer, tokens};
 use linklet_user_agents::Classifier;
@@ -69,7 +74,28 @@ pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {
 }
 
 pub fn redirect(db: &TestDynamoDb) -> Redirect {
-    Redirect { links: db.links(), clicks: db.clicks(), salt: salt(), edge: Edge::None }
+    redirect_with(db.links(), db.clicks(), db.calls())
+}
+
+/// With the limit that is deployed unless a parameter says otherwise.
+pub fn redirect_with(links: LinksTable, clicks: ClicksTable, calls: ThrottleTable) -> Redirect {
+    let limiter = Limiter::new(RateLimit::per_minute(300).unwrap());
+    Redirect { links, hot_links: HotLinks::default(), clicks, calls, limiter, salt: salt(), edge: Edge::None }
+}
+
+pub fn shorten(db: &TestDynamoDb) -> Shorten {
+    shorten_limited(db, 1_000)
+}
+
+/// With so many new links per minute.
+pub fn shorten_limited(db: &TestDynamoDb, calls: u32) -> Shorten {
+    Shorten::new(db.links(), db.authenticator(), ShortUrls::new(None), throttle(db.calls(), calls))
+}
+
+/// A limit of new links per minute.
+pub fn throttle(table: ThrottleTable, calls: u32) -> Throttle {
+    let limit = RateLimit::per_minute(calls).unwrap();
+    Throttle { table, route: LimitedRoute::Shorten, limit, edge: Edge::None, salt: salt() }
 }
 
 pub fn stats(db: &TestDynamoDb) -> Stats {
@@ -90,7 +116,7 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
             let auth = linklet_auth::Auth { users: db.users(), tokens: tokens(), issuer: issuer() };
             request.send_to(&auth).await
         }
-        "shorten" => request.send_to(&linklet_shorten::Shorten::new(links, authenticator, short_urls)).await,
+        "shorten" => request.send_to(&shorten(db)).await,
         "redirect" => request.send_to(&redirect(db)).await,
         "list" => request.send_to(&linklet_list::List { authenticator, links, stats: stats_table, short_urls }).await,
         "delete" => request.send_to(&linklet_delete::Delete { authenticator, links }).await,

@@ -6,48 +6,35 @@
 mod fixture;
 
 use std::{
-    io,
     sync::{Arc, Mutex},
+    time::Instant,
 };
 
+use aws_sdk_dynamodb::Client;
 use linklet_account::Account;
-use linklet_domain::{Role, UserId, WorkspaceId};
-use linklet_lambda::{batch::Consumer, http::ShortUrls, metrics, telemetry};
+use linklet_domain::{Role, Timestamp, UserId, WorkspaceId};
+use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
+use linklet_lambda::{
+    batch::Consumer,
+    breaker::{Breaker, Circuit},
+    http::ShortUrls,
+    metrics,
+};
 use linklet_notify::{Notify, Topic};
 use linklet_shorten::Shorten;
-use linklet_test_support::{FakeNotifiers, FakeQueues, RequestBuilder, TestDynamoDb, queue_batch, token_of, tokens};
-use serde_json::{Value, json};
-use tracing::Level;
-use tracing_subscriber::layer::SubscriberExt as _;
+use linklet_test_support::{
+    CapturedLogs, FakeNotifiers, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator,
+    queue_batch, token_of, tokens,
+};
+use serde_json::json;
 
-use fixture::{analytics, redirect, relay};
-
-#[derive(Clone, Default)]
-struct Captured(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Captured {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Captured {
-    fn lines(&self) -> Vec<Value> {
-        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-}
+use fixture::{analytics, redirect, redirect_with, relay, shorten, throttle};
 
 #[tokio::test]
 async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_personal_is_logged() {
     let (db, queues, outside) = (TestDynamoDb::start(), FakeQueues::start(), FakeNotifiers::start());
     let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Member);
-    let shorten = Shorten::new(db.links(), db.authenticator(), ShortUrls::new(None));
+    let shorten = shorten(&db);
     let (account, ada) = (Account::new(tokens(), db.users()), db.register("ada").await);
     let notify = Notify {
         notifications: db.notifications(),
@@ -56,10 +43,7 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
         dead_letters: linklet_lambda::batch::DeadLetterQueue::new(queues.client(), queues.url("dlq")),
         max_receives: 5,
     };
-    let captured = Captured::default();
-    let writer = captured.clone();
-    let lines = telemetry::lines("test", Level::DEBUG, move || writer.clone());
-    tracing::subscriber::set_global_default(tracing_subscriber::registry().with(lines)).unwrap();
+    let logs = CapturedLogs::start();
     metrics::write_to("linklet".to_owned());
 
     RequestBuilder::new("POST", "/api/shorten")
@@ -91,7 +75,7 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
         request.json(&json!({"url": "https://example.com/?secret=hunter2"})).send_to(&shorten).await;
     }
 
-    let lines = captured.lines();
+    let lines = logs.lines();
     let ids_of = |message: &str| -> Vec<&str> {
         lines
             .iter()
@@ -118,4 +102,74 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
             assert!(!line.to_string().contains(secret), "{line}");
         }
     }
+}
+
+#[tokio::test]
+async fn the_breaker_says_once_that_it_opened_and_that_it_closed() {
+    let (db, faults, time) = (TestDynamoDb::start(), Faults::default(), Arc::new(Mutex::new(Instant::now())));
+    let clock = time.clone();
+    let breaker = Breaker::with_clock(move || *clock.lock().unwrap());
+    let config = db.client_with(faults.clone()).config().to_builder().interceptor(breaker).build();
+    let redirect = redirect_with(LinksTable::new(Client::from_conf(config), "LinksTable"), db.clicks(), db.calls());
+    let look = async |times| {
+        for _ in 0..times {
+            RequestBuilder::new("HEAD", "/launch").send_to(&redirect).await;
+        }
+    };
+    let logs = CapturedLogs::start();
+
+    faults.plan_all((0..5).map(|call| (call, Fault::NotSent)));
+    look(8).await;
+    *time.lock().unwrap() += Circuit::OPEN_FOR;
+    look(3).await;
+
+    assert_eq!(
+        logs.messages("WARN"),
+        [
+            "DynamoDB does not answer: the circuit breaker has opened",
+            "DynamoDB answers again: the circuit breaker has closed"
+        ]
+    );
+    assert_eq!(logs.messages("ERROR"), ["request failed"; 8]);
+    let refused = logs.lines().into_iter().rfind(|line| line["level"] == "ERROR").unwrap();
+    assert!(refused["error"].as_str().unwrap().ends_with("the circuit breaker is open"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_link_that_is_created_without_a_limit_is_one_warning() {
+    let db = TestDynamoDb::start();
+    let calls = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
+    let shorten = Shorten::new(db.links(), authenticator(), ShortUrls::new(None), throttle(calls, 10));
+    let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Member);
+    let logs = CapturedLogs::start();
+
+    let order = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&json!({"url": "https://example.com/"}));
+    assert_eq!(order.send_to(&shorten).await.status, 201);
+
+    assert_eq!(logs.messages("WARN"), ["a call was allowed without being counted"]);
+    assert_eq!(logs.messages("ERROR"), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_fails_after_a_redirect_is_said_once_each() {
+    let (db, reads) = (TestDynamoDb::start(), Faults::default());
+    db.store(&LinkBuilder::new("launch").build()).await;
+    let redirect = redirect_with(
+        LinksTable::new(db.client_with(reads.clone()), "LinksTable"),
+        ClicksTable::new(TestDynamoDb::unreachable(), "ClicksTable"),
+        ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable"),
+    );
+    let now = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
+    let send = async |method: &str, at| RequestBuilder::new(method, "/launch").at(at).send_to(&redirect).await.status;
+    let logs = CapturedLogs::start();
+
+    for _ in 0..40 {
+        assert_eq!(send("HEAD", now).await, 301);
+    }
+    assert_eq!(logs.messages("WARN"), ["calls were not merged"], "once in five seconds");
+    reads.plan(Some((0, Fault::NotSent)));
+    assert_eq!(send("GET", now.plus(std::time::Duration::from_secs(2))).await, 301);
+
+    assert_eq!(logs.messages("WARN")[1..], ["the last known state of a link was used"]);
+    assert_eq!(logs.messages("ERROR"), ["a click was lost"]);
 }

@@ -112,6 +112,12 @@ impl Faults {
         *lock(&self.0.plan) = Plan { faults: faults.into_iter().collect(), calls: 0 };
     }
 
+    /// How many calls have left since the latest plan.
+    #[must_use]
+    pub fn calls(&self) -> usize {
+        lock(&self.0.plan).calls
+    }
+
     fn next(&self) -> Option<Fault> {
         let mut plan = lock(&self.0.plan);
         let number = plan.calls;

@@ -1,7 +1,7 @@
 use linklet_domain::{EmailAddress, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::ApiKeysTable;
 use linklet_lambda::{
-    http::{Handler, Request, respond},
+    http::{Handler, Request, request_of, respond},
     identity::{Authenticator, TokenIssuer, TokenSecret, TokenVerifier},
 };
 use serde_json::{Value, json};
@@ -134,6 +134,13 @@ impl RequestBuilder {
         self
     }
 
+    /// As if an authorizer of API Gateway had let it in with these claims. Linklet has none.
+    #[must_use]
+    pub fn authorized_as(mut self, claims: &Value) -> Self {
+        self.event["requestContext"]["authorizer"] = json!({"jwt": {"claims": claims, "scopes": []}, "lambda": claims});
+        self
+    }
+
     /// Hands it to a function.
     ///
     /// # Panics
@@ -156,7 +163,7 @@ pub async fn answer(handler: &impl Handler, event: &str) -> Answer {
 }
 
 fn parsed(event: &str) -> lambda_http::Request {
-    lambda_http::request::from_str(event).expect("an event of API Gateway")
+    request_of(serde_json::from_str(event).expect("an event of API Gateway"))
 }
 
 async fn answered(handler: &impl Handler, request: impl Into<Request>) -> Answer {
@@ -191,6 +198,11 @@ impl Answer {
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    }
+
+    /// All headers, in their order.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// The status, and the sentence of a problem document.

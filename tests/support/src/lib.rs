@@ -18,23 +18,31 @@ macro_rules! local_config {
     };
 }
 
+mod broken;
 mod builders;
 mod capacity;
 mod database;
 mod faults;
 mod http;
+mod logs;
 mod notifiers;
 mod queues;
 mod secrets;
 mod template;
 
+<<<<<<< HEAD
 pub use builders::{
     ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, click_event, click_in, event_batch, queue_batch,
 };
+=======
+pub use broken::BrokenDynamoDb;
+pub use builders::{ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, click_event, click_in, event_batch, queue_batch};
+>>>>>>> main
 pub use capacity::{CapacityMeter, Consumption};
 pub use database::{StreamReader, TestDynamoDb};
 pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter};
 pub use http::{Answer, RequestBuilder, TOKEN_SECRET, answer, authenticator, issuer, token_for, token_of, tokens};
+pub use logs::CapturedLogs;
 pub use notifiers::FakeNotifiers;
 pub use queues::{FakeQueues, Outage};
 pub use secrets::FakeSecret;

@@ -6,6 +6,12 @@ use serde_json::{Value, json};
 /// `template.yaml`, as far as tests need it.
 #[derive(Debug, Deserialize)]
 pub struct Template {
+    #[serde(rename = "Parameters")]
+    parameters: BTreeMap<String, Value>,
+    #[serde(rename = "Mappings")]
+    mappings: BTreeMap<String, Value>,
+    #[serde(rename = "Globals")]
+    globals: Value,
     #[serde(rename = "Resources")]
     resources: BTreeMap<String, Resource>,
 }
@@ -39,6 +45,36 @@ impl Template {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../template.yaml");
         let text = fs::read_to_string(path).expect("template.yaml can be read");
         serde_saphyr::from_str(&text).expect("template.yaml is a template")
+    }
+
+    /// The parameters, by name.
+    #[must_use]
+    pub fn parameters(&self) -> &BTreeMap<String, Value> {
+        &self.parameters
+    }
+
+    /// The mappings, by name.
+    #[must_use]
+    pub fn mappings(&self) -> &BTreeMap<String, Value> {
+        &self.mappings
+    }
+
+    /// Each function by its logical id, with what the globals say about all of them. Its own properties go first; the
+    /// variables of both are together.
+    #[must_use]
+    pub fn functions(&self) -> BTreeMap<String, Value> {
+        self.of_type("AWS::Serverless::Function")
+            .map(|(id, own)| (id.to_owned(), merged(&self.globals["Function"], own)))
+            .collect()
+    }
+
+    /// The properties of a resource.
+    ///
+    /// # Panics
+    /// When there is no such resource.
+    #[must_use]
+    pub fn properties(&self, id: &str) -> &Value {
+        &self.resources.get(id).unwrap_or_else(|| panic!("the template has no {id}")).properties
     }
 
     /// For each table by its logical id, what `CreateTable` wants.
@@ -79,18 +115,31 @@ impl Template {
     fn function_of(&self, route: &Value) -> String {
         let target = text(route, "Target");
         let integration = target.strip_prefix("integrations/${").and_then(|rest| rest.strip_suffix('}'));
-        let integration = &self.resources[integration.expect("a route leads to an integration")];
-        let function = text(&integration.properties, "IntegrationUri").trim_end_matches(".Arn");
-        let folder = text(&self.resources[function].properties, "CodeUri");
+        let integration = self.properties(integration.expect("a route leads to an integration"));
+        let function = text(integration, "IntegrationUri").trim_end_matches(".Arn").trim_end_matches(".Alias");
+        let folder = text(self.properties(function), "CodeUri");
         folder.trim_end_matches('/').rsplit('/').next().expect("a path has a last part").to_owned()
     }
 
-    fn of_type(&self, kind: &str) -> impl Iterator<Item = (&str, &Value)> {
+    /// The resources of a type, such as `AWS::SQS::Queue`: logical id and properties. A short intrinsic function is its
+    /// argument (`!GetAtt Table.Arn` is `"Table.Arn"`).
+    pub fn of_type(&self, kind: &str) -> impl Iterator<Item = (&str, &Value)> {
         self.resources
             .iter()
             .filter(move |(_, resource)| resource.kind == kind)
             .map(|(id, resource)| (id.as_str(), &resource.properties))
     }
+}
+
+/// `own` over `global`; where both are objects, member by member.
+fn merged(global: &Value, own: &Value) -> Value {
+    let (Value::Object(global), Value::Object(own)) = (global, own) else { return own.clone() };
+    let mut all = global.clone();
+    for (name, value) in own {
+        let value = all.get(name).map_or_else(|| value.clone(), |inherited| merged(inherited, value));
+        all.insert(name.clone(), value);
+    }
+    Value::Object(all)
 }
 
 fn text<'v>(properties: &'v Value, member: &str) -> &'v str {
@@ -122,5 +171,14 @@ mod tests {
         assert!(template.tables().contains_key("LinksTable"));
         let redirect = Route { method: "GET".into(), path: "/r/{code}".into(), function: "redirect".into() };
         assert!(template.routes().contains(&redirect));
+    }
+
+    #[test]
+    fn a_function_has_its_own_variables_and_those_of_all() {
+        let redirect = &Template::load().functions()["RedirectFunction"];
+
+        assert_eq!(redirect.pointer("/Environment/Variables/LOG_LEVEL"), Some(&json!("LogLevel")));
+        assert_eq!(redirect.pointer("/Environment/Variables/LINKS_TABLE"), Some(&json!("LinksTable")));
+        assert_eq!(redirect["Timeout"], 10);
     }
 }

@@ -102,6 +102,14 @@ impl UsersTable {
         })
     }
 
+    /// Whether an account has this address.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn is_taken(&self, email: &EmailAddress) -> Result<bool, RepositoryError> {
+        Ok(self.0.get::<EmailItem>("look up an address", email_key(email)).await?.is_some())
+    }
+
     /// The account with this address and its memberships, oldest first.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
 use lambda_http::http::{HeaderValue, StatusCode, header};
-use linklet_domain::{Invalid, LinkStatus};
+use linklet_domain::{Allowance, Invalid, LinkStatus, Refusal};
 use linklet_dynamodb::RepositoryError;
 use serde::Serialize;
 
@@ -40,6 +40,9 @@ pub enum ApiError {
     /// 422: the request makes sense alone, but not after an earlier one.
     #[error("{0}")]
     Unprocessable(&'static str),
+    /// 429: the client has called too often.
+    #[error("rate limit exceeded")]
+    Throttled(Refusal),
     /// 503: trying again later can help.
     #[error("{0}")]
     Unavailable(&'static str),
@@ -75,6 +78,7 @@ impl ApiError {
             Self::Gone(_) => StatusCode::GONE,
             Self::PayloadTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Throttled(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Unavailable(_) | Self::Repository(RepositoryError::Unavailable { .. }) => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
@@ -114,6 +118,10 @@ impl ApiError {
         let mut response = problem(status, &body);
         if status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Self::Throttled(refusal) = self {
+            response.headers_mut().insert(header::RETRY_AFTER, refusal.retry_after.into());
+            request.note_allowance(Allowance { limit: refusal.limit, remaining: 0 });
         }
         response
     }

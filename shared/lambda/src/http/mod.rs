@@ -5,6 +5,7 @@
 
 mod edge;
 mod error;
+mod gateway;
 mod json;
 mod request;
 mod response;
@@ -17,12 +18,14 @@ use std::{
 };
 
 pub use lambda_http::http::{HeaderValue, Method, StatusCode, header};
-use lambda_http::{Body, service_fn};
+use lambda_http::{Body, aws_lambda_events::apigw::ApiGatewayV2httpRequest};
+use lambda_runtime::{LambdaEvent, service_fn};
 use tracing::Instrument as _;
 
 pub use self::{
     edge::Edge,
     error::ApiError,
+    gateway::request_of,
     json::JsonObject,
     request::Request,
     response::{Response, html, json, json_text, no_content},
@@ -45,7 +48,10 @@ pub trait Handler: Send + Sync {
 /// When the Runtime API can't be reached.
 pub async fn serve(handler: impl Handler) -> Result<(), StartError> {
     let handler = &handler;
-    lambda_http::run(service_fn(async |request| Ok::<_, StartError>(respond(handler, request).await))).await
+    lambda_runtime::run(service_fn(async |event: LambdaEvent<ApiGatewayV2httpRequest>| {
+        Ok::<_, StartError>(gateway::answer_of(respond(handler, request_of(event.payload)).await))
+    }))
+    .await
 }
 
 /// Answers one request.
@@ -70,6 +76,10 @@ fn finish(request: &Request, response: &mut Response) {
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(request.correlation_id().as_str()) {
         headers.insert("x-correlation-id", id);
+    }
+    if let Some(allowance) = request.allowance() {
+        headers.insert("x-ratelimit-limit", allowance.limit.into());
+        headers.insert("x-ratelimit-remaining", allowance.remaining.into());
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -1,4 +1,4 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::OnceLock};
 
 use lambda_http::{
     Body, RequestExt as _,
@@ -6,7 +6,7 @@ use lambda_http::{
     http::{HeaderMap, Method, header},
     request::RequestContext,
 };
-use linklet_domain::{CorrelationId, Day, Invalid, Timestamp};
+use linklet_domain::{Allowance, CorrelationId, Day, Invalid, Timestamp};
 
 use super::{ApiError, JsonObject};
 
@@ -21,6 +21,7 @@ pub struct Request {
     source_ip: Option<String>,
     correlation_id: CorrelationId,
     received_at: Timestamp,
+    allowance: OnceLock<Allowance>,
 }
 
 impl From<lambda_http::Request> for Request {
@@ -39,8 +40,17 @@ impl From<lambda_http::Request> for Request {
         let (parts, body) = request.into_parts();
         let offered_id = parts.headers.get("x-correlation-id").and_then(|value| value.to_str().ok());
         let correlation_id = CorrelationId::accept(offered_id);
-        let received_at = Timestamp::now();
-        Self { method: parts.method, path, headers: parts.headers, query, body, source_ip, correlation_id, received_at }
+        Self {
+            method: parts.method,
+            path,
+            headers: parts.headers,
+            query,
+            body,
+            source_ip,
+            correlation_id,
+            received_at: Timestamp::now(),
+            allowance: OnceLock::new(),
+        }
     }
 }
 
@@ -141,17 +151,19 @@ impl Request {
         self.source_ip.as_deref().unwrap_or("unknown")
     }
 
-    /// Scheme and host under which the client reached us, such as `https://go.example.com`.
+    /// Scheme and host under which the client reached us, such as `https://go.example.com`. API Gateway only speaks https, so
+    /// nothing but a plain `http` (the local system's) makes it another scheme: whatever a client forges ends up in no link.
     #[must_use]
     pub fn origin(&self) -> String {
-        let scheme = self.header("x-forwarded-proto").unwrap_or("https");
+        let scheme = if self.header("x-forwarded-proto") == Some("http") { "http" } else { "https" };
         format!("{scheme}://{}", self.host())
     }
 
-    /// The host under which the client reached us, with its port if it has one. API Gateway routes by it, so it is ours.
+    /// The host under which the client reached us, with its port if it has one. API Gateway routes by it, so it is ours; what
+    /// has not the form of a host did not come that way.
     #[must_use]
     pub fn host(&self) -> &str {
-        self.header(header::HOST).unwrap_or("localhost")
+        self.header(header::HOST).filter(|host| is_host(host)).unwrap_or("localhost")
     }
 
     /// Whether a browser fetches this before anybody asks for it: `Sec-Purpose: prefetch` (Fetch standard, also with
@@ -178,6 +190,16 @@ impl Request {
         &self.correlation_id
     }
 
+    /// Lets the answer, whatever it will be, tell the client how many calls are left. The first one that is noted counts.
+    pub fn note_allowance(&self, allowance: Allowance) {
+        self.allowance.get_or_init(|| allowance);
+    }
+
+    /// How many calls the client has left, on a route that has a limit.
+    pub(super) fn allowance(&self) -> Option<Allowance> {
+        self.allowance.get().copied()
+    }
+
     /// The same request, as if it had arrived at this time.
     #[must_use]
     pub fn arriving_at(self, received_at: Timestamp) -> Self {
@@ -188,5 +210,39 @@ impl Request {
     #[must_use]
     pub fn received_at(&self) -> Timestamp {
         self.received_at
+    }
+}
+
+/// Letters, digits, dots, hyphens, and what ports and IPv6 addresses need: nothing that ends a host within a URL.
+fn is_host(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(host: &str, scheme: &str) -> String {
+        let mut request = lambda_http::Request::default();
+        request.headers_mut().insert("host", host.parse().unwrap());
+        request.headers_mut().insert("x-forwarded-proto", scheme.parse().unwrap());
+        Request::from(request).origin()
+    }
+
+    #[test]
+    fn an_origin_is_what_the_client_reached() {
+        assert_eq!(origin("go.example.com", "https"), "https://go.example.com");
+        assert_eq!(origin("127.0.0.1:4566", "http"), "http://127.0.0.1:4566");
+        assert_eq!(origin("[::1]:4566", "http"), "http://[::1]:4566");
+    }
+
+    #[test]
+    fn a_forged_scheme_or_host_makes_no_other_origin() {
+        for scheme in ["javascript", "", "HTTP", "http,https", "ftp", "data:text/html,"] {
+            assert_eq!(origin("go.example.com", scheme), "https://go.example.com", "{scheme}");
+        }
+        for host in ["", "a/b", "user@evil.example", "evil.example?", "evil.example#", "a b", "a\\b", "<script>"] {
+            assert_eq!(origin(host, "https"), "https://localhost", "{host}");
+        }
     }
 }

@@ -127,7 +127,7 @@ impl TokenVerifier {
             verified = self.verify(token);
         }
         verified.map_err(|error| {
-            tracing::info!(reason = %error, "a token was refused");
+            tracing::info!(reason = reason(error.kind()), "a token was refused");
             ApiError::Unauthorized
         })
     }
@@ -180,6 +180,18 @@ impl TokenVerifier {
     /// Nobody panics while holding the lock, so even a poisoned one guards sound keys.
     fn keys(&self) -> MutexGuard<'_, Keys> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is wrong with a token, without anything of it: the error's own text quotes headers and claims.
+fn reason(kind: &ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::InvalidToken => "it has not the form of a token",
+        ErrorKind::InvalidSignature => "its signature is not ours",
+        ErrorKind::InvalidAlgorithm | ErrorKind::InvalidAlgorithmName => "it is signed with another algorithm",
+        ErrorKind::ExpiredSignature => "it has expired",
+        ErrorKind::InvalidIssuer => "it is somebody else's",
+        _ => "its header or claims are not ours",
     }
 }
 

@@ -63,7 +63,7 @@ fn run(seed: u64) {
     });
 
     if let Err(failure) = outcome {
-        panic!("{failure}\nRepeat it with PROPTEST_RNG_SEED={seed}");
+        panic!("{failure}\nRepeat it with PROPTEST_RNG_SEED={seed} and the same PROPTEST_CASES");
     }
 }
 

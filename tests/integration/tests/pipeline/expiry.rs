@@ -5,20 +5,15 @@ use std::time::Duration;
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use linklet_domain::{Link, LinkStatus, Record, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
-use linklet_lambda::{
-    batch::Consumer,
-    http::{Edge, ShortUrls},
-};
+use linklet_lambda::{batch::Consumer, http::ShortUrls};
 use linklet_list::List;
-use linklet_redirect::Redirect;
-use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
     Answer, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, WriteCounter, authenticator, token_for,
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{correlation, redirect, relay, salt, stats};
+use crate::fixture::{correlation, redirect, redirect_with, relay, shorten, stats};
 
 /// A link whose time to live, an hour after its expiry, is over.
 fn expired(code: &str) -> Link {
@@ -69,7 +64,7 @@ async fn reading_an_expired_link_in_every_way_writes_nothing() {
     let client = db.client_with(writes.clone());
     let (links, stats) = (LinksTable::new(client.clone(), "LinksTable"), StatsTable::new(client.clone(), "StatsTable"));
     let clicks = ClicksTable::new(client, "ClicksTable");
-    let redirect = Redirect { links: links.clone(), clicks: clicks.clone(), salt: salt(), edge: Edge::None };
+    let redirect = redirect_with(links.clone(), clicks.clone(), db.calls());
     let list = List {
         authenticator: authenticator(),
         links: links.clone(),
@@ -124,7 +119,7 @@ async fn burying_publishes_one_event_however_often_the_stream_repeats_itself() {
 #[tokio::test]
 async fn the_code_stays_reserved_and_the_url_is_free() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let shorten = Shorten::new(db.links(), authenticator(), ShortUrls::new(None));
+    let shorten = shorten(&db);
     let token = token_for(&WorkspaceId::generate(), Role::Member);
     let post = async |body: Value| {
         RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body).send_to(&shorten).await

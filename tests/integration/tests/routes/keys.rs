@@ -7,12 +7,13 @@ use linklet_domain::{ApiKey, ApiKeySecret, Role, Timestamp, UserId, WorkspaceId}
 use linklet_dynamodb::{ApiKeysTable, UsersTable};
 use linklet_lambda::{http::ShortUrls, identity::Authenticator};
 use linklet_list::List;
-use linklet_shorten::Shorten;
 use linklet_test_support::{
     Answer, ApiKeyBuilder, CapacityMeter, Fault, Faults, LinkBuilder, Person, RequestBuilder, TestDynamoDb, token_for,
     token_of, tokens,
 };
 use serde_json::{Value, json};
+
+use crate::fixture::shorten;
 
 const KEYS: &str = "/api/keys";
 const REFUSED: (u16, &str) = (401, "unauthorized");
@@ -391,7 +392,7 @@ async fn an_authorization_header_counts_alone_and_a_refusal_never_says_why() {
 #[tokio::test]
 async fn a_link_of_a_key_belongs_to_who_made_the_key() {
     let office = Office::new().await;
-    let shorten = Shorten::new(office.db.links(), office.db.authenticator(), ShortUrls::new(None));
+    let shorten = shorten(&office.db);
     let secret = office.key(&["links:write"]).await;
     let body = json!({"url": "https://example.com/", "custom_code": "launch"});
 

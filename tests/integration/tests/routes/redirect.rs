@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use linklet_domain::{Link, Timestamp, UserId};
-use linklet_dynamodb::{ClicksTable, LinksTable};
+use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
 use linklet_lambda::http::Edge;
 use linklet_redirect::Redirect;
 use linklet_test_support::{Answer, CapacityMeter, LinkBuilder, RequestBuilder, TestDynamoDb};
@@ -9,7 +9,7 @@ use linklet_test_support::{Answer, CapacityMeter, LinkBuilder, RequestBuilder, T
 use crate::fixture;
 
 fn redirect(links: LinksTable, clicks: ClicksTable) -> Redirect {
-    Redirect { links, clicks, salt: fixture::salt(), edge: Edge::None }
+    fixture::redirect_with(links, clicks, ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable"))
 }
 
 async fn with_link(link: Link) -> (TestDynamoDb, Redirect) {

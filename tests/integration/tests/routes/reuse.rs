@@ -5,12 +5,11 @@ use std::{collections::BTreeSet, time::Duration};
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::join_all;
 use linklet_domain::{LinkPatch, LinkState, Record, Role, Timestamp, WorkspaceId};
-use linklet_lambda::http::ShortUrls;
 use linklet_shorten::Shorten;
-use linklet_test_support::{Answer, RequestBuilder, TestDynamoDb, authenticator, token_for};
+use linklet_test_support::{Answer, RequestBuilder, TestDynamoDb, token_for};
 use serde_json::{Value, json};
 
-use crate::fixture::correlation;
+use crate::fixture::{self, correlation};
 
 struct Fixture {
     db: TestDynamoDb,
@@ -21,7 +20,7 @@ struct Fixture {
 impl Fixture {
     fn new() -> Self {
         let db = TestDynamoDb::start();
-        let shorten = Shorten::new(db.links(), authenticator(), ShortUrls::new(None));
+        let shorten = fixture::shorten(&db);
         Self { db, shorten, token: token_for(&WorkspaceId::generate(), Role::Member) }
     }
 

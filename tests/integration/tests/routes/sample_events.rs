@@ -11,7 +11,11 @@ use linklet_test_support::{
     ApiKeyBuilder, LinkBuilder, Person, TestDynamoDb, answer, authenticator, issuer, token_of, tokens,
 };
 
+<<<<<<< HEAD
 use crate::fixture::{redirect, stats, watch};
+=======
+use crate::fixture::{redirect, shorten, stats};
+>>>>>>> main
 
 fn sample(function: &str, name: &str, token: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../functions/{function}/events/{name}.json"));
@@ -49,7 +53,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     let token = token_of(&user, &workspace, Role::Admin);
     let short_urls = ShortUrls::new(None);
     let auth = linklet_auth::Auth { users: db.users(), tokens: tokens(), issuer: issuer() };
-    let shorten = linklet_shorten::Shorten::new(db.links(), authenticator(), short_urls.clone());
+    let shorten = shorten(&db);
     let redirect = redirect(&db);
     let update = linklet_update::Update {
         authenticator: authenticator(),

@@ -5,8 +5,10 @@ use linklet_shorten::Shorten;
 use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_for};
 use serde_json::{Value, json};
 
-fn shorten(links: LinksTable) -> Shorten {
-    Shorten::new(links, authenticator(), ShortUrls::new(None))
+use crate::fixture;
+
+fn with_urls(db: &TestDynamoDb, short_urls: ShortUrls) -> Shorten {
+    Shorten::new(db.links(), authenticator(), short_urls, fixture::throttle(db.calls(), 1_000))
 }
 
 async fn post(shorten: &Shorten, body: &Value) -> Answer {
@@ -19,7 +21,7 @@ async fn a_url_gets_a_short_one() {
     let db = TestDynamoDb::start();
 
     let answer =
-        post(&shorten(db.links()), &json!({"url": "https://example.com/a?b=c", "title": "A", "tags": ["x"]})).await;
+        post(&fixture::shorten(&db), &json!({"url": "https://example.com/a?b=c", "title": "A", "tags": ["x"]})).await;
 
     assert_eq!(answer.status, 201);
     let body = answer.json();
@@ -37,7 +39,7 @@ async fn a_url_gets_a_short_one() {
 #[tokio::test]
 async fn a_configured_base_replaces_the_requests_own() {
     let db = TestDynamoDb::start();
-    let shorten = Shorten::new(db.links(), authenticator(), ShortUrls::new(Some("https://go.example.com/")));
+    let shorten = with_urls(&db, ShortUrls::new(Some("https://go.example.com/")));
 
     let answer = post(&shorten, &json!({"url": "https://example.com", "custom_code": "launch"})).await;
     let looping = post(&shorten, &json!({"url": "https://go.example.com/launch"})).await;
@@ -52,7 +54,7 @@ async fn a_link_to_the_apis_own_address_is_refused_whatever_domain_the_request_c
     let endpoint = "https://a1b2c3.execute-api.eu-central-1.amazonaws.com";
     let short_urls = ShortUrls::new(None).with_api_endpoint(Some(endpoint.to_owned()));
 
-    let shorten = Shorten::new(db.links(), authenticator(), short_urls);
+    let shorten = with_urls(&db, short_urls);
 
     let answer = post(&shorten, &json!({"url": format!("{endpoint}/r/loop")})).await;
 
@@ -62,7 +64,7 @@ async fn a_link_to_the_apis_own_address_is_refused_whatever_domain_the_request_c
 #[tokio::test]
 async fn each_refusal_gives_its_reason_and_stores_nothing() {
     let db = TestDynamoDb::start();
-    let shorten = shorten(db.links());
+    let shorten = fixture::shorten(&db);
     let url = "https://example.com";
     let many_tags: Vec<_> = (0..21).map(|tag| tag.to_string()).collect();
     let cases = [
@@ -103,7 +105,7 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
 #[tokio::test]
 async fn a_taken_custom_code_is_a_conflict_and_keeps_its_target() {
     let db = TestDynamoDb::start();
-    let shorten = shorten(db.links());
+    let shorten = fixture::shorten(&db);
     post(&shorten, &json!({"url": "https://first.example", "custom_code": "launch"})).await;
 
     let second = post(&shorten, &json!({"url": "https://second.example", "custom_code": "launch"})).await;
@@ -117,7 +119,7 @@ async fn a_taken_custom_code_is_a_conflict_and_keeps_its_target() {
 async fn after_five_taken_codes_it_gives_up_politely() {
     let db = TestDynamoDb::start();
     db.store(&LinkBuilder::new("taken77").build()).await;
-    let shorten = shorten(db.links()).with_codes(|| Ok(ShortCode::parse("taken77").unwrap()));
+    let shorten = fixture::shorten(&db).with_codes(|| Ok(ShortCode::parse("taken77").unwrap()));
 
     let answer = post(&shorten, &json!({"url": "https://example.com"})).await;
 
@@ -130,7 +132,7 @@ async fn a_taken_generated_code_is_replaced_by_another() {
     static TRIES: AtomicUsize = AtomicUsize::new(0);
     let db = TestDynamoDb::start();
     db.store(&LinkBuilder::new("taken77").build()).await;
-    let shorten = shorten(db.links()).with_codes(|| {
+    let shorten = fixture::shorten(&db).with_codes(|| {
         let is_first = TRIES.fetch_add(1, Ordering::Relaxed) == 0;
         Ok(ShortCode::parse(if is_first { "taken77" } else { "free777" }).unwrap())
     });
@@ -148,7 +150,7 @@ async fn a_viewer_may_not_create() {
     let answer = RequestBuilder::new("POST", "/api/shorten")
         .token(&token)
         .json(&json!({"url": "https://example.com"}))
-        .send_to(&shorten(db.links()))
+        .send_to(&fixture::shorten(&db))
         .await;
 
     assert_eq!(answer.problem(), (403, "your role does not allow this".into()));
@@ -164,7 +166,7 @@ async fn the_identity_comes_from_the_token_whatever_headers_say() {
         .header("x-user-id", "somebody-else")
         .header("x-workspace-id", theirs.as_str())
         .json(&json!({"url": "https://example.com", "workspace_id": theirs, "user_id": "somebody-else"}))
-        .send_to(&shorten(db.links()))
+        .send_to(&fixture::shorten(&db))
         .await;
 
     assert_eq!(db.link(answer.json()["short_code"].as_str().unwrap()).await.workspace, ours);
@@ -175,16 +177,19 @@ async fn an_expiry_is_stored_in_utc() {
     let db = TestDynamoDb::start();
     let later = Timestamp::now().plus(std::time::Duration::from_secs(3_600));
 
-    let answer = post(&shorten(db.links()), &json!({"url": "https://example.com", "expires_at": later})).await;
+    let answer = post(&fixture::shorten(&db), &json!({"url": "https://example.com", "expires_at": later})).await;
 
     assert_eq!(answer.json()["expires_at"], later.to_string());
 }
 
 #[tokio::test]
 async fn without_its_table_it_answers_503() {
+    let db = TestDynamoDb::start();
     let links = LinksTable::new(TestDynamoDb::unreachable(), "LinksTable");
+    let throttle = fixture::throttle(db.calls(), 10);
+    let shorten = Shorten::new(links, authenticator(), ShortUrls::new(None), throttle);
 
-    let answer = post(&shorten(links), &json!({"url": "https://example.com"})).await;
+    let answer = post(&shorten, &json!({"url": "https://example.com"})).await;
 
     assert_eq!(answer.problem(), (503, "service unavailable".into()));
 }

@@ -1,0 +1,320 @@
+//! Links that many people follow at this moment, held in memory.
+//!
+//! A link that is followed often is held for a second, so a viral one costs a read a second and not one per visitor, while a
+//! change of any other link is seen at once. The last state of a link that was held stays for some minutes as a last resort,
+//! for when the table can't be read.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use linklet_domain::{Record, RedirectTarget, ShortCode, Timestamp};
+
+/// What this environment remembers of links.
+///
+/// It says what stood under a code, never whether that redirects: expiry is for the caller to check, at every hit.
+#[derive(Debug, Default)]
+pub struct HotLinks {
+    codes: Mutex<HashMap<ShortCode, Code>>,
+    hits: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Code {
+    /// When it was asked for, the latest [`HotLinks::HOT`] times.
+    asked_at: VecDeque<Timestamp>,
+    held: Option<Held>,
+}
+
+#[derive(Debug, Clone)]
+struct Held {
+    record: Record<RedirectTarget>,
+    read_at: Timestamp,
+    /// For so long after the reading, it stands for another.
+    fresh_for: Duration,
+}
+
+impl Code {
+    fn note(&mut self, now: Timestamp) {
+        if self.asked_at.len() == HotLinks::HOT {
+            self.asked_at.pop_front();
+        }
+        self.asked_at.push_back(now);
+    }
+
+    fn is_hot(&self, now: Timestamp) -> bool {
+        self.asked_at.len() == HotLinks::HOT
+            && self.asked_at.front().is_some_and(|first| first.until(now) <= HotLinks::HOT_WITHIN)
+    }
+}
+
+impl HotLinks {
+    /// A code that is asked for so often …
+    pub const HOT: usize = 8;
+    /// … within this time is held …
+    pub const HOT_WITHIN: Duration = Duration::from_secs(1);
+    /// … for this time.
+    pub const HELD_FOR: Duration = Duration::from_secs(1);
+    /// A tombstone is final, so it may be held longer, and need not be hot.
+    pub const TOMBSTONE_HELD_FOR: Duration = Duration::from_secs(60);
+    /// For so long, the last state of a link may stand in for a table that can't be read.
+    pub const LAST_RESORT_FOR: Duration = Duration::from_secs(300);
+    /// So many codes are remembered: some 3 MB if all are held and have long URLs.
+    pub const MAX_CODES: usize = 1_000;
+
+    /// What stands under a code, if that is held. Every request asks this first, and is counted by it.
+    pub fn get(&self, code: &ShortCode, now: Timestamp) -> Option<Record<RedirectTarget>> {
+        let mut codes = self.codes();
+        let known = codes.get_mut(code)?;
+        known.note(now);
+        let held = known.held.as_ref().filter(|held| is_within(held.fresh_for, held.read_at, now))?;
+        self.hits.fetch_add(1, Ordering::Relaxed);
+        Some(held.record.clone())
+    }
+
+    /// Takes note of what was read for a request of this time.
+    pub fn learn(&self, code: &ShortCode, found: Option<&Record<RedirectTarget>>, now: Timestamp) {
+        let mut codes = self.codes();
+        // A code that nobody has is not remembered, or whoever tries out codes could fill the memory.
+        let Some(record) = found else {
+            codes.remove(code);
+            return;
+        };
+        if !codes.contains_key(code) {
+            make_room(&mut codes);
+            codes.entry(code.clone()).or_default().note(now);
+        }
+        let Some(known) = codes.get_mut(code) else { return };
+        // An answer that was overtaken by a later one must not bring a deleted link back.
+        if known.held.as_ref().is_some_and(|held| held.read_at > now) {
+            return;
+        }
+        let fresh_for = match record {
+            Record::Tombstone(_) => Self::TOMBSTONE_HELD_FOR,
+            Record::Link(_) if known.is_hot(now) => Self::HELD_FOR,
+            // What was hot once is kept up to date, as a last resort.
+            Record::Link(_) if known.held.is_some() => Duration::ZERO,
+            Record::Link(_) => return,
+        };
+        known.held = Some(Held { record: record.clone(), read_at: now, fresh_for });
+    }
+
+    /// The last known state of a link that was hot, for when the table can't be read.
+    pub fn last_resort(&self, code: &ShortCode, now: Timestamp) -> Option<Record<RedirectTarget>> {
+        let codes = self.codes();
+        let held = codes.get(code)?.held.as_ref()?;
+        (held.read_at.until(now) <= Self::LAST_RESORT_FOR).then(|| held.record.clone())
+    }
+
+    /// How many requests were spared a read.
+    #[must_use]
+    pub fn hits(&self) -> u64 {
+        self.hits.load(Ordering::Relaxed)
+    }
+
+    /// Nobody panics while holding the lock, so even a poisoned one guards sound codes.
+    fn codes(&self) -> MutexGuard<'_, HashMap<ShortCode, Code>> {
+        self.codes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A clock that went back makes everything stale: reading once more is harmless.
+fn is_within(span: Duration, since: Timestamp, now: Timestamp) -> bool {
+    since <= now && since.until(now) < span
+}
+
+/// Forgets the tenth that was asked for the longest ago. A tenth at once, so that this is seldom.
+fn make_room(codes: &mut HashMap<ShortCode, Code>) {
+    if codes.len() < HotLinks::MAX_CODES {
+        return;
+    }
+    let keep = HotLinks::MAX_CODES / 10 * 9;
+    let mut all: Vec<_> = codes.drain().collect();
+    all.select_nth_unstable_by_key(keep - 1, |(_, code)| std::cmp::Reverse(code.asked_at.back().copied()));
+    all.truncate(keep);
+    codes.extend(all);
+}
+
+#[cfg(test)]
+mod tests {
+    use linklet_domain::{LinkState, LinkStatus, TargetUrl, Tombstone, UserId, WorkspaceId};
+
+    use super::*;
+
+    const MILLISECOND: Duration = Duration::from_millis(1);
+
+    fn code(text: &str) -> ShortCode {
+        ShortCode::parse(text).unwrap()
+    }
+
+    fn noon() -> Timestamp {
+        Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
+    }
+
+    fn link_in(state: LinkState) -> Record<RedirectTarget> {
+        Record::Link(RedirectTarget {
+            code: code("launch"),
+            target: TargetUrl::parse("https://example.com").unwrap(),
+            workspace: WorkspaceId::parse("0199c3a4-5b6c-7d8e-9f01-23456789abcd").unwrap(),
+            owner: UserId::parse("0199c3a4-5b6c-7d8e-9f01-23456789abcd").unwrap(),
+            expires_at: None,
+            state,
+        })
+    }
+
+    fn link() -> Record<RedirectTarget> {
+        link_in(LinkState::Active)
+    }
+
+    fn tombstone() -> Record<RedirectTarget> {
+        Record::Tombstone(Tombstone {
+            code: code("launch"),
+            workspace: WorkspaceId::generate(),
+            owner: UserId::generate(),
+            reason: LinkStatus::Purged,
+            buried_at: noon(),
+        })
+    }
+
+    /// A request at this time, to a table where this stands; says whether the table was read.
+    fn ask(hot: &HotLinks, found: Option<&Record<RedirectTarget>>, now: Timestamp) -> bool {
+        let is_held = hot.get(&code("launch"), now).is_some();
+        if !is_held {
+            hot.learn(&code("launch"), found, now);
+        }
+        !is_held
+    }
+
+    /// A link that is held since noon.
+    fn hot() -> HotLinks {
+        let hot = HotLinks::default();
+        for _ in 0..8 {
+            assert!(ask(&hot, Some(&link()), noon()));
+        }
+        hot
+    }
+
+    fn last_resort(hot: &HotLinks, now: Timestamp) -> Option<Record<RedirectTarget>> {
+        hot.last_resort(&code("launch"), now)
+    }
+
+    #[test]
+    fn a_code_is_held_from_its_eighth_request_within_a_second() {
+        let hot = HotLinks::default();
+        for millis in [0, 1, 2, 3, 4, 5, 6, 1_000] {
+            assert!(ask(&hot, Some(&link()), noon().plus(MILLISECOND * millis)), "{millis}");
+        }
+
+        assert!(!ask(&hot, Some(&link()), noon().plus(MILLISECOND * 1_001)));
+        assert_eq!(hot.hits(), 1);
+    }
+
+    #[test]
+    fn eight_requests_in_more_than_a_second_are_not_enough() {
+        let hot = HotLinks::default();
+        for request in 0..100 {
+            assert!(ask(&hot, Some(&link()), noon().plus(MILLISECOND * 143 * request)), "{request}");
+        }
+        assert_eq!(last_resort(&hot, noon()), None);
+    }
+
+    #[test]
+    fn it_is_held_for_a_second_and_then_read_once_more() {
+        let hot = hot();
+        for millis in [1, 500, 700, 800, 900, 950, 980, 999] {
+            assert!(!ask(&hot, Some(&link()), noon().plus(MILLISECOND * millis)), "{millis}");
+        }
+
+        assert!(ask(&hot, Some(&link()), noon().plus(MILLISECOND * 1_000)));
+        assert!(!ask(&hot, Some(&link()), noon().plus(MILLISECOND * 1_001)), "still as many ask for it");
+    }
+
+    #[test]
+    fn a_code_that_has_cooled_down_is_read_every_time() {
+        let hot = hot();
+
+        assert!(ask(&hot, Some(&link()), noon().plus(MILLISECOND * 5_000)));
+        assert!(ask(&hot, Some(&link()), noon().plus(MILLISECOND * 5_001)));
+    }
+
+    #[test]
+    fn a_tombstone_is_held_for_a_minute_from_the_first_request_on() {
+        let hot = HotLinks::default();
+        assert!(ask(&hot, Some(&tombstone()), noon()));
+
+        assert!(!ask(&hot, Some(&tombstone()), noon().plus(MILLISECOND * 59_999)));
+        assert!(ask(&hot, Some(&tombstone()), noon().plus(MILLISECOND * 60_000)));
+    }
+
+    #[test]
+    fn what_is_not_there_is_never_held_nor_remembered() {
+        let hot = HotLinks::default();
+        for _ in 0..20 {
+            assert!(ask(&hot, None, noon()));
+        }
+        assert!(hot.codes().is_empty());
+
+        let hot = super::tests::hot();
+        assert!(ask(&hot, None, noon().plus(MILLISECOND * 1_000)));
+        assert_eq!(last_resort(&hot, noon().plus(MILLISECOND * 1_000)), None);
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_makes_what_is_held_stale() {
+        let hot = hot();
+
+        assert!(hot.get(&code("launch"), noon().minus(MILLISECOND)).is_none());
+    }
+
+    #[test]
+    fn a_hot_link_is_a_last_resort_for_five_minutes_from_its_latest_reading() {
+        let hot = hot();
+        let later = noon().plus(MILLISECOND * 60_000);
+        ask(&hot, Some(&link()), later);
+
+        assert_eq!(last_resort(&hot, later.plus(HotLinks::LAST_RESORT_FOR)), Some(link()));
+        assert_eq!(last_resort(&hot, later.plus(HotLinks::LAST_RESORT_FOR + MILLISECOND)), None);
+    }
+
+    #[test]
+    fn the_last_resort_is_the_last_known_state() {
+        for last in [link_in(LinkState::Deleted(noon())), link_in(LinkState::Inactive), tombstone()] {
+            let hot = hot();
+            let later = noon().plus(MILLISECOND * 2_000);
+            ask(&hot, Some(&last), later);
+
+            assert_eq!(last_resort(&hot, later), Some(last));
+        }
+    }
+
+    #[test]
+    fn an_answer_that_was_overtaken_brings_no_deleted_link_back() {
+        let hot = hot();
+        let (early, late) = (noon().plus(MILLISECOND * 1_000), noon().plus(MILLISECOND * 1_001));
+        let deleted = link_in(LinkState::Deleted(noon()));
+        hot.learn(&code("launch"), Some(&deleted), late);
+
+        hot.learn(&code("launch"), Some(&link()), early);
+
+        assert_eq!(last_resort(&hot, late), Some(deleted));
+    }
+
+    #[test]
+    fn memory_is_bounded_and_what_is_asked_for_stays() {
+        let hot = hot();
+        for number in 0..HotLinks::MAX_CODES * 3 {
+            let now = noon().plus(MILLISECOND * u32::try_from(number).unwrap());
+            ask(&hot, Some(&link()), now);
+            hot.learn(&code(&format!("c{number}xyz")), Some(&link()), now);
+            assert!(hot.codes().len() <= HotLinks::MAX_CODES);
+        }
+
+        assert!(hot.codes()[&code("launch")].held.is_some());
+        assert!(!hot.codes().contains_key(&code("c0xyz")));
+    }
+}

@@ -1,0 +1,87 @@
+"""Checks what Linklet is built from with cargo-deny and deny.toml. `make deny` runs it.
+
+Licences, versions and sources are checked always. Known vulnerabilities are in a database on GitHub, which not every
+machine reaches. Without it, a copy of the last 90 days will do; without that, the last line says that they were not
+checked, and with `DENY_ADVISORIES=required` this is a failure.
+
+A cargo-deny from the PATH is used if it is recent enough. Otherwise one is built, once, under `.linklet/tools`, which
+takes some three minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "local"))
+
+from linklet import ROOT, TOOLS, Failure, check_cargo, locked, say  # noqa: E402
+
+AT_LEAST = (0, 20)
+VERSION = "0.20.2"  # the one that is built
+CHECK = ["check", "--hide-inclusion-graph"]
+
+
+def version_of(program: Path | str) -> tuple[int, ...] | None:
+    """The version of a cargo-deny, or None if it does not run."""
+    try:
+        answer = subprocess.run([program, "--version"], capture_output=True, text=True)
+    except OSError:
+        return None
+    found = re.match(r"cargo-deny (\d+)\.(\d+)\.(\d+)", answer.stdout)
+    return tuple(map(int, found.groups())) if found else None
+
+
+def cargo_deny() -> Path | str:
+    check_cargo()
+    installed = shutil.which("cargo-deny")
+    if installed and (version_of(installed) or ()) >= AT_LEAST:
+        return installed
+    home = TOOLS / "cargo-deny"
+    program = home / VERSION / "bin" / "cargo-deny"
+    with locked(TOOLS):
+        if version_of(program) is None:
+            say(f"Building cargo-deny {VERSION} (once, some minutes) …")
+            shutil.rmtree(home, ignore_errors=True)
+            command = ["cargo", "install", "--quiet", "--locked", "--version", VERSION, "--root", home / VERSION]
+            environment = os.environ | {"CARGO_TARGET_DIR": str(home / "build")}
+            if subprocess.run([*command, "cargo-deny"], env=environment).returncode != 0:
+                raise Failure("Building cargo-deny failed (see above). Is crates.io or your own registry reachable?")
+            shutil.rmtree(home / "build", ignore_errors=True)
+    return program
+
+
+def check(program: Path | str, *what: str) -> bool:
+    return subprocess.run([program, "--locked", *CHECK, *what], cwd=ROOT).returncode == 0
+
+
+def check_advisories(program: Path | str) -> bool:
+    """True if nothing is known against any crate, or if nobody can say and that is allowed."""
+    fetched = subprocess.run([program, "fetch", "db"], cwd=ROOT, capture_output=True, text=True)
+    if fetched.returncode == 0:
+        return check(program, "advisories")
+    kept = subprocess.run([program, "--offline", *CHECK, "advisories"], cwd=ROOT, capture_output=True, text=True)
+    report = kept.stdout + kept.stderr
+    if "advisories ok" in report or "advisories FAILED" in report:
+        say(f"{report}RustSec's database can't be fetched; the copy of an earlier run was used.")
+        return kept.returncode == 0
+    say("VULNERABILITIES WERE NOT CHECKED: RustSec's database (https://github.com/RustSec/advisory-db) can't be fetched.")
+    return os.environ.get("DENY_ADVISORIES") != "required"
+
+
+def main() -> None:
+    try:
+        program = cargo_deny()
+        is_fine = check(program, "licenses", "bans", "sources")
+        sys.exit(0 if check_advisories(program) and is_fine else 1)
+    except Failure as failure:
+        say(str(failure))
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+//! Keys and attributes of ThrottleTable.
+
+use std::time::Duration;
+
+use linklet_domain::{LimitedRoute, ThrottleSubject, Timestamp, Window};
+use serde::Deserialize;
+
+use crate::item::Key;
+
+/// Conditions compare the window's end, so this is for DynamoDB's housekeeping only. A minute more lets clocks differ.
+const KEPT_AFTER_END: Duration = Duration::from_secs(60);
+
+/// `IP#<hash>` or `KEY#<hash>` / `<route>`: the calls of a subject on a route.
+pub(super) fn window_key(route: LimitedRoute, subject: &ThrottleSubject) -> Key {
+    let partition = match subject {
+        ThrottleSubject::Address(hash) => format!("IP#{hash}"),
+        ThrottleSubject::ApiKey(hash) => format!("KEY#{hash}"),
+    };
+    Key::new(partition, route.as_str())
+}
+
+pub(super) fn ttl(window_ends: Timestamp) -> i64 {
+    window_ends.plus(KEPT_AFTER_END).unix_seconds()
+}
+
+/// What a row says beside its key.
+#[derive(Debug, Deserialize)]
+pub(super) struct WindowItem {
+    hits: u32,
+    window_ends: Timestamp,
+}
+
+impl From<WindowItem> for Window {
+    fn from(item: WindowItem) -> Self {
+        Self { ends_at: item.window_ends, hits: item.hits }
+    }
+}

@@ -1,0 +1,61 @@
+use aws_lambda_events::{
+    dynamodb::EventRecord,
+    sqs::{SqsEvent, SqsMessage},
+};
+use linklet_domain::{Event, EventDetail, describe};
+use linklet_dynamodb::stream::{Change, change_of};
+use linklet_lambda::batch;
+
+use crate::text;
+
+/// The text in the corpus that stands for what must not be in a reason, since reasons are logged.
+const SECRET: &str = "hunter2";
+
+/// Messages of the queues.
+pub fn queue_messages(input: &[u8]) {
+    let body = text(input).into_owned();
+    let mut message = SqsMessage::default();
+    message.body = Some(body.clone());
+    let mut batch = SqsEvent::default();
+    batch.records = vec![message];
+
+    let (readable, unreadable) = batch::read(batch);
+
+    assert_eq!(readable.len() + unreadable.len(), 1, "a message has vanished");
+    for received in readable {
+        survives(&received.event);
+    }
+    for message in unreadable {
+        assert_eq!(message.body, body, "what is parked is what came");
+        assert!(!message.reason.contains(SECRET), "{}", message.reason);
+    }
+}
+
+/// Records of the tables' streams.
+pub fn stream_records(input: &[u8]) {
+    let Ok(record) = serde_json::from_slice::<EventRecord>(input) else { return };
+    assert!(serde_json::to_string(&record).is_ok(), "what can't be read can be parked");
+    match change_of(&record) {
+        Ok(change @ Change::Event(_)) => {
+            assert_eq!(change_of(&record).ok().as_ref(), Some(&change), "a record that is read again is another event");
+            let Change::Event(event) = change else { return };
+            survives(&event);
+        }
+        Ok(Change::Expired(link, _)) => assert!(link.expires_at.is_none_or(|at| !at.to_string().is_empty())),
+        Ok(Change::None) => {}
+        Err(error) => {
+            let reason = linklet_lambda::telemetry::chain(&error);
+            assert!(!reason.contains(SECRET), "{reason}");
+        }
+    }
+}
+
+fn survives(event: &Event) {
+    let body = serde_json::to_string(event).expect("an event can be sent");
+    let back: Event = serde_json::from_str(&body).expect("an event that was sent can be read");
+    assert_eq!(&back, event);
+    assert_eq!(back.event_type(), event.event_type());
+    if let EventDetail::UrlClicked(_) = event.detail {
+        assert!(describe(&event.detail).is_none(), "nobody is told about a click");
+    }
+}

@@ -1,0 +1,55 @@
+use linklet_domain::{NormalizedUrl, TargetUrl};
+use url::Url;
+
+use crate::text;
+
+/// Target URLs, and the form in which they are compared.
+pub fn target_urls(input: &[u8]) {
+    let text = text(input);
+    let Ok(target) = TargetUrl::parse(&text) else { return };
+    assert_eq!(target.as_str(), text, "a URL is kept as it was given");
+    leads_where_it_seems_to(&target);
+    normalises(&target);
+}
+
+fn leads_where_it_seems_to(target: &TargetUrl) {
+    let (given, location) = (Url::parse(target.as_str()).unwrap(), target.location());
+    assert!(location.bytes().all(|byte| byte.is_ascii_graphic()), "{location:?} splits a header");
+    assert_eq!(Url::parse(&location).unwrap(), given, "the redirect leads somewhere else");
+    assert!(["http", "https"].contains(&given.scheme()));
+
+    // Not everybody reads a URL as browsers do. Whoever ends the host at the first slash must find the same.
+    let rest = location.split_once("://").unwrap().1;
+    let authority = rest.split(['/', '?', '#']).next().unwrap();
+    assert!(!authority.contains(['@', '\\']), "{location:?} has another host for other programs");
+
+    let host = given.host_str().unwrap();
+    assert!(target.refuse_hosts([host]).is_err(), "the loop to {host:?} was not seen");
+    assert!(target.refuse_hosts([format!("{}:8443", host.to_uppercase()).as_str()]).is_err());
+}
+
+fn normalises(target: &TargetUrl) {
+    let normal = NormalizedUrl::of(target);
+    for (what, same) in same_pages(target) {
+        // Percent encoding may have made it too long.
+        let Ok(same) = TargetUrl::parse(&same) else { continue };
+        let other = NormalizedUrl::of(&same);
+        assert_eq!(other, normal, "{what}: {same}");
+        assert_eq!(other.digest(), normal.digest());
+    }
+}
+
+/// URLs that the rules take for the same page.
+fn same_pages(target: &TargetUrl) -> Vec<(&'static str, String)> {
+    let text = target.as_str();
+    let mut same = vec![
+        ("normalised twice", NormalizedUrl::of(target).to_string()),
+        ("as a browser gets it", target.location().into_owned()),
+    ];
+    if !text.contains('#') {
+        let joint = if text.contains('?') { '&' } else { '?' };
+        same.push(("with a fragment", format!("{text}#part")));
+        same.push(("with a tracking parameter", format!("{text}{joint}utm_source=letter")));
+    }
+    same
+}

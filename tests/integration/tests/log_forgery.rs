@@ -1,0 +1,103 @@
+//! What the functions log of what hostile clients send: whole lines, and nothing of it that is private.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets an unexpected error has failed")]
+
+#[expect(dead_code, reason = "only some of it is needed here")]
+mod fixture;
+
+use std::{collections::BTreeSet, fmt};
+
+use linklet_domain::Role;
+use linklet_test_support::{CapturedLogs, LinkBuilder, RequestBuilder, TestDynamoDb, token_of};
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, Visitor},
+};
+use serde_json::{Value, json};
+
+use fixture::send;
+
+#[tokio::test]
+async fn nothing_from_outside_forges_a_line_or_tells_a_secret() {
+    let (db, link) = (TestDynamoDb::start(), LinkBuilder::new("launch").build());
+    db.store(&link).await;
+    let token = token_of(&link.owner, &link.workspace, Role::Member);
+    let forging = "x\"}\n{\"level\":\"ERROR\",\"message\":\"forged\",\"status\":0}\r\u{9b}31m\u{7f}\u{2028}";
+    let secret = "hunter2hunter2";
+    let log = CapturedLogs::start();
+
+    let harmless = |request: RequestBuilder| {
+        request
+            .header("user-agent", "\"},{\"level\":\"ERROR\" hunter2hunter2")
+            .header("referer", "https://x/?hunter2hunter2")
+    };
+    let wanted = json!({
+        "url": format!("https://example.com/?{secret}"), "title": forging, "description": secret, "tags": [secret],
+        "custom_code": "forged",
+    });
+    let account = json!({"email": "hunter2hunter2@example.com", "password": secret, "full_name": forging});
+    for (function, request) in [
+        ("shorten", RequestBuilder::new("POST", "/api/shorten").token(&token).json(&wanted)),
+        ("shorten", RequestBuilder::new("POST", "/api/shorten").token(&token).body(&format!("{forging}{secret}"))),
+        ("shorten", RequestBuilder::new("POST", "/api/shorten").token(&format!("{token}{secret}")).json(&wanted)),
+        ("redirect", RequestBuilder::new("GET", &format!("/r/launch?q={secret}{forging}"))),
+        ("redirect", RequestBuilder::new("GET", &format!("/r/{forging}"))),
+        ("redirect", RequestBuilder::new("GET", "/r/launch").header("x-correlation-id", "a\",\"level\":\"ERROR")),
+        (
+            "redirect",
+            RequestBuilder::new("GET", "/r/launch").header("x-correlation-id", forging.lines().next().unwrap()),
+        ),
+        ("list", RequestBuilder::new("GET", &format!("/api/links?search={secret}&tag={secret}")).token(&token)),
+        ("list", RequestBuilder::new("GET", &format!("/api/urls?after={secret}")).token(&token)),
+        ("auth", RequestBuilder::new("POST", "/api/auth/register").json(&account)),
+        ("auth", RequestBuilder::new("POST", "/api/auth/register").json(&account)),
+        ("auth", RequestBuilder::new("POST", "/api/auth/login").json(&account)),
+        (
+            "auth",
+            RequestBuilder::new("POST", "/api/auth/login").json(&json!({"email": "a@b.example", "password": secret})),
+        ),
+    ] {
+        send(&db, function, harmless(request)).await;
+    }
+
+    let text = log.text();
+    let lines: Vec<&str> = text.split_terminator('\n').collect();
+    assert!(lines.iter().filter(|line| line.contains("request answered")).count() == 13, "{text}");
+    for line in lines {
+        assert!(!line.chars().any(char::is_control), "{line:?}");
+        let Names(names) = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "a member is twice in {line}");
+        let known: Value = serde_json::from_str(line).unwrap();
+        assert_ne!(known["level"], "ERROR", "{line}");
+        for private in [secret, token.as_str(), "@example.com", "203.0.113.9"] {
+            assert!(!line.contains(private), "{line}");
+        }
+    }
+}
+
+/// The names of an object's members as they are written; `Value` would keep one of two.
+struct Names(Vec<String>);
+
+impl<'de> Deserialize<'de> for Names {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Names;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Names, A::Error> {
+                let mut names = Vec::new();
+                while let Some((name, IgnoredAny)) = map.next_entry()? {
+                    names.push(name);
+                }
+                Ok(Names(names))
+            }
+        }
+
+        deserializer.deserialize_map(InOrder)
+    }
+}

@@ -1,0 +1,152 @@
+use std::{collections::BTreeSet, fs, path::Path};
+
+use linklet_test_support::Template;
+use serde_json::{Value, json};
+
+use super::{metrics, services};
+
+/// What an alarm looks at.
+struct Metric {
+    namespace: String,
+    name: String,
+    dimensions: Vec<(String, String)>,
+}
+
+impl Metric {
+    /// From an alarm's properties, or from an entry of its `Metrics`.
+    fn of(properties: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let dimensions = properties["Dimensions"].as_array().cloned().unwrap_or_default();
+        Self {
+            namespace: text(&properties["Namespace"]),
+            name: text(&properties["MetricName"]),
+            dimensions: dimensions.iter().map(|each| (text(&each["Name"]), text(&each["Value"]))).collect(),
+        }
+    }
+
+    fn is(&self, namespace: &str, name: &str, dimension: (&str, &str)) -> bool {
+        let is_dimension = |(name, value): &(String, String)| (name.as_str(), value.as_str()) == dimension;
+        self.namespace == namespace && self.name == name && self.dimensions.iter().any(is_dimension)
+    }
+}
+
+fn metrics_of(alarm: &Value) -> Vec<Metric> {
+    let Some(queries) = alarm["Metrics"].as_array() else { return vec![Metric::of(alarm)] };
+    queries.iter().filter_map(|query| query.pointer("/MetricStat/Metric")).map(Metric::of).collect()
+}
+
+fn all_metrics(template: &Template) -> Vec<Metric> {
+    template.of_type("AWS::CloudWatch::Alarm").flat_map(|(_, alarm)| metrics_of(alarm)).collect()
+}
+
+/// How GitHub makes an anchor of a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|letter| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter));
+    kept.collect::<String>().trim().to_lowercase().replace(' ', "-")
+}
+
+fn headings(page: &Path) -> BTreeSet<String> {
+    let text = fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+    text.lines().filter(|line| line.starts_with('#')).map(|line| anchor(line.trim_start_matches('#'))).collect()
+}
+
+#[test]
+fn every_alarm_tells_when_it_starts_and_when_it_is_over() {
+    for (id, alarm) in Template::load().of_type("AWS::CloudWatch::Alarm") {
+        assert_eq!(alarm["AlarmActions"], json!(["AlarmTopic"]), "{id}");
+        assert_eq!(alarm["OKActions"], json!(["AlarmTopic"]), "{id}");
+    }
+}
+
+#[test]
+fn every_alarm_names_a_heading_of_a_runbook() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+
+    for (id, alarm) in Template::load().of_type("AWS::CloudWatch::Alarm") {
+        let description = alarm["AlarmDescription"].as_str().unwrap();
+        let place = description.split_whitespace().find(|word| word.starts_with("infra/runbooks/"));
+        let (page, heading) =
+            place.and_then(|place| place.split_once('#')).unwrap_or_else(|| panic!("{id}: no runbook"));
+        assert!(headings(&root.join(page)).contains(heading), "{id}: {page} has no heading {heading}");
+    }
+}
+
+#[test]
+fn the_runbooks_list_every_alarm() {
+    let index =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../infra/runbooks/README.md")).unwrap();
+
+    for (id, _) in Template::load().of_type("AWS::CloudWatch::Alarm") {
+        assert!(index.contains(&format!("`{id}`")), "{id}");
+    }
+}
+
+#[test]
+fn every_dead_letter_queue_has_an_alarm() {
+    let template = Template::load();
+    let from_queues =
+        template.of_type("AWS::SQS::Queue").map(|(_, queue)| &queue["RedrivePolicy"]["deadLetterTargetArn"]);
+    let sources = template.of_type("AWS::Lambda::EventSourceMapping");
+    let from_streams = sources.map(|(_, source)| &source["DestinationConfig"]["OnFailure"]["Destination"]);
+    let dead: BTreeSet<_> = from_queues.chain(from_streams).filter_map(Value::as_str).collect();
+    assert!(dead.len() >= 3, "only {dead:?}");
+
+    let metrics = all_metrics(&template);
+
+    for queue in dead {
+        let name = queue.replace(".Arn", ".QueueName");
+        let watched =
+            |metric: &Metric| metric.is("AWS/SQS", "ApproximateNumberOfMessagesVisible", ("QueueName", &name));
+        assert!(metrics.iter().any(watched), "{queue}");
+    }
+}
+
+#[test]
+fn every_event_source_is_watched_for_errors_and_for_lateness() {
+    let template = Template::load();
+    let metrics = all_metrics(&template);
+
+    for (id, source) in template.of_type("AWS::Lambda::EventSourceMapping") {
+        let function = source["FunctionName"].as_str().unwrap();
+        let has = |namespace: &str, name: &str, dimension: (&str, &str)| {
+            metrics.iter().any(|metric| metric.is(namespace, name, dimension))
+        };
+        assert!(has("AWS/Lambda", "Errors", ("FunctionName", function)), "{id}: errors of {function}");
+        let origin = source["EventSourceArn"].as_str().unwrap();
+        let is_late = match origin.strip_suffix(".StreamArn") {
+            Some(_) => has("AWS/Lambda", "IteratorAge", ("FunctionName", function)),
+            None => {
+                let queue = origin.replace(".Arn", ".QueueName");
+                has("AWS/SQS", "ApproximateAgeOfOldestMessage", ("QueueName", &queue))
+            }
+        };
+        assert!(is_late, "{id}: lateness of {origin}");
+    }
+}
+
+#[test]
+fn alarms_on_our_metrics_name_those_that_functions_write() {
+    let template = Template::load();
+    let services = services(&template);
+    let ours: Vec<_> =
+        all_metrics(&template).into_iter().filter(|metric| metric.namespace == "AWS::StackName").collect();
+    assert!(!ours.is_empty());
+
+    for metric in ours {
+        assert!(metrics().contains(&metric.name), "{}", metric.name);
+        let [(dimension, service)] = metric.dimensions.as_slice() else {
+            panic!("{}: {:?}", metric.name, metric.dimensions)
+        };
+        assert_eq!(dimension, "service", "{}", metric.name);
+        assert!(services.contains(service), "{}: {service}", metric.name);
+    }
+}
+
+#[test]
+fn an_alarm_needs_no_more_data_points_than_it_looks_at() {
+    for (id, alarm) in Template::load().of_type("AWS::CloudWatch::Alarm") {
+        let number = |name: &str| alarm[name].as_u64().unwrap_or_else(|| panic!("{id}: {name}"));
+        assert!((1..=number("EvaluationPeriods")).contains(&number("DatapointsToAlarm")), "{id}");
+        assert!(["notBreaching", "ignore"].contains(&alarm["TreatMissingData"].as_str().unwrap()), "{id}");
+    }
+}

@@ -1,0 +1,112 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use linklet_test_support::Template;
+use serde_json::{Value, json};
+
+/// The functions with an alias, which are deployed gradually.
+fn versioned(template: &Template) -> BTreeMap<String, Value> {
+    template.functions().into_iter().filter(|(_, function)| function.get("AutoPublishAlias").is_some()).collect()
+}
+
+/// What a role allows, by the policies in it and by those of this template that it refers to.
+fn statements(template: &Template, role: &Value) -> Vec<Value> {
+    let own = role["Policies"].as_array().cloned().unwrap_or_default();
+    let managed = role["ManagedPolicyArns"].as_array().cloned().unwrap_or_default();
+    let referred = managed.iter().map(|policy| template.properties(policy.as_str().unwrap()).clone());
+    let of = |policy: Value| policy["PolicyDocument"]["Statement"].as_array().cloned().unwrap_or_default();
+    own.into_iter().chain(referred).flat_map(of).collect()
+}
+
+/// The texts anywhere in a value.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(all) => all.iter().flat_map(texts).collect(),
+        Value::Object(all) => all.values().flat_map(texts).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn every_function_is_traced_and_may_send_its_traces() {
+    let template = Template::load();
+
+    for (id, function) in template.functions() {
+        assert_eq!(function["Tracing"], "Tracing", "{id}");
+        let role = function["Role"].as_str().unwrap().trim_end_matches(".Arn");
+        let allowed = statements(&template, template.properties(role));
+        for action in ["xray:PutTraceSegments", "xray:PutTelemetryRecords"] {
+            let allows = |statement: &Value| {
+                statement["Effect"] == "Allow"
+                    && statement["Resource"] == "*"
+                    && texts(&statement["Action"]).contains(&action)
+            };
+            assert!(allowed.iter().any(allows), "{role}: {action}");
+        }
+    }
+}
+
+#[test]
+fn every_function_knows_the_namespace_of_its_metrics() {
+    for (id, function) in Template::load().functions() {
+        assert_eq!(
+            function.pointer("/Environment/Variables/METRICS_NAMESPACE"),
+            Some(&json!("AWS::StackName")),
+            "{id}"
+        );
+    }
+}
+
+/// Otherwise a new value would reach the function, but not the version that serves.
+#[test]
+fn a_version_is_published_when_a_parameter_of_its_function_changes() {
+    let template = Template::load();
+    let functions = versioned(&template);
+    assert_eq!(functions.keys().collect::<Vec<_>>(), ["RedirectFunction", "ShortenFunction"]);
+
+    for (id, function) in functions {
+        assert_eq!(function["AutoPublishAliasAllProperties"], true, "{id}");
+        let description = function["VersionDescription"].as_str().unwrap();
+        let mut settings = function.clone();
+        settings.as_object_mut().unwrap().remove("DeploymentPreference");
+        for parameter in texts(&settings).into_iter().filter(|text| template.parameters().contains_key(*text)) {
+            assert!(description.contains(&format!("${{{parameter}}}")), "{id}: {parameter}");
+        }
+    }
+}
+
+#[test]
+fn the_api_calls_the_alias_of_a_function_that_has_one() {
+    let template = Template::load();
+    let integrations = template.of_type("AWS::ApiGatewayV2::Integration").map(|(_, each)| &each["IntegrationUri"]);
+    let permissions = template.of_type("AWS::Lambda::Permission").map(|(_, each)| &each["FunctionName"]);
+    let called: Vec<_> = integrations.chain(permissions).filter_map(Value::as_str).collect();
+
+    for id in versioned(&template).into_keys() {
+        let of_function: Vec<_> = called.iter().filter(|target| target.split('.').next() == Some(&id)).collect();
+        assert_eq!(of_function, [&format!("{id}.Alias"), &format!("{id}.Alias")]);
+    }
+}
+
+#[test]
+fn every_way_to_deploy_is_known_as_gradual_or_not() {
+    let template = Template::load();
+    let ways = &template.parameters()["Deployment"]["AllowedValues"];
+
+    for way in texts(ways) {
+        let is_gradual = if way == "AllAtOnce" { "false" } else { "true" };
+        assert_eq!(template.mappings()["Deployments"][way]["IsGradual"], is_gradual, "{way}");
+    }
+}
+
+#[test]
+fn a_gradual_deployment_is_rolled_back_by_alarms_of_this_template() {
+    let template = Template::load();
+    let alarms: BTreeSet<_> = template.of_type("AWS::CloudWatch::Alarm").map(|(id, _)| id).collect();
+
+    for (id, function) in versioned(&template) {
+        let watching = texts(&function["DeploymentPreference"]["Alarms"]);
+        assert!(watching.contains(&"ApiErrorRateAlarm"), "{id}");
+        assert!(watching.iter().all(|alarm| alarms.contains(alarm)), "{id}: {watching:?}");
+    }
+}

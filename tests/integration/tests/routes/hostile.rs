@@ -1,0 +1,247 @@
+//! What somebody can try who knows the code: other identities, other methods and paths, values that would forge headers.
+
+use std::collections::BTreeSet;
+
+use linklet_domain::{IpHash, Link, Role, UserId, WorkspaceId};
+use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, Route, Template, TestDynamoDb, token_of};
+use serde_json::{Value, json};
+
+use crate::fixture::{salt, send};
+
+/// A database with the link `launch`, and its owner's token.
+async fn with_link(link: &Link) -> (TestDynamoDb, String) {
+    let db = TestDynamoDb::start();
+    db.store(link).await;
+    (db, token_of(&link.owner, &link.workspace, Role::Member))
+}
+
+fn request(route: &Route) -> RequestBuilder {
+    RequestBuilder::new(&route.method, &route.path.replace("{code}", "launch").replace("{user_id}", "somebody"))
+}
+
+/// Says in every way that somebody might believe: this is an admin of that workspace.
+fn claiming(request: RequestBuilder, workspace: &WorkspaceId, user: &UserId) -> RequestBuilder {
+    let claims =
+        json!({"sub": user, "ws": workspace, "email": "eve@example.com", "role": "admin", "iss": "url-shortener"});
+    let named = [
+        ("x-user-id", user.as_str()),
+        ("x-user-role", "admin"),
+        ("x-workspace-id", workspace.as_str()),
+        ("x-amzn-oidc-identity", user.as_str()),
+        ("x-apigateway-event", "{}"),
+        ("x-forwarded-for", "198.51.100.1, 127.0.0.1"),
+        ("x-forwarded-host", "evil.example"),
+        ("x-forwarded-proto", "javascript"),
+        ("x-forwarded-user", user.as_str()),
+        ("x-real-ip", "127.0.0.1"),
+        ("x-original-url", "/api/admin/cleanup/stats"),
+        ("forwarded", "for=127.0.0.1;host=evil.example;proto=http"),
+        ("cloudfront-viewer-address", "198.51.100.1:1"),
+        ("cookie", "role=admin"),
+    ];
+    let request = named.into_iter().fold(request, |request, (name, value)| request.header(name, value));
+    request.authorized_as(&claims)
+}
+
+/// The answer but for what is different each time.
+fn essence(answer: &Answer) -> (u16, Value) {
+    let mut body = answer.json();
+    if let Some(members) = body.as_object_mut() {
+        members.remove("correlation_id");
+    }
+    (answer.status, body)
+}
+
+#[tokio::test]
+async fn no_header_and_no_authorizer_makes_anybody_somebody_else() {
+    let link = LinkBuilder::new("launch").build();
+    let ((plain, token), (hostile, _)) = (with_link(&link).await, with_link(&link).await);
+    let stranger = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Viewer);
+
+    for route in Template::load().routes().iter().filter(|route| route.method == "GET") {
+        for token in [None, Some(&token), Some(&stranger)] {
+            let request = || token.iter().fold(request(route), |request, token| request.token(token));
+            let expected = send(&plain, &route.function, request()).await;
+            let claimed = claiming(request(), &link.workspace, &link.owner);
+            let answer = send(&hostile, &route.function, claimed).await;
+
+            if answer.header("location").is_empty() && !answer.body.contains("short_url") {
+                assert_eq!(essence(&answer), essence(&expected), "{} {}", route.method, route.path);
+            }
+            assert_eq!(answer.status, expected.status, "{} {}", route.method, route.path);
+            assert_eq!(answer.header("location"), expected.header("location"));
+            assert!(!answer.body.contains("evil.example") && !answer.body.contains("javascript"), "{}", answer.body);
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_header_and_no_authorizer_lets_anybody_change_something() {
+    let link = LinkBuilder::new("launch").build();
+    let (db, _) = with_link(&link).await;
+    let stranger = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Viewer);
+    let body = json!({
+        "url": "https://example.com/", "is_active": false, "name": "Eve", "email": "eve@example.com", "role": "admin",
+        "workspace_id": link.workspace, "user_id": link.owner, "sub": link.owner, "ws": link.workspace,
+    });
+    let before: Vec<_> = ["LinksTable", "UsersTable"].iter().map(|table| db.scan(table)).collect();
+
+    let routes = Template::load().routes();
+    for route in
+        routes.iter().filter(|route| !["GET", "HEAD"].contains(&route.method.as_str()) && route.function != "auth")
+    {
+        let strangers = [(request(route), 401..=401), (request(route).token(&stranger), 403..=404)];
+        for (request, refused) in strangers {
+            let answer = send(&db, &route.function, claiming(request, &link.workspace, &link.owner).json(&body)).await;
+            assert!(refused.contains(&answer.status), "{} {}: {}", route.method, route.path, answer.status);
+        }
+    }
+
+    let after: Vec<_> = ["LinksTable", "UsersTable"].iter().map(|table| db.scan(table)).collect();
+    assert_eq!(after, before);
+}
+
+#[tokio::test]
+async fn what_is_stored_belongs_to_the_token_whatever_else_is_claimed() {
+    let link = LinkBuilder::new("launch").build();
+    let (db, token) = with_link(&link).await;
+    let (workspace, user) = (WorkspaceId::generate(), UserId::generate());
+    let path = format!("/api/shorten?workspace_id={workspace}&user_id={user}&role=admin");
+    let body = json!({
+        "url": "https://example.com/mine", "custom_code": "mine1", "workspace_id": workspace, "user_id": user,
+        "owner": user, "user_email": "eve@example.com",
+    });
+
+    let creating = claiming(RequestBuilder::new("POST", &path).token(&token), &workspace, &user).json(&body);
+    let created = send(&db, "shorten", creating).await;
+    send(&db, "redirect", claiming(RequestBuilder::new("GET", "/r/launch"), &workspace, &user)).await;
+
+    assert_eq!((created.status, &created.json()["short_url"]), (201, &json!("https://api.example.com/r/mine1")));
+    let stored = db.link("mine1").await;
+    assert_eq!((stored.workspace, stored.owner), (link.workspace, link.owner));
+    assert_eq!(stored.owner_email.as_str(), "ada@example.com");
+    let click = &db.scan("ClicksTable")[0];
+    assert_eq!(click["ip_hash"]["S"], IpHash::of("203.0.113.9", &salt()).as_str());
+    assert!(click["city"].is_null() && click["country"].is_null());
+}
+
+#[tokio::test]
+async fn two_authorization_headers_are_none() {
+    let (db, token) = with_link(&LinkBuilder::new("launch").build()).await;
+
+    // API Gateway joins repeated headers with commas.
+    for joined in [format!("Bearer {token},Bearer {token}"), format!("Basic YTpi, Bearer {token}"), token.clone()] {
+        let request = RequestBuilder::new("GET", "/api/links/launch").header("authorization", &joined);
+        assert_eq!(send(&db, "list", request).await.problem(), (401, "unauthorized".into()));
+    }
+}
+
+#[tokio::test]
+async fn no_header_or_parameter_makes_another_method_of_a_request() {
+    let (db, token) = with_link(&LinkBuilder::new("launch").build()).await;
+
+    for function in ["list", "delete", "update"] {
+        let request = RequestBuilder::new("GET", "/api/links/launch?_method=DELETE&method=DELETE")
+            .token(&token)
+            .header("x-http-method-override", "DELETE")
+            .header("x-http-method", "DELETE")
+            .header("x-method-override", "DELETE")
+            .json(&json!({"_method": "DELETE", "is_active": false}));
+        let answer = send(&db, function, request).await;
+        assert_eq!(answer.status, if function == "list" { 200 } else { 404 }, "{function}");
+    }
+
+    assert_eq!(db.link("launch").await.state, LinkBuilder::new("launch").build().state);
+}
+
+#[tokio::test]
+async fn a_path_that_only_resembles_a_route_leads_nowhere() {
+    let (db, token) = with_link(&LinkBuilder::new("launch").build()).await;
+    let functions: BTreeSet<String> = Template::load().routes().into_iter().map(|route| route.function).collect();
+    let paths = [
+        "//launch",
+        "/r//launch",
+        "/r/launch/",
+        "/r/launch/..",
+        "/r/../launch",
+        "/./launch",
+        "/r/%6caunch",
+        "/r/launch%00",
+        "/r/launch%0d%0aset-cookie:a=b",
+        "/r/launch;a=b",
+        "/R/launch",
+        "/launch/r",
+        "/r/launch\u{0}",
+        "/r/launch\r\nx: y",
+        "/api/links/launch/../launch",
+        "/api/links/%2e%2e/links/launch",
+        "/api//links/launch",
+        "/api/links/launch/",
+        "/api/stats/launch/clicks/",
+        "/api/stats/launch/../launch/clicks",
+        "/api/stats/launch%2Fclicks",
+        "/api/admin/../admin/cleanup/stats",
+        "/API/links",
+        "/api/me/",
+        "/api/workspace/members/../members",
+        "",
+        "/",
+        "*",
+    ];
+
+    for function in &functions {
+        for path in paths {
+            for method in ["GET", "POST", "DELETE", "PATCH", "TRACE", "CONNECT"] {
+                let answer = send(&db, function, RequestBuilder::new(method, path).token(&token)).await;
+                assert!((400..500).contains(&answer.status), "{function}: {method} {path:?} is {}", answer.status);
+            }
+        }
+    }
+
+    assert!(db.scan("ClicksTable").is_empty());
+    assert_eq!(db.scan("LinksTable").len(), 1);
+}
+
+#[tokio::test]
+async fn no_value_splits_an_answer() {
+    let (db, token) = with_link(&LinkBuilder::new("launch").build()).await;
+    let splitting = "x%0d%0aset-cookie: a=b\u{85}\u{2028}\u{2029}";
+
+    let mut answers = vec![
+        send(&db, "redirect", RequestBuilder::new("GET", &format!("/r/launch?{splitting}"))).await,
+        send(&db, "redirect", RequestBuilder::new("GET", &format!("/r/{splitting}"))).await,
+        send(&db, "redirect", RequestBuilder::new("GET", "/r/launch").header("x-correlation-id", splitting)).await,
+    ];
+    for url in ["https://example.com/\r\nset-cookie: a=b", "https://example.com/\u{85}", "javascript:alert(1)//\r\n"] {
+        let request = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&json!({"url": url}));
+        let answer = send(&db, "shorten", request).await;
+        assert_eq!(answer.status, 400, "{url:?}");
+        answers.push(answer);
+    }
+    let encoded = json!({"url": "https://example.com/x%0d%0aset-cookie: a=b\u{2028}c", "custom_code": "split"});
+    send(&db, "shorten", RequestBuilder::new("POST", "/api/shorten").token(&token).json(&encoded)).await;
+    answers.push(send(&db, "redirect", RequestBuilder::new("GET", "/split")).await);
+
+    assert_eq!(answers.last().unwrap().status, 301);
+    for answer in answers {
+        assert_eq!(answer.header("set-cookie"), "");
+        assert!(answer.headers().all(|(_, value)| value.bytes().all(|byte| matches!(byte, b' '..=b'~'))), "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn headers_of_any_length_break_nothing_and_are_cut() {
+    let (db, _) = with_link(&LinkBuilder::new("launch").build()).await;
+    let long = "ü".repeat(5_000);
+
+    let headers = ["user-agent", "referer", "cookie", "x-correlation-id", "accept", "authorization", "sec-purpose"];
+    let request = RequestBuilder::new("GET", &format!("/r/launch?q={long}"));
+    let request = headers.into_iter().fold(request, |request, name| request.header(name, &long));
+    let answer = send(&db, "redirect", request).await;
+
+    assert_eq!(answer.status, 301);
+    assert_eq!(answer.header("x-correlation-id").len(), 36);
+    let click = &db.scan("ClicksTable")[0];
+    assert_eq!(click["user_agent"]["S"].as_str().unwrap().len(), 512);
+    assert!(click["referer"]["S"].as_str().unwrap().len() <= 1_024);
+}

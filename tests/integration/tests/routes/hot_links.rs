@@ -1,0 +1,173 @@
+//! Links that are followed so often that the redirect holds them, and what it does with them while the table is down.
+
+use std::time::Duration;
+
+use linklet_domain::{Link, Record, Timestamp, UserId};
+use linklet_dynamodb::LinksTable;
+use linklet_redirect::{HotLinks, Redirect};
+use linklet_test_support::{Answer, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb};
+
+use crate::fixture;
+
+fn noon() -> Timestamp {
+    Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
+}
+
+fn after(millis: u64) -> Timestamp {
+    noon().plus(Duration::from_millis(millis))
+}
+
+/// A link, and the calls that reach LinksTable.
+struct Bench {
+    db: TestDynamoDb,
+    link: Link,
+    reads: Faults,
+    redirect: Redirect,
+}
+
+impl Bench {
+    async fn of(link: Link) -> Self {
+        let (db, reads) = (TestDynamoDb::start(), Faults::default());
+        db.store(&link).await;
+        let links = LinksTable::new(db.client_with(reads.clone()), "LinksTable");
+        let redirect = fixture::redirect_with(links, db.clicks(), db.calls());
+        Self { db, link, reads, redirect }
+    }
+
+    /// With a link that is held since noon.
+    async fn hot() -> Self {
+        let bench = Self::of(LinkBuilder::new("launch").build()).await;
+        bench.heat().await;
+        bench
+    }
+
+    async fn heat(&self) {
+        for _ in 0..HotLinks::HOT {
+            assert_eq!(self.get(noon()).await.status, 301);
+        }
+        assert_eq!(self.reads.calls(), HotLinks::HOT);
+        self.reads.plan(None);
+    }
+
+    async fn get(&self, at: Timestamp) -> Answer {
+        self.follow("/launch", at).await
+    }
+
+    async fn follow(&self, path: &str, at: Timestamp) -> Answer {
+        RequestBuilder::new("GET", path).at(at).send_to(&self.redirect).await
+    }
+
+    async fn delete(&self) {
+        let (user, correlation_id) = (UserId::generate(), fixture::correlation());
+        self.db.links().delete(&self.link, &user, noon(), &correlation_id).await.unwrap();
+    }
+
+    /// From now on, no call reaches the table.
+    fn stop_table(&self) {
+        self.reads.plan_all((0..1_000).map(|call| (call, Fault::NotSent)));
+    }
+}
+
+#[tokio::test]
+async fn after_eight_reads_a_link_is_read_once_a_second_and_every_click_counts() {
+    let bench = Bench::hot().await;
+
+    for millis in 0..100 {
+        assert_eq!(bench.get(after(millis * 9)).await.status, 301);
+    }
+    assert_eq!((bench.reads.calls(), bench.redirect.hot_links.hits()), (0, 100));
+
+    bench.get(after(1_000)).await;
+    bench.get(after(1_001)).await;
+    assert_eq!(bench.reads.calls(), 1);
+    assert_eq!(bench.db.scan("ClicksTable").len(), HotLinks::HOT + 102);
+}
+
+#[tokio::test]
+async fn a_delete_is_seen_at_once_in_ordinary_traffic() {
+    let bench = Bench::of(LinkBuilder::new("launch").build()).await;
+    for _ in 1..HotLinks::HOT {
+        assert_eq!(bench.get(noon()).await.status, 301);
+    }
+
+    bench.delete().await;
+
+    assert_eq!(bench.get(noon()).await.problem(), (410, "this link was deleted".into()));
+}
+
+#[tokio::test]
+async fn a_delete_of_a_hot_link_is_seen_within_a_second() {
+    let bench = Bench::hot().await;
+    bench.delete().await;
+
+    assert_eq!(bench.get(after(999)).await.status, 301);
+    assert_eq!(bench.get(after(1_000)).await.problem(), (410, "this link was deleted".into()));
+}
+
+#[tokio::test]
+async fn a_link_that_expires_while_it_is_held_answers_410() {
+    let bench = Bench::of(LinkBuilder::new("launch").expires_at(after(500)).build()).await;
+    bench.heat().await;
+
+    assert_eq!(bench.get(after(499)).await.status, 301);
+    assert_eq!(bench.get(after(500)).await.problem(), (410, "this link has expired".into()));
+    assert_eq!(bench.reads.calls(), 0);
+}
+
+#[tokio::test]
+async fn a_tombstone_is_read_once_a_minute() {
+    let bench = Bench::of(LinkBuilder::new("launch").build()).await;
+    bench.db.links().purge(&Record::Link(bench.link.clone()), noon(), &fixture::correlation()).await.unwrap();
+
+    for millis in [0, 1, 59_999] {
+        let answer = bench.get(after(millis)).await;
+        assert_eq!(answer.problem(), (410, "this link was deleted with its statistics".into()));
+    }
+    assert_eq!(bench.reads.calls(), 1);
+}
+
+#[tokio::test]
+async fn an_unknown_code_is_asked_for_every_time_so_a_new_link_works_at_once() {
+    let bench = Bench::of(LinkBuilder::new("launch").build()).await;
+    for _ in 0..20 {
+        assert_eq!(bench.follow("/later", noon()).await.status, 404);
+    }
+    assert_eq!(bench.reads.calls(), 20);
+
+    bench.db.store(&LinkBuilder::new("later").build()).await;
+
+    assert_eq!(bench.follow("/later", noon()).await.status, 301);
+}
+
+#[tokio::test]
+async fn while_the_table_is_down_a_hot_link_redirects_for_five_minutes_and_no_other() {
+    let bench = Bench::hot().await;
+    bench.db.store(&LinkBuilder::new("other").build()).await;
+    bench.follow("/other", noon()).await;
+    bench.stop_table();
+
+    assert_eq!(bench.get(after(300_000)).await.status, 301);
+    let unavailable = (503, "service unavailable".to_owned());
+    assert_eq!(bench.get(after(300_001)).await.problem(), unavailable);
+    assert_eq!(bench.follow("/other", after(1)).await.problem(), unavailable);
+}
+
+#[tokio::test]
+async fn the_table_comes_before_the_last_resort() {
+    let bench = Bench::hot().await;
+    bench.delete().await;
+    bench.get(after(2_000)).await;
+    bench.stop_table();
+
+    assert_eq!(bench.get(after(3_000)).await.problem(), (410, "this link was deleted".into()));
+}
+
+#[tokio::test]
+async fn a_link_that_has_expired_is_no_last_resort() {
+    let bench = Bench::of(LinkBuilder::new("launch").expires_at(after(10_000)).build()).await;
+    bench.heat().await;
+    bench.stop_table();
+
+    assert_eq!(bench.get(after(9_999)).await.status, 301);
+    assert_eq!(bench.get(after(10_000)).await.problem(), (410, "this link has expired".into()));
+}

@@ -1,0 +1,325 @@
+//! Limits per client: of new links, counted in the table, and of redirects, counted in the environment.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use linklet_domain::{ApiKeySecret, RateLimit, Role, ThrottleSubject, Timestamp, WorkspaceId};
+use linklet_dynamodb::{LinksTable, ThrottleTable};
+use linklet_lambda::{
+    http::{ApiError, Handler, Request, Response, ShortUrls, no_content},
+    metrics::{self, Metric},
+    throttle::Throttle,
+};
+use linklet_redirect::{Limiter, Redirect};
+use linklet_shorten::Shorten;
+use linklet_test_support::{
+    Answer, ApiKeyBuilder, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_for,
+};
+use serde_json::json;
+
+use crate::fixture;
+
+const MINUTE: Duration = RateLimit::WINDOW;
+
+fn noon() -> Timestamp {
+    Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
+}
+
+/// The limit, what remains, and how long to wait, as the headers tell it.
+fn told(answer: &Answer) -> [&str; 3] {
+    ["x-ratelimit-limit", "x-ratelimit-remaining", "retry-after"].map(|name| answer.header(name))
+}
+
+fn unreachable_table() -> ThrottleTable {
+    ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable")
+}
+
+// ------------------------------------------------------------------------------------------------------------ new links
+
+fn shorten_with(db: &TestDynamoDb, throttle: Throttle) -> Shorten {
+    Shorten::new(db.links(), authenticator(), ShortUrls::new(None), throttle)
+}
+
+fn shorten(db: &TestDynamoDb) -> Shorten {
+    shorten_with(db, fixture::throttle(db.calls(), 10))
+}
+
+/// A request for a link of its own.
+fn order() -> RequestBuilder {
+    let token = token_for(&WorkspaceId::generate(), Role::Member);
+    RequestBuilder::new("POST", "/api/shorten").token(&token).json(&json!({"url": "https://example.com/"})).at(noon())
+}
+
+#[tokio::test]
+async fn every_answer_tells_how_many_links_are_left() {
+    let db = TestDynamoDb::start();
+    let shorten = shorten(&db);
+
+    let created = order().send_to(&shorten).await;
+    let refused = order().json(&json!({})).send_to(&shorten).await;
+
+    assert_eq!((created.status, told(&created)), (201, ["10", "9", ""]));
+    assert_eq!((refused.status, told(&refused)), (400, ["10", "8", ""]));
+}
+
+#[tokio::test]
+async fn the_eleventh_link_in_a_minute_is_refused_and_nothing_is_done_for_it() {
+    let db = TestDynamoDb::start();
+    let shorten = shorten(&db);
+    for _ in 0..10 {
+        assert_eq!(order().send_to(&shorten).await.status, 201);
+    }
+    let before = db.scan("LinksTable").len();
+
+    let refused = order().at(noon().plus(Duration::from_millis(10_500))).send_to(&shorten).await;
+
+    assert_eq!(refused.problem(), (429, "rate limit exceeded".into()));
+    assert_eq!(refused.header("content-type"), "application/problem+json");
+    assert_eq!(told(&refused), ["10", "0", "50"]);
+    assert_eq!(db.scan("LinksTable").len(), before);
+    assert_eq!(order().source_ip("203.0.113.10").send_to(&shorten).await.status, 201, "somebody else");
+    assert_eq!(order().at(noon().plus(MINUTE)).send_to(&shorten).await.status, 201, "a minute later");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_fifty_links_at_once_ten_are_created() {
+    let db = TestDynamoDb::start();
+    let shorten = shorten(&db);
+
+    let answers = join_all((0..50).map(|_| order().send_to(&shorten))).await;
+
+    let with = |status| answers.iter().filter(|answer| answer.status == status).count();
+    assert_eq!((with(201), with(429)), (10, 40));
+    assert_eq!(db.scan("LinksTable").iter().filter(|item| item["sk"]["S"] == "LINK").count(), 10);
+}
+
+#[tokio::test]
+async fn a_stranger_uses_up_nobodys_links() {
+    let db = TestDynamoDb::start();
+
+    let answer = RequestBuilder::new("POST", "/api/shorten").send_to(&shorten(&db)).await;
+
+    assert_eq!((answer.status, told(&answer)), (401, ["", "", ""]));
+    assert!(db.scan("ThrottleTable").is_empty());
+}
+
+#[tokio::test]
+async fn without_the_table_links_are_created() {
+    let db = TestDynamoDb::start();
+    let shorten = shorten_with(&db, fixture::throttle(unreachable_table(), 10));
+
+    let (answer, measured) = metrics::observe(order().send_to(&shorten)).await;
+
+    assert_eq!((answer.status, told(&answer)), (201, ["", "", ""]));
+    assert_eq!((measured.get(Metric::ThrottleUnavailable), measured.get(Metric::Throttles)), (1.0, 0.0));
+}
+
+#[tokio::test]
+async fn a_key_has_a_limit_of_its_own_wherever_it_is_used_from() {
+    let db = TestDynamoDb::start();
+    let keys = [ApiKeySecret::generate().unwrap(), ApiKeySecret::generate().unwrap()];
+    for (key, owner) in keys.iter().zip(["ada", "bob"]) {
+        db.store_key(&ApiKeyBuilder::new(key, &db.register(owner).await).build()).await;
+    }
+    let shorten = fixture::shorten_limited(&db, 10);
+    let order = |key: &ApiKeySecret, address: &str| {
+        let order = RequestBuilder::new("POST", "/api/shorten").api_key(key.reveal()).source_ip(address).at(noon());
+        order.json(&json!({"url": "https://example.com/"}))
+    };
+    for host in 1..=10 {
+        let answer = order(&keys[0], &format!("203.0.113.{host}")).send_to(&shorten).await;
+        assert!(answer.status < 300, "{}", answer.body);
+    }
+
+    let (refused, measured) = metrics::observe(order(&keys[0], "203.0.113.11").send_to(&shorten)).await;
+
+    assert_eq!((refused.status, told(&refused)), (429, ["10", "0", "60"]));
+    assert_eq!(measured.get(Metric::Throttles), 1.0);
+    let other = order(&keys[1], "203.0.113.11").send_to(&shorten).await;
+    assert_eq!((other.status, told(&other)), (201, ["10", "9", ""]), "the refused call counts for nobody");
+}
+
+/// A route with a limit that several subjects share.
+struct Limited {
+    throttle: Throttle,
+    subjects: Vec<ThrottleSubject>,
+}
+
+impl Handler for Limited {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        self.throttle.admit(request, &self.subjects).await?;
+        Ok(no_content())
+    }
+}
+
+fn limited(table: ThrottleTable, subjects: &[&str]) -> Limited {
+    let subjects = subjects.iter().map(|name| ThrottleSubject::at(name, &fixture::salt())).collect();
+    Limited { throttle: fixture::throttle(table, 3), subjects }
+}
+
+async fn call(limited: &Limited) -> Answer {
+    RequestBuilder::new("GET", "/").at(noon()).send_to(limited).await
+}
+
+#[tokio::test]
+async fn all_subjects_need_room_and_a_refusal_by_one_is_counted_for_none() {
+    let db = TestDynamoDb::start();
+    let (both, key) = (limited(db.calls(), &["address", "key"]), limited(db.calls(), &["key"]));
+    assert_eq!(told(&call(&both).await), ["3", "2", ""]);
+    assert_eq!(told(&call(&key).await), ["3", "1", ""]);
+
+    assert_eq!(told(&call(&both).await), ["3", "0", ""], "the key has less left than the address");
+    for _ in 0..3 {
+        assert_eq!(call(&both).await.status, 429);
+    }
+
+    let address = call(&limited(db.calls(), &["address"])).await;
+    assert_eq!((address.status, told(&address)), (204, ["3", "0", ""]));
+}
+
+#[tokio::test]
+async fn without_the_table_no_second_subject_is_asked_for() {
+    let (db, faults) = (TestDynamoDb::start(), Faults::default());
+    faults.plan(Some((0, Fault::NotSent)));
+    let table = ThrottleTable::new(db.client_with(faults.clone()), "ThrottleTable");
+
+    assert_eq!(call(&limited(table, &["address", "key"])).await.status, 204);
+
+    assert_eq!(faults.calls(), 1);
+}
+
+// ------------------------------------------------------------------------------------------------------------ redirects
+
+/// An environment of redirect, and what calls ThrottleTable gets from it.
+struct Environment {
+    redirect: Redirect,
+    merges: Faults,
+}
+
+impl Environment {
+    fn of(db: &TestDynamoDb) -> Self {
+        let merges = Faults::default();
+        let calls = ThrottleTable::new(db.client_with(merges.clone()), "ThrottleTable");
+        Self { redirect: fixture::redirect_with(db.links(), db.clicks(), calls), merges }
+    }
+
+    async fn send(&self, method: &str, path: &str, at: Timestamp) -> Answer {
+        RequestBuilder::new(method, path).at(at).send_to(&self.redirect).await
+    }
+
+    /// Some requests without a click, and the last answer.
+    async fn look(&self, times: usize, at: Timestamp) -> Answer {
+        for _ in 1..times {
+            self.send("HEAD", "/launch", at).await;
+        }
+        self.send("HEAD", "/launch", at).await
+    }
+}
+
+async fn with_link() -> TestDynamoDb {
+    let db = TestDynamoDb::start();
+    db.store(&LinkBuilder::new("launch").build()).await;
+    db
+}
+
+#[tokio::test]
+async fn every_answer_of_redirect_counts_and_tells_how_many_are_left() {
+    let db = with_link().await;
+    db.store(&LinkBuilder::new("over").expires_at(noon()).build()).await;
+    let environment = Environment::of(&db);
+    let cases = [
+        ("GET", "/launch", 301),
+        ("HEAD", "/r/launch", 301),
+        ("GET", "/unknown", 404),
+        ("GET", "/!", 404),
+        ("GET", "/over", 410),
+    ];
+
+    for (number, (method, path, status)) in cases.into_iter().enumerate() {
+        let answer = environment.send(method, path, noon()).await;
+        let remaining = (299 - number).to_string();
+        assert_eq!((answer.status, told(&answer)), (status, ["300", &remaining, ""]), "{method} {path}");
+    }
+    let page = RequestBuilder::new("GET", "/unknown").header("accept", "text/html").at(noon());
+    assert_eq!(told(&page.send_to(&environment.redirect).await), ["300", "294", ""]);
+}
+
+#[tokio::test]
+async fn the_301st_redirect_in_a_minute_is_refused_without_a_read_or_a_click() {
+    let (db, reads) = (with_link().await, Faults::default());
+    let links = LinksTable::new(db.client_with(reads.clone()), "LinksTable");
+    let redirect = fixture::redirect_with(links, db.clicks(), db.calls());
+    let follow = |address| RequestBuilder::new("GET", "/launch").source_ip(address).at(noon()).send_to(&redirect);
+    for _ in 0..300 {
+        let head = RequestBuilder::new("HEAD", "/unknown").source_ip("203.0.113.9").at(noon());
+        assert_eq!(head.send_to(&redirect).await.status, 404);
+    }
+    reads.plan(None);
+
+    let refused = follow("203.0.113.9").await;
+
+    assert_eq!(refused.problem(), (429, "rate limit exceeded".into()));
+    assert_eq!(told(&refused), ["300", "0", "60"]);
+    assert_eq!((reads.calls(), db.scan("ClicksTable").len()), (0, 0));
+    assert_eq!(follow("203.0.113.10").await.status, 301, "somebody else");
+}
+
+#[tokio::test]
+async fn an_ordinary_visitor_costs_no_write_to_the_throttle_table() {
+    let environment = Environment::of(&with_link().await);
+
+    environment.look(29, noon()).await;
+    assert_eq!(environment.merges.calls(), 0);
+
+    environment.look(1, noon()).await;
+    assert_eq!(environment.merges.calls(), 2, "a tenth of the limit: a window begins");
+    environment.look(20, noon().plus(Duration::from_millis(4_999))).await;
+    assert_eq!(environment.merges.calls(), 2);
+    environment.look(1, noon().plus(Duration::from_secs(5))).await;
+    assert_eq!(environment.merges.calls(), 3);
+}
+
+#[tokio::test]
+async fn environments_learn_of_each_others_calls_by_merging() {
+    let db = with_link().await;
+    let (first, second) = (Environment::of(&db), Environment::of(&db));
+    first.look(200, noon()).await;
+    first.look(1, noon().plus(Duration::from_secs(5))).await;
+
+    let later = noon().plus(Duration::from_secs(20));
+    assert_eq!(told(&second.look(30, later).await), ["300", "270", ""], "not before the answer");
+
+    assert_eq!(told(&second.look(1, later).await), ["300", "68", ""], "300 - 201 - 31");
+    let refused = second.look(69, later).await;
+    assert_eq!((refused.status, told(&refused)), (429, ["300", "0", "40"]), "the first one's window");
+}
+
+#[tokio::test]
+async fn a_redirect_needs_no_throttle_table_for_its_decision() {
+    let db = with_link().await;
+    let redirect = fixture::redirect_with(db.links(), db.clicks(), unreachable_table());
+    let mut statuses = Vec::new();
+    for _ in 0..301 {
+        statuses.push(RequestBuilder::new("HEAD", "/launch").at(noon()).send_to(&redirect).await.status);
+    }
+
+    assert_eq!(statuses[..300], [301; 300]);
+    assert_eq!(statuses[300], 429);
+}
+
+#[tokio::test]
+async fn a_failing_merge_fails_neither_the_redirect_nor_its_click() {
+    let (db, merges) = (with_link().await, Faults::default());
+    let calls = ThrottleTable::new(db.client_with(merges.clone()), "ThrottleTable");
+    let redirect = Redirect {
+        limiter: Limiter::new(RateLimit::per_minute(1).unwrap()),
+        ..fixture::redirect_with(db.links(), db.clicks(), calls)
+    };
+    merges.plan(Some((0, Fault::NotSent)));
+
+    let answer = RequestBuilder::new("GET", "/launch").at(noon()).send_to(&redirect).await;
+
+    assert_eq!((answer.status, merges.calls()), (301, 1));
+    assert_eq!(db.scan("ClicksTable").len(), 1);
+    assert!(db.scan("ThrottleTable").is_empty());
+}

@@ -1,0 +1,260 @@
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use aws_sdk_dynamodb::{
+    Client,
+    config::{
+        ConfigBag, Intercept, RuntimeComponents, interceptors::BeforeTransmitInterceptorContextRef, retry::RetryConfig,
+    },
+    error::BoxError,
+};
+use futures_util::future::join_all;
+use linklet_domain::{ApiKeySecret, LimitedRoute, RateLimit, ThrottleSubject, Timestamp, Window};
+use linklet_dynamodb::{CountOutcome, ThrottleTable};
+use linklet_test_support::{CapacityMeter, Consumption, Fault, Faults, TestDynamoDb};
+use serde_json::json;
+
+use crate::fixture::salt;
+
+const ADDRESS: &str = "203.0.113.9";
+const ROUTE: LimitedRoute = LimitedRoute::Shorten;
+const MINUTE: Duration = RateLimit::WINDOW;
+
+fn ada() -> ThrottleSubject {
+    ThrottleSubject::at(ADDRESS, &salt())
+}
+
+fn ten() -> RateLimit {
+    RateLimit::per_minute(10).unwrap()
+}
+
+fn noon() -> Timestamp {
+    Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
+}
+
+fn table(client: Client) -> ThrottleTable {
+    ThrottleTable::new(client, "ThrottleTable")
+}
+
+/// How many of so many calls at this time pass, one after another.
+async fn passed(table: &ThrottleTable, calls: usize, now: Timestamp) -> usize {
+    let mut passed = 0;
+    for _ in 0..calls {
+        let outcome = table.count(ROUTE, &ada(), ten(), now).await.unwrap();
+        passed += usize::from(matches!(outcome, CountOutcome::Counted(_)));
+    }
+    passed
+}
+
+/// The counts in the table, in order.
+fn hits(db: &TestDynamoDb) -> Vec<u32> {
+    let mut hits: Vec<u32> =
+        db.scan("ThrottleTable").iter().map(|item| item["hits"]["N"].as_str().unwrap().parse().unwrap()).collect();
+    hits.sort_unstable();
+    hits
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_fifty_calls_at_once_exactly_ten_pass() {
+    let db = TestDynamoDb::start();
+    let table = db.calls();
+    for now in [noon(), noon().plus(MINUTE)] {
+        let ada = ada();
+        let outcomes = join_all((0..50).map(|_| table.count(ROUTE, &ada, ten(), now))).await;
+
+        let counted = outcomes.iter().filter(|outcome| matches!(outcome, Ok(CountOutcome::Counted(_)))).count();
+        let refused = outcomes.iter().filter(|outcome| matches!(outcome, Ok(CountOutcome::Refused(_)))).count();
+        assert_eq!((counted, refused), (10, 40), "{outcomes:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_window_begins_with_the_first_call_and_says_how_far_it_is() {
+    let db = TestDynamoDb::start();
+    let ends_at = noon().plus(MINUTE);
+
+    for calls in 1..=10 {
+        let now = noon().plus(Duration::from_secs(u64::from(calls) - 1));
+        let counted = db.calls().count(ROUTE, &ada(), ten(), now).await.unwrap();
+        assert_eq!(counted, CountOutcome::Counted(Window { ends_at, hits: calls }));
+    }
+    let refused = db.calls().count(ROUTE, &ada(), ten(), noon().plus(Duration::from_secs(59))).await.unwrap();
+    assert_eq!(refused, CountOutcome::Refused(Window { ends_at, hits: 10 }));
+}
+
+#[tokio::test]
+async fn a_window_ends_after_a_minute_and_refused_calls_do_not_prolong_it() {
+    let db = TestDynamoDb::start();
+    assert_eq!(passed(&db.calls(), 12, noon()).await, 10);
+    assert_eq!(hits(&db), [10], "a refused call is not counted");
+    assert_eq!(passed(&db.calls(), 1, noon().plus(MINUTE - Duration::from_millis(1))).await, 0);
+
+    assert_eq!(passed(&db.calls(), 12, noon().plus(MINUTE)).await, 10);
+}
+
+#[tokio::test]
+async fn subjects_and_routes_are_counted_apart() {
+    let db = TestDynamoDb::start();
+    assert_eq!(passed(&db.calls(), 10, noon()).await, 10);
+    let others = [
+        (ROUTE, ThrottleSubject::at("203.0.113.10", &salt())),
+        (ROUTE, ThrottleSubject::ApiKey(ApiKeySecret::generate().unwrap().hash())),
+        (LimitedRoute::Redirect, ada()),
+    ];
+
+    for (route, subject) in &others {
+        let outcome = db.calls().count(*route, subject, ten(), noon()).await.unwrap();
+        assert!(matches!(outcome, CountOutcome::Counted(Window { hits: 1, .. })), "{route:?} {subject:?}");
+    }
+    assert_eq!(hits(&db), [1, 1, 1, 10]);
+}
+
+#[tokio::test]
+async fn no_address_is_stored_and_ttl_removes_what_is_over() {
+    let db = TestDynamoDb::start();
+    db.calls().count(ROUTE, &ada(), ten(), Timestamp::now().minus(MINUTE * 5)).await.unwrap();
+    let key = ApiKeySecret::generate().unwrap().hash();
+    db.calls().count(ROUTE, &ThrottleSubject::ApiKey(key.clone()), ten(), Timestamp::now()).await.unwrap();
+    assert!(!format!("{:?}", db.scan("ThrottleTable")).contains(ADDRESS));
+
+    db.sweep_ttl();
+
+    let left: Vec<_> = db.scan("ThrottleTable").iter().map(|item| item["pk"]["S"].clone()).collect();
+    assert_eq!(left, [format!("KEY#{key}")]);
+}
+
+/// Lets somebody else begin a window with nine calls just before the second call leaves.
+struct Overtaking {
+    db: Arc<TestDynamoDb>,
+    calls: AtomicUsize,
+}
+
+impl fmt::Debug for Overtaking {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Overtaking")
+    }
+}
+
+impl Intercept for Overtaking {
+    fn name(&self) -> &'static str {
+        "Overtaking"
+    }
+
+    fn read_before_transmit(
+        &self,
+        _context: &BeforeTransmitInterceptorContextRef<'_>,
+        _components: &RuntimeComponents,
+        _config: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        if self.calls.fetch_add(1, Ordering::SeqCst) == 1 {
+            let mut item = self.db.scan("ThrottleTable").remove(0);
+            item["hits"] = json!({"N": "9"});
+            item["window_ends"] = json!({"S": noon().plus(MINUTE * 2)});
+            self.db.put("ThrottleTable", &item);
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn who_is_overtaken_at_the_start_of_a_window_counts_in_the_winners() {
+    let db = Arc::new(TestDynamoDb::start());
+    passed(&db.calls(), 1, noon()).await;
+    let overtaking = Overtaking { db: db.clone(), calls: AtomicUsize::new(0) };
+    let table = table(db.client_with(overtaking));
+
+    let outcome = table.count(ROUTE, &ada(), ten(), noon().plus(MINUTE)).await.unwrap();
+
+    assert_eq!(outcome, CountOutcome::Counted(Window { ends_at: noon().plus(MINUTE * 2), hits: 10 }));
+}
+
+#[tokio::test]
+async fn a_call_is_sent_once_whatever_becomes_of_it() {
+    let (db, faults) = (TestDynamoDb::start(), Faults::default());
+    passed(&db.calls(), 1, noon()).await;
+    let retries = RetryConfig::standard().with_max_attempts(3);
+    let client = db.client_with(faults.clone());
+    let table = table(Client::from_conf(client.config().to_builder().retry_config(retries).build()));
+    for (fault, counted) in [(Fault::AnswerLost, 2), (Fault::NotSent, 2), (Fault::Throttled, 2)] {
+        faults.plan(Some((0, fault)));
+
+        table.count(ROUTE, &ada(), ten(), noon()).await.unwrap_err();
+
+        assert_eq!((faults.calls(), hits(&db)), (1, vec![counted]), "{fault:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_table_that_does_not_answer_is_not_waited_for() {
+    // It accepts connections and never answers. Without a limit of its own, the call would never end.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", silent.local_addr().unwrap());
+    let client = TestDynamoDb::unreachable();
+    let table = table(Client::from_conf(client.config().to_builder().endpoint_url(endpoint).build()));
+
+    table.count(ROUTE, &ada(), ten(), noon()).await.unwrap_err();
+}
+
+#[tokio::test]
+async fn a_call_that_is_given_back_makes_room_in_its_own_window_only() {
+    let db = TestDynamoDb::start();
+    passed(&db.calls(), 10, noon()).await;
+    let window = Window { ends_at: noon().plus(MINUTE), hits: 10 };
+
+    db.calls().give_back(ROUTE, &ada(), window).await.unwrap();
+    assert_eq!(passed(&db.calls(), 2, noon()).await, 1);
+
+    assert_eq!(passed(&db.calls(), 1, noon().plus(MINUTE)).await, 1);
+    db.calls().give_back(ROUTE, &ada(), window).await.unwrap();
+    assert_eq!(hits(&db), [1]);
+}
+
+#[tokio::test]
+async fn merged_calls_join_the_window_that_lasts_whatever_the_limit() {
+    let db = TestDynamoDb::start();
+    passed(&db.calls(), 9, noon()).await;
+    let counted = Window { ends_at: noon().plus(MINUTE * 2), hits: 30 };
+
+    let total = db.calls().merge(ROUTE, &ada(), counted, noon().plus(Duration::from_secs(59))).await.unwrap();
+
+    assert_eq!(total, Window { ends_at: noon().plus(MINUTE), hits: 39 });
+}
+
+#[tokio::test]
+async fn merged_calls_bring_their_window_when_none_lasts() {
+    let db = TestDynamoDb::start();
+    passed(&db.calls(), 9, noon()).await;
+    let counted = Window { ends_at: noon().plus(MINUTE + Duration::from_secs(10)), hits: 30 };
+
+    let total = db.calls().merge(ROUTE, &ada(), counted, noon().plus(MINUTE)).await.unwrap();
+
+    assert_eq!(total, counted);
+    assert_eq!(hits(&db), [30]);
+}
+
+#[tokio::test]
+async fn the_first_call_of_a_window_costs_two_units_and_each_other_one() {
+    let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
+    let table = table(db.client_with(meter.clone()));
+    let cost = async |calls| {
+        meter.reset();
+        passed(&table, calls, noon()).await;
+        meter.by_operation()
+    };
+    let updates = |calls, refusals| {
+        let write_units = f64::from(u8::try_from(calls).unwrap());
+        let consumption = Consumption { calls, refusals, write_units, ..Consumption::default() };
+        BTreeMap::from([("UpdateItem".to_owned(), consumption)])
+    };
+
+    assert_eq!(cost(1).await, updates(2, 1));
+    assert_eq!(cost(9).await, updates(9, 0));
+    assert_eq!(cost(5).await, updates(5, 5), "refused");
+}

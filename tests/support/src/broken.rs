@@ -1,0 +1,47 @@
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use aws_sdk_dynamodb::Client;
+use axum::{Router, http::StatusCode};
+
+use crate::serve_in_background;
+
+/// A DynamoDB that answers every request with 500, and counts them.
+pub struct BrokenDynamoDb {
+    requests: Arc<AtomicUsize>,
+    endpoint: String,
+}
+
+impl BrokenDynamoDb {
+    /// Starts it.
+    ///
+    /// # Panics
+    /// When it can't start.
+    #[must_use]
+    pub fn start() -> Self {
+        let requests = Arc::new(AtomicUsize::new(0));
+        let count = requests.clone();
+        let router = Router::new().fallback(move || async move {
+            count.fetch_add(1, Ordering::SeqCst);
+            (StatusCode::INTERNAL_SERVER_ERROR, r#"{"__type": "com.amazon.coral.service#InternalServerError"}"#)
+        });
+        let address = serve_in_background(|listener| async {
+            axum::serve(listener, router).await.expect("the stand-in serves");
+        });
+        Self { requests, endpoint: format!("http://{address}") }
+    }
+
+    /// How many requests have reached it.
+    #[must_use]
+    pub fn requests(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
+    }
+
+    /// The SDK's client.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        Client::from_conf(local_config!(aws_sdk_dynamodb, &self.endpoint).build())
+    }
+}
