@@ -2,9 +2,9 @@
 
 use std::{io, net::IpAddr};
 
+use http::header::{ACCEPT, HOST, USER_AGENT};
 use http::{HeaderValue, Request, Version};
 use http_body_util::Empty;
-use http::header::{ACCEPT, HOST, USER_AGENT};
 use linklet_domain::TargetUrl;
 use rustls::pki_types::ServerName;
 use url::{Host, Position, Url};
@@ -69,7 +69,9 @@ impl Destination {
     /// What the server's certificate has to be for.
     pub(crate) fn server_name(&self) -> Result<ServerName<'static>, FetchError> {
         match &self.host {
-            Host::Domain(name) => ServerName::try_from(name.clone()).map_err(|error| FetchError::Tls(io::Error::other(error))),
+            Host::Domain(name) => {
+                ServerName::try_from(name.clone()).map_err(|error| FetchError::Tls(io::Error::other(error)))
+            }
             Host::Ipv4(address) => Ok(IpAddr::from(*address).into()),
             Host::Ipv6(address) => Ok(IpAddr::from(*address).into()),
         }
@@ -79,7 +81,7 @@ impl Destination {
     /// never unpacked.
     pub(crate) fn request(&self, version: Version) -> Result<Request<Empty<bytes::Bytes>>, FetchError> {
         let path_and_query = &self.url[Position::BeforePath..Position::AfterQuery];
-        let request = Request::get("").version(version).header(USER_AGENT, NAME).header(ACCEPT, "*/*");
+        let request = Request::builder().version(version).header(USER_AGENT, NAME).header(ACCEPT, "*/*");
         let request = if version == Version::HTTP_2 {
             request.uri(&self.url[..Position::AfterQuery])
         } else {

@@ -156,6 +156,12 @@ impl<N: Network> Fetcher<N> {
         outcome
     }
 
+    /// How many connections wait for the next check.
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> usize {
+        self.kept.len()
+    }
+
     /// Reads the body up to its limit, and keeps the connection if that was all.
     async fn finish(&self, connection: Connection, mut body: Incoming) -> Result<(), FetchError> {
         let mut length = 0;
