@@ -2,8 +2,11 @@
 
 use std::{io, net::IpAddr};
 
-use http::header::{ACCEPT, HOST, USER_AGENT};
-use http::{HeaderValue, Request, Version};
+use bytes::Bytes;
+use http::{
+    HeaderValue, Request, Version,
+    header::{ACCEPT, HOST, USER_AGENT},
+};
 use http_body_util::Empty;
 use linklet_domain::TargetUrl;
 use rustls::pki_types::ServerName;
@@ -79,7 +82,7 @@ impl Destination {
 
     /// The request, with nothing in it that tells one visitor from another, and no word about compression: what comes is
     /// never unpacked.
-    pub(crate) fn request(&self, version: Version) -> Result<Request<Empty<bytes::Bytes>>, FetchError> {
+    pub(crate) fn request(&self, version: Version) -> Result<Request<Empty<Bytes>>, FetchError> {
         let path_and_query = &self.url[Position::BeforePath..Position::AfterQuery];
         let request = Request::builder().version(version).header(USER_AGENT, NAME).header(ACCEPT, "*/*");
         let request = if version == Version::HTTP_2 {
@@ -88,5 +91,30 @@ impl Destination {
             request.uri(path_and_query).header(HOST, &self.url[Position::BeforeHost..Position::AfterPort])
         };
         request.body(Empty::new()).map_err(|_| FetchError::InvalidUrl)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_url_of_the_web_becomes_a_request_to_its_host(rest in "[/?]\\PC{0,40}") {
+            let target = TargetUrl::parse(&format!("https://example.com{}", rest.trim_end()));
+            let Ok(destination) = target.map_err(|_| FetchError::InvalidUrl).and_then(|target| Destination::of(&target)) else {
+                return Ok(());
+            };
+
+            let (http1, http2) = (destination.request(Version::HTTP_11), destination.request(Version::HTTP_2));
+
+            let (http1, http2) = (http1.unwrap(), http2.unwrap());
+            prop_assert_eq!(http1.uri().host(), None);
+            prop_assert_eq!(&http1.headers()[HOST], "example.com");
+            prop_assert_eq!(http2.uri().host(), Some("example.com"));
+            prop_assert_eq!(http1.uri().path_and_query(), http2.uri().path_and_query());
+        }
     }
 }

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header::LOCATION, response};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
@@ -139,13 +140,13 @@ impl<N: Network> Fetcher<N> {
         Ok(addresses.into_iter().map(|address| SocketAddr::new(address, destination.port)).collect())
     }
 
-    /// Connects to the first address that accepts. Each gets its share of the time, so that one that is silent doesn't take
-    /// all of it.
+    /// Connects to the first address that accepts. Each gets an equal share of the time, so that a silent one leaves some to
+    /// the next.
     async fn connect(&self, addresses: &[CheckedAddress]) -> Result<N::Stream, FetchError> {
         let tried = &addresses[..addresses.len().min(MAX_ADDRESSES)];
         let mut outcome = Err(FetchError::Timeout);
-        for (&address, rest) in tried.iter().zip((1..=tried.len() as u32).rev()) {
-            outcome = match timeout(self.timeout / rest, self.network.connect(address)).await {
+        for &address in tried {
+            outcome = match timeout(self.timeout / tried.len() as u32, self.network.connect(address)).await {
                 Ok(connected) => connected.map_err(FetchError::Connect),
                 Err(_) => Err(FetchError::Timeout),
             };
@@ -166,7 +167,7 @@ impl<N: Network> Fetcher<N> {
     async fn finish(&self, connection: Connection, mut body: Incoming) -> Result<(), FetchError> {
         let mut length = 0;
         while let Some(frame) = body.frame().await {
-            length += frame.map_err(FetchError::Answer)?.data_ref().map_or(0, bytes::Bytes::len);
+            length += frame.map_err(FetchError::Answer)?.data_ref().map_or(0, Bytes::len);
             if length >= MAX_BODY && !body.is_end_stream() {
                 return Ok(());
             }

@@ -181,6 +181,19 @@ async fn a_silent_address_leaves_time_for_the_next_one() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn silent_addresses_share_the_time_equally() {
+    let addresses = ["8.8.0.1", "8.8.0.2", PUBLIC];
+    let internet = Internet::default().name("three.example", &addresses).silence("8.8.0.1").silence("8.8.0.2");
+    let internet = internet.server(PUBLIC, always(200));
+
+    let check = check(&internet, "http://three.example/").await;
+
+    assert_eq!((outcome(&check), check.attempts), (Ok(200), 1));
+    // Timers tick in milliseconds.
+    assert!(check.latency.abs_diff(TIMEOUT * 2 / 3) < Duration::from_millis(3), "{:?}", check.latency);
+}
+
+#[tokio::test(start_paused = true)]
 async fn of_many_addresses_three_are_tried() {
     let addresses = ["8.8.0.1", "8.8.0.2", "8.8.0.3", PUBLIC];
     let internet = Internet::default().name("many.example", &addresses).server(PUBLIC, always(200));
