@@ -10,11 +10,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{
     ApiKeysTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, LinksTable, NotificationsTable,
-<<<<<<< HEAD
-    RegisterOutcome, Registration, StatsTable, UsersTable, WatchTable,
-=======
-    RegisterOutcome, Registration, StatsTable, ThrottleTable, UsersTable,
->>>>>>> main
+    RegisterOutcome, Registration, StatsTable, ThrottleTable, UsersTable, WatchTable,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -128,17 +124,16 @@ impl TestDynamoDb {
         NotificationsTable::new(self.client(), "NotificationsTable")
     }
 
-<<<<<<< HEAD
-    /// The table of monitored URLs.
-    #[must_use]
-    pub fn watch(&self) -> WatchTable {
-        WatchTable::new(self.client(), "WatchTable")
-=======
     /// The table of calls.
     #[must_use]
     pub fn calls(&self) -> ThrottleTable {
         ThrottleTable::new(self.client(), "ThrottleTable")
->>>>>>> main
+    }
+
+    /// The table of monitored URLs.
+    #[must_use]
+    pub fn watch(&self) -> WatchTable {
+        WatchTable::new(self.client(), "WatchTable")
     }
 
     /// Stores a link as it is.

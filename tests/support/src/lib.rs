@@ -30,14 +30,10 @@ mod queues;
 mod secrets;
 mod template;
 
-<<<<<<< HEAD
+pub use broken::BrokenDynamoDb;
 pub use builders::{
     ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, click_event, click_in, event_batch, queue_batch,
 };
-=======
-pub use broken::BrokenDynamoDb;
-pub use builders::{ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, click_event, click_in, event_batch, queue_batch};
->>>>>>> main
 pub use capacity::{CapacityMeter, Consumption};
 pub use database::{StreamReader, TestDynamoDb};
 pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter};

@@ -11,11 +11,7 @@ use linklet_test_support::{
     ApiKeyBuilder, LinkBuilder, Person, TestDynamoDb, answer, authenticator, issuer, token_of, tokens,
 };
 
-<<<<<<< HEAD
-use crate::fixture::{redirect, stats, watch};
-=======
-use crate::fixture::{redirect, shorten, stats};
->>>>>>> main
+use crate::fixture::{redirect, shorten, stats, watch};
 
 fn sample(function: &str, name: &str, token: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../functions/{function}/events/{name}.json"));
