@@ -1,5 +1,7 @@
 use std::io;
 
+use linklet_domain::CheckError;
+
 /// Why a URL could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
@@ -38,17 +40,17 @@ pub enum FetchError {
 impl FetchError {
     /// The class under which a result shows the error.
     #[must_use]
-    pub fn class(&self) -> &'static str {
+    pub fn class(&self) -> CheckError {
         match self {
-            Self::Dns(_) => "dns",
-            Self::NotPublic => "not_public",
-            Self::PortNotAllowed => "port_not_allowed",
-            Self::Connect(_) => "connect",
-            Self::Tls(_) => "tls",
-            Self::Timeout => "timeout",
-            Self::TooManyRedirects => "too_many_redirects",
-            Self::InvalidRedirect => "invalid_redirect",
-            Self::Answer(_) | Self::InvalidUrl => "other",
+            Self::Dns(_) => CheckError::Dns,
+            Self::NotPublic => CheckError::NotPublic,
+            Self::PortNotAllowed => CheckError::PortNotAllowed,
+            Self::Connect(_) => CheckError::Connect,
+            Self::Tls(_) => CheckError::Tls,
+            Self::Timeout => CheckError::Timeout,
+            Self::TooManyRedirects => CheckError::TooManyRedirects,
+            Self::InvalidRedirect => CheckError::InvalidRedirect,
+            Self::Answer(_) | Self::InvalidUrl => CheckError::Other,
         }
     }
 

@@ -13,7 +13,7 @@
 //!   ever decompressed.
 //!
 //! `address` knows which addresses are public, `destination` which URLs are fetched, `connection` speaks HTTP, `fetcher` makes
-//! an attempt, `check` repeats it.
+//! an attempt, `check` repeats it, `rounds` takes checks from their queue and stores what they found.
 
 mod address;
 mod check;
@@ -22,6 +22,7 @@ mod destination;
 mod error;
 mod fetcher;
 mod network;
+mod rounds;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -31,3 +32,4 @@ pub use check::Check;
 pub use error::FetchError;
 pub use fetcher::{Fetcher, FetcherError};
 pub use network::{Network, SystemNetwork};
+pub use rounds::Checker;

@@ -2,8 +2,11 @@
 
 use std::{process::ExitCode, time::Duration};
 
-use linklet_lambda::{StartError, config};
-use linklet_watch_check::{Fetcher, Reach};
+use aws_sdk_dynamodb::Client as DynamoDb;
+use aws_sdk_sqs::Client as Sqs;
+use linklet_dynamodb::WatchTable;
+use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
+use linklet_watch_check::{Checker, Fetcher, Reach};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -11,8 +14,14 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
+    let (table, dead_letters) = (config::required("WATCH_TABLE")?, config::required("CHECKS_DLQ_URL")?);
     let timeout = Duration::from_secs(config::parsed("HTTP_TIMEOUT_SECONDS")?);
-    let _fetcher = Fetcher::new(Reach::from_env()?, timeout)?;
-    // No queue brings targets yet, and nothing is deployed that would start this function.
-    Err("there is no queue of targets to check".into())
+    let fetcher = Fetcher::new(Reach::from_env()?, timeout)?;
+    let aws = aws::load().await;
+    batch::run(Checker {
+        fetcher,
+        targets: WatchTable::new(DynamoDb::new(&aws), table),
+        dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters),
+    })
+    .await
 }

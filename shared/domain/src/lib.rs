@@ -55,6 +55,6 @@ pub use throttle::{Allowance, LimitedRoute, RateLimit, Refusal, ThrottleSubject,
 pub use timestamp::{Day, Timestamp};
 pub use validated::Invalid;
 pub use watch::{
-    CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, PageToken, Phase, Round, Shard, Target,
-    TargetId, TargetStatus, next_status,
+    CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, PageToken, Phase, PlannedCheck,
+    PlannedRound, Round, Shard, Target, TargetId, TargetStatus, next_status,
 };

@@ -43,5 +43,5 @@ async fn check(internet: &Internet, text: &str) -> Check {
 
 /// The status, or the class of the error.
 fn outcome(check: &Check) -> Result<u16, &'static str> {
-    check.outcome.as_ref().map(|status| status.as_u16()).map_err(crate::FetchError::class)
+    check.outcome.as_ref().map(|status| status.as_u16()).map_err(|error| error.class().as_str())
 }

@@ -3,6 +3,7 @@
 mod canonical_url;
 mod check;
 mod page_token;
+mod plan;
 mod rounds;
 mod target;
 
@@ -10,6 +11,7 @@ pub use self::{
     canonical_url::{CanonicalUrl, Host},
     check::{CheckError, CheckOutcome, CheckResult, next_status},
     page_token::PageToken,
+    plan::{PlannedCheck, PlannedRound},
     rounds::{CheckInterval, Phase, Round, Shard},
     target::{Target, TargetId, TargetStatus},
 };

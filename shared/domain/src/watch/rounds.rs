@@ -5,6 +5,7 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::TargetId;
@@ -45,7 +46,8 @@ impl fmt::Display for Shard {
 }
 
 /// A third of the interval, 0–2: checks are spread over it instead of starting all at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
 pub struct Phase(u8);
 
 impl Phase {
@@ -79,9 +81,24 @@ impl Phase {
     }
 }
 
+impl TryFrom<u8> for Phase {
+    type Error = Invalid;
+
+    fn try_from(number: u8) -> Result<Self, Self::Error> {
+        Self::new(number)
+    }
+}
+
+impl From<Phase> for u8 {
+    fn from(phase: Phase) -> Self {
+        phase.0
+    }
+}
+
 /// How often each target is checked: every 10, 15, 20, 30 or 60 seconds. Each of them divides a minute, which is how often the
 /// scheduler calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
 pub struct CheckInterval(u8);
 
 impl CheckInterval {
@@ -123,6 +140,20 @@ impl CheckInterval {
                 Round { phase, slot: minute.plus(Duration::from_secs(start.into())) }
             })
         })
+    }
+}
+
+impl TryFrom<u8> for CheckInterval {
+    type Error = Invalid;
+
+    fn try_from(seconds: u8) -> Result<Self, Self::Error> {
+        Self::from_seconds(seconds)
+    }
+}
+
+impl From<CheckInterval> for u8 {
+    fn from(interval: CheckInterval) -> Self {
+        interval.0
     }
 }
 
