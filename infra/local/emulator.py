@@ -69,13 +69,13 @@ def keep_alarms_on_metric_math() -> None:
 def work_on_several_groups_at_once() -> None:
     """The emulator gives a FIFO queue's consumer one batch at a time, since a batch may have messages of several groups. AWS
     works on as many groups at once as MaximumConcurrency allows. With batches of one message the emulator can, too: its
-    queue holds back the other messages of a group that somebody works on."""
+    queue holds back the other messages of a group that somebody works on. (A limit that is a parameter arrives as text.)"""
     concurrency = lambda_svc._sqs_esm_concurrency
 
     def concurrency_of_groups(
         source: dict[str, Any], function: dict[str, Any], config: dict[str, Any], queue: dict[str, Any] | None = None
     ) -> int:
-        return concurrency(source, function, config, None if source.get("BatchSize") == 1 else queue)
+        return int(concurrency(source, function, config, None if source.get("BatchSize") == 1 else queue))
 
     lambda_svc._sqs_esm_concurrency = concurrency_of_groups
 
