@@ -14,4 +14,5 @@ mod limits;
 mod links;
 mod main_path;
 mod targets;
+mod watch;
 mod workspace;

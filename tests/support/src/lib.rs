@@ -28,6 +28,7 @@ mod logs;
 mod notifiers;
 mod queues;
 mod secrets;
+mod site;
 mod template;
 
 pub use broken::BrokenDynamoDb;
@@ -42,6 +43,7 @@ pub use logs::CapturedLogs;
 pub use notifiers::FakeNotifiers;
 pub use queues::{FakeQueues, Outage};
 pub use secrets::FakeSecret;
+pub use site::{Crowd, Manner, Site};
 pub use template::{Route, Template};
 
 /// Runs a server on a thread with a runtime of its own, so that a test that blocks can't starve it, and returns its address.
