@@ -1,6 +1,6 @@
 //! From the scheduler's call to the result of a check.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
 use linklet_domain::{
     CheckError, CheckInterval, CheckOutcome, CheckResult, Phase, PlannedCheck, PlannedRound, Target, TargetStatus,
@@ -472,4 +472,23 @@ async fn a_message_that_is_no_check_is_parked_in_a_group_of_its_own() {
     let parked = watched.queues.messages("checks-dlq.fifo");
     assert_eq!((&parked[0]["MessageGroupId"], &parked[1]["MessageGroupId"]), (&Value::from("0"), &Value::from("1")));
     assert!(parked.iter().all(|message| message["MessageDeduplicationId"] == message["MessageGroupId"]));
+}
+
+fn sample<T: serde::de::DeserializeOwned>(function: &str, name: &str) -> T {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../functions/{function}/events/{name}.json"));
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// They are of a time that is over, so nothing is sent; but they are understood.
+#[tokio::test]
+async fn the_sample_events_are_understood() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let (dispatch, checker) = (dispatch(&db, &queues, 8), checker(db.watch(), &queues, Reach::Public));
+
+    tick(&queues, 15).run(sample("watch-tick", "call")).await.unwrap();
+    let (_, round) = metrics::observe(dispatch.consume(sample("watch-dispatch", "round"))).await;
+    let (_, check) = metrics::observe(checker.consume(sample("watch-check", "check"))).await;
+
+    assert_eq!((round.get(Metric::RoundsCut), check.get(Metric::ChecksSkipped)), (1.0, 1.0));
+    assert!(queues.bodies("rounds-dlq").is_empty() && queues.bodies("checks-dlq.fifo").is_empty());
 }
