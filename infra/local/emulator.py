@@ -1,4 +1,4 @@
-"""Starts the AWS emulator, closer to AWS in four places where the difference would hide or invent an error of ours.
+"""Starts the AWS emulator, closer to AWS in six places where the difference would hide or invent an error of ours.
 
 Written for the version pinned in infra/requirements/emulator.txt, whose parts it names; `linklet.py` runs it with the
 emulator's own Python. If an update of the emulator renames one of them, this fails at once instead of doing nothing.
@@ -6,11 +6,12 @@ emulator's own Python. If an update of the emulator renames one of them, this fa
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from ministack import app
 from ministack.core import iam_actions
-from ministack.services import lambda_svc
+from ministack.services import eventbridge, lambda_svc
 from ministack.services.cloudformation import provisioners
 
 
@@ -65,8 +66,39 @@ def keep_alarms_on_metric_math() -> None:
     provisioners._cw_metric_alarm_record = record_without_math
 
 
+def work_on_several_groups_at_once() -> None:
+    """The emulator gives a FIFO queue's consumer one batch at a time, since a batch may have messages of several groups. AWS
+    works on as many groups at once as MaximumConcurrency allows. With batches of one message the emulator can, too: its
+    queue holds back the other messages of a group that somebody works on. (A limit that is a parameter arrives as text.)"""
+    concurrency = lambda_svc._sqs_esm_concurrency
+
+    def concurrency_of_groups(
+        source: dict[str, Any], function: dict[str, Any], config: dict[str, Any], queue: dict[str, Any] | None = None
+    ) -> int:
+        return int(concurrency(source, function, config, None if source.get("BatchSize") == 1 else queue))
+
+    lambda_svc._sqs_esm_concurrency = concurrency_of_groups
+
+
+def tell_the_scheduled_time() -> None:
+    """The Scheduler replaces a placeholder in a target's input by the time that a call is meant for. The emulator calls some
+    seconds later than that and leaves the placeholder alone."""
+    placeholder = "<aws.scheduler.scheduled-time>"
+    invoke = eventbridge._invoke_target
+
+    def invoke_with_time(target: dict[str, Any], event: dict[str, Any], *rest: Any) -> None:
+        if event.get("Source") == "aws.scheduler" and placeholder in target.get("Input", ""):
+            minute = datetime.fromtimestamp(event["Time"] // 60 * 60, UTC)
+            target = target | {"Input": target["Input"].replace(placeholder, f"{minute:%Y-%m-%dT%H:%M:%SZ}")}
+        invoke(target, event, *rest)
+
+    eventbridge._invoke_target = invoke_with_time
+
+
 if __name__ == "__main__":
     retry_partly_failed_stream_batches()
     name_actions_as_iam_does()
     keep_alarms_on_metric_math()
+    work_on_several_groups_at_once()
+    tell_the_scheduled_time()
     app.main()

@@ -1,4 +1,4 @@
-//! Tells people about their links.
+//! Tells people about their links and monitored URLs.
 //!
 //! An event makes one notification however often it is delivered, since the event is the row's key. The row remembers how
 //! far delivery has come, so a retry repeats only the step that failed. What fails to the end stands as failed in the list
@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, error::Error, time::Instant};
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
-use linklet_domain::{Event, EventDetail, EventId, Notification, Timestamp};
+use linklet_domain::{EmailAddress, Event, EventDetail, EventId, Notification, Timestamp, UserId};
 use linklet_dynamodb::{NotificationsTable, RepositoryError};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue, Received, Unreadable},
@@ -47,7 +47,7 @@ pub enum DeliveryError {
     /// SES failed.
     #[error("the notification could not be mailed")]
     Mail(#[source] Box<dyn Error + Send + Sync>),
-    /// The event that tells the address, the owner's first `url.created`, has not come by yet.
+    /// No event that tells the address, such as the owner's first `url.created`, has come by yet.
     #[error("the owner's mail address is not known yet")]
     UnknownAddress,
 }
@@ -63,6 +63,24 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Notify {
         batch::log(records, failed.len(), started);
         batch::failures(failed)
     }
+}
+
+/// Where a person gets mail, as an event says, and when that was known.
+struct ToldAddress<'e> {
+    user: &'e UserId,
+    email: &'e EmailAddress,
+    as_of: Timestamp,
+}
+
+fn told_address(event: &Event) -> Option<ToldAddress<'_>> {
+    let (user, email, as_of) = match &event.detail {
+        EventDetail::UrlCreated(created) => (&created.user_id, &created.user_email, event.occurred_at),
+        // As old as the target, which may be older than any link: such an address is taken where there is no other.
+        EventDetail::TargetDown(down) => (&down.user_id, &down.user_email, Timestamp::EPOCH),
+        EventDetail::TargetUp(up) => (&up.user_id, &up.user_email, Timestamp::EPOCH),
+        _ => return None,
+    };
+    Some(ToldAddress { user, email, as_of })
 }
 
 /// How many events are told at a time, so that a slow mail service can't make a batch outlive the function.
@@ -123,8 +141,8 @@ impl Notify {
     }
 
     async fn deliver(&self, event: &Event, notification: &Notification) -> Result<(), DeliveryError> {
-        if let EventDetail::UrlCreated(created) = &event.detail {
-            self.notifications.remember_owner(&created.user_id, &created.user_email, event.occurred_at).await?;
+        if let Some(told) = told_address(event) {
+            self.notifications.remember_owner(told.user, told.email, told.as_of).await?;
         }
         let delivery = self.notifications.open(notification).await?;
         if delivery.complete {

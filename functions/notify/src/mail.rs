@@ -44,6 +44,8 @@ fn subject(event_type: &str) -> &'static str {
         "url.created" => "Your short link is ready",
         "url.deleted" => "Your short link was deleted",
         "milestone.reached" => "Your short link reached a milestone",
+        "target.down" => "A monitored URL is down",
+        "target.up" => "A monitored URL is up again",
         _ => "News about your short link",
     }
 }

@@ -46,7 +46,9 @@ fn queues(event: &EventDetail) -> &'static [Queue] {
         EventDetail::UrlCreated(_)
         | EventDetail::UrlDeleted(_)
         | EventDetail::UrlExpired(_)
-        | EventDetail::MilestoneReached(_) => &[Queue::Notify],
+        | EventDetail::MilestoneReached(_)
+        | EventDetail::TargetDown(_)
+        | EventDetail::TargetUp(_) => &[Queue::Notify],
     }
 }
 

@@ -4,7 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CorrelationId, EmailAddress, EventId, ShortCode, TargetUrl, Timestamp, UserId, Visitor, WorkspaceId};
+use crate::{
+    CheckError, CorrelationId, EmailAddress, EventId, ShortCode, TargetId, TargetUrl, Timestamp, UserId, Visitor,
+    WorkspaceId,
+};
 
 /// Something that has happened, because the table write behind it has committed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +34,8 @@ impl Event {
             EventDetail::UrlExpired(_) => "url.expired",
             EventDetail::UrlPurged(_) => "url.purged",
             EventDetail::MilestoneReached(_) => "milestone.reached",
+            EventDetail::TargetDown(_) => "target.down",
+            EventDetail::TargetUp(_) => "target.up",
         }
     }
 }
@@ -57,6 +62,12 @@ pub enum EventDetail {
     /// A link has reached a round number of clicks.
     #[serde(rename = "milestone.reached")]
     MilestoneReached(MilestoneReached),
+    /// A monitored URL doesn't answer any more.
+    #[serde(rename = "target.down")]
+    TargetDown(TargetDown),
+    /// A monitored URL answers again.
+    #[serde(rename = "target.up")]
+    TargetUp(TargetUp),
 }
 
 /// A link was created.
@@ -70,7 +81,7 @@ pub struct UrlCreated {
     pub workspace_id: WorkspaceId,
     /// Who created it.
     pub user_id: UserId,
-    /// Where its creator gets mail. No other event repeats it.
+    /// Where its creator gets mail. No other event of a link repeats it.
     pub user_email: EmailAddress,
     /// When it will stop to redirect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,6 +152,44 @@ pub struct MilestoneReached {
     pub milestone: u64,
 }
 
+/// A monitored URL has failed twice in a row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetDown {
+    /// The target.
+    pub target_id: TargetId,
+    /// What is monitored.
+    pub url: TargetUrl,
+    /// Whose target it is.
+    pub workspace_id: WorkspaceId,
+    /// Who registered it and is told.
+    pub user_id: UserId,
+    /// Where they get mail: whoever has no link has no other event that says so.
+    pub user_email: EmailAddress,
+    /// The status of the last answer, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_code: Option<u16>,
+    /// Why there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<CheckError>,
+}
+
+/// A monitored URL that was down has answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetUp {
+    /// The target.
+    pub target_id: TargetId,
+    /// What is monitored.
+    pub url: TargetUrl,
+    /// Whose target it is.
+    pub workspace_id: WorkspaceId,
+    /// Who registered it and is told.
+    pub user_id: UserId,
+    /// Where they get mail.
+    pub user_email: EmailAddress,
+    /// When it was found down.
+    pub down_since: Timestamp,
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -178,6 +227,34 @@ mod tests {
         );
         assert_eq!(on_the_wire["event_type"], event.event_type());
         assert_eq!(serde_json::from_value::<Event>(on_the_wire).unwrap(), event);
+    }
+
+    #[test]
+    fn a_targets_event_says_what_is_wrong_and_nothing_that_is_not() {
+        let event = |status_code, error| Event {
+            event_id: EventId::generate(),
+            occurred_at: Timestamp::now(),
+            correlation_id: CorrelationId::generate(),
+            detail: EventDetail::TargetDown(TargetDown {
+                target_id: TargetId::numbered(7),
+                url: TargetUrl::parse("https://example.com/a").unwrap(),
+                workspace_id: WorkspaceId::generate(),
+                user_id: UserId::generate(),
+                user_email: EmailAddress::parse("ada@example.com").unwrap(),
+                status_code,
+                error,
+            }),
+        };
+        let timeout = event(None, Some(CheckError::Timeout));
+
+        let on_the_wire = serde_json::to_value(&timeout).unwrap();
+
+        assert_eq!(on_the_wire["event_type"], timeout.event_type());
+        assert_eq!(on_the_wire["error"], "timeout");
+        assert_eq!(on_the_wire.get("status_code"), None);
+        assert_eq!(serde_json::from_value::<Event>(on_the_wire).unwrap(), timeout);
+        let broken = serde_json::to_value(event(Some(503), None)).unwrap();
+        assert_eq!((&broken["status_code"], broken.get("error")), (&json!(503), None));
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod target_url;
 mod throttle;
 mod timestamp;
 mod validated;
+mod watch;
 
 pub use account::{
     Account, EmailAddress, Member, Membership, Password, Role, Workspace, WorkspaceName, WorkspacePatch,
@@ -33,7 +34,10 @@ pub use audience::{Audience, Client, Device};
 pub use base62::ALPHABET;
 pub use click::{Click, CountryCode, IpHash, Salt, Visitor};
 pub use correlation_id::CorrelationId;
-pub use event::{Event, EventDetail, MilestoneReached, UrlClicked, UrlCreated, UrlDeleted, UrlExpired, UrlPurged};
+pub use event::{
+    Event, EventDetail, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted, UrlExpired,
+    UrlPurged,
+};
 pub use idempotency_key::IdempotencyKey;
 pub use ids::{EventId, UserId, WorkspaceId};
 pub use link::{Link, LinkPatch, LinkState, LinkStatus, Record, RedirectTarget, Tombstone};
@@ -50,3 +54,7 @@ pub use target_url::TargetUrl;
 pub use throttle::{Allowance, LimitedRoute, RateLimit, Refusal, ThrottleSubject, Window};
 pub use timestamp::{Day, Timestamp};
 pub use validated::Invalid;
+pub use watch::{
+    CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, PageToken, Phase, PlannedCheck,
+    PlannedRound, Round, Shard, Target, TargetId, TargetStatus, next_status,
+};

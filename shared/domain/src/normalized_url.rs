@@ -23,11 +23,7 @@ impl NormalizedUrl {
     /// Normalises a URL.
     #[must_use]
     pub fn of(target: &TargetUrl) -> Self {
-        // Parsing lower-cases, drops the default port and turns the host into ASCII. A target has been parsed before.
-        let Ok(mut url) = Url::parse(target.as_str()) else { return Self(target.as_str().to_owned()) };
-        url.set_fragment(None);
-        let path = url.path().trim_end_matches('/').to_owned();
-        url.set_path(&path);
+        let Some(mut url) = plain(target) else { return Self(target.as_str().to_owned()) };
         let query = url.query().map(normal_query);
         url.set_query(query.flatten().as_deref());
         Self(url.into())
@@ -50,6 +46,17 @@ impl fmt::Display for NormalizedUrl {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
     }
+}
+
+/// The URL without what never names another resource: scheme and host are lower case, the host in its ASCII form; default port,
+/// fragment and trailing slashes of a non-empty path are gone. `None` can't happen, since a target has been parsed before.
+pub(crate) fn plain(target: &TargetUrl) -> Option<Url> {
+    // Parsing lower-cases, drops the default port and turns the host into ASCII.
+    let mut url = Url::parse(target.as_str()).ok()?;
+    url.set_fragment(None);
+    let path = url.path().trim_end_matches('/').to_owned();
+    url.set_path(&path);
+    Some(url)
 }
 
 /// The query without tracking parameters and sorted by name, or `None` if nothing else was in it.

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{CorrelationId, Event, EventDetail, EventId, Timestamp, UserId};
+use crate::{CorrelationId, Event, EventDetail, EventId, TargetDown, Timestamp, UserId};
 
-/// A message to a person about one of their links.
+/// A message to a person about one of their links or monitored URLs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notification {
     /// The event that it tells about; one event never makes two notifications.
@@ -75,7 +75,19 @@ pub fn describe(detail: &EventDetail) -> Option<(&UserId, String)> {
             &reached.user_id,
             format!("Your short link {} has reached {} clicks.", reached.short_code, grouped(reached.milestone)),
         )),
+        EventDetail::TargetDown(down) => Some((&down.user_id, format!("{} is down: {}.", down.url, reason(down)))),
+        EventDetail::TargetUp(up) => {
+            Some((&up.user_id, format!("{} is up again. It was down since {}.", up.url, up.down_since)))
+        }
         EventDetail::UrlClicked(_) => None,
+    }
+}
+
+fn reason(down: &TargetDown) -> String {
+    match (down.error, down.status_code) {
+        (Some(error), _) => error.describe().to_owned(),
+        (None, Some(status_code)) => format!("it answered {status_code}"),
+        (None, None) => "it failed twice in a row".to_owned(),
     }
 }
 
@@ -94,7 +106,8 @@ fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::grouped;
+    use super::*;
+    use crate::{CheckError, EmailAddress, TargetId, TargetUp, TargetUrl, WorkspaceId};
 
     #[test]
     fn thousands_are_grouped() {
@@ -102,5 +115,44 @@ mod tests {
         assert_eq!(grouped(100), "100");
         assert_eq!(grouped(1_000), "1,000");
         assert_eq!(grouped(10_000_000), "10,000,000");
+    }
+
+    #[test]
+    fn a_target_that_is_down_says_why() {
+        let sentence = |status_code, error| {
+            let down = EventDetail::TargetDown(TargetDown {
+                target_id: TargetId::numbered(7),
+                url: TargetUrl::parse("https://example.com/a").unwrap(),
+                workspace_id: WorkspaceId::generate(),
+                user_id: UserId::generate(),
+                user_email: EmailAddress::parse("ada@example.com").unwrap(),
+                status_code,
+                error,
+            });
+            describe(&down).unwrap().1
+        };
+
+        assert_eq!(sentence(Some(503), None), "https://example.com/a is down: it answered 503.");
+        assert_eq!(
+            sentence(None, Some(CheckError::Timeout)),
+            "https://example.com/a is down: it did not answer in time."
+        );
+    }
+
+    #[test]
+    fn a_target_that_is_up_again_says_since_when_it_was_down() {
+        let up = EventDetail::TargetUp(TargetUp {
+            target_id: TargetId::numbered(7),
+            url: TargetUrl::parse("https://example.com/a").unwrap(),
+            workspace_id: WorkspaceId::generate(),
+            user_id: UserId::generate(),
+            user_email: EmailAddress::parse("ada@example.com").unwrap(),
+            down_since: Timestamp::parse("2026-03-02T14:05:09Z").unwrap(),
+        });
+
+        assert_eq!(
+            describe(&up).unwrap().1,
+            "https://example.com/a is up again. It was down since 2026-03-02T14:05:09.000Z."
+        );
     }
 }

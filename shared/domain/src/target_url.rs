@@ -5,7 +5,7 @@ use url::Url;
 
 use crate::{Invalid, validated::string_newtype};
 
-/// Where a short link leads: an http or https URL, kept exactly as it was given.
+/// Where a short link leads, or what is monitored: an http or https URL, kept exactly as it was given.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TargetUrl(String);

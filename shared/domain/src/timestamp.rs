@@ -14,6 +14,9 @@ use crate::Invalid;
 pub struct Timestamp(OffsetDateTime);
 
 impl Timestamp {
+    /// 1970-01-01T00:00:00Z.
+    pub const EPOCH: Self = Self(OffsetDateTime::UNIX_EPOCH);
+
     /// The current time.
     #[must_use]
     pub fn now() -> Self {

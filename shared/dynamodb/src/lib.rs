@@ -12,7 +12,9 @@ mod notifications;
 mod stats;
 pub mod stream;
 mod throttle;
+mod transaction;
 mod users;
+mod watch;
 
 pub use clicks::{ClicksTable, Purged};
 pub use cursor::{Cursor, Page};
@@ -24,4 +26,7 @@ pub use throttle::{CountOutcome, ThrottleTable};
 pub use users::{
     ApiKeysTable, CreateKeyOutcome, MemberOutcome, RegisterOutcome, Registration, RevokeOutcome, UsersTable,
     WorkspaceOutcome,
+};
+pub use watch::{
+    DeleteTargetOutcome, DueTarget, ListedTarget, Registered, RoundOutcome, RoundRecord, TargetPage, WatchTable,
 };

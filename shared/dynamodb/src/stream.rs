@@ -11,6 +11,7 @@ use crate::{
     item::Key,
     links::item::{LINK_PREFIX, LinkItem, TOMBSTONE, TombstoneItem},
     stats::{MILESTONE_PREFIX, MilestoneItem},
+    watch::item::{TARGET_PREFIX, TargetItem},
 };
 
 /// Why a record yields no event although it should. Retrying can't help.
@@ -65,6 +66,10 @@ pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
             let item: LinkItem = image(&change.old_image)?;
             let correlation_id = item.correlation_id.clone();
             Ok(Change::Expired(Box::new(item.into_link()), correlation_id))
+        }
+        "MODIFY" if pk.starts_with(TARGET_PREFIX) => {
+            let event = image::<TargetItem>(&change.new_image)?.changed_event(&image(&change.old_image)?);
+            Ok(event.map_or(Change::None, Change::Event))
         }
         "INSERT" if pk.starts_with("CLICK#") => {
             Ok(Change::Event(image::<ClickItem>(&change.new_image)?.clicked_event()?))

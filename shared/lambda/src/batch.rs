@@ -22,15 +22,15 @@ use crate::{
     telemetry::chain,
 };
 
-/// A message that could be read.
+/// A message that could be read, by default an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Received {
+pub struct Received<T = Event> {
     /// How SQS knows it.
     pub message_id: String,
     /// How often it has been delivered, this time included.
     pub receive_count: u32,
     /// What it says.
-    pub event: Event,
+    pub event: T,
 }
 
 /// A message that could not be read and never will be.
@@ -46,7 +46,7 @@ pub struct Unreadable {
 
 /// Sorts a batch into what can be read and what can't.
 #[must_use]
-pub fn read(batch: SqsEvent) -> (Vec<Received>, Vec<Unreadable>) {
+pub fn read<T: DeserializeOwned>(batch: SqsEvent) -> (Vec<Received<T>>, Vec<Unreadable>) {
     let mut readable = Vec::with_capacity(batch.records.len());
     let mut unreadable = Vec::new();
     for message in batch.records {
@@ -58,7 +58,7 @@ pub fn read(batch: SqsEvent) -> (Vec<Received>, Vec<Unreadable>) {
     (readable, unreadable)
 }
 
-fn read_message(message: SqsMessage) -> Result<Received, Unreadable> {
+fn read_message<T: DeserializeOwned>(message: SqsMessage) -> Result<Received<T>, Unreadable> {
     let message_id = message.message_id.unwrap_or_default();
     let body = message.body.unwrap_or_default();
     let receive_count = message.attributes.get("ApproximateReceiveCount").and_then(|count| count.parse().ok());
@@ -112,9 +112,12 @@ impl DeadLetterQueue {
     /// Parks one body with the reason, and says whether that worked. The log never shows the body.
     pub async fn park(&self, body: &str, reason: &str, message_id: &str) -> bool {
         let attribute = MessageAttributeValue::builder().data_type("String").string_value(reason).build();
+        // A FIFO queue's name ends so, and wants every message in a group. No two of ours have to wait for each other.
+        let group = self.url.ends_with(".fifo").then(|| message_id.to_owned());
         let sent = match attribute {
             Ok(attribute) => {
                 let message = self.client.send_message().queue_url(&self.url).message_body(sendable(body));
+                let message = message.set_message_group_id(group.clone()).set_message_deduplication_id(group);
                 message.message_attributes("reason", attribute).send().await.map(|_| ()).map_err(|error| chain(&error))
             }
             Err(error) => Err(chain(&error)),

@@ -3,7 +3,8 @@
 //! - [`http`]: requests, answers, problem documents, and the loop of a function behind API Gateway
 //! - [`identity`]: tokens, API keys, and the [`identity::Caller`] that no protected handler works without
 //! - [`batch`]: the loop of a consumer, batch item failures, and the dead-letter queue for unreadable messages
-//! - [`publisher`]: sending events to a queue
+//! - [`publisher`]: sending events and other messages to a queue
+//! - [`schedule`]: the loop of a function that the scheduler calls
 //! - [`link_view`]: a link as the API shows it
 //! - [`metrics`]: what is counted on the way
 //! - [`breaker`]: what keeps requests from waiting for tables that don't answer
@@ -19,6 +20,7 @@ pub mod identity;
 pub mod link_view;
 pub mod metrics;
 pub mod publisher;
+pub mod schedule;
 pub mod secrets;
 pub mod telemetry;
 pub mod throttle;

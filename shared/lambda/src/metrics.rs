@@ -45,11 +45,21 @@ pub enum Metric {
     ThrottleUnavailable,
     /// Times that the circuit breaker opened, or stayed open after a probe.
     BreakerOpened,
+    /// Monitored URLs that were checked.
+    Checks,
+    /// Of these, the ones that gave no good answer.
+    ChecksFailed,
+    /// Checks that were left out because they could not begin before the next one of their target.
+    ChecksSkipped,
+    /// Checks whose result could not be stored.
+    ChecksLost,
+    /// Rounds that left targets out: there was no room for more checks, or the round itself came too late.
+    RoundsCut,
 }
 
 impl Metric {
     /// All there are.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 21] = [
         Self::Requests,
         Self::Latency,
         Self::Errors,
@@ -66,6 +76,11 @@ impl Metric {
         Self::MailsFailed,
         Self::ThrottleUnavailable,
         Self::BreakerOpened,
+        Self::Checks,
+        Self::ChecksFailed,
+        Self::ChecksSkipped,
+        Self::ChecksLost,
+        Self::RoundsCut,
     ];
 
     /// Its name in CloudWatch.

@@ -14,4 +14,6 @@ mod limits;
 mod links;
 mod logs;
 mod main_path;
+mod targets;
+mod watch;
 mod workspace;

@@ -22,6 +22,7 @@ use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{Answer, FakeQueues, RequestBuilder, TestDynamoDb, issuer, tokens};
 use linklet_user_agents::Classifier;
+use linklet_watch::Watch;
 
 pub fn salt() -> Salt {
     Salt::parse(&"salt".repeat(8)).unwrap()
@@ -101,6 +102,10 @@ pub fn stats(db: &TestDynamoDb) -> Stats {
     Stats { authenticator: db.authenticator(), stats: db.stats(), clicks: db.clicks(), links: db.links() }
 }
 
+pub fn watch(db: &TestDynamoDb) -> Watch {
+    Watch { authenticator: db.authenticator(), targets: db.watch(), short_urls: ShortUrls::new(None) }
+}
+
 /// Hands a request to a function of the template, by its folder's name, in a new execution environment.
 pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) -> Answer {
     let (authenticator, short_urls) = (db.authenticator(), ShortUrls::new(None));
@@ -124,6 +129,7 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
             request.send_to(&linklet_notifications::Notifications { tokens: tokens(), notifications }).await
         }
         "account" => request.send_to(&linklet_account::Account::new(tokens(), db.users())).await,
+        "watch" => request.send_to(&watch(db)).await,
         unknown => panic!("template.yaml has a function that this test doesn't know: {unknown}"),
     }
 }

@@ -1,7 +1,7 @@
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
     ApiKey, ApiKeySecret, CorrelationId, EmailAddress, Event, EventDetail, EventId, IpHash, KeyName, Link, LinkState,
-    Salt, Scopes, ShortCode, TargetUrl, Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
+    Salt, Scopes, ShortCode, Target, TargetUrl, Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
 };
 use serde_json::{Value, json};
 
@@ -140,6 +140,62 @@ impl ApiKeyBuilder {
     #[must_use]
     pub fn build(self) -> ApiKey {
         self.0
+    }
+}
+
+/// Builds a monitored URL; what a test doesn't say is some valid value.
+#[derive(Debug, Clone)]
+pub struct TargetBuilder {
+    url: TargetUrl,
+    workspace: WorkspaceId,
+    owner: UserId,
+    created_at: Timestamp,
+}
+
+impl TargetBuilder {
+    /// A target with this URL.
+    ///
+    /// # Panics
+    /// When it is no URL.
+    #[must_use]
+    pub fn new(url: &str) -> Self {
+        Self {
+            url: TargetUrl::parse(url).expect("a URL"),
+            workspace: WorkspaceId::generate(),
+            owner: UserId::generate(),
+            created_at: Timestamp::now(),
+        }
+    }
+
+    /// Belonging to this workspace.
+    #[must_use]
+    pub fn in_workspace(mut self, workspace: &WorkspaceId) -> Self {
+        self.workspace = workspace.clone();
+        self
+    }
+
+    /// Registered by this person.
+    #[must_use]
+    pub fn owned_by(mut self, owner: &UserId) -> Self {
+        self.owner = owner.clone();
+        self
+    }
+
+    /// Registered at this time.
+    #[must_use]
+    pub fn created_at(mut self, at: Timestamp) -> Self {
+        self.created_at = at;
+        self
+    }
+
+    /// The target, not registered and not watched by anybody yet.
+    ///
+    /// # Panics
+    /// When its URL is too long for a target.
+    #[must_use]
+    pub fn build(self) -> Target {
+        let email = EmailAddress::parse("ada@example.com").expect("an address");
+        Target::new(self.url, self.workspace, self.owner, email, self.created_at).expect("a target")
     }
 }
 

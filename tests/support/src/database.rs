@@ -5,12 +5,12 @@ use aws_sdk_dynamodb::{
 };
 use dynoxide::{Database, types::AttributeValue};
 use linklet_domain::{
-    Account, ApiKey, CorrelationId, EmailAddress, Link, Membership, Record, Role, Timestamp, UserId, WorkspaceId,
-    WorkspaceName, WorkspaceSlug,
+    Account, ApiKey, CorrelationId, EmailAddress, Link, Membership, Record, Role, Target, Timestamp, UserId,
+    WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
     ApiKeysTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, LinksTable, NotificationsTable,
-    RegisterOutcome, Registration, StatsTable, ThrottleTable, UsersTable,
+    RegisterOutcome, Registration, StatsTable, ThrottleTable, UsersTable, WatchTable,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -130,6 +130,12 @@ impl TestDynamoDb {
         ThrottleTable::new(self.client(), "ThrottleTable")
     }
 
+    /// The table of monitored URLs.
+    #[must_use]
+    pub fn watch(&self) -> WatchTable {
+        WatchTable::new(self.client(), "WatchTable")
+    }
+
     /// Stores a link as it is.
     ///
     /// # Panics
@@ -172,6 +178,17 @@ impl TestDynamoDb {
     pub async fn store_key(&self, key: &ApiKey) {
         let outcome = self.users().create_key(key).await.expect("a key can be stored");
         assert_eq!(outcome, CreateKeyOutcome::Created);
+    }
+
+    /// Registers a target.
+    ///
+    /// # Panics
+    /// When its URL is registered in its workspace.
+    pub async fn store_target(&self, target: &Target) -> Target {
+        let registered = self.watch().register(target, None, &CorrelationId::generate()).await;
+        let registered = registered.expect("a target can be registered");
+        assert!(registered.is_new, "{} is registered", target.url);
+        registered.target
     }
 
     /// A link that has to be there.

@@ -28,10 +28,13 @@ mod logs;
 mod notifiers;
 mod queues;
 mod secrets;
+mod site;
 mod template;
 
 pub use broken::BrokenDynamoDb;
-pub use builders::{ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, click_event, click_in, event_batch, queue_batch};
+pub use builders::{
+    ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, click_event, click_in, event_batch, queue_batch,
+};
 pub use capacity::{CapacityMeter, Consumption};
 pub use database::{StreamReader, TestDynamoDb};
 pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter};
@@ -40,6 +43,7 @@ pub use logs::CapturedLogs;
 pub use notifiers::FakeNotifiers;
 pub use queues::{FakeQueues, Outage};
 pub use secrets::FakeSecret;
+pub use site::{Crowd, Manner, Site};
 pub use template::{Route, Template};
 
 /// Runs a server on a thread with a runtime of its own, so that a test that blocks can't starve it, and returns its address.

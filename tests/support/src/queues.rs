@@ -26,6 +26,8 @@ pub enum Outage {
     MessagesWith(String),
     /// The same, and it says that it will never take them.
     NeverMessagesWith(String),
+    /// It reports them as failed in the first answer to a call that has any, and takes them later.
+    OnceMessagesWith(String),
 }
 
 /// A stand-in for SQS: takes messages by the protocol of the real one, and fails on demand.
@@ -39,6 +41,8 @@ pub struct FakeQueues {
 #[derive(Default)]
 struct Queues {
     messages: HashMap<String, Vec<Value>>,
+    /// How many messages queues say they have: waiting, and being worked on.
+    counts: HashMap<String, (usize, usize)>,
     outage: Outage,
 }
 
@@ -73,15 +77,23 @@ impl FakeQueues {
         self.lock().outage = outage;
     }
 
+    /// Has a queue say from now on that so many messages wait in it, and that so many are being worked on. Otherwise it says
+    /// that it is empty.
+    pub fn occupy(&self, queue: &str, waiting: usize, in_work: usize) {
+        self.lock().counts.insert(self.url(queue), (waiting, in_work));
+    }
+
+    /// All accepted messages as they were sent, in the order of their arrival.
+    #[must_use]
+    pub fn messages(&self, queue: &str) -> Vec<Value> {
+        self.lock().messages.get(&self.url(queue)).cloned().unwrap_or_default()
+    }
+
     /// The bodies of all accepted messages, in the order of their arrival.
     #[must_use]
     pub fn bodies(&self, queue: &str) -> Vec<String> {
         let text = |message: &Value| message["MessageBody"].as_str().unwrap_or_default().to_owned();
-        self.lock()
-            .messages
-            .get(&self.url(queue))
-            .map(|messages| messages.iter().map(text).collect())
-            .unwrap_or_default()
+        self.messages(queue).iter().map(text).collect()
     }
 
     /// The same, read as JSON.
@@ -111,6 +123,14 @@ async fn accept(
     }
     let queue = request["QueueUrl"].as_str().unwrap_or_default().to_owned();
     let action = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    if action == "AmazonSQS.GetQueueAttributes" {
+        let (waiting, in_work) = queues.counts.get(&queue).copied().unwrap_or_default();
+        let attributes = json!({
+            "ApproximateNumberOfMessages": waiting.to_string(),
+            "ApproximateNumberOfMessagesNotVisible": in_work.to_string(),
+        });
+        return (StatusCode::OK, Json(json!({"Attributes": attributes})));
+    }
     if action == "AmazonSQS.SendMessage" {
         queues.messages.entry(queue).or_default().push(request);
         return (StatusCode::OK, Json(json!({"MessageId": "1", "MD5OfMessageBody": ""})));
@@ -124,7 +144,7 @@ async fn accept(
         let id = entry["Id"].clone();
         let body = entry["MessageBody"].as_str().unwrap_or_default();
         let refused = match &queues.outage {
-            Outage::MessagesWith(text) if body.contains(text) => Some(false),
+            Outage::MessagesWith(text) | Outage::OnceMessagesWith(text) if body.contains(text) => Some(false),
             Outage::NeverMessagesWith(text) if body.contains(text) => Some(true),
             _ => None,
         };
@@ -134,6 +154,9 @@ async fn accept(
             successful.push(json!({"Id": id, "MessageId": "1", "MD5OfMessageBody": ""}));
             queues.messages.entry(queue.clone()).or_default().push(entry);
         }
+    }
+    if !failed.is_empty() && matches!(queues.outage, Outage::OnceMessagesWith(_)) {
+        queues.outage = Outage::None;
     }
     (StatusCode::OK, Json(json!({"Successful": successful, "Failed": failed})))
 }

@@ -19,11 +19,11 @@ use super::{
     item::{
         ApiKeyItem, KEY_PREFIX, LastUse, WorkspaceKeyItem, api_key_key, workspace_api_key_key, workspace_partition,
     },
-    transaction::{Sent, Transaction, settle},
 };
 use crate::{
     RepositoryError,
     item::{Item, Table, from_item, text},
+    transaction::{Sent, Transaction, settle},
 };
 
 /// The rows of UsersTable that let requests in by their keys.

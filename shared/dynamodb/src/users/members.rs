@@ -16,11 +16,11 @@ use super::{
         MEMBER_PREFIX, MemberItem, WorkspaceMemberItem, member_key, workspace_key, workspace_member_key,
         workspace_partition,
     },
-    transaction::{Sent, Transaction, settle},
 };
 use crate::{
     RepositoryError,
     item::{Key, from_item, number, text},
+    transaction::{Sent, Transaction, settle},
 };
 
 /// What came of changing a membership.

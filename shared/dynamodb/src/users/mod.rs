@@ -3,18 +3,14 @@
 mod item;
 mod keys;
 mod members;
-mod transaction;
 mod workspace;
 
 use aws_sdk_dynamodb::Client;
 use linklet_domain::{Account, EmailAddress, Member, Membership, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug};
 
-use self::{
-    item::{
-        EmailItem, MEMBER_PREFIX, MemberItem, SlugItem, USER, UserItem, WorkspaceItem, WorkspaceMemberItem, email_key,
-        slug_key, user_key, user_partition,
-    },
-    transaction::{Sent, Transaction},
+use self::item::{
+    EmailItem, MEMBER_PREFIX, MemberItem, SlugItem, USER, UserItem, WorkspaceItem, WorkspaceMemberItem, email_key,
+    slug_key, user_key, user_partition,
 };
 pub use self::{
     keys::{ApiKeysTable, CreateKeyOutcome, RevokeOutcome},
@@ -24,6 +20,7 @@ pub use self::{
 use crate::{
     RepositoryError,
     item::{Key, Table, from_item, text},
+    transaction::{Sent, Transaction},
 };
 
 /// The table of accounts and workspaces.

@@ -8,9 +8,12 @@ use linklet_domain::{UserId, Workspace, WorkspaceId, WorkspacePatch, WorkspaceSl
 use super::{
     UsersTable,
     item::{SlugItem, WorkspaceItem, slug_key, workspace_key},
+};
+use crate::{
+    RepositoryError,
+    item::text,
     transaction::{Sent, Transaction, settle},
 };
-use crate::{RepositoryError, item::text};
 
 /// What came of changing a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]

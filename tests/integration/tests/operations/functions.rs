@@ -1,4 +1,8 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
 use linklet_test_support::Template;
 use serde_json::{Value, json};
@@ -108,5 +112,42 @@ fn a_gradual_deployment_is_rolled_back_by_alarms_of_this_template() {
         let watching = texts(&function["DeploymentPreference"]["Alarms"]);
         assert!(watching.contains(&"ApiErrorRateAlarm"), "{id}");
         assert!(watching.iter().all(|alarm| alarms.contains(alarm)), "{id}: {watching:?}");
+    }
+}
+
+/// It lets checks reach what only this account can reach.
+#[test]
+fn no_deployed_check_reaches_anything_but_the_internet() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for file in ["template.yaml", "samconfig.toml", "Makefile"] {
+        let text = fs::read_to_string(root.join(file)).unwrap();
+        assert!(!text.contains("LOOPBACK"), "{file}");
+    }
+    let template = Template::load();
+    assert_eq!(template.functions()["WatchCheckFunction"].get("VpcConfig"), None);
+}
+
+#[test]
+fn the_scheduler_may_call_one_function_and_nothing_else() {
+    let template = Template::load();
+
+    let allowed = statements(&template, template.properties("WatchScheduleRole"));
+
+    let expected = json!([{"Effect": "Allow", "Action": "lambda:InvokeFunction", "Resource": "WatchTickFunction.Arn"}]);
+    assert_eq!(Value::from(allowed), expected);
+}
+
+/// A message that comes again while it is still being worked on would be worked on twice.
+#[test]
+fn a_queue_hides_messages_six_times_as_long_as_its_consumer_may_run() {
+    let template = Template::load();
+    let functions = template.functions();
+    let hidden = &template.parameters()["QueueVisibilitySeconds"]["Default"];
+
+    for (id, source) in template.of_type("AWS::Lambda::EventSourceMapping") {
+        let Some(queue) = source["EventSourceArn"].as_str().unwrap().strip_suffix("Queue.Arn") else { continue };
+        assert_eq!(template.properties(&format!("{queue}Queue"))["VisibilityTimeout"], "QueueVisibilitySeconds");
+        let timeout = &functions[source["FunctionName"].as_str().unwrap()]["Timeout"];
+        assert!(hidden.as_u64().unwrap() >= 6 * timeout.as_u64().unwrap(), "{id}");
     }
 }

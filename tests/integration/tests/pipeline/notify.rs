@@ -2,8 +2,8 @@ use std::collections::BTreeSet;
 
 use aws_lambda_events::sqs::SqsBatchResponse;
 use linklet_domain::{
-    CorrelationId, EmailAddress, Event, EventDetail, EventId, MilestoneReached, Notification, NotificationStatus,
-    Timestamp, UrlCreated, UserId, WorkspaceId,
+    CheckError, CorrelationId, EmailAddress, Event, EventDetail, EventId, MilestoneReached, Notification,
+    NotificationStatus, TargetDown, TargetId, Timestamp, UrlCreated, UserId, WorkspaceId,
 };
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
@@ -68,6 +68,23 @@ fn milestone(user: &UserId) -> Event {
     }
 }
 
+fn target_down(user: &UserId, email: &str) -> Event {
+    Event {
+        event_id: EventId::generate(),
+        occurred_at: Timestamp::now(),
+        correlation_id: CorrelationId::generate(),
+        detail: EventDetail::TargetDown(TargetDown {
+            target_id: TargetId::numbered(7),
+            url: "https://example.com/a".parse().unwrap(),
+            workspace_id: WorkspaceId::generate(),
+            user_id: user.clone(),
+            user_email: EmailAddress::parse(email).unwrap(),
+            status_code: None,
+            error: Some(CheckError::Timeout),
+        }),
+    }
+}
+
 fn failed(response: &SqsBatchResponse) -> BTreeSet<String> {
     response.batch_item_failures.iter().map(|failure| failure.item_identifier.clone()).collect()
 }
@@ -93,6 +110,33 @@ async fn an_event_is_stored_published_and_mailed() {
     assert_eq!(mails[0]["FromEmailAddress"], "links@example.com");
     assert_eq!(mails[0]["Destination"]["ToAddresses"][0], "ada@example.com");
     assert_eq!(mails[0]["Content"]["Simple"]["Body"]["Text"]["Data"], stored[0].message);
+}
+
+#[tokio::test]
+async fn whoever_monitors_a_url_is_mailed_without_ever_having_had_a_link() {
+    let (fixture, user) = (Fixture::new(), UserId::generate());
+
+    let response = fixture.notify(true).consume(event_batch(&[target_down(&user, "ada@example.com")])).await;
+
+    assert!(failed(&response).is_empty());
+    let mails = fixture.outside.mails();
+    assert_eq!(mails[0]["Destination"]["ToAddresses"][0], "ada@example.com");
+    assert_eq!(mails[0]["Content"]["Simple"]["Subject"]["Data"], "A monitored URL is down");
+    assert_eq!(
+        mails[0]["Content"]["Simple"]["Body"]["Text"]["Data"],
+        "https://example.com/a is down: it did not answer in time."
+    );
+}
+
+#[tokio::test]
+async fn the_address_that_a_link_told_is_not_replaced_by_the_older_one_of_a_target() {
+    let (fixture, user) = (Fixture::new(), UserId::generate());
+    let notify = fixture.notify(true);
+    notify.consume(event_batch(&[created(&user)])).await;
+
+    notify.consume(event_batch(&[target_down(&user, "old@example.com")])).await;
+
+    assert_eq!(fixture.outside.mails()[1]["Destination"]["ToAddresses"][0], "ada@example.com");
 }
 
 #[tokio::test]

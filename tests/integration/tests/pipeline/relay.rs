@@ -1,8 +1,10 @@
+use std::time::Duration;
+
 use aws_lambda_events::{dynamodb::Event as StreamEvent, streams::DynamoDbEventResponse};
-use linklet_domain::{Click, Link, Record, Timestamp, UserId};
-use linklet_dynamodb::{CreateOutcome, Creation};
+use linklet_domain::{CheckOutcome, CheckResult, Click, Link, Record, TargetId, TargetStatus, Timestamp, UserId};
+use linklet_dynamodb::{CreateOutcome, Creation, RoundRecord};
 use linklet_lambda::batch::Consumer;
-use linklet_test_support::{FakeQueues, LinkBuilder, Outage, TestDynamoDb};
+use linklet_test_support::{FakeQueues, LinkBuilder, Outage, TargetBuilder, TestDynamoDb};
 use serde_json::json;
 
 use crate::fixture::{correlation, relay, visitor};
@@ -71,6 +73,35 @@ async fn a_click_publishes_its_event_without_the_owners_address() {
     assert_eq!(events[0]["correlation_id"], "req-42");
     assert!(!events[0].to_string().contains("ada@example.com"));
     assert!(queues.bodies("notify").is_empty());
+}
+
+#[tokio::test]
+async fn a_target_that_goes_down_and_comes_back_publishes_both_and_nothing_else() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let start = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
+    let target = db.store_target(&TargetBuilder::new("https://example.com/a").created_at(start).build()).await;
+    for (number, status_code) in (0_u32..).zip([200, 503, 503, 503, 200]) {
+        let (slot, known_status) = (start.plus(Duration::from_secs(15) * number), status_of(&db, &target.id).await);
+        let result = CheckResult { checked_at: slot, outcome: CheckOutcome::Answered(status_code), latency_ms: 80 };
+        db.watch().record(RoundRecord { target: &target.id, slot, known_status, result: &result }).await.unwrap();
+    }
+
+    for _ in 0..2 {
+        relay(&db, &queues).consume(db.stream("WatchTable")).await;
+    }
+
+    let events = queues.events("notify");
+    let types: Vec<_> = events.iter().map(|event| event["event_type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["target.down", "target.up", "target.down", "target.up"]);
+    assert_eq!(events[..2], events[2..], "the same at every delivery");
+    assert_eq!((&events[0]["url"], &events[0]["status_code"]), (&json!("https://example.com/a"), &json!(503)));
+    assert_eq!(events[0]["occurred_at"], "2026-03-02T12:00:30.000Z");
+    assert_eq!(events[1]["down_since"], "2026-03-02T12:00:30.000Z");
+    assert!(queues.bodies("analytics").is_empty() && queues.bodies("dlq").is_empty());
+}
+
+async fn status_of(db: &TestDynamoDb, id: &TargetId) -> TargetStatus {
+    db.watch().find(id).await.unwrap().unwrap().status
 }
 
 #[tokio::test]

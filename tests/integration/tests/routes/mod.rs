@@ -18,3 +18,4 @@ mod shorten;
 mod stats;
 mod throttling;
 mod update;
+mod watch;

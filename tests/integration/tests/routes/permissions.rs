@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use linklet_domain::{ApiKeySecret, Member, Role, Timestamp, UserId};
 use linklet_dynamodb::MemberOutcome;
 use linklet_test_support::{
-    ApiKeyBuilder, LinkBuilder, Person, RequestBuilder, Route, Template, TestDynamoDb, token_of,
+    ApiKeyBuilder, LinkBuilder, Person, RequestBuilder, Route, TargetBuilder, Template, TestDynamoDb, token_of,
 };
 use serde_json::{Value, json};
 
@@ -65,6 +65,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
     let follow = || vec![anybody(301), anybody(301), anybody(301), anybody(404)];
     let look_up = || vec![anybody(200), anybody(200), anybody(200), anybody(404)];
     let read = [401, 200, 200, 200, 200, 403, 403, 200];
+    let look_at = || vec![read, read, NOT_OURS, [401, 404, 404, 404, 404, 403, 403, 404]];
     let details = || {
         let own = [401, 200, 200, 200, 403, 403, 200, 200];
         vec![own, own, NOT_OURS, [401, 404, 404, 404, 403, 403, 404, 404]]
@@ -94,7 +95,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("HEAD /{code}", none(), follow()),
         ("GET /api/urls", none(), vec![read]),
         ("GET /api/links", none(), vec![read]),
-        ("GET /api/links/{code}", none(), vec![read, read, NOT_OURS, [401, 404, 404, 404, 404, 403, 403, 404]]),
+        ("GET /api/links/{code}", none(), look_at()),
         ("PATCH /api/links/{code}", json!({"title": "New"}), write(200, 404)),
         ("DELETE /api/urls/{code}", none(), write(204, 404)),
         ("DELETE /api/links/{code}", none(), write(204, 204)),
@@ -114,6 +115,11 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
             rows[0] = people(204, 204, 204);
             rows
         }),
+        ("POST /v1/targets", json!({"url": "https://example.com/"}), vec![[401, 403, 201, 201, 403, 201, 403, 201]]),
+        ("GET /v1/targets", none(), vec![read]),
+        ("GET /v1/targets/{id}", none(), look_at()),
+        ("GET /v1/targets/{id}/results", none(), look_at()),
+        ("DELETE /v1/targets/{id}", none(), write(204, 404)),
         ("POST /api/keys", new_key, vec![people(403, 403, 201)]),
         ("GET /api/keys", none(), vec![people(403, 403, 200)]),
         ("DELETE /api/keys/{prefix}", none(), manage(204)),
@@ -173,6 +179,14 @@ impl<'d> Scene<'d> {
                     self.store_key(&secret, owner, &["links:read"]).await;
                 }
                 secret.prefix().to_string()
+            }
+            "{id}" => {
+                let url = format!("https://example.com/{number}");
+                let target = TargetBuilder::new(&url).in_workspace(&owner.workspace).owned_by(&owner.id).build();
+                if whose != Whose::Absent {
+                    self.db.store_target(&target).await;
+                }
+                target.id.to_string()
             }
             unknown => panic!("this test doesn't know what to put in place of {unknown}"),
         }
@@ -264,7 +278,7 @@ async fn every_route_answers_everybody_about_everybodys_things() {
 
 /// All that a refused request must not change. When a key was used is noted whatever it opens.
 fn stored(db: &TestDynamoDb) -> Vec<String> {
-    let rows = ["LinksTable", "UsersTable"].into_iter().flat_map(|table| db.scan(table));
+    let rows = ["LinksTable", "UsersTable", "WatchTable"].into_iter().flat_map(|table| db.scan(table));
     let mut rows: Vec<_> = rows
         .map(|mut row| {
             row.as_object_mut().unwrap().remove("last_used_at");

@@ -11,7 +11,7 @@ use linklet_test_support::{
     ApiKeyBuilder, LinkBuilder, Person, TestDynamoDb, answer, authenticator, issuer, token_of, tokens,
 };
 
-use crate::fixture::{redirect, shorten, stats};
+use crate::fixture::{redirect, shorten, stats, watch};
 
 fn sample(function: &str, name: &str, token: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../functions/{function}/events/{name}.json"));
@@ -101,4 +101,19 @@ async fn every_sample_of_a_workspace_gets_the_answer_it_stands_for() {
     assert_eq!(status(&account, "account", "create_key", &token).await, 201);
     assert_eq!(status(&account, "account", "keys", &token).await, 200);
     assert_eq!(status(&account, "account", "revoke_key", &token).await, 204);
+}
+
+#[tokio::test]
+async fn every_sample_of_linkwatch_gets_the_answer_it_stands_for() {
+    let db = TestDynamoDb::start();
+    // The samples name the id that the URL of the first one has in this workspace.
+    let workspace = WorkspaceId::parse("0198c0de-0000-7000-8000-000000000002").unwrap();
+    let token = token_of(&UserId::generate(), &workspace, Role::Member);
+    let watch = watch(&db);
+
+    assert_eq!(status(&watch, "watch", "register", &token).await, 201);
+    assert_eq!(status(&watch, "watch", "targets", &token).await, 200);
+    assert_eq!(status(&watch, "watch", "target", &token).await, 200);
+    assert_eq!(status(&watch, "watch", "results", &token).await, 200);
+    assert_eq!(status(&watch, "watch", "delete", &token).await, 204);
 }

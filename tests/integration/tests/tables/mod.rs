@@ -4,3 +4,4 @@ mod notifications;
 mod stats;
 mod throttle;
 mod users;
+mod watch;

@@ -12,7 +12,7 @@ use aws_sdk_dynamodb::{
 use crate::RepositoryError;
 
 /// Actions that become true together or not at all.
-pub(super) struct Transaction<T> {
+pub(crate) struct Transaction<T> {
     operation: &'static str,
     actions: Vec<TransactWriteItem>,
     refusals: Vec<T>,
@@ -20,7 +20,7 @@ pub(super) struct Transaction<T> {
 
 /// What came of a transaction.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Sent<T> {
+pub(crate) enum Sent<T> {
     /// All of it is true now.
     Committed,
     /// The condition of an action did not hold, which means this.
@@ -30,19 +30,19 @@ pub(super) enum Sent<T> {
 }
 
 impl<T> Transaction<T> {
-    pub(super) fn new(operation: &'static str) -> Self {
+    pub(crate) fn new(operation: &'static str) -> Self {
         Self { operation, actions: Vec::new(), refusals: Vec::new() }
     }
 
     /// With one more action. If several are refused, the one that was added first says what that means.
-    pub(super) fn and(mut self, action: TransactWriteItem, refusal: T) -> Self {
+    pub(crate) fn and(mut self, action: TransactWriteItem, refusal: T) -> Self {
         self.actions.push(action);
         self.refusals.push(refusal);
         self
     }
 
     /// Sends it. The SDK repeats it under one token, so a lost answer changes nothing twice.
-    pub(super) async fn send(self, client: &Client) -> Result<Sent<T>, RepositoryError> {
+    pub(crate) async fn send(self, client: &Client) -> Result<Sent<T>, RepositoryError> {
         let sent = client.transact_write_items().set_transact_items(Some(self.actions)).send().await;
         let cancelled = match sent.map_err(SdkError::into_service_error) {
             Ok(_) => return Ok(Sent::Committed),
@@ -66,7 +66,7 @@ fn outcome_of<T>(reasons: &[CancellationReason], refusals: Vec<T>) -> Option<Sen
 }
 
 /// Looks and tries again as long as somebody else was faster, which `attempt` says with `None`.
-pub(super) async fn settle<T, Tried>(
+pub(crate) async fn settle<T, Tried>(
     operation: &'static str,
     mut attempt: impl FnMut() -> Tried,
 ) -> Result<T, RepositoryError>

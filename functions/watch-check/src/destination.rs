@@ -1,0 +1,120 @@
+//! Where a request goes.
+
+use std::{io, net::IpAddr};
+
+use bytes::Bytes;
+use http::{
+    HeaderValue, Request, Version,
+    header::{ACCEPT, HOST, USER_AGENT},
+};
+use http_body_util::Empty;
+use linklet_domain::TargetUrl;
+use rustls::pki_types::ServerName;
+use url::{Host, Position, Url};
+
+use crate::FetchError;
+
+/// How checks call themselves. Statistics take it for a bot, so checks of short links count as such.
+const NAME: &str = concat!("LinkletBot/", env!("CARGO_PKG_VERSION"), " (link monitoring)");
+
+/// An http or https URL without credentials, at a port that may be fetched.
+///
+/// These are the two ports of the web, and those from 1024 on, where anybody may run a server. So nobody can have Linklet
+/// knock at the mail, name or file server of somebody else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Destination {
+    url: Url,
+    /// As the parser has it: of all spellings of an IP address, this is the address.
+    pub(crate) host: Host,
+    pub(crate) port: u16,
+}
+
+/// What a connection is for: it serves every URL of the same scheme, host and port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Origin(String);
+
+impl Destination {
+    /// The URL as somebody gave it.
+    pub(crate) fn of(target: &TargetUrl) -> Result<Self, FetchError> {
+        let url = Url::parse(target.as_str()).map_err(|_| FetchError::InvalidUrl)?;
+        Self::new(url, FetchError::InvalidUrl)
+    }
+
+    /// Where a redirect from here leads.
+    pub(crate) fn redirected(&self, location: &HeaderValue) -> Result<Self, FetchError> {
+        let location = str::from_utf8(location.as_bytes()).map_err(|_| FetchError::InvalidRedirect)?;
+        let url = self.url.join(location).map_err(|_| FetchError::InvalidRedirect)?;
+        Self::new(url, FetchError::InvalidRedirect)
+    }
+
+    fn new(url: Url, otherwise: FetchError) -> Result<Self, FetchError> {
+        let has_credentials = !url.username().is_empty() || url.password().is_some();
+        if !matches!(url.scheme(), "http" | "https") || has_credentials {
+            return Err(otherwise);
+        }
+        let (Some(host), Some(port)) = (url.host().map(|host| host.to_owned()), url.port_or_known_default()) else {
+            return Err(otherwise);
+        };
+        match port {
+            80 | 443 | 1024.. => Ok(Self { url, host, port }),
+            _ => Err(FetchError::PortNotAllowed),
+        }
+    }
+
+    pub(crate) fn origin(&self) -> Origin {
+        Origin(self.url[..Position::AfterPort].to_owned())
+    }
+
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    /// What the server's certificate has to be for.
+    pub(crate) fn server_name(&self) -> Result<ServerName<'static>, FetchError> {
+        match &self.host {
+            Host::Domain(name) => {
+                ServerName::try_from(name.clone()).map_err(|error| FetchError::Tls(io::Error::other(error)))
+            }
+            Host::Ipv4(address) => Ok(IpAddr::from(*address).into()),
+            Host::Ipv6(address) => Ok(IpAddr::from(*address).into()),
+        }
+    }
+
+    /// The request, with nothing in it that tells one visitor from another, and no word about compression: what comes is
+    /// never unpacked.
+    pub(crate) fn request(&self, version: Version) -> Result<Request<Empty<Bytes>>, FetchError> {
+        let path_and_query = &self.url[Position::BeforePath..Position::AfterQuery];
+        let request = Request::builder().version(version).header(USER_AGENT, NAME).header(ACCEPT, "*/*");
+        let request = if version == Version::HTTP_2 {
+            request.uri(&self.url[..Position::AfterQuery])
+        } else {
+            request.uri(path_and_query).header(HOST, &self.url[Position::BeforeHost..Position::AfterPort])
+        };
+        request.body(Empty::new()).map_err(|_| FetchError::InvalidUrl)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_url_of_the_web_becomes_a_request_to_its_host(rest in "[/?]\\PC{0,40}") {
+            let target = TargetUrl::parse(&format!("https://example.com{}", rest.trim_end()));
+            let Ok(destination) = target.map_err(|_| FetchError::InvalidUrl).and_then(|target| Destination::of(&target)) else {
+                return Ok(());
+            };
+
+            let (http1, http2) = (destination.request(Version::HTTP_11), destination.request(Version::HTTP_2));
+
+            let (http1, http2) = (http1.unwrap(), http2.unwrap());
+            prop_assert_eq!(http1.uri().host(), None);
+            prop_assert_eq!(&http1.headers()[HOST], "example.com");
+            prop_assert_eq!(http2.uri().host(), Some("example.com"));
+            prop_assert_eq!(http1.uri().path_and_query(), http2.uri().path_and_query());
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Checking monitored URLs. This file only wires; `handler.rs` decides.
+
+use std::{process::ExitCode, time::Duration};
+
+use aws_sdk_dynamodb::Client as DynamoDb;
+use aws_sdk_sqs::Client as Sqs;
+use linklet_dynamodb::WatchTable;
+use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
+use linklet_watch_check::{Checker, Fetcher, Reach};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    linklet_lambda::start("watch-check", run()).await
+}
+
+async fn run() -> Result<(), StartError> {
+    let (table, dead_letters) = (config::required("WATCH_TABLE")?, config::required("CHECKS_DLQ_URL")?);
+    let timeout = Duration::from_secs(config::parsed("HTTP_TIMEOUT_SECONDS")?);
+    let fetcher = Fetcher::new(Reach::from_env()?, timeout)?;
+    let aws = aws::load().await;
+    batch::run(Checker {
+        fetcher,
+        targets: WatchTable::new(DynamoDb::new(&aws), table),
+        dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters),
+    })
+    .await
+}

@@ -1,0 +1,46 @@
+//! The two things that a check needs of the network: names and connections.
+
+use std::{
+    future::Future,
+    io,
+    net::{IpAddr, SocketAddr},
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpStream, lookup_host},
+};
+
+use crate::CheckedAddress;
+
+/// Resolves names and opens connections. A connection needs an address that has been checked, so there is no way around
+/// the check.
+pub trait Network: Send + Sync {
+    /// A connection.
+    type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
+
+    /// All addresses of a name.
+    fn resolve(&self, name: &str) -> impl Future<Output = io::Result<Vec<IpAddr>>> + Send;
+
+    /// Connects to an address.
+    fn connect(&self, address: CheckedAddress) -> impl Future<Output = io::Result<Self::Stream>> + Send;
+}
+
+/// The network of the operating system. It knows no proxies.
+#[derive(Debug, Clone, Copy)]
+pub struct SystemNetwork;
+
+impl Network for SystemNetwork {
+    type Stream = TcpStream;
+
+    async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        let addresses = lookup_host((name, 0)).await?;
+        Ok(addresses.map(|address: SocketAddr| address.ip()).collect())
+    }
+
+    async fn connect(&self, address: CheckedAddress) -> io::Result<TcpStream> {
+        let stream = TcpStream::connect(address.get()).await?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+}

@@ -1,0 +1,273 @@
+use std::{
+    future::pending,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncWriteExt, DuplexStream},
+    time::{Instant, sleep},
+};
+
+use super::{
+    OTHER, PUBLIC, TIMEOUT, check, fetcher,
+    internet::{Internet, Server, Web, always, answer, read_head, server},
+    outcome, url,
+};
+use crate::Check;
+
+/// What a check says about a server that answers with these bytes, and then closes the connection.
+async fn check_bytes(bytes: &'static [u8]) -> Check {
+    check_server(server(move |mut stream| async move {
+        read_head(&mut stream).await;
+        stream.write_all(bytes).await.ok();
+    }))
+    .await
+}
+
+async fn check_server(server: Server) -> Check {
+    check(&Internet::default().server(PUBLIC, server), &format!("http://{PUBLIC}/")).await
+}
+
+/// Sends these bytes, and then others every now and then, and counts them.
+fn endless(first: &'static [u8], then: &'static [u8], pause: Duration) -> (Server, Arc<AtomicUsize>) {
+    let sent = Arc::new(AtomicUsize::new(0));
+    let counter = sent.clone();
+    let server = server(move |mut stream: DuplexStream| {
+        let counter = counter.clone();
+        async move {
+            read_head(&mut stream).await;
+            stream.write_all(first).await.ok();
+            while stream.write_all(then).await.is_ok() {
+                counter.fetch_add(then.len(), Ordering::Relaxed);
+                sleep(pause).await;
+            }
+        }
+    });
+    (server, sent)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_says_who_asks_and_nothing_else() {
+    let web = Web::new([answer(200).as_str()]);
+    let internet = Internet::default().name("example.com", &[PUBLIC]).server(PUBLIC, web.server());
+
+    let check = check(&internet, "http://EXAMPLE.com:8080/a%20b/ü?q=1&r=|`{}#fragment").await;
+
+    assert_eq!(outcome(&check), Ok(200));
+    let head = format!(
+        "GET /a%20b/%C3%BC?q=1&r=|`{{}} HTTP/1.1\r\nuser-agent: LinkletBot/{} (link monitoring)\r\naccept: */*\r\n\
+         host: example.com:8080\r\n\r\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    assert_eq!(web.requests(), [head]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn cookies_are_not_sent_back() {
+    let setting = "HTTP/1.1 302 Found\r\nset-cookie: a=b\r\nlocation: /next\r\ncontent-length: 0\r\n\r\n";
+    let web = Web::new([setting, answer(200).as_str()]);
+
+    check_server(web.server()).await;
+
+    let next = &web.requests()[1];
+    assert!(next.starts_with("GET /next "), "{next}");
+    assert!(!next.contains("cookie") && !next.contains("referer"), "{next}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endless_body_is_read_up_to_its_limit() {
+    let chunk: &[u8] = Box::leak(format!("1000\r\n{}\r\n", "x".repeat(0x1000)).into_boxed_str().into_boxed_bytes());
+    let (server, sent) =
+        endless(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", chunk, Duration::from_millis(1));
+
+    let check = check_server(server).await;
+
+    assert_eq!(outcome(&check), Ok(200));
+    let most = 2 * 64 * 1024 + 2 * 16 * 1024; // the limit, and what buffers hold
+    assert!((64 * 1024..=most).contains(&sent.load(Ordering::Relaxed)), "{sent:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_of_an_announced_length_beyond_the_limit_is_not_waited_for() {
+    let huge: &[u8] = Box::leak(
+        format!("HTTP/1.1 200 OK\r\ncontent-length: 9999999999\r\n\r\n{}", "x".repeat(64 * 1024)).into_boxed_str(),
+    )
+    .as_bytes();
+    let stuck = server(move |mut stream: DuplexStream| async move {
+        read_head(&mut stream).await;
+        stream.write_all(huge).await.ok();
+        pending::<()>().await;
+    });
+
+    let check = check_server(stuck).await;
+
+    assert_eq!((outcome(&check), check.latency), (Ok(200), Duration::ZERO));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_body_takes_the_time_of_the_attempt_and_no_more() {
+    let (server, _) = endless(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n", b"x", Duration::from_millis(100));
+
+    let check = check_server(server).await;
+
+    assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT));
+}
+
+#[tokio::test(start_paused = true)]
+async fn slow_headers_take_the_time_of_the_attempt_and_no_more() {
+    let (server, _) = endless(b"HTTP/1.1 200 OK\r\n", b"x: y\r\n", Duration::from_millis(500));
+
+    let check = check_server(server).await;
+
+    assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT));
+}
+
+#[tokio::test(start_paused = true)]
+async fn endless_interim_answers_take_the_time_of_the_attempt_and_no_more() {
+    let (server, _) = endless(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n", Duration::from_millis(10));
+
+    let check = check_server(server).await;
+
+    assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_chain_of_slow_redirects_shares_the_time_of_one_attempt() {
+    let slow = server(|mut stream: DuplexStream| async move {
+        while read_head(&mut stream).await.is_some() {
+            sleep(Duration::from_secs(2)).await;
+            stream.write_all(super::internet::redirect("/next").as_bytes()).await.ok();
+        }
+    });
+
+    let check = check_server(slow).await;
+
+    assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_accepts_and_says_nothing_times_out() {
+    let check = check_server(server(|stream: DuplexStream| async move {
+        pending::<()>().await;
+        drop(stream);
+    }))
+    .await;
+
+    assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_address_times_out() {
+    let internet = Internet::default().silence(PUBLIC);
+
+    let check = check(&internet, &format!("http://{PUBLIC}/")).await;
+
+    assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_address_leaves_time_for_the_next_one() {
+    let internet = Internet::default().name("two.example", &[OTHER, PUBLIC]).silence(OTHER).server(PUBLIC, always(200));
+    let started = Instant::now();
+
+    let check = check(&internet, "http://two.example/").await;
+
+    assert_eq!((outcome(&check), check.attempts), (Ok(200), 1));
+    assert_eq!(started.elapsed(), TIMEOUT / 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn silent_addresses_share_the_time_equally() {
+    let addresses = ["8.8.0.1", "8.8.0.2", PUBLIC];
+    let internet = Internet::default().name("three.example", &addresses).silence("8.8.0.1").silence("8.8.0.2");
+    let internet = internet.server(PUBLIC, always(200));
+
+    let check = check(&internet, "http://three.example/").await;
+
+    assert_eq!((outcome(&check), check.attempts), (Ok(200), 1));
+    // Timers tick in milliseconds.
+    assert!(check.latency.abs_diff(TIMEOUT * 2 / 3) < Duration::from_millis(3), "{:?}", check.latency);
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_many_addresses_three_are_tried() {
+    let addresses = ["8.8.0.1", "8.8.0.2", "8.8.0.3", PUBLIC];
+    let internet = Internet::default().name("many.example", &addresses).server(PUBLIC, always(200));
+
+    let check = check(&internet, "http://many.example/").await;
+
+    assert_eq!(outcome(&check), Err("connect"));
+    assert_eq!(internet.connected()[..3], ["8.8.0.1:80", "8.8.0.2:80", "8.8.0.3:80"]);
+    assert_eq!(internet.connected().len(), 9);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_http_is_an_error() {
+    let cases: [&[u8]; 8] = [
+        b"",
+        b"hello\r\n\r\n",
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"HTTP/1.1 abc OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n",
+        b"HTTP/1.1 200 OK\r\nbad header\r\n\r\n",
+    ];
+    for bytes in cases {
+        let check = check_bytes(bytes).await;
+
+        assert_eq!((outcome(&check), check.attempts), (Err("other"), 3), "{}", bytes.escape_ascii());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_huge_head_is_an_error() {
+    let one_header = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "y".repeat(1_000_000));
+    let many_headers = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x: y\r\n".repeat(5_000));
+    for head in [one_header, many_headers] {
+        let check = check_bytes(Box::leak(head.into_boxed_str()).as_bytes()).await;
+
+        assert_eq!(outcome(&check), Err("other"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endless_head_is_given_up() {
+    let line: &[u8] = Box::leak(format!("x: {}\r\n", "y".repeat(1_000)).into_boxed_str()).as_bytes();
+    let (server, sent) = endless(b"HTTP/1.1 200 OK\r\n", line, Duration::from_millis(1));
+
+    let check = check_server(server).await;
+
+    assert_eq!((outcome(&check), check.attempts), (Err("other"), 3));
+    assert!(sent.load(Ordering::Relaxed) < 3 * 2 * 64 * 1024, "{sent:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_decompressed() {
+    // Ten bytes of gzip's header and rubbish: whoever unpacked it would fail.
+    let rubbish =
+        b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 14\r\n\r\n\x1f\x8b\x08\0\0\0\0\0\0\xff\xff\xff\xff\xff";
+
+    assert_eq!(outcome(&check_bytes(rubbish).await), Ok(200));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_is_closed_when_its_attempt_ends() {
+    let stubborn = server(|mut stream: DuplexStream| async move {
+        read_head(&mut stream).await;
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n").await.ok();
+        while read_head(&mut stream).await.is_some() {}
+    });
+    let internet = Internet::default().server(PUBLIC, stubborn);
+    let fetcher = fetcher(&internet);
+
+    let check = fetcher.check(&url(&format!("http://{PUBLIC}/"))).await;
+    sleep(Duration::from_millis(1)).await;
+
+    assert_eq!((outcome(&check), internet.connected().len()), (Err("timeout"), 3));
+    assert_eq!(internet.open(), 0);
+}

@@ -1,0 +1,136 @@
+use std::time::Duration;
+
+use tokio::{
+    io::{AsyncWriteExt, DuplexStream},
+    time::{advance, sleep},
+};
+
+use super::{
+    PUBLIC, fetcher,
+    internet::{Internet, Web, always, answer, read_head, server},
+    outcome, url,
+};
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_is_used_again() {
+    let internet = Internet::default().name("example.com", &[PUBLIC]).server(PUBLIC, always(200));
+    let fetcher = fetcher(&internet);
+
+    for path in ["", "/a", "/b?c"] {
+        let check = fetcher.check(&url(&format!("http://example.com{path}"))).await;
+        assert_eq!(outcome(&check), Ok(200));
+    }
+
+    assert_eq!((internet.connected().len(), internet.resolved().len()), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_is_not_used_for_another_host_port_or_scheme() {
+    let internet =
+        Internet::default().name("a.example", &[PUBLIC]).name("b.example", &[PUBLIC]).server(PUBLIC, always(200));
+    let fetcher = fetcher(&internet);
+
+    for other in ["http://a.example/", "http://b.example/", "http://a.example:8080/", "https://a.example:80/"] {
+        fetcher.check(&url(other)).await;
+    }
+
+    // The last one speaks no TLS, so it is tried three times.
+    assert_eq!(internet.resolved(), ["a.example", "b.example", "a.example", "a.example", "a.example", "a.example"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_is_not_used_after_a_minute() {
+    let internet =
+        Internet::default().name_that_changes("example.com", &[&[PUBLIC], &["10.0.0.1"]]).server(PUBLIC, always(200));
+    let fetcher = fetcher(&internet);
+    let example = url("http://example.com/");
+
+    for _ in 0..4 {
+        assert_eq!(outcome(&fetcher.check(&example).await), Ok(200));
+        advance(Duration::from_secs(15)).await;
+    }
+
+    assert_eq!(outcome(&fetcher.check(&example).await), Err("not_public"));
+    assert_eq!(internet.connected().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_the_server_closed_is_opened_again_within_the_attempt() {
+    let once = server(|mut stream: DuplexStream| async move {
+        read_head(&mut stream).await;
+        stream.write_all(answer(200).as_bytes()).await.ok();
+    });
+    let internet = Internet::default().server(PUBLIC, once);
+    let fetcher = fetcher(&internet);
+
+    for _ in 0..3 {
+        let check = fetcher.check(&url(&format!("http://{PUBLIC}/"))).await;
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!((outcome(&check), check.attempts), (Ok(200), 1));
+    }
+
+    assert_eq!(internet.connected().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_closes_under_a_request_is_opened_again_within_the_attempt() {
+    let once = server(|mut stream: DuplexStream| async move {
+        read_head(&mut stream).await;
+        stream.write_all(answer(200).as_bytes()).await.ok();
+        read_head(&mut stream).await;
+    });
+    let internet = Internet::default().server(PUBLIC, once);
+    let fetcher = fetcher(&internet);
+
+    for _ in 0..3 {
+        let check = fetcher.check(&url(&format!("http://{PUBLIC}/"))).await;
+        assert_eq!((outcome(&check), check.attempts), (Ok(200), 1));
+    }
+
+    assert_eq!(internet.connected().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kept_connection_that_fell_silent_costs_one_attempt() {
+    let once = server(|mut stream: DuplexStream| async move {
+        read_head(&mut stream).await;
+        stream.write_all(answer(200).as_bytes()).await.ok();
+        std::future::pending::<()>().await;
+    });
+    let internet = Internet::default().server(PUBLIC, once);
+    let fetcher = fetcher(&internet);
+    fetcher.check(&url(&format!("http://{PUBLIC}/"))).await;
+
+    let check = fetcher.check(&url(&format!("http://{PUBLIC}/"))).await;
+
+    assert_eq!((outcome(&check), check.attempts), (Ok(200), 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unfinished_answer_leaves_no_connection_behind() {
+    let long = format!("HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n{}", "x".repeat(100_000));
+    let internet = Internet::default().server(PUBLIC, Web::new([long.as_str()]).server());
+    let fetcher = fetcher(&internet);
+
+    for _ in 0..2 {
+        assert_eq!(outcome(&fetcher.check(&url(&format!("http://{PUBLIC}/"))).await), Ok(200));
+    }
+
+    assert_eq!(internet.connected().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn few_connections_are_kept_however_many_hosts_are_checked() {
+    let hosts: Vec<_> = (0..100).map(|host| format!("{host}.example")).collect();
+    let internet = hosts.iter().fold(Internet::default(), |internet, host| internet.name(host, &[PUBLIC]));
+    let internet = internet.server(PUBLIC, always(200));
+    let fetcher = fetcher(&internet);
+
+    for host in hosts.iter().chain([&hosts[99], &hosts[68], &hosts[67]]) {
+        assert_eq!(outcome(&fetcher.check(&url(&format!("http://{host}/"))).await), Ok(200));
+    }
+
+    assert_eq!(fetcher.kept(), 32);
+    // The latest 32 are kept. Number 67 is older than these.
+    assert_eq!(internet.connected().len(), 101);
+}

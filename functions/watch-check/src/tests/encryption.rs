@@ -1,0 +1,225 @@
+use std::{future::pending, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response, Version};
+use http_body_util::Full;
+use hyper::{body::Incoming, service::service_fn};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::{RootCertStore, ServerConfig, crypto::aws_lc_rs, pki_types::PrivateKeyDer};
+use tokio::io::{AsyncWriteExt, DuplexStream};
+use tokio_rustls::TlsAcceptor;
+
+use super::{
+    PUBLIC, TIMEOUT, fetcher_trusting,
+    internet::{Internet, Server, Web, answer, read_head, server},
+    outcome, url,
+};
+use crate::Check;
+
+/// Somebody who signs certificates.
+struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Authority {
+    fn new() -> Self {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
+    }
+
+    fn roots(&self) -> RootCertStore {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.0.der().clone()).unwrap();
+        roots
+    }
+
+    /// A server's side of TLS with a certificate for this name.
+    fn acceptor(&self, name: &str, protocols: &[&str], change: impl FnOnce(&mut CertificateParams)) -> TlsAcceptor {
+        let mut params = CertificateParams::new([name.to_owned()]).unwrap();
+        change(&mut params);
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.signed_by(&key, &self.0).unwrap();
+        let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::try_from(key.serialize_der()).unwrap())
+            .unwrap();
+        config.alpn_protocols = protocols.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
+        TlsAcceptor::from(Arc::new(config))
+    }
+}
+
+/// Roots that no server of these tests has a certificate of.
+pub(super) fn some_roots() -> RootCertStore {
+    Authority::new().roots()
+}
+
+/// A server that speaks HTTP/1.1 behind TLS.
+fn http1(acceptor: TlsAcceptor, web: Web) -> Server {
+    server(move |stream: DuplexStream| {
+        let (acceptor, web) = (acceptor.clone(), web.clone());
+        async move {
+            if let Ok(stream) = acceptor.accept(stream).await {
+                web.serve(stream).await;
+            }
+        }
+    })
+}
+
+/// A server that speaks HTTP/2 behind TLS, and answers with this body.
+fn http2(acceptor: TlsAcceptor, body: &'static [u8]) -> Server {
+    let answer = move |request: Request<Incoming>| async move {
+        let is_fine = request.version() == Version::HTTP_2
+            && request.uri() == "https://example.com/a?b"
+            && request.headers().get("host").is_none();
+        let status = if is_fine { 200 } else { 418 };
+        Response::builder().status(status).body(Full::new(Bytes::from_static(body)))
+    };
+    server(move |stream: DuplexStream| {
+        let acceptor = acceptor.clone();
+        async move {
+            let Ok(stream) = acceptor.accept(stream).await else { return };
+            let connection = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
+                .serve_connection(TokioIo::new(stream), service_fn(answer));
+            connection.await.ok();
+        }
+    })
+}
+
+fn internet(server: Server) -> Internet {
+    Internet::default().name("example.com", &[PUBLIC]).server(PUBLIC, server)
+}
+
+async fn check(roots: RootCertStore, server: Server) -> Check {
+    fetcher_trusting(&internet(server), roots).check(&url("https://example.com/a?b")).await
+}
+
+fn fine() -> Web {
+    Web::new([answer(200).as_str()])
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_with_a_valid_certificate_is_fetched() {
+    let authority = Authority::new();
+    let web = fine();
+
+    let check =
+        check(authority.roots(), http1(authority.acceptor("example.com", &["http/1.1"], |_| {}), web.clone())).await;
+
+    assert_eq!(outcome(&check), Ok(200));
+    assert!(web.requests()[0].contains("host: example.com\r\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_certificate_for_an_address_is_valid_for_its_url() {
+    let authority = Authority::new();
+    let internet = internet(http1(authority.acceptor(PUBLIC, &[], |_| {}), fine()));
+
+    let check = fetcher_trusting(&internet, authority.roots()).check(&url(&format!("https://{PUBLIC}/"))).await;
+
+    assert_eq!(outcome(&check), Ok(200));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_certificate_that_nobody_trusts_is_an_error_of_tls() {
+    let authority = Authority::new();
+
+    let check = check(some_roots(), http1(authority.acceptor("example.com", &[], |_| {}), fine())).await;
+
+    assert_eq!(outcome(&check), Err("tls"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_certificate_for_another_name_is_an_error_of_tls() {
+    let authority = Authority::new();
+
+    let check = check(authority.roots(), http1(authority.acceptor("example.org", &[], |_| {}), fine())).await;
+
+    assert_eq!(outcome(&check), Err("tls"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_expired_certificate_is_an_error_of_tls() {
+    let authority = Authority::new();
+    let acceptor = authority.acceptor("example.com", &[], |params| {
+        params.not_before = rcgen::date_time_ymd(2000, 1, 1);
+        params.not_after = rcgen::date_time_ymd(2001, 1, 1);
+    });
+
+    let check = check(authority.roots(), http1(acceptor, fine())).await;
+
+    assert_eq!(outcome(&check), Err("tls"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_without_tls_is_an_error_of_tls() {
+    let plain = server(|mut stream: DuplexStream| async move {
+        stream.write_all(answer(200).as_bytes()).await.ok();
+        read_head(&mut stream).await;
+    });
+
+    assert_eq!(outcome(&check(some_roots(), plain).await), Err("tls"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handshake_that_never_ends_times_out() {
+    let stuck = server(|stream: DuplexStream| async move {
+        pending::<()>().await;
+        drop(stream);
+    });
+
+    let check = check(some_roots(), stuck).await;
+
+    assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT));
+}
+
+#[tokio::test(start_paused = true)]
+async fn http2_is_spoken_with_who_offers_it_and_its_connection_is_used_again() {
+    let authority = Authority::new();
+    let internet = internet(http2(authority.acceptor("example.com", &["h2", "http/1.1"], |_| {}), b"hello"));
+    let fetcher = fetcher_trusting(&internet, authority.roots());
+
+    for _ in 0..3 {
+        assert_eq!(outcome(&fetcher.check(&url("https://example.com/a?b")).await), Ok(200));
+    }
+
+    assert_eq!(internet.connected().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_body_over_http2_is_cut_and_its_connection_closed() {
+    let body = vec![b'x'; 10_000_000].leak();
+    let authority = Authority::new();
+    let internet = internet(http2(authority.acceptor("example.com", &["h2"], |_| {}), body));
+    let fetcher = fetcher_trusting(&internet, authority.roots());
+
+    let check = fetcher.check(&url("https://example.com/a?b")).await;
+    tokio::time::sleep(Duration::from_millis(1)).await;
+
+    assert_eq!(outcome(&check), Ok(200));
+    assert_eq!((fetcher.kept(), internet.open()), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flooded_connection_is_closed_when_its_attempt_ends() {
+    let settings = b"\0\0\0\x04\0\0\0\0\0";
+    let ping = b"\0\0\x08\x06\0\0\0\0\0whatever";
+    let authority = Authority::new();
+    let acceptor = authority.acceptor("example.com", &["h2"], |_| {});
+    // It never reads, so the answers to its pings pile up until the connection can't be ended politely either.
+    let internet = internet(server(move |stream: DuplexStream| {
+        let acceptor = acceptor.clone();
+        async move {
+            let Ok(mut stream) = acceptor.accept(stream).await else { return };
+            stream.write_all(settings).await.ok();
+            while stream.write_all(ping).await.is_ok() && stream.flush().await.is_ok() {}
+        }
+    }));
+
+    let check = fetcher_trusting(&internet, authority.roots()).check(&url("https://example.com/a?b")).await;
+    tokio::time::sleep(Duration::from_millis(1)).await;
+
+    assert_eq!((outcome(&check), internet.connected().len()), (Err("timeout"), 3));
+    assert_eq!(internet.open(), 0);
+}

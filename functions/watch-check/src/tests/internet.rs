@@ -1,0 +1,177 @@
+//! An internet in memory.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    future::Future,
+    io,
+    net::{IpAddr, SocketAddr},
+    pin::Pin,
+    sync::{Arc, Mutex},
+};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
+
+use crate::{CheckedAddress, Network};
+
+type Session = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// What a server does with a connection.
+pub(super) type Server = Arc<dyn Fn(DuplexStream) -> Session + Send + Sync>;
+
+/// Names with their addresses, and servers at addresses. Clones are the same internet.
+#[derive(Clone, Default)]
+pub(super) struct Internet(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    names: HashMap<String, VecDeque<Vec<IpAddr>>>,
+    servers: HashMap<IpAddr, Server>,
+    silent: Vec<IpAddr>,
+    resolved: Vec<String>,
+    connected: Vec<SocketAddr>,
+    open: usize,
+}
+
+impl Internet {
+    /// A name whose every lookup has these addresses.
+    pub(super) fn name(self, name: &str, addresses: &[&str]) -> Self {
+        self.name_that_changes(name, &[addresses])
+    }
+
+    /// A name whose lookups have these addresses, one after the other. The last stays.
+    pub(super) fn name_that_changes(self, name: &str, answers: &[&[&str]]) -> Self {
+        let answers = answers.iter().map(|addresses| addresses.iter().map(|text| text.parse().unwrap()).collect());
+        self.0.lock().unwrap().names.insert(name.to_owned(), answers.collect());
+        self
+    }
+
+    /// A server at all ports of an address.
+    pub(super) fn server(self, address: &str, server: Server) -> Self {
+        self.0.lock().unwrap().servers.insert(address.parse().unwrap(), server);
+        self
+    }
+
+    /// An address at which nobody says whether there is anybody.
+    pub(super) fn silence(self, address: &str) -> Self {
+        self.0.lock().unwrap().silent.push(address.parse().unwrap());
+        self
+    }
+
+    /// The names that were resolved, in order.
+    pub(super) fn resolved(&self) -> Vec<String> {
+        self.0.lock().unwrap().resolved.clone()
+    }
+
+    /// The addresses that somebody tried to connect to, in order.
+    pub(super) fn connected(&self) -> Vec<String> {
+        self.0.lock().unwrap().connected.iter().map(SocketAddr::to_string).collect()
+    }
+
+    /// How many servers have a connection that isn't closed.
+    pub(super) fn open(&self) -> usize {
+        self.0.lock().unwrap().open
+    }
+}
+
+impl Network for Internet {
+    type Stream = DuplexStream;
+
+    async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        let mut state = self.0.lock().unwrap();
+        state.resolved.push(name.to_owned());
+        let answers = state.names.get_mut(name).ok_or_else(|| io::Error::other("no such name"))?;
+        Ok(if answers.len() > 1 { answers.pop_front().unwrap() } else { answers[0].clone() })
+    }
+
+    async fn connect(&self, address: CheckedAddress) -> io::Result<DuplexStream> {
+        let ip = address.get().ip();
+        let (server, is_silent) = {
+            let mut state = self.0.lock().unwrap();
+            state.connected.push(address.get());
+            (state.servers.get(&ip).cloned(), state.silent.contains(&ip))
+        };
+        if is_silent {
+            std::future::pending::<()>().await;
+        }
+        let server = server.ok_or(io::ErrorKind::ConnectionRefused)?;
+        let (near, far) = tokio::io::duplex(16 * 1024);
+        let (internet, session) = (self.clone(), server(far));
+        internet.0.lock().unwrap().open += 1;
+        tokio::spawn(async move {
+            session.await;
+            internet.0.lock().unwrap().open -= 1;
+        });
+        Ok(near)
+    }
+}
+
+/// A server that does this with each connection.
+pub(super) fn server<F>(session: impl Fn(DuplexStream) -> F + Send + Sync + 'static) -> Server
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    Arc::new(move |stream| Box::pin(session(stream)))
+}
+
+/// A web server that gives each request the next of its answers, and the last one again and again.
+#[derive(Clone)]
+pub(super) struct Web(Arc<Mutex<WebState>>);
+
+struct WebState {
+    answers: VecDeque<String>,
+    requests: Vec<String>,
+}
+
+impl Web {
+    pub(super) fn new<'a>(answers: impl IntoIterator<Item = &'a str>) -> Self {
+        let answers = answers.into_iter().map(str::to_owned).collect();
+        Self(Arc::new(Mutex::new(WebState { answers, requests: Vec::new() })))
+    }
+
+    /// The heads of the requests, in order.
+    pub(super) fn requests(&self) -> Vec<String> {
+        self.0.lock().unwrap().requests.clone()
+    }
+
+    pub(super) fn server(&self) -> Server {
+        let web = self.clone();
+        server(move |stream| web.clone().serve(stream))
+    }
+
+    pub(super) async fn serve(self, mut stream: impl AsyncRead + AsyncWrite + Unpin) {
+        while let Some(head) = read_head(&mut stream).await {
+            let answer = {
+                let mut state = self.0.lock().unwrap();
+                state.requests.push(head);
+                if state.answers.len() > 1 { state.answers.pop_front().unwrap() } else { state.answers[0].clone() }
+            };
+            if stream.write_all(answer.as_bytes()).await.is_err() || answer.contains("connection: close") {
+                return;
+            }
+        }
+    }
+}
+
+/// The head of the next request, or nothing if there is none.
+pub(super) async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> Option<String> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await.ok()?);
+    }
+    String::from_utf8(head).ok()
+}
+
+/// An answer with a body.
+pub(super) fn answer(status: u16) -> String {
+    format!("HTTP/1.1 {status} Whatever\r\ncontent-length: 5\r\n\r\nhello")
+}
+
+/// An answer that leads elsewhere.
+pub(super) fn redirect(location: &str) -> String {
+    format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n")
+}
+
+/// A server whose every answer has this status.
+pub(super) fn always(status: u16) -> Server {
+    Web::new([answer(status).as_str()]).server()
+}

@@ -1,0 +1,47 @@
+//! Checks against servers in memory, on a network whose names and addresses a test decides, in a time that it stops. What only
+//! sockets can show is in `sockets`.
+
+mod addresses;
+mod answers;
+mod connections;
+mod encryption;
+mod internet;
+mod redirects;
+mod retries;
+mod sockets;
+
+use std::time::Duration;
+
+use linklet_domain::TargetUrl;
+use rustls::RootCertStore;
+
+use self::internet::Internet;
+use crate::{Check, Fetcher, Reach};
+
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// An address of a server that anybody may fetch.
+const PUBLIC: &str = "93.184.216.34";
+/// Another one.
+const OTHER: &str = "2606:2800:21f:cb07:6820:80da:af6b:8b2c";
+
+fn fetcher(internet: &Internet) -> Fetcher<Internet> {
+    fetcher_trusting(internet, encryption::some_roots())
+}
+
+fn fetcher_trusting(internet: &Internet, roots: RootCertStore) -> Fetcher<Internet> {
+    Fetcher::on(internet.clone(), roots, Reach::Public, TIMEOUT).unwrap()
+}
+
+fn url(text: &str) -> TargetUrl {
+    TargetUrl::parse(text).unwrap()
+}
+
+async fn check(internet: &Internet, text: &str) -> Check {
+    fetcher(internet).check(&url(text)).await
+}
+
+/// The status, or the class of the error.
+fn outcome(check: &Check) -> Result<u16, &'static str> {
+    check.outcome.as_ref().map(|status| status.as_u16()).map_err(|error| error.class().as_str())
+}

@@ -1,0 +1,118 @@
+use super::{
+    OTHER, PUBLIC, check,
+    internet::{Internet, Web, always, answer, redirect},
+    outcome,
+};
+
+fn hops(count: usize) -> Vec<String> {
+    (1..=count).map(|hop| redirect(&format!("/{hop}"))).chain([answer(200)]).collect()
+}
+
+fn web(answers: &[String]) -> Web {
+    Web::new(answers.iter().map(String::as_str))
+}
+
+#[tokio::test(start_paused = true)]
+async fn five_redirects_are_followed() {
+    let web = web(&hops(5));
+    let internet = Internet::default().server(PUBLIC, web.server());
+
+    let check = check(&internet, &format!("http://{PUBLIC}/")).await;
+
+    assert_eq!(outcome(&check), Ok(200));
+    let paths: Vec<_> = web.requests().iter().map(|head| head.lines().next().unwrap().to_owned()).collect();
+    assert_eq!(paths, ["/", "/1", "/2", "/3", "/4", "/5"].map(|path| format!("GET {path} HTTP/1.1")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_sixth_redirect_is_too_many() {
+    let (six, endless) = (web(&hops(6)), Web::new([redirect("/again").as_str()]));
+    for web in [six, endless] {
+        let internet = Internet::default().server(PUBLIC, web.server());
+
+        let check = check(&internet, &format!("http://{PUBLIC}/")).await;
+
+        assert_eq!((outcome(&check), check.attempts), (Err("too_many_redirects"), 1));
+        assert_eq!(web.requests().len(), 6);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_redirect_to_another_host_is_resolved_and_checked_anew() {
+    let elsewhere = Web::new([answer(204).as_str()]);
+    let internet = Internet::default()
+        .name("a.example", &[PUBLIC])
+        .name("b.example", &[OTHER])
+        .server(PUBLIC, Web::new([redirect("//b.example:8080/there?x=1#part").as_str()]).server())
+        .server(OTHER, elsewhere.server());
+
+    let check = check(&internet, "http://a.example/").await;
+
+    assert_eq!(outcome(&check), Ok(204));
+    assert_eq!(internet.resolved(), ["a.example", "b.example"]);
+    let head = &elsewhere.requests()[0];
+    assert!(head.starts_with("GET /there?x=1 HTTP/1.1\r\n"), "{head}");
+    assert!(head.contains("host: b.example:8080\r\n"), "{head}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_redirect_to_anything_but_http_is_invalid() {
+    let locations = [
+        "ftp://example.com/",
+        "file:///etc/passwd",
+        "gopher://example.com/",
+        "javascript:alert(1)",
+        "data:text/plain,hello",
+        "http://user@example.com/",
+        "http://user:secret@example.com/",
+        "http://:secret@example.com/",
+        "http://",
+        "http://exa mple.com/",
+        "http://[fe80::1%25eth0]/",
+        "http://256.256.256.256/",
+        "http://example.com:99999/",
+    ];
+    for location in locations {
+        let internet = Internet::default()
+            .server(PUBLIC, Web::new([redirect(location).as_str()]).server())
+            .name("example.com", &[OTHER]);
+
+        let check = check(&internet, &format!("http://{PUBLIC}/")).await;
+
+        assert_eq!((outcome(&check), check.attempts), (Err("invalid_redirect"), 1), "{location}");
+        assert_eq!(internet.connected().len(), 1, "{location}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_redirect_to_a_port_that_is_not_allowed_is_not_followed() {
+    let internet = Internet::default().server(PUBLIC, Web::new([redirect("http://example.com:25/").as_str()]).server());
+
+    let check = check(&internet, &format!("http://{PUBLIC}/")).await;
+
+    assert_eq!(outcome(&check), Err("port_not_allowed"));
+    assert_eq!(internet.resolved(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_redirect_without_a_place_is_an_answer() {
+    let without = "HTTP/1.1 302 Found\r\ncontent-length: 0\r\n\r\n";
+    let not_modified = "HTTP/1.1 304 Not Modified\r\nlocation: /\r\n\r\n";
+    let created = "HTTP/1.1 201 Created\r\nlocation: /other\r\ncontent-length: 0\r\n\r\n";
+    for (answer, status) in [(without, 302), (not_modified, 304), (created, 201)] {
+        let internet = Internet::default().server(PUBLIC, Web::new([answer]).server());
+
+        assert_eq!(outcome(&check(&internet, &format!("http://{PUBLIC}/")).await), Ok(status));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_status_that_redirects_is_followed() {
+    for status in [301, 302, 303, 307, 308] {
+        let moved = format!("HTTP/1.1 {status} Moved\r\nlocation: http://[{OTHER}]/\r\ncontent-length: 0\r\n\r\n");
+        let internet =
+            Internet::default().server(PUBLIC, Web::new([moved.as_str()]).server()).server(OTHER, always(200));
+
+        assert_eq!(outcome(&check(&internet, &format!("http://{PUBLIC}/")).await), Ok(200), "{status}");
+    }
+}

@@ -1,0 +1,97 @@
+//! On the sockets of the operating system, against servers on this machine.
+
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::{
+    io::AsyncWriteExt,
+    net::{TcpListener, TcpStream},
+};
+
+use super::{
+    TIMEOUT, encryption,
+    internet::{Web, answer, read_head},
+    outcome, url,
+};
+use crate::{Fetcher, Reach, SystemNetwork};
+
+fn fetcher(reach: Reach) -> Fetcher {
+    // Longer than any of these tests should take on a busy machine.
+    Fetcher::on(SystemNetwork, encryption::some_roots(), reach, Duration::from_secs(60)).unwrap()
+}
+
+async fn listener() -> (TcpListener, u16) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    (listener, port)
+}
+
+#[tokio::test]
+async fn a_server_on_this_machine_is_fetched_in_tests_only() {
+    let (listener, port) = listener().await;
+
+    for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "127.1"] {
+        let check = fetcher(Reach::Public).check(&url(&format!("http://{host}:{port}/"))).await;
+        assert_eq!((outcome(&check), check.attempts), (Err("not_public"), 1), "{host}");
+    }
+    assert!(listener.accept().now_or_never().is_none(), "somebody connected");
+
+    let web = Web::new([answer(200).as_str()]);
+    let serving = web.clone();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(serving.clone().serve(stream));
+        }
+    });
+    let fetcher = fetcher(Reach::PublicAndLoopback);
+    for host in ["127.0.0.1", "localhost"] {
+        assert_eq!(outcome(&fetcher.check(&url(&format!("http://{host}:{port}/"))).await), Ok(200), "{host}");
+    }
+    assert_eq!(web.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn loopback_allowed_for_tests_allows_nothing_else() {
+    let fetcher = fetcher(Reach::PublicAndLoopback);
+
+    for host in ["169.254.169.254", "10.0.0.1", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]", "[fe80::1]"] {
+        let check = fetcher.check(&url(&format!("http://{host}/"))).await;
+        assert_eq!(outcome(&check), Err("not_public"), "{host}");
+    }
+}
+
+#[tokio::test]
+async fn a_reset_is_an_error() {
+    let (listener, port) = listener().await;
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            read_head(&mut stream).await;
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhello").await.ok();
+            reset(stream);
+        }
+    });
+
+    let check = fetcher(Reach::PublicAndLoopback).check(&url(&format!("http://127.0.0.1:{port}/"))).await;
+
+    assert_eq!((outcome(&check), check.attempts), (Err("other"), 3));
+}
+
+fn reset(stream: TcpStream) {
+    stream.set_zero_linger().unwrap();
+    drop(stream);
+}
+
+#[tokio::test]
+async fn a_port_at_which_nobody_listens_is_an_error_of_connecting() {
+    let (listener, port) = listener().await;
+    drop(listener);
+
+    let check = fetcher(Reach::PublicAndLoopback).check(&url(&format!("http://127.0.0.1:{port}/"))).await;
+
+    assert_eq!(outcome(&check), Err("connect"));
+}
+
+#[test]
+fn the_systems_certificates_are_trusted() {
+    assert!(Fetcher::new(Reach::Public, TIMEOUT).is_ok());
+}

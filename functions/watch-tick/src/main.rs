@@ -1,0 +1,18 @@
+//! Planning rounds of checks. This file only wires; `handler.rs` decides.
+
+use std::process::ExitCode;
+
+use aws_sdk_sqs::Client as Sqs;
+use linklet_lambda::{StartError, aws, config, publisher::Publisher, schedule};
+use linklet_watch_tick::Tick;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    linklet_lambda::start("watch-tick", run()).await
+}
+
+async fn run() -> Result<(), StartError> {
+    let (queue, interval) = (config::required("ROUNDS_QUEUE_URL")?, config::parsed("CHECK_INTERVAL_SECONDS")?);
+    let rounds = Publisher::new(Sqs::new(&aws::load().await), queue);
+    schedule::run(Tick { rounds, interval }).await
+}

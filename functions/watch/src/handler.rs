@@ -1,0 +1,101 @@
+//! Registers, lists, shows and deletes monitored URLs, and shows what checking them has found.
+
+mod view;
+
+use linklet_domain::{Host, IdempotencyKey, PageToken, Scope, Target, TargetId, TargetUrl};
+use linklet_dynamodb::{DeleteTargetOutcome, WatchTable};
+use linklet_lambda::{
+    http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json, no_content},
+    identity::{Authenticator, Caller},
+};
+
+use self::view::{Checks, OneTarget, Targets};
+
+/// `POST` and `GET /v1/targets`, `GET` and `DELETE /v1/targets/{id}`, `GET /v1/targets/{id}/results`.
+pub struct Watch {
+    /// Verifies tokens and API keys.
+    pub authenticator: Authenticator,
+    /// The monitored URLs.
+    pub targets: WatchTable,
+    /// Knows which hosts lead to us.
+    pub short_urls: ShortUrls,
+}
+
+const BODY_LIMIT: usize = 4_096;
+
+impl Handler for Watch {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let may = async |scope| self.authenticator.require(request, scope).await;
+        match (request.method(), request.segments().as_slice()) {
+            (&Method::POST, ["v1", "targets"]) => self.register(request, &may(Scope::LinksWrite).await?).await,
+            (&Method::GET, ["v1", "targets"]) => self.list(request, &may(Scope::LinksRead).await?).await,
+            (&Method::GET, ["v1", "targets", id]) => self.one(&may(Scope::LinksRead).await?, id).await,
+            (&Method::DELETE, ["v1", "targets", id]) => self.delete(&may(Scope::LinksWrite).await?, id).await,
+            (&Method::GET, ["v1", "targets", id, "results"]) => {
+                self.results(request, &may(Scope::LinksRead).await?, id).await
+            }
+            _ => Err(ApiError::NotFound("no such route")),
+        }
+    }
+}
+
+impl Watch {
+    /// 201 with a new target, or 200 with the one that the URL or the key has.
+    async fn register(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        let wanted = self.wanted(request, caller)?;
+        let key = request.header_lossy("idempotency-key").map(|key| IdempotencyKey::parse(&key)).transpose()?;
+        let registered = self.targets.register(&wanted, key.as_ref(), request.correlation_id()).await?;
+        let status = if registered.is_new { StatusCode::CREATED } else { StatusCode::OK };
+        Ok(json(status, &OneTarget::from(registered.target)))
+    }
+
+    fn wanted(&self, request: &Request, caller: &Caller) -> Result<Target, ApiError> {
+        let body = request.json(BODY_LIMIT)?;
+        let url = TargetUrl::parse(body.string("url")?.unwrap_or_default())?;
+        // Checking a short link would follow it: each check would be a click.
+        url.refuse_hosts(self.short_urls.own_hosts(request))?;
+        let (workspace, owner, email) = (caller.workspace().clone(), caller.user().clone(), caller.email().clone());
+        Ok(Target::new(url, workspace, owner, email, request.received_at())?)
+    }
+
+    async fn list(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        let limit = request.page_size()?;
+        let host = request.query("host").map(Host::parse).transpose()?;
+        let after = request.query("page_token").map(PageToken::decode).transpose()?;
+        let page = self.targets.list(caller.workspace(), host.as_ref(), limit, after.as_ref()).await?;
+        Ok(json(StatusCode::OK, &Targets::from(page)))
+    }
+
+    async fn one(&self, caller: &Caller, id: &str) -> Result<Response, ApiError> {
+        let target = self.target(caller, id).await?;
+        Ok(json(StatusCode::OK, &OneTarget::from(target)))
+    }
+
+    async fn delete(&self, caller: &Caller, id: &str) -> Result<Response, ApiError> {
+        let target = self.target(caller, id).await?;
+        if !caller.role().may_change(&target.owner, caller.user()) {
+            return Err(FORBIDDEN);
+        }
+        match self.targets.delete(&target.id).await? {
+            DeleteTargetOutcome::Deleted => Ok(no_content()),
+            DeleteTargetOutcome::Watched => Err(ApiError::Conflict("links watch this target; delete them first")),
+        }
+    }
+
+    async fn results(&self, request: &Request, caller: &Caller, id: &str) -> Result<Response, ApiError> {
+        let (limit, since) = (request.page_size()?, request.moment("since")?);
+        let target = self.target(caller, id).await?;
+        let results = self.targets.results(&target, since, limit, request.received_at()).await?;
+        Ok(json(StatusCode::OK, &Checks::from(results)))
+    }
+
+    /// A target of the caller's workspace.
+    async fn target(&self, caller: &Caller, id: &str) -> Result<Target, ApiError> {
+        let id = TargetId::parse(id).map_err(|_| UNKNOWN)?;
+        let target = self.targets.find(&id).await?.ok_or(UNKNOWN)?;
+        if target.workspace == *caller.workspace() { Ok(target) } else { Err(FORBIDDEN) }
+    }
+}
+
+const UNKNOWN: ApiError = ApiError::NotFound("not found");
+const FORBIDDEN: ApiError = ApiError::Forbidden("forbidden");

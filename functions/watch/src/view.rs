@@ -1,0 +1,79 @@
+//! Targets and results as the API shows them.
+
+use linklet_domain::{
+    CanonicalUrl, CheckError, CheckResult, Host, PageToken, Target, TargetId, TargetStatus, TargetUrl, Timestamp,
+};
+use linklet_dynamodb::{ListedTarget, TargetPage};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct TargetView {
+    id: TargetId,
+    url: TargetUrl,
+    canonical_url: CanonicalUrl,
+    host: Host,
+    created_at: Timestamp,
+}
+
+/// A single target, with what a list doesn't know.
+#[derive(Serialize)]
+pub(crate) struct OneTarget {
+    #[serde(flatten)]
+    target: TargetView,
+    status: TargetStatus,
+    status_since: Timestamp,
+}
+
+impl From<Target> for OneTarget {
+    fn from(target: Target) -> Self {
+        let Target { id, url, canonical_url, created_at, status, status_since, .. } = target;
+        Self { target: ListedTarget { id, url, canonical_url, created_at }.into(), status, status_since }
+    }
+}
+
+impl From<ListedTarget> for TargetView {
+    fn from(target: ListedTarget) -> Self {
+        let ListedTarget { id, url, canonical_url, created_at } = target;
+        Self { id, url, host: canonical_url.host(), canonical_url, created_at }
+    }
+}
+
+/// A page of targets.
+#[derive(Serialize)]
+pub(crate) struct Targets {
+    items: Vec<TargetView>,
+    next_page_token: Option<String>,
+}
+
+impl From<TargetPage> for Targets {
+    fn from(page: TargetPage) -> Self {
+        let next_page_token = page.next.as_ref().map(PageToken::encode);
+        Self { items: page.items.into_iter().map(TargetView::from).collect(), next_page_token }
+    }
+}
+
+/// The latest results of a target.
+#[derive(Serialize)]
+pub(crate) struct Checks {
+    items: Vec<Check>,
+}
+
+#[derive(Serialize)]
+struct Check {
+    checked_at: Timestamp,
+    status_code: Option<u16>,
+    latency_ms: u64,
+    error: Option<CheckError>,
+}
+
+impl From<Vec<CheckResult>> for Checks {
+    fn from(results: Vec<CheckResult>) -> Self {
+        let items = results.into_iter().map(|result| Check {
+            checked_at: result.checked_at,
+            status_code: result.outcome.status_code(),
+            latency_ms: result.latency_ms,
+            error: result.outcome.error(),
+        });
+        Self { items: items.collect() }
+    }
+}

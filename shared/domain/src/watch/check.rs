@@ -1,0 +1,188 @@
+use serde::{Deserialize, Serialize};
+
+use super::TargetStatus;
+use crate::Timestamp;
+
+/// What a round of checking a target has found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckResult {
+    /// When the round's first request was sent.
+    pub checked_at: Timestamp,
+    /// What came of it, after retries.
+    pub outcome: CheckOutcome,
+    /// How long the last request took, in milliseconds.
+    pub latency_ms: u64,
+}
+
+impl CheckResult {
+    /// Whether the target failed: see [`CheckOutcome::is_failure`].
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        self.outcome.is_failure()
+    }
+}
+
+/// An answer or the lack of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckOutcome {
+    /// The target answered with this status, after redirects.
+    Answered(u16),
+    /// There was no answer to count.
+    Failed(CheckError),
+}
+
+impl CheckOutcome {
+    /// Whether this counts against the target: no answer, an error of the server's, or one that says that the page isn't there.
+    ///
+    /// 401, 403, 405 and 429 don't: the server is there and refuses only this client.
+    #[must_use]
+    pub fn is_failure(self) -> bool {
+        match self {
+            Self::Failed(_) => true,
+            Self::Answered(401 | 403 | 405 | 429) => false,
+            Self::Answered(status_code) => status_code >= 400,
+        }
+    }
+
+    /// The status of the answer.
+    #[must_use]
+    pub fn status_code(self) -> Option<u16> {
+        match self {
+            Self::Answered(status_code) => Some(status_code),
+            Self::Failed(_) => None,
+        }
+    }
+
+    /// Why there was none.
+    #[must_use]
+    pub fn error(self) -> Option<CheckError> {
+        match self {
+            Self::Answered(_) => None,
+            Self::Failed(error) => Some(error),
+        }
+    }
+}
+
+/// Why a check got no answer to count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckError {
+    /// The host's name leads to no address.
+    Dns,
+    /// No connection came about.
+    Connect,
+    /// The certificate or the handshake was refused.
+    Tls,
+    /// No answer came in time.
+    Timeout,
+    /// An address of the host is not public, so nothing was sent.
+    NotPublic,
+    /// The URL has a port at which nothing is fetched, so nothing was sent.
+    PortNotAllowed,
+    /// The redirects had no end.
+    TooManyRedirects,
+    /// A redirect leads to no http or https URL.
+    InvalidRedirect,
+    /// Anything else, such as an answer that is no HTTP.
+    Other,
+}
+
+impl CheckError {
+    /// The error as the API spells it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Dns => "dns",
+            Self::Connect => "connect",
+            Self::Tls => "tls",
+            Self::Timeout => "timeout",
+            Self::NotPublic => "not_public",
+            Self::PortNotAllowed => "port_not_allowed",
+            Self::TooManyRedirects => "too_many_redirects",
+            Self::InvalidRedirect => "invalid_redirect",
+            Self::Other => "other",
+        }
+    }
+
+    /// The error in words, for the end of a sentence about the target.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Dns => "its host name could not be resolved",
+            Self::Connect => "no connection could be made",
+            Self::Tls => "no secure connection could be made",
+            Self::Timeout => "it did not answer in time",
+            Self::NotPublic => "its address is not public",
+            Self::PortNotAllowed => "its port is not allowed",
+            Self::TooManyRedirects => "it redirects too often",
+            Self::InvalidRedirect => "it redirects to an address that can't be followed",
+            Self::Other => "it gave no valid answer",
+        }
+    }
+}
+
+/// The status after a round: an answer means up, two failed rounds in a row mean down, and a first failed one changes nothing.
+#[must_use]
+pub fn next_status(status: TargetStatus, previous_failed: bool, failed: bool) -> TargetStatus {
+    match (failed, previous_failed) {
+        (false, _) => TargetStatus::Up,
+        (true, true) => TargetStatus::Down,
+        (true, false) => status,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_counts_against_a_target_if_it_is_broken_or_gone() {
+        for good in [200, 204, 301, 304, 401, 403, 405, 429] {
+            assert!(!CheckOutcome::Answered(good).is_failure(), "{good}");
+        }
+        for failed in [400, 402, 404, 408, 410, 451, 499, 500, 503, 599, 999] {
+            assert!(CheckOutcome::Answered(failed).is_failure(), "{failed}");
+        }
+        assert!(CheckOutcome::Failed(CheckError::Timeout).is_failure());
+    }
+
+    #[test]
+    fn errors_are_stored_as_the_api_spells_them() {
+        for error in [
+            CheckError::Dns,
+            CheckError::Connect,
+            CheckError::Tls,
+            CheckError::Timeout,
+            CheckError::NotPublic,
+            CheckError::PortNotAllowed,
+            CheckError::TooManyRedirects,
+            CheckError::InvalidRedirect,
+            CheckError::Other,
+        ] {
+            assert_eq!(serde_json::to_value(error).unwrap(), error.as_str());
+        }
+    }
+
+    proptest! {
+        /// The status by its definition, from the whole history instead of the last two rounds.
+        #[test]
+        fn the_status_follows_from_the_last_rounds(rounds in prop::collection::vec(any::<bool>(), 0..20)) {
+            let (mut status, mut previous) = (TargetStatus::Pending, false);
+            for failed in &rounds {
+                status = next_status(status, previous, *failed);
+                previous = *failed;
+            }
+
+            let last_good = rounds.iter().rposition(|failed| !failed);
+            let last_two_failed = rounds.windows(2).rposition(|pair| pair == [true, true]).map(|start| start + 1);
+            let expected = match (last_good, last_two_failed) {
+                (None, None) => TargetStatus::Pending,
+                (good, down) if good > down => TargetStatus::Up,
+                _ => TargetStatus::Down,
+            };
+            prop_assert_eq!(status, expected);
+        }
+    }
+}

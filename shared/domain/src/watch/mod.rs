@@ -1,0 +1,17 @@
+//! Linkwatch: URLs that are fetched again and again, and whether they answer.
+
+mod canonical_url;
+mod check;
+mod page_token;
+mod plan;
+mod rounds;
+mod target;
+
+pub use self::{
+    canonical_url::{CanonicalUrl, Host},
+    check::{CheckError, CheckOutcome, CheckResult, next_status},
+    page_token::PageToken,
+    plan::{PlannedCheck, PlannedRound},
+    rounds::{CheckInterval, Phase, Round, Shard},
+    target::{Target, TargetId, TargetStatus},
+};

@@ -1,0 +1,84 @@
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde::{Deserialize, Serialize};
+
+use super::TargetId;
+use crate::{Invalid, Timestamp};
+
+/// The last target of a page; the next page starts behind it. It names no workspace, so it opens none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageToken {
+    /// When the target was registered.
+    pub created_at: Timestamp,
+    /// Its id, which orders targets of one moment.
+    pub id: TargetId,
+}
+
+impl PageToken {
+    /// The token as clients carry it: JSON in the alphabet of base64 that needs no escaping in a URL.
+    #[must_use]
+    pub fn encode(&self) -> String {
+        let Self { created_at, id } = self;
+        // Neither value has a character that JSON would escape.
+        URL_SAFE_NO_PAD.encode(format!(r#"{{"created_at":"{created_at}","id":"{id}"}}"#))
+    }
+
+    /// Reads a token that a client brought back.
+    ///
+    /// # Errors
+    /// When it is not one of ours.
+    pub fn decode(text: &str) -> Result<Self, Invalid> {
+        let decoded = URL_SAFE_NO_PAD.decode(text).ok();
+        decoded
+            .and_then(|json| serde_json::from_slice(&json).ok())
+            .ok_or_else(|| Invalid::new("page_token is not a token of this list"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_survives_the_round_trip_through_a_url() {
+        for number in [0, 1, u128::MAX] {
+            let token = PageToken { created_at: Timestamp::now(), id: TargetId::numbered(number) };
+            let encoded = token.encode();
+
+            assert!(encoded.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)));
+            assert_eq!(PageToken::decode(&encoded), Ok(token));
+        }
+    }
+
+    #[test]
+    fn it_is_json_of_both() {
+        let token = PageToken { created_at: Timestamp::from_unix_seconds(0).unwrap(), id: TargetId::numbered(7) };
+
+        let json = URL_SAFE_NO_PAD.decode(token.encode()).unwrap();
+
+        assert_eq!(
+            String::from_utf8(json).unwrap(),
+            r#"{"created_at":"1970-01-01T00:00:00.000Z","id":"t_0000000000000000000007"}"#
+        );
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        let of = |json: &str| URL_SAFE_NO_PAD.encode(json);
+        for refused in [
+            String::new(),
+            "%%%".to_owned(),
+            "AAAA".to_owned(),
+            of("{}"),
+            of("[]"),
+            of(r#"{"created_at":"tomorrow","id":"t_0000000000000000000007"}"#),
+            of(r#"{"created_at":"2026-03-02T14:05:09Z","id":"t_7#"}"#),
+            of(r#"{"created_at":1,"id":2}"#),
+        ] {
+            assert_eq!(
+                PageToken::decode(&refused).unwrap_err().to_string(),
+                "page_token is not a token of this list",
+                "{refused}"
+            );
+        }
+    }
+}

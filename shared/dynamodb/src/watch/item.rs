@@ -1,0 +1,266 @@
+//! Keys and attributes of WatchTable.
+
+use std::time::Duration;
+
+use linklet_domain::{
+    CanonicalUrl, CheckError, CheckOutcome, CheckResult, CorrelationId, EmailAddress, Event, EventDetail, EventId,
+    Host, IdempotencyKey, PageToken, Shard, ShortCode, Target, TargetDown, TargetId, TargetStatus, TargetUp, TargetUrl,
+    Timestamp, UserId, WorkspaceId,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{Cursor, item::Key};
+
+pub(crate) const TARGET_PREFIX: &str = "TARGET#";
+
+pub(super) fn shard_partition(shard: Shard) -> String {
+    format!("{TARGET_PREFIX}{shard}")
+}
+
+pub(super) fn target_key(id: &TargetId) -> Key {
+    Key::new(shard_partition(id.shard()), id.as_str())
+}
+
+pub(super) fn workspace_partition(workspace: &WorkspaceId) -> String {
+    format!("WS#{workspace}")
+}
+
+pub(super) fn host_partition(workspace: &WorkspaceId, host: &Host) -> String {
+    format!("{}#HOST#{host}", workspace_partition(workspace))
+}
+
+/// The place of a target in the lists.
+pub(super) fn list_sort_key(place: &PageToken) -> String {
+    Cursor { at: place.created_at, id: place.id.clone() }.sort_key()
+}
+
+pub(super) fn watcher_key(id: &TargetId, code: &ShortCode) -> Key {
+    Key::new(format!("WATCHER#{id}"), format!("LINK#{code}"))
+}
+
+pub(super) fn idempotency_key(workspace: &WorkspaceId, key: &IdempotencyKey) -> Key {
+    Key::new(format!("IDEM#{workspace}#{key}"), "IDEM")
+}
+
+pub(super) fn result_partition(id: &TargetId) -> String {
+    format!("RESULT#{id}")
+}
+
+/// `TARGET#<shard>` / `<target id>`: a monitored URL. A change of its status is what publishes its events, so it carries what
+/// they need.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TargetItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub by_workspace_pk: String,
+    pub by_workspace_sk: String,
+    pub by_host_pk: String,
+    pub target_id: TargetId,
+    pub workspace_id: WorkspaceId,
+    pub url: TargetUrl,
+    pub canonical_url: CanonicalUrl,
+    pub host: Host,
+    pub created_at: Timestamp,
+    pub user_id: UserId,
+    pub user_email: EmailAddress,
+    pub correlation_id: CorrelationId,
+    pub registered: bool,
+    pub watchers: u64,
+    pub status: TargetStatus,
+    pub status_since: Timestamp,
+    /// What the round answered that changed the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_code: Option<u16>,
+    /// Why it got no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<CheckError>,
+    /// The id of the event that the latest change of the status makes.
+    pub change_id: EventId,
+}
+
+impl TargetItem {
+    pub(super) fn new(target: &Target, change_id: EventId, correlation_id: &CorrelationId) -> Self {
+        let host = target.canonical_url.host();
+        Self {
+            key: target_key(&target.id),
+            by_workspace_pk: workspace_partition(&target.workspace),
+            by_workspace_sk: list_sort_key(&PageToken { created_at: target.created_at, id: target.id.clone() }),
+            by_host_pk: host_partition(&target.workspace, &host),
+            target_id: target.id.clone(),
+            workspace_id: target.workspace.clone(),
+            url: target.url.clone(),
+            canonical_url: target.canonical_url.clone(),
+            host,
+            created_at: target.created_at,
+            user_id: target.owner.clone(),
+            user_email: target.owner_email.clone(),
+            correlation_id: correlation_id.clone(),
+            registered: target.registered,
+            watchers: target.watchers,
+            status: target.status,
+            status_since: target.status_since,
+            status_code: None,
+            error: None,
+            change_id,
+        }
+    }
+
+    /// The event of a change from `before` to this, if there is one. That a new target is up is no news.
+    pub(crate) fn changed_event(self, before: &Self) -> Option<Event> {
+        let Self { target_id, url, workspace_id, user_id, user_email, status_code, error, .. } = self;
+        let detail = match (before.status, self.status) {
+            (TargetStatus::Pending | TargetStatus::Up, TargetStatus::Down) => EventDetail::TargetDown(TargetDown {
+                target_id,
+                url,
+                workspace_id,
+                user_id,
+                user_email,
+                status_code,
+                error,
+            }),
+            (TargetStatus::Down, TargetStatus::Up) => EventDetail::TargetUp(TargetUp {
+                target_id,
+                url,
+                workspace_id,
+                user_id,
+                user_email,
+                down_since: before.status_since,
+            }),
+            _ => return None,
+        };
+        Some(Event {
+            event_id: self.change_id,
+            occurred_at: self.status_since,
+            correlation_id: self.correlation_id,
+            detail,
+        })
+    }
+}
+
+impl From<TargetItem> for Target {
+    fn from(item: TargetItem) -> Self {
+        Self {
+            id: item.target_id,
+            workspace: item.workspace_id,
+            url: item.url,
+            canonical_url: item.canonical_url,
+            created_at: item.created_at,
+            owner: item.user_id,
+            owner_email: item.user_email,
+            registered: item.registered,
+            watchers: item.watchers,
+            status: item.status,
+            status_since: item.status_since,
+        }
+    }
+}
+
+/// What the indexes have of a target; the sort key is its id.
+#[derive(Debug, Deserialize)]
+pub(super) struct ListedItem {
+    #[serde(rename = "sk")]
+    pub id: TargetId,
+    pub url: TargetUrl,
+    pub canonical_url: CanonicalUrl,
+    pub created_at: Timestamp,
+}
+
+/// What a check needs to know of a target. `#url`, `#host` and `#status` stand for reserved words.
+pub(super) const DUE_PROJECTION: &str = "target_id, workspace_id, #url, #host, #status";
+
+#[derive(Debug, Deserialize)]
+pub(super) struct DueItem {
+    pub target_id: TargetId,
+    pub workspace_id: WorkspaceId,
+    pub url: TargetUrl,
+    pub host: Host,
+    pub status: TargetStatus,
+}
+
+/// For so long it is known that a link doesn't watch any more. A message lives 4 days in its queue and 14 in the dead-letter
+/// queue, and as long once more after it was redriven: the news of the link's creation may come that late.
+const GONE_KNOWN_FOR: Duration = Duration::from_secs(40 * 86_400);
+
+/// `WATCHER#<target id>` / `LINK#<code>`: a link watches the target, or has ceased to.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct WatcherItem {
+    #[serde(flatten)]
+    pub key: Key,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gone_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<i64>,
+}
+
+impl WatcherItem {
+    pub(super) fn watching(id: &TargetId, code: &ShortCode) -> Self {
+        Self { key: watcher_key(id, code), gone_at: None, ttl: None }
+    }
+
+    pub(super) fn gone(id: &TargetId, code: &ShortCode, at: Timestamp) -> Self {
+        let ttl = at.plus(GONE_KNOWN_FOR).unix_seconds();
+        Self { key: watcher_key(id, code), gone_at: Some(at), ttl: Some(ttl) }
+    }
+}
+
+/// How long an idempotency key is remembered.
+const IDEMPOTENCY_WINDOW: Duration = Duration::from_secs(86_400);
+
+/// `IDEM#<workspace>#<key>` / `IDEM`: the target that a request with this key got.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct IdempotencyItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub target_id: TargetId,
+    pub ttl: i64,
+}
+
+impl IdempotencyItem {
+    pub(super) fn new(target: &Target, key: &IdempotencyKey, now: Timestamp) -> Self {
+        Self {
+            key: idempotency_key(&target.workspace, key),
+            target_id: target.id.clone(),
+            ttl: now.plus(IDEMPOTENCY_WINDOW).unix_seconds(),
+        }
+    }
+}
+
+/// How long results are kept.
+pub(super) const RESULTS_KEPT_FOR: Duration = Duration::from_secs(30 * 86_400);
+
+/// `RESULT#<target id>` / `<slot>`: what a round has found.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ResultItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub checked_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_code: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<CheckError>,
+    pub latency_ms: u64,
+    pub ttl: i64,
+}
+
+impl ResultItem {
+    pub(super) fn new(id: &TargetId, slot: Timestamp, result: &CheckResult) -> Self {
+        Self {
+            key: Key::new(result_partition(id), slot.to_string()),
+            checked_at: result.checked_at,
+            status_code: result.outcome.status_code(),
+            error: result.outcome.error(),
+            latency_ms: result.latency_ms,
+            ttl: result.checked_at.plus(RESULTS_KEPT_FOR).unix_seconds(),
+        }
+    }
+}
+
+impl From<ResultItem> for CheckResult {
+    fn from(item: ResultItem) -> Self {
+        let outcome = match (item.error, item.status_code) {
+            (None, Some(status_code)) => CheckOutcome::Answered(status_code),
+            (error, _) => CheckOutcome::Failed(error.unwrap_or(CheckError::Other)),
+        };
+        Self { checked_at: item.checked_at, outcome, latency_ms: item.latency_ms }
+    }
+}

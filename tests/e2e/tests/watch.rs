@@ -1,0 +1,140 @@
+//! Monitored URLs that go down and come back. They are on this machine, which only the system that `make e2e` starts may reach.
+
+use std::{env, net::Ipv4Addr};
+
+use aws_config::BehaviorVersion;
+use aws_sdk_sqs::Client;
+use linklet_domain::{CheckInterval, Phase, PlannedRound, Timestamp};
+use linklet_test_support::{Crowd, Manner, Site};
+use serde_json::{Value, json};
+
+use crate::api::{Answer, Api, User, eventually, send};
+
+/// Whether the system checks servers on this machine.
+pub fn reaches_this_machine() -> bool {
+    let reaches = env::var("WATCH_ALLOW_LOOPBACK").is_ok();
+    if !reaches {
+        eprintln!("skipped: WATCH_ALLOW_LOOPBACK is not set, so servers on this machine are not checked");
+    }
+    reaches
+}
+
+pub async fn register(user: &User, url: &str) -> String {
+    let registered: Answer = send(user.request("POST", "/v1/targets").json(&json!({"url": url}))).await;
+    assert_eq!(registered.status, 201, "{registered:?}");
+    registered.json()["id"].as_str().unwrap().to_owned()
+}
+
+/// A site that isn't at 127.0.0.1: that is the address of the shortener itself, which is never checked.
+fn site(last: u8) -> Site {
+    Site::start_on(Ipv4Addr::new(127, 0, 1, last), &Crowd::default())
+}
+
+/// The queue of rounds, to have one begin at once. The schedule has its own meanwhile, so there are a few more results.
+struct Rounds(Client, String);
+
+impl Rounds {
+    async fn of_the_stack() -> Self {
+        let stack = env::var("STACK_NAME").expect("who sets WATCH_ALLOW_LOOPBACK sets STACK_NAME");
+        let client = Client::new(&aws_config::load_defaults(BehaviorVersion::latest()).await);
+        let found = client.get_queue_url().queue_name(format!("{stack}-rounds")).send().await;
+        let url = found.expect("the stack has the queue").queue_url.expect("a queue has a URL");
+        Self(client, url)
+    }
+
+    async fn begin(&self, phase: Phase) {
+        let interval = CheckInterval::from_seconds(60).unwrap();
+        let round = PlannedRound { phase, slot: Timestamp::now(), interval };
+        let body = serde_json::to_string(&round).unwrap();
+        self.0.send_message().queue_url(&self.1).message_body(body).send().await.unwrap();
+    }
+
+    async fn begin_all(&self) {
+        for phase in Phase::all() {
+            self.begin(phase).await;
+        }
+    }
+}
+
+struct Watched<'u> {
+    user: &'u User,
+    id: String,
+    rounds: Rounds,
+}
+
+impl Watched<'_> {
+    async fn results(&self) -> Vec<Value> {
+        let answer = self.user.get(&format!("/v1/targets/{}/results?limit=100", self.id)).await;
+        answer.json()["items"].as_array().unwrap().clone()
+    }
+
+    async fn status(&self) -> Value {
+        self.user.get(&format!("/v1/targets/{}", self.id)).await.json()["status"].clone()
+    }
+
+    /// Has rounds begin until the latest result is the expected one and the target's status follows.
+    async fn rounds_until(&self, status_code: &Value, error: &Value, status: &str) {
+        eventually(&format!("{status_code} and {error} means {status}"), true, async || {
+            let latest = self.results().await.first().cloned().unwrap_or_default();
+            let is_seen = (&latest["status_code"], &latest["error"]) == (status_code, error);
+            let is_there = is_seen && self.status().await == status;
+            if !is_there {
+                self.rounds.begin_all().await;
+            }
+            is_there
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_url_that_fails_stops_and_recovers_has_its_results_and_one_notification_each() {
+    if !reaches_this_machine() {
+        return;
+    }
+    let (ada, site) = (User::new(&Api::new()).await, site(1));
+    let id = register(&ada, &site.url("/health")).await;
+    let watched = Watched { user: &ada, id, rounds: Rounds::of_the_stack().await };
+
+    watched.rounds_until(&json!(200), &Value::Null, "up").await;
+    site.behave(Manner::Answers(500));
+    watched.rounds_until(&json!(500), &Value::Null, "down").await;
+    site.behave(Manner::Closes);
+    watched.rounds_until(&Value::Null, &json!("other"), "down").await;
+    site.behave(Manner::Answers(200));
+    watched.rounds_until(&json!(200), &Value::Null, "up").await;
+
+    let told = async || (ada.notifications("target.down").await.len(), ada.notifications("target.up").await.len());
+    eventually("one notification each", (1, 1), told).await;
+    // Two failed rounds in a row and nothing less made it go down.
+    let results = watched.results().await;
+    let failed = results.iter().filter(|result| result["status_code"] == 500).count();
+    assert!(failed >= 2, "{results:?}");
+    assert!(results.iter().all(|result| result["latency_ms"].is_u64()), "{results:?}");
+}
+
+#[tokio::test]
+async fn rounds_that_come_twice_have_one_result() {
+    if !reaches_this_machine() {
+        return;
+    }
+    let (ada, site) = (User::new(&Api::new()).await, site(2));
+    register(&ada, &site.url("/twice")).await;
+    let rounds = Rounds::of_the_stack().await;
+    let interval = CheckInterval::from_seconds(60).unwrap();
+    let slot = Timestamp::now();
+
+    for _ in 0..3 {
+        for phase in Phase::all() {
+            let body = serde_json::to_string(&PlannedRound { phase, slot, interval }).unwrap();
+            rounds.0.send_message().queue_url(&rounds.1).message_body(body).send().await.unwrap();
+        }
+    }
+
+    // The round's own request, and those of the schedule's rounds that have come by meanwhile.
+    eventually("the page is checked", true, async || site.requests("/twice") > 0).await;
+    let listed = ada.get("/v1/targets").await.json()["items"][0]["id"].as_str().unwrap().to_owned();
+    let results = ada.get(&format!("/v1/targets/{listed}/results?limit=100")).await.json();
+    let count = results["items"].as_array().unwrap().len();
+    assert!(site.requests("/twice") <= count + 1, "{} requests, {count} results", site.requests("/twice"));
+}

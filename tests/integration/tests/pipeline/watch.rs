@@ -1,0 +1,494 @@
+//! From the scheduler's call to the result of a check.
+
+use std::{collections::BTreeSet, fs, path::Path, time::Duration};
+
+use linklet_domain::{
+    CheckError, CheckInterval, CheckOutcome, CheckResult, Phase, PlannedCheck, PlannedRound, Target, TargetStatus,
+    Timestamp, WorkspaceId,
+};
+use linklet_dynamodb::{DueTarget, WatchTable};
+use linklet_lambda::{
+    batch::{Consumer, DeadLetterQueue},
+    metrics::{self, Measured, Metric},
+    publisher::Publisher,
+    schedule::{Call, Job},
+};
+use linklet_test_support::{
+    BrokenDynamoDb, FakeQueues, Manner, Outage, Site, TargetBuilder, TestDynamoDb, queue_batch,
+};
+use linklet_watch_check::{Checker, Fetcher, Reach};
+use linklet_watch_dispatch::Dispatch;
+use linklet_watch_tick::{Tick, TickError};
+use serde_json::Value;
+
+use crate::fixture::{correlation, relay};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn interval(seconds: u8) -> CheckInterval {
+    CheckInterval::from_seconds(seconds).unwrap()
+}
+
+fn tick(queues: &FakeQueues, seconds: u8) -> Tick {
+    Tick { rounds: Publisher::new(queues.client(), queues.url("rounds")), interval: interval(seconds) }
+}
+
+fn dispatch(db: &TestDynamoDb, queues: &FakeQueues, max_concurrency: u16) -> Dispatch {
+    dispatch_from(db.watch(), queues, max_concurrency)
+}
+
+fn dispatch_from(targets: WatchTable, queues: &FakeQueues, max_concurrency: u16) -> Dispatch {
+    Dispatch {
+        targets,
+        checks: Publisher::new(queues.client(), queues.url("checks")),
+        dead_letters: DeadLetterQueue::new(queues.client(), queues.url("rounds-dlq")),
+        max_concurrency,
+    }
+}
+
+fn checker(targets: WatchTable, queues: &FakeQueues, reach: Reach) -> Checker {
+    Checker {
+        fetcher: Fetcher::new(reach, Duration::from_secs(5)).unwrap(),
+        targets,
+        dead_letters: DeadLetterQueue::new(queues.client(), queues.url("checks-dlq.fifo")),
+    }
+}
+
+async fn register(db: &TestDynamoDb, url: &str) -> Target {
+    let target = TargetBuilder::new(url).build();
+    db.watch().register(&target, None, &correlation()).await.unwrap();
+    target
+}
+
+/// The round of a phase that begins now.
+fn round_now(phase: Phase) -> PlannedRound {
+    PlannedRound { phase, slot: Timestamp::now(), interval: interval(60) }
+}
+
+fn text(content: &impl serde::Serialize) -> String {
+    serde_json::to_string(content).unwrap()
+}
+
+/// Begins a round, and returns how many messages have to come again, and what was measured.
+async fn begin(dispatch: &Dispatch, round: PlannedRound) -> (usize, Measured) {
+    let (answer, measured) = metrics::observe(dispatch.consume(queue_batch(&[text(&round)]))).await;
+    (answer.batch_item_failures.len(), measured)
+}
+
+// ------------------------------------------------------------------------------------------------------------ Planning
+
+#[tokio::test]
+async fn a_call_plans_each_round_of_the_next_minute_and_keeps_it_back_until_it_begins() {
+    let queues = FakeQueues::start();
+    let call = Call { scheduled_time: Timestamp::now() };
+    let before = Timestamp::now();
+
+    tick(&queues, 15).run(call).await.unwrap();
+
+    let after = Timestamp::now();
+    let planned: Vec<_> = PlannedRound::planned_by(call.scheduled_time, interval(15)).collect();
+    let messages = queues.messages("rounds");
+    assert_eq!(messages.len(), 12);
+    for round in planned {
+        let message = messages.iter().find(|message| message["MessageBody"] == text(&round)).unwrap();
+        let delay = message["DelaySeconds"].as_u64().unwrap();
+        let whole = |span: Duration| u64::try_from(span.as_millis().div_ceil(1_000)).unwrap();
+        assert!((whole(after.until(round.slot))..=whole(before.until(round.slot))).contains(&delay), "{message}");
+        assert!(delay <= 120, "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_repeated_late_leaves_out_what_is_over() {
+    let (repeated, over) = (FakeQueues::start(), FakeQueues::start());
+    let before = Timestamp::now();
+    let call = Call { scheduled_time: before.minus(MINUTE) };
+
+    tick(&repeated, 20).run(call).await.unwrap();
+    tick(&over, 60).run(Call { scheduled_time: before.minus(MINUTE * 4) }).await.unwrap();
+
+    let lasting =
+        |now| PlannedRound::planned_by(call.scheduled_time, interval(20)).filter(|round| !round.is_over(now)).count();
+    let sent = repeated.messages("rounds").len();
+    assert!((lasting(Timestamp::now())..=lasting(before)).contains(&sent), "{sent}");
+    assert!(over.messages("rounds").is_empty());
+}
+
+#[tokio::test]
+async fn what_the_queue_refuses_inside_of_a_success_is_sent_again() {
+    let queues = FakeQueues::start();
+    queues.fail(Outage::OnceMessagesWith(r#""phase":1"#.to_owned()));
+
+    tick(&queues, 15).run(Call { scheduled_time: Timestamp::now() }).await.unwrap();
+
+    let bodies = queues.bodies("rounds");
+    assert_eq!((bodies.len(), bodies.iter().collect::<BTreeSet<_>>().len()), (12, 12));
+}
+
+#[tokio::test]
+async fn a_call_whose_rounds_get_nowhere_fails() {
+    let queues = FakeQueues::start();
+    let call = Call { scheduled_time: Timestamp::now() };
+
+    queues.fail(Outage::Everything);
+    let unreachable = tick(&queues, 20).run(call).await;
+    queues.fail(Outage::NeverMessagesWith(r#""phase":0"#.to_owned()));
+    let refused = tick(&queues, 20).run(call).await;
+
+    assert!(matches!(unreachable, Err(TickError::Refused(9))), "{unreachable:?}");
+    assert!(matches!(refused, Err(TickError::Refused(3))), "{refused:?}");
+    assert_eq!(queues.bodies("rounds").len(), 6);
+}
+
+// ----------------------------------------------------------------------------------------------------------- Beginning
+
+#[tokio::test]
+async fn each_target_has_its_turn_once_in_the_three_phases_in_the_group_of_its_host() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let mut targets = Vec::new();
+    for number in 0..45 {
+        targets.push(register(&db, &format!("https://www{}.example.com:8443/{number}", number % 4)).await);
+    }
+    let dispatch = dispatch(&db, &queues, 8);
+
+    for phase in Phase::all() {
+        let before = queues.messages("checks").len();
+        let (failed, measured) = begin(&dispatch, round_now(phase)).await;
+
+        let sent = &queues.messages("checks")[before..];
+        let expected: BTreeSet<_> =
+            targets.iter().filter(|target| target.id.shard().phase() == phase).map(|target| &target.id).collect();
+        let checks: Vec<PlannedCheck> = sent
+            .iter()
+            .map(|message| serde_json::from_str(message["MessageBody"].as_str().unwrap()).unwrap())
+            .collect();
+        assert_eq!(checks.iter().map(|check| &check.target_id).collect::<BTreeSet<_>>(), expected);
+        assert_eq!((checks.len(), failed, measured.get(Metric::RoundsCut)), (expected.len(), 0, 0.0));
+        for (check, message) in checks.iter().zip(sent) {
+            let target = targets.iter().find(|target| target.id == check.target_id).unwrap();
+            assert_eq!((&check.url, &check.workspace_id), (&target.url, &target.workspace));
+            assert_eq!(check.status, TargetStatus::Pending);
+            assert_eq!(message["MessageGroupId"], target.canonical_url.host().as_str());
+            assert_eq!(message["DelaySeconds"], Value::Null);
+        }
+    }
+    assert_eq!(queues.messages("checks").len(), 45);
+}
+
+#[tokio::test]
+async fn a_round_that_comes_twice_has_the_same_checks_and_another_round_has_others() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let phase = register(&db, "https://example.com/").await.id.shard().phase();
+    let (dispatch, round) = (dispatch(&db, &queues, 8), round_now(phase));
+    let next = PlannedRound { slot: round.slot.plus(MINUTE), ..round };
+
+    for round in [round, round, next] {
+        begin(&dispatch, round).await;
+    }
+
+    let ids: Vec<Value> =
+        queues.messages("checks").iter().map(|message| message["MessageDeduplicationId"].clone()).collect();
+    assert_eq!(ids.len(), 3);
+    assert_eq!(ids[0], ids[1]);
+    assert_ne!(ids[0], ids[2]);
+}
+
+/// Targets of one phase, so many.
+async fn register_in_phase(db: &TestDynamoDb, phase: Phase, count: usize) -> Vec<Target> {
+    let workspace = WorkspaceId::generate();
+    let targets: Vec<Target> = (0..)
+        .map(|number| TargetBuilder::new(&format!("https://example.com/{number}")).in_workspace(&workspace).build())
+        .filter(|target| target.id.shard().phase() == phase)
+        .take(count)
+        .collect();
+    for target in &targets {
+        db.watch().register(target, None, &correlation()).await.unwrap();
+    }
+    targets
+}
+
+#[tokio::test]
+async fn a_round_sends_no_more_than_there_is_room_for() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let phase = Phase::new(1).unwrap();
+    register_in_phase(&db, phase, 12).await;
+    // One worker, 60 seconds: room for 240.
+    let dispatch = dispatch(&db, &queues, 1);
+
+    for (waiting, in_work, sent, cut) in [(220, 8, 12, 0.0), (228, 5, 7, 1.0), (239, 1, 0, 1.0), (300, 1, 0, 1.0)] {
+        let before = queues.messages("checks").len();
+        queues.occupy("checks", waiting, in_work);
+        let (failed, measured) = begin(&dispatch, round_now(phase)).await;
+        let counted = (queues.messages("checks").len() - before, failed, measured.get(Metric::RoundsCut));
+        assert_eq!(counted, (sent, 0, cut), "{waiting} waiting, {in_work} in work");
+    }
+}
+
+#[tokio::test]
+async fn where_there_is_too_little_room_nobody_is_left_out_for_ever() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let phase = Phase::new(2).unwrap();
+    let targets = register_in_phase(&db, phase, 5).await;
+    let dispatch = dispatch(&db, &queues, 1);
+    queues.occupy("checks", 239, 0);
+
+    let mut seen = BTreeSet::new();
+    for _ in 0..3_000 {
+        begin(&dispatch, round_now(phase)).await;
+        let last: PlannedCheck = serde_json::from_str(queues.bodies("checks").last().unwrap()).unwrap();
+        seen.insert(last.target_id);
+        if seen.len() == targets.len() {
+            return;
+        }
+    }
+    panic!("only {} of {}", seen.len(), targets.len());
+}
+
+#[tokio::test]
+async fn checks_that_are_refused_once_are_sent_again_and_those_refused_for_good_are_counted() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let phase = Phase::new(0).unwrap();
+    let targets = register_in_phase(&db, phase, 12).await;
+    let dispatch = dispatch(&db, &queues, 8);
+    let one = targets[3].id.as_str().to_owned();
+
+    queues.fail(Outage::OnceMessagesWith(one.clone()));
+    let (failed, measured) = begin(&dispatch, round_now(phase)).await;
+    assert_eq!((queues.messages("checks").len(), failed, measured.get(Metric::ChecksSkipped)), (12, 0, 0.0));
+
+    queues.fail(Outage::NeverMessagesWith(one));
+    let (failed, measured) = begin(&dispatch, round_now(phase)).await;
+    assert_eq!((queues.messages("checks").len(), failed, measured.get(Metric::ChecksSkipped)), (23, 0, 1.0));
+}
+
+#[tokio::test]
+async fn a_round_that_is_over_is_dropped_and_counted() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let phase = register(&db, "https://example.com/").await.id.shard().phase();
+    let round = round_now(phase);
+    let late = PlannedRound { slot: round.slot.minus(MINUTE), ..round };
+
+    let (failed, measured) = begin(&dispatch(&db, &queues, 8), late).await;
+
+    assert_eq!((failed, measured.get(Metric::RoundsCut)), (0, 1.0));
+    assert!(queues.messages("checks").is_empty());
+}
+
+#[tokio::test]
+async fn a_round_comes_again_while_its_targets_or_its_room_are_unknown() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let round = round_now(Phase::new(0).unwrap());
+
+    let broken = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable");
+    assert_eq!(begin(&dispatch_from(broken, &queues, 8), round).await.0, 1);
+    queues.fail(Outage::Everything);
+    assert_eq!(begin(&dispatch(&db, &queues, 8), round).await.0, 1);
+}
+
+#[tokio::test]
+async fn a_message_that_is_no_round_is_parked_and_its_neighbour_begins() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let phase = register(&db, "https://example.com/").await.id.shard().phase();
+    let malformed = r#"{"phase": 7}"#.to_owned();
+
+    let batch = queue_batch(&[malformed.clone(), text(&round_now(phase))]);
+    let answer = dispatch(&db, &queues, 8).consume(batch).await;
+
+    assert!(answer.batch_item_failures.is_empty());
+    assert_eq!(queues.bodies("rounds-dlq"), [malformed]);
+    assert_eq!(queues.messages("checks").len(), 1);
+}
+
+// ------------------------------------------------------------------------------------------------------------- Holding
+
+/// A target and what checks it, as its messages come.
+struct Watched {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+    checker: Checker,
+    target: Target,
+}
+
+impl Watched {
+    async fn new(url: &str) -> Self {
+        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+        let target = register(&db, url).await;
+        let checker = checker(db.watch(), &queues, Reach::PublicAndLoopback);
+        Self { db, queues, checker, target }
+    }
+
+    /// The message of a round that begins now, as dispatch would send it.
+    async fn message(&self) -> PlannedCheck {
+        let due = self.db.watch().due(self.target.id.shard(), &self.target.id, 1).await.unwrap();
+        let [DueTarget { id, workspace, url, host, status }] = <[_; 1]>::try_from(due).unwrap();
+        let slot = Timestamp::now();
+        PlannedCheck { target_id: id, workspace_id: workspace, url, host, status, slot, interval: interval(60) }
+    }
+
+    async fn deliver(&self, message: &PlannedCheck) -> Measured {
+        let (answer, measured) = metrics::observe(self.checker.consume(queue_batch(&[text(message)]))).await;
+        assert!(answer.batch_item_failures.is_empty());
+        measured
+    }
+
+    async fn round(&self) -> Measured {
+        let message = self.message().await;
+        self.deliver(&message).await
+    }
+
+    async fn results(&self) -> Vec<CheckResult> {
+        self.db.watch().results(&self.target, None, 100, Timestamp::now()).await.unwrap()
+    }
+
+    async fn outcome(&self) -> CheckOutcome {
+        self.results().await[0].outcome
+    }
+}
+
+#[tokio::test]
+async fn a_round_has_one_result_however_often_its_message_comes() {
+    let site = Site::start();
+    let watched = Watched::new(&site.url("/page")).await;
+    let message = watched.message().await;
+
+    watched.deliver(&message).await;
+    site.behave(Manner::Answers(404));
+    watched.deliver(&message).await;
+
+    let results = watched.results().await;
+    assert_eq!((results.len(), results[0].outcome), (1, CheckOutcome::Answered(200)));
+    assert_eq!(watched.db.watch().find(&watched.target.id).await.unwrap().unwrap().status, TargetStatus::Up);
+}
+
+#[tokio::test]
+async fn a_check_that_is_over_is_left_out_and_counted() {
+    let site = Site::start();
+    let watched = Watched::new(&site.url("/page")).await;
+    let message = watched.message().await;
+    let late = PlannedCheck { slot: message.slot.minus(MINUTE), ..message };
+
+    let measured = watched.deliver(&late).await;
+
+    assert_eq!((measured.get(Metric::ChecksSkipped), measured.get(Metric::Checks)), (1.0, 0.0));
+    assert_eq!((site.all_requests(), watched.results().await.len()), (0, 0));
+}
+
+#[tokio::test]
+async fn a_target_that_fails_and_recovers_is_told_of_once_each() {
+    let site = Site::start();
+    let watched = Watched::new(&site.url("/page")).await;
+    let mut failed = 0.0;
+
+    let manners = [
+        Manner::Answers(200),
+        Manner::Answers(500),
+        Manner::Answers(200),
+        Manner::Answers(500),
+        Manner::Answers(503),
+        Manner::Closes,
+        Manner::Answers(200),
+        Manner::Answers(200),
+    ];
+    for manner in manners {
+        site.behave(manner);
+        failed += watched.round().await.get(Metric::ChecksFailed);
+    }
+    relay(&watched.db, &watched.queues).consume(watched.db.stream("WatchTable")).await;
+
+    let events = watched.queues.events("notify");
+    let told: Vec<_> =
+        events.iter().map(|event| (event["event_type"].as_str().unwrap(), &event["status_code"])).collect();
+    assert_eq!(told, [("target.down", &Value::from(503)), ("target.up", &Value::Null)]);
+    assert_eq!((watched.results().await.len(), failed), (8, 4.0));
+    // Three attempts of each round that failed.
+    assert_eq!(site.requests("/page"), 4 + 4 * 3);
+}
+
+#[tokio::test]
+async fn each_way_to_fail_has_its_result() {
+    let site = Site::start();
+    let watched = Watched::new(&site.url("/page")).await;
+    let impatient = Fetcher::new(Reach::PublicAndLoopback, Duration::from_millis(300)).unwrap();
+    let watched = Watched { checker: Checker { fetcher: impatient, ..watched.checker }, ..watched };
+
+    for (manner, outcome) in [
+        (Manner::Answers(404), CheckOutcome::Answered(404)),
+        (Manner::Closes, CheckOutcome::Failed(CheckError::Other)),
+        (Manner::Hangs, CheckOutcome::Failed(CheckError::Timeout)),
+    ] {
+        site.behave(manner);
+        watched.round().await;
+        assert_eq!(watched.outcome().await, outcome);
+    }
+
+    for (url, error) in [
+        ("http://127.0.0.1:9/discard", CheckError::PortNotAllowed),
+        ("http://10.0.0.1/", CheckError::NotPublic),
+        ("http://no-such-host.invalid/", CheckError::Dns),
+    ] {
+        let watched = Watched::new(url).await;
+        watched.round().await;
+        assert_eq!(watched.outcome().await, CheckOutcome::Failed(error), "{url}");
+    }
+}
+
+#[tokio::test]
+async fn without_leave_this_machine_is_not_reached() {
+    let site = Site::start();
+    let watched = Watched::new(&site.url("/page")).await;
+    let checker = checker(watched.db.watch(), &watched.queues, Reach::Public);
+    let watched = Watched { checker, ..watched };
+
+    watched.round().await;
+
+    assert_eq!(watched.outcome().await, CheckOutcome::Failed(CheckError::NotPublic));
+    assert_eq!(site.all_requests(), 0);
+}
+
+/// A message that came again would hold up its host, and be over by then.
+#[tokio::test]
+async fn a_result_that_cannot_be_stored_is_counted_and_its_message_is_done_with() {
+    let site = Site::start();
+    let watched = Watched::new(&site.url("/page")).await;
+    let broken = BrokenDynamoDb::start();
+    let targets = WatchTable::new(broken.client(), "WatchTable");
+    let watched = Watched { checker: checker(targets, &watched.queues, Reach::PublicAndLoopback), ..watched };
+
+    let measured = watched.round().await;
+
+    assert_eq!((measured.get(Metric::Checks), measured.get(Metric::ChecksLost)), (1.0, 1.0));
+    assert_eq!(site.all_requests(), 1);
+}
+
+#[tokio::test]
+async fn a_message_that_is_no_check_is_parked_in_a_group_of_its_own() {
+    let watched = Watched::new("https://example.com/").await;
+    let (first, second) = ("no check".to_owned(), "nor this".to_owned());
+
+    let answer = watched.checker.consume(queue_batch(&[first.clone(), second.clone()])).await;
+
+    assert!(answer.batch_item_failures.is_empty());
+    assert_eq!(watched.queues.bodies("checks-dlq.fifo"), [first, second]);
+    let parked = watched.queues.messages("checks-dlq.fifo");
+    assert_eq!((&parked[0]["MessageGroupId"], &parked[1]["MessageGroupId"]), (&Value::from("0"), &Value::from("1")));
+    assert!(parked.iter().all(|message| message["MessageDeduplicationId"] == message["MessageGroupId"]));
+}
+
+fn sample<T: serde::de::DeserializeOwned>(function: &str, name: &str) -> T {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../functions/{function}/events/{name}.json"));
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// They are of a time that is over, so nothing is sent; but they are understood.
+#[tokio::test]
+async fn the_sample_events_are_understood() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let (dispatch, checker) = (dispatch(&db, &queues, 8), checker(db.watch(), &queues, Reach::Public));
+
+    tick(&queues, 15).run(sample("watch-tick", "call")).await.unwrap();
+    let (_, round) = metrics::observe(dispatch.consume(sample("watch-dispatch", "round"))).await;
+    let (_, check) = metrics::observe(checker.consume(sample("watch-check", "check"))).await;
+
+    assert_eq!((round.get(Metric::RoundsCut), check.get(Metric::ChecksSkipped)), (1.0, 1.0));
+    assert!(queues.bodies("rounds-dlq").is_empty() && queues.bodies("checks-dlq.fifo").is_empty());
+}

@@ -1,0 +1,374 @@
+use std::time::Duration;
+
+use linklet_domain::{
+    CheckError, CheckOutcome, CheckResult, Role, Target, TargetStatus, Timestamp, UserId, WorkspaceId,
+};
+use linklet_dynamodb::{RoundRecord, WatchTable};
+use linklet_lambda::http::ShortUrls;
+use linklet_test_support::{Answer, RequestBuilder, TargetBuilder, TestDynamoDb, authenticator, token_for, token_of};
+use linklet_watch::Watch;
+use serde_json::{Value, json};
+
+use crate::fixture::{correlation, watch};
+
+/// Somebody with a workspace, and the function.
+struct Client<'d> {
+    db: &'d TestDynamoDb,
+    user: UserId,
+    workspace: WorkspaceId,
+    role: Role,
+}
+
+impl<'d> Client<'d> {
+    fn new(db: &'d TestDynamoDb) -> Self {
+        Self { db, user: UserId::generate(), workspace: WorkspaceId::generate(), role: Role::Member }
+    }
+
+    /// Somebody else in the workspace.
+    fn colleague(&self, role: Role) -> Self {
+        Self { db: self.db, user: UserId::generate(), workspace: self.workspace.clone(), role }
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Answer {
+        request.token(&token_of(&self.user, &self.workspace, self.role)).send_to(&watch(self.db)).await
+    }
+
+    async fn post(&self, body: &Value) -> Answer {
+        self.send(RequestBuilder::new("POST", "/v1/targets").json(body)).await
+    }
+
+    async fn post_with_key(&self, url: &str, key: &str) -> Answer {
+        let request = RequestBuilder::new("POST", "/v1/targets").header("idempotency-key", key);
+        self.send(request.json(&json!({"url": url}))).await
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        self.send(RequestBuilder::new("GET", path)).await
+    }
+
+    async fn delete(&self, id: &str) -> Answer {
+        self.send(RequestBuilder::new("DELETE", &format!("/v1/targets/{id}"))).await
+    }
+
+    /// Registers a URL and returns the target's id.
+    async fn register(&self, url: &str) -> String {
+        let answer = self.post(&json!({"url": url})).await;
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        answer.json()["id"].as_str().unwrap().to_owned()
+    }
+
+    /// A target of the caller's.
+    async fn store(&self, url: &str, created_at: Timestamp) -> Target {
+        let target = TargetBuilder::new(url).in_workspace(&self.workspace).owned_by(&self.user).created_at(created_at);
+        self.db.store_target(&target.build()).await
+    }
+}
+
+fn urls(answer: &Answer) -> Vec<String> {
+    let body = answer.json();
+    let items = body["items"].as_array().unwrap_or_else(|| panic!("{answer:?}"));
+    items.iter().map(|item| item["url"].as_str().unwrap().to_owned()).collect()
+}
+
+// ---------------------------------------------------------------------------------------------------------- Registering
+
+#[tokio::test]
+async fn a_url_is_registered_once_however_it_is_written() {
+    let db = TestDynamoDb::start();
+    let ada = Client::new(&db);
+
+    let first = ada.post(&json!({"url": "HTTPS://Example.com:443/path/?a=1#section"})).await;
+    let again = ada.post(&json!({"url": "https://example.com/path?a=1"})).await;
+
+    assert_eq!((first.status, again.status), (201, 200));
+    assert_eq!(first.json(), again.json());
+    let mut body = first.json();
+    let id = body["id"].take();
+    assert!(id.as_str().unwrap().starts_with("t_"), "{id}");
+    let created_at = body["created_at"].take();
+    assert!(Timestamp::parse(created_at.as_str().unwrap()).is_ok());
+    assert_eq!(
+        body,
+        json!({
+            "id": null, "url": "HTTPS://Example.com:443/path/?a=1#section",
+            "canonical_url": "https://example.com/path?a=1", "host": "example.com", "created_at": null,
+            "status": "pending", "status_since": created_at,
+        })
+    );
+}
+
+#[tokio::test]
+async fn a_known_key_answers_with_its_target_whatever_the_url() {
+    let db = TestDynamoDb::start();
+    let (ada, other) = (Client::new(&db), Client::new(&db));
+
+    let first = ada.post_with_key("https://example.com/a", "k").await;
+    let replayed = ada.post_with_key("https://example.com/b", "k").await;
+    let elsewhere = other.post_with_key("https://example.com/b", "k").await;
+
+    assert_eq!((first.status, replayed.status, elsewhere.status), (201, 200, 201));
+    assert_eq!(replayed.json(), first.json());
+    assert_eq!(
+        ada.post_with_key("https://example.com/a", "two words").await.problem(),
+        (400, "Idempotency-Key must have 1–255 visible ASCII characters".into())
+    );
+}
+
+#[tokio::test]
+async fn each_refusal_gives_its_reason_and_stores_nothing() {
+    let db = TestDynamoDb::start();
+    let ada = Client::new(&db);
+    let cases = [
+        (json!({}), "url is required"),
+        (json!({"url": null}), "url is required"),
+        (json!({"url": 5}), "url must be a string"),
+        (json!({"url": "example.com"}), "url must include scheme and host"),
+        (json!({"url": "ftp://example.com"}), "url scheme must be http or https"),
+        (json!({"url": "https://u:p@example.com"}), "url must not contain credentials"),
+        (
+            json!({"url": format!("https://example.com/{}", "x".repeat(2_048))}),
+            "url must have at most 2,048 characters",
+        ),
+        (
+            json!({"url": format!("https://example.com/{}", "ü".repeat(500))}),
+            "url must have at most 2,048 bytes when it is percent-encoded",
+        ),
+        (json!({"url": format!("https://{}.com/", "a".repeat(250))}), "host must have at most 253 characters"),
+        (json!({"url": "https://api.example.com/r/abcd"}), "url must not point to the shortener itself"),
+    ];
+
+    for (body, reason) in cases {
+        assert_eq!(ada.post(&body).await.problem(), (400, reason.into()), "{body}");
+    }
+    let large = ada.post(&json!({"url": "https://example.com", "note": "x".repeat(4_096)})).await;
+    assert_eq!(large.problem(), (413, "the request body must have at most 4096 bytes".into()));
+    assert!(db.scan("WatchTable").is_empty());
+}
+
+#[tokio::test]
+async fn a_target_at_any_of_our_own_addresses_is_refused() {
+    let db = TestDynamoDb::start();
+    let ours = ["https://go.example.com", "https://a1b2c3.execute-api.eu-central-1.amazonaws.com"];
+    let short_urls = ShortUrls::new(Some(ours[0])).with_api_endpoint(Some(ours[1].to_owned()));
+    let watch = Watch { authenticator: authenticator(), targets: db.watch(), short_urls };
+
+    for base in ours {
+        let answer = RequestBuilder::new("POST", "/v1/targets")
+            .token(&token_for(&WorkspaceId::generate(), Role::Member))
+            .json(&json!({"url": format!("{base}/abcd")}))
+            .send_to(&watch)
+            .await;
+        assert_eq!(answer.problem(), (400, "url must not point to the shortener itself".into()), "{base}");
+    }
+}
+
+/// Whether an address is public is known when it is fetched, so that is when it is refused, as a result of the check.
+#[tokio::test]
+async fn a_private_address_can_be_registered() {
+    let db = TestDynamoDb::start();
+    let ada = Client::new(&db);
+
+    for url in ["http://127.0.0.1:8080/", "http://[::1]/", "http://intranet/"] {
+        assert_eq!(ada.post(&json!({"url": url})).await.status, 201, "{url}");
+    }
+}
+
+// -------------------------------------------------------------------------------------------------------------- Listing
+
+#[tokio::test]
+async fn a_list_without_targets_is_empty_and_not_null() {
+    let db = TestDynamoDb::start();
+
+    let answer = Client::new(&db).get("/v1/targets").await;
+
+    assert_eq!((answer.status, answer.json()), (200, json!({"items": [], "next_page_token": null})));
+}
+
+#[tokio::test]
+async fn pages_show_each_target_once_in_the_order_of_registration() {
+    let db = TestDynamoDb::start();
+    let (ada, start) = (Client::new(&db), Timestamp::now());
+    let mut expected = Vec::new();
+    for number in 0..25_u64 {
+        let created_at = start.plus(Duration::from_secs(number / 9));
+        let target = ada.store(&format!("https://example.com/{number}"), created_at).await;
+        expected.push((target.created_at, target.id, target.url.to_string()));
+    }
+    expected.sort();
+
+    let (mut seen, mut token) = (Vec::new(), String::new());
+    loop {
+        let page = ada.get(&format!("/v1/targets?limit=10&{token}")).await;
+        assert_eq!(page.status, 200, "{}", page.body);
+        seen.extend(urls(&page));
+        match page.json()["next_page_token"].as_str() {
+            Some(next) => token = format!("page_token={next}"),
+            None => break,
+        }
+    }
+
+    assert_eq!(seen, expected.into_iter().map(|(_, _, url)| url).collect::<Vec<_>>());
+    assert_eq!(urls(&ada.get("/v1/targets").await).len(), 20);
+    let listed = &ada.get("/v1/targets?limit=1").await.json()["items"][0];
+    let members: Vec<_> = listed.as_object().unwrap().keys().cloned().collect();
+    assert_eq!(members, ["canonical_url", "created_at", "host", "id", "url"]);
+}
+
+#[tokio::test]
+async fn a_host_filters_in_every_spelling() {
+    let db = TestDynamoDb::start();
+    let ada = Client::new(&db);
+    ada.register("https://münchen.de/a").await;
+    ada.register("https://example.com/a").await;
+
+    for host in ["münchen.de", "MÜNCHEN.de", "xn--mnchen-3ya.de", "münchen.de."] {
+        assert_eq!(urls(&ada.get(&format!("/v1/targets?host={host}")).await), ["https://münchen.de/a"], "{host}");
+    }
+    assert_eq!(ada.get("/v1/targets?host=münchen.de").await.json()["items"][0]["host"], "xn--mnchen-3ya.de");
+    assert!(urls(&ada.get("/v1/targets?host=other.example").await).is_empty());
+}
+
+#[tokio::test]
+async fn a_parameter_that_makes_no_sense_is_named() {
+    let db = TestDynamoDb::start();
+    let ada = Client::new(&db);
+    let id = ada.register("https://example.com/a").await;
+    let (limit, token) = ("limit must be a number from 1 to 100", "page_token is not a token of this list");
+    let host = "host must be a host name or an IP address";
+    let since = "since must be a date or an RFC 3339 date-time";
+    let cases = [
+        ("/v1/targets?limit=0".to_owned(), limit),
+        ("/v1/targets?limit=101".to_owned(), limit),
+        ("/v1/targets?limit=ten".to_owned(), limit),
+        ("/v1/targets?page_token=%".to_owned(), token),
+        ("/v1/targets?page_token=AAAA".to_owned(), token),
+        ("/v1/targets?page_token=".to_owned(), token),
+        // {"created_at":"2026-03-02T12:00:00Z","id":"../x"}
+        ("/v1/targets?page_token=eyJjcmVhdGVkX2F0IjoiMjAyNi0wMy0wMlQxMjowMDowMFoiLCJpZCI6Ii4uL3gifQ".to_owned(), token),
+        ("/v1/targets?host=".to_owned(), host),
+        ("/v1/targets?host=https://example.com".to_owned(), host),
+        ("/v1/targets?host=example.com:443".to_owned(), host),
+        (format!("/v1/targets/{id}/results?since=yesterday"), since),
+        (format!("/v1/targets/{id}/results?limit=1000"), limit),
+    ];
+
+    for (path, reason) in cases {
+        assert_eq!(ada.get(&path).await.problem(), (400, reason.into()), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_workspace_sees_its_own_targets_with_whatever_token() {
+    let db = TestDynamoDb::start();
+    let (ada, bob) = (Client::new(&db), Client::new(&db));
+    for page in ["a", "b", "c"] {
+        ada.register(&format!("https://example.com/{page}")).await;
+    }
+    bob.register("https://example.com/mine").await;
+    let token = ada.get("/v1/targets?limit=1").await.json()["next_page_token"].as_str().unwrap().to_owned();
+
+    let bobs = bob.get(&format!("/v1/targets?page_token={token}")).await;
+
+    assert_eq!(urls(&bobs), ["https://example.com/mine"]);
+    assert_eq!(urls(&bob.get("/v1/targets?host=example.com").await), ["https://example.com/mine"]);
+}
+
+// ---------------------------------------------------------------------------------------------------------- One of them
+
+#[tokio::test]
+async fn a_target_is_unknown_or_of_another_workspace() {
+    let db = TestDynamoDb::start();
+    let (ada, stranger) = (Client::new(&db), Client::new(&db));
+    let id = ada.register("https://example.com/a").await;
+    let unknown = "t_0000000000000000000000";
+
+    for path in ["/v1/targets/ID", "/v1/targets/ID/results"] {
+        assert_eq!(ada.get(&path.replace("ID", &id)).await.status, 200, "{path}");
+        assert_eq!(stranger.get(&path.replace("ID", &id)).await.problem(), (403, "forbidden".into()), "{path}");
+        for id in [unknown, "t_1", "..", "%"] {
+            assert_eq!(ada.get(&path.replace("ID", id)).await.problem(), (404, "not found".into()), "{path} {id}");
+        }
+    }
+    assert_eq!(stranger.delete(&id).await.problem(), (403, "forbidden".into()));
+    assert_eq!(ada.delete(unknown).await.problem(), (404, "not found".into()));
+    assert_eq!(ada.get(&format!("/v1/targets/{id}")).await.status, 200, "nothing was deleted");
+}
+
+#[tokio::test]
+async fn who_registered_a_target_or_an_admin_deletes_it() {
+    let db = TestDynamoDb::start();
+    let ada = Client::new(&db);
+    let (first, second) = (ada.register("https://example.com/a").await, ada.register("https://example.com/b").await);
+
+    assert_eq!(ada.colleague(Role::Member).delete(&first).await.problem(), (403, "forbidden".into()));
+    assert_eq!(ada.delete(&first).await.status, 204);
+    assert_eq!(ada.colleague(Role::Admin).delete(&second).await.status, 204);
+
+    assert_eq!(ada.delete(&first).await.problem(), (404, "not found".into()));
+    assert!(urls(&ada.get("/v1/targets").await).is_empty());
+    assert_eq!(ada.post(&json!({"url": "https://example.com/a"})).await.status, 201, "it can be registered again");
+}
+
+#[tokio::test]
+async fn a_target_that_a_link_watches_is_not_deleted() {
+    let db = TestDynamoDb::start();
+    let ada = Client::new(&db);
+    let target = ada.store("https://example.com/a", Timestamp::now()).await;
+    let link = "launch".parse().unwrap();
+    db.watch().watch(&target, &link, &correlation()).await.unwrap();
+
+    let refused = ada.delete(target.id.as_str()).await;
+    db.watch().unwatch(&target.id, &link, Timestamp::now()).await.unwrap();
+
+    assert_eq!(refused.problem(), (409, "links watch this target; delete them first".into()));
+    assert_eq!(ada.delete(target.id.as_str()).await.status, 204);
+}
+
+// -------------------------------------------------------------------------------------------------------------- Results
+
+#[tokio::test]
+async fn results_come_newest_first_with_what_was_found() {
+    let db = TestDynamoDb::start();
+    let (ada, start) = (Client::new(&db), Timestamp::parse("2026-03-02T12:00:00Z").unwrap());
+    let target = ada.store("https://example.com/a", start).await;
+    let path = format!("/v1/targets/{}/results", target.id);
+    let get = async |query: &str| {
+        let request = RequestBuilder::new("GET", &format!("{path}?{query}")).at(start.plus(Duration::from_secs(600)));
+        ada.send(request).await
+    };
+    assert_eq!(get("").await.json(), json!({"items": []}));
+    let outcomes =
+        [CheckOutcome::Answered(200), CheckOutcome::Failed(CheckError::NotPublic), CheckOutcome::Answered(503)];
+
+    for (number, outcome) in (0..).zip(outcomes) {
+        let slot = start.plus(Duration::from_secs(15 * number));
+        let result =
+            CheckResult { checked_at: slot.plus(Duration::from_millis(120)), outcome, latency_ms: 80 + number };
+        let known_status = TargetStatus::Pending;
+        db.watch().record(RoundRecord { target: &target.id, slot, known_status, result: &result }).await.unwrap();
+    }
+
+    let newest = json!({"checked_at": "2026-03-02T12:00:30.120Z", "status_code": 503, "latency_ms": 82, "error": null});
+    let refused =
+        json!({"checked_at": "2026-03-02T12:00:15.120Z", "status_code": null, "latency_ms": 81, "error": "not_public"});
+    let oldest = json!({"checked_at": "2026-03-02T12:00:00.120Z", "status_code": 200, "latency_ms": 80, "error": null});
+    assert_eq!(get("").await.json(), json!({"items": [newest, refused, oldest]}));
+    assert_eq!(get("limit=1").await.json(), json!({"items": [newest]}));
+    assert_eq!(get("since=2026-03-02T12:00:15Z").await.json(), json!({"items": [newest, refused]}));
+    assert_eq!(get("since=2026-03-02").await.json()["items"].as_array().unwrap().len(), 3);
+    let shown = ada.get(&format!("/v1/targets/{}", target.id)).await.json();
+    assert_eq!((&shown["status"], &shown["status_since"]), (&json!("down"), &newest["checked_at"]));
+}
+
+#[tokio::test]
+async fn without_its_table_it_answers_503() {
+    let targets = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable");
+    let watch = Watch { authenticator: authenticator(), targets, short_urls: ShortUrls::new(None) };
+
+    let answer = RequestBuilder::new("GET", "/v1/targets")
+        .token(&token_for(&WorkspaceId::generate(), Role::Viewer))
+        .send_to(&watch)
+        .await;
+
+    assert_eq!(answer.problem(), (503, "service unavailable".into()));
+}

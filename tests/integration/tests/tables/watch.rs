@@ -1,0 +1,920 @@
+//! WatchTable: one target per URL, one result per round, one event per change.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
+use futures_util::future::join_all;
+use linklet_domain::{
+    CheckError, CheckOutcome, CheckResult, CorrelationId, Event, EventDetail, Host, IdempotencyKey, PageToken, Phase,
+    Shard, ShortCode, Target, TargetId, TargetStatus, Timestamp, WorkspaceId,
+};
+use linklet_dynamodb::{
+    DeleteTargetOutcome, RepositoryError, RoundOutcome, RoundRecord, WatchTable,
+    stream::{Change, change_of},
+};
+use linklet_test_support::{CapacityMeter, Fault, Faults, TargetBuilder, TestDynamoDb};
+use proptest::prelude::*;
+
+use crate::fixture::correlation;
+
+const GOOD: CheckOutcome = CheckOutcome::Answered(200);
+const FAILED: CheckOutcome = CheckOutcome::Answered(503);
+const INTERVAL: Duration = Duration::from_secs(15);
+
+fn noon() -> Timestamp {
+    Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
+}
+
+fn target_at(workspace: &WorkspaceId, url: &str, created_at: Timestamp) -> Target {
+    TargetBuilder::new(url).in_workspace(workspace).created_at(created_at).build()
+}
+
+fn target(url: &str) -> Target {
+    target_at(&WorkspaceId::generate(), url, noon())
+}
+
+fn key(text: &str) -> IdempotencyKey {
+    IdempotencyKey::parse(text).unwrap()
+}
+
+fn code(text: &str) -> ShortCode {
+    ShortCode::parse(text).unwrap()
+}
+
+/// A table, a target in it, and the rounds that check it.
+struct Monitored {
+    db: TestDynamoDb,
+    target: Target,
+}
+
+impl Monitored {
+    async fn new() -> Self {
+        let db = TestDynamoDb::start();
+        let wanted = target("https://example.com/a");
+        let target = db.watch().register(&wanted, None, &correlation()).await.unwrap().target;
+        Self { db, target }
+    }
+
+    async fn now(&self) -> Target {
+        self.db.watch().find(&self.target.id).await.unwrap().unwrap()
+    }
+
+    async fn status(&self) -> TargetStatus {
+        self.now().await.status
+    }
+
+    /// The result of the round with this number, checked a second after its slot.
+    async fn round(&self, number: u32, known_status: TargetStatus, outcome: CheckOutcome) -> RoundOutcome {
+        record(&self.db.watch(), &self.target.id, number, known_status, outcome).await.unwrap()
+    }
+
+    /// The same, planned with the status that the target has.
+    async fn next_round(&self, number: u32, outcome: CheckOutcome) -> RoundOutcome {
+        self.round(number, self.status().await, outcome).await
+    }
+
+    async fn results(&self) -> Vec<CheckResult> {
+        self.db.watch().results(&self.now().await, None, 100, noon().plus(INTERVAL * 1_000)).await.unwrap()
+    }
+
+    /// What the table's stream publishes.
+    fn events(&self) -> Vec<Event> {
+        events(&self.db)
+    }
+
+    fn event_types(&self) -> Vec<&'static str> {
+        self.events().iter().map(Event::event_type).collect()
+    }
+}
+
+fn events(db: &TestDynamoDb) -> Vec<Event> {
+    let records = db.stream("WatchTable").records;
+    let changes = records.iter().map(|record| change_of(record).unwrap());
+    changes.filter_map(|change| if let Change::Event(event) = change { Some(event) } else { None }).collect()
+}
+
+fn slot(number: u32) -> Timestamp {
+    noon().plus(INTERVAL * number)
+}
+
+async fn record(
+    table: &WatchTable,
+    id: &TargetId,
+    number: u32,
+    known_status: TargetStatus,
+    outcome: CheckOutcome,
+) -> Result<RoundOutcome, RepositoryError> {
+    let checked_at = slot(number).plus(Duration::from_secs(1));
+    let result = CheckResult { checked_at, outcome, latency_ms: u64::from(number) };
+    table.record(RoundRecord { target: id, slot: slot(number), known_status, result: &result }).await
+}
+
+/// The number of the table's items whose partition begins so.
+fn count(db: &TestDynamoDb, partition: &str) -> usize {
+    db.scan("WatchTable").iter().filter(|item| item["pk"]["S"].as_str().unwrap().starts_with(partition)).count()
+}
+
+// ---------------------------------------------------------------------------------------------------------- Registering
+
+#[tokio::test]
+async fn a_target_is_read_as_it_was_registered() {
+    let db = TestDynamoDb::start();
+    let wanted = target("https://EXAMPLE.com:443/ä/?b=c#d");
+
+    let registered = db.watch().register(&wanted, None, &correlation()).await.unwrap();
+
+    assert!(registered.is_new);
+    assert_eq!(registered.target, Target { registered: true, ..wanted.clone() });
+    assert_eq!(db.watch().find(&wanted.id).await.unwrap(), Some(registered.target));
+    assert_eq!(db.watch().find(&TargetId::numbered(7)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_url_has_one_target_however_it_is_written() {
+    let db = TestDynamoDb::start();
+    let first = target("https://example.com/a");
+    let again = target_at(&first.workspace, "HTTPS://Example.com:443/a/#b", noon().plus(INTERVAL));
+
+    let registered = db.watch().register(&first, None, &correlation()).await.unwrap();
+    let found = db.watch().register(&again, None, &correlation()).await.unwrap();
+
+    assert!(registered.is_new && !found.is_new);
+    assert_eq!(found.target, registered.target, "the first URL and time stay");
+    assert_eq!(db.scan("WatchTable").len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifty_registrations_of_one_url_at_once_make_one_target() {
+    let db = TestDynamoDb::start();
+    let (table, workspace, ids) = (db.watch(), WorkspaceId::generate(), correlation());
+    let wanted: Vec<_> = (0..50).map(|_| target_at(&workspace, "https://example.com/a", noon())).collect();
+    let keys: Vec<_> = (0..50).map(|number| (number % 2 == 0).then(|| key(&format!("key-{number}")))).collect();
+
+    let registering = wanted.iter().zip(&keys).map(|(wanted, key)| table.register(wanted, key.as_ref(), &ids));
+    let registered: Vec<_> = join_all(registering).await.into_iter().map(Result::unwrap).collect();
+
+    assert_eq!(registered.iter().filter(|registered| registered.is_new).count(), 1);
+    assert_eq!(registered.iter().map(|registered| &registered.target.owner).collect::<BTreeSet<_>>().len(), 1);
+    assert_eq!((count(&db, "TARGET#"), count(&db, "IDEM#")), (1, 25));
+}
+
+#[tokio::test]
+async fn a_known_key_answers_with_its_target_whatever_the_url() {
+    let db = TestDynamoDb::start();
+    let (first, table) = (target("https://example.com/a"), db.watch());
+    let other = target_at(&first.workspace, "https://example.com/b", noon().plus(INTERVAL));
+    table.register(&first, Some(&key("k")), &correlation()).await.unwrap();
+
+    let replayed = table.register(&other, Some(&key("k")), &correlation()).await.unwrap();
+
+    assert_eq!((replayed.is_new, replayed.target.id), (false, first.id));
+    assert_eq!(count(&db, "TARGET#"), 1, "the other URL is not registered");
+}
+
+#[tokio::test]
+async fn a_key_that_came_with_a_known_url_is_known_from_then_on() {
+    let db = TestDynamoDb::start();
+    let (first, table) = (target("https://example.com/a"), db.watch());
+    table.register(&first, None, &correlation()).await.unwrap();
+
+    table.register(&first, Some(&key("k")), &correlation()).await.unwrap();
+
+    let other = target_at(&first.workspace, "https://example.com/b", noon());
+    assert_eq!(table.register(&other, Some(&key("k")), &correlation()).await.unwrap().target.id, first.id);
+}
+
+#[tokio::test]
+async fn a_key_is_forgotten_after_a_day_even_if_its_row_is_still_there() {
+    let db = TestDynamoDb::start();
+    let (first, table) = (target("https://example.com/a"), db.watch());
+    table.register(&first, Some(&key("k")), &correlation()).await.unwrap();
+    let registered = async |url: &str, hours: u64| {
+        let wanted = target_at(&first.workspace, url, noon().plus(Duration::from_secs(hours * 3_600)));
+        table.register(&wanted, Some(&key("k")), &correlation()).await.unwrap()
+    };
+
+    assert!(!registered("https://example.com/b", 23).await.is_new);
+    assert!(registered("https://example.com/b", 24).await.is_new);
+    assert_eq!(registered("https://example.com/c", 25).await.target.url.as_str(), "https://example.com/b");
+}
+
+#[tokio::test]
+async fn a_key_whose_target_was_deleted_serves_for_the_next_one() {
+    let db = TestDynamoDb::start();
+    let (first, table) = (target("https://example.com/a"), db.watch());
+    table.register(&first, Some(&key("k")), &correlation()).await.unwrap();
+    table.delete(&first.id).await.unwrap();
+    let other = target_at(&first.workspace, "https://example.com/b", noon());
+
+    let registered = table.register(&other, Some(&key("k")), &correlation()).await.unwrap();
+
+    assert_eq!((registered.is_new, &registered.target.id), (true, &other.id));
+    let replayed = table.register(&first, Some(&key("k")), &correlation()).await.unwrap();
+    assert_eq!((replayed.is_new, replayed.target.id), (false, other.id));
+}
+
+#[tokio::test]
+async fn a_key_whose_target_came_back_by_a_link_registers_it_anew() {
+    let db = TestDynamoDb::start();
+    let (wanted, table) = (target("https://example.com/a"), db.watch());
+    table.register(&wanted, Some(&key("k")), &correlation()).await.unwrap();
+    table.delete(&wanted.id).await.unwrap();
+    table.watch(&wanted, &code("launch"), &correlation()).await.unwrap();
+
+    let registered = table.register(&wanted, Some(&key("k")), &correlation()).await.unwrap();
+
+    assert!(!registered.is_new);
+    assert!(table.find(&wanted.id).await.unwrap().unwrap().registered);
+}
+
+#[tokio::test]
+async fn workspaces_share_neither_targets_nor_keys() {
+    let db = TestDynamoDb::start();
+    let (ours, theirs) = (target("https://example.com/a"), target("https://example.com/a"));
+
+    for wanted in [&ours, &theirs] {
+        assert!(db.watch().register(wanted, Some(&key("k")), &correlation()).await.unwrap().is_new);
+    }
+
+    assert_ne!(ours.id, theirs.id);
+    for wanted in [&ours, &theirs] {
+        let host = wanted.canonical_url.host();
+        for host in [None, Some(&host)] {
+            let page = db.watch().list(&wanted.workspace, host, 100, None).await.unwrap();
+            assert_eq!(page.items.iter().map(|listed| &listed.id).collect::<Vec<_>>(), [&wanted.id]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn registering_again_after_a_lost_answer_is_still_the_first_time() {
+    let db = TestDynamoDb::start();
+    let faults = Faults::default();
+    let table = WatchTable::new(retrying(&db, &faults), "WatchTable");
+    let wanted = target("https://example.com/a");
+    // Calls: the key, the target, the transaction.
+    faults.plan(Some((2, Fault::AnswerLost)));
+
+    let registered = table.register(&wanted, Some(&key("k")), &correlation()).await.unwrap();
+
+    assert!(registered.is_new);
+    assert_eq!((count(&db, "TARGET#"), count(&db, "IDEM#")), (1, 1));
+}
+
+// -------------------------------------------------------------------------------------------------------------- Listing
+
+/// All pages of a list.
+async fn walk(db: &TestDynamoDb, workspace: &WorkspaceId, host: Option<&Host>, limit: usize) -> Vec<TargetId> {
+    let (mut seen, mut after) = (Vec::new(), None);
+    loop {
+        let page = db.watch().list(workspace, host, limit, after.as_ref()).await.unwrap();
+        assert!(page.items.len() <= limit);
+        seen.extend(page.items.into_iter().map(|listed| listed.id));
+        // As a client carries it.
+        after = page.next.map(|token| PageToken::decode(&token.encode()).unwrap());
+        if after.is_none() {
+            return seen;
+        }
+    }
+}
+
+#[tokio::test]
+async fn pages_neither_skip_nor_repeat_targets_of_one_moment() {
+    let db = TestDynamoDb::start();
+    let workspace = WorkspaceId::generate();
+    let mut expected = Vec::new();
+    for number in 0..30_u64 {
+        let moment = noon().plus(Duration::from_secs(number / 12));
+        let wanted = target_at(&workspace, &format!("https://example.com/{number}"), moment);
+        db.watch().register(&wanted, None, &correlation()).await.unwrap();
+        expected.push((wanted.created_at, wanted.id));
+    }
+    expected.sort();
+    let expected: Vec<_> = expected.into_iter().map(|(_, id)| id).collect();
+
+    for limit in [1, 7, 10, 29, 30, 31] {
+        assert_eq!(walk(&db, &workspace, None, limit).await, expected, "pages of {limit}");
+    }
+}
+
+#[tokio::test]
+async fn the_row_behind_a_token_may_be_gone() {
+    let db = TestDynamoDb::start();
+    let workspace = WorkspaceId::generate();
+    for number in 0..3 {
+        let moment = noon().plus(INTERVAL * number);
+        let wanted = target_at(&workspace, &format!("https://example.com/{number}"), moment);
+        db.watch().register(&wanted, None, &correlation()).await.unwrap();
+    }
+    let first = db.watch().list(&workspace, None, 1, None).await.unwrap();
+
+    db.watch().delete(&first.items[0].id).await.unwrap();
+
+    let rest = db.watch().list(&workspace, None, 5, first.next.as_ref()).await.unwrap();
+    let urls: Vec<_> = rest.items.iter().map(|listed| listed.url.as_str()).collect();
+    assert_eq!(urls, ["https://example.com/1", "https://example.com/2"]);
+}
+
+#[tokio::test]
+async fn a_host_has_its_targets_on_all_ports_and_schemes_and_no_others() {
+    let db = TestDynamoDb::start();
+    let workspace = WorkspaceId::generate();
+    let urls = [
+        "https://münchen.de/a",
+        "http://xn--mnchen-3ya.de:8080/b",
+        "https://www.münchen.de/a",
+        "https://example.com/münchen.de",
+    ];
+    for url in urls {
+        db.watch().register(&target_at(&workspace, url, noon()), None, &correlation()).await.unwrap();
+    }
+
+    let host = Host::parse("MÜNCHEN.de").unwrap();
+    let found = walk(&db, &workspace, Some(&host), 1).await;
+
+    let expected: BTreeSet<_> = urls[..2].iter().map(|url| target_at(&workspace, url, noon()).id).collect();
+    assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected);
+}
+
+#[tokio::test]
+async fn a_target_with_the_longest_url_and_host_fits_every_key() {
+    let db = TestDynamoDb::start();
+    let host = format!("{}.com", "a".repeat(249));
+    let wanted = target(&format!("https://{host}/{}", "x".repeat(2_048 - 9 - 253)));
+
+    db.watch().register(&wanted, Some(&key(&"k".repeat(255))), &correlation()).await.unwrap();
+
+    let host = Host::parse(&host).unwrap();
+    assert_eq!(walk(&db, &wanted.workspace, Some(&host), 10).await, [wanted.id]);
+}
+
+// ------------------------------------------------------------------------------------------------------------- Dispatch
+
+#[tokio::test]
+async fn a_walk_through_the_shards_finds_each_target_once_wherever_it_starts() {
+    let db = TestDynamoDb::start();
+    let mut expected = BTreeMap::new();
+    for number in 0..60 {
+        let wanted = target(&format!("https://{number}.example/a"));
+        db.watch().register(&wanted, None, &correlation()).await.unwrap();
+        expected.insert(wanted.id.clone(), wanted);
+    }
+
+    for start in [0, u128::MAX / 3, u128::MAX] {
+        let mut found = BTreeMap::new();
+        for shard in Phase::all().flat_map(Phase::shards) {
+            for due in db.watch().due(shard, &TargetId::numbered(start), 1_000).await.unwrap() {
+                assert_eq!(due.id.shard(), shard);
+                assert!(found.insert(due.id.clone(), due).is_none(), "a target was found twice");
+            }
+        }
+        assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+        for (id, due) in found {
+            let target = &expected[&id];
+            assert_eq!((&due.workspace, &due.url, due.status), (&target.workspace, &target.url, TargetStatus::Pending));
+            assert_eq!(due.host, target.canonical_url.host());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_limited_walk_starts_where_it_is_told_and_goes_round() {
+    let db = TestDynamoDb::start();
+    let mut ids = Vec::new();
+    let shard = Shard::all().next().unwrap();
+    for number in 0.. {
+        let wanted = target(&format!("https://{number}.example/a"));
+        if wanted.id.shard() == shard {
+            db.watch().register(&wanted, None, &correlation()).await.unwrap();
+            ids.push(wanted.id);
+        }
+        if ids.len() == 5 {
+            break;
+        }
+    }
+    ids.sort();
+    let due = async |from: &TargetId, limit| {
+        let found = db.watch().due(shard, from, limit).await.unwrap();
+        found.into_iter().map(|due| due.id).collect::<Vec<_>>()
+    };
+
+    assert_eq!(due(&ids[3], 4).await, [&ids[3..], &ids[..2]].concat());
+    assert_eq!(due(&ids[3], 2).await, ids[3..]);
+    assert_eq!(due(&ids[0], 99).await, ids);
+    assert!(due(&ids[0], 0).await.is_empty());
+}
+
+// --------------------------------------------------------------------------------------------------------------- Rounds
+
+#[tokio::test]
+async fn a_first_good_round_means_up_and_is_no_news() {
+    let monitored = Monitored::new().await;
+    assert_eq!(monitored.status().await, TargetStatus::Pending);
+
+    let outcome = monitored.next_round(0, GOOD).await;
+
+    assert_eq!(outcome, RoundOutcome::Changed(TargetStatus::Up));
+    let target = monitored.now().await;
+    assert_eq!((target.status, target.status_since), (TargetStatus::Up, slot(0).plus(Duration::from_secs(1))));
+    assert!(monitored.events().is_empty());
+}
+
+#[tokio::test]
+async fn two_failed_rounds_in_a_row_mean_down_and_one_does_not() {
+    let monitored = Monitored::new().await;
+    monitored.next_round(0, GOOD).await;
+
+    assert_eq!(monitored.next_round(1, FAILED).await, RoundOutcome::Recorded);
+    assert_eq!(monitored.next_round(2, GOOD).await, RoundOutcome::Recorded);
+    assert_eq!(monitored.next_round(3, FAILED).await, RoundOutcome::Recorded);
+    assert_eq!(monitored.status().await, TargetStatus::Up);
+    assert_eq!(monitored.next_round(4, FAILED).await, RoundOutcome::Changed(TargetStatus::Down));
+    assert_eq!(monitored.next_round(5, FAILED).await, RoundOutcome::Recorded);
+
+    assert_eq!(monitored.event_types(), ["target.down"]);
+    assert_eq!(monitored.now().await.status_since, slot(4).plus(Duration::from_secs(1)));
+}
+
+#[tokio::test]
+async fn a_target_that_never_answered_goes_down_as_well() {
+    let monitored = Monitored::new().await;
+
+    monitored.next_round(0, FAILED).await;
+    assert_eq!(monitored.status().await, TargetStatus::Pending);
+    monitored.next_round(1, FAILED).await;
+
+    assert_eq!(monitored.event_types(), ["target.down"]);
+}
+
+#[tokio::test]
+async fn the_events_say_what_happened_to_what_and_when() {
+    let monitored = Monitored::new().await;
+    monitored.next_round(0, GOOD).await;
+    monitored.next_round(1, FAILED).await;
+    monitored.next_round(2, CheckOutcome::Failed(CheckError::Timeout)).await;
+    monitored.next_round(3, GOOD).await;
+    monitored.next_round(4, FAILED).await;
+    monitored.next_round(5, FAILED).await;
+
+    let events = monitored.events();
+
+    let [down, up, again] = events.as_slice() else { panic!("{events:?}") };
+    let at = |number| slot(number).plus(Duration::from_secs(1));
+    assert_eq!([down.occurred_at, up.occurred_at, again.occurred_at], [at(2), at(3), at(5)]);
+    assert!([down, up, again].iter().all(|event| event.correlation_id == correlation()));
+    assert_eq!(events.iter().map(|event| &event.event_id).collect::<BTreeSet<_>>().len(), 3);
+    let target = &monitored.target;
+    let EventDetail::TargetDown(detail) = &down.detail else { panic!("{down:?}") };
+    assert_eq!((&detail.target_id, &detail.url, &detail.workspace_id), (&target.id, &target.url, &target.workspace));
+    assert_eq!((&detail.user_id, &detail.user_email), (&target.owner, &target.owner_email));
+    assert_eq!((detail.status_code, detail.error), (None, Some(CheckError::Timeout)));
+    let EventDetail::TargetUp(detail) = &up.detail else { panic!("{up:?}") };
+    assert_eq!((&detail.target_id, detail.down_since), (&target.id, at(2)));
+    let EventDetail::TargetDown(detail) = &again.detail else { panic!("{again:?}") };
+    assert_eq!((detail.status_code, detail.error), (Some(503), None), "the timeout is over");
+}
+
+#[tokio::test]
+async fn a_round_counts_once_however_often_its_message_comes() {
+    let monitored = Monitored::new().await;
+    monitored.next_round(0, GOOD).await;
+
+    let first = monitored.round(1, TargetStatus::Up, FAILED).await;
+    let again = monitored.round(1, TargetStatus::Up, FAILED).await;
+    let other = monitored.round(1, TargetStatus::Up, GOOD).await;
+
+    assert_eq!(
+        [first, again, other],
+        [RoundOutcome::Recorded, RoundOutcome::AlreadyRecorded, RoundOutcome::AlreadyRecorded]
+    );
+    assert_eq!(monitored.status().await, TargetStatus::Up, "a failed round and itself are not two in a row");
+    assert_eq!(monitored.results().await[0].outcome, FAILED, "the first result stays");
+    monitored.round(2, TargetStatus::Up, FAILED).await;
+    for _ in 0..3 {
+        assert_eq!(monitored.round(2, TargetStatus::Up, FAILED).await, RoundOutcome::AlreadyRecorded);
+        assert_eq!(monitored.round(2, TargetStatus::Up, GOOD).await, RoundOutcome::AlreadyRecorded);
+    }
+    assert_eq!((monitored.status().await, monitored.event_types()), (TargetStatus::Down, vec!["target.down"]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failed_rounds_at_once_make_one_change() {
+    let monitored = Monitored::new().await;
+    monitored.next_round(0, GOOD).await;
+    monitored.next_round(1, FAILED).await;
+
+    // Three rounds that were all planned while the target was up, each delivered four times.
+    let rounds = (0..12).map(|delivery| monitored.round(2 + delivery % 3, TargetStatus::Up, FAILED));
+    let outcomes = join_all(rounds).await;
+
+    let how_many = |wanted| outcomes.iter().filter(|outcome| **outcome == wanted).count();
+    assert_eq!(how_many(RoundOutcome::Changed(TargetStatus::Down)), 1, "{outcomes:?}");
+    assert_eq!(how_many(RoundOutcome::AlreadyRecorded), 9, "{outcomes:?}");
+    assert_eq!(monitored.event_types(), ["target.down"]);
+    assert_eq!(monitored.results().await.len(), 5);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn good_rounds_at_once_make_one_change() {
+    let monitored = Monitored::new().await;
+    monitored.next_round(0, FAILED).await;
+    monitored.next_round(1, FAILED).await;
+
+    let rounds = (0..12).map(|delivery| monitored.round(2 + delivery % 3, TargetStatus::Down, GOOD));
+    let outcomes = join_all(rounds).await;
+
+    let changed = outcomes.iter().filter(|outcome| **outcome == RoundOutcome::Changed(TargetStatus::Up)).count();
+    assert_eq!((changed, monitored.status().await), (1, TargetStatus::Up), "{outcomes:?}");
+    assert_eq!(monitored.event_types(), ["target.down", "target.up"]);
+}
+
+#[tokio::test]
+async fn a_round_that_was_planned_with_an_outdated_status_is_put_right_by_the_next() {
+    let monitored = Monitored::new().await;
+    monitored.next_round(0, FAILED).await;
+    monitored.next_round(1, FAILED).await;
+
+    // It is down by now, and the message still says up.
+    assert_eq!(monitored.round(2, TargetStatus::Up, FAILED).await, RoundOutcome::Recorded);
+    assert_eq!(monitored.round(3, TargetStatus::Up, GOOD).await, RoundOutcome::Recorded);
+    assert_eq!(monitored.status().await, TargetStatus::Down);
+    assert_eq!(monitored.round(4, TargetStatus::Down, GOOD).await, RoundOutcome::Changed(TargetStatus::Up));
+    // It is up by now, and the message still says down.
+    assert_eq!(monitored.round(5, TargetStatus::Down, GOOD).await, RoundOutcome::Recorded);
+    assert_eq!(monitored.round(6, TargetStatus::Down, FAILED).await, RoundOutcome::Recorded);
+    assert_eq!(monitored.round(7, TargetStatus::Up, FAILED).await, RoundOutcome::Changed(TargetStatus::Down));
+
+    assert_eq!(monitored.event_types(), ["target.down", "target.up", "target.down"]);
+    assert_eq!(monitored.results().await.len(), 8);
+}
+
+#[tokio::test]
+async fn a_result_that_comes_late_changes_nothing_that_is_newer() {
+    let monitored = Monitored::new().await;
+    monitored.round(1, TargetStatus::Pending, FAILED).await;
+    monitored.round(3, TargetStatus::Pending, FAILED).await;
+
+    let late = monitored.round(2, TargetStatus::Pending, GOOD).await;
+
+    assert_eq!((late, monitored.status().await), (RoundOutcome::Recorded, TargetStatus::Down));
+    assert_eq!(monitored.event_types(), ["target.down"]);
+}
+
+#[tokio::test]
+async fn a_deleted_targets_last_rounds_bring_nothing_back() {
+    let monitored = Monitored::new().await;
+    monitored.next_round(0, FAILED).await;
+    monitored.db.watch().delete(&monitored.target.id).await.unwrap();
+
+    monitored.round(1, TargetStatus::Pending, FAILED).await;
+    monitored.round(2, TargetStatus::Pending, GOOD).await;
+
+    assert_eq!(monitored.db.watch().find(&monitored.target.id).await.unwrap(), None);
+    assert_eq!(count(&monitored.db, "TARGET#"), 0);
+    assert!(monitored.events().is_empty());
+}
+
+#[tokio::test]
+async fn what_was_found_about_a_deleted_target_does_not_count_for_its_successor() {
+    let monitored = Monitored::new().await;
+    monitored.next_round(0, FAILED).await;
+    monitored.db.watch().delete(&monitored.target.id).await.unwrap();
+    let successor = Target { created_at: slot(1), status_since: slot(1), ..monitored.target.clone() };
+    monitored.db.watch().register(&successor, None, &correlation()).await.unwrap();
+
+    assert!(monitored.results().await.is_empty());
+    assert_eq!(monitored.next_round(1, FAILED).await, RoundOutcome::Recorded, "its first failure");
+    assert_eq!(monitored.next_round(2, FAILED).await, RoundOutcome::Changed(TargetStatus::Down), "its second");
+    assert_eq!(monitored.results().await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_round_whose_answer_was_lost_is_recorded_once() {
+    let monitored = Monitored::new().await;
+    monitored.next_round(0, FAILED).await;
+    let faults = Faults::default();
+    let table = WatchTable::new(retrying(&monitored.db, &faults), "WatchTable");
+    let id = &monitored.target.id;
+
+    // Calls: the previous result, the transaction, which the SDK repeats under its token.
+    faults.plan(Some((1, Fault::AnswerLost)));
+    let down = record(&table, id, 1, TargetStatus::Pending, FAILED).await.unwrap();
+    // One call: the result, which is found to be there when it is repeated.
+    faults.plan(Some((0, Fault::AnswerLost)));
+    let still_down = record(&table, id, 2, TargetStatus::Down, FAILED).await.unwrap();
+
+    assert_eq!(down, RoundOutcome::Changed(TargetStatus::Down));
+    assert_eq!(still_down, RoundOutcome::AlreadyRecorded);
+    assert_eq!((monitored.results().await.len(), monitored.event_types()), (3, vec!["target.down"]));
+}
+
+#[tokio::test]
+async fn a_round_that_failed_half_way_is_whole_when_its_message_comes_again() {
+    for (call, fault) in [(0, Fault::NotSent), (1, Fault::NotSent), (1, Fault::AnswerLost), (1, Fault::Throttled)] {
+        let monitored = Monitored::new().await;
+        monitored.next_round(0, FAILED).await;
+        let faults = Faults::default();
+        let table = WatchTable::new(monitored.db.client_with(faults.clone()), "WatchTable");
+        faults.plan(Some((call, fault)));
+
+        let first = record(&table, &monitored.target.id, 1, TargetStatus::Pending, FAILED).await;
+        let again = record(&table, &monitored.target.id, 1, TargetStatus::Pending, FAILED).await;
+
+        assert!(first.is_err() && again.is_ok(), "{fault:?} at {call}");
+        assert_eq!(monitored.event_types(), ["target.down"], "{fault:?} at {call}");
+        assert_eq!(monitored.results().await.len(), 2, "{fault:?} at {call}");
+    }
+}
+
+#[tokio::test]
+async fn a_good_round_of_a_target_that_is_up_is_one_write_unit_and_a_change_spares_the_lists() {
+    let monitored = Monitored::new().await;
+    let meter = CapacityMeter::default();
+    let table = WatchTable::new(monitored.db.client_with(meter.clone()), "WatchTable");
+    let cost = async |number, known, outcome| {
+        meter.reset();
+        record(&table, &monitored.target.id, number, known, outcome).await.unwrap();
+        (meter.calls(), meter.read_units(), meter.write_units())
+    };
+
+    // Two units for each row of a transaction, and none for an index.
+    assert_eq!(cost(0, TargetStatus::Pending, GOOD).await, (1, 0.0, 4.0));
+    assert_eq!(cost(1, TargetStatus::Up, GOOD).await, (1, 0.0, 1.0));
+    assert_eq!(cost(2, TargetStatus::Up, FAILED).await, (2, 1.0, 1.0));
+    assert_eq!(cost(3, TargetStatus::Up, FAILED).await, (2, 1.0, 4.0));
+    assert_eq!(cost(4, TargetStatus::Down, FAILED).await, (1, 0.0, 1.0));
+    assert_eq!(cost(5, TargetStatus::Down, GOOD).await, (1, 0.0, 4.0));
+}
+
+/// What the chart of access patterns says.
+#[tokio::test]
+async fn registering_listing_and_watching_cost_what_the_chart_says() {
+    let db = TestDynamoDb::start();
+    let meter = CapacityMeter::default();
+    let table = WatchTable::new(db.client_with(meter.clone()), "WatchTable");
+    let (ids, link, now) = (correlation(), code("launch"), noon().plus(INTERVAL * 10));
+    let wanted = target("https://example.com/a");
+    let watched = target_at(&wanted.workspace, "https://example.com/b", noon());
+    let spent = || {
+        let units = (meter.read_units(), meter.write_units());
+        meter.reset();
+        units
+    };
+
+    table.register(&wanted, None, &ids).await.unwrap();
+    assert_eq!(spent(), (1.0, 4.0), "a new one");
+    table.register(&wanted, None, &ids).await.unwrap();
+    assert_eq!(spent(), (1.0, 0.0), "the same again");
+    table.register(&wanted, Some(&key("k")), &ids).await.unwrap();
+    assert_eq!(spent(), (2.0, 2.0), "with a new key");
+    table.register(&wanted, Some(&key("k")), &ids).await.unwrap();
+    assert_eq!(spent(), (2.0, 0.0), "with a known key");
+    table.list(&wanted.workspace, None, 20, None).await.unwrap();
+    assert_eq!(spent(), (0.5, 0.0), "a list");
+    table.results(&wanted, None, 20, now).await.unwrap();
+    assert_eq!(spent(), (0.5, 0.0), "results");
+    table.watch(&watched, &link, &ids).await.unwrap();
+    assert_eq!(spent(), (1.0, 6.0), "a link watches a new one");
+    table.watch(&watched, &code("second"), &ids).await.unwrap();
+    assert_eq!(spent(), (1.0, 4.0), "another link watches it");
+    table.unwatch(&watched.id, &link, noon()).await.unwrap();
+    assert_eq!(spent(), (2.0, 4.0), "one of them ceases to");
+    table.unwatch(&watched.id, &code("second"), noon()).await.unwrap();
+    assert_eq!(spent(), (2.0, 6.0), "the other as well, and takes it along");
+    table.delete(&wanted.id).await.unwrap();
+    assert_eq!(spent(), (0.0, 3.0), "deleting");
+}
+
+// -------------------------------------------------------------------------------------------------------------- Results
+
+#[tokio::test]
+async fn results_come_newest_first_and_within_their_limits() {
+    let monitored = Monitored::new().await;
+    for number in 0..6 {
+        monitored.round(number, TargetStatus::Up, if number == 2 { FAILED } else { GOOD }).await;
+    }
+    let table = monitored.db.watch();
+    let results = async |since, limit, now| {
+        let found = table.results(&monitored.target, since, limit, now).await.unwrap();
+        found.iter().map(|result| result.latency_ms).collect::<Vec<_>>()
+    };
+    let (now, checked) = (slot(10), |number| slot(number).plus(Duration::from_secs(1)));
+
+    assert_eq!(results(None, 100, now).await, [5, 4, 3, 2, 1, 0]);
+    assert_eq!(results(None, 2, now).await, [5, 4]);
+    assert_eq!(results(Some(checked(3)), 100, now).await, [5, 4, 3], "since is included");
+    assert_eq!(results(Some(checked(3).plus(Duration::from_millis(1))), 100, now).await, [5, 4]);
+    assert_eq!(results(Some(slot(6)), 100, now).await, Vec::<u64>::new());
+    assert_eq!(results(Some(checked(3)), 2, now).await, [5, 4]);
+    let month = Duration::from_secs(30 * 86_400);
+    assert_eq!(results(None, 100, checked(4).plus(month)).await, [5, 4], "older ones wait for their deletion");
+}
+
+#[tokio::test]
+async fn a_result_is_read_as_it_was_recorded_and_goes_after_thirty_days() {
+    let monitored = Monitored::new().await;
+    let timeout = CheckOutcome::Failed(CheckError::Timeout);
+
+    monitored.next_round(3, timeout).await;
+
+    let checked_at = slot(3).plus(Duration::from_secs(1));
+    assert_eq!(monitored.results().await, [CheckResult { checked_at, outcome: timeout, latency_ms: 3 }]);
+    let stored = monitored.db.scan("WatchTable").into_iter().find(|item| item.get("latency_ms").is_some()).unwrap();
+    assert_eq!(stored["ttl"]["N"], (checked_at.unix_seconds() + 30 * 86_400).to_string());
+}
+
+// ------------------------------------------------------------------------------------------------- Deleting and watching
+
+#[tokio::test]
+async fn a_deleted_target_leaves_the_lists_and_may_be_deleted_again() {
+    let db = TestDynamoDb::start();
+    let wanted = target("https://example.com/a");
+    db.watch().register(&wanted, None, &correlation()).await.unwrap();
+
+    for _ in 0..2 {
+        assert_eq!(db.watch().delete(&wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
+    }
+
+    assert_eq!(db.watch().find(&wanted.id).await.unwrap(), None);
+    assert!(db.watch().list(&wanted.workspace, None, 10, None).await.unwrap().items.is_empty());
+}
+
+#[tokio::test]
+async fn a_link_makes_a_target_and_takes_it_along() {
+    let db = TestDynamoDb::start();
+    let wanted = target("https://example.com/a");
+
+    db.watch().watch(&wanted, &code("launch"), &correlation()).await.unwrap();
+    let watched = db.watch().find(&wanted.id).await.unwrap().unwrap();
+    db.watch().unwatch(&wanted.id, &code("launch"), noon()).await.unwrap();
+
+    assert_eq!(watched, Target { watchers: 1, registered: false, ..wanted.clone() });
+    assert_eq!(db.watch().find(&wanted.id).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_target_that_was_registered_by_itself_outlives_its_links() {
+    let db = TestDynamoDb::start();
+    let (table, wanted) = (db.watch(), target("https://example.com/a"));
+    table.watch(&wanted, &code("launch"), &correlation()).await.unwrap();
+
+    let registered = table.register(&wanted, None, &correlation()).await.unwrap();
+
+    assert!(!registered.is_new && registered.target.registered);
+    assert_eq!(table.delete(&wanted.id).await.unwrap(), DeleteTargetOutcome::Watched);
+    assert!(table.find(&wanted.id).await.unwrap().unwrap().registered, "a refused deletion changes nothing");
+    table.unwatch(&wanted.id, &code("launch"), noon()).await.unwrap();
+    assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 0);
+    assert_eq!(table.delete(&wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
+}
+
+#[tokio::test]
+async fn a_link_that_is_gone_before_it_is_known_never_watches() {
+    let db = TestDynamoDb::start();
+    let (table, wanted) = (db.watch(), target("https://example.com/a"));
+
+    table.unwatch(&wanted.id, &code("launch"), noon()).await.unwrap();
+    table.watch(&wanted, &code("launch"), &correlation()).await.unwrap();
+
+    assert_eq!(table.find(&wanted.id).await.unwrap(), None);
+    let mark = db.scan("WatchTable").pop().unwrap();
+    assert_eq!(mark["ttl"]["N"], (noon().unix_seconds() + 40 * 86_400).to_string());
+}
+
+#[tokio::test]
+async fn watching_publishes_nothing() {
+    let db = TestDynamoDb::start();
+    let (table, wanted) = (db.watch(), target("https://example.com/a"));
+
+    for link in ["launch", "second"] {
+        table.watch(&wanted, &code(link), &correlation()).await.unwrap();
+    }
+    table.register(&wanted, None, &correlation()).await.unwrap();
+    table.unwatch(&wanted.id, &code("launch"), noon()).await.unwrap();
+
+    assert!(events(&db).is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn twelve_links_at_once_are_twelve_watchers() {
+    let db = TestDynamoDb::start();
+    let (table, wanted, ids) = (db.watch(), target("https://example.com/a"), correlation());
+    let links: Vec<_> = (0..12).map(|number| code(&format!("code{number:02}"))).collect();
+
+    // In waves, as the consumer's batches do: who meets whom is up to the machine.
+    for wave in links.chunks(4) {
+        let watching = wave.iter().chain(wave).map(|link| table.watch(&wanted, link, &ids));
+        join_all(watching).await.into_iter().for_each(Result::unwrap);
+    }
+
+    assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 12);
+    for wave in links.chunks(4) {
+        let ending = wave.iter().chain(wave).map(|link| table.unwatch(&wanted.id, link, noon()));
+        join_all(ending).await.into_iter().for_each(Result::unwrap);
+    }
+    assert_eq!(table.find(&wanted.id).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn watching_and_ending_it_bear_a_lost_answer() {
+    let db = TestDynamoDb::start();
+    let faults = Faults::default();
+    let table = WatchTable::new(retrying(&db, &faults), "WatchTable");
+    let wanted = target("https://example.com/a");
+    table.watch(&wanted, &code("first"), &correlation()).await.unwrap();
+
+    // Calls: the target, the transaction.
+    faults.plan(Some((1, Fault::AnswerLost)));
+    table.watch(&wanted, &code("second"), &correlation()).await.unwrap();
+    let watched = table.find(&wanted.id).await.unwrap().unwrap();
+    // Calls: the watcher, the target, the transaction.
+    faults.plan(Some((2, Fault::AnswerLost)));
+    table.unwatch(&wanted.id, &code("second"), noon()).await.unwrap();
+
+    assert_eq!(watched.watchers, 2);
+    assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 1);
+}
+
+#[tokio::test]
+async fn deleting_bears_a_lost_answer() {
+    let db = TestDynamoDb::start();
+    let faults = Faults::default();
+    let table = WatchTable::new(retrying(&db, &faults), "WatchTable");
+    let wanted = target("https://example.com/a");
+    table.register(&wanted, None, &correlation()).await.unwrap();
+    faults.plan(Some((0, Fault::AnswerLost)));
+
+    assert_eq!(table.delete(&wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
+}
+
+/// What can happen to a target whose links come and go.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Watch(usize),
+    Unwatch(usize),
+    Register,
+    Delete,
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (0..3_usize).prop_map(Step::Watch),
+        4 => (0..3_usize).prop_map(Step::Unwatch),
+        1 => Just(Step::Register),
+        1 => Just(Step::Delete),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// However often and in whichever order the news come: a link watches from the first news of it until the first news of its
+    /// end, and a target is there as long as somebody wants it.
+    #[test]
+    fn a_target_is_there_as_long_as_somebody_wants_it(steps in prop::collection::vec(any_step(), 1..25)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let db = TestDynamoDb::start();
+            let (table, wanted) = (db.watch(), target("https://example.com/a"));
+            let links = [code("link0"), code("link1"), code("link2")];
+            let (mut watching, mut gone, mut registered) = (BTreeSet::new(), BTreeSet::new(), false);
+            for step in steps {
+                match step {
+                    Step::Watch(link) => {
+                        table.watch(&wanted, &links[link], &CorrelationId::generate()).await.unwrap();
+                        if !gone.contains(&link) {
+                            watching.insert(link);
+                        }
+                    }
+                    Step::Unwatch(link) => {
+                        table.unwatch(&wanted.id, &links[link], noon()).await.unwrap();
+                        watching.remove(&link);
+                        gone.insert(link);
+                    }
+                    Step::Register => {
+                        let is_new = table.register(&wanted, None, &CorrelationId::generate()).await.unwrap().is_new;
+                        assert_eq!(is_new, watching.is_empty() && !registered);
+                        registered = true;
+                    }
+                    Step::Delete => {
+                        let outcome = table.delete(&wanted.id).await.unwrap();
+                        assert_eq!(outcome == DeleteTargetOutcome::Watched, !watching.is_empty());
+                        registered &= !watching.is_empty();
+                    }
+                }
+                let found = table.find(&wanted.id).await.unwrap();
+                let expected = (registered || !watching.is_empty()).then_some((registered, watching.len() as u64));
+                assert_eq!(found.map(|target| (target.registered, target.watchers)), expected);
+            }
+        });
+    }
+}
+
+/// A client whose calls can fail and are repeated, as in a function.
+fn retrying(db: &TestDynamoDb, faults: &Faults) -> Client {
+    let retry = RetryConfig::standard().with_initial_backoff(Duration::from_millis(1));
+    Client::from_conf(db.client_with(faults.clone()).config().to_builder().retry_config(retry).build())
+}

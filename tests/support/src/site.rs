@@ -1,0 +1,171 @@
+use std::{
+    collections::HashMap,
+    io::{Read, Write},
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    sync::{Arc, Mutex, MutexGuard},
+    thread,
+    time::Duration,
+};
+
+/// How a site answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// With this status.
+    Answers(u16),
+    /// With 200, after this time.
+    AnswersAfter(Duration),
+    /// With nothing: it closes the connection.
+    Closes,
+    /// Never, until the client gives up.
+    Hangs,
+}
+
+/// A web site on this machine that can be monitored. It measures how many requests it gets at once, and how many a crowd of
+/// sites gets together.
+pub struct Site {
+    address: SocketAddr,
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    manner: Manner,
+    requests: HashMap<String, usize>,
+    load: Load,
+}
+
+/// How many requests are being answered, and how many that have been at most.
+#[derive(Debug, Clone, Copy, Default)]
+struct Load {
+    now: usize,
+    most: usize,
+}
+
+impl Load {
+    fn enter(&mut self) {
+        self.now += 1;
+        self.most = self.most.max(self.now);
+    }
+
+    fn leave(&mut self) {
+        self.now -= 1;
+    }
+}
+
+/// What several sites are measured by together.
+#[derive(Debug, Clone, Default)]
+pub struct Crowd(Arc<Mutex<Load>>);
+
+impl Crowd {
+    /// The most requests that were being answered at once.
+    #[must_use]
+    pub fn most_at_once(&self) -> usize {
+        lock(&self.0).most
+    }
+}
+
+impl Site {
+    /// A site that answers 200, on 127.0.0.1.
+    #[must_use]
+    pub fn start() -> Self {
+        Self::start_on(Ipv4Addr::LOCALHOST, &Crowd::default())
+    }
+
+    /// A site that answers 200, on an address of its own in 127.0.0.0/8, all of which are this machine on Linux.
+    ///
+    /// # Panics
+    /// When the machine has no such address.
+    #[must_use]
+    pub fn start_on(address: Ipv4Addr, crowd: &Crowd) -> Self {
+        let listener = TcpListener::bind((IpAddr::from(address), 0)).expect("this machine has the address");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let state = State { manner: Manner::Answers(200), requests: HashMap::new(), load: Load::default() };
+        let (state, crowd) = (Arc::new(Mutex::new(state)), crowd.clone());
+        let shared = state.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (state, crowd) = (shared.clone(), crowd.clone());
+                thread::spawn(move || serve(stream, &state, &crowd));
+            }
+        });
+        Self { address, state }
+    }
+
+    /// The URL of a page.
+    #[must_use]
+    pub fn url(&self, page: &str) -> String {
+        format!("http://{}{page}", self.address)
+    }
+
+    /// Answers in this manner from now on.
+    pub fn behave(&self, manner: Manner) {
+        lock(&self.state).manner = manner;
+    }
+
+    /// How often a page was asked for.
+    #[must_use]
+    pub fn requests(&self, page: &str) -> usize {
+        lock(&self.state).requests.get(page).copied().unwrap_or_default()
+    }
+
+    /// How often any page was asked for.
+    #[must_use]
+    pub fn all_requests(&self) -> usize {
+        lock(&self.state).requests.values().sum()
+    }
+
+    /// The most requests that it was answering at once.
+    #[must_use]
+    pub fn most_at_once(&self) -> usize {
+        lock(&self.state).load.most
+    }
+}
+
+fn lock<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
+    state.lock().expect("nobody panics while holding the lock")
+}
+
+fn serve(mut stream: TcpStream, state: &Mutex<State>, crowd: &Crowd) {
+    let Some(page) = requested_page(&mut stream) else { return };
+    let manner = {
+        let mut state = lock(state);
+        state.load.enter();
+        *state.requests.entry(page).or_default() += 1;
+        state.manner
+    };
+    lock(&crowd.0).enter();
+    let status = wait(&mut stream, manner);
+    // Before the answer, since the next request may come right behind it.
+    lock(&crowd.0).leave();
+    lock(state).load.leave();
+    if let Some(status) = status {
+        let answer = format!("HTTP/1.1 {status} Status\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok");
+        // A client that has gone away doesn't hear it.
+        let _ = stream.write_all(answer.as_bytes());
+    }
+}
+
+/// Passes the time that the site takes, and says which status it answers with.
+fn wait(stream: &mut TcpStream, manner: Manner) -> Option<u16> {
+    match manner {
+        Manner::Answers(status) => Some(status),
+        Manner::AnswersAfter(time) => {
+            thread::sleep(time);
+            Some(200)
+        }
+        Manner::Closes => None,
+        Manner::Hangs => {
+            let _ = stream.read_to_end(&mut Vec::new());
+            None
+        }
+    }
+}
+
+fn requested_page(stream: &mut TcpStream) -> Option<String> {
+    let mut head = Vec::new();
+    let mut part = [0; 1_024];
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        let length = stream.read(&mut part).ok().filter(|length| *length > 0)?;
+        head.extend_from_slice(&part[..length]);
+    }
+    String::from_utf8_lossy(&head).split(' ').nth(1).map(str::to_owned)
+}
