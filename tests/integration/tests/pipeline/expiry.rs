@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use linklet_domain::{Link, LinkStatus, Record, Role, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
+use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, WatchTable};
 use linklet_lambda::{batch::Consumer, http::ShortUrls};
 use linklet_list::List;
 use linklet_stats::Stats;
@@ -63,12 +63,13 @@ async fn reading_an_expired_link_in_every_way_writes_nothing() {
     let writes = WriteCounter::default();
     let client = db.client_with(writes.clone());
     let (links, stats) = (LinksTable::new(client.clone(), "LinksTable"), StatsTable::new(client.clone(), "StatsTable"));
-    let clicks = ClicksTable::new(client, "ClicksTable");
+    let clicks = ClicksTable::new(client.clone(), "ClicksTable");
     let redirect = redirect_with(links.clone(), clicks.clone(), db.calls());
     let list = List {
         authenticator: authenticator(),
         links: links.clone(),
         stats: stats.clone(),
+        targets: WatchTable::new(client.clone(), "WatchTable"),
         short_urls: ShortUrls::new(None),
     };
     let statistics = Stats { authenticator: authenticator(), stats, clicks, links };

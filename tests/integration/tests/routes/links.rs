@@ -9,14 +9,14 @@ use futures_util::future::join_all;
 use linklet_analytics::Analytics;
 use linklet_domain::{Link, LinkPatch, LinkState, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::StatsTable;
-use linklet_lambda::{batch::Consumer, http::ShortUrls};
+use linklet_lambda::batch::Consumer;
 use linklet_list::List;
 use linklet_test_support::{
-    Answer, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, click_in, event_batch, token_for,
+    Answer, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, click_in, event_batch, token_for,
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{analytics, correlation};
+use crate::fixture::{analytics, correlation, list};
 
 struct Fixture {
     db: TestDynamoDb,
@@ -28,12 +28,7 @@ struct Fixture {
 impl Fixture {
     fn new() -> Self {
         let db = TestDynamoDb::start();
-        let list = List {
-            authenticator: authenticator(),
-            links: db.links(),
-            stats: db.stats(),
-            short_urls: ShortUrls::new(None),
-        };
+        let list = list(&db);
         let workspace = WorkspaceId::generate();
         let token = token_for(&workspace, Role::Viewer);
         Self { db, list, workspace, token }
@@ -217,7 +212,7 @@ async fn one_link_is_shown_to_its_workspace_only() {
         answer.json(),
         json!({
             "short_code": "launch", "short_url": "https://api.example.com/r/launch",
-            "original_url": "https://example.com/landing", "title": null, "description": null, "tags": [],
+            "original_url": "https://example.com/landing", "title": null, "description": null, "tags": [], "watch": false,
             "created_at": now, "expires_at": null, "is_active": true, "status": "active", "total_clicks": 3,
             "created_by": owner,
         })
