@@ -24,6 +24,7 @@ use linklet_stats::Stats;
 use linklet_test_support::{Answer, FakeQueues, RequestBuilder, TestDynamoDb, issuer, tokens};
 use linklet_user_agents::Classifier;
 use linklet_watch::Watch;
+use linklet_watch_links::WatchLinks;
 
 pub fn salt() -> Salt {
     Salt::parse(&"salt".repeat(8)).unwrap()
@@ -73,6 +74,10 @@ pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {
         watch_links: Publisher::new(queues.client(), queues.url("watch-links")),
         dead_letters: dead_letters(queues),
     }
+}
+
+pub fn watch_links(db: &TestDynamoDb, queues: &FakeQueues) -> WatchLinks {
+    WatchLinks { targets: db.watch(), dead_letters: dead_letters(queues) }
 }
 
 pub fn redirect(db: &TestDynamoDb) -> Redirect {

@@ -224,6 +224,26 @@ async fn a_code_that_is_taken_before_there_is_a_tombstone_stays_with_its_new_lin
 }
 
 #[tokio::test]
+async fn a_link_that_takes_a_code_at_once_does_not_lose_what_both_watch() {
+    let watched = async |target: &str| {
+        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+        let old = Link { watch: true, ..expired("launch") };
+        db.store(&old).await;
+        db.sweep_ttl();
+        db.store(&LinkBuilder::new("launch").to(target).in_workspace(&old.workspace).watching().build()).await;
+        relay(&db, &queues).consume(stream_from(&db, 1)).await;
+        let events = queues.events("notify");
+        let expiry = events.into_iter().find(|event| event["event_type"] == "url.expired").unwrap();
+        (expiry.get("watched_target").cloned(), old.watched_target())
+    };
+
+    let (same, other) = (watched("https://example.com/landing").await, watched("https://example.com/other").await);
+
+    assert_eq!(same.0, None);
+    assert_eq!(other.0, Some(json!(other.1.unwrap())));
+}
+
+#[tokio::test]
 async fn only_dynamodbs_own_deletion_is_an_expiry() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     db.store(&expired("launch")).await;

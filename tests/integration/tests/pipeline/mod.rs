@@ -5,4 +5,5 @@ mod notify;
 mod purge;
 mod reconcile;
 mod relay;
+mod watch_links;
 mod whole;
