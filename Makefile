@@ -100,7 +100,8 @@ bench: ## measure how many clicks a second one consumer counts
 	LOG_LEVEL=error cargo run --profile measure --package linklet-bench --bin bench-analytics
 
 # ------------------------------------------------------------------------------------------------------------ Operations
-# QUEUE is analytics, notify or relay; for make dlq also rounds or checks. The local system is meant unless you say STAGE=aws. See infra/runbooks/redrive.md.
+# QUEUE is analytics, notify, watch-links or relay; for make dlq also rounds or checks. The local system is meant unless you
+# say STAGE=aws. See infra/runbooks/redrive.md.
 
 IN_STAGE = $(if $(filter aws,$(STAGE)),,$(LINKLET) run)
 

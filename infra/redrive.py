@@ -1,11 +1,11 @@
 """Shows or processes again what is in a dead-letter queue. `make dlq` and `make redrive` run it; read
 runbooks/redrive.md first.
 
-Messages of `analytics` and `notify` go back to their queue. What relay could not read never was in a queue: its records
+Messages of `analytics`, `notify` and `watch-links` go back to their queue. What relay could not read never was in a queue: its records
 are given to the relay function again, and so are those of a batch that Lambda gave up on, as long as its stream still
 has them. A message is deleted only after it was taken over. AWS's own redrive task can't do that, nor does every
-emulator have it, so all three go the same way here. Linkwatch's `rounds` and `checks` are only shown: what is there is over
-long since, and would be left out.
+emulator have it, so all of them go the same way here. Linkwatch's `rounds` and `checks` are only shown: what is there is
+over long since, and would be left out.
 """
 
 from __future__ import annotations
@@ -211,13 +211,13 @@ def now() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Shows or processes again what is in a dead-letter queue")
     parser.add_argument("action", choices=["show", "redrive"])
-    parser.add_argument("queue", choices=["analytics", "notify", "relay", *OVER])
+    parser.add_argument("queue", choices=["analytics", "notify", "watch-links", "relay", *OVER])
     arguments = parser.parse_args()
     if arguments.action == "redrive" and arguments.queue in OVER:
         parser.error(f"messages of {arguments.queue} are over and would be left out; see infra/runbooks/watch.md")
 
     stack = outputs()
-    name = arguments.queue.capitalize()
+    name = arguments.queue.title().replace("-", "")
     dead = stack[f"{name}DlqUrl"]
     if arguments.action == "show":
         sys.exit(show(dead))

@@ -3,11 +3,11 @@
 mod management;
 
 use linklet_domain::{Link, Record, Scope, ShortCode};
-use linklet_dynamodb::{Cursor, LinksTable, StatsTable};
+use linklet_dynamodb::{Cursor, LinksTable, StatsTable, WatchTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json},
     identity::{Authenticator, Caller},
-    link_view::{ClickCounts, LinkView, OneLink, WITHOUT_CLICKS, click_counts},
+    link_view::{CLICKS, ClickCounts, LinkView, OneLink, click_counts},
 };
 use serde::Serialize;
 
@@ -19,6 +19,8 @@ pub struct List {
     pub links: LinksTable,
     /// Their totals.
     pub stats: StatsTable,
+    /// How the URLs are that links watch. Shown with a single link only: for a page, it would be two reads for each.
+    pub targets: WatchTable,
     /// Builds the addresses to follow.
     pub short_urls: ShortUrls,
 }
@@ -59,7 +61,8 @@ impl List {
         match record {
             Record::Tombstone(tombstone) => Err(ApiError::gone(tombstone.reason)),
             Record::Link(link) => {
-                let body = OneLink::load(request, &self.short_urls, &self.stats, link).await;
+                let (short_urls, stats, targets) = (&self.short_urls, &self.stats, &self.targets);
+                let body = OneLink::load_with_health(request, short_urls, stats, targets, link).await;
                 Ok(json(StatusCode::OK, &body))
             }
         }
@@ -71,7 +74,7 @@ impl List {
 }
 
 fn degraded(clicks: Option<&ClickCounts>) -> &'static [&'static str] {
-    if clicks.is_none() { WITHOUT_CLICKS } else { &[] }
+    if clicks.is_none() { &[CLICKS] } else { &[] }
 }
 
 #[derive(Serialize)]

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_dynamodb::{ApiKeysTable, LinksTable, StatsTable};
+use linklet_dynamodb::{ApiKeysTable, LinksTable, StatsTable, WatchTable};
 use linklet_lambda::{
     StartError, aws, config, http,
     http::ShortUrls,
@@ -18,6 +18,7 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (links, stats) = (config::required("LINKS_TABLE")?, config::required("STATS_TABLE")?);
+    let targets = config::required("WATCH_TABLE")?;
     let (users, secret) = (config::required("USERS_TABLE")?, config::required("JWT_SECRET_ID")?);
     let short_urls = ShortUrls::new(config::optional("PUBLIC_BASE_URL").as_deref());
     let aws = aws::load().await;
@@ -26,7 +27,8 @@ async fn run() -> Result<(), StartError> {
     http::serve(List {
         authenticator: Authenticator::new(tokens, ApiKeysTable::new(dynamodb.clone(), users)),
         links: LinksTable::new(dynamodb.clone(), links),
-        stats: StatsTable::new(dynamodb, stats),
+        stats: StatsTable::new(dynamodb.clone(), stats),
+        targets: WatchTable::new(dynamodb, targets),
         short_urls,
     })
     .await

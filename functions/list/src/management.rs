@@ -7,7 +7,7 @@ use linklet_domain::{Invalid, LinkFilter, LinkStatus, Order, PageNumber, SortBy,
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
     identity::Caller,
-    link_view::{LinkView, click_counts, in_time},
+    link_view::{CLICKS, LinkView, click_counts, in_time},
 };
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ impl List {
             SortBy::CreatedAt => None,
             // A few links are asked for one by one; for many, one reading of the workspace's index costs less.
             SortBy::Clicks if total <= FEW => click_counts(&self.stats, &links).await,
-            SortBy::Clicks => in_time(self.stats.totals_of_workspace(caller.workspace())).await,
+            SortBy::Clicks => in_time(CLICKS, self.stats.totals_of_workspace(caller.workspace())).await,
         };
         match &all_clicks {
             Some(clicks) => sort_links(&mut links, SortBy::Clicks, wanted.order, clicks),

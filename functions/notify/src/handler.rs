@@ -14,7 +14,7 @@ use futures_util::{StreamExt as _, stream};
 use linklet_domain::{EmailAddress, Event, EventDetail, EventId, Notification, Timestamp, UserId};
 use linklet_dynamodb::{NotificationsTable, RepositoryError};
 use linklet_lambda::{
-    batch::{self, Consumer, DeadLetterQueue, Received, Unreadable},
+    batch::{self, Consumer, DeadLetterQueue, Received},
     metrics::{self, Metric},
     telemetry::chain,
 };
@@ -170,8 +170,6 @@ impl Notify {
 
     /// An event that nobody is told about has no business in this queue.
     async fn set_aside(&self, received: &Received) -> bool {
-        let body = serde_json::to_string(&received.event).unwrap_or_default();
-        let (message_id, reason) = (received.message_id.clone(), "nobody is told about this event".to_owned());
-        self.dead_letters.park_all(vec![Unreadable { message_id, reason, body }]).await.is_empty()
+        self.dead_letters.park_all(vec![received.refused("nobody is told about this event")]).await.is_empty()
     }
 }

@@ -167,6 +167,7 @@ mod tests {
             owner: UserId::generate(),
             reason: LinkStatus::Purged,
             buried_at: noon(),
+            watched_target: None,
         })
     }
 

@@ -9,7 +9,9 @@ use aws_lambda_events::{
     dynamodb::{Event as StreamEvent, EventRecord},
     streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse},
 };
-use linklet_domain::{CorrelationId, Event, EventDetail, Link, Timestamp};
+use linklet_domain::{
+    CorrelationId, Event, EventDetail, Link, Timestamp, UrlCreated, UrlDeleted, UrlExpired, UrlPurged,
+};
 use linklet_dynamodb::{
     BuryOutcome, LinksTable, RepositoryError,
     stream::{Change, change_of},
@@ -28,6 +30,8 @@ pub struct Relay {
     pub analytics: Publisher,
     /// Whatever somebody is told about goes here.
     pub notify: Publisher,
+    /// The beginnings and ends of links that watch their URLs go here.
+    pub watch_links: Publisher,
     /// Records that can't be read go here.
     pub dead_letters: DeadLetterQueue,
 }
@@ -36,13 +40,20 @@ pub struct Relay {
 enum Queue {
     Analytics,
     Notify,
+    WatchLinks,
 }
 
 /// The bindings: which queues an event goes to.
 fn queues(event: &EventDetail) -> &'static [Queue] {
     match event {
         EventDetail::UrlClicked(_) => &[Queue::Analytics],
+        EventDetail::UrlPurged(UrlPurged { watched_target: Some(_), .. }) => {
+            &[Queue::Analytics, Queue::Notify, Queue::WatchLinks]
+        }
         EventDetail::UrlPurged(_) => &[Queue::Analytics, Queue::Notify],
+        EventDetail::UrlCreated(UrlCreated { watch: true, .. })
+        | EventDetail::UrlDeleted(UrlDeleted { watched_target: Some(_), .. })
+        | EventDetail::UrlExpired(UrlExpired { watched_target: Some(_), .. }) => &[Queue::Notify, Queue::WatchLinks],
         EventDetail::UrlCreated(_)
         | EventDetail::UrlDeleted(_)
         | EventDetail::UrlExpired(_)
@@ -80,6 +91,7 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
         let bound_for = |queue| outgoing.iter().filter(move |one| queues(&one.event.detail).contains(&queue)).collect();
         failed.extend(self.publish(&self.analytics, bound_for(Queue::Analytics)).await);
         failed.extend(self.publish(&self.notify, bound_for(Queue::Notify)).await);
+        failed.extend(self.publish(&self.watch_links, bound_for(Queue::WatchLinks)).await);
         batch::log(batch.records.len(), failed.len(), started);
         failure_at(failed.into_iter().min().map(|position| &batch.records[position]))
     }

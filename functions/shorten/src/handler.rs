@@ -116,7 +116,7 @@ impl Shorten {
         if !order.wanted.is_reusable() {
             return self.create(order, None).await;
         }
-        match self.links.reusable(order.caller.workspace(), &order.wanted.target).await? {
+        match self.links.reusable(order.caller.workspace(), &order.wanted.target, order.wanted.watch).await? {
             Reusable::Link(link) if order.wanted.may_reuse => self.answer_with(order, *link).await,
             // The URL keeps the link that it has.
             Reusable::Link(_) => self.create(order, None).await,
@@ -178,6 +178,7 @@ impl Shorten {
             expires_at: link.expires_at,
             title: link.title,
             tags: link.tags,
+            watch: link.watch,
             reused,
         };
         let body = serde_json::to_string(&view).map_err(|error| ApiError::Internal(Box::new(error)))?;
@@ -207,5 +208,7 @@ struct View {
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
     tags: Vec<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    watch: bool,
     reused: bool,
 }

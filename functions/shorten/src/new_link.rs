@@ -1,4 +1,4 @@
-use linklet_domain::{Invalid, Link, LinkState, ShortCode, TargetUrl, Timestamp};
+use linklet_domain::{CanonicalUrl, Invalid, Link, LinkState, ShortCode, TargetUrl, Timestamp};
 use linklet_lambda::{
     http::{JsonObject, Request},
     identity::Caller,
@@ -11,6 +11,8 @@ pub(crate) struct NewLink {
     pub custom_code: Option<ShortCode>,
     /// Whether a link that the URL already has will do: not for a code or an expiry of one's own.
     pub may_reuse: bool,
+    /// Whether the link watches its URL.
+    pub watch: bool,
     /// Tells requests apart that come with one idempotency key.
     pub fingerprint: String,
     expires_at: Option<Timestamp>,
@@ -27,8 +29,15 @@ impl NewLink {
         }
         let custom_code = body.string("custom_code")?.map(ShortCode::custom).transpose()?;
         let reuse = body.boolean("reuse")?.unwrap_or(true);
+        let target = TargetUrl::parse(body.string("url")?.unwrap_or_default())?;
+        let watch = body.boolean("watch")?.unwrap_or_default();
+        if watch {
+            // Not every URL that can be followed can be a target.
+            CanonicalUrl::of(&target)?;
+        }
         Ok(Self {
-            target: TargetUrl::parse(body.string("url")?.unwrap_or_default())?,
+            target,
+            watch,
             may_reuse: reuse && custom_code.is_none() && expires_at.is_none(),
             custom_code,
             fingerprint: Sha256::digest(body.canonical()).iter().map(|byte| format!("{byte:02x}")).collect(),
@@ -56,6 +65,7 @@ impl NewLink {
             title: self.title.clone(),
             description: self.description.clone(),
             tags: self.tags.clone(),
+            watch: self.watch,
             state: LinkState::Active,
         }
     }

@@ -86,6 +86,9 @@ pub struct UrlCreated {
     /// When it will stop to redirect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    /// Whether it watches where it leads.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub watch: bool,
 }
 
 /// A link was followed.
@@ -115,6 +118,9 @@ pub struct UrlDeleted {
     pub user_id: UserId,
     /// Who deactivated it.
     pub deleted_by: UserId,
+    /// The target that it watched until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched_target: Option<TargetId>,
 }
 
 /// A link's time was over and it was removed; its statistics stay.
@@ -126,6 +132,9 @@ pub struct UrlExpired {
     pub workspace_id: WorkspaceId,
     /// Who created it and is told.
     pub user_id: UserId,
+    /// The target that it watched until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched_target: Option<TargetId>,
 }
 
 /// A link was removed by a person; its clicks and statistics are to go too.
@@ -137,6 +146,9 @@ pub struct UrlPurged {
     pub workspace_id: WorkspaceId,
     /// Who created it and is told.
     pub user_id: UserId,
+    /// The target that it watched until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched_target: Option<TargetId>,
 }
 
 /// A link has reached a round number of clicks.
@@ -255,6 +267,30 @@ mod tests {
         assert_eq!(serde_json::from_value::<Event>(on_the_wire).unwrap(), timeout);
         let broken = serde_json::to_value(event(Some(503), None)).unwrap();
         assert_eq!((&broken["status_code"], broken.get("error")), (&json!(503), None));
+    }
+
+    #[test]
+    fn a_links_event_says_what_it_watches_and_is_read_without_that_too() {
+        let purged = |watched_target| Event {
+            event_id: EventId::generate(),
+            occurred_at: Timestamp::now(),
+            correlation_id: CorrelationId::generate(),
+            detail: EventDetail::UrlPurged(UrlPurged {
+                short_code: ShortCode::parse("abc1234").unwrap(),
+                workspace_id: WorkspaceId::generate(),
+                user_id: UserId::generate(),
+                watched_target,
+            }),
+        };
+        let (watching, plain) = (purged(Some(TargetId::numbered(7))), purged(None));
+
+        let on_the_wire = serde_json::to_value(&watching).unwrap();
+        let as_ever = serde_json::to_value(&plain).unwrap();
+
+        assert_eq!(on_the_wire["watched_target"], TargetId::numbered(7).as_str());
+        assert_eq!(serde_json::from_value::<Event>(on_the_wire).unwrap(), watching);
+        assert_eq!(as_ever.get("watched_target"), None);
+        assert_eq!(serde_json::from_value::<Event>(as_ever).unwrap(), plain);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use crate::{EmailAddress, Invalid, ShortCode, TargetUrl, Timestamp, UserId, WorkspaceId};
+use crate::{EmailAddress, Invalid, ShortCode, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId};
 
 /// A short link with everything that its owner sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub struct Link {
     pub description: Option<String>,
     /// Labels to filter by.
     pub tags: Vec<String>,
+    /// Whether the URL that it leads to is monitored, for as long as the link lives.
+    pub watch: bool,
     /// Whether its owner wants it to work.
     pub state: LinkState,
 }
@@ -97,6 +99,14 @@ impl Link {
     #[must_use]
     pub fn is_reusable(&self) -> bool {
         self.state == LinkState::Active && self.expires_at.is_none()
+    }
+
+    /// The target that it watches at this time. A link that is switched off goes on watching, since it can be switched on
+    /// again; a deleted one has ceased to.
+    #[must_use]
+    pub fn watched_target(&self) -> Option<TargetId> {
+        let is_watching = self.watch && !matches!(self.state, LinkState::Deleted(_));
+        is_watching.then(|| TargetId::of_url(&self.workspace, &self.target).ok()).flatten()
     }
 
     /// When DynamoDB may delete it.
@@ -216,6 +226,9 @@ pub struct Tombstone {
     pub reason: LinkStatus,
     /// Since when.
     pub buried_at: Timestamp,
+    /// The target that the link watched until it was gone. The id, not the URL: nothing that a purge removes comes back from
+    /// it.
+    pub watched_target: Option<TargetId>,
 }
 
 impl Tombstone {
@@ -227,6 +240,23 @@ impl Tombstone {
     #[must_use]
     pub fn kept_until(&self) -> Option<Timestamp> {
         (self.reason == LinkStatus::Purged).then(|| self.buried_at.plus(Self::KEPT_FOR))
+    }
+
+    /// The tombstone of what is purged: a link, or one that is gone already and leaves only its statistics to be removed.
+    #[must_use]
+    pub fn of_purged(record: &Record<Link>, at: Timestamp) -> Self {
+        let purged = |code: &ShortCode, workspace: &WorkspaceId, owner: &UserId, watched_target| Self {
+            code: code.clone(),
+            workspace: workspace.clone(),
+            owner: owner.clone(),
+            reason: LinkStatus::Purged,
+            buried_at: at,
+            watched_target,
+        };
+        match record {
+            Record::Link(link) => purged(&link.code, &link.workspace, &link.owner, link.watched_target()),
+            Record::Tombstone(old) => purged(&old.code, &old.workspace, &old.owner, old.watched_target.clone()),
+        }
     }
 
     /// The tombstone of a link whose time is over, or that was deleted before that.
@@ -242,6 +272,7 @@ impl Tombstone {
             owner: link.owner.clone(),
             reason,
             buried_at: at,
+            watched_target: link.watched_target(),
         }
     }
 }
@@ -307,6 +338,48 @@ mod tests {
         let now = Timestamp::now();
 
         assert_eq!(target(Some(now), LinkState::Deleted(now)).status(now), LinkStatus::Deleted);
+    }
+
+    fn watching(state: LinkState) -> Link {
+        Link {
+            code: ShortCode::parse("abcd").unwrap(),
+            target: TargetUrl::parse("https://example.com/a").unwrap(),
+            workspace: WorkspaceId::generate(),
+            owner: UserId::generate(),
+            owner_email: EmailAddress::parse("ada@example.com").unwrap(),
+            created_at: Timestamp::now(),
+            expires_at: None,
+            title: None,
+            description: None,
+            tags: Vec::new(),
+            watch: true,
+            state,
+        }
+    }
+
+    #[test]
+    fn a_link_watches_the_target_of_its_url_until_it_is_deleted() {
+        let on = watching(LinkState::Active);
+        let target = TargetId::of_url(&on.workspace, &TargetUrl::parse("HTTPS://example.com:443/a/").unwrap()).unwrap();
+
+        assert_eq!(on.watched_target(), Some(target.clone()));
+        assert_eq!(Link { state: LinkState::Inactive, ..on.clone() }.watched_target(), Some(target));
+        assert_eq!(Link { state: LinkState::Deleted(Timestamp::now()), ..on.clone() }.watched_target(), None);
+        assert_eq!(Link { watch: false, ..on }.watched_target(), None);
+    }
+
+    #[test]
+    fn a_tombstone_knows_what_its_link_watched_to_the_end() {
+        let (on, now) = (watching(LinkState::Active), Timestamp::now());
+        let (deleted, target) = (watching(LinkState::Deleted(now)), on.watched_target());
+
+        let expired = Tombstone::of_expired(&on, now);
+
+        assert!(target.is_some());
+        assert_eq!(expired.watched_target, target);
+        assert_eq!(Tombstone::of_purged(&Record::Link(on), now).watched_target, target);
+        assert_eq!(Tombstone::of_purged(&Record::Tombstone(expired), now).watched_target, target);
+        assert_eq!(Tombstone::of_expired(&deleted, now).watched_target, None, "it had ceased to before");
     }
 
     #[test]

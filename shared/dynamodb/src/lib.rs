@@ -28,5 +28,5 @@ pub use users::{
     WorkspaceOutcome,
 };
 pub use watch::{
-    DeleteTargetOutcome, DueTarget, ListedTarget, Registered, RoundOutcome, RoundRecord, TargetPage, WatchTable,
+    DeleteTargetOutcome, DueTarget, Health, ListedTarget, Registered, RoundOutcome, RoundRecord, TargetPage, WatchTable,
 };

@@ -33,6 +33,15 @@ pub struct Received<T = Event> {
     pub event: T,
 }
 
+impl Received {
+    /// The same as a message that its consumer can't do anything with.
+    #[must_use]
+    pub fn refused(&self, reason: &str) -> Unreadable {
+        let body = serde_json::to_string(&self.event).unwrap_or_default();
+        Unreadable { message_id: self.message_id.clone(), reason: reason.to_owned(), body }
+    }
+}
+
 /// A message that could not be read and never will be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {

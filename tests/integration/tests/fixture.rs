@@ -16,6 +16,7 @@ use linklet_lambda::{
     publisher::Publisher,
     throttle::Throttle,
 };
+use linklet_list::List;
 use linklet_redirect::{HotLinks, Limiter, Redirect};
 use linklet_relay::Relay;
 use linklet_shorten::Shorten;
@@ -23,6 +24,7 @@ use linklet_stats::Stats;
 use linklet_test_support::{Answer, FakeQueues, RequestBuilder, TestDynamoDb, issuer, tokens};
 use linklet_user_agents::Classifier;
 use linklet_watch::Watch;
+use linklet_watch_links::WatchLinks;
 
 pub fn salt() -> Salt {
     Salt::parse(&"salt".repeat(8)).unwrap()
@@ -69,8 +71,13 @@ pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {
         links: db.links(),
         analytics: Publisher::new(queues.client(), queues.url("analytics")),
         notify: Publisher::new(queues.client(), queues.url("notify")),
+        watch_links: Publisher::new(queues.client(), queues.url("watch-links")),
         dead_letters: dead_letters(queues),
     }
+}
+
+pub fn watch_links(db: &TestDynamoDb, queues: &FakeQueues) -> WatchLinks {
+    WatchLinks { targets: db.watch(), dead_letters: dead_letters(queues) }
 }
 
 pub fn redirect(db: &TestDynamoDb) -> Redirect {
@@ -98,6 +105,16 @@ pub fn throttle(table: ThrottleTable, calls: u32) -> Throttle {
     Throttle { table, route: LimitedRoute::Shorten, limit, edge: Edge::None, salt: salt() }
 }
 
+pub fn list(db: &TestDynamoDb) -> List {
+    List {
+        authenticator: db.authenticator(),
+        links: db.links(),
+        stats: db.stats(),
+        targets: db.watch(),
+        short_urls: ShortUrls::new(None),
+    }
+}
+
 pub fn stats(db: &TestDynamoDb) -> Stats {
     Stats { authenticator: db.authenticator(), stats: db.stats(), clicks: db.clicks(), links: db.links() }
 }
@@ -118,7 +135,7 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
         }
         "shorten" => request.send_to(&shorten(db)).await,
         "redirect" => request.send_to(&redirect(db)).await,
-        "list" => request.send_to(&linklet_list::List { authenticator, links, stats: stats_table, short_urls }).await,
+        "list" => request.send_to(&list(db)).await,
         "delete" => request.send_to(&linklet_delete::Delete { authenticator, links }).await,
         "update" => {
             request.send_to(&linklet_update::Update { authenticator, links, stats: stats_table, short_urls }).await

@@ -27,6 +27,7 @@ impl LinkBuilder {
             title: None,
             description: None,
             tags: Vec::new(),
+            watch: false,
             state: LinkState::Active,
         })
     }
@@ -66,6 +67,13 @@ impl LinkBuilder {
     #[must_use]
     pub fn expires_at(mut self, at: Timestamp) -> Self {
         self.0.expires_at = Some(at);
+        self
+    }
+
+    /// Watching where it leads.
+    #[must_use]
+    pub fn watching(mut self) -> Self {
+        self.0.watch = true;
         self
     }
 

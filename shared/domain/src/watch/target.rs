@@ -25,6 +25,14 @@ impl TargetId {
         Self::numbered(kept)
     }
 
+    /// The id of the target that a link to this URL watches.
+    ///
+    /// # Errors
+    /// When the URL's canonical form is too long for a target.
+    pub fn of_url(workspace: &WorkspaceId, url: &TargetUrl) -> Result<Self, Invalid> {
+        Ok(Self::of(workspace, &CanonicalUrl::of(url)?))
+    }
+
     /// The id with this number: a place among the ids, from which a walk through them can start.
     #[must_use]
     pub fn numbered(number: u128) -> Self {

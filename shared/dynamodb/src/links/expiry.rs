@@ -106,10 +106,13 @@ impl LinksTable {
         tombstone: TombstoneItem,
     ) -> Result<BuryOutcome, RepositoryError> {
         match self.find(&tombstone.short_code).await? {
-            Some(Record::Link(_)) => {
+            Some(Record::Link(link)) => {
                 let id = format!("expired:{}:{}", tombstone.short_code, created_at.unix_seconds());
                 let change_id = EventId::parse(&id).unwrap_or(tombstone.change_id.clone());
-                let event = TombstoneItem { change_id, ..tombstone }.buried_event();
+                // If the other link watches the same, under the same code, its watching must not end.
+                let watched_target =
+                    tombstone.watched_target.clone().filter(|id| link.watched_target().as_ref() != Some(id));
+                let event = TombstoneItem { change_id, watched_target, ..tombstone }.buried_event();
                 Ok(event.map_or(BuryOutcome::AlreadyBuried, |event| BuryOutcome::CodeTaken(Box::new(event))))
             }
             Some(Record::Tombstone(_)) | None => Ok(BuryOutcome::AlreadyBuried),

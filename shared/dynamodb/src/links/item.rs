@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use linklet_domain::{
     CorrelationId, EmailAddress, Event, EventDetail, EventId, Link, LinkState, LinkStatus, NormalizedUrl,
-    RedirectTarget, ShortCode, TargetUrl, Timestamp, Tombstone, UrlCreated, UrlDeleted, UrlExpired, UrlPurged, UserId,
-    WorkspaceId,
+    RedirectTarget, ShortCode, TargetId, TargetUrl, Timestamp, Tombstone, UrlCreated, UrlDeleted, UrlExpired,
+    UrlPurged, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,8 @@ pub(crate) struct LinkItem {
     pub description: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub watch: bool,
     #[serde(default = "yes")]
     pub is_active: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,6 +103,7 @@ impl LinkItem {
             title: link.title.clone(),
             description: link.description.clone(),
             tags: link.tags.clone(),
+            watch: link.watch,
             is_active: link.state != LinkState::Inactive,
             deleted_at: match link.state {
                 LinkState::Active | LinkState::Inactive => None,
@@ -125,6 +128,7 @@ impl LinkItem {
             title: self.title,
             description: self.description,
             tags: self.tags,
+            watch: self.watch,
             state: state_of(self.is_active, self.deleted_at),
         }
     }
@@ -142,6 +146,7 @@ impl LinkItem {
                 user_id: self.user_id,
                 user_email: self.user_email,
                 expires_at: self.expires_at,
+                watch: self.watch,
             }),
         }
     }
@@ -152,6 +157,7 @@ impl LinkItem {
         if before.deleted_at.is_some() {
             return None;
         }
+        let watched_target = before.clone().into_link().watched_target();
         Some(Event {
             event_id: self.change_id,
             occurred_at: deleted_at,
@@ -162,6 +168,7 @@ impl LinkItem {
                 workspace_id: self.workspace_id,
                 deleted_by: self.deleted_by.unwrap_or_else(|| self.user_id.clone()),
                 user_id: self.user_id,
+                watched_target,
             }),
         })
     }
@@ -177,6 +184,8 @@ pub(crate) struct TombstoneItem {
     pub user_id: UserId,
     pub tombstone: Reason,
     pub buried_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched_target: Option<TargetId>,
     pub change_id: EventId,
     pub correlation_id: CorrelationId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -205,6 +214,7 @@ impl TombstoneItem {
                 LinkStatus::Active | LinkStatus::Inactive | LinkStatus::Expired => Reason::Expired,
             },
             buried_at: tombstone.buried_at,
+            watched_target: tombstone.watched_target.clone(),
             change_id: change_id.clone(),
             correlation_id: correlation_id.clone(),
             ttl: tombstone.kept_until().map(Timestamp::unix_seconds),
@@ -213,11 +223,13 @@ impl TombstoneItem {
 
     /// The event of a tombstone that was set. A link that was deleted before it expired had its event then.
     pub(crate) fn buried_event(self) -> Option<Event> {
-        let (short_code, workspace_id, user_id) = (self.short_code, self.workspace_id, self.user_id);
+        let Self { short_code, workspace_id, user_id, watched_target, .. } = self;
         let detail = match self.tombstone {
             Reason::Deleted => return None,
-            Reason::Expired => EventDetail::UrlExpired(UrlExpired { short_code, workspace_id, user_id }),
-            Reason::Purged => EventDetail::UrlPurged(UrlPurged { short_code, workspace_id, user_id }),
+            Reason::Expired => {
+                EventDetail::UrlExpired(UrlExpired { short_code, workspace_id, user_id, watched_target })
+            }
+            Reason::Purged => EventDetail::UrlPurged(UrlPurged { short_code, workspace_id, user_id, watched_target }),
         };
         Some(Event {
             event_id: self.change_id,
@@ -240,6 +252,7 @@ impl From<TombstoneItem> for Tombstone {
                 Reason::Purged => LinkStatus::Purged,
             },
             buried_at: item.buried_at,
+            watched_target: item.watched_target,
         }
     }
 }

@@ -11,8 +11,8 @@ use aws_sdk_dynamodb::{
     types::{ReturnValue, ReturnValuesOnConditionCheckFailure},
 };
 use linklet_domain::{
-    CorrelationId, EventId, Link, LinkPatch, LinkStatus, Order, Record, RedirectTarget, ShortCode, Timestamp,
-    Tombstone, UserId, WorkspaceId,
+    CorrelationId, EventId, Link, LinkPatch, Order, Record, RedirectTarget, ShortCode, Timestamp, Tombstone, UserId,
+    WorkspaceId,
 };
 
 use self::item::{
@@ -258,17 +258,7 @@ impl LinksTable {
         correlation_id: &CorrelationId,
     ) -> Result<(), RepositoryError> {
         const OPERATION: &str = "purge a link";
-        let (code, workspace, owner) = match record {
-            Record::Link(link) => (&link.code, &link.workspace, &link.owner),
-            Record::Tombstone(tombstone) => (&tombstone.code, &tombstone.workspace, &tombstone.owner),
-        };
-        let tombstone = Tombstone {
-            code: code.clone(),
-            workspace: workspace.clone(),
-            owner: owner.clone(),
-            reason: LinkStatus::Purged,
-            buried_at: at,
-        };
+        let tombstone = Tombstone::of_purged(record, at);
         if let Record::Link(link) = record {
             // First, as long as the link still tells which entry is its own.
             self.free_reuse_entry(link).await?;

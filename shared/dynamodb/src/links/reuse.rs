@@ -9,6 +9,10 @@
 //!              │                          │
 //!           committed                  cancelled ──→ look again: whoever was faster has the answer
 //! ```
+//! A request to watch the URL finds only a link that watches it. A new one that does then takes over the entry of one that
+//! doesn't, which goes on to redirect; the other way round an entry never goes. So all who ask for a link that watches get the
+//! same one, too, and there is one entry for a URL.
+//!
 //! The transaction is the only moment at which anything becomes visible, so a crash before it leaves nothing and a crash after
 //! it leaves the answer for the retry.
 
@@ -46,7 +50,7 @@ pub struct FirstAnswer {
 pub enum Reusable {
     /// A link that works.
     Link(Box<Link>),
-    /// An entry whose link doesn't work any more; a new link replaces it.
+    /// An entry whose link won't do: it doesn't work any more, or doesn't watch as it should. A new link replaces it.
     Stale(ShortCode),
     /// Nothing.
     None,
@@ -109,17 +113,24 @@ impl LinksTable {
         }
     }
 
-    /// The link that a URL already has in a workspace.
+    /// The link that a URL already has in a workspace, and that watches it if it has to.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn reusable(&self, workspace: &WorkspaceId, target: &TargetUrl) -> Result<Reusable, RepositoryError> {
+    pub async fn reusable(
+        &self,
+        workspace: &WorkspaceId,
+        target: &TargetUrl,
+        must_watch: bool,
+    ) -> Result<Reusable, RepositoryError> {
         let key = reuse_key(workspace, &NormalizedUrl::of(target).digest());
         let Some(entry) = self.0.get::<ReuseItem>("look up a URL", key).await? else {
             return Ok(Reusable::None);
         };
         match self.find(&entry.short_code).await? {
-            Some(Record::Link(link)) if link.is_reusable() => Ok(Reusable::Link(Box::new(link))),
+            Some(Record::Link(link)) if link.is_reusable() && (link.watch || !must_watch) => {
+                Ok(Reusable::Link(Box::new(link)))
+            }
             _ => Ok(Reusable::Stale(entry.short_code)),
         }
     }

@@ -12,7 +12,8 @@ use aws_sdk_dynamodb::{
     types::{AttributeValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update},
 };
 use linklet_domain::{
-    CanonicalUrl, Host, PageToken, Shard, Target, TargetId, TargetStatus, TargetUrl, Timestamp, WorkspaceId,
+    CanonicalUrl, CheckResult, Host, PageToken, Shard, Target, TargetId, TargetStatus, TargetUrl, Timestamp,
+    WorkspaceId,
 };
 
 use self::item::{
@@ -52,6 +53,15 @@ pub struct TargetPage {
     pub items: Vec<ListedTarget>,
     /// Where the next page starts; `None` at the end.
     pub next: Option<PageToken>,
+}
+
+/// How a target is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// What its rounds have come to.
+    pub status: TargetStatus,
+    /// What the latest one has found; `None` before the first.
+    pub latest: Option<CheckResult>,
 }
 
 /// A target whose turn it is to be checked.
@@ -95,6 +105,16 @@ impl WatchTable {
     pub async fn find(&self, id: &TargetId) -> Result<Option<Target>, RepositoryError> {
         let found = self.0.get::<TargetItem>("read a target", target_key(id)).await?;
         Ok(found.map(Target::from))
+    }
+
+    /// How a target is; `None` if there is no such target.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn health(&self, id: &TargetId, now: Timestamp) -> Result<Option<Health>, RepositoryError> {
+        let Some(target) = self.find(id).await? else { return Ok(None) };
+        let latest = self.results(&target, None, 1, now).await?.pop();
+        Ok(Some(Health { status: target.status, latest }))
     }
 
     /// A workspace's targets, or those at a host, in the order of (time of registration, id); `limit` at most, behind the given

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use linklet_domain::{Link, LinkStatus, Record, Role, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
+use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, WatchTable};
 use linklet_lambda::{batch::Consumer, http::ShortUrls};
 use linklet_list::List;
 use linklet_stats::Stats;
@@ -63,12 +63,13 @@ async fn reading_an_expired_link_in_every_way_writes_nothing() {
     let writes = WriteCounter::default();
     let client = db.client_with(writes.clone());
     let (links, stats) = (LinksTable::new(client.clone(), "LinksTable"), StatsTable::new(client.clone(), "StatsTable"));
-    let clicks = ClicksTable::new(client, "ClicksTable");
+    let clicks = ClicksTable::new(client.clone(), "ClicksTable");
     let redirect = redirect_with(links.clone(), clicks.clone(), db.calls());
     let list = List {
         authenticator: authenticator(),
         links: links.clone(),
         stats: stats.clone(),
+        targets: WatchTable::new(client.clone(), "WatchTable"),
         short_urls: ShortUrls::new(None),
     };
     let statistics = Stats { authenticator: authenticator(), stats, clicks, links };
@@ -220,6 +221,26 @@ async fn a_code_that_is_taken_before_there_is_a_tombstone_stays_with_its_new_lin
     assert_eq!(expiries.len(), 2, "once per delivery");
     assert_eq!(expiries[0]["event_id"], expiries[1]["event_id"]);
     assert_eq!(expiries[0]["user_id"], old.owner.as_str());
+}
+
+#[tokio::test]
+async fn a_link_that_takes_a_code_at_once_does_not_lose_what_both_watch() {
+    let watched = async |target: &str| {
+        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+        let old = Link { watch: true, ..expired("launch") };
+        db.store(&old).await;
+        db.sweep_ttl();
+        db.store(&LinkBuilder::new("launch").to(target).in_workspace(&old.workspace).watching().build()).await;
+        relay(&db, &queues).consume(stream_from(&db, 1)).await;
+        let events = queues.events("notify");
+        let expiry = events.into_iter().find(|event| event["event_type"] == "url.expired").unwrap();
+        (expiry.get("watched_target").cloned(), old.watched_target())
+    };
+
+    let (same, other) = (watched("https://example.com/landing").await, watched("https://example.com/other").await);
+
+    assert_eq!(same.0, None);
+    assert_eq!(other.0, Some(json!(other.1.unwrap())));
 }
 
 #[tokio::test]

@@ -6,4 +6,5 @@ mod purge;
 mod reconcile;
 mod relay;
 mod watch;
+mod watch_links;
 mod whole;

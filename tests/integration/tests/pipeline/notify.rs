@@ -50,6 +50,7 @@ fn created(user: &UserId) -> Event {
             user_id: user.clone(),
             user_email: EmailAddress::parse("ada@example.com").unwrap(),
             expires_at: None,
+            watch: false,
         }),
     }
 }

@@ -71,6 +71,7 @@ impl Office {
             authenticator: Authenticator::new(tokens(), keys),
             links: self.db.links(),
             stats: self.db.stats(),
+            targets: self.db.watch(),
             short_urls: ShortUrls::new(None),
         }
     }

@@ -7,16 +7,18 @@ use std::{
 
 use futures_util::future::join_all;
 use linklet_analytics::Analytics;
-use linklet_domain::{Link, LinkPatch, LinkState, Role, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::StatsTable;
-use linklet_lambda::{batch::Consumer, http::ShortUrls};
+use linklet_domain::{
+    CheckError, CheckOutcome, CheckResult, Link, LinkPatch, LinkState, Role, Target, Timestamp, UserId, WorkspaceId,
+};
+use linklet_dynamodb::{RoundRecord, StatsTable, WatchTable};
+use linklet_lambda::batch::Consumer;
 use linklet_list::List;
 use linklet_test_support::{
-    Answer, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, click_in, event_batch, token_for,
+    Answer, FakeQueues, LinkBuilder, RequestBuilder, TargetBuilder, TestDynamoDb, click_in, event_batch, token_for,
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{analytics, correlation};
+use crate::fixture::{analytics, correlation, list};
 
 struct Fixture {
     db: TestDynamoDb,
@@ -28,12 +30,7 @@ struct Fixture {
 impl Fixture {
     fn new() -> Self {
         let db = TestDynamoDb::start();
-        let list = List {
-            authenticator: authenticator(),
-            links: db.links(),
-            stats: db.stats(),
-            short_urls: ShortUrls::new(None),
-        };
+        let list = list(&db);
         let workspace = WorkspaceId::generate();
         let token = token_for(&workspace, Role::Viewer);
         Self { db, list, workspace, token }
@@ -217,7 +214,7 @@ async fn one_link_is_shown_to_its_workspace_only() {
         answer.json(),
         json!({
             "short_code": "launch", "short_url": "https://api.example.com/r/launch",
-            "original_url": "https://example.com/landing", "title": null, "description": null, "tags": [],
+            "original_url": "https://example.com/landing", "title": null, "description": null, "tags": [], "watch": false,
             "created_at": now, "expires_at": null, "is_active": true, "status": "active", "total_clicks": 3,
             "created_by": owner,
         })
@@ -228,6 +225,96 @@ async fn one_link_is_shown_to_its_workspace_only() {
     let record = fixture.db.record("launch").await.unwrap();
     fixture.db.links().purge(&record, now, &correlation()).await.unwrap();
     assert_eq!(fixture.get("/api/links/launch").await.status, 410);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- Health
+
+impl Fixture {
+    /// A link that watches, and the target that it watches since a minute ago.
+    async fn watching(&self, code: &str) -> (Link, Target) {
+        let link = self.link(code).watching().build();
+        self.db.store(&link).await;
+        let minute_ago = link.created_at.minus(Duration::from_secs(60));
+        let target =
+            TargetBuilder::new(link.target.as_str()).in_workspace(&self.workspace).created_at(minute_ago).build();
+        self.db.watch().watch(&target, &link.code, &correlation()).await.unwrap();
+        (link, target)
+    }
+
+    async fn check(&self, target: &Target, at: Timestamp, outcome: CheckOutcome) {
+        let result = CheckResult { checked_at: at, outcome, latency_ms: 80 };
+        let known_status = self.db.watch().find(&target.id).await.unwrap().unwrap().status;
+        let round = RoundRecord { target: &target.id, slot: at, known_status, result: &result };
+        self.db.watch().record(round).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_watching_link_shows_how_its_url_is() {
+    let fixture = Fixture::new();
+    let (_, target) = fixture.watching("launch").await;
+    let health = async || fixture.get("/api/links/launch").await.json()["health"].clone();
+    let after = |seconds| target.created_at.plus(Duration::from_secs(seconds));
+
+    let before = health().await;
+    fixture.check(&target, after(15), CheckOutcome::Answered(200)).await;
+    let up = health().await;
+    fixture.check(&target, after(30), CheckOutcome::Answered(503)).await;
+    let once = health().await;
+    fixture.check(&target, after(45), CheckOutcome::Failed(CheckError::Timeout)).await;
+    let down = health().await;
+
+    assert_eq!(before, json!({"status": "pending", "checked_at": null, "status_code": null, "latency_ms": null}));
+    assert_eq!(up, json!({"status": "up", "checked_at": after(15), "status_code": 200, "latency_ms": 80}));
+    assert_eq!(once, json!({"status": "up", "checked_at": after(30), "status_code": 503, "latency_ms": 80}));
+    assert_eq!(down, json!({"status": "down", "checked_at": after(45), "status_code": null, "latency_ms": 80}));
+}
+
+#[tokio::test]
+async fn health_is_pending_until_the_target_is_known() {
+    let fixture = Fixture::new();
+    fixture.db.store(&fixture.link("launch").watching().build()).await;
+
+    let answer = fixture.get("/api/links/launch").await.json();
+
+    assert_eq!((&answer["watch"], &answer["health"]["status"]), (&json!(true), &json!("pending")));
+    assert_eq!(answer.get("degraded"), None);
+}
+
+#[tokio::test]
+async fn a_link_shows_health_alone_and_as_long_as_it_watches() {
+    let fixture = Fixture::new();
+    let (link, _) = fixture.watching("launch").await;
+    fixture.db.store(&fixture.link("plain").build()).await;
+
+    for path in ["/api/links", "/api/urls"] {
+        let page = fixture.get(path).await.json();
+        let rows = page.get("links").or(page.get("urls")).unwrap().as_array().unwrap();
+        assert_eq!(rows.iter().filter(|row| row["watch"] == true).count(), 1, "{path}");
+        assert!(rows.iter().all(|row| row.get("health").is_none()), "{path}");
+    }
+    assert_eq!(fixture.get("/api/links/plain").await.json().get("health"), None);
+    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+    assert_eq!(fixture.get("/api/links/launch").await.json().get("health"), None, "it is deleted");
+}
+
+#[tokio::test]
+async fn without_watch_table_a_link_is_shown_and_its_health_is_unknown() {
+    let mut fixture = Fixture::new();
+    fixture.watching("launch").await;
+    fixture.db.store(&fixture.link("plain").build()).await;
+    fixture.list.targets = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable");
+
+    let answer = fixture.get("/api/links/launch").await;
+    let plain = fixture.get("/api/links/plain").await.json();
+    fixture.list.stats = StatsTable::new(TestDynamoDb::unreachable(), "StatsTable");
+    let without_both = fixture.get("/api/links/launch").await.json();
+
+    let unknown = json!({"status": "unknown", "checked_at": null, "status_code": null, "latency_ms": null});
+    assert_eq!((answer.status, &answer.json()["health"]), (200, &unknown));
+    assert_eq!((&answer.json()["degraded"], &answer.json()["total_clicks"]), (&json!(["health"]), &json!(0)));
+    assert_eq!(plain.get("degraded"), None, "it doesn't ask for any");
+    assert_eq!(without_both["degraded"], json!(["clicks", "health"]));
 }
 
 /// Random numbers that are the same in every run.

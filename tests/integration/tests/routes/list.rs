@@ -2,16 +2,11 @@ use std::{collections::BTreeSet, time::Duration};
 
 use linklet_domain::{Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::StatsTable;
-use linklet_lambda::http::ShortUrls;
 use linklet_list::List;
-use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_for};
+use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, token_for};
 use serde_json::{Value, json};
 
-use crate::fixture::correlation;
-
-fn list(db: &TestDynamoDb) -> List {
-    List { authenticator: authenticator(), links: db.links(), stats: db.stats(), short_urls: ShortUrls::new(None) }
-}
+use crate::fixture::{correlation, list};
 
 async fn get(list: &List, workspace: &WorkspaceId, query: &str) -> Answer {
     let token = token_for(workspace, Role::Viewer);
@@ -60,7 +55,7 @@ async fn a_link_shows_everything_its_owner_needs() {
         answer.json()["urls"],
         json!([{
             "short_code": "launch", "short_url": "https://api.example.com/r/launch",
-            "original_url": "https://example.com/landing", "title": null, "description": null, "tags": [],
+            "original_url": "https://example.com/landing", "title": null, "description": null, "tags": [], "watch": false,
             "created_at": now, "expires_at": null, "is_active": false, "status": "deleted", "total_clicks": 0,
             "created_by": owner,
         }])

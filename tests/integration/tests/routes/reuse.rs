@@ -122,6 +122,63 @@ async fn fifty_requests_at_once_for_one_url_agree_on_one_code() {
 }
 
 #[tokio::test]
+async fn a_request_to_watch_gets_a_link_that_watches_and_no_other() {
+    let fixture = Fixture::new();
+    let plain = fixture.post(json!({"url": "https://example.com"})).await;
+
+    let watching = fixture.post(json!({"url": "https://example.com", "watch": true})).await;
+    let again = fixture.post(json!({"url": "https://EXAMPLE.com/", "watch": true})).await;
+    let whichever = fixture.post(json!({"url": "https://example.com", "watch": false})).await;
+
+    assert_eq!((watching.status, again.status, whichever.status), (201, 200, 200));
+    assert_ne!(code(&watching), code(&plain));
+    assert_eq!((code(&again), code(&whichever)), (code(&watching), code(&watching)));
+    assert_eq!(plain.json().get("watch"), None);
+    assert!([&watching, &again, &whichever].iter().all(|answer| answer.json()["watch"] == true));
+    assert_eq!((fixture.count("LINK"), fixture.count("URL")), (2, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifty_requests_at_once_to_watch_a_url_that_has_a_link_agree_on_another() {
+    let fixture = Fixture::new();
+    let plain = fixture.post(json!({"url": "https://example.com"})).await;
+
+    let answers = join_all((0..50).map(|_| fixture.post(json!({"url": "https://example.com", "watch": true})))).await;
+
+    assert_eq!(codes(&answers).len(), 1);
+    assert!(!codes(&answers).contains(&code(&plain)));
+    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
+    assert_eq!((fixture.count("LINK"), fixture.count("URL")), (2, 1));
+}
+
+#[tokio::test]
+async fn a_watching_link_gives_its_place_to_none_that_doesnt_watch() {
+    let fixture = Fixture::new();
+    let watching = fixture.post(json!({"url": "https://example.com", "watch": true})).await;
+
+    let plain = fixture.post(json!({"url": "https://example.com", "reuse": false})).await;
+    let second = fixture.post(json!({"url": "https://example.com", "reuse": false, "watch": true})).await;
+
+    assert_eq!((plain.status, second.status), (201, 201));
+    assert_eq!(code(&fixture.post(json!({"url": "https://example.com"})).await), code(&watching));
+    let link = fixture.db.link(&code(&watching)).await;
+    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+    assert_eq!(fixture.count("URL"), 0);
+}
+
+#[tokio::test]
+async fn whether_to_watch_is_part_of_the_request_under_a_key() {
+    let fixture = Fixture::new();
+    let first = fixture.post_with_key("order-1", json!({"url": "https://example.com", "watch": true})).await;
+
+    let again = fixture.post_with_key("order-1", json!({"watch": true, "url": "https://example.com"})).await;
+    let another = fixture.post_with_key("order-1", json!({"url": "https://example.com"})).await;
+
+    assert_eq!((again.status, again.body), (first.status, first.body));
+    assert_eq!(another.problem(), (422, "Idempotency-Key was used with another request".into()));
+}
+
+#[tokio::test]
 async fn a_deleted_link_frees_its_url() {
     let fixture = Fixture::new();
     let first = code(&fixture.post(json!({"url": "https://example.com"})).await);

@@ -11,7 +11,7 @@ use linklet_test_support::{
     ApiKeyBuilder, LinkBuilder, Person, TestDynamoDb, answer, authenticator, issuer, token_of, tokens,
 };
 
-use crate::fixture::{redirect, shorten, stats, watch};
+use crate::fixture::{list, redirect, shorten, stats, watch};
 
 fn sample(function: &str, name: &str, token: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../functions/{function}/events/{name}.json"));
@@ -51,13 +51,9 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     let auth = linklet_auth::Auth { users: db.users(), tokens: tokens(), issuer: issuer() };
     let shorten = shorten(&db);
     let redirect = redirect(&db);
-    let update = linklet_update::Update {
-        authenticator: authenticator(),
-        links: db.links(),
-        stats: db.stats(),
-        short_urls: short_urls.clone(),
-    };
-    let list = linklet_list::List { authenticator: authenticator(), links: db.links(), stats: db.stats(), short_urls };
+    let update =
+        linklet_update::Update { authenticator: authenticator(), links: db.links(), stats: db.stats(), short_urls };
+    let list = list(&db);
     let stats = stats(&db);
     let notifications = linklet_notifications::Notifications { tokens: tokens(), notifications: db.notifications() };
     let delete = linklet_delete::Delete { authenticator: authenticator(), links: db.links() };

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use linklet_domain::{Role, ShortCode, Timestamp, WorkspaceId};
 use linklet_dynamodb::LinksTable;
 use linklet_lambda::http::ShortUrls;
@@ -34,6 +36,21 @@ async fn a_url_gets_a_short_one() {
     assert_eq!(body["reused"], false);
     let stored = db.link(code).await;
     assert_eq!(stored.target.as_str(), "https://example.com/a?b=c");
+}
+
+#[tokio::test]
+async fn a_link_that_watches_says_so_also_when_it_expires() {
+    let db = TestDynamoDb::start();
+    let later = Timestamp::now().plus(Duration::from_secs(3_600));
+    let url = "https://example.com/a";
+
+    let watching = post(&fixture::shorten(&db), &json!({"url": url, "watch": true, "expires_at": later})).await;
+    let plain = post(&fixture::shorten(&db), &json!({"url": url, "watch": null, "expires_at": later})).await;
+
+    assert_eq!((watching.status, plain.status), (201, 201));
+    assert_eq!((watching.json().get("watch"), plain.json().get("watch")), (Some(&json!(true)), None));
+    assert!(db.link(watching.json()["short_code"].as_str().unwrap()).await.watch);
+    assert!(!db.link(plain.json()["short_code"].as_str().unwrap()).await.watch);
 }
 
 #[tokio::test]
@@ -88,6 +105,11 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
         (json!({"url": url, "expires_at": 1_800_000_000}), "expires_at must be a string"),
         (json!({"url": url, "expires_at": "2020-01-01T00:00:00Z"}), "expires_at must be in the future"),
         (json!({"url": url, "title": "x".repeat(501)}), "title must have at most 500 characters"),
+        (json!({"url": url, "watch": "yes"}), "watch must be true or false"),
+        (
+            json!({"url": format!("https://example.com/{}", "ü".repeat(1_000)), "watch": true}),
+            "url must have at most 2,048 bytes when it is percent-encoded",
+        ),
         (json!({"url": url, "tags": "news"}), "tags must be a list of strings"),
         (json!({"url": url, "tags": [1]}), "tags must be a list of strings"),
         (json!({"url": url, "tags": [""]}), "each of the tags must have 1–50 characters"),
@@ -175,7 +197,7 @@ async fn the_identity_comes_from_the_token_whatever_headers_say() {
 #[tokio::test]
 async fn an_expiry_is_stored_in_utc() {
     let db = TestDynamoDb::start();
-    let later = Timestamp::now().plus(std::time::Duration::from_secs(3_600));
+    let later = Timestamp::now().plus(Duration::from_secs(3_600));
 
     let answer = post(&fixture::shorten(&db), &json!({"url": "https://example.com", "expires_at": later})).await;
 

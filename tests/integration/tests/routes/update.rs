@@ -47,6 +47,21 @@ impl Fixture {
 }
 
 #[tokio::test]
+async fn a_link_that_watches_goes_on_to_whatever_changes() {
+    let fixture = Fixture::new().await;
+    let link = LinkBuilder::new("watcher").in_workspace(&fixture.workspace).owned_by(&fixture.owner).watching().build();
+    fixture.db.store(&link).await;
+    let body = json!({"title": "T", "is_active": false, "watch": false});
+
+    let watching = fixture.patch_as(&fixture.owner, &fixture.workspace, Role::Member, "watcher", &body).await;
+    let plain = fixture.patch(&json!({"watch": true})).await;
+
+    assert_eq!((&watching.json()["watch"], &plain.json()["watch"]), (&json!(true), &json!(false)));
+    assert_eq!(watching.json().get("health"), None);
+    assert!(fixture.db.link("watcher").await.watch);
+}
+
+#[tokio::test]
 async fn each_member_changes_alone_and_null_takes_it_away() {
     let fixture = Fixture::new().await;
     let later = Timestamp::now().plus(Duration::from_secs(3_600));

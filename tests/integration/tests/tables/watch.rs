@@ -676,6 +676,8 @@ async fn registering_listing_and_watching_cost_what_the_chart_says() {
     assert_eq!(spent(), (0.5, 0.0), "a list");
     table.results(&wanted, None, 20, now).await.unwrap();
     assert_eq!(spent(), (0.5, 0.0), "results");
+    table.health(&wanted.id, now).await.unwrap();
+    assert_eq!(spent(), (1.5, 0.0), "health");
     table.watch(&watched, &link, &ids).await.unwrap();
     assert_eq!(spent(), (1.0, 6.0), "a link watches a new one");
     table.watch(&watched, &code("second"), &ids).await.unwrap();

@@ -1,0 +1,24 @@
+//! Links that watch. This file only wires; `handler.rs` decides.
+
+use std::process::ExitCode;
+
+use aws_sdk_dynamodb::Client as DynamoDb;
+use aws_sdk_sqs::Client as Sqs;
+use linklet_dynamodb::WatchTable;
+use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
+use linklet_watch_links::WatchLinks;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    linklet_lambda::start("watch-links", run()).await
+}
+
+async fn run() -> Result<(), StartError> {
+    let (table, dead_letters) = (config::required("WATCH_TABLE")?, config::required("WATCH_LINKS_DLQ_URL")?);
+    let aws = aws::load().await;
+    batch::run(WatchLinks {
+        targets: WatchTable::new(DynamoDb::new(&aws), table),
+        dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters),
+    })
+    .await
+}
