@@ -70,7 +70,7 @@ lint: ## clippy, warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
 
 unit: ## unit and integration tests
-	cargo test --workspace --lib --bins --test integration --test exactness --test logs --test log-forgery --test fuzz
+	cargo test --workspace --lib --bins --test integration --test exactness --test logs --test log-forgery --test runtime --test fuzz
 
 template: ## check template.yaml
 	@$(LINKLET) install sam
@@ -100,7 +100,7 @@ bench: ## measure how many clicks a second one consumer counts
 	LOG_LEVEL=error cargo run --profile measure --package linklet-bench --bin bench-analytics
 
 # ------------------------------------------------------------------------------------------------------------ Operations
-# QUEUE is analytics, notify, watch-links or relay; for make dlq also rounds or checks. The local system is meant unless you
+# QUEUE is analytics, notify, watch-links, clicks or relay; for make dlq also rounds or checks. The local system is meant unless you
 # say STAGE=aws. See infra/runbooks/redrive.md.
 
 IN_STAGE = $(if $(filter aws,$(STAGE)),,$(LINKLET) run)

@@ -1,25 +1,35 @@
 //! Follows short links and records clicks.
 //!
 //! The answer is decided with one eventually consistent read, or none while many follow the same link, and with no other I/O.
-//! Then the click is stored and calls are merged, both at once, and the response leaves when that is done. No link is ever
-//! deleted or changed on this path.
+//! When it has left, the click is stored and calls are merged, both at once. No link is ever deleted or changed on this path.
 
 mod hot_links;
 mod limiter;
 mod page;
+mod recorder;
 
+use std::{
+    mem,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use futures_util::future::join_all;
 use linklet_domain::{
     Click, IpHash, LimitedRoute, LinkStatus, Record, RedirectTarget, Salt, ShortCode, ThrottleSubject, Timestamp,
     Visitor, Window,
 };
-use linklet_dynamodb::{ClicksTable, LinksTable, RepositoryError, ThrottleTable};
+use linklet_dynamodb::{LinksTable, RepositoryError, ThrottleTable};
 use linklet_lambda::{
     http::{ApiError, Edge, Handler, HeaderValue, Method, Request, Response, StatusCode, header, html, no_content},
     metrics::{self, Metric},
     telemetry::chain,
 };
 
-pub use self::{hot_links::HotLinks, limiter::Limiter};
+pub use self::{
+    hot_links::HotLinks,
+    limiter::Limiter,
+    recorder::{ClickRecording, Recorder},
+};
 
 /// `GET` and `HEAD` of `/r/{code}` and `/{code}`.
 pub struct Redirect {
@@ -27,8 +37,12 @@ pub struct Redirect {
     pub links: LinksTable,
     /// Those that many people follow at this moment.
     pub hot_links: HotLinks,
-    /// Where clicks go.
-    pub clicks: ClicksTable,
+    /// Takes clicks.
+    pub recorder: Recorder,
+    /// When it does.
+    pub recording: ClickRecording,
+    /// What remains to be done for requests whose answers are decided.
+    pub pending: Mutex<Vec<Afterwards>>,
     /// Where calls are merged.
     pub calls: ThrottleTable,
     /// Counts them until then.
@@ -53,8 +67,12 @@ impl Handler for Redirect {
         let afterwards = Afterwards {
             click: link.map(|link| self.click(request, link)),
             merge: self.limiter.due(&sender, request.received_at()).map(|calls| (sender, calls)),
+            received_at: request.received_at(),
         };
-        self.finish(afterwards, request).await;
+        match self.recording {
+            ClickRecording::AfterResponse => self.pending().push(afterwards),
+            ClickRecording::Inline => self.finish(&afterwards).await,
+        }
         match followed.map(|(_, response)| response) {
             Err(error @ (ApiError::NotFound(_) | ApiError::Gone(_))) if request.wants_html() => {
                 Ok(noindex(html(error.status(), page::of(&error))))
@@ -62,14 +80,20 @@ impl Handler for Redirect {
             other => other,
         }
     }
+
+    async fn after_response(&self) {
+        let pending = mem::take(&mut *self.pending());
+        join_all(pending.iter().map(|afterwards| self.finish(afterwards))).await;
+    }
 }
 
 const UNKNOWN: ApiError = ApiError::NotFound("this short link does not exist");
 
-/// What remains to be done when the answer is decided, before it leaves.
-struct Afterwards {
+/// What remains to be done when an answer is decided.
+pub struct Afterwards {
     click: Option<Click>,
     merge: Option<(ThrottleSubject, Window)>,
+    received_at: Timestamp,
 }
 
 impl Redirect {
@@ -119,34 +143,28 @@ impl Redirect {
         }
     }
 
-    /// Stores and merges at once. None of it can change the answer, but the answer waits for it: Lambda freezes an environment
-    /// that has answered.
-    async fn finish(&self, afterwards: Afterwards, request: &Request) {
-        tokio::join!(
-            async {
-                if let Some(click) = &afterwards.click {
-                    self.record(click).await;
-                }
-            },
-            async {
-                if let Some((sender, calls)) = &afterwards.merge {
-                    self.merge(sender, *calls, request).await;
-                }
-            },
-        );
+    /// Nobody panics while holding the lock.
+    fn pending(&self) -> MutexGuard<'_, Vec<Afterwards>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A click that can't be stored is reported; the visitor gets to the target all the same.
-    async fn record(&self, click: &Click) {
-        let recorded = self.clicks.record(click).await;
-        metrics::add(if recorded.is_ok() { Metric::ClicksRecorded } else { Metric::ClicksDropped }, 1);
-        if let Err(error) = recorded {
-            tracing::error!(short_code = click.code.as_str(), error = chain(&error), "a click was lost");
-        }
+    /// Records and merges at once. None of it can change the answer.
+    async fn finish(&self, Afterwards { click, merge, received_at }: &Afterwards) {
+        let record = async {
+            if let Some(click) = click {
+                self.recorder.record(click).await;
+            }
+        };
+        let merge = async {
+            if let Some((sender, calls)) = merge {
+                self.merge(sender, *calls, *received_at).await;
+            }
+        };
+        tokio::join!(record, merge);
     }
 
-    async fn merge(&self, sender: &ThrottleSubject, calls: Window, request: &Request) {
-        match self.calls.merge(LimitedRoute::Redirect, sender, calls, request.received_at()).await {
+    async fn merge(&self, sender: &ThrottleSubject, calls: Window, received_at: Timestamp) {
+        match self.calls.merge(LimitedRoute::Redirect, sender, calls, received_at).await {
             Ok(total) => self.limiter.merged(sender, calls, total),
             Err(error) => {
                 metrics::add(Metric::ThrottleUnavailable, 1);

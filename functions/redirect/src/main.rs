@@ -1,12 +1,13 @@
 //! Following links. This file only wires; `handler.rs` decides.
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::Mutex};
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
+use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::Salt;
 use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
-use linklet_lambda::{StartError, aws, config, http, secrets};
-use linklet_redirect::{HotLinks, Limiter, Redirect};
+use linklet_lambda::{StartError, aws, config, http, publisher::Publisher, secrets};
+use linklet_redirect::{HotLinks, Limiter, Recorder, Redirect};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -16,6 +17,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (links, clicks) = (config::required("LINKS_TABLE")?, config::required("CLICKS_TABLE")?);
     let (calls, limit) = (config::required("THROTTLE_TABLE")?, config::parsed("REDIRECT_LIMIT_PER_MINUTE")?);
+    let (parking, recording) = (config::required("CLICKS_QUEUE_URL")?, config::parsed("CLICK_RECORDING")?);
     let (salt, edge) = (config::required("CLICK_SALT_ID")?, config::parsed("TRUSTED_EDGE")?);
     let aws = aws::load().await;
     let (tables, secrets) = (aws::tables(&aws), SecretsManager::new(&aws));
@@ -26,7 +28,12 @@ async fn run() -> Result<(), StartError> {
         salt: Salt::parse(&salt?)?,
         links,
         hot_links: HotLinks::default(),
-        clicks: ClicksTable::new(tables.clone(), clicks),
+        recorder: Recorder {
+            clicks: ClicksTable::new(tables.clone(), clicks),
+            parking: Publisher::new(Sqs::new(&aws), parking),
+        },
+        recording,
+        pending: Mutex::default(),
         calls: ThrottleTable::new(tables, calls),
         limiter: Limiter::new(limit),
         edge,

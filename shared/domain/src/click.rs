@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    CorrelationId, EventId, Invalid, RedirectTarget, ShortCode, Timestamp, UserId, WorkspaceId,
-    validated::string_newtype,
+    CorrelationId, Event, EventDetail, EventId, Invalid, RedirectTarget, ShortCode, Timestamp, UrlClicked, UserId,
+    WorkspaceId, validated::string_newtype,
 };
 
 /// One followed link, as it is stored and counted.
@@ -40,6 +40,38 @@ impl Click {
             visitor,
             correlation_id,
         }
+    }
+
+    /// The event that tells of it. It is the same for the same click.
+    #[must_use]
+    pub fn into_event(self) -> Event {
+        Event {
+            event_id: self.id,
+            occurred_at: self.clicked_at,
+            correlation_id: self.correlation_id,
+            detail: EventDetail::UrlClicked(UrlClicked {
+                short_code: self.code,
+                workspace_id: self.workspace,
+                user_id: self.owner,
+                visitor: self.visitor,
+            }),
+        }
+    }
+
+    /// The click that an event tells of; `None` if it tells of something else.
+    #[must_use]
+    pub fn from_event(event: &Event) -> Option<Self> {
+        let EventDetail::UrlClicked(clicked) = &event.detail else { return None };
+        let UrlClicked { short_code, workspace_id, user_id, visitor } = clicked.clone();
+        Some(Self {
+            id: event.event_id.clone(),
+            code: short_code,
+            workspace: workspace_id,
+            owner: user_id,
+            clicked_at: event.occurred_at,
+            visitor,
+            correlation_id: event.correlation_id.clone(),
+        })
     }
 }
 
@@ -191,6 +223,27 @@ mod tests {
 
     fn salt(letter: char) -> Salt {
         Salt::parse(&letter.to_string().repeat(32)).unwrap()
+    }
+
+    #[test]
+    fn a_click_survives_being_told_as_an_event() {
+        let click = Click {
+            id: EventId::generate(),
+            code: ShortCode::parse("launch").unwrap(),
+            workspace: WorkspaceId::generate(),
+            owner: UserId::generate(),
+            clicked_at: Timestamp::parse("2026-03-02T14:05:09.120Z").unwrap(),
+            visitor: Visitor::new(IpHash::of("203.0.113.9", &salt('a')))
+                .with_headers(Some("Mozilla/5.0 (é)"), Some("https://news.example/"))
+                .at_place(CountryCode::parse("de").ok(), Some("Köln"))
+                .prefetching(true),
+            correlation_id: CorrelationId::parse("req-42").unwrap(),
+        };
+
+        let told = serde_json::to_string(&click.clone().into_event()).unwrap();
+        let heard: Event = serde_json::from_str(&told).unwrap();
+
+        assert_eq!(Click::from_event(&heard), Some(click));
     }
 
     #[test]

@@ -13,8 +13,8 @@ use crate::{breaker::Breaker, telemetry::chain};
 /// The limits suit a function that has 10 seconds and makes a few calls one after another: a lost connection is given up early
 /// enough to try again, and the caller still gets an answer of ours. (The SDK's defaults would wait without end.) A call that
 /// fails takes 2.4 s at most, and mostly ends its request. A request goes on when the use of an API key can't be noted, when a
-/// call can't be counted (after half a second), and in redirect when memory stands in for the link or the click is lost: a
-/// redirect can wait for a read and a click, 4.8 s, until the [breaker](crate::breaker) opens.
+/// call can't be counted (after half a second), and in redirect when memory stands in for the link. After a redirect's answer
+/// there are two more at worst, 4.8 s: the click is not stored, and parked or lost.
 pub async fn load() -> SdkConfig {
     let timeouts = TimeoutConfig::builder()
         .connect_timeout(Duration::from_millis(800))

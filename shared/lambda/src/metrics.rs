@@ -27,7 +27,9 @@ pub enum Metric {
     CacheHits,
     /// Clicks that were stored.
     ClicksRecorded,
-    /// Clicks that could not be stored: the visitor was redirected, the click is lost.
+    /// Clicks that could not be stored and wait in a queue for it.
+    ClicksParked,
+    /// Clicks that could not even be parked: the visitor was redirected, the click is lost.
     ClicksDropped,
     /// Clicks that were added to the statistics.
     ClicksCounted,
@@ -59,7 +61,7 @@ pub enum Metric {
 
 impl Metric {
     /// All there are.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Requests,
         Self::Latency,
         Self::Errors,
@@ -67,6 +69,7 @@ impl Metric {
         Self::ColdStarts,
         Self::CacheHits,
         Self::ClicksRecorded,
+        Self::ClicksParked,
         Self::ClicksDropped,
         Self::ClicksCounted,
         Self::DedupeHits,
@@ -148,11 +151,16 @@ pub(crate) async fn scope<F: Future>(work: F) -> F::Output {
 
 /// Does something and tells what was measured meanwhile.
 pub async fn observe<F: Future>(work: F) -> (F::Output, Measured) {
+    go_on(Measured::default(), work).await
+}
+
+/// Does the next part of a request of which this was measured so far, and tells what was measured in all.
+pub(crate) async fn go_on<F: Future>(measured: Measured, work: F) -> (F::Output, Measured) {
     let observed = async {
         let output = work.await;
-        (output, MEASURED.with(|measured| measured.borrow().clone()))
+        (output, MEASURED.with(RefCell::take))
     };
-    MEASURED.scope(RefCell::default(), observed).await
+    MEASURED.scope(RefCell::new(measured), observed).await
 }
 
 /// Counts this many more of something.

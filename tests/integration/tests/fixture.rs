@@ -1,7 +1,7 @@
 //! The functions, wired to a test's tables and queues.
 
 use std::{
-    sync::{Arc, LazyLock},
+    sync::{Arc, LazyLock, Mutex},
     time::Duration,
 };
 
@@ -17,7 +17,8 @@ use linklet_lambda::{
     throttle::Throttle,
 };
 use linklet_list::List;
-use linklet_redirect::{HotLinks, Limiter, Redirect};
+use linklet_record_clicks::RecordClicks;
+use linklet_redirect::{ClickRecording, HotLinks, Limiter, Recorder, Redirect};
 use linklet_relay::Relay;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
@@ -86,8 +87,26 @@ pub fn redirect(db: &TestDynamoDb) -> Redirect {
 
 /// With the limit that is deployed unless a parameter says otherwise.
 pub fn redirect_with(links: LinksTable, clicks: ClicksTable, calls: ThrottleTable) -> Redirect {
-    let limiter = Limiter::new(RateLimit::per_minute(300).unwrap());
-    Redirect { links, hot_links: HotLinks::default(), clicks, calls, limiter, salt: salt(), edge: Edge::None }
+    Redirect {
+        links,
+        hot_links: HotLinks::default(),
+        recorder: Recorder { clicks, parking: nowhere() },
+        recording: ClickRecording::AfterResponse,
+        pending: Mutex::default(),
+        calls,
+        limiter: Limiter::new(RateLimit::per_minute(300).unwrap()),
+        salt: salt(),
+        edge: Edge::None,
+    }
+}
+
+/// A queue that nobody can reach.
+fn nowhere() -> Publisher {
+    Publisher::new(FakeQueues::unreachable(), "http://127.0.0.1:9/000000000000/clicks")
+}
+
+pub fn record_clicks(db: &TestDynamoDb, queues: &FakeQueues) -> RecordClicks {
+    RecordClicks { clicks: db.clicks(), dead_letters: dead_letters(queues) }
 }
 
 pub fn shorten(db: &TestDynamoDb) -> Shorten {

@@ -19,8 +19,10 @@ use linklet_lambda::{
     breaker::{Breaker, Circuit},
     http::ShortUrls,
     metrics,
+    publisher::Publisher,
 };
 use linklet_notify::{Notify, Topic};
+use linklet_redirect::{Recorder, Redirect};
 use linklet_shorten::Shorten;
 use linklet_test_support::{
     CapturedLogs, FakeNotifiers, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator,
@@ -170,6 +172,21 @@ async fn what_fails_after_a_redirect_is_said_once_each() {
     reads.plan(Some((0, Fault::NotSent)));
     assert_eq!(send("GET", now.plus(std::time::Duration::from_secs(2))).await, 301);
 
-    assert_eq!(logs.messages("WARN")[1..], ["the last known state of a link was used"]);
+    assert_eq!(logs.messages("WARN")[1..], ["the last known state of a link was used", "a queue is unreachable"]);
     assert_eq!(logs.messages("ERROR"), ["a click was lost"]);
+}
+
+#[tokio::test]
+async fn a_click_that_is_parked_is_one_warning() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    db.store(&LinkBuilder::new("launch").build()).await;
+    let clicks = ClicksTable::new(TestDynamoDb::unreachable(), "ClicksTable");
+    let parking = Publisher::new(queues.client(), queues.url("clicks"));
+    let redirect = Redirect { recorder: Recorder { clicks, parking }, ..redirect(&db) };
+    let logs = CapturedLogs::start();
+
+    assert_eq!(RequestBuilder::new("GET", "/launch").send_to(&redirect).await.status, 301);
+
+    assert_eq!(logs.messages("WARN"), ["a click was parked"]);
+    assert_eq!(logs.messages("ERROR"), [""; 0]);
 }

@@ -60,6 +60,18 @@ impl FakeQueues {
         Self { state, client: Client::from_conf(config), endpoint }
     }
 
+    /// A client of an SQS that doesn't answer, since nothing listens there.
+    #[must_use]
+    pub fn unreachable() -> Client {
+        Client::from_conf(local_config!(aws_sdk_sqs, "http://127.0.0.1:9").build())
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
     /// The SDK's client.
     #[must_use]
     pub fn client(&self) -> Client {

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{
-    Click, CorrelationId, Event, EventDetail, EventId, Invalid, ShortCode, Timestamp, UrlClicked, UserId, Visitor,
-    WorkspaceId,
+    Click, CorrelationId, Event, EventId, Invalid, ShortCode, Timestamp, UserId, Visitor, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -100,17 +99,16 @@ impl ClickItem {
     /// # Errors
     /// When the sort key is no event id.
     pub(crate) fn clicked_event(self) -> Result<Event, Invalid> {
-        Ok(Event {
-            event_id: EventId::parse(&self.key.sk)?,
-            occurred_at: self.clicked_at,
+        let click = Click {
+            id: EventId::parse(&self.key.sk)?,
+            code: self.short_code,
+            workspace: self.workspace_id,
+            owner: self.user_id,
+            clicked_at: self.clicked_at,
+            visitor: self.visitor,
             correlation_id: self.correlation_id,
-            detail: EventDetail::UrlClicked(UrlClicked {
-                short_code: self.short_code,
-                workspace_id: self.workspace_id,
-                user_id: self.user_id,
-                visitor: self.visitor,
-            }),
-        })
+        };
+        Ok(click.into_event())
     }
 }
 

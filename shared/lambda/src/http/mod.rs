@@ -13,14 +13,17 @@ mod short_urls;
 
 use std::{
     future::Future,
-    sync::atomic::{AtomicBool, Ordering},
-    time::Instant,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
 pub use lambda_http::http::{HeaderValue, Method, StatusCode, header};
 use lambda_http::{Body, aws_lambda_events::apigw::ApiGatewayV2httpRequest};
-use lambda_runtime::{LambdaEvent, service_fn};
-use tracing::Instrument as _;
+use lambda_runtime::{LambdaEvent, Runtime, service_fn, tower::util::ThenLayer};
+use tracing::{Instrument as _, Span};
 
 pub use self::{
     edge::Edge,
@@ -40,39 +43,71 @@ use crate::{
 pub trait Handler: Send + Sync {
     /// Answers one request.
     fn handle(&self, request: &Request) -> impl Future<Output = Result<Response, ApiError>> + Send;
+
+    /// Does what need not keep the client waiting. The answer has left by then, and nothing can change it any more.
+    ///
+    /// Lambda counts and bills this time as the request's own, its timeout included. If the environment dies meanwhile, what
+    /// remained to be done is lost.
+    fn after_response(&self) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
 }
 
 /// Answers requests until the execution environment ends.
 ///
+/// Lambda sends an answer to the client as soon as the runtime has handed it over, and freezes the environment only when the
+/// runtime asks for the next request. In between is the time for [`Handler::after_response`], and for the log line.
+///
 /// # Errors
 /// When the Runtime API can't be reached.
 pub async fn serve(handler: impl Handler) -> Result<(), StartError> {
-    let handler = &handler;
-    lambda_runtime::run(service_fn(async |event: LambdaEvent<ApiGatewayV2httpRequest>| {
-        Ok::<_, StartError>(gateway::answer_of(respond(handler, request_of(event.payload)).await))
-    }))
-    .await
+    let (handler, unfinished) = (&handler, &Mutex::new(None));
+    let answers = service_fn(async |event: LambdaEvent<ApiGatewayV2httpRequest>| {
+        let work = answer(handler, request_of(event.payload).into());
+        let ((response, exchange), measured) = metrics::observe(work).await;
+        *lock(unfinished) = Some((exchange, measured));
+        Ok::<_, StartError>(gateway::answer_of(response))
+    });
+    // The runtime's own service, around which a layer lies, is through with a request when Lambda has taken the answer.
+    let finishing = ThenLayer::new(|sent: Result<(), StartError>| async {
+        let answered = lock(unfinished).take();
+        if let Some((exchange, measured)) = answered {
+            metrics::go_on(measured, exchange.finish(handler)).await;
+        }
+        sent
+    });
+    Runtime::new(answers).layer(finishing).run().await
 }
 
-/// Answers one request.
+/// Nobody panics while holding the lock.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Answers one request, and does what remains to be done before the answer is returned.
 pub async fn respond(handler: &impl Handler, request: impl Into<Request>) -> Response {
-    let started = Instant::now();
-    let request: Request = request.into();
-    let span = tracing::info_span!("request", correlation_id = request.correlation_id().as_str());
-    let answered = async {
-        let mut response = match handler.handle(&request).await {
-            Ok(response) => response,
-            Err(error) => error.into_response(&request),
-        };
-        finish(&request, &mut response);
-        log(&request, &response, started);
+    let work = async {
+        let (response, exchange) = answer(handler, request.into()).await;
+        exchange.finish(handler).await;
         response
     };
-    // Boxed, since the types of nested futures get deeper than the compiler follows.
-    metrics::scope(Box::pin(answered)).instrument(span).await
+    metrics::scope(work).await
 }
 
-fn finish(request: &Request, response: &mut Response) {
+async fn answer(handler: &impl Handler, request: Request) -> (Response, Exchange) {
+    let started = Instant::now();
+    let span = tracing::info_span!("request", correlation_id = request.correlation_id().as_str());
+    // Boxed, since the types of nested futures get deeper than the compiler follows.
+    let mut response = match Box::pin(handler.handle(&request)).instrument(span.clone()).await {
+        Ok(response) => response,
+        Err(error) => span.in_scope(|| error.into_response(&request)),
+    };
+    complete(&request, &mut response);
+    let exchange = Exchange { status: response.status(), duration: started.elapsed(), request, span };
+    (response, exchange)
+}
+
+fn complete(request: &Request, response: &mut Response) {
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(request.correlation_id().as_str()) {
         headers.insert("x-correlation-id", id);
@@ -88,22 +123,43 @@ fn finish(request: &Request, response: &mut Response) {
     }
 }
 
-fn log(request: &Request, response: &Response, started: Instant) {
-    static IS_WARM: AtomicBool = AtomicBool::new(false);
-    let (status, duration_ms) = (response.status(), started.elapsed().as_secs_f64() * 1_000.0);
-    let cold_start = !IS_WARM.swap(true, Ordering::Relaxed);
-    metrics::add(Metric::Requests, 1);
-    metrics::record(Metric::Latency, duration_ms);
-    metrics::add(Metric::Errors, status.is_server_error().into());
-    metrics::add(Metric::Throttles, (status == StatusCode::TOO_MANY_REQUESTS).into());
-    metrics::add(Metric::ColdStarts, cold_start.into());
-    tracing::info!(
-        method = request.method().as_str(),
-        path = request.path(),
-        status = status.as_u16(),
-        duration_ms,
-        cold_start,
-        emf = metrics::embedded(),
-        "request answered"
-    );
+/// A request whose answer is decided.
+struct Exchange {
+    request: Request,
+    status: StatusCode,
+    /// Until the answer was decided.
+    duration: Duration,
+    span: Span,
+}
+
+impl Exchange {
+    /// Does what remains to be done. The line comes last, so that it tells what came of that.
+    async fn finish(self, handler: &impl Handler) {
+        let span = self.span.clone();
+        let work = async {
+            handler.after_response().await;
+            self.log();
+        };
+        work.instrument(span).await;
+    }
+
+    fn log(&self) {
+        static IS_WARM: AtomicBool = AtomicBool::new(false);
+        let duration_ms = self.duration.as_secs_f64() * 1_000.0;
+        let cold_start = !IS_WARM.swap(true, Ordering::Relaxed);
+        metrics::add(Metric::Requests, 1);
+        metrics::record(Metric::Latency, duration_ms);
+        metrics::add(Metric::Errors, self.status.is_server_error().into());
+        metrics::add(Metric::Throttles, (self.status == StatusCode::TOO_MANY_REQUESTS).into());
+        metrics::add(Metric::ColdStarts, cold_start.into());
+        tracing::info!(
+            method = self.request.method().as_str(),
+            path = self.request.path(),
+            status = self.status.as_u16(),
+            duration_ms,
+            cold_start,
+            emf = metrics::embedded(),
+            "request answered"
+        );
+    }
 }

@@ -4,6 +4,7 @@ mod expiry;
 mod notify;
 mod purge;
 mod reconcile;
+mod record_clicks;
 mod relay;
 mod watch;
 mod watch_links;

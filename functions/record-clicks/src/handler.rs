@@ -1,0 +1,61 @@
+//! Stores the clicks that redirect could not store itself: it parks them in a queue while ClicksTable is throttled or away.
+//!
+//! A click's id is its key, so it doesn't matter how often it comes, nor that redirect may have stored it in spite of an error.
+//! From the table it goes the way of all clicks, and counts at the time of the click.
+
+use std::time::Instant;
+
+use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
+use futures_util::{StreamExt as _, stream};
+use linklet_domain::Click;
+use linklet_dynamodb::ClicksTable;
+use linklet_lambda::{
+    batch::{self, Consumer, DeadLetterQueue, Received},
+    metrics::{self, Metric},
+    telemetry::chain,
+};
+
+/// Stores parked clicks.
+pub struct RecordClicks {
+    /// Where clicks go.
+    pub clicks: ClicksTable,
+    /// Messages that are no clicks go here.
+    pub dead_letters: DeadLetterQueue,
+}
+
+/// How many clicks are stored at a time.
+const CONCURRENCY: usize = 10;
+
+impl Consumer<SqsEvent, SqsBatchResponse> for RecordClicks {
+    async fn consume(&self, batch: SqsEvent) -> SqsBatchResponse {
+        let started = Instant::now();
+        let records = batch.records.len();
+        let (readable, unreadable) = batch::read(batch);
+        let mut failed = self.dead_letters.park_all(unreadable).await;
+        let recorded = stream::iter(readable).map(|received| self.record(received));
+        failed.extend(recorded.buffer_unordered(CONCURRENCY).concat().await);
+        batch::log(records, failed.len(), started);
+        batch::failures(failed)
+    }
+}
+
+impl RecordClicks {
+    /// Returns the id of the message if it has to come again.
+    async fn record(&self, received: Received) -> Vec<String> {
+        let Some(click) = Click::from_event(&received.event) else {
+            return self.dead_letters.park_all(vec![received.refused("it is no click")]).await;
+        };
+        let Err(error) = self.clicks.record(&click).await else {
+            metrics::add(Metric::ClicksRecorded, 1);
+            return Vec::new();
+        };
+        tracing::warn!(
+            correlation_id = click.correlation_id.as_str(),
+            short_code = click.code.as_str(),
+            attempt = received.receive_count,
+            error = chain(&error),
+            "a parked click could not be stored"
+        );
+        vec![received.message_id]
+    }
+}

@@ -1,0 +1,105 @@
+//! The function as Lambda runs it: what happens before the answer leaves, and what after.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets an unexpected error has failed")]
+
+use std::path::Path;
+
+use linklet_test_support::{FakeLambda, FakeQueues, FakeSecret, Journal, LinkBuilder, TestDynamoDb};
+use serde_json::{Value, json};
+
+/// An environment of the function with a link to follow.
+struct Environment {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+    journal: Journal,
+    lambda: FakeLambda,
+}
+
+impl Environment {
+    async fn start(recording: &str, clicks_table: &str) -> Self {
+        let (db, queues, journal) = (TestDynamoDb::start(), FakeQueues::start(), Journal::default());
+        db.store(&LinkBuilder::new("launch").to("https://example.com/landing").build()).await;
+        let (dynamodb, sqs) = (journal.in_front_of(db.endpoint()), journal.in_front_of(queues.endpoint()));
+        let secrets = FakeSecret::start(&"salt".repeat(16));
+        let variables = [
+            ("AWS_ENDPOINT_URL_DYNAMODB", dynamodb.as_str()),
+            ("AWS_ENDPOINT_URL_SQS", &sqs),
+            ("AWS_ENDPOINT_URL_SECRETS_MANAGER", secrets.endpoint()),
+            ("LINKS_TABLE", "LinksTable"),
+            ("CLICKS_TABLE", clicks_table),
+            ("THROTTLE_TABLE", "ThrottleTable"),
+            ("CLICKS_QUEUE_URL", &queues.url("clicks")),
+            ("CLICK_RECORDING", recording),
+            // One in ten is merged, so with this limit every call.
+            ("REDIRECT_LIMIT_PER_MINUTE", "10"),
+            ("CLICK_SALT_ID", "salt"),
+            ("TRUSTED_EDGE", "none"),
+        ];
+        let lambda = FakeLambda::start(Path::new(env!("CARGO_BIN_EXE_redirect")), &variables, &journal);
+        Self { db, queues, journal, lambda }
+    }
+
+    async fn follow(&self) -> Value {
+        let event: Value = serde_json::from_str(include_str!("../events/follow.json")).unwrap();
+        let answer = self.lambda.invoke(&event).await;
+        json!([answer.status_code, answer.headers["location"].to_str().unwrap()])
+    }
+
+    /// What happened for the first event before and after the answer, each without order and repetition.
+    fn course(&self) -> [Vec<String>; 2] {
+        let course = self.entries_of_the_first();
+        let answered = course.iter().position(|entry| entry == "answered").unwrap();
+        [&course[..answered], &course[answered + 1..]].map(|part| {
+            let mut part = part.to_vec();
+            part.sort_unstable();
+            part.dedup();
+            part
+        })
+    }
+
+    /// From its arrival to the request for the next.
+    fn entries_of_the_first(&self) -> Vec<String> {
+        let entries = self.journal.entries();
+        let mut requests = entries.iter().enumerate().filter(|(_, entry)| *entry == "next").map(|(at, _)| at);
+        let (first, second) = (requests.next().unwrap(), requests.next().unwrap());
+        entries[first + 1..second].to_vec()
+    }
+}
+
+fn redirected() -> Value {
+    json!([301, "https://example.com/landing"])
+}
+
+#[tokio::test]
+async fn nothing_is_written_before_the_answer_has_left() {
+    let environment = Environment::start("after-response", "ClicksTable").await;
+
+    let answer = environment.follow().await;
+
+    assert_eq!(answer, redirected());
+    assert_eq!(environment.course(), [vec!["GetItem"], vec!["PutItem", "UpdateItem"]]);
+    assert_eq!(environment.db.scan("ClicksTable").len(), 1);
+    assert_eq!(environment.follow().await, redirected());
+    assert_eq!(environment.db.scan("ClicksTable").len(), 2);
+}
+
+#[tokio::test]
+async fn inline_the_click_is_stored_first() {
+    let environment = Environment::start("inline", "ClicksTable").await;
+
+    let answer = environment.follow().await;
+
+    assert_eq!(answer, redirected());
+    assert_eq!(environment.course(), [vec!["GetItem", "PutItem", "UpdateItem"], vec![]]);
+}
+
+#[tokio::test]
+async fn a_click_that_cannot_be_stored_is_parked_when_the_answer_has_left() {
+    let environment = Environment::start("after-response", "NoSuchTable").await;
+
+    let answer = environment.follow().await;
+
+    assert_eq!(answer, redirected());
+    assert_eq!(environment.course(), [vec!["GetItem"], vec!["PutItem", "SendMessageBatch", "UpdateItem"]]);
+    assert_eq!(environment.queues.events("clicks")[0]["short_code"], "launch");
+}

@@ -1,0 +1,194 @@
+//! Clicks that redirect could not store: from there through their queue to the table.
+
+use aws_lambda_events::sqs::SqsBatchResponse;
+use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
+use linklet_domain::{ShortCode, Timestamp};
+use linklet_dynamodb::ClicksTable;
+use linklet_lambda::{
+    batch::Consumer,
+    metrics::{self, Measured, Metric},
+    publisher::Publisher,
+};
+use linklet_redirect::{Recorder, Redirect};
+use linklet_test_support::{
+    FakeQueues, Fault, Faults, LinkBuilder, Outage, RequestBuilder, TestDynamoDb, click_event, event_batch, queue_batch,
+};
+use serde_json::{Value, json};
+
+use crate::fixture::{self, analytics, record_clicks, relay};
+
+struct Fixture {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        let db = TestDynamoDb::start();
+        db.store(&LinkBuilder::new("launch").build()).await;
+        Self { db, queues: FakeQueues::start() }
+    }
+
+    /// Redirect, which stores clicks in this table.
+    fn redirect(&self, clicks: Client) -> Redirect {
+        let clicks = ClicksTable::new(clicks, "ClicksTable");
+        let parking = Publisher::new(self.queues.client(), self.queues.url("clicks"));
+        Redirect { recorder: Recorder { clicks, parking }, ..fixture::redirect(&self.db) }
+    }
+
+    /// Follows the link and says what was measured.
+    async fn follow(&self, redirect: &Redirect) -> Measured {
+        let request = RequestBuilder::new("GET", "/launch").header("user-agent", &"ü".repeat(300));
+        let request = request.header("referer", &format!("https://news.example/{}", "é".repeat(500)));
+        let (answer, measured) = metrics::observe(request.send_to(redirect)).await;
+        assert_eq!(answer.status, 301);
+        measured
+    }
+
+    async fn store_parked(&self) -> SqsBatchResponse {
+        record_clicks(&self.db, &self.queues).consume(queue_batch(&self.queues.bodies("clicks"))).await
+    }
+
+    fn clicks(&self) -> Vec<Value> {
+        self.db.scan("ClicksTable")
+    }
+}
+
+fn failed(response: &SqsBatchResponse) -> Vec<&str> {
+    response.batch_item_failures.iter().map(|failure| failure.item_identifier.as_str()).collect()
+}
+
+/// Recorded, parked, dropped.
+fn fate(measured: &Measured) -> [f64; 3] {
+    [Metric::ClicksRecorded, Metric::ClicksParked, Metric::ClicksDropped].map(|metric| measured.get(metric))
+}
+
+/// A client that tries three times, as a function's does.
+fn persistent(client: &Client) -> Client {
+    Client::from_conf(client.config().to_builder().retry_config(RetryConfig::standard().with_max_attempts(3)).build())
+}
+
+#[tokio::test]
+async fn a_parked_click_is_stored_as_redirect_would_have_done() {
+    let fixture = Fixture::new().await;
+    fixture.follow(&fixture.redirect(fixture.db.client())).await;
+    let usual = fixture.clicks().remove(0);
+
+    let measured = fixture.follow(&fixture.redirect(TestDynamoDb::unreachable())).await;
+    assert_eq!((fate(&measured), fixture.clicks().len()), ([0.0, 1.0, 0.0], 1));
+    let response = fixture.store_parked().await;
+
+    assert!(failed(&response).is_empty());
+    let parked = fixture.clicks().into_iter().find(|click| click["sk"] != usual["sk"]).unwrap();
+    let own = ["pk", "sk", "clicked_at", "correlation_id", "ttl"];
+    let without_own = |click: &Value| {
+        let mut click = click.clone();
+        click.as_object_mut().unwrap().retain(|name, _| !own.contains(&name.as_str()));
+        click
+    };
+    assert_eq!(without_own(&parked), without_own(&usual));
+    assert!(own.iter().all(|name| !parked[name].is_null()), "{parked}");
+}
+
+#[tokio::test]
+async fn a_parked_click_counts_once_however_often_it_comes() {
+    let fixture = Fixture::new().await;
+    fixture.follow(&fixture.redirect(TestDynamoDb::unreachable())).await;
+
+    for _ in 0..3 {
+        assert!(failed(&fixture.store_parked().await).is_empty());
+    }
+
+    assert_eq!(fixture.clicks().len(), 1);
+    relay(&fixture.db, &fixture.queues).consume(fixture.db.stream("ClicksTable")).await;
+    let told = fixture.queues.bodies("analytics");
+    analytics(&fixture.db, &fixture.queues).consume(queue_batch(&told)).await;
+    let code = ShortCode::parse("launch").unwrap();
+    let stats = fixture.db.stats().since(&code, Timestamp::now().day()).await.unwrap().unwrap();
+    assert_eq!((told.len(), stats.totals.total_clicks), (1, 1));
+}
+
+#[tokio::test]
+async fn a_click_that_was_stored_in_spite_of_an_error_is_parked_and_still_one() {
+    let fixture = Fixture::new().await;
+    let faults = Faults::default();
+    let redirect = fixture.redirect(fixture.db.client_with(faults.clone()));
+    faults.plan(Some((0, Fault::AnswerLost)));
+
+    let measured = fixture.follow(&redirect).await;
+    fixture.store_parked().await;
+
+    assert_eq!((fate(&measured), fixture.clicks().len()), ([0.0, 1.0, 0.0], 1));
+}
+
+#[tokio::test]
+async fn a_throttled_click_is_tried_again_before_it_is_parked() {
+    let fixture = Fixture::new().await;
+    let faults = Faults::default();
+    let redirect = fixture.redirect(persistent(&fixture.db.client_with(faults.clone())));
+
+    faults.plan_all([(0, Fault::Throttled), (1, Fault::Throttled)]);
+    let twice = fixture.follow(&redirect).await;
+    faults.plan_all([(0, Fault::Throttled), (1, Fault::Throttled), (2, Fault::Throttled)]);
+    let thrice = fixture.follow(&redirect).await;
+
+    assert_eq!((fate(&twice), fate(&thrice)), ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]));
+    assert_eq!((fixture.clicks().len(), fixture.queues.bodies("clicks").len()), (1, 1));
+}
+
+#[tokio::test]
+async fn a_click_that_cannot_even_be_parked_is_counted_as_lost() {
+    let fixture = Fixture::new().await;
+    let redirect = fixture.redirect(TestDynamoDb::unreachable());
+
+    for outage in [Outage::Everything, Outage::MessagesWith("launch".to_owned())] {
+        fixture.queues.fail(outage);
+        assert_eq!(fate(&fixture.follow(&redirect).await), [0.0, 0.0, 1.0]);
+    }
+}
+
+#[tokio::test]
+async fn what_still_cannot_be_stored_comes_again_and_its_neighbours_do_not() {
+    let (fixture, faults) = (Fixture::new().await, Faults::default());
+    let mut consumer = record_clicks(&fixture.db, &fixture.queues);
+    consumer.clicks = ClicksTable::new(fixture.db.client_with(faults.clone()), "ClicksTable");
+    let batch = event_batch(&(0..5).map(|_| click_event("launch", Timestamp::now())).collect::<Vec<_>>());
+    faults.plan_all([(1, Fault::Throttled), (3, Fault::NotSent)]);
+
+    let (response, measured) = metrics::observe(consumer.consume(batch.clone())).await;
+
+    assert_eq!((failed(&response).len(), fixture.clicks().len()), (2, 3));
+    assert_eq!((measured.get(Metric::ClicksRecorded), measured.get(Metric::BatchFailures)), (3.0, 2.0));
+    assert!(failed(&consumer.consume(batch).await).is_empty());
+    assert_eq!(fixture.clicks().len(), 5);
+}
+
+#[tokio::test]
+async fn what_is_no_click_goes_to_the_dead_letter_queue() {
+    let fixture = Fixture::new().await;
+    let created = json!({
+        "event_id": "0195a1f0-0000-7000-8000-000000000002", "occurred_at": "2026-03-02T14:05:09.120Z",
+        "correlation_id": "req-42", "event_type": "url.created", "short_code": "launch",
+        "workspace_id": "0195a1f0-0000-7000-8000-00000000000a", "user_id": "0195a1f0-0000-7000-8000-00000000000b",
+        "original_url": "https://example.com/", "user_email": "grace@example.com",
+    });
+    let bodies = [created.to_string(), "no JSON".to_owned(), "{}".to_owned()];
+
+    let response = record_clicks(&fixture.db, &fixture.queues).consume(queue_batch(&bodies)).await;
+
+    assert!(failed(&response).is_empty());
+    assert_eq!(fixture.queues.bodies("dlq").len(), 3);
+    assert!(fixture.clicks().is_empty());
+}
+
+#[tokio::test]
+async fn the_sample_event_is_stored() {
+    let fixture = Fixture::new().await;
+    let sample = include_str!("../../../../functions/record-clicks/events/parked.json");
+
+    let batch = serde_json::from_str(sample).unwrap();
+    let response = record_clicks(&fixture.db, &fixture.queues).consume(batch).await;
+
+    assert!(failed(&response).is_empty());
+    assert_eq!(fixture.clicks()[0]["clicked_at"]["S"], "2026-03-02T14:05:09.120Z");
+}
