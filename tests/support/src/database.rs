@@ -70,6 +70,12 @@ impl TestDynamoDb {
         Client::from_conf(config("http://127.0.0.1:9").build())
     }
 
+    /// Where it listens.
+    #[must_use]
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
     /// The SDK's client.
     #[must_use]
     pub fn client(&self) -> Client {

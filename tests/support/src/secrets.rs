@@ -33,6 +33,12 @@ impl FakeSecret {
         self.versions.lock().expect("no test panics while it holds the lock").push(value.to_owned());
     }
 
+    /// Where it listens.
+    #[must_use]
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
     /// The SDK's client.
     #[must_use]
     pub fn client(&self) -> Client {
