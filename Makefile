@@ -96,8 +96,14 @@ fuzz: ## look for inputs that break TARGET, for SECONDS (default 60)
 		-dict=tests/fuzz/words.dict -artifact_prefix=tests/fuzz/corpus/$(TARGET)/ \
 		target/fuzz/corpus/$(TARGET) tests/fuzz/corpus/$(TARGET)
 
-bench: ## measure how many clicks a second one consumer counts
-	LOG_LEVEL=error cargo run --profile measure --package linklet-bench --bin bench-analytics
+# SUBJECTS names some, such as noop,redirect-hot-link; VARIANTS adds other builds of redirect. See tests/bench/README.md.
+PROFILE ?= release
+BENCHED := redirect shorten list stats auth linklet-bench-baselines
+
+bench: ## compare redirect with an empty Lambda and with Node and Python, and measure what counting clicks takes
+	cargo build --profile $(PROFILE) $(addprefix --package ,$(BENCHED))
+	PYTHON=$(PYTHON) cargo run --profile measure --package linklet-bench -- --profile $(PROFILE) \
+		--subjects "$(SUBJECTS)" --variants "$(VARIANTS)" --invocations "$(INVOCATIONS)" --starts "$(STARTS)"
 
 # ------------------------------------------------------------------------------------------------------------ Operations
 # QUEUE is analytics, notify, watch-links, clicks or relay; for make dlq also rounds or checks. The local system is meant unless you

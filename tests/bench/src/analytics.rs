@@ -4,8 +4,6 @@
 //! classified and counted one batch after another on one thread, as in an execution environment. The tables have no streams:
 //! this implementation of DynamoDB looks through the whole stream at each write, which would be all that is measured.
 
-#![expect(clippy::expect_used, clippy::print_stdout, reason = "a benchmark prints, and ends if anything goes wrong")]
-
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -18,10 +16,10 @@ use linklet_dynamodb::{ClicksTable, StatsTable};
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     publisher::Publisher,
-    telemetry,
 };
 use linklet_test_support::{CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb, event_batch};
 use linklet_user_agents::Classifier;
+use serde::Serialize;
 
 const BATCH: usize = 500;
 const AGENTS: [&str; 4] = [
@@ -45,44 +43,64 @@ const WORKLOADS: [Workload; 3] = [
     Workload { name: "one viral link", links: 1, clicks: 50_000, pick: uniform },
 ];
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() {
-    telemetry::init("bench");
-    println!("analytics: one consumer, batches of {BATCH}, DynamoDB over HTTP on this machine");
+/// How fast clicks on some links are counted, and what each costs.
+#[derive(Debug, Serialize)]
+pub struct Counting {
+    clicks_on: &'static str,
+    clicks_per_s: f64,
+    calls_per_click: f64,
+    wru_per_click: f64,
+    rru_per_click: f64,
+}
+
+/// Measures all workloads, and prints what comes out.
+pub async fn measure() -> Vec<Counting> {
+    println!("\nanalytics: one consumer, batches of {BATCH}, DynamoDB over HTTP on this machine");
     println!("{:<28} {:>10} {:>12} {:>12} {:>12}", "clicks on", "clicks/s", "calls/click", "write units", "read units");
+    let mut all = Vec::new();
     for workload in &WORKLOADS {
-        measure(workload).await;
+        let counting = measure_one(workload).await;
+        println!(
+            "{:<28} {:>10.0} {:>12.2} {:>12.2} {:>12.2}",
+            counting.clicks_on,
+            counting.clicks_per_s,
+            counting.calls_per_click,
+            counting.wru_per_click,
+            counting.rru_per_click,
+        );
+        all.push(counting);
     }
+    all
 }
 
 /// Once for the time and once for the units, since counting units takes time too.
-async fn measure(workload: &Workload) {
+async fn measure_one(workload: &Workload) -> Counting {
+    let queues = FakeQueues::start();
     let db = TestDynamoDb::without_streams();
-    let seconds = consume(workload, db.client()).await.as_secs_f64();
+    let seconds = count(&db.client(), &queues, &clicks(workload)).await.as_secs_f64();
     let (db, meter) = (TestDynamoDb::without_streams(), CapacityMeter::default());
-    consume(workload, db.client_with(meter.clone())).await;
+    count(&db.client_with(meter.clone()), &queues, &clicks(workload)).await;
     let per_click = |number: f64| number / workload.clicks as f64;
-    println!(
-        "{:<28} {:>10.0} {:>12.2} {:>12.2} {:>12.2}",
-        workload.name,
-        workload.clicks as f64 / seconds,
-        per_click(meter.calls() as f64),
-        per_click(meter.write_units()),
-        per_click(meter.read_units()),
-    );
+    Counting {
+        clicks_on: workload.name,
+        clicks_per_s: workload.clicks as f64 / seconds,
+        calls_per_click: per_click(meter.calls() as f64),
+        wru_per_click: per_click(meter.write_units()),
+        rru_per_click: per_click(meter.read_units()),
+    }
 }
 
-async fn consume(workload: &Workload, client: Client) -> Duration {
-    let queues = FakeQueues::start();
+/// Has clicks counted, and tells how long it took.
+pub async fn count(client: &Client, queues: &FakeQueues, clicks: &[Event]) -> Duration {
     let analytics = Analytics {
         stats: StatsTable::new(client.clone(), "StatsTable"),
-        clicks: ClicksTable::new(client, "ClicksTable"),
+        clicks: ClicksTable::new(client.clone(), "ClicksTable"),
         clients: Arc::new(Clients::new(Classifier::load().expect("the rules compile"))),
         queue: Publisher::new(queues.client(), queues.url("analytics")),
         dead_letters: DeadLetterQueue::new(queues.client(), queues.url("dlq")),
         purge_turn: Duration::from_secs(15),
     };
-    let batches: Vec<_> = clicks(workload).chunks(BATCH).map(event_batch).collect();
+    let batches: Vec<_> = clicks.chunks(BATCH).map(event_batch).collect();
     let started = Instant::now();
     for batch in batches {
         assert!(analytics.consume(batch).await.batch_item_failures.is_empty(), "every click counts");

@@ -60,7 +60,58 @@ pub struct Consumption {
 }
 
 impl Consumption {
-    fn add(&mut self, other: Self) {
+    /// Has a request ask for what it costs, if its operation costs anything.
+    pub fn ask(operation: &str, request: &mut Value) {
+        if READS.contains(&operation) || WRITES.contains(&operation) {
+            request["ReturnConsumedCapacity"] = "INDEXES".into();
+            if request.get("ConditionExpression").is_some() {
+                request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD".into();
+            }
+        }
+    }
+
+    /// Whether an operation changes items.
+    #[must_use]
+    pub fn is_write(operation: &str) -> bool {
+        WRITES.contains(&operation)
+    }
+
+    /// What a call that has [asked](Self::ask) for it has cost, as its answer says it.
+    ///
+    /// # Errors
+    /// When an item in it is none.
+    pub fn of(operation: &str, request: &Value, answer: &Value, refused: bool) -> Result<Self, serde_json::Error> {
+        let mut consumption = Self { calls: 1, refusals: usize::from(refused), ..Self::default() };
+        let capacity = &answer["ConsumedCapacity"];
+        let tables = capacity.as_array().map_or_else(|| std::slice::from_ref(capacity), Vec::as_slice);
+        for table in tables {
+            let (read, write) = (table["ReadCapacityUnits"].as_f64(), table["WriteCapacityUnits"].as_f64());
+            consumption.read_units += read.unwrap_or_default();
+            consumption.write_units += write.unwrap_or_default();
+            // Only transactions tell reads from writes. Their kind can't: repeated with the same token, one that writes is
+            // charged for reading.
+            if read.is_none() && write.is_none() {
+                let units = table["CapacityUnits"].as_f64().unwrap_or_default();
+                if READS.contains(&operation) {
+                    consumption.read_units += units;
+                } else {
+                    consumption.write_units += units;
+                }
+            }
+        }
+        let error = answer["__type"].as_str().unwrap_or_default();
+        if refused && error.ends_with("#ConditionalCheckFailedException") {
+            let size = |item: &Value| -> Result<Option<usize>, serde_json::Error> {
+                let item: Option<Item> = serde_json::from_value(item.clone())?;
+                Ok(item.as_ref().map(item_size))
+            };
+            consumption.write_units += table_write_capacity_units(size(&answer["Item"])?, size(&request["Item"])?);
+        }
+        Ok(consumption)
+    }
+
+    /// Adds what other calls have cost.
+    pub fn add(&mut self, other: Self) {
         self.calls += other.calls;
         self.refusals += other.refusals;
         self.read_units += other.read_units;
@@ -107,37 +158,6 @@ impl CapacityMeter {
     }
 }
 
-/// What a call has cost, as its answer says it.
-fn consumption_of(sent: &Sent, answer: &Value, refused: bool) -> Result<Consumption, BoxError> {
-    let mut consumption = Consumption { calls: 1, refusals: usize::from(refused), ..Consumption::default() };
-    let capacity = &answer["ConsumedCapacity"];
-    let tables = capacity.as_array().map_or_else(|| std::slice::from_ref(capacity), Vec::as_slice);
-    for table in tables {
-        let (read, write) = (table["ReadCapacityUnits"].as_f64(), table["WriteCapacityUnits"].as_f64());
-        consumption.read_units += read.unwrap_or_default();
-        consumption.write_units += write.unwrap_or_default();
-        // Only transactions tell reads from writes. Their kind can't: repeated with the same token, one that writes is
-        // charged for reading.
-        if read.is_none() && write.is_none() {
-            let units = table["CapacityUnits"].as_f64().unwrap_or_default();
-            if READS.contains(&sent.operation.as_str()) {
-                consumption.read_units += units;
-            } else {
-                consumption.write_units += units;
-            }
-        }
-    }
-    let error = answer["__type"].as_str().unwrap_or_default();
-    if refused && error.ends_with("#ConditionalCheckFailedException") {
-        let size = |item: &Value| -> Result<Option<usize>, BoxError> {
-            let item: Option<Item> = serde_json::from_value(item.clone())?;
-            Ok(item.as_ref().map(item_size))
-        };
-        consumption.write_units += table_write_capacity_units(size(&answer["Item"])?, size(&sent.request["Item"])?);
-    }
-    Ok(consumption)
-}
-
 impl Intercept for CapacityMeter {
     fn name(&self) -> &'static str {
         "CapacityMeter"
@@ -153,10 +173,7 @@ impl Intercept for CapacityMeter {
         let operation = operation_of(request);
         if READS.contains(&operation.as_str()) || WRITES.contains(&operation.as_str()) {
             let mut body = json_of(request)?;
-            body["ReturnConsumedCapacity"] = "INDEXES".into();
-            if body.get("ConditionExpression").is_some() {
-                body["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD".into();
-            }
+            Consumption::ask(&operation, &mut body);
             set_json(request, &body);
         }
         Ok(())
@@ -184,7 +201,8 @@ impl Intercept for CapacityMeter {
         let (sent, response) = (self.0.sent.take(config), context.response());
         if let (Some(sent), Some(body)) = (sent, response.body().bytes()) {
             let answer = serde_json::from_slice(body)?;
-            let consumption = consumption_of(&sent, &answer, !response.status().is_success())?;
+            let refused = !response.status().is_success();
+            let consumption = Consumption::of(&sent.operation, &sent.request, &answer, refused)?;
             lock(&self.0.by_operation).entry(sent.operation).or_default().add(consumption);
         }
         Ok(())

@@ -77,6 +77,12 @@ impl Template {
         &self.resources.get(id).unwrap_or_else(|| panic!("the template has no {id}")).properties
     }
 
+    /// Whether there is a resource with this logical id.
+    #[must_use]
+    pub fn has(&self, id: &str) -> bool {
+        self.resources.contains_key(id)
+    }
+
     /// For each table by its logical id, what `CreateTable` wants.
     #[must_use]
     pub fn tables(&self) -> BTreeMap<String, Value> {

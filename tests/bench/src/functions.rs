@@ -1,0 +1,119 @@
+//! What Linklet's functions find in their environment: the variables that template.yaml gives them.
+
+use std::collections::BTreeMap;
+
+use linklet_test_support::{FakeQueues, Template};
+use serde_json::Value;
+
+/// Environment variables of a process.
+pub type Variables = BTreeMap<String, String>;
+
+/// Limits that no measurement reaches. (They are per client, and one minute's calls of all clients come within seconds.)
+const UNREACHED: [&str; 2] = ["RedirectLimitPerMinute", "ShortenLimitPerMinute"];
+
+/// A variable whose value can't be known here.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum TemplateError {
+    #[error("template.yaml has no function {0}")]
+    NoFunction(String),
+    #[error("what is {name}={value} of template.yaml? Say it in tests/bench/src/functions.rs")]
+    UnknownValue { name: String, value: String },
+}
+
+/// The variables of a function, by its folder's name, and its memory in MB. Tables have their logical ids as names.
+///
+/// # Errors
+/// When the template has no such function, or one of its variables stands for something that isn't there to be measured.
+pub fn variables(function: &str, queues: &FakeQueues) -> Result<(Variables, u64), TemplateError> {
+    let template = Template::load();
+    let folder = format!("/{function}/");
+    let known = template.functions().into_values();
+    let properties = known
+        .into_iter()
+        .find(|properties| properties["CodeUri"].as_str().is_some_and(|uri| uri.ends_with(&folder)))
+        .ok_or_else(|| TemplateError::NoFunction(function.to_owned()))?;
+    let memory = properties["MemorySize"].as_u64().unwrap_or(128);
+    let variables = properties.pointer("/Environment/Variables").and_then(Value::as_object);
+    let resolved = variables.into_iter().flatten().map(|(name, value)| {
+        let value = text(value);
+        let resolved = resolve(&template, queues, &value);
+        let unknown = || TemplateError::UnknownValue { name: name.clone(), value };
+        Ok((name.clone(), resolved.ok_or_else(unknown)?))
+    });
+    Ok((resolved.collect::<Result<_, _>>()?, memory))
+}
+
+/// What stands behind a variable's value: the template's short intrinsic functions are their arguments by now.
+fn resolve(template: &Template, queues: &FakeQueues, value: &str) -> Option<String> {
+    let is = |kind: &str, id: &str| template.of_type(kind).any(|(known, _)| known == id);
+    if UNREACHED.contains(&value) {
+        return Some(u32::MAX.to_string());
+    }
+    if let Some(parameter) = template.parameters().get(value) {
+        return Some(text(&parameter["Default"]));
+    }
+    let (resource, attribute) = value.split_once('.').unwrap_or((value, ""));
+    match attribute {
+        _ if value == "AWS::StackName" => Some("linklet".to_owned()),
+        "" if is("AWS::DynamoDB::Table", resource) => Some(resource.to_owned()),
+        "" if is("AWS::SQS::Queue", resource) => Some(queues.url(resource)),
+        "Id" if is("AWS::SecretsManager::Secret", resource) => Some(resource.to_owned()),
+        "ApiEndpoint" => Some("https://api.example.com".to_owned()),
+        "" if !template.has(resource) && !value.contains(['$', ':']) => Some(value.to_owned()),
+        _ => None,
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(function: &str) -> Variables {
+        variables(function, &FakeQueues::start()).unwrap().0
+    }
+
+    #[test]
+    fn a_function_has_the_tables_secrets_and_settings_of_the_template() {
+        let redirect = of("redirect");
+
+        assert_eq!(redirect["LINKS_TABLE"], "LinksTable");
+        assert_eq!(redirect["CLICK_SALT_ID"], "ClickSalt");
+        assert_eq!(redirect["LOG_LEVEL"], "info");
+        assert_eq!(redirect["TRUSTED_EDGE"], "none");
+        assert_eq!(redirect["METRICS_NAMESPACE"], "linklet");
+        assert_eq!(redirect["REDIRECT_LIMIT_PER_MINUTE"], u32::MAX.to_string());
+    }
+
+    #[test]
+    fn a_queue_is_its_url_and_a_literal_is_itself() {
+        let queues = FakeQueues::start();
+        let (template, of) = (Template::load(), |value: &str| resolve(&Template::load(), &queues, value));
+
+        assert_eq!(of("AnalyticsQueue"), Some(queues.url("AnalyticsQueue")));
+        assert_eq!(of("after-response"), Some("after-response".to_owned()));
+        assert!(template.has("RedirectFunction"));
+    }
+
+    #[test]
+    fn what_cannot_be_known_is_an_error_and_no_guess() {
+        let (template, queues) = (Template::load(), FakeQueues::start());
+
+        for value in ["RedirectFunction", "NotificationsTopic", "LinksTable.Arn", "https://${HttpApi}/", "AWS::Region"]
+        {
+            assert_eq!(resolve(&template, &queues, value), None, "{value}");
+        }
+        let unknown = TemplateError::NoFunction("nothing".to_owned());
+        assert_eq!(variables("nothing", &queues).unwrap_err(), unknown);
+    }
+
+    #[test]
+    fn every_variable_of_the_measured_functions_is_known() {
+        for function in ["redirect", "shorten", "list", "stats", "auth"] {
+            assert!(!of(function).is_empty(), "{function}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What to measure, from the command line.
+
+use std::path::PathBuf;
+
+use crate::functions::Variables;
+
+/// All options.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// The names of the subjects to measure; empty means all.
+    pub subjects: Vec<String>,
+    /// How many invocations of each are timed.
+    pub invocations: usize,
+    /// How many cold starts.
+    pub starts: usize,
+    /// The profile that the functions were built with.
+    pub profile: String,
+    pub variants: Vec<Variant>,
+}
+
+/// Another build of redirect, measured with the same links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variant {
+    /// Its subjects are this with `-cold-link` and `-hot-link` after it.
+    pub label: String,
+    pub program: PathBuf,
+    /// What is different in its environment.
+    pub variables: Variables,
+}
+
+/// What can't be understood.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum OptionError {
+    #[error("{0} is no option. Options are --subjects, --invocations, --starts, --profile and --variants")]
+    Unknown(String),
+    #[error("{0} needs a value")]
+    NoValue(String),
+    #[error("{0} is no number of at least 1")]
+    NoNumber(String),
+    #[error("{0} is no variant: label=program[:NAME=value…]")]
+    NoVariant(String),
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            subjects: Vec::new(),
+            invocations: 20_000,
+            starts: 25,
+            profile: "release".to_owned(),
+            variants: Vec::new(),
+        }
+    }
+}
+
+impl Options {
+    /// Reads them. An empty value changes nothing, so that a Makefile can pass on what it wasn't given.
+    ///
+    /// # Errors
+    /// When there is something else among them, or a value makes no sense.
+    pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, OptionError> {
+        let mut options = Self::default();
+        while let Some(name) = arguments.next() {
+            let value = arguments.next().ok_or_else(|| OptionError::NoValue(name.clone()))?;
+            match name.as_str() {
+                "--subjects" => options.subjects = listed(&value, ',').map(str::to_owned).collect(),
+                "--invocations" if !value.is_empty() => options.invocations = number(&value)?,
+                "--starts" if !value.is_empty() => options.starts = number(&value)?,
+                "--profile" if !value.is_empty() => options.profile = value,
+                "--variants" => options.variants = listed(&value, ' ').map(Variant::parse).collect::<Result<_, _>>()?,
+                "--invocations" | "--starts" | "--profile" => {}
+                _ => return Err(OptionError::Unknown(name)),
+            }
+        }
+        Ok(options)
+    }
+
+    /// Whether a subject is to be measured.
+    pub fn wants(&self, subject: &str) -> bool {
+        self.subjects.is_empty() || self.subjects.iter().any(|wanted| wanted == subject)
+    }
+}
+
+impl Variant {
+    fn parse(text: &str) -> Result<Self, OptionError> {
+        let unclear = || OptionError::NoVariant(text.to_owned());
+        let mut parts = text.split(':').map(|part| part.split_once('=').ok_or_else(unclear));
+        let (label, program) = parts.next().ok_or_else(unclear)??;
+        let variables = parts.map(|part| part.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        Ok(Self { label: label.to_owned(), program: program.into(), variables: variables.collect::<Result<_, _>>()? })
+    }
+}
+
+fn listed(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    text.split(separator).filter(|part| !part.is_empty())
+}
+
+fn number(text: &str) -> Result<usize, OptionError> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| OptionError::NoNumber(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(arguments: &[&str]) -> Result<Options, OptionError> {
+        Options::parse(arguments.iter().map(|argument| (*argument).to_owned()))
+    }
+
+    #[test]
+    fn without_options_everything_is_measured() {
+        let options = parse(&[]).unwrap();
+
+        assert_eq!(options, Options::default());
+        assert!(options.wants("noop"));
+    }
+
+    #[test]
+    fn options_say_what_to_measure_and_how_often() {
+        let options =
+            parse(&["--subjects", "noop,redirect-hot-link", "--invocations", "100", "--starts", "5"]).unwrap();
+
+        assert!(options.wants("noop") && options.wants("redirect-hot-link") && !options.wants("list"));
+        assert_eq!((options.invocations, options.starts), (100, 5));
+    }
+
+    #[test]
+    fn an_empty_value_is_none() {
+        let options = ["--subjects", "", "--invocations", "", "--starts", "", "--profile", "", "--variants", ""];
+
+        assert_eq!(parse(&options), Ok(Options::default()));
+    }
+
+    #[test]
+    fn a_variant_is_another_program_with_variables() {
+        let options = parse(&["--variants", "a=/tmp/a:CLICK_RECORDING=inline:X=1 b=/tmp/b"]).unwrap();
+
+        let variables = [("CLICK_RECORDING", "inline"), ("X", "1")].map(|(name, value)| (name.into(), value.into()));
+        let a = Variant { label: "a".into(), program: "/tmp/a".into(), variables: variables.into() };
+        let b = Variant { label: "b".into(), program: "/tmp/b".into(), variables: Variables::new() };
+        assert_eq!(options.variants, [a, b]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for arguments in [
+            ["--subject", "noop"],
+            ["--invocations", "many"],
+            ["--starts", "0"],
+            ["--variants", "program"],
+            ["--variants", "a=program:X"],
+        ] {
+            assert!(parse(&arguments).is_err(), "{arguments:?}");
+        }
+        assert_eq!(parse(&["--starts"]), Err(OptionError::NoValue("--starts".to_owned())));
+    }
+}

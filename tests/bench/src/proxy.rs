@@ -1,0 +1,152 @@
+//! The tables that the functions work on, and what counts their calls.
+
+use std::{
+    convert::Infallible,
+    io,
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::{
+    Request, Response, StatusCode,
+    body::Incoming,
+    header::{CONTENT_LENGTH, HOST},
+    http::{request, uri::PathAndQuery},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::{TokioExecutor, TokioIo},
+};
+use linklet_test_support::Consumption;
+use serde_json::Value;
+use tokio::net::TcpListener;
+
+use crate::lambda::Api;
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// Stands between a function and DynamoDB, and adds up what its calls cost. It takes time, so nothing is timed meanwhile.
+pub struct CountingProxy {
+    dynamodb: String,
+    client: Client<HttpConnector, Full<Bytes>>,
+    counts: Mutex<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    total: Consumption,
+    early_writes: usize,
+    /// Tells whether the current event is answered.
+    function: Option<Arc<Api>>,
+    failure: Option<String>,
+}
+
+/// What the calls of a function cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Counted {
+    pub consumption: Consumption,
+    /// The writes that came before the answer.
+    pub early_writes: usize,
+}
+
+impl CountingProxy {
+    /// Starts one in front of an endpoint, on the runtime of the caller.
+    ///
+    /// # Errors
+    /// When no port is free.
+    pub async fn start(dynamodb: &str) -> io::Result<(Arc<Self>, SocketAddr)> {
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        let client = Client::builder(TokioExecutor::new()).build(connector);
+        let proxy = Arc::new(Self { dynamodb: dynamodb.to_owned(), client, counts: Mutex::default() });
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        tokio::spawn(proxy.clone().serve(listener));
+        Ok((proxy, address))
+    }
+
+    /// Counts from zero, for this function.
+    pub fn reset(&self, function: Arc<Api>) {
+        *self.lock() = Counts { function: Some(function), ..Counts::default() };
+    }
+
+    /// What has been counted.
+    ///
+    /// # Errors
+    /// When a call could not be passed on.
+    pub fn counted(&self) -> Result<Counted, String> {
+        let counts = self.lock();
+        match &counts.failure {
+            Some(failure) => Err(failure.clone()),
+            None => Ok(Counted { consumption: counts.total, early_writes: counts.early_writes }),
+        }
+    }
+
+    async fn serve(self: Arc<Self>, listener: TcpListener) {
+        while let Ok((connection, _)) = listener.accept().await {
+            // A call that is held up only takes longer here.
+            drop(connection.set_nodelay(true));
+            let proxy = self.clone();
+            let service = service_fn(move |request| {
+                let proxy = proxy.clone();
+                async move { Ok::<_, Infallible>(proxy.answer(request).await) }
+            });
+            tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(connection), service));
+        }
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        self.pass_on(request).await.unwrap_or_else(|error| {
+            self.lock().failure.get_or_insert(format!("a call could not be counted: {error}"));
+            let mut response = Response::new(Full::default());
+            *response.status_mut() = StatusCode::BAD_GATEWAY;
+            response
+        })
+    }
+
+    async fn pass_on(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Error> {
+        let (mut head, body) = request.into_parts();
+        let operation = operation_of(&head);
+        self.note(&operation);
+        let body = asking(&operation, &body.collect().await?.to_bytes())?;
+        let path = head.uri.path_and_query().map_or("/", PathAndQuery::as_str);
+        head.uri = format!("{}{path}", self.dynamodb).parse()?;
+        head.headers.remove(HOST);
+        head.headers.remove(CONTENT_LENGTH);
+        let response = self.client.request(Request::from_parts(head, Full::new(body.clone()))).await?;
+        let (head, answer) = response.into_parts();
+        let answer = answer.collect().await?.to_bytes();
+        let (sent, received) = (serde_json::from_slice(&body)?, serde_json::from_slice(&answer)?);
+        let cost = Consumption::of(&operation, &sent, &received, !head.status.is_success())?;
+        self.lock().total.add(cost);
+        Ok(Response::from_parts(head, Full::new(answer)))
+    }
+
+    /// Called when a request arrives, since what counts is what was sent before the answer.
+    fn note(&self, operation: &str) {
+        let mut counts = self.lock();
+        let is_answered = counts.function.as_ref().is_some_and(|function| function.is_answered());
+        counts.early_writes += usize::from(Consumption::is_write(operation) && !is_answered);
+    }
+
+    /// Nobody panics while holding the lock.
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn operation_of(head: &request::Parts) -> String {
+    let target = head.headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    target.rsplit('.').next().unwrap_or_default().to_owned()
+}
+
+/// A request's body with a question for what it costs.
+fn asking(operation: &str, body: &[u8]) -> Result<Bytes, serde_json::Error> {
+    let mut request: Value = serde_json::from_slice(body)?;
+    Consumption::ask(operation, &mut request);
+    Ok(request.to_string().into())
+}

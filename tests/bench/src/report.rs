@@ -1,0 +1,137 @@
+//! What has come out: a table for people, and the same as JSON.
+
+use std::{fs, io, path::Path};
+
+use serde::Serialize;
+
+use crate::{analytics::Counting, goals::Goal};
+
+/// What has been measured of a subject. What doesn't apply to it is missing.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Figures {
+    pub name: String,
+    /// From creating the process to the first answer, in milliseconds.
+    pub cold_ms_p50: Option<f64>,
+    pub cold_ms_p99: Option<f64>,
+    /// From handing an event out to its answer, in microseconds.
+    pub warm_us_p50: Option<f64>,
+    pub warm_us_p90: Option<f64>,
+    pub warm_us_p99: Option<f64>,
+    /// From handing an event out until the next one can be: what Lambda bills.
+    pub done_us_p50: Option<f64>,
+    /// Milliseconds of processor time for a thousand invocations.
+    pub cpu_ms_per_1k: Option<f64>,
+    /// The most memory, in millions of bytes.
+    pub rss_mb: Option<f64>,
+    /// The size of the deployment package.
+    pub zip_mb: Option<f64>,
+    /// DynamoDB's read and write request units for an invocation, and calls.
+    pub rru: Option<f64>,
+    pub wru: Option<f64>,
+    pub calls: Option<f64>,
+    /// Calls that write and come before the answer.
+    pub early_writes: Option<f64>,
+}
+
+/// Everything.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    pub machine: Machine,
+    pub invocations: usize,
+    pub starts: usize,
+    pub subjects: Vec<Figures>,
+    pub goals: Vec<Goal>,
+    pub analytics: Vec<Counting>,
+}
+
+/// Where it was measured.
+#[derive(Debug, Serialize)]
+pub struct Machine {
+    pub processor: String,
+    pub processors: usize,
+    pub kernel: String,
+}
+
+impl Machine {
+    /// This one, as far as Linux tells.
+    pub fn this() -> Self {
+        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        let cpuinfo = read("/proc/cpuinfo");
+        let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+        Self {
+            processor: model.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.to_owned()),
+            processors: std::thread::available_parallelism().map_or(1, Into::into),
+            kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
+        }
+    }
+}
+
+impl Report {
+    /// Writes it as JSON.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn write(&self, file: &Path) -> io::Result<()> {
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(file, serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    /// The table of subjects.
+    pub fn table(&self) -> String {
+        const HEADS: [&str; 13] = [
+            "cold ms",
+            "p99",
+            "warm µs",
+            "p90",
+            "p99",
+            "done µs",
+            "CPU ms/1k",
+            "RSS MB",
+            "zip MB",
+            "calls",
+            "reads",
+            "writes",
+            "early",
+        ];
+        let widths: Vec<_> = HEADS.iter().map(|head| head.chars().count().max(7)).collect();
+        let row = |name: &str, cells: Vec<String>| {
+            let cells: String = cells.iter().zip(&widths).map(|(cell, width)| format!("  {cell:>width$}")).collect();
+            format!("{name:<20}{cells}\n")
+        };
+        let mut table = row("", HEADS.map(str::to_owned).into());
+        for subject in &self.subjects {
+            table += &row(&subject.name, subject.cells());
+        }
+        table
+    }
+
+    /// The list of goals.
+    pub fn goals(&self) -> String {
+        self.goals.iter().map(|goal| format!("{goal}\n")).collect()
+    }
+}
+
+impl Figures {
+    fn cells(&self) -> Vec<String> {
+        let cell = |value: Option<f64>, decimals: usize| {
+            value.map_or_else(|| "–".to_owned(), |value| format!("{value:.decimals$}"))
+        };
+        vec![
+            cell(self.cold_ms_p50, 1),
+            cell(self.cold_ms_p99, 1),
+            cell(self.warm_us_p50, 0),
+            cell(self.warm_us_p90, 0),
+            cell(self.warm_us_p99, 0),
+            cell(self.done_us_p50, 0),
+            cell(self.cpu_ms_per_1k, 0),
+            cell(self.rss_mb, 1),
+            cell(self.zip_mb, 2),
+            cell(self.calls, 2),
+            cell(self.rru, 2),
+            cell(self.wru, 2),
+            cell(self.early_writes, 2),
+        ]
+    }
+}

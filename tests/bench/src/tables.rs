@@ -1,0 +1,103 @@
+//! DynamoDB with the template's tables and what the functions find in them, and stand-ins for the other services.
+
+use linklet_test_support::{ClickBuilder, FakeQueues, FakeSecret, LinkBuilder, Person, TOKEN_SECRET, TestDynamoDb};
+use serde_json::Value;
+
+use crate::{analytics, functions::Variables};
+
+/// The link that everybody follows.
+pub const HOT: &str = "hotlink";
+/// The link whose statistics are read.
+pub const COUNTED: &str = "counted";
+/// How many clicks it has.
+pub const CLICKS: usize = 500;
+/// A page of a list is some of these.
+const LISTED: usize = 30;
+
+/// What the functions talk to.
+pub struct Tables {
+    pub queues: FakeQueues,
+    /// Creates links.
+    pub creator: Person,
+    /// Lists links.
+    pub lister: Person,
+    db: TestDynamoDb,
+    secret: FakeSecret,
+}
+
+impl Tables {
+    /// Starts all of it, with so many links to follow.
+    pub async fn start(links: usize) -> Self {
+        // With streams, each write would look through all that were before it.
+        let db = TestDynamoDb::without_streams();
+        let tables = Self {
+            queues: FakeQueues::start(),
+            creator: db.register("creator").await,
+            lister: db.register("lister").await,
+            db,
+            secret: FakeSecret::start(TOKEN_SECRET),
+        };
+        tables.add_links(links).await;
+        for code in [HOT, COUNTED] {
+            tables.add_link(code, &tables.creator).await;
+        }
+        for number in 0..LISTED {
+            tables.add_link(&format!("listed{number}"), &tables.lister).await;
+        }
+        tables.count_clicks().await;
+        tables
+    }
+
+    /// Where DynamoDB listens.
+    pub fn dynamodb(&self) -> &str {
+        self.db.endpoint()
+    }
+
+    /// Where functions find the services.
+    pub fn endpoints(&self) -> Variables {
+        [
+            ("AWS_ENDPOINT_URL_DYNAMODB", self.db.endpoint()),
+            ("AWS_ENDPOINT_URL_SECRETS_MANAGER", self.secret.endpoint()),
+            ("AWS_ENDPOINT_URL_SQS", self.queues.endpoint()),
+        ]
+        .map(|(name, endpoint)| (name.to_owned(), endpoint.to_owned()))
+        .into()
+    }
+
+    async fn add_link(&self, code: &str, owner: &Person) {
+        let link = LinkBuilder::new(code).to(&target(code)).in_workspace(&owner.workspace).owned_by(&owner.id);
+        self.db.store(&link.build()).await;
+    }
+
+    /// Creating each as Linklet does would take most of a minute, so all but the first are copies with another code.
+    async fn add_links(&self, count: usize) {
+        let first = code(0);
+        self.add_link(&first, &self.creator).await;
+        let is_link = |item: &Value| item["sk"]["S"] == "LINK" && item["pk"]["S"] == format!("LINK#{first}");
+        let links = self.db.scan("LinksTable");
+        let original = links.into_iter().find(is_link).expect("the first link is there").to_string();
+        for number in 1..count {
+            let copy = original.replace(&first, &code(number));
+            self.db.put("LinksTable", &serde_json::from_str(&copy).expect("a code needs no escaping"));
+        }
+    }
+
+    async fn count_clicks(&self) {
+        let clicks: Vec<_> = (0..CLICKS)
+            .map(|number| {
+                ClickBuilder::new(COUNTED).by(&format!("203.0.{number}")).from("https://news.example/").build()
+            })
+            .collect();
+        analytics::count(&self.db.client(), &self.queues, &clicks).await;
+    }
+}
+
+/// The code of a link that is followed once.
+pub fn code(number: usize) -> String {
+    format!("cold{number:06}")
+}
+
+/// Where a link leads.
+pub fn target(code: &str) -> String {
+    format!("https://example.com/landing/{code}")
+}

@@ -1,0 +1,170 @@
+//! One subject's measurements.
+
+use std::{io, net::SocketAddr, path::Path, time::Duration};
+
+use crate::{
+    lambda::{Environment, Invocation, LambdaError},
+    measure::{Samples, cpu_time, peak_memory},
+    package::zipped_size,
+    proxy::CountingProxy,
+    report::Figures,
+    subjects::Subject,
+};
+
+/// So many answers of a new environment aren't timed: until then, programs that compile themselves are busy with that.
+pub const WARM_UP: usize = 500;
+/// Over so many invocations the calls to DynamoDB are counted.
+pub const COUNTED: usize = 1_000;
+
+/// Why a subject could not be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    #[error("{0} has failed")]
+    Function(String, #[source] LambdaError),
+    #[error("{subject} answers wrongly: {answer}")]
+    WrongAnswer { subject: String, answer: String },
+    #[error("{0} can't be observed")]
+    Observation(String, #[source] io::Error),
+    #[error("{subject}: {reason}")]
+    Proxy { subject: String, reason: String },
+}
+
+/// A subject, and what has been measured of it so far.
+pub struct Trial {
+    subject: Subject,
+    invocations: usize,
+    cold: Samples,
+    warm: Samples,
+    done: Samples,
+    cpu: Duration,
+    timed: usize,
+    peak_memory: u64,
+    usage: Option<Usage>,
+}
+
+/// What an invocation costs on average.
+#[derive(Debug, Clone, Copy)]
+struct Usage {
+    calls: f64,
+    read_units: f64,
+    write_units: f64,
+    early_writes: f64,
+}
+
+impl Trial {
+    pub fn new(subject: Subject) -> Self {
+        Self {
+            subject,
+            invocations: 0,
+            cold: Samples::default(),
+            warm: Samples::default(),
+            done: Samples::default(),
+            cpu: Duration::ZERO,
+            timed: 0,
+            peak_memory: 0,
+            usage: None,
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.subject.name
+    }
+
+    /// Measures a cold start: from creating the process to the first answer.
+    pub async fn start_cold(&mut self) -> Result<(), TrialError> {
+        let environment = self.start().await?;
+        let first = self.invoke(&environment).await?;
+        self.cold.push(first.received - environment.started());
+        Ok(())
+    }
+
+    /// Measures so many invocations of a warm environment.
+    pub async fn run_warm(&mut self, invocations: usize) -> Result<(), TrialError> {
+        let environment = self.start().await?;
+        for _ in 0..WARM_UP {
+            self.invoke(&environment).await?;
+        }
+        let before = self.observe(cpu_time, &environment)?;
+        for _ in 0..invocations {
+            let invocation = self.invoke(&environment).await?;
+            self.warm.push(invocation.answered);
+            self.done.push(invocation.done);
+        }
+        self.cpu += self.observe(cpu_time, &environment)?.saturating_sub(before);
+        self.timed += invocations;
+        self.peak_memory = self.peak_memory.max(self.observe(peak_memory, &environment)?);
+        Ok(())
+    }
+
+    /// Counts the calls to DynamoDB, if the subject makes any.
+    pub async fn count_calls(&mut self, proxy: &CountingProxy, address: SocketAddr) -> Result<(), TrialError> {
+        let Some(endpoint) = self.subject.program.variables.get_mut("AWS_ENDPOINT_URL_DYNAMODB") else { return Ok(()) };
+        let direct = std::mem::replace(endpoint, format!("http://{address}"));
+        let environment = self.start().await?;
+        self.invoke(&environment).await?;
+        proxy.reset(environment.api());
+        for _ in 0..COUNTED {
+            self.invoke(&environment).await?;
+        }
+        let counted =
+            proxy.counted().map_err(|reason| TrialError::Proxy { subject: self.subject.name.clone(), reason })?;
+        self.subject.program.variables.insert("AWS_ENDPOINT_URL_DYNAMODB".to_owned(), direct);
+        let each = |number: f64| number / COUNTED as f64;
+        self.usage = Some(Usage {
+            calls: each(counted.consumption.calls as f64),
+            read_units: each(counted.consumption.read_units),
+            write_units: each(counted.consumption.write_units),
+            early_writes: each(counted.early_writes as f64),
+        });
+        Ok(())
+    }
+
+    async fn start(&self) -> Result<Environment, TrialError> {
+        Environment::start(&self.subject.program).await.map_err(|error| self.failed(error))
+    }
+
+    async fn invoke(&mut self, environment: &Environment) -> Result<Invocation, TrialError> {
+        let number = self.invocations;
+        self.invocations += 1;
+        let event = self.subject.workload.event(number);
+        let invocation = environment.invoke(event).await.map_err(|error| self.failed(error))?;
+        if self.subject.workload.is_right(number, &invocation.answer) {
+            return Ok(invocation);
+        }
+        let answer = String::from_utf8_lossy(&invocation.answer).into_owned();
+        Err(TrialError::WrongAnswer { subject: self.subject.name.clone(), answer })
+    }
+
+    fn observe<T>(&self, what: fn(u32) -> io::Result<T>, environment: &Environment) -> Result<T, TrialError> {
+        what(environment.process()).map_err(|error| TrialError::Observation(self.subject.name.clone(), error))
+    }
+
+    fn failed(&self, error: LambdaError) -> TrialError {
+        TrialError::Function(self.subject.name.clone(), error)
+    }
+
+    /// What has come out.
+    pub fn figures(&self) -> Result<Figures, TrialError> {
+        const MB: f64 = 1_000_000.0;
+        let micros = |samples: &Samples, percent| samples.percentile(percent).map(|time| time.as_secs_f64() * 1e6);
+        let millis = |samples: &Samples, percent| samples.percentile(percent).map(|time| time.as_secs_f64() * 1e3);
+        let name = &self.subject.name;
+        let size = |package: &Path| zipped_size(package).map_err(|error| TrialError::Observation(name.clone(), error));
+        Ok(Figures {
+            name: name.clone(),
+            cold_ms_p50: millis(&self.cold, 50),
+            cold_ms_p99: millis(&self.cold, 99),
+            warm_us_p50: micros(&self.warm, 50),
+            warm_us_p90: micros(&self.warm, 90),
+            warm_us_p99: micros(&self.warm, 99),
+            done_us_p50: micros(&self.done, 50),
+            cpu_ms_per_1k: (self.timed > 0).then(|| self.cpu.as_secs_f64() * 1e6 / self.timed as f64),
+            rss_mb: (self.timed > 0).then_some(self.peak_memory as f64 / MB),
+            zip_mb: Some(size(&self.subject.package)? as f64 / MB),
+            rru: self.usage.map(|usage| usage.read_units),
+            wru: self.usage.map(|usage| usage.write_units),
+            calls: self.usage.map(|usage| usage.calls),
+            early_writes: self.usage.map(|usage| usage.early_writes),
+        })
+    }
+}
