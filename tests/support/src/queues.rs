@@ -78,12 +78,6 @@ impl FakeQueues {
         self.client.clone()
     }
 
-    /// Where it listens.
-    #[must_use]
-    pub fn endpoint(&self) -> &str {
-        &self.endpoint
-    }
-
     /// The URL of a queue; any name will do.
     #[must_use]
     pub fn url(&self, queue: &str) -> String {
