@@ -1,9 +1,12 @@
 //! Clicks that redirect could not store: from there through their queue to the table.
 
+use std::collections::BTreeSet;
+
 use aws_lambda_events::sqs::SqsBatchResponse;
 use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
+use futures_util::future::join_all;
 use linklet_domain::{ShortCode, Timestamp};
-use linklet_dynamodb::ClicksTable;
+use linklet_dynamodb::{ClicksTable, ThrottleTable};
 use linklet_lambda::{
     batch::Consumer,
     metrics::{self, Measured, Metric},
@@ -33,7 +36,9 @@ impl Fixture {
     fn redirect(&self, clicks: Client) -> Redirect {
         let clicks = ClicksTable::new(clicks, "ClicksTable");
         let parking = Publisher::new(self.queues.client(), self.queues.url("clicks"));
-        Redirect { recorder: Recorder { clicks, parking }, ..fixture::redirect(&self.db) }
+        // So that each environment limits by its own count only.
+        let calls = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
+        Redirect { recorder: Recorder { clicks, parking }, calls, ..fixture::redirect(&self.db) }
     }
 
     /// Follows the link and says what was measured.
@@ -191,4 +196,38 @@ async fn the_sample_event_is_stored() {
 
     assert!(failed(&response).is_empty());
     assert_eq!(fixture.clicks()[0]["clicked_at"]["S"], "2026-03-02T14:05:09.120Z");
+}
+
+/// A viral link: many environments at once, and a table that refuses seven of ten writes.
+#[tokio::test]
+async fn no_click_of_a_viral_link_is_lost_though_its_table_throttles() {
+    const ENVIRONMENTS: usize = 10;
+    const CLICKS: usize = 50;
+    let (fixture, faults) = (Fixture::new().await, Faults::default());
+    let throttled = fixture.db.client_with(faults.clone());
+    faults.plan_all((0..10_000).filter(|call| call % 10 < 7).map(|call| (call, Fault::Throttled)));
+
+    let environments = (0..ENVIRONMENTS).map(async |_| {
+        let redirect = fixture.redirect(throttled.clone());
+        let mut fates = Vec::new();
+        for _ in 0..CLICKS {
+            fates.push(fate(&fixture.follow(&redirect).await));
+        }
+        fates
+    });
+    let fates = join_all(environments).await.concat();
+
+    let sum = |index: usize| fates.iter().map(|fate| fate[index]).sum::<f64>();
+    let (recorded, parked, dropped) = (sum(0), sum(1), sum(2));
+    assert_eq!((recorded + parked, dropped), ((ENVIRONMENTS * CLICKS) as f64, 0.0));
+    assert!(recorded > 0.0 && parked > recorded, "{recorded} recorded, {parked} parked");
+    let mut consumer = record_clicks(&fixture.db, &fixture.queues);
+    consumer.clicks = ClicksTable::new(throttled, "ClicksTable");
+    let mut waiting = fixture.queues.bodies("clicks");
+    while !waiting.is_empty() {
+        let response = consumer.consume(queue_batch(&waiting)).await;
+        let again: BTreeSet<usize> = failed(&response).iter().map(|id| id.parse().unwrap()).collect();
+        waiting = waiting.into_iter().enumerate().filter(|(at, _)| again.contains(at)).map(|(_, body)| body).collect();
+    }
+    assert_eq!(fixture.clicks().len(), ENVIRONMENTS * CLICKS);
 }
