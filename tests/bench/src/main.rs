@@ -26,6 +26,7 @@ mod report;
 mod subjects;
 mod tables;
 mod trial;
+mod viral;
 
 use std::{
     env,
@@ -210,6 +211,9 @@ impl Bench {
         println!("{}\n{}", report.table(), report.goals());
         if self.options.wants("analytics") {
             report.analytics = analytics::measure().await;
+        }
+        if self.options.wants("viral") {
+            viral::simulate();
         }
         let file = target()?.join("bench/report.json");
         report.write(&file)?;

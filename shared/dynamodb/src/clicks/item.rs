@@ -19,8 +19,11 @@ const KEPT_FOR: Duration = Duration::from_secs(396 * 86_400);
 /// The partition of a click: `CLICK#<code>#<shard>` with 16 shards, so that a viral link isn't bound to the 1,000 writes a
 /// second of one partition. The shard is the id's last digit, which is random.
 pub(crate) fn click_key(code: &ShortCode, id: &EventId) -> Key {
-    let shard = id.as_str().chars().next_back().and_then(|digit| digit.to_digit(SHARDS)).unwrap_or_default();
-    Key::new(partition(code, shard), id.as_str())
+    Key::new(partition(code, shard_of(id)), id.as_str())
+}
+
+pub(super) fn shard_of(id: &EventId) -> u32 {
+    id.as_str().chars().next_back().and_then(|digit| digit.to_digit(SHARDS)).unwrap_or_default()
 }
 
 pub(super) const SHARDS: u32 = 16;

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use aws_sdk_dynamodb::Client;
 use linklet_domain::{Click, Event, EventId, ShortCode, Timestamp};
 
-use self::item::{ClickItem, SHARDS, click_key, item_of, partition};
+use self::item::{ClickItem, SHARDS, click_key, item_of, partition, shard_of};
 use crate::{
     RepositoryError,
     item::{Item, Table, from_item, text},
@@ -22,6 +22,15 @@ impl ClicksTable {
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
+    }
+
+    /// Over so many partition keys the clicks of one link are spread.
+    pub const SHARDS: u32 = SHARDS;
+
+    /// The one, from 0, to which a click with this id belongs.
+    #[must_use]
+    pub fn shard_of(id: &EventId) -> u32 {
+        shard_of(id)
     }
 
     /// Stores a click. Repeating it changes nothing, since its id is its key.

@@ -1,0 +1,231 @@
+//! What one link costs that everybody follows at once: a simulation in simulated time.
+//!
+//! Environments, their memory for hot links and the choice of a click's shard are the product's own code. Lambda and DynamoDB
+//! are modelled by their published limits and by the times below, which are those of AWS and not of this machine: see
+//! `docs/PERFORMANCE.md`.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BinaryHeap, binary_heap::PeekMut},
+    time::Duration,
+};
+
+use linklet_domain::{EventId, Record, RedirectTarget, ShortCode, Timestamp};
+use linklet_dynamodb::ClicksTable;
+use linklet_redirect::HotLinks;
+use linklet_test_support::LinkBuilder;
+
+/// The rate rises for so long, evenly, and stays for as long again, which is what is reported.
+const PHASE: u64 = 10;
+/// Requests per second.
+const RATES: [u64; 5] = [100, 1_000, 10_000, 20_000, 50_000];
+
+const MICROS: u64 = 1_000_000;
+/// From the arrival of an event to the answer, without a read.
+const ANSWER: u64 = 1_000;
+/// A call of DynamoDB or SQS.
+const CALL: u64 = 5_000;
+/// The mean pauses before the second and the third try.
+const PAUSES: [u64; 2] = [12_500, 25_000];
+/// A new environment.
+const COLD_START: u64 = 100_000;
+/// So many of them a function may start at once, and again every ten seconds, bit by bit.
+const NEW_ENVIRONMENTS: u64 = 1_000;
+/// How many writes of 1 KB a second one partition takes.
+const WRITES_OF_A_PARTITION: u64 = 1_000;
+/// How many eventually consistent reads of up to 4 KB a second one partition takes.
+const READS_OF_A_PARTITION: u64 = 6_000;
+/// How many clicks a second record-clicks stores: two batches of ten at a time, and each takes receiving, storing, deleting.
+const RECORDED_LATER: u64 = 2 * 10 * MICROS / (4 * CALL);
+
+/// What has happened since the rate stays, beside the environments and refusals, which are of all the time.
+#[derive(Default)]
+struct Outcome {
+    requests: u64,
+    /// Requests that Lambda had no environment for, nor could start one.
+    refused: u64,
+    environments: usize,
+    reads: u64,
+    /// Reads that DynamoDB refused three times, so that the visitor got 503.
+    failed: u64,
+    stored: u64,
+    parked: u64,
+}
+
+/// Partitions that take so many calls within each second.
+struct Partitions {
+    most: u64,
+    calls: BTreeMap<(u32, u64), u64>,
+}
+
+impl Partitions {
+    fn of(most: u64) -> Self {
+        Self { most, calls: BTreeMap::new() }
+    }
+
+    fn takes(&mut self, partition: u32, at: u64) -> bool {
+        let calls = self.calls.entry((partition, at / MICROS)).or_default();
+        let takes = *calls < self.most;
+        *calls += u64::from(takes);
+        takes
+    }
+
+    /// Calls up to three times. Returns when that is over, and whether one was taken.
+    fn call(&mut self, partition: u32, mut at: u64) -> (u64, bool) {
+        for pause in [0].into_iter().chain(PAUSES) {
+            at += pause + CALL;
+            if self.takes(partition, at) {
+                return (at, true);
+            }
+        }
+        (at, false)
+    }
+}
+
+/// Simulates all rates and prints what comes of them.
+pub fn simulate() {
+    println!(
+        "\none link that everybody follows more and more for {PHASE} s, and then at this rate for {PHASE} s, simulated"
+    );
+    println!(
+        "{:>10} {:>13} {:>8} {:>8} {:>12} {:>6} {:>9} {:>9} {:>7} {:>13}",
+        "requests/s",
+        "environments",
+        "refused",
+        "reads/s",
+        "from memory",
+        "503/s",
+        "stored/s",
+        "parked/s",
+        "lost",
+        "stored after"
+    );
+    for rate in RATES {
+        let outcome = Simulation::new().follow(rate);
+        let redirects = outcome.requests - outcome.failed;
+        println!(
+            "{rate:>10} {:>13} {:>8} {:>8} {:>11.2}% {:>6} {:>9} {:>9} {:>7} {:>12}s",
+            outcome.environments,
+            outcome.refused,
+            outcome.reads / PHASE,
+            100.0 * (1.0 - outcome.reads as f64 / outcome.requests as f64),
+            outcome.failed / PHASE,
+            outcome.stored / PHASE,
+            outcome.parked / PHASE,
+            redirects - outcome.stored - outcome.parked,
+            outcome.parked.div_ceil(RECORDED_LATER),
+        );
+    }
+    println!("a partition takes {READS_OF_A_PARTITION} such reads and {WRITES_OF_A_PARTITION} such writes a second");
+}
+
+struct Simulation {
+    code: ShortCode,
+    link: Record<RedirectTarget>,
+    start: Timestamp,
+    memories: Vec<HotLinks>,
+    /// Since when environments are free.
+    free: BinaryHeap<Reverse<(u64, usize)>>,
+    links: Partitions,
+    clicks: Partitions,
+    outcome: Outcome,
+}
+
+impl Simulation {
+    fn new() -> Self {
+        let (code, link) = viral_link();
+        Self {
+            code,
+            link,
+            start: Timestamp::now(),
+            memories: Vec::new(),
+            free: BinaryHeap::new(),
+            links: Partitions::of(READS_OF_A_PARTITION),
+            clicks: Partitions::of(WRITES_OF_A_PARTITION),
+            outcome: Outcome::default(),
+        }
+    }
+
+    fn follow(mut self, rate: u64) -> Outcome {
+        let rising = rate * PHASE / 2;
+        for number in 0..rising {
+            // As many as lie below a line that rises to the rate.
+            let seconds = (2.0 * number as f64 * PHASE as f64 / rate as f64).sqrt();
+            self.request(Duration::from_secs_f64(seconds).as_micros() as u64);
+        }
+        let risen = Outcome { refused: self.outcome.refused, ..Outcome::default() };
+        self.outcome = risen;
+        for number in 0..rate * PHASE {
+            self.request(PHASE * MICROS + number * MICROS / rate);
+        }
+        self.outcome.environments = self.memories.len();
+        self.outcome
+    }
+
+    fn request(&mut self, arrival: u64) {
+        let Some((environment, begin)) = self.environment(arrival) else {
+            self.outcome.refused += 1;
+            return;
+        };
+        self.outcome.requests += 1;
+        let is_over = match self.answer(environment, begin) {
+            Ok(answered) => self.record(answered),
+            Err(failed) => failed,
+        };
+        self.free.push(Reverse((is_over, environment)));
+    }
+
+    /// The environment that has been free the longest, which is the worst choice for their memory; a new one if none is.
+    fn environment(&mut self, arrival: u64) -> Option<(usize, u64)> {
+        if let Some(first) = self.free.peek_mut().filter(|first| first.0.0 <= arrival) {
+            let Reverse((_, environment)) = PeekMut::pop(first);
+            return Some((environment, arrival));
+        }
+        let allowed = NEW_ENVIRONMENTS + NEW_ENVIRONMENTS * arrival / (10 * MICROS);
+        ((self.memories.len() as u64) < allowed).then(|| {
+            self.memories.push(HotLinks::default());
+            (self.memories.len() - 1, arrival + COLD_START)
+        })
+    }
+
+    /// When the answer leaves: a redirect, or else an error.
+    fn answer(&mut self, environment: usize, begin: u64) -> Result<u64, u64> {
+        let (memory, now) = (&self.memories[environment], self.start.plus(Duration::from_micros(begin)));
+        if memory.get(&self.code, now).is_some() {
+            return Ok(begin + ANSWER);
+        }
+        self.outcome.reads += 1;
+        let (at, is_read) = self.links.call(0, begin);
+        if is_read {
+            memory.learn(&self.code, Some(&self.link), now);
+        } else if memory.last_resort(&self.code, now).is_none() {
+            self.outcome.failed += 1;
+            return Err(at + ANSWER);
+        }
+        Ok(at + ANSWER)
+    }
+
+    /// What comes after the answer. Returns when that is over.
+    fn record(&mut self, answered: u64) -> u64 {
+        let (at, is_stored) = self.clicks.call(ClicksTable::shard_of(&EventId::generate()), answered);
+        if is_stored {
+            self.outcome.stored += 1;
+            return at;
+        }
+        self.outcome.parked += 1;
+        at + CALL
+    }
+}
+
+fn viral_link() -> (ShortCode, Record<RedirectTarget>) {
+    let link = LinkBuilder::new("viral").build();
+    let target = RedirectTarget {
+        code: link.code.clone(),
+        target: link.target,
+        workspace: link.workspace,
+        owner: link.owner,
+        expires_at: None,
+        state: link.state,
+    };
+    (link.code, Record::Link(target))
+}
