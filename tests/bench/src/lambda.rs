@@ -106,10 +106,7 @@ impl Environment {
     /// # Errors
     /// When the function fails, ends, or takes too long.
     pub async fn invoke(&self, event: String) -> Result<Invocation, LambdaError> {
-        self.api.until(State::is_ready).await?;
-        self.api.hand_out(event.into());
-        self.api.until(|state| state.answer.is_some() && state.is_ready()).await?;
-        self.api.take_invocation()
+        self.api.invoke(event).await
     }
 
     /// When it was started.
@@ -122,7 +119,7 @@ impl Environment {
         self.process.id()
     }
 
-    /// Tells whether the latest event is answered.
+    /// What the process talks to.
     pub fn api(&self) -> Arc<Api> {
         self.api.clone()
     }
@@ -223,6 +220,13 @@ impl Api {
         self.lock().answer.is_some()
     }
 
+    async fn invoke(&self, event: String) -> Result<Invocation, LambdaError> {
+        self.until(State::is_ready).await?;
+        self.hand_out(event.into());
+        self.until(|state| state.answer.is_some() && state.is_ready()).await?;
+        self.invocation()
+    }
+
     fn hand_out(&self, event: Bytes) {
         let mut state = self.lock();
         state.number += 1;
@@ -239,7 +243,7 @@ impl Api {
         }
     }
 
-    fn take_invocation(&self) -> Result<Invocation, LambdaError> {
+    fn invocation(&self) -> Result<Invocation, LambdaError> {
         let state = self.lock();
         let (Some(start), Some((answer, received)), Some(asked)) = (state.handed_out, &state.answer, state.asked)
         else {
@@ -252,18 +256,19 @@ impl Api {
     async fn until(&self, is_so: impl Fn(&State) -> bool) -> Result<(), LambdaError> {
         let waiting = async {
             loop {
-                let (changed, state) = (self.changed.notified(), self.lock());
-                if let Some(failure) = &state.failure {
-                    return Err(state.error(failure));
+                let changed = self.changed.notified();
+                match self.check(&is_so) {
+                    Ok(false) => changed.await,
+                    ended => return ended.map(drop),
                 }
-                if is_so(&state) {
-                    return Ok(());
-                }
-                drop(state);
-                changed.await;
             }
         };
         timeout(TIME_LIMIT, waiting).await.unwrap_or_else(|_| Err(self.lock().error("the function takes too long")))
+    }
+
+    fn check(&self, is_so: impl Fn(&State) -> bool) -> Result<bool, LambdaError> {
+        let state = self.lock();
+        state.failure.as_ref().map_or_else(|| Ok(is_so(&state)), |failure| Err(state.error(failure)))
     }
 
     fn fail(&self, reason: String) {
@@ -414,4 +419,150 @@ fn respond(status: StatusCode, body: &'static str) -> Response<Full<Bytes>> {
 /// To whoever waits when the environment is gone.
 fn shut_down() -> Response<Full<Bytes>> {
     respond(StatusCode::GONE, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper_util::{
+        client::legacy::{Client, connect::HttpConnector},
+        rt::TokioExecutor,
+    };
+
+    use super::*;
+
+    /// A function, as far as its service sees it.
+    #[derive(Clone)]
+    struct Function {
+        client: Client<HttpConnector, Full<Bytes>>,
+        address: SocketAddr,
+    }
+
+    impl Function {
+        async fn start() -> (Arc<Api>, Self) {
+            let (api, listener) = (Arc::new(Api::default()), TcpListener::bind(("127.0.0.1", 0)).await.unwrap());
+            let address = listener.local_addr().unwrap();
+            tokio::spawn(api.clone().serve(listener));
+            (api, Self { client: Client::builder(TokioExecutor::new()).build_http(), address })
+        }
+
+        async fn call(&self, method: Method, path: &str, extension: &str, body: &str) -> Response<Bytes> {
+            let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
+            let request = request.header("lambda-extension-identifier", extension);
+            let response = self.client.request(request.body(Full::from(body.to_owned())).unwrap()).await.unwrap();
+            let (head, body) = response.into_parts();
+            Response::from_parts(head, body.collect().await.unwrap().to_bytes())
+        }
+
+        /// Asks for an event, and answers with it.
+        async fn answer_next(&self) {
+            let event = self.call(Method::GET, "/2018-06-01/runtime/invocation/next", "", "").await;
+            let id = event.headers()["lambda-runtime-aws-request-id"].to_str().unwrap().to_owned();
+            let path = format!("/2018-06-01/runtime/invocation/{id}/response");
+            let body = String::from_utf8(event.into_body().to_vec()).unwrap();
+            assert_eq!(self.call(Method::POST, &path, "", &body).await.status(), StatusCode::ACCEPTED);
+        }
+
+        async fn register(&self, events: &str) -> String {
+            let response = self.call(Method::POST, "/2020-01-01/extension/register", "", events).await;
+            response.headers()["lambda-extension-identifier"].to_str().unwrap().to_owned()
+        }
+
+        async fn next_notice(&self, extension: &str) -> Response<Bytes> {
+            self.call(Method::GET, "/2020-01-01/extension/event/next", extension, "").await
+        }
+
+        /// Answers events for ever.
+        fn run(&self) {
+            let function = self.clone();
+            tokio::spawn(async move {
+                loop {
+                    function.answer_next().await;
+                }
+            });
+        }
+    }
+
+    fn shell(script: &str) -> Program {
+        let command = ["/bin/sh", "-c", script].map(PathBuf::from).into();
+        Program { command, variables: [("GREETING".to_owned(), "hello".to_owned())].into(), memory: 256 }
+    }
+
+    #[tokio::test]
+    async fn a_function_gets_events_one_after_another_and_its_answers_are_received() {
+        let (api, function) = Function::start().await;
+        function.run();
+
+        for event in ["first", "second"] {
+            let invocation = api.invoke(event.to_owned()).await.unwrap();
+
+            assert_eq!(invocation.answer, event);
+            assert!(invocation.answered <= invocation.done);
+            assert!(api.is_answered());
+        }
+    }
+
+    #[tokio::test]
+    async fn an_invocation_is_done_when_the_extensions_have_asked_again() {
+        let (api, function) = Function::start().await;
+        let told = function.register(r#"{"events":["INVOKE"]}"#).await;
+        let not_told = function.register(r#"{"events":[]}"#).await;
+        let idle = function.clone();
+        tokio::spawn(async move { idle.next_notice(&not_told).await });
+        let working = tokio::spawn({
+            let api = api.clone();
+            async move { api.invoke("event".to_owned()).await.unwrap() }
+        });
+
+        let ((), notice) = tokio::join!(function.answer_next(), function.next_notice(&told));
+        function.run();
+        while !api.lock().waiting.contains_key(&Participant::Runtime) {
+            tokio::task::yield_now().await;
+        }
+        let asked = Instant::now();
+        tokio::spawn(async move { function.next_notice(&told).await });
+        let invocation = working.await.unwrap();
+
+        let notice: serde_json::Value = serde_json::from_slice(notice.body()).unwrap();
+        assert_eq!((&notice["eventType"], &notice["requestId"]), (&json!("INVOKE"), &json!(request_id(1))));
+        assert!(invocation.received <= asked);
+        assert!(invocation.received - invocation.answered + invocation.done >= asked);
+    }
+
+    #[tokio::test]
+    async fn who_is_not_registered_gets_nothing() {
+        let (_api, function) = Function::start().await;
+
+        assert_eq!(function.next_notice(&extension_id(0)).await.status(), StatusCode::FORBIDDEN);
+        assert_eq!(function.call(Method::GET, "/", "", "").await.status(), StatusCode::NOT_FOUND);
+    }
+
+    #[tokio::test]
+    async fn an_error_that_a_runtime_posts_is_a_failure() {
+        let (api, function) = Function::start().await;
+        function.call(Method::POST, "/2018-06-01/runtime/init/error", "", "no table").await;
+
+        let error = api.invoke(String::new()).await.unwrap_err().to_string();
+
+        assert!(error.contains("/init/error: no table"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_process_that_ends_is_a_failure_with_what_it_has_printed() {
+        let environment =
+            Environment::start(&shell("echo $GREETING; echo $_HANDLER >&2; env -u HOME; exit 1")).await.unwrap();
+
+        let error = environment.invoke(String::new()).await.unwrap_err().to_string();
+
+        assert!(error.contains("has ended") && error.contains("hello\nbootstrap\n"), "{error}");
+        assert!(error.contains(&format!("AWS_LAMBDA_RUNTIME_API=127.0.0.1:")) && !error.contains("CARGO"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_started_is_a_failure() {
+        let program = Program { command: vec!["/nowhere".into()], ..shell("") };
+
+        let error = Environment::start(&program).await.err().unwrap().to_string();
+
+        assert_eq!(error, "/nowhere could not be started");
+    }
 }

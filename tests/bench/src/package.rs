@@ -56,3 +56,61 @@ impl io::Write for Counted {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{env, process};
+
+    use super::*;
+
+    /// A folder of this test's own, gone when the test is over.
+    struct Folder(std::path::PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = env::temp_dir().join(format!("linklet-bench-{}-{name}", process::id()));
+            fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+
+        fn write(&self, name: &str, bytes: &[u8]) -> std::path::PathBuf {
+            let file = self.0.join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, bytes).unwrap();
+            file
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_executable_is_deflated_under_the_name_that_lambda_wants() {
+        let folder = Folder::new("executable");
+
+        let size = |bytes: &[u8]| zipped_size(&folder.write("redirect", bytes)).unwrap();
+
+        // As `zip` makes it: two bytes of deflate for nothing, and three for one byte.
+        assert_eq!(size(b""), 2 + 30 + 46 + 2 * 9 + 22);
+        assert_eq!(size(b"x"), 3 + 30 + 46 + 2 * 9 + 22);
+        assert!((118..400).contains(&size(&[7; 100_000])));
+    }
+
+    #[test]
+    fn a_folder_is_all_of_its_files_with_their_paths() {
+        let folder = Folder::new("folder");
+        folder.write("app.py", b"x");
+        folder.write("boto3/session.py", b"x");
+
+        let names = "app.py".len() + "boto3/session.py".len();
+        assert_eq!(zipped_size(&folder.0).unwrap(), 2 * (3 + 30 + 46) + 2 * names as u64 + 22);
+    }
+
+    #[test]
+    fn a_package_that_is_not_there_is_an_error() {
+        assert!(zipped_size(Path::new("/nowhere")).is_err());
+    }
+}

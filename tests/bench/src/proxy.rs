@@ -25,8 +25,6 @@ use linklet_test_support::Consumption;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-use crate::lambda::Api;
-
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
 /// Stands between a function and DynamoDB, and adds up what its calls cost. It takes time, so nothing is timed meanwhile.
@@ -41,7 +39,7 @@ struct Counts {
     total: Consumption,
     early_writes: usize,
     /// Tells whether the current event is answered.
-    function: Option<Arc<Api>>,
+    is_answered: Option<Box<dyn Fn() -> bool + Send>>,
     failure: Option<String>,
 }
 
@@ -69,9 +67,9 @@ impl CountingProxy {
         Ok((proxy, address))
     }
 
-    /// Counts from zero, for this function.
-    pub fn reset(&self, function: Arc<Api>) {
-        *self.lock() = Counts { function: Some(function), ..Counts::default() };
+    /// Counts from zero. The function tells whether the event that is worked on is answered.
+    pub fn reset(&self, is_answered: impl Fn() -> bool + Send + 'static) {
+        *self.lock() = Counts { is_answered: Some(Box::new(is_answered)), ..Counts::default() };
     }
 
     /// What has been counted.
@@ -129,7 +127,7 @@ impl CountingProxy {
     /// Called when a request arrives, since what counts is what was sent before the answer.
     fn note(&self, operation: &str) {
         let mut counts = self.lock();
-        let is_answered = counts.function.as_ref().is_some_and(|function| function.is_answered());
+        let is_answered = counts.is_answered.as_ref().is_some_and(|is_answered| is_answered());
         counts.early_writes += usize::from(Consumption::is_write(operation) && !is_answered);
     }
 
@@ -149,4 +147,104 @@ fn asking(operation: &str, body: &[u8]) -> Result<Bytes, serde_json::Error> {
     let mut request: Value = serde_json::from_slice(body)?;
     Consumption::ask(operation, &mut request);
     Ok(request.to_string().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use aws_sdk_dynamodb::{
+        Client,
+        types::{AttributeValue, Put, TransactWriteItem},
+    };
+    use linklet_test_support::TestDynamoDb;
+
+    use super::*;
+
+    const TABLE: &str = "UsersTable";
+
+    async fn bench() -> (TestDynamoDb, Arc<CountingProxy>, Client) {
+        let db = TestDynamoDb::start();
+        let (proxy, address) = CountingProxy::start(db.endpoint()).await.unwrap();
+        let config = db.client().config().to_builder().endpoint_url(format!("http://{address}")).build();
+        (db, proxy, Client::from_conf(config))
+    }
+
+    fn item(name: &str) -> HashMap<String, AttributeValue> {
+        ["pk", "sk"].map(|part| (part.to_owned(), AttributeValue::S(name.to_owned()))).into()
+    }
+
+    async fn put(client: &Client, name: &str) {
+        client.put_item().table_name(TABLE).set_item(Some(item(name))).send().await.unwrap();
+    }
+
+    fn counted(calls: usize, read_units: f64, write_units: f64, early_writes: usize) -> Counted {
+        let consumption = Consumption { calls, read_units, write_units, ..Consumption::default() };
+        Counted { consumption, early_writes }
+    }
+
+    #[tokio::test]
+    async fn calls_that_do_not_ask_for_their_cost_are_counted_with_it() {
+        let (_db, proxy, client) = bench().await;
+        proxy.reset(|| false);
+
+        put(&client, "a").await;
+        let read = client.get_item().table_name(TABLE).set_key(Some(item("a"))).send().await.unwrap();
+
+        assert_eq!(read.item, Some(item("a")));
+        assert_eq!(proxy.counted(), Ok(counted(2, 0.5, 1.0, 1)));
+    }
+
+    #[tokio::test]
+    async fn a_transaction_costs_what_its_tables_say() {
+        let (_db, proxy, client) = bench().await;
+        proxy.reset(|| true);
+
+        let write = |table: &str| {
+            let put = Put::builder().table_name(table).set_item(Some(item("a"))).build().unwrap();
+            TransactWriteItem::builder().put(put).build()
+        };
+        let actions = vec![write(TABLE), write("LinksTable")];
+        client.transact_write_items().set_transact_items(Some(actions)).send().await.unwrap();
+
+        assert_eq!(proxy.counted(), Ok(counted(1, 0.0, 4.0, 0)));
+    }
+
+    #[tokio::test]
+    async fn a_refused_write_costs_too_and_stays_refused() {
+        let (_db, proxy, client) = bench().await;
+        proxy.reset(|| true);
+
+        let put = client.put_item().table_name(TABLE).set_item(Some(item("a")));
+        put.condition_expression("attribute_exists(pk)").send().await.unwrap_err();
+
+        let counted = proxy.counted().unwrap().consumption;
+        assert_eq!((counted.refusals, counted.write_units), (1, 1.0));
+    }
+
+    #[tokio::test]
+    async fn writes_before_the_answer_are_told_from_those_after_it() {
+        let (_db, proxy, client) = bench().await;
+
+        proxy.reset(|| false);
+        put(&client, "a").await;
+        client.get_item().table_name(TABLE).set_key(Some(item("a"))).send().await.unwrap();
+        assert_eq!(proxy.counted().unwrap().early_writes, 1);
+
+        proxy.reset(|| true);
+        put(&client, "b").await;
+        assert_eq!(proxy.counted().unwrap().early_writes, 0);
+    }
+
+    #[tokio::test]
+    async fn a_call_that_cannot_be_passed_on_is_reported() {
+        let (proxy, address) = CountingProxy::start("http://127.0.0.1:9").await.unwrap();
+        let config =
+            TestDynamoDb::unreachable().config().to_builder().endpoint_url(format!("http://{address}")).build();
+
+        let read = Client::from_conf(config).get_item().table_name(TABLE).set_key(Some(item("a"))).send().await;
+
+        assert!(read.is_err());
+        assert!(proxy.counted().is_err());
+    }
 }

@@ -102,7 +102,8 @@ impl Trial {
         let direct = std::mem::replace(endpoint, format!("http://{address}"));
         let environment = self.start().await?;
         self.invoke(&environment).await?;
-        proxy.reset(environment.api());
+        let api = environment.api();
+        proxy.reset(move || api.is_answered());
         for _ in 0..COUNTED {
             self.invoke(&environment).await?;
         }
