@@ -8,12 +8,6 @@ mod limiter;
 mod page;
 mod recorder;
 
-use std::{
-    mem,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
-
-use futures_util::future::join_all;
 use linklet_domain::{
     Click, IpHash, LimitedRoute, LinkStatus, Record, RedirectTarget, Salt, ShortCode, ThrottleSubject, Timestamp,
     Visitor, Window,
@@ -41,8 +35,6 @@ pub struct Redirect {
     pub recorder: Recorder,
     /// When it does.
     pub recording: ClickRecording,
-    /// What remains to be done for requests whose answers are decided.
-    pub pending: Mutex<Vec<Afterwards>>,
     /// Where calls are merged.
     pub calls: ThrottleTable,
     /// Counts them until then.
@@ -63,17 +55,14 @@ impl Handler for Redirect {
             }
             Err(refusal) => Err(ApiError::Throttled(refusal)),
         };
-        let link = followed.as_ref().ok().filter(|_| request.method() == Method::GET).map(|(link, _)| link);
-        let afterwards = Afterwards {
-            click: link.map(|link| self.click(request, link)),
-            merge: self.limiter.due(&sender, request.received_at()).map(|calls| (sender, calls)),
-            received_at: request.received_at(),
-        };
+        let (link, answer) =
+            followed.map_or_else(|error| (None, Err(error)), |(link, answer)| (Some(link), Ok(answer)));
+        let afterwards = Afterwards { sender, clicked: link.filter(|_| request.method() == Method::GET) };
         match self.recording {
-            ClickRecording::AfterResponse => self.pending().push(afterwards),
-            ClickRecording::Inline => self.finish(&afterwards).await,
+            ClickRecording::AfterResponse => request.keep(afterwards),
+            ClickRecording::Inline => self.finish(&afterwards, request).await,
         }
-        match followed.map(|(_, response)| response) {
+        match answer {
             Err(error @ (ApiError::NotFound(_) | ApiError::Gone(_))) if request.wants_html() => {
                 Ok(noindex(html(error.status(), page::of(&error))))
             }
@@ -81,19 +70,20 @@ impl Handler for Redirect {
         }
     }
 
-    async fn after_response(&self) {
-        let pending = mem::take(&mut *self.pending());
-        join_all(pending.iter().map(|afterwards| self.finish(afterwards))).await;
+    async fn after_response(&self, request: &Request) {
+        if let Some(afterwards) = request.kept() {
+            self.finish(afterwards, request).await;
+        }
     }
 }
 
 const UNKNOWN: ApiError = ApiError::NotFound("this short link does not exist");
 
-/// What remains to be done when an answer is decided.
-pub struct Afterwards {
-    click: Option<Click>,
-    merge: Option<(ThrottleSubject, Window)>,
-    received_at: Timestamp,
+/// What remains to be done for a request when its answer is decided.
+struct Afterwards {
+    sender: ThrottleSubject,
+    /// The link, if following it was a click.
+    clicked: Option<RedirectTarget>,
 }
 
 impl Redirect {
@@ -143,21 +133,16 @@ impl Redirect {
         }
     }
 
-    /// Nobody panics while holding the lock.
-    fn pending(&self) -> MutexGuard<'_, Vec<Afterwards>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Records and merges at once. None of it can change the answer.
-    async fn finish(&self, Afterwards { click, merge, received_at }: &Afterwards) {
+    async fn finish(&self, Afterwards { sender, clicked }: &Afterwards, request: &Request) {
         let record = async {
-            if let Some(click) = click {
-                self.recorder.record(click).await;
+            if let Some(link) = clicked {
+                self.recorder.record(&self.click(request, link)).await;
             }
         };
         let merge = async {
-            if let Some((sender, calls)) = merge {
-                self.merge(sender, *calls, *received_at).await;
+            if let Some(calls) = self.limiter.due(sender, request.received_at()) {
+                self.merge(sender, calls, request.received_at()).await;
             }
         };
         tokio::join!(record, merge);

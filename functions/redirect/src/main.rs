@@ -1,6 +1,6 @@
 //! Following links. This file only wires; `handler.rs` decides.
 
-use std::{process::ExitCode, sync::Mutex};
+use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use aws_sdk_sqs::Client as Sqs;
@@ -33,7 +33,6 @@ async fn run() -> Result<(), StartError> {
             parking: Publisher::new(Sqs::new(&aws), parking),
         },
         recording,
-        pending: Mutex::default(),
         calls: ThrottleTable::new(tables, calls),
         limiter: Limiter::new(limit),
         edge,

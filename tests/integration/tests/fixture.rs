@@ -1,7 +1,7 @@
 //! The functions, wired to a test's tables and queues.
 
 use std::{
-    sync::{Arc, LazyLock, Mutex},
+    sync::{Arc, LazyLock},
     time::Duration,
 };
 
@@ -92,7 +92,6 @@ pub fn redirect_with(links: LinksTable, clicks: ClicksTable, calls: ThrottleTabl
         hot_links: HotLinks::default(),
         recorder: Recorder { clicks, parking: nowhere() },
         recording: ClickRecording::AfterResponse,
-        pending: Mutex::default(),
         calls,
         limiter: Limiter::new(RateLimit::per_minute(300).unwrap()),
         salt: salt(),

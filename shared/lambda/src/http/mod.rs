@@ -44,11 +44,12 @@ pub trait Handler: Send + Sync {
     /// Answers one request.
     fn handle(&self, request: &Request) -> impl Future<Output = Result<Response, ApiError>> + Send;
 
-    /// Does what need not keep the client waiting. The answer has left by then, and nothing can change it any more.
+    /// Does what need not keep the client waiting. The answer to this request has left by then, and nothing can change it any
+    /// more.
     ///
     /// Lambda counts and bills this time as the request's own, its timeout included. If the environment dies meanwhile, what
     /// remained to be done is lost.
-    fn after_response(&self) -> impl Future<Output = ()> + Send {
+    fn after_response(&self, _request: &Request) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }
 }
@@ -137,7 +138,7 @@ impl Exchange {
     async fn finish(self, handler: &impl Handler) {
         let span = self.span.clone();
         let work = async {
-            handler.after_response().await;
+            handler.after_response(&self.request).await;
             self.log();
         };
         work.instrument(span).await;

@@ -1,4 +1,4 @@
-use std::{borrow::Cow, sync::OnceLock};
+use std::{any::Any, borrow::Cow, sync::OnceLock};
 
 use lambda_http::{
     Body, RequestExt as _,
@@ -22,6 +22,7 @@ pub struct Request {
     correlation_id: CorrelationId,
     received_at: Timestamp,
     allowance: OnceLock<Allowance>,
+    kept: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
 impl From<lambda_http::Request> for Request {
@@ -50,6 +51,7 @@ impl From<lambda_http::Request> for Request {
             correlation_id,
             received_at: Timestamp::now(),
             allowance: OnceLock::new(),
+            kept: OnceLock::new(),
         }
     }
 }
@@ -193,6 +195,18 @@ impl Request {
     /// Lets the answer, whatever it will be, tell the client how many calls are left. The first one that is noted counts.
     pub fn note_allowance(&self, allowance: Allowance) {
         self.allowance.get_or_init(|| allowance);
+    }
+
+    /// Keeps something for what is done [after the response](super::Handler::after_response). The first thing that is kept
+    /// counts.
+    pub fn keep(&self, value: impl Any + Send + Sync) {
+        self.kept.get_or_init(|| Box::new(value));
+    }
+
+    /// What was kept, if it is of this type.
+    #[must_use]
+    pub fn kept<T: Any>(&self) -> Option<&T> {
+        self.kept.get()?.downcast_ref()
     }
 
     /// How many calls the client has left, on a route that has a limit.
