@@ -222,12 +222,12 @@ impl Api {
 
     async fn invoke(&self, event: String) -> Result<Invocation, LambdaError> {
         self.until(State::is_ready).await?;
-        self.hand_out(event.into());
+        self.hand_out(&event.into());
         self.until(|state| state.answer.is_some() && state.is_ready()).await?;
         self.invocation()
     }
 
-    fn hand_out(&self, event: Bytes) {
+    fn hand_out(&self, event: &Bytes) {
         let mut state = self.lock();
         state.number += 1;
         state.answer = None;
@@ -554,7 +554,7 @@ mod tests {
         let error = environment.invoke(String::new()).await.unwrap_err().to_string();
 
         assert!(error.contains("has ended") && error.contains("hello\nbootstrap\n"), "{error}");
-        assert!(error.contains(&format!("AWS_LAMBDA_RUNTIME_API=127.0.0.1:")) && !error.contains("CARGO"), "{error}");
+        assert!(error.contains("AWS_LAMBDA_RUNTIME_API=127.0.0.1:") && !error.contains("CARGO"), "{error}");
     }
 
     #[tokio::test]

@@ -29,6 +29,7 @@ mod trial;
 mod viral;
 
 use std::{
+    collections::BTreeMap,
     env,
     error::Error,
     io,
@@ -54,10 +55,12 @@ use self::{
 
 /// The turns that subjects take.
 const ROUNDS: usize = 5;
+/// If a larger part of the processors does something else, times say little.
+const BUSY: f64 = 0.1;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    tracing_subscriber::fmt().with_max_level(Level::WARN).with_writer(io::stderr).init();
+    tracing_subscriber::fmt().with_max_level(Level::ERROR).with_writer(io::stderr).init();
     match run().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -69,6 +72,13 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), Box<dyn Error>> {
     let options = Options::parse(env::args().skip(1))?;
+    let machine = Machine::this();
+    if machine.busy > BUSY {
+        eprintln!(
+            "this machine is {:.0} % busy, so times are longer and goals may be missed by chance",
+            machine.busy * 100.0
+        );
+    }
     // As many links as invocations, so that a link that is followed once stays one.
     let links = options.invocations;
     let tables = Tables::start(links).await;
@@ -81,7 +91,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let mut subjects = trials.iter().map(Trial::figures).collect::<Result<Vec<_>, _>>()?;
     let baselines = subjects.iter().take_while(|subject| subject.name.starts_with("noop")).count();
     subjects.splice(baselines..baselines, get_item.as_ref().map(GetItem::figures));
-    bench.report(subjects).await
+    bench.report(machine, subjects).await
 }
 
 /// The folder that Cargo builds into.
@@ -131,6 +141,7 @@ impl Bench {
             name: name.to_owned(),
             program: Program { command: vec![executable.clone()], variables: Variables::new(), memory: 256 },
             package: executable,
+            versions: BTreeMap::new(),
             workload: Workload::nothing(),
         }
     }
@@ -140,7 +151,7 @@ impl Bench {
         let (mut variables, memory) = functions::variables(function, &self.tables.queues)?;
         variables.extend(self.tables.endpoints());
         let program = Program { command: vec![executable.clone()], variables, memory };
-        Ok(Subject { name: name.to_owned(), program, package: executable, workload })
+        Ok(Subject { name: name.to_owned(), program, package: executable, versions: BTreeMap::new(), workload })
     }
 
     fn variant(&self, variant: &Variant, links: &str, workload: Workload) -> Result<Subject, Box<dyn Error>> {
@@ -162,7 +173,8 @@ impl Bench {
         variables.insert("CLICK_SALT".to_owned(), linklet_test_support::TOKEN_SECRET.to_owned());
         variables.extend(peer.variables);
         let program = Program { command: peer.command, variables, memory };
-        Ok(Some(Subject { name: subject, program, package: peer.package_dir, workload: workload.clone() }))
+        let (package, versions, workload) = (peer.package_dir, peer.versions, workload.clone());
+        Ok(Some(Subject { name: subject, program, package, versions, workload }))
     }
 
     fn get_item(&self) -> Option<GetItem> {
@@ -199,10 +211,10 @@ impl Bench {
         Ok(())
     }
 
-    async fn report(&self, subjects: Vec<Figures>) -> Result<(), Box<dyn Error>> {
+    async fn report(&self, machine: Machine, subjects: Vec<Figures>) -> Result<(), Box<dyn Error>> {
         let goals = goals(&subjects);
         let mut report = Report {
-            machine: Machine::this(),
+            machine,
             invocations: self.options.invocations,
             starts: self.options.starts,
             subjects,

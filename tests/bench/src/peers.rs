@@ -1,6 +1,7 @@
 //! The same redirect as others would write it: in Node and in Python.
 
 use std::{
+    collections::BTreeMap,
     env, io,
     path::PathBuf,
     process::{Command, Stdio},
@@ -20,6 +21,7 @@ pub struct Peer {
     #[serde(rename = "env")]
     pub variables: Variables,
     pub package_dir: PathBuf,
+    pub versions: BTreeMap<String, String>,
 }
 
 /// Why it can't be known whether there is one.

@@ -1,6 +1,6 @@
 //! What has come out: a table for people, and the same as JSON.
 
-use std::{fs, io, path::Path};
+use std::{collections::BTreeMap, fs, io, path::Path, thread, time::Duration};
 
 use serde::Serialize;
 
@@ -31,6 +31,9 @@ pub struct Figures {
     pub calls: Option<f64>,
     /// Calls that write and come before the answer.
     pub early_writes: Option<f64>,
+    /// Of what isn't built here.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub versions: BTreeMap<String, String>,
 }
 
 /// Everything.
@@ -50,6 +53,8 @@ pub struct Machine {
     pub processor: String,
     pub processors: usize,
     pub kernel: String,
+    /// Which part of its processors was busy with something else in the second before.
+    pub busy: f64,
 }
 
 impl Machine {
@@ -62,8 +67,29 @@ impl Machine {
             processor: model.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.to_owned()),
             processors: std::thread::available_parallelism().map_or(1, Into::into),
             kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
+            busy: busy_part().unwrap_or_default(),
         }
     }
+}
+
+fn busy_part() -> Option<f64> {
+    let (before, ()) = (processor_times()?, thread::sleep(Duration::from_secs(1)));
+    let after = processor_times()?;
+    let (idle, all) = (after.idle - before.idle, after.all - before.all);
+    (all > 0.0).then(|| 1.0 - idle / all)
+}
+
+/// Since the machine has started, in ticks.
+struct ProcessorTimes {
+    idle: f64,
+    all: f64,
+}
+
+/// The first line of the file has: user, nice, system, idle, waiting for I/O, ….
+fn processor_times() -> Option<ProcessorTimes> {
+    let stat = fs::read_to_string("/proc/stat").ok()?;
+    let times: Vec<f64> = stat.lines().next()?.split_whitespace().filter_map(|ticks| ticks.parse().ok()).collect();
+    Some(ProcessorTimes { idle: times.get(3)? + times.get(4)?, all: times.iter().sum() })
 }
 
 impl Report {

@@ -1,6 +1,6 @@
 //! What is measured: programs, the events that they are handed, and what they have to answer.
 
-use std::{fs, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc};
 
 use linklet_domain::Role;
 use linklet_test_support::{Person, token_of};
@@ -20,6 +20,8 @@ pub struct Subject {
     pub program: Program,
     /// What is uploaded: an executable, or a folder.
     pub package: PathBuf,
+    /// Of what else it is made of.
+    pub versions: BTreeMap<String, String>,
     pub workload: Workload,
 }
 
@@ -27,8 +29,11 @@ pub struct Subject {
 #[derive(Clone)]
 pub struct Workload {
     event: Arc<dyn Fn(usize) -> String>,
-    expected: Arc<dyn Fn(usize, &Value) -> bool>,
+    expected: Arc<Expected>,
 }
+
+/// Whether this is the answer to the event with that number.
+type Expected = dyn Fn(usize, &Value) -> bool;
 
 impl Workload {
     fn new(event: impl Fn(usize) -> String + 'static, expected: impl Fn(usize, &Value) -> bool + 'static) -> Self {

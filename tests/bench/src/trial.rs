@@ -166,6 +166,7 @@ impl Trial {
             wru: self.usage.map(|usage| usage.write_units),
             calls: self.usage.map(|usage| usage.calls),
             early_writes: self.usage.map(|usage| usage.early_writes),
+            versions: self.subject.versions.clone(),
         })
     }
 }

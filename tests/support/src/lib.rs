@@ -49,6 +49,7 @@ pub use site::{Crowd, Manner, Site};
 pub use template::{Route, Template};
 
 /// Runs a server on a thread with a runtime of its own, so that a test that blocks can't starve it, and returns its address.
+/// One thread is enough: no answer waits for anything, and a second one would only have to be woken.
 pub(crate) fn serve_in_background<F, Fut>(serve: F) -> std::net::SocketAddr
 where
     F: FnOnce(tokio::net::TcpListener) -> Fut + Send + 'static,
@@ -56,7 +57,7 @@ where
 {
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("a runtime starts").block_on(async move {
             let listener = listen().expect("a loopback port is free");
             sender.send(listener.local_addr().expect("a bound socket has an address")).expect("the test waits");

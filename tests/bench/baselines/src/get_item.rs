@@ -1,6 +1,6 @@
 //! One read from DynamoDB after another, with nothing around it: `bench-get-item TABLE WARM_UP < partition keys`.
 //!
-//! Prints how long each took in nanoseconds, but for the first WARM_UP of them.
+//! Prints how long each took in nanoseconds, but for as many at the beginning as are to warm up.
 
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a benchmark prints, and ends if anything goes wrong")]
 
