@@ -14,7 +14,8 @@ CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
 FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
 
 .DEFAULT_GOAL := help
-.PHONY: help up down url logs demo seed watch startapi test fmt deny lint unit template e2e fuzz bench dlq redrive reconcile deploy clean
+.PHONY: help up down url logs demo seed watch startapi test fmt deny lint unit template calculator e2e fuzz bench cost dlq redrive \
+	reconcile deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -57,7 +58,7 @@ startapi: ## run the API with `sam local start-api`, variables from ENV_VARS
 
 # ----------------------------------------------------------------------------------------------------------------- Tests
 
-test: fmt deny lint unit template e2e ## run all checks and tests
+test: fmt deny lint unit template calculator e2e ## run all checks and tests
 
 fmt: ## check the formatting
 	cargo fmt --all --check
@@ -75,6 +76,9 @@ unit: ## unit and integration tests
 template: ## check template.yaml
 	@$(LINKLET) install sam
 	$(SAM) validate --lint --config-env local
+
+calculator: ## check the arithmetic of make cost, and what docs/COSTS.md prints
+	$(PYTHON) -m unittest discover --start-directory infra/costs --top-level-directory infra
 
 e2e: ## end-to-end tests on a system of their own (API_URL=… for another)
 	@$(LINKLET) e2e
@@ -104,6 +108,12 @@ bench: ## compare redirect with an empty Lambda and with Node and Python, and me
 	cargo build --profile $(PROFILE) $(addprefix --package ,$(BENCHED))
 	PYTHON=$(PYTHON) cargo run --profile measure --package linklet-bench -- --profile $(PROFILE) \
 		--subjects "$(SUBJECTS)" --variants "$(VARIANTS)" --invocations "$(INVOCATIONS)" --starts "$(STARTS)"
+
+# Inputs are taken from the command line only: some of these names are in many a shell's environment. See docs/COSTS.md.
+COST_INPUTS := CLICKS LINKS TARGETS VIEWS HOT PEAK MONTHS MAX_CONCURRENCY LOG_DAYS LOG_LEVEL TRACING EDGE PRICES ASSUMPTIONS
+
+cost: ## compute what a month with CLICKS and LINKS costs (default 1000000 and 10000)
+	@$(PYTHON) infra/cost.py $(foreach input,$(COST_INPUTS),$(if $(filter command,$(origin $(input))),$(input)='$($(input))'))
 
 # ------------------------------------------------------------------------------------------------------------ Operations
 # QUEUE is analytics, notify, watch-links, clicks or relay; for make dlq also rounds or checks. The local system is meant unless you

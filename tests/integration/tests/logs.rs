@@ -4,6 +4,7 @@
 
 #[expect(dead_code, reason = "only some of it is needed here")]
 mod fixture;
+mod log_lengths;
 
 use std::{
     sync::{Arc, Mutex},

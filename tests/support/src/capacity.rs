@@ -158,6 +158,17 @@ impl CapacityMeter {
     }
 }
 
+/// How many bytes of storage an item takes, given in DynamoDB's JSON. DynamoDB bills 100 more for each item, and for each copy in
+/// an index.
+///
+/// # Panics
+/// When it is no item.
+#[must_use]
+pub fn item_bytes(item: &Value) -> usize {
+    let item: Item = serde_json::from_value(item.clone()).expect("an item in DynamoDB's JSON");
+    item_size(&item)
+}
+
 impl Intercept for CapacityMeter {
     fn name(&self) -> &'static str {
         "CapacityMeter"
@@ -385,6 +396,13 @@ mod tests {
             query.expression_attribute_values(":pk", AttributeValue::S("a".to_owned())).send().await.unwrap();
             assert_eq!(meter.read_units(), units, "consistently: {consistent}");
         }
+    }
+
+    #[test]
+    fn an_item_takes_the_bytes_of_its_names_and_values() {
+        let item = serde_json::json!({"pk": {"S": "four"}, "ü": {"S": "é"}, "is_up": {"BOOL": true}});
+
+        assert_eq!(item_bytes(&item), (2 + 4) + (2 + 2) + (5 + 1));
     }
 
     #[tokio::test]

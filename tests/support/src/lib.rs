@@ -36,7 +36,7 @@ pub use broken::BrokenDynamoDb;
 pub use builders::{
     ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, click_event, click_in, event_batch, queue_batch,
 };
-pub use capacity::{CapacityMeter, Consumption};
+pub use capacity::{CapacityMeter, Consumption, item_bytes};
 pub use database::{StreamReader, TestDynamoDb};
 pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter};
 pub use http::{Answer, RequestBuilder, TOKEN_SECRET, answer, authenticator, issuer, token_for, token_of, tokens};

@@ -1,6 +1,8 @@
-//! Reads `template.yaml`: whether alarms, dashboard, traces and gradual deployment cover what is deployed.
+//! Reads `template.yaml`: whether alarms, dashboard, traces and gradual deployment cover what is deployed, and whether the
+//! calculator of costs knows what it costs.
 
 mod alarms;
+mod costs;
 mod dashboard;
 mod functions;
 

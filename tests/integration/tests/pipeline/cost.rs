@@ -12,10 +12,10 @@ use linklet_test_support::{CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb
 use crate::fixture::analytics;
 
 /// 2026-03-01T00:00:00Z, in milliseconds since 1970.
-const START: u64 = 1_772_323_200_000;
+pub(crate) const START: u64 = 1_772_323_200_000;
 const SECOND: u64 = 1_000;
-const HOUR: u64 = 3_600 * SECOND;
-const DAY: u64 = 24 * HOUR;
+pub(crate) const HOUR: u64 = 3_600 * SECOND;
+pub(crate) const DAY: u64 = 24 * HOUR;
 
 const AGENTS: [&str; 4] = [
     ClickBuilder::BROWSER,
@@ -34,20 +34,20 @@ const REFERERS: [&str; 5] = [
 const COUNTRIES: [&str; 4] = ["DE", "FR", "US", "JP"];
 
 /// A click on the one link, which belongs to one workspace.
-fn click() -> ClickBuilder {
+pub(crate) fn click() -> ClickBuilder {
     static WORKSPACE: LazyLock<WorkspaceId> = LazyLock::new(WorkspaceId::generate);
     ClickBuilder::new("launch").in_workspace(&WORKSPACE)
 }
 
 /// A consumer whose calls are measured.
-struct Bench {
-    db: TestDynamoDb,
+pub(crate) struct Bench {
+    pub(crate) db: TestDynamoDb,
     analytics: Analytics,
     meter: CapacityMeter,
 }
 
 impl Bench {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
         let mut analytics = analytics(&db, &FakeQueues::start());
         analytics.stats = StatsTable::new(db.client_with(meter.clone()), "StatsTable");
@@ -56,14 +56,19 @@ impl Bench {
 
     /// Counts these clicks and says how many write units that takes.
     async fn cost(&self, clicks: &[Event]) -> f64 {
+        self.units(clicks).await.1
+    }
+
+    /// Counts these clicks and says how many read units and write units that takes.
+    pub(crate) async fn units(&self, clicks: &[Event]) -> (f64, f64) {
         self.meter.reset();
         let answer = self.analytics.consume(event_batch(clicks)).await;
         assert!(answer.batch_item_failures.is_empty());
-        self.meter.write_units()
+        (self.meter.read_units(), self.meter.write_units())
     }
 
     /// Counts ten clicks a day for thirty days, as an ordinary link has them.
-    async fn with_a_history(self) -> Self {
+    pub(crate) async fn with_a_history(self) -> Self {
         for day in 0..30 {
             let clicks: Vec<_> =
                 (0..10).map(|number| ordinary_click(day * DAY + number * HOUR, day + number)).collect();
@@ -90,7 +95,7 @@ impl Bench {
 }
 
 /// A click with the id that it would have got at its time.
-fn click_at(after: u64, click: ClickBuilder) -> Event {
+pub(crate) fn click_at(after: u64, click: ClickBuilder) -> Event {
     let now = START + after;
     let at = Timestamp::from_unix_seconds(i64::try_from(now / SECOND).unwrap()).unwrap();
     let mut event = click.at(at.plus(Duration::from_millis(now % SECOND))).build();
@@ -100,7 +105,7 @@ fn click_at(after: u64, click: ClickBuilder) -> Event {
 }
 
 /// A click by one of a hundred visitors.
-fn ordinary_click(after: u64, number: u64) -> Event {
+pub(crate) fn ordinary_click(after: u64, number: u64) -> Event {
     let pick = |from: &[&'static str]| from[usize::try_from(number).unwrap() % from.len()];
     let click = click().by(&format!("visitor {}", number % 100)).with(pick(&AGENTS));
     click_at(after, click.from(pick(&REFERERS)).in_country(pick(&COUNTRIES)))

@@ -1,5 +1,5 @@
 mod analytics;
-mod cost;
+pub(crate) mod cost;
 mod expiry;
 mod notify;
 mod purge;

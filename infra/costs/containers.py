@@ -1,0 +1,149 @@
+"""What the same work costs in the other design: containers on Fargate behind a load balancer, and PostgreSQL on RDS in
+two zones.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from .inputs import DAYS, HOURS, SECONDS, Load
+from .linklet import GB, checks_a_month
+from .tables import Bill, Data
+
+
+class TooMuch(Exception):
+    """More than one database and its containers can do."""
+
+
+@dataclass(frozen=True)
+class Size:
+    tasks: int
+    database: dict[str, Any]
+    storage_gb: float
+    data_gb: float
+
+    def __str__(self) -> str:
+        return f"{self.tasks} containers, {self.database['name']} in two zones with {self.storage_gb:,.0f} GB"
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What there is to do in a second: clicks on average, so many times that at the peak, and checks all the time."""
+
+    lone: float
+    burst: float
+    peak: float
+    checks: float
+
+    @property
+    def clicks(self) -> float:
+        return self.lone + self.burst
+
+
+def rates(load: Load, data: Data) -> Rates:
+    return Rates(load.lone / SECONDS, load.burst / SECONDS, load.peak, checks_a_month(load, data) / SECONDS)
+
+
+def size(load: Load, data: Data) -> Size:
+    """The smallest that does it.
+
+    Raises TooMuch if there is none.
+    """
+    wanted = rates(load, data)
+    stored = data_gb(load, data)
+    database = data.assumed["database"]
+    storage = max(database["least_gb"], stored * database["free_space"])
+    if storage > database["most_gb"]:
+        raise TooMuch(f"{storage:,.0f} GB are more than one database has room for ({database['most_gb']:,} GB)")
+    for candidate in database["classes"]:
+        if fits(candidate, wanted, stored, database):
+            return Size(tasks(wanted, data), candidate, storage, stored)
+    peak = wanted.clicks * wanted.peak
+    raise TooMuch(
+        f"{peak:,.0f} clicks a second at the peak, or {stored:,.0f} GB of data, are more than one database does"
+    )
+
+
+def fits(candidate: dict[str, Any], wanted: Rates, stored: float, database: dict[str, Any]) -> bool:
+    clicks = wanted.lone * database["click_ms"] + wanted.burst * database["hot_click_ms"]
+    checks = wanted.checks * database["check_ms"]
+    return (
+        (clicks * wanted.peak + checks) / 1000 <= candidate["vcpu"] * database["busy"]
+        and (clicks + checks) / 1000 <= candidate["sustained"]
+        and stored * database["memory_of_data"] <= candidate["memory_gb"]
+    )
+
+
+def tasks(wanted: Rates, data: Data) -> int:
+    containers = data.assumed["containers"]
+    milliseconds = wanted.clicks * wanted.peak * containers["click_ms"] + wanted.checks * containers["check_ms"]
+    needed = milliseconds / 1000 / (containers["vcpu"] * containers["busy"])
+    count = max(int(containers["least"]), math.ceil(needed) + 1)
+    if count > containers["max_tasks"]:
+        raise TooMuch(f"{count:,} containers are more than a service has ({containers['max_tasks']:,})")
+    return count
+
+
+def data_gb(load: Load, data: Data) -> float:
+    """What is stored by now, kept as long as Linklet keeps it."""
+    database, rows = data.assumed["database"], data.rows
+
+    def months(name: str) -> float:
+        days = rows[name]["days"]
+        return load.months if days is None else min(load.months, days / DAYS)
+
+    days_of_links = load.lone / data.assumed["traffic"]["clicks_a_day_on_an_ordinary_link"]
+    stored = load.clicks * months("click") * database["click_bytes"]
+    stored += load.links * months("link") * database["link_bytes"]
+    stored += days_of_links * months("day") * database["day_bytes"]
+    stored += load.links * months("notification") * database["notification_bytes"]
+    stored += checks_a_month(load, data) * months("result") * database["result_bytes"]
+    return stored / GB
+
+
+def bill(load: Load, data: Data) -> Bill:
+    """Raises TooMuch."""
+    wanted, needed, containers = rates(load, data), size(load, data), data.assumed["containers"]
+    requests = load.clicks + load.links + 2 * load.pages
+    bill = Bill(data)
+    capacity = wanted.clicks / containers["connections_per_lcu"] * HOURS
+    bill.add("Load balancer", alb_hours=HOURS, alb_capacity=capacity)
+    bill.add("Public addresses", public_ipv4=(containers["public_addresses"] + needed.tasks) * HOURS)
+    task_hours = needed.tasks * HOURS
+    bill.add(
+        "Fargate",
+        fargate_cpu=task_hours * containers["vcpu"],
+        fargate_memory=task_hours * containers["memory_gb"],
+    )
+    add_database(bill, load, needed)
+    bill.add("SNS", sns_publishes=load.links)
+    logs = requests * containers["log_bytes"] / GB
+    bill.add("CloudWatch logs", logs_written=logs, logs_kept=logs * load.log_days / DAYS)
+    bill.add("CloudWatch alarms", alarms=containers["alarms"])
+    bill.add("CloudWatch dashboard", dashboards=containers["dashboards"])
+    bill.add("Secrets Manager", secrets=containers["secrets"])
+    add_transfer(bill, load, requests)
+    return bill
+
+
+def add_database(bill: Bill, load: Load, needed: Size) -> None:
+    database, zones = bill.data.assumed["database"], 2
+    instances = needed.database["times"] * zones
+    # The price is that of an instance of which this one is a multiple.
+    bill.add(f"RDS {needed.database['name']}", **{needed.database["price"]: instances * HOURS})
+    bill.add("RDS storage", rds_storage=needed.storage_gb * zones)
+    changes = load.clicks * database["log_bytes_of_click"] * database["backup_days"] / DAYS / GB
+    # As much as is provisioned is free.
+    bill.add("RDS backups", rds_backup=max(0, needed.data_gb + changes - needed.storage_gb))
+
+
+def add_transfer(bill: Bill, load: Load, requests: float) -> None:
+    traffic = bill.data.assumed["traffic"]
+    pages = load.pages
+    sent = ((requests - pages) * traffic["answer_bytes"] + pages * traffic["page_bytes"]) / GB
+    if load.edge == "cloudfront":
+        bill.add("CloudFront", cloudfront_requests=requests, cloudfront_data_out=sent)
+    else:
+        bill.add("Data transfer", data_out=sent)

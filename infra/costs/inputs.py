@@ -1,0 +1,106 @@
+"""What is asked: NAME=value, as make takes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+DAYS = 30  # in a month
+HOURS = DAYS * 24
+SECONDS = HOURS * 3600
+
+# What the stage lets through: 5,000 a second for each of the two forms of the redirect, and 100 new links.
+MOST_CLICKS = 10_000 * SECONDS
+MOST_LINKS = 100 * SECONDS
+
+
+class Failure(Exception):
+    """Something that the user can put right; its text is one line."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """A month's work, and the settings that change its price, by the names of the command line in lower case."""
+
+    clicks: int = 1_000_000
+    links: int = 10_000
+    targets: int = 0
+    views: int | None = None
+    hot: float = 0.0
+    peak: float = 10.0
+    months: int = 13
+    max_concurrency: int = 8
+    log_days: int = 30
+    log_level: str = "info"
+    tracing: str = "Active"
+    edge: str = "none"
+    prices: str = ""
+    assumptions: str = ""
+
+    @property
+    def pages(self) -> int:
+        """How often somebody looks at a page of links and at the statistics of one: once per new link, if not said."""
+        return self.links if self.views is None else self.views
+
+    @property
+    def lone(self) -> float:
+        """Clicks that come one by one."""
+        return self.clicks * (1 - self.hot)
+
+    @property
+    def burst(self) -> float:
+        """Clicks on links that many people follow at a time."""
+        return self.clicks * self.hot
+
+
+# From … to …, both included.
+LIMITS: dict[str, tuple[float, float]] = {
+    "clicks": (0, MOST_CLICKS),
+    "links": (0, MOST_LINKS),
+    "targets": (0, 1_000_000),
+    "views": (0, MOST_LINKS),
+    "hot": (0, 1),
+    "peak": (1, 1_000),
+    "months": (1, 120),
+    "max_concurrency": (2, 100),
+    "log_days": (1, 3_653),
+}
+CHOICES = {
+    "log_level": ["error", "warn", "info"],
+    "tracing": ["Active", "PassThrough"],
+    "edge": ["none", "cloudfront"],
+}
+FRACTIONS = ["hot", "peak"]
+
+
+def parse(arguments: list[str], defaults: Load) -> Load:
+    known = {field.name for field in fields(Load)}
+    changes: dict[str, Any] = {}
+    for argument in arguments:
+        name, equals, text = argument.partition("=")
+        member = name.lower()
+        if not equals or name != name.upper() or member not in known:
+            names = ", ".join(sorted(each.upper() for each in known))
+            raise Failure(f"{argument}: not an input; there are {names}, each as NAME=value")
+        changes[member] = value_of(name, text)
+    return replace(defaults, **changes)
+
+
+def value_of(name: str, text: str) -> Any:
+    member = name.lower()
+    if member in CHOICES:
+        if text not in CHOICES[member]:
+            raise Failure(f"{name}={text}: must be one of {', '.join(CHOICES[member])}")
+        return text
+    if member not in LIMITS:
+        return text
+    low, high = LIMITS[member]
+    kind = "a number" if member in FRACTIONS else "a whole number"
+    try:
+        value = float(text) if member in FRACTIONS else int(text)
+    except ValueError:
+        value = None
+    # Written so that it also refuses what is no number, with which no comparison is true.
+    if value is None or not low <= value <= high:
+        raise Failure(f"{name}={text}: must be {kind} from {low:,.0f} to {high:,.0f}")
+    return value

@@ -1,0 +1,112 @@
+"""The two bills side by side, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+
+from . import containers, linklet
+from .inputs import MOST_CLICKS, Load
+from .tables import Bill, Data
+
+NAME, AMOUNT, USD = 32, 44, 14
+MILLION = 1_000_000
+
+
+def text(load: Load, data: Data) -> str:
+    ours = linklet.bill(load, data)
+    mine = "\n".join([table("Linklet", ours), more(load, data, ours)])
+    return "\n\n".join([heading(load), mine, other(load, data), turns(load, data)])
+
+
+def heading(load: Load) -> str:
+    counts = f"{load.clicks:,} clicks, {load.links:,} new links, {load.pages:,} page views"
+    prices = f", with those of {load.prices}" if load.prices else ""
+    return (
+        f"A month with {counts}, {load.targets:,} monitored URLs,\n"
+        f"after {load.months} months of the same. List prices of us-east-1{prices}, in USD, without free tiers."
+    )
+
+
+def table(title: str, bill: Bill) -> str:
+    rows = [f"{title:<{NAME + AMOUNT}}{'USD':>{USD}}"]
+    rows += [f"  {line.name:<{NAME}}{line.amount:>{AMOUNT - 2}}{line.usd:>{USD},.2f}" for line in bill.lines]
+    return "\n".join([*rows, row("Total", bill.total)])
+
+
+def row(name: str, usd: float) -> str:
+    return f"{name:<{NAME + AMOUNT}}{usd:>{USD},.2f}"
+
+
+def more(load: Load, data: Data, ours: Bill) -> str:
+    """What a million more adds, each month; unlike the total, it has nothing that has to be paid anyway."""
+    load = replace(load, views=load.pages)
+    clicks = linklet.bill(replace(load, clicks=load.clicks + MILLION), data).total - ours.total
+    links = linklet.bill(replace(load, links=load.links + MILLION), data).total - ours.total
+    rows = per_million(load, ours)
+    return "\n".join([*rows, row("A million clicks more", clicks), row("A million new links more", links)])
+
+
+def per_million(load: Load, bill: Bill) -> list[str]:
+    return [row("Total per million clicks", bill.total / load.clicks * MILLION)] if load.clicks else []
+
+
+def other(load: Load, data: Data) -> str:
+    try:
+        theirs = containers.bill(load, data)
+    except containers.TooMuch as reason:
+        return f"Containers and SQL: impossible as assumed, since {reason}"
+    title = f"Containers and SQL: {containers.size(load, data)}"
+    return "\n".join([table(title, theirs), *per_million(load, theirs)])
+
+
+# ----------------------------------------------------------------------------------------------- Where one gets cheaper
+
+LINKLET = "Linklet"
+CONTAINERS = "containers and SQL"
+TOO_MUCH = "Linklet, since one database can't do it"
+
+
+def cheaper(load: Load, data: Data) -> str:
+    """Who is cheaper at so many clicks a month, if everything else stays."""
+    try:
+        theirs = containers.bill(load, data).total
+    except containers.TooMuch:
+        return TOO_MUCH
+    return CONTAINERS if theirs < linklet.bill(load, data).total else LINKLET
+
+
+def ranges(load: Load, data: Data) -> list[tuple[int, str]]:
+    """Up to how many clicks a month who is cheaper, from nothing to all that Linklet takes."""
+    load = replace(load, views=load.pages)
+
+    def at(clicks: int) -> str:
+        return cheaper(replace(load, clicks=clicks), data)
+
+    steps = [0, *(round(10 ** (exponent / 50)) for exponent in range(150, 521)), MOST_CLICKS]
+    found: list[tuple[int, str]] = []
+    for low, high in pairwise(step for step in steps if step <= MOST_CLICKS):
+        if at(low) != at(high):
+            found.append((last_of(low, high, at), at(low)))
+    return [*found, (MOST_CLICKS, at(MOST_CLICKS))]
+
+
+def last_of(low: int, high: int, at: Callable[[int], str]) -> int:
+    """The last number for which the same is true as for `low`; it isn't for `high`."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if at(middle) == at(low) else (low, middle)
+    return low
+
+
+def turns(load: Load, data: Data) -> str:
+    rows = ["Cheaper, by clicks a month, if all else stays"]
+    for last, who in ranges(load, data):
+        rows.append(f"  up to {rounded(last):>16}  {who}")
+    return "\n".join(rows)
+
+
+def rounded(clicks: int) -> str:
+    """To two digits: nothing here is more exact than that."""
+    return f"{round(clicks, 2 - len(str(clicks))):,}"

@@ -1,0 +1,129 @@
+"""Prices, counts and assumptions, and the bill that is made of them."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .inputs import Failure
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Data:
+    prices: dict[str, Any]
+    """prices.toml: what AWS charges."""
+    assumed: dict[str, Any]
+    """assumptions.toml: what nobody has counted."""
+    operations: dict[str, dict[str, float]]
+    """units.json: request units of each operation, as a test measures them."""
+    rows: dict[str, dict[str, Any]]
+    """units.json: what is stored, and for how many days."""
+    log_bytes: dict[str, dict[str, float]]
+    """units.json: a function's lines, `always` those with metrics and `info` the others."""
+    template: dict[str, Any]
+    """units.json: what template.yaml deploys."""
+
+    @classmethod
+    def load(cls, prices: str = "", assumptions: str = "") -> Data:
+        """With these files of the user over ours."""
+        counted = json.loads((HERE / "units.json").read_text())
+        return cls(
+            prices=merged(toml(HERE / "prices.toml"), prices),
+            assumed=merged(toml(HERE / "assumptions.toml"), assumptions),
+            operations=counted["operations"],
+            rows=counted["rows"],
+            log_bytes=counted["log_bytes"],
+            template=counted["template"],
+        )
+
+    def usd(self, price: str, quantity: float) -> float:
+        """What so much of something costs in a month."""
+        known = self.prices[price]
+        steps = [(0, known["usd"]), *known.get("above", [])]
+        ends = [start for start, _ in steps[1:]] + [float("inf")]
+        parts = [max(0, min(quantity, end) - start) * usd for (start, usd), end in zip(steps, ends)]
+        return sum(parts) / known["per"]
+
+
+def toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text())
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise Failure(f"{path}: not TOML: {error}") from None
+
+
+def merged(ours: dict[str, Any], path: str) -> dict[str, Any]:
+    """Ours, with the members of the user's tables in their place."""
+    if not path:
+        return ours
+    for name, table in toml(Path(path)).items():
+        if name not in ours or not isinstance(table, dict):
+            raise Failure(f"{path}: no such table: {name}")
+        if "usd" in table:
+            ours[name].pop("above", None)  # steps of our price say nothing about another one
+        for member, value in table.items():
+            check(f"{path}: {name}.{member}", ours[name].get(member, [] if member == "above" else None), value)
+            ours[name][member] = value
+    return ours
+
+
+def check(place: str, before: Any, value: Any) -> None:
+    """Whether a value can take the place of the one before."""
+    if before is None:
+        raise Failure(f"{place}: there is nothing of this name")
+    if is_number(before) and not is_number(value):
+        raise Failure(f"{place} = {value}: must be a number, not below 0")
+    if isinstance(before, str) and not isinstance(value, str):
+        raise Failure(f"{place} = {value}: must be text")
+    if isinstance(before, list) and not (place.endswith(".above") and are_steps(value)):
+        raise Failure(f"{place}: must be pairs of numbers, such as [[300_000_000, 0.90]]")
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
+
+
+def are_steps(value: Any) -> bool:
+    pairs = isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value)
+    return pairs and all(is_number(number) for pair in value for number in pair)
+
+
+@dataclass(frozen=True)
+class Line:
+    name: str
+    amount: str
+    usd: float
+
+
+@dataclass
+class Bill:
+    data: Data
+    lines: list[Line] = field(default_factory=list)
+
+    def add(self, name: str, **quantities: float) -> None:
+        """A line of things that cost something, by the names of their prices; none if there is nothing of them."""
+        if any(quantities.values()):
+            amounts = [readable(quantity, self.data.prices[price]["unit"]) for price, quantity in quantities.items()]
+            usd = sum(self.data.usd(price, quantity) for price, quantity in quantities.items())
+            self.lines.append(Line(name, ", ".join(amounts), usd))
+
+    @property
+    def total(self) -> float:
+        return sum(line.usd for line in self.lines)
+
+
+def readable(quantity: float, unit: str) -> str:
+    if quantity == 1 and not unit.endswith("-s"):
+        return f"1 {unit.removesuffix('s')}"
+    if quantity >= 1_000_000:
+        return f"{quantity / 1_000_000:,.2f} million {unit}"
+    if quantity >= 100 or quantity == int(quantity):
+        return f"{quantity:,.0f} {unit}"
+    return f"{quantity:.2f} {unit}"

@@ -1,0 +1,208 @@
+//! How long the lines are that a function writes about a request or a batch. Logs are paid for by the byte, and the calculator
+//! of costs reads these numbers from `infra/costs/units.json`.
+
+use std::{collections::BTreeMap, fs, path::Path, time::Duration};
+
+use linklet_domain::{
+    CheckInterval, Event, EventDetail, EventId, Phase, PlannedCheck, PlannedRound, Role, TargetStatus, Timestamp,
+    UrlCreated, UserId, WorkspaceId,
+};
+use linklet_lambda::{
+    batch::{Consumer as _, DeadLetterQueue},
+    metrics,
+    publisher::Publisher,
+    schedule::{Call, Job as _},
+};
+use linklet_notify::{Notify, Topic};
+use linklet_test_support::{
+    CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, RequestBuilder, Site, TargetBuilder,
+    TestDynamoDb, event_batch, queue_batch, token_for,
+};
+use linklet_watch_check::{Checker, Fetcher, Reach};
+use linklet_watch_dispatch::Dispatch;
+use linklet_watch_tick::Tick;
+use serde::Deserialize;
+
+use crate::fixture;
+
+/// The bytes of a function's lines: those with metrics, which are written at every level, and the others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+struct Lengths {
+    always: usize,
+    info: usize,
+}
+
+#[derive(Debug, Deserialize)]
+struct Counted {
+    log_bytes: BTreeMap<String, Lengths>,
+}
+
+impl Counted {
+    fn load() -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../infra/costs/units.json");
+        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+    }
+}
+
+/// Of a function that has been called before: the first line has a member more.
+async fn lengths(work: impl AsyncFn()) -> Lengths {
+    work().await;
+    let logs = CapturedLogs::start();
+    work().await;
+    let (text, mut lengths) = (logs.text(), Lengths::default());
+    for (line, json) in text.lines().zip(logs.lines()) {
+        let bytes = line.len() + 1;
+        match json.get("_aws") {
+            Some(_) => lengths.always += bytes,
+            None if json["level"] == "INFO" => lengths.info += bytes,
+            None => assert_eq!(json["level"], "DEBUG", "{line}"),
+        }
+    }
+    lengths
+}
+
+/// Everything that the functions work with.
+struct System {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+    outside: FakeNotifiers,
+    site: Site,
+}
+
+impl System {
+    async fn start() -> Self {
+        let system = Self {
+            db: TestDynamoDb::start(),
+            queues: FakeQueues::start(),
+            outside: FakeNotifiers::start(),
+            site: Site::start(),
+        };
+        system.db.store(&LinkBuilder::new("launch7").build()).await;
+        system
+    }
+
+    fn queue(&self, name: &str) -> Publisher {
+        Publisher::new(self.queues.client(), self.queues.url(name))
+    }
+
+    fn dead_letters(&self) -> DeadLetterQueue {
+        DeadLetterQueue::new(self.queues.client(), self.queues.url("dlq"))
+    }
+
+    async fn of_requests(&self) -> [(&'static str, Lengths); 4] {
+        let (redirect, shorten) = (fixture::redirect(&self.db), fixture::shorten(&self.db));
+        let (list, stats) = (fixture::list(&self.db), fixture::stats(&self.db));
+        let token = token_for(&WorkspaceId::generate(), Role::Member);
+        let link = serde_json::json!({"url": "https://example.com/"});
+        let get = |path: &str| RequestBuilder::new("GET", path).token(&token);
+        let create = || RequestBuilder::new("POST", "/api/shorten").token(&token).json(&link);
+        [
+            ("redirect", lengths(async || drop(get("/launch7").send_to(&redirect).await)).await),
+            ("shorten", lengths(async || drop(create().send_to(&shorten).await)).await),
+            ("list", lengths(async || drop(get("/api/urls").send_to(&list).await)).await),
+            ("stats", lengths(async || drop(get("/api/stats/launch7").send_to(&stats).await)).await),
+        ]
+    }
+
+    async fn of_consumers(&self) -> [(&'static str, Lengths); 3] {
+        let relay = fixture::relay(&self.db, &self.queues);
+        let analytics = fixture::analytics(&self.db, &self.queues);
+        let notify = Notify {
+            notifications: self.db.notifications(),
+            topic: Topic::new(self.outside.sns(), "arn:aws:sns:eu-central-1:123456789012:notifications"),
+            mailer: None,
+            dead_letters: self.dead_letters(),
+            max_receives: 5,
+        };
+        let click = || event_batch(&[ClickBuilder::new("launch7").build()]);
+        let records = || self.db.stream("ClicksTable");
+        let news = || event_batch(&[created()]);
+        [
+            ("relay", lengths(async || drop(metrics::observe(relay.consume(records())).await)).await),
+            ("analytics", lengths(async || drop(metrics::observe(analytics.consume(click())).await)).await),
+            ("notify", lengths(async || drop(metrics::observe(notify.consume(news())).await)).await),
+        ]
+    }
+
+    async fn of_linkwatch(&self) -> [(&'static str, Lengths); 3] {
+        let interval = CheckInterval::from_seconds(60).unwrap();
+        let tick = Tick { rounds: self.queue("rounds"), interval };
+        let dispatch = Dispatch {
+            targets: self.db.watch(),
+            checks: self.queue("checks"),
+            dead_letters: self.dead_letters(),
+            max_concurrency: 8,
+        };
+        let checker = Checker {
+            fetcher: Fetcher::new(Reach::PublicAndLoopback, Duration::from_secs(5)).unwrap(),
+            targets: self.db.watch(),
+            dead_letters: self.dead_letters(),
+        };
+        let target = self.db.store_target(&TargetBuilder::new(&self.site.url("/good")).build()).await;
+        let call = || Call { scheduled_time: Timestamp::now() };
+        let round = || {
+            let phase = Phase::new(0).unwrap();
+            message(&PlannedRound { phase, slot: Timestamp::now(), interval })
+        };
+        let check = || {
+            message(&PlannedCheck {
+                target_id: target.id.clone(),
+                workspace_id: target.workspace.clone(),
+                url: target.url.clone(),
+                host: target.canonical_url.host(),
+                status: TargetStatus::Up,
+                slot: Timestamp::now(),
+                interval,
+            })
+        };
+        [
+            ("watch-tick", lengths(async || drop(metrics::observe(tick.run(call())).await)).await),
+            ("watch-dispatch", lengths(async || drop(metrics::observe(dispatch.consume(round())).await)).await),
+            ("watch-check", lengths(async || drop(metrics::observe(checker.consume(check())).await)).await),
+        ]
+    }
+}
+
+fn message(content: &impl serde::Serialize) -> aws_lambda_events::sqs::SqsEvent {
+    queue_batch(&[serde_json::to_string(content).unwrap()])
+}
+
+fn created() -> Event {
+    Event {
+        event_id: EventId::generate(),
+        occurred_at: Timestamp::now(),
+        correlation_id: fixture::correlation(),
+        detail: EventDetail::UrlCreated(UrlCreated {
+            short_code: "launch7".parse().unwrap(),
+            original_url: "https://example.com/sale/7".parse().unwrap(),
+            workspace_id: WorkspaceId::generate(),
+            user_id: UserId::generate(),
+            user_email: "ada@example.com".parse().unwrap(),
+            expires_at: None,
+            watch: false,
+        }),
+    }
+}
+
+#[tokio::test]
+async fn a_functions_lines_are_as_long_as_the_calculator_reads() {
+    metrics::write_to("linklet".to_owned());
+    let system = System::start().await;
+    let mut measured = BTreeMap::new();
+    measured.extend(system.of_requests().await);
+    measured.extend(system.of_consumers().await);
+    measured.extend(system.of_linkwatch().await);
+
+    println!("{measured:#?}");
+    let counted = Counted::load().log_bytes;
+    assert!(measured.keys().eq(counted.keys()), "{:?}", counted.keys());
+    for (function, measured) in measured {
+        // Durations have more digits or fewer.
+        let is_near = |measured: usize, counted: usize| measured.abs_diff(counted) <= counted / 10;
+        let counted = counted[function];
+        assert!(
+            is_near(measured.always, counted.always) && is_near(measured.info, counted.info),
+            "{function}: {measured:?} instead of {counted:?}"
+        );
+    }
+}

@@ -1,0 +1,410 @@
+//! What `make cost` computes with. It guesses neither what operations cost nor how large rows are: both are measured here, and
+//! `infra/costs/units.json`, which the calculator reads, has to say the same.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use aws_sdk_dynamodb::Client;
+use linklet_domain::{
+    CheckInterval, CheckOutcome, CheckResult, Event, EventDetail, EventId, Phase, PlannedRound, Role, Shard, TargetId,
+    TargetStatus, Timestamp, UrlCreated, UserId, WorkspaceId,
+};
+use linklet_dynamodb::{
+    ClicksTable, LinksTable, NotificationsTable, RoundRecord, StatsTable, ThrottleTable, WatchTable,
+};
+use linklet_lambda::{
+    batch::{Consumer, DeadLetterQueue},
+    http::ShortUrls,
+    publisher::Publisher,
+};
+use linklet_list::List;
+use linklet_notify::{Notify, Topic};
+use linklet_redirect::HotLinks;
+use linklet_shorten::Shorten;
+use linklet_stats::Stats;
+use linklet_test_support::{
+    CapacityMeter, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, RequestBuilder, TargetBuilder, Template,
+    TestDynamoDb, authenticator, event_batch, item_bytes, queue_batch, token_for,
+};
+use linklet_watch_dispatch::Dispatch;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    fixture,
+    pipeline::cost::{Bench, DAY, HOUR, START, click, click_at, ordinary_click},
+};
+
+/// What an operation costs, in DynamoDB's request units.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+struct Units {
+    reads: f64,
+    writes: f64,
+}
+
+/// What is stored: how many rows, copies in indexes included, how many bytes they have together, and for how many days they
+/// stay, if not for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+struct Rows {
+    rows: usize,
+    bytes: usize,
+    days: Option<i64>,
+}
+
+/// What the calculator reads.
+#[derive(Debug, Deserialize)]
+struct Counted {
+    operations: BTreeMap<String, Units>,
+    rows: BTreeMap<String, Rows>,
+    template: Value,
+}
+
+impl Counted {
+    fn load() -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../infra/costs/units.json");
+        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+    }
+}
+
+/// A table's client whose calls are measured.
+struct Metered {
+    client: Client,
+    meter: CapacityMeter,
+}
+
+impl Metered {
+    fn of(db: &TestDynamoDb) -> Self {
+        let meter = CapacityMeter::default();
+        Self { client: db.client_with(meter.clone()), meter }
+    }
+
+    /// What the calls since the last question have cost.
+    fn spent(&self) -> Units {
+        let units = Units { reads: self.meter.read_units(), writes: self.meter.write_units() };
+        self.meter.reset();
+        units
+    }
+}
+
+/// The items of a table whose partition begins so, as they are stored.
+fn rows(db: &TestDynamoDb, table: &str, partition: &str) -> Vec<Value> {
+    let mut items = db.scan(table);
+    items.retain(|item| item["pk"]["S"].as_str().unwrap().starts_with(partition));
+    items
+}
+
+/// Items that were stored at this time.
+fn stored_at<'i>(at: Timestamp, items: impl IntoIterator<Item = &'i Value>) -> Rows {
+    items.into_iter().fold(Rows { rows: 0, bytes: 0, days: None }, |sum, item| Rows {
+        rows: sum.rows + 1,
+        bytes: sum.bytes + item_bytes(item),
+        days: days_left(item, at),
+    })
+}
+
+/// Until DynamoDB deletes it.
+fn days_left(item: &Value, from: Timestamp) -> Option<i64> {
+    const DAY: i64 = 86_400;
+    let ttl: i64 = item.pointer("/ttl/N")?.as_str()?.parse().unwrap();
+    Some((ttl - from.unix_seconds() + DAY / 2) / DAY)
+}
+
+/// A row's copy in an index that has the keys and these attributes.
+fn indexed(item: &Value, attributes: &[&str]) -> Value {
+    let mut copy = item.clone();
+    copy.as_object_mut().unwrap().retain(|name, _| {
+        ["pk", "sk", "by_workspace_pk", "by_workspace_sk"].contains(&name.as_str())
+            || attributes.contains(&name.as_str())
+    });
+    copy
+}
+
+// ----------------------------------------------------------------------------------------------------- What is measured
+
+#[derive(Debug, Default)]
+struct Measured {
+    operations: BTreeMap<String, Units>,
+    rows: BTreeMap<String, Rows>,
+}
+
+impl Measured {
+    async fn all() -> Self {
+        let mut measured = Self::default();
+        measured.follow().await;
+        measured.create_and_list().await;
+        measured.count_lone_clicks_and_read().await;
+        measured.count_a_full_batch().await;
+        measured.notify().await;
+        measured.watch().await;
+        measured
+    }
+
+    fn operation(&mut self, name: &str, units: Units) {
+        self.operations.insert(name.to_owned(), units);
+    }
+
+    fn stored(&mut self, name: &str, rows: Rows) {
+        self.rows.insert(name.to_owned(), rows);
+    }
+
+    async fn follow(&mut self) {
+        let db = TestDynamoDb::start();
+        db.store(&LinkBuilder::new("launch7").build()).await;
+        let metered = Metered::of(&db);
+        let redirect = fixture::redirect_with(
+            LinksTable::new(metered.client.clone(), "LinksTable"),
+            ClicksTable::new(metered.client.clone(), "ClicksTable"),
+            ThrottleTable::new(metered.client.clone(), "ThrottleTable"),
+        );
+        let at = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
+        let follow = async || {
+            let request = RequestBuilder::new("GET", "/launch7").at(at).header("user-agent", ClickBuilder::BROWSER);
+            let request = request.header("referer", "https://news.example/2026/03/launch");
+            assert_eq!(request.send_to(&redirect).await.status, 301);
+            metered.spent()
+        };
+
+        self.operation("redirect", follow().await);
+        for _ in 1..HotLinks::HOT {
+            follow().await;
+        }
+        self.operation("redirect_held", follow().await);
+        self.stored("click", stored_at(at, db.scan("ClicksTable").first()));
+    }
+
+    async fn create_and_list(&mut self) {
+        const PAGE: usize = 20;
+        let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+        let metered = Metered::of(&db);
+        let links = LinksTable::new(metered.client.clone(), "LinksTable");
+        let calls = fixture::throttle(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 1_000);
+        let shorten = Shorten::new(links.clone(), authenticator(), ShortUrls::new(None), calls);
+        let token = token_for(&workspace, Role::Member);
+
+        for number in 0..PAGE {
+            let link =
+                json!({"url": format!("https://example.com/sale/{number}"), "title": "Summer 42", "tags": ["news"]});
+            let request = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&link);
+            assert_eq!(request.send_to(&shorten).await.status, 201);
+            let spent = metered.spent();
+            if number == 0 {
+                self.operation("shorten", spent);
+                // The index has a whole copy of the link.
+                let (links, urls) = (rows(&db, "LinksTable", "LINK#"), rows(&db, "LinksTable", "URL#"));
+                let stored = links.iter().chain(&links).chain(&urls);
+                self.stored("link", stored_at(Timestamp::now(), stored));
+            }
+        }
+        let stats = StatsTable::new(metered.client.clone(), "StatsTable");
+        let list = List { links, stats, ..fixture::list(&db) };
+        let request = RequestBuilder::new("GET", &format!("/api/urls?limit={PAGE}")).token(&token);
+        assert_eq!(request.send_to(&list).await.json()["urls"].as_array().map(Vec::len), Some(PAGE));
+        self.operation("list_page", metered.spent());
+    }
+
+    async fn count_lone_clicks_and_read(&mut self) {
+        let bench = Bench::new().with_a_history().await;
+        bench.units(&[ordinary_click(30 * DAY, 0)]).await;
+        let (reads, writes) = bench.units(&[ordinary_click(30 * DAY + 13 * HOUR, 1)]).await;
+        self.operation("count_lone_click", Units { reads, writes });
+        let now = Timestamp::now();
+        self.stored("ids_of_lone_click", stored_at(now, rows(&bench.db, "StatsTable", "SEEN#").first()));
+        let numbers = rows(&bench.db, "StatsTable", "STATS#");
+        let row = |key: &str| numbers.iter().find(|item| item["sk"]["S"] == key);
+        let total = row("TOTAL").unwrap();
+        self.stored("total", stored_at(now, [total, &indexed(total, &["total_clicks"])]));
+        self.stored("day", stored_at(now, row("DAY#2026-03-15")));
+
+        bench.db.store(&LinkBuilder::new("launch").build()).await;
+        let metered = Metered::of(&bench.db);
+        let stats = Stats {
+            authenticator: authenticator(),
+            stats: StatsTable::new(metered.client.clone(), "StatsTable"),
+            clicks: ClicksTable::new(metered.client.clone(), "ClicksTable"),
+            links: LinksTable::new(metered.client.clone(), "LinksTable"),
+        };
+        let now = i64::try_from((START + 31 * DAY) / 1_000).unwrap();
+        let request = RequestBuilder::new("GET", "/api/stats/launch").at(Timestamp::from_unix_seconds(now).unwrap());
+        assert_eq!(request.send_to(&stats).await.json()["total_clicks"], 302);
+        self.operation("summary", metered.spent());
+    }
+
+    /// On a link with 100 clicks a second, each by somebody else, some of which have been counted already.
+    async fn count_a_full_batch(&mut self) {
+        const BATCH: u64 = 500;
+        let batch = |number: u64| -> Vec<Event> {
+            let clicks = number * BATCH..(number + 1) * BATCH;
+            clicks.map(|click_number| click_at(10 * click_number, viral_click(click_number))).collect()
+        };
+        let bench = Bench::new();
+        for number in 0..10 {
+            bench.units(&batch(number)).await;
+        }
+        let now = Timestamp::now();
+        let before = stored_at(now, &rows(&bench.db, "StatsTable", "SEEN#"));
+
+        let (reads, writes) = bench.units(&batch(10)).await;
+
+        self.operation("count_full_batch", Units { reads, writes });
+        let after = stored_at(now, &rows(&bench.db, "StatsTable", "SEEN#"));
+        let ids = Rows { rows: after.rows - before.rows, bytes: after.bytes - before.bytes, ..after };
+        self.stored("ids_of_full_batch", ids);
+    }
+
+    async fn notify(&mut self) {
+        let (db, queues, outside) = (TestDynamoDb::start(), FakeQueues::start(), FakeNotifiers::start());
+        let metered = Metered::of(&db);
+        let notify = Notify {
+            notifications: NotificationsTable::new(metered.client.clone(), "NotificationsTable"),
+            topic: Topic::new(outside.sns(), "arn:aws:sns:eu-central-1:123456789012:notifications"),
+            mailer: None,
+            dead_letters: DeadLetterQueue::new(queues.client(), queues.url("dlq")),
+            max_receives: 5,
+        };
+
+        assert!(notify.consume(event_batch(&[created()])).await.batch_item_failures.is_empty());
+
+        self.operation("notify", metered.spent());
+        let stored = rows(&db, "NotificationsTable", "USER#");
+        self.stored("notification", stored_at(Timestamp::now(), &stored));
+    }
+
+    async fn watch(&mut self) {
+        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+        let metered = Metered::of(&db);
+        let table = WatchTable::new(metered.client.clone(), "WatchTable");
+        let dispatch = Dispatch {
+            targets: table.clone(),
+            checks: Publisher::new(queues.client(), queues.url("checks")),
+            dead_letters: DeadLetterQueue::new(queues.client(), queues.url("rounds-dlq")),
+            max_concurrency: 8,
+        };
+        let round = PlannedRound {
+            phase: Phase::new(0).unwrap(),
+            slot: Timestamp::now(),
+            interval: CheckInterval::from_seconds(60).unwrap(),
+        };
+        let round = serde_json::to_string(&round).unwrap();
+        assert!(dispatch.consume(queue_batch(&[round])).await.batch_item_failures.is_empty());
+        self.operation("round_without_targets", metered.spent());
+
+        let (shard, of_shard) = store_hundred_targets(&db).await;
+        assert_eq!(table.due(shard, &TargetId::numbered(0), of_shard.len()).await.unwrap().len(), 100);
+        self.operation("hundred_due_targets", metered.spent());
+
+        let slot = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
+        let result = CheckResult { checked_at: slot, outcome: CheckOutcome::Answered(200), latency_ms: 250 };
+        let record = RoundRecord { target: &of_shard[0], slot, known_status: TargetStatus::Up, result: &result };
+        table.record(record).await.unwrap();
+        self.operation("check", metered.spent());
+        self.stored("result", stored_at(slot, &rows(&db, "WatchTable", "RESULT#")));
+    }
+}
+
+fn viral_click(number: u64) -> ClickBuilder {
+    const AGENTS: [&str; 2] = [ClickBuilder::BROWSER, "Mozilla/5.0 (compatible; Googlebot/2.1)"];
+    const REFERERS: [&str; 3] = ["https://news.example/", "https://blog.example/", "https://search.example/"];
+    let pick = |from: &[&'static str]| from[usize::try_from(number).unwrap() % from.len()];
+    click().by(&format!("visitor {number}")).with(pick(&AGENTS)).from(pick(&REFERERS))
+}
+
+fn created() -> Event {
+    Event {
+        event_id: EventId::generate(),
+        occurred_at: Timestamp::now(),
+        correlation_id: fixture::correlation(),
+        detail: EventDetail::UrlCreated(UrlCreated {
+            short_code: "launch7".parse().unwrap(),
+            original_url: "https://example.com/sale/7".parse().unwrap(),
+            workspace_id: WorkspaceId::generate(),
+            user_id: UserId::generate(),
+            user_email: "ada@example.com".parse().unwrap(),
+            expires_at: None,
+            watch: false,
+        }),
+    }
+}
+
+/// All in one shard, which the ids decide.
+async fn store_hundred_targets(db: &TestDynamoDb) -> (Shard, Vec<TargetId>) {
+    let (shard, workspace) = (Shard::all().next().unwrap(), WorkspaceId::generate());
+    let mut stored = Vec::new();
+    for number in 0.. {
+        let url = format!("https://www.example.com/products/{number:06}/availability");
+        let target = TargetBuilder::new(&url).in_workspace(&workspace).build();
+        if target.id.shard() == shard {
+            stored.push(db.store_target(&target).await.id);
+        }
+        if stored.len() == 100 {
+            break;
+        }
+    }
+    (shard, stored)
+}
+
+// ------------------------------------------------------------------------------------------------------------ The tests
+
+#[tokio::test]
+async fn every_operation_and_row_costs_what_the_calculator_reads() {
+    let (counted, measured) = (Counted::load(), Measured::all().await);
+
+    println!("{measured:#?}");
+    assert_eq!(measured.operations, counted.operations);
+    assert_eq!(measured.rows.keys().collect::<Vec<_>>(), counted.rows.keys().collect::<Vec<_>>());
+    for (name, measured) in measured.rows {
+        let counted = counted.rows[&name];
+        assert_eq!((measured.rows, measured.days), (counted.rows, counted.days), "{name}");
+        // Some names and times have more digits than others.
+        let tolerance = counted.bytes / 50;
+        assert!(measured.bytes.abs_diff(counted.bytes) <= tolerance, "{name}: {measured:?} instead of {counted:?}");
+    }
+}
+
+/// How many queues Lambda asks for messages all the time.
+fn polled_queues(template: &Template, is_fifo: bool) -> usize {
+    let sources = template.of_type("AWS::Lambda::EventSourceMapping");
+    let queues = sources.filter_map(|(_, source)| source["EventSourceArn"].as_str()?.strip_suffix("Queue.Arn"));
+    queues.filter(|queue| template.properties(&format!("{queue}Queue")).get("FifoQueue").is_some() == is_fifo).count()
+}
+
+fn alarm_metrics(template: &Template) -> usize {
+    let metrics = |alarm: &Value| match alarm["Metrics"].as_array() {
+        Some(queries) => queries.iter().filter(|query| query.get("MetricStat").is_some()).count(),
+        None => 1,
+    };
+    template.of_type("AWS::CloudWatch::Alarm").map(|(_, alarm)| metrics(alarm)).sum()
+}
+
+#[test]
+fn the_calculator_knows_what_the_template_deploys() {
+    let template = Template::load();
+    let default = |parameter: &str| template.parameters()[parameter]["Default"].clone();
+    let folder = |function: &Value| {
+        let path = function["CodeUri"].as_str().unwrap().trim_end_matches('/').to_owned();
+        path.rsplit('/').next().unwrap().to_owned()
+    };
+    let memory: BTreeMap<_, _> =
+        template.functions().values().map(|function| (folder(function), function["MemorySize"].clone())).collect();
+    let (clicks, analytics) = (template.properties("ClicksStream"), template.properties("AnalyticsSource"));
+    assert_eq!(clicks["MaximumBatchingWindowInSeconds"], "ClicksBatchWindowSeconds");
+    assert_eq!(analytics["MaximumBatchingWindowInSeconds"], "AnalyticsBatchWindowSeconds");
+
+    let deployed = json!({
+        "memory_mb": memory,
+        "alarm_metrics": alarm_metrics(&template),
+        "dashboards": template.of_type("AWS::CloudWatch::Dashboard").count(),
+        "secrets": template.of_type("AWS::SecretsManager::Secret").count(),
+        "polled_standard_queues": polled_queues(&template, false),
+        "polled_fifo_queues": polled_queues(&template, true),
+        "relay_batch": clicks["BatchSize"],
+        "relay_window_seconds": default("ClicksBatchWindowSeconds"),
+        "analytics_batch": analytics["BatchSize"],
+        "analytics_window_seconds": default("AnalyticsBatchWindowSeconds"),
+        "check_interval_seconds": default("CheckIntervalSeconds"),
+        "max_concurrency": default("MaxConcurrency"),
+        "log_retention_days": default("LogRetentionDays"),
+        "log_level": default("LogLevel"),
+        "tracing": default("Tracing"),
+    });
+
+    assert_eq!(deployed, Counted::load().template);
+}
