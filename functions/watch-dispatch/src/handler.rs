@@ -3,11 +3,11 @@
 //! A message whose check can't begin before the next one of its target would be paid for and left out. So a round sends no more
 //! than there is room for, and takes the targets from a random place on: who is left out this time comes another time.
 
-use std::time::Instant;
+use std::{collections::VecDeque, time::Instant};
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
-use linklet_domain::{CheckInterval, PlannedCheck, PlannedRound, Shard, TargetId, Timestamp};
-use linklet_dynamodb::{DueTarget, RepositoryError, WatchTable};
+use linklet_domain::{CheckInterval, Phase, PlannedCheck, PlannedRound, Shard, TargetId, Timestamp};
+use linklet_dynamodb::{DueTarget, RepositoryError, Stretch, UnreadableTarget, WatchTable};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
     metrics::{self, Metric},
@@ -52,7 +52,7 @@ pub enum DispatchError {
 #[derive(Debug, Default)]
 struct Sent {
     checks: usize,
-    /// Whether there were more targets than room.
+    /// Whether it left targets out.
     cut: bool,
 }
 
@@ -95,20 +95,32 @@ impl Dispatch {
     }
 
     async fn send(&self, round: PlannedRound) -> Result<Sent, DispatchError> {
-        let start = Start::random()?;
+        let mut ahead = Start::random()?.stretches(round.phase);
         let mut room = self.room(round.interval).await?;
         let mut sent = Sent::default();
-        for shard in start.order(round.phase.shards().collect()) {
+        while let Some(stretch) = ahead.pop_front() {
             // One more than there is room for tells whether anybody is left out.
-            let mut due = self.targets.due(shard, &start.place(), room + 1).await?;
-            sent.cut |= due.len() > room;
-            due.truncate(room);
-            room -= due.len();
-            let messages = due.into_iter().map(|target| message(round, target)).collect::<Result<Vec<_>, _>>()?;
+            let mut page = self.targets.due(&stretch, room + 1).await?;
+            if !page.unreadable.is_empty() {
+                report(&page.unreadable);
+                sent.cut = true;
+            }
+            let is_full = page.targets.len() > room;
+            page.targets.truncate(room);
+            room -= page.targets.len();
+            let messages =
+                page.targets.into_iter().map(|target| message(round, target)).collect::<Result<Vec<_>, _>>()?;
             let refused = self.checks.send_all(&messages).await;
             // The same as without room: to repeat the round would bring these back after it is over.
             metrics::add(Metric::ChecksSkipped, refused);
             sent.checks += messages.len() - refused;
+            if is_full {
+                sent.cut = true;
+                break;
+            }
+            if let Some(rest) = page.rest {
+                ahead.push_front(rest);
+            }
         }
         Ok(sent)
     }
@@ -133,6 +145,14 @@ fn message(round: PlannedRound, target: DueTarget) -> Result<Message, serde_json
     Ok(Message::new(&check)?.in_group(check.host.group(), check.deduplication_id()))
 }
 
+/// One line for all of them: if a version of Linklet can't read one row, it may well not be able to read any.
+fn report(unreadable: &[UnreadableTarget]) {
+    if let [first, ..] = unreadable {
+        let (target_id, targets, error) = (&first.id, unreadable.len(), chain(&first.error));
+        tracing::error!(target_id, targets, error, "targets can't be read and are not checked");
+    }
+}
+
 /// Where a walk through the targets of a phase starts.
 struct Start(u128);
 
@@ -143,15 +163,12 @@ impl Start {
         Ok(Self(u128::from_be_bytes(bytes)))
     }
 
-    /// With which shard; all others follow.
-    fn order(&self, mut shards: Vec<Shard>) -> Vec<Shard> {
+    /// All targets of a phase, from one of its shards on, and in each shard from one of its targets on.
+    fn stretches(&self, phase: Phase) -> VecDeque<Stretch> {
+        let mut shards: Vec<Shard> = phase.shards().collect();
         let first = self.0 % shards.len().max(1) as u128;
         shards.rotate_left(usize::try_from(first).unwrap_or_default());
-        shards
-    }
-
-    /// With which target in each shard.
-    fn place(&self) -> TargetId {
-        TargetId::numbered(self.0)
+        let place = TargetId::numbered(self.0);
+        shards.into_iter().flat_map(|shard| Stretch::around(shard, &place)).collect()
     }
 }

@@ -53,7 +53,8 @@ pub enum Metric {
     ChecksSkipped,
     /// Checks whose result could not be stored.
     ChecksLost,
-    /// Rounds that left targets out: there was no room for more checks, or the round itself came too late.
+    /// Rounds that left targets out: there was no room for more checks, targets could not be read, or the round itself came too
+    /// late.
     RoundsCut,
 }
 

@@ -6,7 +6,7 @@ use linklet_domain::{
     CheckError, CheckInterval, CheckOutcome, CheckResult, Phase, PlannedCheck, PlannedRound, Target, TargetStatus,
     Timestamp, WorkspaceId,
 };
-use linklet_dynamodb::{DueTarget, WatchTable};
+use linklet_dynamodb::{DueTarget, Stretch, WatchTable};
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     metrics::{self, Measured, Metric},
@@ -21,7 +21,7 @@ use linklet_watch_dispatch::Dispatch;
 use linklet_watch_tick::{Tick, TickError};
 use serde_json::Value;
 
-use crate::fixture::{correlation, relay};
+use crate::fixture::{correlation, damage, relay};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -67,6 +67,11 @@ fn round_now(phase: Phase) -> PlannedRound {
 
 fn text(content: &impl serde::Serialize) -> String {
     serde_json::to_string(content).unwrap()
+}
+
+/// The checks that are in their queue.
+fn checks(queues: &FakeQueues) -> Vec<PlannedCheck> {
+    queues.bodies("checks").iter().map(|body| serde_json::from_str(body).unwrap()).collect()
 }
 
 /// Begins a round, and returns how many messages have to come again, and what was measured.
@@ -286,6 +291,21 @@ async fn a_round_comes_again_while_its_targets_or_its_room_are_unknown() {
 }
 
 #[tokio::test]
+async fn a_target_that_cannot_be_read_is_left_out_and_its_neighbours_are_checked() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let phase = Phase::new(1).unwrap();
+    let targets = register_in_phase(&db, phase, 20).await;
+    damage(&db, &targets[7].id).await;
+
+    let (failed, measured) = begin(&dispatch(&db, &queues, 8), round_now(phase)).await;
+
+    let sent: BTreeSet<_> = checks(&queues).into_iter().map(|check| check.target_id).collect();
+    let readable = targets.iter().filter(|target| target.id != targets[7].id);
+    assert_eq!(sent, readable.map(|target| target.id.clone()).collect());
+    assert_eq!((failed, measured.get(Metric::RoundsCut)), (0, 1.0));
+}
+
+#[tokio::test]
 async fn a_message_that_is_no_round_is_parked_and_its_neighbour_begins() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let phase = register(&db, "https://example.com/").await.id.shard().phase();
@@ -319,7 +339,8 @@ impl Watched {
 
     /// The message of a round that begins now, as dispatch would send it.
     async fn message(&self) -> PlannedCheck {
-        let due = self.db.watch().due(self.target.id.shard(), &self.target.id, 1).await.unwrap();
+        let [on, _] = Stretch::around(self.target.id.shard(), &self.target.id);
+        let due = self.db.watch().due(&on, 1).await.unwrap().targets;
         let [DueTarget { id, workspace, url, host, status }] = <[_; 1]>::try_from(due).unwrap();
         let slot = Timestamp::now();
         PlannedCheck { target_id: id, workspace_id: workspace, url, host, status, slot, interval: interval(60) }

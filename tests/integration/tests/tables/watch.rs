@@ -12,13 +12,13 @@ use linklet_domain::{
     Shard, ShortCode, Target, TargetId, TargetStatus, Timestamp, WorkspaceId,
 };
 use linklet_dynamodb::{
-    DeleteTargetOutcome, RepositoryError, RoundOutcome, RoundRecord, WatchTable,
+    DeleteTargetOutcome, DueTarget, RepositoryError, RoundOutcome, RoundRecord, Stretch, WatchTable,
     stream::{Change, change_of},
 };
 use linklet_test_support::{CapacityMeter, Fault, Faults, TargetBuilder, TestDynamoDb};
 use proptest::prelude::*;
 
-use crate::fixture::correlation;
+use crate::fixture::{correlation, damage};
 
 const GOOD: CheckOutcome = CheckOutcome::Answered(200);
 const FAILED: CheckOutcome = CheckOutcome::Answered(503);
@@ -353,6 +353,21 @@ async fn a_target_with_the_longest_url_and_host_fits_every_key() {
 
 // ------------------------------------------------------------------------------------------------------------- Dispatch
 
+/// A shard's targets in the order in which a walk from a place comes by, so many in a page.
+async fn all_due(db: &TestDynamoDb, shard: Shard, from: &TargetId, limit: usize) -> Vec<DueTarget> {
+    let mut found = Vec::new();
+    for stretch in Stretch::around(shard, from) {
+        let mut next = Some(stretch);
+        while let Some(stretch) = next {
+            let page = db.watch().due(&stretch, limit).await.unwrap();
+            assert!(page.targets.len() <= limit && page.unreadable.is_empty());
+            found.extend(page.targets);
+            next = page.rest;
+        }
+    }
+    found
+}
+
 #[tokio::test]
 async fn a_walk_through_the_shards_finds_each_target_once_wherever_it_starts() {
     let db = TestDynamoDb::start();
@@ -366,7 +381,7 @@ async fn a_walk_through_the_shards_finds_each_target_once_wherever_it_starts() {
     for start in [0, u128::MAX / 3, u128::MAX] {
         let mut found = BTreeMap::new();
         for shard in Phase::all().flat_map(Phase::shards) {
-            for due in db.watch().due(shard, &TargetId::numbered(start), 1_000).await.unwrap() {
+            for due in all_due(&db, shard, &TargetId::numbered(start), 7).await {
                 assert_eq!(due.id.shard(), shard);
                 assert!(found.insert(due.id.clone(), due).is_none(), "a target was found twice");
             }
@@ -380,31 +395,42 @@ async fn a_walk_through_the_shards_finds_each_target_once_wherever_it_starts() {
     }
 }
 
-#[tokio::test]
-async fn a_limited_walk_starts_where_it_is_told_and_goes_round() {
-    let db = TestDynamoDb::start();
-    let mut ids = Vec::new();
+/// So many targets of one shard, in the order of their ids.
+async fn register_in_one_shard(db: &TestDynamoDb, count: usize) -> (Shard, Vec<TargetId>) {
     let shard = Shard::all().next().unwrap();
-    for number in 0.. {
-        let wanted = target(&format!("https://{number}.example/a"));
-        if wanted.id.shard() == shard {
-            db.watch().register(&wanted, None, &correlation()).await.unwrap();
-            ids.push(wanted.id);
-        }
-        if ids.len() == 5 {
-            break;
-        }
+    let workspace = WorkspaceId::generate();
+    let of_shard = (0..).map(|number| target_at(&workspace, &format!("https://{number}.example/a"), noon()));
+    let mut ids = Vec::new();
+    for wanted in of_shard.filter(|target| target.id.shard() == shard).take(count) {
+        db.watch().register(&wanted, None, &correlation()).await.unwrap();
+        ids.push(wanted.id);
     }
     ids.sort();
-    let due = async |from: &TargetId, limit| {
-        let found = db.watch().due(shard, from, limit).await.unwrap();
-        found.into_iter().map(|due| due.id).collect::<Vec<_>>()
-    };
+    (shard, ids)
+}
 
-    assert_eq!(due(&ids[3], 4).await, [&ids[3..], &ids[..2]].concat());
-    assert_eq!(due(&ids[3], 2).await, ids[3..]);
-    assert_eq!(due(&ids[0], 99).await, ids);
-    assert!(due(&ids[0], 0).await.is_empty());
+#[tokio::test]
+async fn a_walk_starts_where_it_is_told_and_goes_round() {
+    let db = TestDynamoDb::start();
+    let (shard, ids) = register_in_one_shard(&db, 5).await;
+
+    for limit in [1, 2, 99] {
+        let due: Vec<_> = all_due(&db, shard, &ids[3], limit).await.into_iter().map(|due| due.id).collect();
+        assert_eq!(due, [&ids[3..], &ids[..3]].concat(), "{limit} in a page");
+    }
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_is_reported_and_its_neighbours_are_due() {
+    let db = TestDynamoDb::start();
+    let (shard, ids) = register_in_one_shard(&db, 3).await;
+    damage(&db, &ids[1]).await;
+
+    let [on, _] = Stretch::around(shard, &ids[0]);
+    let page = db.watch().due(&on, 99).await.unwrap();
+
+    assert_eq!(page.targets.into_iter().map(|due| due.id).collect::<Vec<_>>(), [ids[0].clone(), ids[2].clone()]);
+    assert_eq!(page.unreadable.into_iter().map(|row| row.id).collect::<Vec<_>>(), [ids[1].as_str()]);
 }
 
 // --------------------------------------------------------------------------------------------------------------- Rounds
