@@ -1,13 +1,17 @@
 //! Begins rounds: reads the targets whose turn it is, and sends a message for each.
 //!
 //! A message whose check can't begin before the next one of its target would be paid for and left out. So a round sends no more
-//! than there is room for, and takes the targets from a random place on: who is left out this time comes another time.
+//! than there is room for, and of one host no more than are checked one after another; `allowance` knows how many that is. It
+//! takes the targets from a random place on: who is left out this time comes another time.
 
-use std::{collections::VecDeque, time::Instant};
+mod allowance;
+mod walk;
+
+use std::time::Instant;
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
-use linklet_domain::{CheckInterval, Phase, PlannedCheck, PlannedRound, Shard, TargetId, Timestamp};
-use linklet_dynamodb::{DueTarget, RepositoryError, Stretch, UnreadableTarget, WatchTable};
+use linklet_domain::{PlannedCheck, PlannedRound, Timestamp};
+use linklet_dynamodb::{DueTarget, RepositoryError, UnreadableTarget, WatchTable};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
     metrics::{self, Metric},
@@ -15,9 +19,10 @@ use linklet_lambda::{
     telemetry::chain,
 };
 
-/// How many checks one worker does in a second: an answer takes a quarter of a second, we assume. Where it takes longer, some
-/// checks are sent that are left out later.
-const CHECKS_PER_SECOND: usize = 4;
+use self::{
+    allowance::Allowance,
+    walk::{LeftOut, Start, Walk},
+};
 
 /// Begins rounds.
 pub struct Dispatch {
@@ -29,6 +34,8 @@ pub struct Dispatch {
     pub dead_letters: DeadLetterQueue,
     /// How many checks run at once.
     pub max_concurrency: u16,
+    /// How many targets a round reads at most beyond those that it has room for, to get past hosts that have their share.
+    pub detour: usize,
 }
 
 /// Why a round did not begin.
@@ -45,15 +52,14 @@ pub enum DispatchError {
     Message(#[from] serde_json::Error),
     /// The operating system has no random numbers.
     #[error("there is no random place to start from")]
-    Random(#[source] getrandom::Error),
+    Random(#[from] getrandom::Error),
 }
 
 /// What came of a round.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Sent {
     checks: usize,
-    /// Whether it left targets out.
-    cut: bool,
+    left_out: LeftOut,
 }
 
 impl Consumer<SqsEvent, SqsBatchResponse> for Dispatch {
@@ -73,6 +79,9 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Dispatch {
 }
 
 impl Dispatch {
+    /// So far a round goes to get past hosts that have their share: 1.5 MB more, which is 190 read units.
+    pub const DETOUR: usize = 2_000;
+
     /// Says whether the message is done with.
     async fn hold(&self, round: PlannedRound) -> bool {
         let (phase, slot) = (round.phase.number(), round.slot.to_string());
@@ -82,9 +91,10 @@ impl Dispatch {
             return true;
         }
         match self.send(round).await {
-            Ok(sent) => {
-                metrics::add(Metric::RoundsCut, sent.cut.into());
-                tracing::info!(phase, slot, checks = sent.checks, cut = sent.cut, "round begun");
+            Ok(Sent { checks, left_out: LeftOut { held_back, others: cut } }) => {
+                metrics::add(Metric::RoundsCut, cut.into());
+                metrics::add(Metric::ChecksHeldBack, held_back);
+                tracing::info!(phase, slot, checks, held_back, cut, "round begun");
                 true
             }
             Err(error) => {
@@ -95,40 +105,20 @@ impl Dispatch {
     }
 
     async fn send(&self, round: PlannedRound) -> Result<Sent, DispatchError> {
-        let mut ahead = Start::random()?.stretches(round.phase);
-        let mut room = self.room(round.interval).await?;
-        let mut sent = Sent::default();
-        while let Some(stretch) = ahead.pop_front() {
-            // One more than there is room for tells whether anybody is left out.
-            let mut page = self.targets.due(&stretch, room + 1).await?;
-            if !page.unreadable.is_empty() {
-                report(&page.unreadable);
-                sent.cut = true;
-            }
-            let is_full = page.targets.len() > room;
-            page.targets.truncate(room);
-            room -= page.targets.len();
-            let messages =
-                page.targets.into_iter().map(|target| message(round, target)).collect::<Result<Vec<_>, _>>()?;
+        let allowance = Allowance::new(self.max_concurrency, round.interval, self.checks.count().await?);
+        let mut walk = Walk::new(round.phase, &Start::random()?, allowance, self.detour);
+        let mut checks = 0;
+        while let Some((stretch, limit)) = walk.next() {
+            let page = self.targets.due(&stretch, limit).await?;
+            report(&page.unreadable);
+            let targets = walk.pass(page).into_iter();
+            let messages = targets.map(|target| message(round, target)).collect::<Result<Vec<_>, _>>()?;
             let refused = self.checks.send_all(&messages).await;
             // The same as without room: to repeat the round would bring these back after it is over.
             metrics::add(Metric::ChecksSkipped, refused);
-            sent.checks += messages.len() - refused;
-            if is_full {
-                sent.cut = true;
-                break;
-            }
-            if let Some(rest) = page.rest {
-                ahead.push_front(rest);
-            }
+            checks += messages.len() - refused;
         }
-        Ok(sent)
-    }
-
-    /// How many messages more can become checks before the round is over.
-    async fn room(&self, interval: CheckInterval) -> Result<usize, DispatchError> {
-        let capacity = usize::from(self.max_concurrency) * usize::from(interval.seconds()) * CHECKS_PER_SECOND;
-        Ok(capacity.saturating_sub(self.checks.count().await?))
+        Ok(Sent { checks, left_out: walk.left_out() })
     }
 }
 
@@ -150,25 +140,5 @@ fn report(unreadable: &[UnreadableTarget]) {
     if let [first, ..] = unreadable {
         let (target_id, targets, error) = (&first.id, unreadable.len(), chain(&first.error));
         tracing::error!(target_id, targets, error, "targets can't be read and are not checked");
-    }
-}
-
-/// Where a walk through the targets of a phase starts.
-struct Start(u128);
-
-impl Start {
-    fn random() -> Result<Self, DispatchError> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(DispatchError::Random)?;
-        Ok(Self(u128::from_be_bytes(bytes)))
-    }
-
-    /// All targets of a phase, from one of its shards on, and in each shard from one of its targets on.
-    fn stretches(&self, phase: Phase) -> VecDeque<Stretch> {
-        let mut shards: Vec<Shard> = phase.shards().collect();
-        let first = self.0 % shards.len().max(1) as u128;
-        shards.rotate_left(usize::try_from(first).unwrap_or_default());
-        let place = TargetId::numbered(self.0);
-        shards.into_iter().flat_map(|shard| Stretch::around(shard, &place)).collect()
     }
 }

@@ -51,6 +51,8 @@ pub enum Metric {
     ChecksFailed,
     /// Checks that were left out because they could not begin before the next one of their target.
     ChecksSkipped,
+    /// Targets that a round left out because their host has as many checks as it can do one after another.
+    ChecksHeldBack,
     /// Checks whose result could not be stored.
     ChecksLost,
     /// Rounds that left targets out: there was no room for more checks, targets could not be read, or the round itself came too
@@ -60,7 +62,7 @@ pub enum Metric {
 
 impl Metric {
     /// All there are.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Requests,
         Self::Latency,
         Self::Errors,
@@ -80,6 +82,7 @@ impl Metric {
         Self::Checks,
         Self::ChecksFailed,
         Self::ChecksSkipped,
+        Self::ChecksHeldBack,
         Self::ChecksLost,
         Self::RoundsCut,
     ];
