@@ -7,7 +7,7 @@
 mod allowance;
 mod walk;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use linklet_domain::{PlannedCheck, PlannedRound, Timestamp};
@@ -18,6 +18,7 @@ use linklet_lambda::{
     publisher::{CountError, Message, Publisher},
     telemetry::chain,
 };
+use tokio::time::sleep;
 
 use self::{
     allowance::Allowance,
@@ -36,9 +37,11 @@ pub struct Dispatch {
     pub max_concurrency: u16,
     /// How many targets a round reads at most beyond those that it has room for, to get past hosts that have their share.
     pub detour: usize,
+    /// For how long it tries again what failed, while the round lasts.
+    pub patience: Duration,
 }
 
-/// Why a round did not begin.
+/// Why a round left out some of its targets, or all.
 #[derive(Debug, thiserror::Error)]
 pub enum DispatchError {
     /// It isn't known how much room there is.
@@ -56,7 +59,7 @@ pub enum DispatchError {
 }
 
 /// What came of a round.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Sent {
     checks: usize,
     left_out: LeftOut,
@@ -67,11 +70,9 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Dispatch {
         let started = Instant::now();
         let records = batch.records.len();
         let (rounds, unreadable) = batch::read::<PlannedRound>(batch);
-        let mut failed = self.dead_letters.park_all(unreadable).await;
+        let failed = self.dead_letters.park_all(unreadable).await;
         for received in rounds {
-            if !self.hold(received.event).await {
-                failed.push(received.message_id);
-            }
+            self.hold(received.event).await;
         }
         batch::log(records, failed.len(), started);
         batch::failures(failed)
@@ -82,43 +83,88 @@ impl Dispatch {
     /// So far a round goes to get past hosts that have their share: 1.5 MB more, which is 190 read units.
     pub const DETOUR: usize = 2_000;
 
-    /// Says whether the message is done with.
-    async fn hold(&self, round: PlannedRound) -> bool {
+    /// A call that hangs is given up after 2.4 seconds, so the last tries end before the function's 30 seconds do.
+    pub const PATIENCE: Duration = Duration::from_secs(10);
+
+    /// Whatever happens, the message is done with: when SQS shows one again that failed, its round is over.
+    async fn hold(&self, round: PlannedRound) {
         let (phase, slot) = (round.phase.number(), round.slot.to_string());
         if round.is_over(Timestamp::now()) {
             metrics::add(Metric::RoundsCut, 1);
             tracing::warn!(phase, slot, "a round came too late");
-            return true;
+            return;
         }
-        match self.send(round).await {
-            Ok(Sent { checks, left_out: LeftOut { held_back, others: cut } }) => {
-                metrics::add(Metric::RoundsCut, cut.into());
-                metrics::add(Metric::ChecksHeldBack, held_back);
-                tracing::info!(phase, slot, checks, held_back, cut, "round begun");
-                true
+        let mut sent = Sent::default();
+        if let Err(error) = self.send(round, &mut sent).await {
+            sent.left_out.others = true;
+            tracing::error!(phase, slot, error = chain(&error), "a round left targets out");
+        }
+        let Sent { checks, left_out: LeftOut { held_back, others: cut } } = sent;
+        metrics::add(Metric::RoundsCut, cut.into());
+        metrics::add(Metric::ChecksHeldBack, held_back);
+        tracing::info!(phase, slot, checks, held_back, cut, "round begun");
+    }
+
+    async fn send(&self, round: PlannedRound, sent: &mut Sent) -> Result<(), DispatchError> {
+        let patience = Patience::new(round, self.patience);
+        let allowance = Allowance::new(self.max_concurrency, round.interval, self.waiting(&patience).await?);
+        let mut walk = Walk::new(round.phase, &Start::random()?, allowance, self.detour);
+        loop {
+            while let Some((stretch, limit)) = walk.next() {
+                match self.targets.due(&stretch, limit).await {
+                    Ok(page) => {
+                        report(&page.unreadable);
+                        sent.checks += self.send_checks(round, walk.pass(page)).await?;
+                    }
+                    Err(error) => walk.put_off(stretch, error),
+                }
             }
-            Err(error) => {
-                tracing::error!(phase, slot, error = chain(&error), "a round did not begin");
-                false
+            sent.left_out = walk.left_out();
+            let Some(error) = walk.go_back() else { return Ok(()) };
+            if !patience.pause().await {
+                return Err(error.into());
             }
         }
     }
 
-    async fn send(&self, round: PlannedRound) -> Result<Sent, DispatchError> {
-        let allowance = Allowance::new(self.max_concurrency, round.interval, self.checks.count().await?);
-        let mut walk = Walk::new(round.phase, &Start::random()?, allowance, self.detour);
-        let mut checks = 0;
-        while let Some((stretch, limit)) = walk.next() {
-            let page = self.targets.due(&stretch, limit).await?;
-            report(&page.unreadable);
-            let targets = walk.pass(page).into_iter();
-            let messages = targets.map(|target| message(round, target)).collect::<Result<Vec<_>, _>>()?;
-            let refused = self.checks.send_all(&messages).await;
-            // The same as without room: to repeat the round would bring these back after it is over.
-            metrics::add(Metric::ChecksSkipped, refused);
-            checks += messages.len() - refused;
+    /// How many messages are in the queue of checks.
+    async fn waiting(&self, patience: &Patience) -> Result<usize, CountError> {
+        loop {
+            let counted = self.checks.count().await;
+            if counted.is_ok() || !patience.pause().await {
+                return counted;
+            }
         }
-        Ok(Sent { checks, left_out: walk.left_out() })
+    }
+
+    /// Returns how many checks are on their way.
+    async fn send_checks(&self, round: PlannedRound, targets: Vec<DueTarget>) -> Result<usize, DispatchError> {
+        let messages = targets.into_iter().map(|target| message(round, target)).collect::<Result<Vec<_>, _>>()?;
+        let refused = self.checks.send_all(&messages).await;
+        metrics::add(Metric::ChecksSkipped, refused);
+        Ok(messages.len() - refused)
+    }
+}
+
+/// Until when a round tries again what failed.
+struct Patience {
+    until: Timestamp,
+}
+
+impl Patience {
+    const PAUSE: Duration = Duration::from_millis(500);
+
+    fn new(round: PlannedRound, patience: Duration) -> Self {
+        Self { until: round.ends_at().min(Timestamp::now().plus(patience)) }
+    }
+
+    /// Waits for the next try, if there is one.
+    async fn pause(&self) -> bool {
+        let is_left = Timestamp::now().plus(Self::PAUSE) < self.until;
+        if is_left {
+            sleep(Self::PAUSE).await;
+        }
+        is_left
     }
 }
 

@@ -24,6 +24,7 @@ async fn run() -> Result<(), StartError> {
         dead_letters: DeadLetterQueue::new(sqs, dead_letters),
         max_concurrency,
         detour: Dispatch::DETOUR,
+        patience: Dispatch::PATIENCE,
     })
     .await
 }

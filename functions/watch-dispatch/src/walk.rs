@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use linklet_domain::{Phase, Shard, TargetId};
-use linklet_dynamodb::{DuePage, DueTarget, Stretch};
+use linklet_dynamodb::{DuePage, DueTarget, RepositoryError, Stretch};
 
 use crate::allowance::{Admission, Allowance};
 
@@ -13,6 +13,9 @@ const PAGE: usize = 100;
 /// A walk through the targets of a phase, until there is no room for more checks.
 pub(crate) struct Walk {
     ahead: VecDeque<Stretch>,
+    /// What could not be read, and the latest reason.
+    put_off: VecDeque<Stretch>,
+    failure: Option<RepositoryError>,
     allowance: Allowance,
     /// How many rows may still be read.
     rows: usize,
@@ -32,7 +35,8 @@ impl Walk {
     /// A walk that reads at most `detour` targets more than there is room for.
     pub(crate) fn new(phase: Phase, start: &Start, allowance: Allowance, detour: usize) -> Self {
         let rows = allowance.room() + detour;
-        Self { ahead: start.stretches(phase), allowance, rows, left_out: LeftOut::default() }
+        let (ahead, put_off) = (start.stretches(phase), VecDeque::new());
+        Self { ahead, put_off, failure: None, allowance, rows, left_out: LeftOut::default() }
     }
 
     /// What to read next, and how many rows of it at most.
@@ -66,10 +70,24 @@ impl Walk {
         admitted
     }
 
-    /// Leaves out all that is still ahead.
+    /// Leaves a stretch that could not be read for later, and goes on with the next.
+    pub(crate) fn put_off(&mut self, stretch: Stretch, failure: RepositoryError) {
+        self.put_off.push_back(stretch);
+        self.failure = Some(failure);
+    }
+
+    /// Goes back to what was put off, and says why it was; `None` if nothing was.
+    pub(crate) fn go_back(&mut self) -> Option<RepositoryError> {
+        self.ahead.append(&mut self.put_off);
+        self.failure.take()
+    }
+
+    /// Leaves out all that is still to be read.
     fn end(&mut self) {
         self.left_out.others = true;
         self.ahead.clear();
+        self.put_off.clear();
+        self.failure = None;
     }
 
     pub(crate) fn left_out(&self) -> LeftOut {

@@ -14,7 +14,7 @@ use linklet_lambda::{
     schedule::{Call, Job},
 };
 use linklet_test_support::{
-    BrokenDynamoDb, FakeQueues, Manner, Outage, Site, TargetBuilder, TestDynamoDb, queue_batch,
+    BrokenDynamoDb, FakeQueues, Fault, Faults, Manner, Outage, Site, TargetBuilder, TestDynamoDb, queue_batch,
 };
 use linklet_watch_check::{Checker, Fetcher, Reach};
 use linklet_watch_dispatch::Dispatch;
@@ -44,6 +44,7 @@ fn dispatch_from(targets: WatchTable, queues: &FakeQueues, max_concurrency: u16)
         dead_letters: DeadLetterQueue::new(queues.client(), queues.url("rounds-dlq")),
         max_concurrency,
         detour: Dispatch::DETOUR,
+        patience: Dispatch::PATIENCE,
     }
 }
 
@@ -360,15 +361,52 @@ async fn a_round_that_is_over_is_dropped_and_counted() {
     assert!(queues.messages("checks").is_empty());
 }
 
+/// A message that came again would find its round over.
 #[tokio::test]
-async fn a_round_comes_again_while_its_targets_or_its_room_are_unknown() {
+async fn a_round_whose_targets_or_room_stay_unknown_is_counted_and_its_message_is_done_with() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let round = round_now(Phase::new(0).unwrap());
+    let impatient = |targets| Dispatch { patience: Duration::ZERO, ..dispatch_from(targets, &queues, 8) };
 
-    let broken = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable");
-    assert_eq!(begin(&dispatch_from(broken, &queues, 8), round).await.0, 1);
+    let unreadable = begin(&impatient(WatchTable::new(TestDynamoDb::unreachable(), "WatchTable")), round).await;
     queues.fail(Outage::Everything);
-    assert_eq!(begin(&dispatch(&db, &queues, 8), round).await.0, 1);
+    let uncounted = begin(&impatient(db.watch()), round).await;
+
+    for (failed, measured) in [unreadable, uncounted] {
+        assert_eq!((failed, measured.get(Metric::RoundsCut)), (0, 1.0));
+    }
+}
+
+#[tokio::test]
+async fn what_fails_in_passing_is_tried_again_while_the_round_lasts() {
+    let (db, queues, faults) = (TestDynamoDb::start(), FakeQueues::start(), Faults::default());
+    let phase = Phase::new(0).unwrap();
+    register_in_phase(&db, phase, 12).await;
+    let dispatch = dispatch_from(WatchTable::new(db.client_with(faults.clone()), "WatchTable"), &queues, 8);
+    queues.fail(Outage::OneCall);
+    // A phase has ten stretches; what fails is read behind the others, and fails once more.
+    faults.plan_all([(0, Fault::Throttled), (4, Fault::NotSent), (10, Fault::Throttled)]);
+
+    let (failed, measured) = begin(&dispatch, round_now(phase)).await;
+
+    assert_eq!((checks(&queues).len(), failed, measured.get(Metric::RoundsCut)), (12, 0, 0.0));
+}
+
+#[tokio::test]
+async fn a_shard_that_cannot_be_read_keeps_no_other_from_being_checked() {
+    let (db, queues, faults) = (TestDynamoDb::start(), FakeQueues::start(), Faults::default());
+    let phase = Phase::new(0).unwrap();
+    let targets = register_in_phase(&db, phase, 30).await;
+    let table = WatchTable::new(db.client_with(faults.clone()), "WatchTable");
+    let dispatch = Dispatch { patience: Duration::ZERO, ..dispatch_from(table, &queues, 8) };
+    faults.plan(Some((0, Fault::Throttled)));
+
+    let (failed, measured) = begin(&dispatch, round_now(phase)).await;
+
+    let sent: BTreeSet<_> = checks(&queues).into_iter().map(|check| check.target_id).collect();
+    let missing = targets.iter().filter(|target| !sent.contains(&target.id)).map(|target| target.id.shard());
+    assert!(missing.collect::<BTreeSet<_>>().len() <= 1);
+    assert_eq!((failed, measured.get(Metric::RoundsCut)), (0, 1.0));
 }
 
 #[tokio::test]
