@@ -557,24 +557,67 @@ async fn good_rounds_at_once_make_one_change() {
     assert_eq!(monitored.event_types(), ["target.down", "target.up"]);
 }
 
+/// A round that times out lasts longer than an interval: the next one is planned before the target is down.
 #[tokio::test]
-async fn a_round_that_was_planned_with_an_outdated_status_is_put_right_by_the_next() {
+async fn an_answer_means_up_though_the_round_was_planned_before_the_target_went_down() {
+    let monitored = Monitored::new().await;
+    monitored.next_round(0, GOOD).await;
+
+    for first in [1, 4] {
+        monitored.round(first, TargetStatus::Up, FAILED).await;
+        let second = monitored.round(first + 1, TargetStatus::Up, FAILED).await;
+        let good = monitored.round(first + 2, TargetStatus::Up, GOOD).await;
+
+        assert_eq!(
+            (second, good),
+            (RoundOutcome::Changed(TargetStatus::Down), RoundOutcome::Changed(TargetStatus::Up))
+        );
+        assert_eq!(monitored.now().await.status_since, slot(first + 2).plus(Duration::from_secs(1)));
+    }
+
+    assert_eq!(monitored.event_types(), ["target.down", "target.up", "target.down", "target.up"]);
+    assert_eq!(monitored.results().await.len(), 7);
+}
+
+#[tokio::test]
+async fn a_round_that_was_planned_with_an_outdated_status_changes_nothing_that_is_right() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, FAILED).await;
     monitored.next_round(1, FAILED).await;
 
     // It is down by now, and the message still says up.
     assert_eq!(monitored.round(2, TargetStatus::Up, FAILED).await, RoundOutcome::Recorded);
-    assert_eq!(monitored.round(3, TargetStatus::Up, GOOD).await, RoundOutcome::Recorded);
-    assert_eq!(monitored.status().await, TargetStatus::Down);
-    assert_eq!(monitored.round(4, TargetStatus::Down, GOOD).await, RoundOutcome::Changed(TargetStatus::Up));
+    assert_eq!(monitored.round(3, TargetStatus::Down, GOOD).await, RoundOutcome::Changed(TargetStatus::Up));
     // It is up by now, and the message still says down.
-    assert_eq!(monitored.round(5, TargetStatus::Down, GOOD).await, RoundOutcome::Recorded);
-    assert_eq!(monitored.round(6, TargetStatus::Down, FAILED).await, RoundOutcome::Recorded);
-    assert_eq!(monitored.round(7, TargetStatus::Up, FAILED).await, RoundOutcome::Changed(TargetStatus::Down));
+    assert_eq!(monitored.round(4, TargetStatus::Down, GOOD).await, RoundOutcome::Recorded);
+    assert_eq!(monitored.round(5, TargetStatus::Down, FAILED).await, RoundOutcome::Recorded);
+    assert_eq!(monitored.round(6, TargetStatus::Up, FAILED).await, RoundOutcome::Changed(TargetStatus::Down));
 
     assert_eq!(monitored.event_types(), ["target.down", "target.up", "target.down"]);
-    assert_eq!(monitored.results().await.len(), 8);
+    assert_eq!(monitored.results().await.len(), 7);
+}
+
+/// Every history of five rounds. Changes of the status are what is told.
+#[tokio::test]
+async fn messages_that_are_a_round_old_lead_to_the_same_changes_as_fresh_ones() {
+    const ROUNDS: usize = 5;
+    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+    let table = db.watch();
+    for history in 0..1_u32 << ROUNDS {
+        let mut changes = Vec::new();
+        for age in [1, 2] {
+            let target = target_at(&workspace, &format!("https://example.com/{history}/{age}"), noon());
+            table.register(&target, None, &correlation()).await.unwrap();
+            let mut statuses = vec![TargetStatus::Pending; age];
+            for number in 0..ROUNDS {
+                let outcome = if history >> number & 1 == 1 { FAILED } else { GOOD };
+                record(&table, &target.id, number as u32, statuses[number], outcome).await.unwrap();
+                statuses.push(table.find(&target.id).await.unwrap().unwrap().status);
+            }
+            changes.push(statuses.split_off(age));
+        }
+        assert_eq!(changes[0], changes[1], "{history:05b}, the first round last");
+    }
 }
 
 #[tokio::test]
@@ -656,7 +699,7 @@ async fn a_round_that_failed_half_way_is_whole_when_its_message_comes_again() {
 }
 
 #[tokio::test]
-async fn a_good_round_of_a_target_that_is_up_is_one_write_unit_and_a_change_spares_the_lists() {
+async fn a_good_round_of_a_target_that_is_up_is_a_read_and_a_write_unit_and_a_change_spares_the_lists() {
     let monitored = Monitored::new().await;
     let meter = CapacityMeter::default();
     let table = WatchTable::new(monitored.db.client_with(meter.clone()), "WatchTable");
@@ -668,7 +711,7 @@ async fn a_good_round_of_a_target_that_is_up_is_one_write_unit_and_a_change_spar
 
     // Two units for each row of a transaction, and none for an index.
     assert_eq!(cost(0, TargetStatus::Pending, GOOD).await, (1, 0.0, 4.0));
-    assert_eq!(cost(1, TargetStatus::Up, GOOD).await, (1, 0.0, 1.0));
+    assert_eq!(cost(1, TargetStatus::Up, GOOD).await, (2, 1.0, 1.0));
     assert_eq!(cost(2, TargetStatus::Up, FAILED).await, (2, 1.0, 1.0));
     assert_eq!(cost(3, TargetStatus::Up, FAILED).await, (2, 1.0, 4.0));
     assert_eq!(cost(4, TargetStatus::Down, FAILED).await, (1, 0.0, 1.0));
