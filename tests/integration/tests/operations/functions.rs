@@ -127,6 +127,21 @@ fn no_deployed_check_reaches_anything_but_the_internet() {
     assert_eq!(template.functions()["WatchCheckFunction"].get("VpcConfig"), None);
 }
 
+/// A link or a monitored URL that leads to a short link would be followed without end, or be a click at each check.
+#[test]
+fn who_takes_or_fetches_urls_knows_where_we_are_ourselves() {
+    let functions = Template::load().functions();
+
+    for id in ["ShortenFunction", "WatchFunction", "WatchCheckFunction"] {
+        let variables = &functions[id]["Environment"]["Variables"];
+        assert_eq!(
+            (&variables["PUBLIC_BASE_URL"], &variables["API_ENDPOINT"]),
+            (&json!("PublicBaseUrl"), &json!("HttpApi.ApiEndpoint")),
+            "{id}"
+        );
+    }
+}
+
 #[test]
 fn the_scheduler_may_call_one_function_and_nothing_else() {
     let template = Template::load();
