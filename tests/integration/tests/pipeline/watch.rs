@@ -382,7 +382,7 @@ async fn a_round_whose_targets_or_room_stay_unknown_is_counted_and_its_message_i
 async fn what_fails_in_passing_is_tried_again_while_the_round_lasts() {
     let (db, queues, faults) = (TestDynamoDb::start(), FakeQueues::start(), Faults::default());
     let phase = Phase::new(0).unwrap();
-    register_in_phase(&db, phase, 12).await;
+    register_in_phase(&db, phase, 40).await;
     let dispatch = dispatch_from(WatchTable::new(db.client_with(faults.clone()), "WatchTable"), &queues, 8);
     queues.fail(Outage::OneCall);
     // A phase has ten stretches; what fails is read behind the others, and fails once more.
@@ -390,7 +390,7 @@ async fn what_fails_in_passing_is_tried_again_while_the_round_lasts() {
 
     let (failed, measured) = begin(&dispatch, round_now(phase)).await;
 
-    assert_eq!((checks(&queues).len(), failed, measured.get(Metric::RoundsCut)), (12, 0, 0.0));
+    assert_eq!((checks(&queues).len(), failed, measured.get(Metric::RoundsCut)), (40, 0, 0.0));
 }
 
 #[tokio::test]
