@@ -65,6 +65,12 @@ impl Destination {
         Origin(self.url[..Position::AfterPort].to_owned())
     }
 
+    /// Whether it is at one of these hosts, in whatever spelling and at whatever port.
+    pub(crate) fn leads_to(&self, hosts: &[linklet_domain::Host]) -> bool {
+        let host = linklet_domain::Host::parse(&self.host.to_string());
+        host.is_ok_and(|host| hosts.contains(&host))
+    }
+
     pub(crate) fn is_encrypted(&self) -> bool {
         self.url.scheme() == "https"
     }

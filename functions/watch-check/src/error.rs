@@ -29,10 +29,10 @@ pub enum FetchError {
     /// The redirects went on and on.
     #[error("there were too many redirects")]
     TooManyRedirects,
-    /// A redirect led to something that is no http or https URL, or that has credentials.
+    /// A redirect led to something that is no http or https URL, or that has credentials, or to the shortener itself.
     #[error("a redirect led to no URL that can be fetched")]
     InvalidRedirect,
-    /// The URL itself can't be fetched.
+    /// The URL itself can't be fetched, or leads to the shortener.
     #[error("the URL can't be fetched")]
     InvalidUrl,
 }

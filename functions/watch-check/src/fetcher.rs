@@ -40,6 +40,7 @@ pub struct Fetcher<N = SystemNetwork> {
     tls: TlsConnector,
     timeout: Duration,
     kept: Kept,
+    own_hosts: Vec<linklet_domain::Host>,
 }
 
 /// Why no fetcher can be made.
@@ -79,7 +80,14 @@ impl<N: Network> Fetcher<N> {
             .with_root_certificates(roots)
             .with_no_client_auth();
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(Self { network, reach, tls: TlsConnector::from(Arc::new(config)), timeout, kept: Kept::default() })
+        let tls = TlsConnector::from(Arc::new(config));
+        Ok(Self { network, reach, tls, timeout, kept: Kept::default(), own_hosts: Vec::new() })
+    }
+
+    /// The same, that asks none of these hosts. They are the shortener's own, where each request of a short link is a click.
+    #[must_use]
+    pub fn avoiding(self, own_hosts: Vec<linklet_domain::Host>) -> Self {
+        Self { own_hosts, ..self }
     }
 
     /// Fetches a URL once. The time is for all of it: names, connections, redirects, and the answer with its body.
@@ -87,17 +95,24 @@ impl<N: Network> Fetcher<N> {
         timeout(self.timeout, self.follow(destination)).await.unwrap_or(Err(FetchError::Timeout))
     }
 
-    async fn follow(&self, mut destination: Destination) -> Result<StatusCode, FetchError> {
+    async fn follow(&self, destination: Destination) -> Result<StatusCode, FetchError> {
+        let mut destination = self.avoid(destination, FetchError::InvalidUrl)?;
         for _ in 0..=MAX_REDIRECTS {
             let (connection, answer) = self.get(&destination).await?;
             let (head, body) = answer.into_parts();
             self.finish(connection, body).await?;
             match redirect(&head) {
-                Some(location) => destination = destination.redirected(location)?,
+                Some(location) => {
+                    destination = self.avoid(destination.redirected(location)?, FetchError::InvalidRedirect)?;
+                }
                 None => return Ok(head.status),
             }
         }
         Err(FetchError::TooManyRedirects)
+    }
+
+    fn avoid(&self, destination: Destination, otherwise: FetchError) -> Result<Destination, FetchError> {
+        if destination.leads_to(&self.own_hosts) { Err(otherwise) } else { Ok(destination) }
     }
 
     async fn get(&self, destination: &Destination) -> Result<(Connection, Response<Incoming>), FetchError> {

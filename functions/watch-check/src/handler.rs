@@ -8,7 +8,7 @@
 //!   redirect goes unchecked, and no second look at the name between check and connection. That is why there is no HTTP client
 //!   here that resolves names or follows redirects by itself, or heeds proxy variables, but only hyper's protocol.
 //! - A connection that is kept for the next check has been checked when it was opened, and serves its scheme, host and port only.
-//! - Each redirect is a new destination with the same checks, five at most.
+//! - Each redirect is a new destination with the same checks, five at most, and none of them is the shortener itself.
 //! - One limit of time holds for all of an attempt; head, body and number of kept connections are bounded, and nothing is
 //!   ever decompressed.
 //!
@@ -33,3 +33,4 @@ pub use error::FetchError;
 pub use fetcher::{Fetcher, FetcherError};
 pub use network::{Network, SystemNetwork};
 pub use rounds::Checker;
+pub use settings::own_hosts;

@@ -23,6 +23,8 @@ async fn run() -> Result<(), StartError> {
         checks: Publisher::new(sqs.clone(), checks),
         dead_letters: DeadLetterQueue::new(sqs, dead_letters),
         max_concurrency,
+        detour: Dispatch::DETOUR,
+        patience: Dispatch::PATIENCE,
     })
     .await
 }

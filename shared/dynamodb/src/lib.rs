@@ -28,5 +28,6 @@ pub use users::{
     WorkspaceOutcome,
 };
 pub use watch::{
-    DeleteTargetOutcome, DueTarget, Health, ListedTarget, Registered, RoundOutcome, RoundRecord, TargetPage, WatchTable,
+    DeleteTargetOutcome, DuePage, DueTarget, Health, ListedTarget, Registered, RoundOutcome, RoundRecord, Stretch,
+    TargetPage, UnreadableTarget, WatchTable,
 };

@@ -53,9 +53,12 @@ pub enum Metric {
     ChecksFailed,
     /// Checks that were left out because they could not begin before the next one of their target.
     ChecksSkipped,
+    /// Targets that a round left out because their host has as many checks as it can do one after another.
+    ChecksHeldBack,
     /// Checks whose result could not be stored.
     ChecksLost,
-    /// Rounds that left targets out: there was no room for more checks, or the round itself came too late.
+    /// Rounds that left targets out: there was no room for more checks, targets could not be read, or the round itself came too
+    /// late.
     RoundsCut,
 }
 
@@ -82,6 +85,7 @@ impl Metric {
         Self::Checks,
         Self::ChecksFailed,
         Self::ChecksSkipped,
+        Self::ChecksHeldBack,
         Self::ChecksLost,
         Self::RoundsCut,
     ];

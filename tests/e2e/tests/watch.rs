@@ -1,12 +1,13 @@
 //! Monitored URLs that go down and come back. They are on this machine, which only the system that `make e2e` starts may reach.
 
-use std::{env, net::Ipv4Addr};
+use std::{env, net::Ipv4Addr, time::Duration};
 
 use aws_config::BehaviorVersion;
-use aws_sdk_sqs::Client;
+use aws_sdk_sqs::{Client, types::QueueAttributeName};
 use linklet_domain::{CheckInterval, Phase, PlannedRound, Timestamp};
 use linklet_test_support::{Crowd, Manner, Site};
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use crate::api::{Answer, Api, User, eventually, send};
 
@@ -30,29 +31,59 @@ fn site(last: u8) -> Site {
     Site::start_on(Ipv4Addr::new(127, 0, 1, last), &Crowd::default())
 }
 
-/// The queue of rounds, to have one begin at once. The schedule has its own meanwhile, so there are a few more results.
-struct Rounds(Client, String);
+/// The queues of rounds and checks, to have a round begin at once. The schedule has its own meanwhile, so there are a few more
+/// results.
+struct Rounds {
+    sqs: Client,
+    rounds: String,
+    checks: String,
+}
 
 impl Rounds {
     async fn of_the_stack() -> Self {
         let stack = env::var("STACK_NAME").expect("who sets WATCH_ALLOW_LOOPBACK sets STACK_NAME");
-        let client = Client::new(&aws_config::load_defaults(BehaviorVersion::latest()).await);
-        let found = client.get_queue_url().queue_name(format!("{stack}-rounds")).send().await;
-        let url = found.expect("the stack has the queue").queue_url.expect("a queue has a URL");
-        Self(client, url)
+        let sqs = Client::new(&aws_config::load_defaults(BehaviorVersion::latest()).await);
+        let url = async |name: &str| {
+            let found = sqs.get_queue_url().queue_name(format!("{stack}-{name}")).send().await;
+            found.expect("the stack has the queue").queue_url.expect("a queue has a URL")
+        };
+        let (rounds, checks) = (url("rounds").await, url("checks.fifo").await);
+        Self { sqs, rounds, checks }
     }
 
-    async fn begin(&self, phase: Phase) {
+    async fn begin(&self, phase: Phase, slot: Timestamp) {
         let interval = CheckInterval::from_seconds(60).unwrap();
-        let round = PlannedRound { phase, slot: Timestamp::now(), interval };
-        let body = serde_json::to_string(&round).unwrap();
-        self.0.send_message().queue_url(&self.1).message_body(body).send().await.unwrap();
+        let body = serde_json::to_string(&PlannedRound { phase, slot, interval }).unwrap();
+        self.sqs.send_message().queue_url(&self.rounds).message_body(body).send().await.unwrap();
     }
 
     async fn begin_all(&self) {
         for phase in Phase::all() {
-            self.begin(phase).await;
+            self.begin(phase, Timestamp::now()).await;
         }
+    }
+
+    /// Waits for a moment in which nobody works on a round or a check, nor is about to. A round has sent its checks before it is
+    /// done with.
+    async fn are_done(&self) {
+        for queue in [&self.rounds, &self.checks] {
+            let mut waited = 0;
+            while self.messages(queue).await > 0 {
+                waited += 1;
+                assert!(waited < 600, "{queue} does not get empty");
+                sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+
+    async fn messages(&self, queue: &str) -> u32 {
+        use QueueAttributeName::{
+            ApproximateNumberOfMessages as Waiting, ApproximateNumberOfMessagesNotVisible as InWork,
+        };
+        let asked = self.sqs.get_queue_attributes().queue_url(queue).attribute_names(Waiting).attribute_names(InWork);
+        let answer = asked.send().await.unwrap();
+        let count = |name| answer.attributes().unwrap()[&name].parse::<u32>().unwrap();
+        count(Waiting) + count(InWork)
     }
 }
 
@@ -121,20 +152,20 @@ async fn rounds_that_come_twice_have_one_result() {
     let (ada, site) = (User::new(&Api::new()).await, site(2));
     register(&ada, &site.url("/twice")).await;
     let rounds = Rounds::of_the_stack().await;
-    let interval = CheckInterval::from_seconds(60).unwrap();
     let slot = Timestamp::now();
 
     for _ in 0..3 {
         for phase in Phase::all() {
-            let body = serde_json::to_string(&PlannedRound { phase, slot, interval }).unwrap();
-            rounds.0.send_message().queue_url(&rounds.1).message_body(body).send().await.unwrap();
+            rounds.begin(phase, slot).await;
         }
     }
 
-    // The round's own request, and those of the schedule's rounds that have come by meanwhile.
     eventually("the page is checked", true, async || site.requests("/twice") > 0).await;
+    rounds.are_done().await;
     let listed = ada.get("/v1/targets").await.json()["items"][0]["id"].as_str().unwrap().to_owned();
+    // One that the schedule has begun meanwhile may have no result yet.
+    let requests = site.requests("/twice");
     let results = ada.get(&format!("/v1/targets/{listed}/results?limit=100")).await.json();
     let count = results["items"].as_array().unwrap().len();
-    assert!(site.requests("/twice") <= count + 1, "{} requests, {count} results", site.requests("/twice"));
+    assert!(requests <= count + 1, "{requests} requests, {count} results");
 }

@@ -5,9 +5,11 @@ use std::{
     time::Duration,
 };
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
 use linklet_domain::{
-    Client, CorrelationId, CountedClick, Device, IpHash, LimitedRoute, LinkStats, RateLimit, Salt, Timestamp, Visitor,
+    Client, CorrelationId, CountedClick, Device, IpHash, LimitedRoute, LinkStats, RateLimit, Salt, TargetId, Timestamp,
+    Visitor,
 };
 use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
 use linklet_lambda::{
@@ -142,6 +144,15 @@ pub fn watch(db: &TestDynamoDb) -> Watch {
 }
 
 /// Hands a request to a function of the template, by its folder's name, in a new execution environment.
+/// Gives a target a status that no version of Linklet has.
+pub async fn damage(db: &TestDynamoDb, id: &TargetId) {
+    let text = |text: &str| AttributeValue::S(text.to_owned());
+    let update = db.client().update_item().table_name("WatchTable");
+    let update = update.key("pk", text(&format!("TARGET#{}", id.shard()))).key("sk", text(id.as_str()));
+    let update = update.update_expression("SET #status = :status").expression_attribute_names("#status", "status");
+    update.expression_attribute_values(":status", text("paused")).send().await.unwrap();
+}
+
 pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) -> Answer {
     let (authenticator, short_urls) = (db.authenticator(), ShortUrls::new(None));
     let (links, stats_table) = (db.links(), db.stats());

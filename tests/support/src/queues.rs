@@ -22,6 +22,8 @@ pub enum Outage {
     None,
     /// It answers every call with an error.
     Everything,
+    /// It answers the next call with an error.
+    OneCall,
     /// It answers with success, and reports messages whose body contains this text as failed inside the answer.
     MessagesWith(String),
     /// The same, and it says that it will never take them.
@@ -130,7 +132,10 @@ async fn accept(
 ) -> (StatusCode, Json<Value>) {
     let request: Value = serde_json::from_str(&body).expect("SQS is told JSON");
     let mut queues = state.lock().expect("no test panics while it holds the lock");
-    if queues.outage == Outage::Everything {
+    if matches!(queues.outage, Outage::Everything | Outage::OneCall) {
+        if queues.outage == Outage::OneCall {
+            queues.outage = Outage::None;
+        }
         return (StatusCode::SERVICE_UNAVAILABLE, Json(json!({"__type": "ServiceUnavailable", "message": "down"})));
     }
     let queue = request["QueueUrl"].as_str().unwrap_or_default().to_owned();

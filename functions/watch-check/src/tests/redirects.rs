@@ -1,7 +1,9 @@
+use linklet_domain::Host;
+
 use super::{
-    OTHER, PUBLIC, check,
+    OTHER, PUBLIC, check, fetcher,
     internet::{Internet, Web, always, answer, redirect},
-    outcome,
+    outcome, url,
 };
 
 fn hops(count: usize) -> Vec<String> {
@@ -82,6 +84,37 @@ async fn a_redirect_to_anything_but_http_is_invalid() {
         assert_eq!((outcome(&check), check.attempts), (Err("invalid_redirect"), 1), "{location}");
         assert_eq!(internet.connected().len(), 1, "{location}");
     }
+}
+
+/// It would be a click at each check.
+#[tokio::test(start_paused = true)]
+async fn a_redirect_to_the_shortener_itself_is_not_followed() {
+    let own = Host::parse("go.example.com").unwrap();
+    let locations = ["http://go.example.com/launch", "https://GO.example.com.:8443/r/launch", "//%67o.example.com/a"];
+    for location in locations {
+        let internet = Internet::default()
+            .name("go.example.com", &[OTHER])
+            .server(OTHER, always(200))
+            .server(PUBLIC, Web::new([redirect("/on").as_str(), redirect(location).as_str()]).server());
+
+        let check = fetcher(&internet).avoiding(vec![own.clone()]).check(&url(&format!("http://{PUBLIC}/"))).await;
+
+        assert_eq!((outcome(&check), check.attempts), (Err("invalid_redirect"), 1), "{location}");
+        assert_eq!(internet.resolved(), [""; 0], "{location}");
+    }
+}
+
+/// It may have been registered before the host was ours.
+#[tokio::test(start_paused = true)]
+async fn a_url_of_the_shortener_itself_is_not_fetched_and_others_are() {
+    let own = Host::parse("go.example.com").unwrap();
+    let internet =
+        Internet::default().name("go.example.com", &[OTHER]).name("example.com", &[OTHER]).server(OTHER, always(200));
+    let fetcher = fetcher(&internet).avoiding(vec![own]);
+
+    assert_eq!(outcome(&fetcher.check(&url("http://Go.Example.com:8080/launch")).await), Err("other"));
+    assert_eq!(outcome(&fetcher.check(&url("http://example.com/go.example.com")).await), Ok(200));
+    assert_eq!(internet.resolved(), ["example.com"]);
 }
 
 #[tokio::test(start_paused = true)]

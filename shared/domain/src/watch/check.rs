@@ -81,7 +81,7 @@ pub enum CheckError {
     PortNotAllowed,
     /// The redirects had no end.
     TooManyRedirects,
-    /// A redirect leads to no http or https URL.
+    /// A redirect leads to no http or https URL, or to the shortener itself.
     InvalidRedirect,
     /// Anything else, such as an answer that is no HTTP.
     Other,

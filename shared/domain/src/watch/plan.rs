@@ -31,6 +31,12 @@ impl PlannedRound {
         rounds.map(move |round| Self { phase: round.phase, slot: round.slot, interval })
     }
 
+    /// When the next round of the same targets begins.
+    #[must_use]
+    pub fn ends_at(&self) -> Timestamp {
+        self.slot.plus(self.interval.duration())
+    }
+
     /// Whether the next round of the same targets has begun.
     #[must_use]
     pub fn is_over(&self, now: Timestamp) -> bool {

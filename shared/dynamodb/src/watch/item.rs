@@ -165,12 +165,13 @@ pub(super) struct ListedItem {
     pub created_at: Timestamp,
 }
 
-/// What a check needs to know of a target. `#url`, `#host` and `#status` stand for reserved words.
-pub(super) const DUE_PROJECTION: &str = "target_id, workspace_id, #url, #host, #status";
+/// What a check needs to know of a target; the sort key is its id. `#url`, `#host` and `#status` stand for reserved words.
+pub(super) const DUE_PROJECTION: &str = "sk, workspace_id, #url, #host, #status";
 
 #[derive(Debug, Deserialize)]
 pub(super) struct DueItem {
-    pub target_id: TargetId,
+    #[serde(rename = "sk")]
+    pub id: TargetId,
     pub workspace_id: WorkspaceId,
     pub url: TargetUrl,
     pub host: Host,

@@ -79,6 +79,50 @@ pub struct DueTarget {
     pub status: TargetStatus,
 }
 
+/// Targets of a shard that lie side by side in the order of their ids.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stretch {
+    shard: Shard,
+    condition: &'static str,
+    place: TargetId,
+    /// The row behind which to go on.
+    behind: Option<Item>,
+}
+
+impl Stretch {
+    /// All of a shard's targets: from a place among the ids on, and those before it. Whoever starts at a random place and
+    /// can't go all the way leaves nobody out for ever.
+    #[must_use]
+    pub fn around(shard: Shard, place: &TargetId) -> [Self; 2] {
+        ["pk = :shard AND sk >= :place", "pk = :shard AND sk < :place"].map(|condition| Self {
+            shard,
+            condition,
+            place: place.clone(),
+            behind: None,
+        })
+    }
+}
+
+/// Some targets of a stretch.
+#[derive(Debug, Default)]
+pub struct DuePage {
+    /// Those that can be checked.
+    pub targets: Vec<DueTarget>,
+    /// Rows in an unknown form. They keep nobody else from being checked.
+    pub unreadable: Vec<UnreadableTarget>,
+    /// What comes behind; `None` at the end.
+    pub rest: Option<Stretch>,
+}
+
+/// A row of a target that doesn't have the attributes that this version of Linklet writes.
+#[derive(Debug)]
+pub struct UnreadableTarget {
+    /// The target's id, which is the row's sort key.
+    pub id: String,
+    /// What is wrong with it.
+    pub error: RepositoryError,
+}
+
 /// What came of deleting a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeleteTargetOutcome {
@@ -156,44 +200,36 @@ impl WatchTable {
         Ok(TargetPage { items, next })
     }
 
-    /// Up to `limit` targets of a shard, read eventually consistently: those from the given place in the order of ids on, and
-    /// then those before it. Whoever starts at a random place leaves nobody out for ever, even if the limit is small.
+    /// The next targets of a stretch, read eventually consistently in one call: `limit` at most, which is not 0, or as many as
+    /// 1 MB holds.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn due(&self, shard: Shard, from: &TargetId, limit: usize) -> Result<Vec<DueTarget>, RepositoryError> {
-        let mut targets = self.due_where(shard, "sk >= :from", from, limit).await?;
-        if targets.len() < limit {
-            targets.extend(self.due_where(shard, "sk < :from", from, limit - targets.len()).await?);
-        }
-        Ok(targets)
-    }
-
-    async fn due_where(
-        &self,
-        shard: Shard,
-        place: &str,
-        from: &TargetId,
-        limit: usize,
-    ) -> Result<Vec<DueTarget>, RepositoryError> {
-        const OPERATION: &str = "read the targets of a shard";
-        if limit == 0 {
-            return Ok(Vec::new());
-        }
+    pub async fn due(&self, stretch: &Stretch, limit: usize) -> Result<DuePage, RepositoryError> {
         let query = self
             .0
             .client
             .query()
-            .key_condition_expression(format!("pk = :shard AND {place}"))
-            .expression_attribute_values(":shard", text(&shard_partition(shard)))
-            .expression_attribute_values(":from", text(from))
+            .table_name(&self.0.name)
+            .key_condition_expression(stretch.condition)
+            .expression_attribute_values(":shard", text(&shard_partition(stretch.shard)))
+            .expression_attribute_values(":place", text(&stretch.place))
             .projection_expression(DUE_PROJECTION)
             .expression_attribute_names("#url", "url")
             .expression_attribute_names("#host", "host")
             .expression_attribute_names("#status", "status")
+            .set_exclusive_start_key(stretch.behind.clone())
             .limit(i32::try_from(limit).unwrap_or(i32::MAX));
-        let items = self.0.query_all(OPERATION, query, limit).await?;
-        items.into_iter().map(|item| from_item::<DueItem>(OPERATION, item).map(DueTarget::from)).collect()
+        let answer = query.send().await.map_err(RepositoryError::unavailable(READ_SHARD))?;
+        let mut page = DuePage::default();
+        for row in answer.items.unwrap_or_default() {
+            match due_target(row) {
+                Ok(target) => page.targets.push(target),
+                Err(row) => page.unreadable.push(row),
+            }
+        }
+        page.rest = answer.last_evaluated_key.map(|behind| Stretch { behind: Some(behind), ..stretch.clone() });
+        Ok(page)
     }
 
     /// Deletes a target, unless links watch it. Its results go by themselves; if the URL is registered again, which gives it
@@ -254,8 +290,15 @@ fn listed(operation: &'static str, row: Item) -> Result<ListedTarget, Repository
     Ok(ListedTarget { id, url, canonical_url, created_at })
 }
 
+const READ_SHARD: &str = "read the targets of a shard";
+
+fn due_target(row: Item) -> Result<DueTarget, UnreadableTarget> {
+    let id = row.get("sk").and_then(|id| id.as_s().ok()).cloned().unwrap_or_default();
+    from_item::<DueItem>(READ_SHARD, row).map(DueTarget::from).map_err(|error| UnreadableTarget { id, error })
+}
+
 impl From<DueItem> for DueTarget {
     fn from(item: DueItem) -> Self {
-        Self { id: item.target_id, workspace: item.workspace_id, url: item.url, host: item.host, status: item.status }
+        Self { id: item.id, workspace: item.workspace_id, url: item.url, host: item.host, status: item.status }
     }
 }

@@ -68,7 +68,7 @@ enum Refusal {
 
 impl WatchTable {
     /// Stores the result of a round, and changes the target's status if that follows. A good round of a target that was up is
-    /// one write.
+    /// one read and one write.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -92,19 +92,24 @@ impl WatchTable {
         }
     }
 
-    /// The change that a result causes, as far as one can tell from the status that was known.
+    /// The change that a result causes, as far as one can tell from the status that was known and the result before.
     async fn change_of(&self, round: RoundRecord<'_>) -> Result<Option<Change>, RepositoryError> {
-        let checked_at = round.result.checked_at;
-        let change = |to, counted_from| (to != round.known_status).then_some(Change { to, counted_from });
-        if !round.result.is_failure() {
-            return Ok(change(next_status(round.known_status, false, false), checked_at));
-        }
-        if round.known_status == TargetStatus::Down {
+        let (known, failed, checked_at) = (round.known_status, round.result.is_failure(), round.result.checked_at);
+        let previous_failure = match (known, failed) {
+            (TargetStatus::Down, true) => return Ok(None),
+            (TargetStatus::Pending | TargetStatus::Down, false) => None,
+            (TargetStatus::Pending, true) | (TargetStatus::Up, _) => {
+                self.previous(round).await?.filter(CheckResult::is_failure)
+            }
+        };
+        let to = next_status(known, previous_failure.is_some(), failed);
+        // Behind a failure, `up` may be outdated: that round may have ended after this one was planned. Its result is there,
+        // since the checks of a host come one after another.
+        if to == known && (failed || previous_failure.is_none()) {
             return Ok(None);
         }
-        let previous = self.previous(round).await?.filter(CheckResult::is_failure);
-        let to = next_status(round.known_status, previous.is_some(), true);
-        Ok(change(to, previous.map_or(checked_at, |previous| previous.checked_at)))
+        let counted_from = previous_failure.filter(|_| failed).map_or(checked_at, |previous| previous.checked_at);
+        Ok(Some(Change { to, counted_from }))
     }
 
     /// The result of the last round before this one that has one.

@@ -127,6 +127,21 @@ fn no_deployed_check_reaches_anything_but_the_internet() {
     assert_eq!(template.functions()["WatchCheckFunction"].get("VpcConfig"), None);
 }
 
+/// A link or a monitored URL that leads to a short link would be followed without end, or be a click at each check.
+#[test]
+fn who_takes_or_fetches_urls_knows_where_we_are_ourselves() {
+    let functions = Template::load().functions();
+
+    for id in ["ShortenFunction", "WatchFunction", "WatchCheckFunction"] {
+        let variables = &functions[id]["Environment"]["Variables"];
+        assert_eq!(
+            (&variables["PUBLIC_BASE_URL"], &variables["API_ENDPOINT"]),
+            (&json!("PublicBaseUrl"), &json!("HttpApi.ApiEndpoint")),
+            "{id}"
+        );
+    }
+}
+
 #[test]
 fn the_scheduler_may_call_one_function_and_nothing_else() {
     let template = Template::load();
@@ -137,17 +152,40 @@ fn the_scheduler_may_call_one_function_and_nothing_else() {
     assert_eq!(Value::from(allowed), expected);
 }
 
+/// For how long a queue hides a message on AWS: a number, the default of a parameter, or a choice between the emulator and AWS.
+fn hidden_for(template: &Template, timeout: &Value) -> u64 {
+    match timeout {
+        Value::Number(seconds) => seconds.as_u64().unwrap(),
+        Value::String(parameter) => hidden_for(template, &template.parameters()[parameter]["Default"]),
+        choice => {
+            assert_eq!(choice[0], "IsEmulated");
+            hidden_for(template, &choice[2])
+        }
+    }
+}
+
 /// A message that comes again while it is still being worked on would be worked on twice.
 #[test]
 fn a_queue_hides_messages_six_times_as_long_as_its_consumer_may_run() {
     let template = Template::load();
     let functions = template.functions();
-    let hidden = &template.parameters()["QueueVisibilitySeconds"]["Default"];
 
     for (id, source) in template.of_type("AWS::Lambda::EventSourceMapping") {
         let Some(queue) = source["EventSourceArn"].as_str().unwrap().strip_suffix("Queue.Arn") else { continue };
-        assert_eq!(template.properties(&format!("{queue}Queue"))["VisibilityTimeout"], "QueueVisibilitySeconds");
+        let queue = template.properties(&format!("{queue}Queue"));
         let timeout = &functions[source["FunctionName"].as_str().unwrap()]["Timeout"];
-        assert!(hidden.as_u64().unwrap() >= 6 * timeout.as_u64().unwrap(), "{id}");
+        assert!(hidden_for(&template, &queue["VisibilityTimeout"]) >= 6 * timeout.as_u64().unwrap(), "{id}");
     }
+}
+
+/// One that is killed keeps its host waiting, and its result is missing.
+#[test]
+fn a_check_has_time_for_three_attempts_and_a_table_that_hangs() {
+    let template = Template::load();
+    let attempt = template.parameters()["HttpTimeoutSeconds"]["MaxValue"].as_f64().unwrap();
+    let (pauses, storing) = (0.2 + 0.4, 2.0 * 2.4);
+
+    let timeout = template.functions()["WatchCheckFunction"]["Timeout"].as_f64().unwrap();
+
+    assert!(timeout >= 3.0 * attempt + pauses + storing, "{timeout}");
 }

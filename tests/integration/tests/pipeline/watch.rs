@@ -3,10 +3,10 @@
 use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
 use linklet_domain::{
-    CheckError, CheckInterval, CheckOutcome, CheckResult, Phase, PlannedCheck, PlannedRound, Target, TargetStatus,
-    Timestamp, WorkspaceId,
+    CheckError, CheckInterval, CheckOutcome, CheckResult, Host, Phase, PlannedCheck, PlannedRound, Target,
+    TargetStatus, Timestamp, WorkspaceId,
 };
-use linklet_dynamodb::{DueTarget, WatchTable};
+use linklet_dynamodb::{DueTarget, Stretch, WatchTable};
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     metrics::{self, Measured, Metric},
@@ -14,14 +14,14 @@ use linklet_lambda::{
     schedule::{Call, Job},
 };
 use linklet_test_support::{
-    BrokenDynamoDb, FakeQueues, Manner, Outage, Site, TargetBuilder, TestDynamoDb, queue_batch,
+    BrokenDynamoDb, FakeQueues, Fault, Faults, Manner, Outage, Site, TargetBuilder, TestDynamoDb, queue_batch,
 };
 use linklet_watch_check::{Checker, Fetcher, Reach};
 use linklet_watch_dispatch::Dispatch;
 use linklet_watch_tick::{Tick, TickError};
 use serde_json::Value;
 
-use crate::fixture::{correlation, relay};
+use crate::fixture::{correlation, damage, relay};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -43,12 +43,15 @@ fn dispatch_from(targets: WatchTable, queues: &FakeQueues, max_concurrency: u16)
         checks: Publisher::new(queues.client(), queues.url("checks")),
         dead_letters: DeadLetterQueue::new(queues.client(), queues.url("rounds-dlq")),
         max_concurrency,
+        detour: Dispatch::DETOUR,
+        patience: Dispatch::PATIENCE,
     }
 }
 
 fn checker(targets: WatchTable, queues: &FakeQueues, reach: Reach) -> Checker {
     Checker {
-        fetcher: Fetcher::new(reach, Duration::from_secs(5)).unwrap(),
+        // Longer than any machine takes to answer itself.
+        fetcher: Fetcher::new(reach, Duration::from_secs(60)).unwrap(),
         targets,
         dead_letters: DeadLetterQueue::new(queues.client(), queues.url("checks-dlq.fifo")),
     }
@@ -67,6 +70,11 @@ fn round_now(phase: Phase) -> PlannedRound {
 
 fn text(content: &impl serde::Serialize) -> String {
     serde_json::to_string(content).unwrap()
+}
+
+/// The checks that are in their queue.
+fn checks(queues: &FakeQueues) -> Vec<PlannedCheck> {
+    queues.bodies("checks").iter().map(|body| serde_json::from_str(body).unwrap()).collect()
 }
 
 /// Begins a round, and returns how many messages have to come again, and what was measured.
@@ -193,18 +201,29 @@ async fn a_round_that_comes_twice_has_the_same_checks_and_another_round_has_othe
     assert_ne!(ids[0], ids[2]);
 }
 
-/// Targets of one phase, so many.
-async fn register_in_phase(db: &TestDynamoDb, phase: Phase, count: usize) -> Vec<Target> {
-    let workspace = WorkspaceId::generate();
-    let targets: Vec<Target> = (0..)
-        .map(|number| TargetBuilder::new(&format!("https://example.com/{number}")).in_workspace(&workspace).build())
-        .filter(|target| target.id.shard().phase() == phase)
-        .take(count)
-        .collect();
+/// Of the same workspace at each run, so that its id is the same as well.
+fn target(url: &str) -> Target {
+    let workspace = WorkspaceId::parse("0198c0de-0000-7000-8000-000000000002").unwrap();
+    TargetBuilder::new(url).in_workspace(&workspace).build()
+}
+
+async fn register_all(db: &TestDynamoDb, targets: impl Iterator<Item = Target>) -> Vec<Target> {
+    let targets: Vec<Target> = targets.collect();
     for target in &targets {
         db.watch().register(target, None, &correlation()).await.unwrap();
     }
     targets
+}
+
+/// Targets of one phase, so many.
+async fn register_on(db: &TestDynamoDb, phase: Phase, count: usize, url: impl Fn(usize) -> String) -> Vec<Target> {
+    let targets = (0..).map(|number| target(&url(number)));
+    register_all(db, targets.filter(|target| target.id.shard().phase() == phase).take(count)).await
+}
+
+/// The same at one host.
+async fn register_in_phase(db: &TestDynamoDb, phase: Phase, count: usize) -> Vec<Target> {
+    register_on(db, phase, count, |number| format!("https://example.com/{number}")).await
 }
 
 #[tokio::test]
@@ -224,24 +243,93 @@ async fn a_round_sends_no_more_than_there_is_room_for() {
     }
 }
 
+/// Otherwise the three rounds of an interval would send three times what the workers are said to do in it.
 #[tokio::test]
-async fn where_there_is_too_little_room_nobody_is_left_out_for_ever() {
+async fn a_round_gets_a_third_of_what_the_workers_do_in_an_interval() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let phase = Phase::new(2).unwrap();
-    let targets = register_in_phase(&db, phase, 5).await;
-    let dispatch = dispatch(&db, &queues, 1);
-    queues.occupy("checks", 239, 0);
+    let phase = Phase::new(1).unwrap();
+    register_on(&db, phase, 30, |number| format!("https://{number}.example/")).await;
+    let round = PlannedRound { interval: interval(20), ..round_now(phase) };
 
-    let mut seen = BTreeSet::new();
-    for _ in 0..3_000 {
-        begin(&dispatch, round_now(phase)).await;
-        let last: PlannedCheck = serde_json::from_str(queues.bodies("checks").last().unwrap()).unwrap();
-        seen.insert(last.target_id);
-        if seen.len() == targets.len() {
-            return;
+    let (_, measured) = begin(&dispatch(&db, &queues, 1), round).await;
+
+    assert_eq!((checks(&queues).len(), measured.get(Metric::RoundsCut)), (20 * 4 / 3, 1.0));
+}
+
+/// 600 URLs at one host, and 30 at others.
+#[tokio::test]
+async fn a_host_with_many_urls_keeps_nobody_else_from_being_checked() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let url = |number| match number {
+        0..600 => format!("https://many.example/{number}"),
+        _ => format!("https://{number}.example/"),
+    };
+    let targets = register_all(&db, (0..630).map(|number| target(&url(number)))).await;
+    let dispatch = dispatch(&db, &queues, 8);
+    let is_many = |host: &Host| host.as_str() == "many.example";
+
+    // As many as can begin within the interval while nothing waits; a third of it behind what does.
+    for (waiting, of_host) in [(0, 60), (150, 20)] {
+        queues.occupy("checks", waiting, 0);
+        for phase in Phase::all() {
+            let before = checks(&queues).len();
+            let round = PlannedRound { interval: interval(15), ..round_now(phase) };
+            let (_, measured) = begin(&dispatch, round).await;
+
+            let sent = checks(&queues).split_off(before);
+            let due = |is_of_host: bool| {
+                let due = targets.iter().filter(|target| target.id.shard().phase() == phase);
+                due.filter(move |target| is_many(&target.canonical_url.host()) == is_of_host).map(|target| &target.id)
+            };
+            let others: BTreeSet<_> =
+                sent.iter().filter(|check| !is_many(&check.host)).map(|check| &check.target_id).collect();
+            assert_eq!(others, due(false).collect(), "phase {}", phase.number());
+            assert_eq!(sent.iter().filter(|check| is_many(&check.host)).count(), of_host);
+            let held_back = due(true).count() - of_host;
+            assert_eq!(measured.get(Metric::ChecksHeldBack), held_back as f64);
+            assert_eq!(measured.get(Metric::RoundsCut), 0.0, "more workers would not help");
         }
     }
-    panic!("only {} of {}", seen.len(), targets.len());
+}
+
+#[tokio::test]
+async fn a_round_goes_only_so_far_to_get_past_a_host_with_many_urls() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let phase = Phase::new(1).unwrap();
+    register_on(&db, phase, 60, |number| format!("https://many.example/{number}")).await;
+    // One worker, 10 seconds: room for 13.
+    let dispatch = Dispatch { detour: 20, ..dispatch(&db, &queues, 1) };
+    queues.occupy("checks", 1, 0);
+
+    let (_, measured) = begin(&dispatch, PlannedRound { interval: interval(10), ..round_now(phase) }).await;
+
+    assert_eq!(checks(&queues).len(), 13);
+    assert_eq!((measured.get(Metric::ChecksHeldBack), measured.get(Metric::RoundsCut)), (20.0, 1.0));
+}
+
+/// Their ids are the same at each run, so a target's chance to be the first that a round meets is, too: 1 in 21 at least.
+#[tokio::test]
+async fn where_there_is_too_little_room_nobody_is_left_out_for_ever() {
+    // One worker, 10 seconds: room for one check, or for 13, which is also the most for one host.
+    for (count, waiting, at_once) in [(5, 39, 1), (16, 1, 13)] {
+        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+        let phase = Phase::new(2).unwrap();
+        let targets = register_on(&db, phase, count, |number| format!("https://many.example/{number}")).await;
+        let dispatch = dispatch(&db, &queues, 1);
+        queues.occupy("checks", waiting, 0);
+
+        let mut seen = BTreeSet::new();
+        for rounds in 1.. {
+            begin(&dispatch, PlannedRound { interval: interval(10), ..round_now(phase) }).await;
+            let sent = checks(&queues);
+            assert_eq!(sent.len(), rounds * at_once);
+            seen.extend(sent.into_iter().map(|check| check.target_id));
+            if seen.len() == targets.len() {
+                break;
+            }
+            assert!(rounds < 1_000, "only {} of {count}", seen.len());
+        }
+    }
 }
 
 #[tokio::test]
@@ -274,15 +362,67 @@ async fn a_round_that_is_over_is_dropped_and_counted() {
     assert!(queues.messages("checks").is_empty());
 }
 
+/// A message that came again would find its round over.
 #[tokio::test]
-async fn a_round_comes_again_while_its_targets_or_its_room_are_unknown() {
+async fn a_round_whose_targets_or_room_stay_unknown_is_counted_and_its_message_is_done_with() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let round = round_now(Phase::new(0).unwrap());
+    let impatient = |targets| Dispatch { patience: Duration::ZERO, ..dispatch_from(targets, &queues, 8) };
 
-    let broken = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable");
-    assert_eq!(begin(&dispatch_from(broken, &queues, 8), round).await.0, 1);
+    let unreadable = begin(&impatient(WatchTable::new(TestDynamoDb::unreachable(), "WatchTable")), round).await;
     queues.fail(Outage::Everything);
-    assert_eq!(begin(&dispatch(&db, &queues, 8), round).await.0, 1);
+    let uncounted = begin(&impatient(db.watch()), round).await;
+
+    for (failed, measured) in [unreadable, uncounted] {
+        assert_eq!((failed, measured.get(Metric::RoundsCut)), (0, 1.0));
+    }
+}
+
+#[tokio::test]
+async fn what_fails_in_passing_is_tried_again_while_the_round_lasts() {
+    let (db, queues, faults) = (TestDynamoDb::start(), FakeQueues::start(), Faults::default());
+    let phase = Phase::new(0).unwrap();
+    register_in_phase(&db, phase, 40).await;
+    let dispatch = dispatch_from(WatchTable::new(db.client_with(faults.clone()), "WatchTable"), &queues, 8);
+    queues.fail(Outage::OneCall);
+    // A phase has ten stretches; what fails is read behind the others, and fails once more.
+    faults.plan_all([(0, Fault::Throttled), (4, Fault::NotSent), (10, Fault::Throttled)]);
+
+    let (failed, measured) = begin(&dispatch, round_now(phase)).await;
+
+    assert_eq!((checks(&queues).len(), failed, measured.get(Metric::RoundsCut)), (40, 0, 0.0));
+}
+
+#[tokio::test]
+async fn a_shard_that_cannot_be_read_keeps_no_other_from_being_checked() {
+    let (db, queues, faults) = (TestDynamoDb::start(), FakeQueues::start(), Faults::default());
+    let phase = Phase::new(0).unwrap();
+    let targets = register_in_phase(&db, phase, 30).await;
+    let table = WatchTable::new(db.client_with(faults.clone()), "WatchTable");
+    let dispatch = Dispatch { patience: Duration::ZERO, ..dispatch_from(table, &queues, 8) };
+    faults.plan(Some((0, Fault::Throttled)));
+
+    let (failed, measured) = begin(&dispatch, round_now(phase)).await;
+
+    let sent: BTreeSet<_> = checks(&queues).into_iter().map(|check| check.target_id).collect();
+    let missing = targets.iter().filter(|target| !sent.contains(&target.id)).map(|target| target.id.shard());
+    assert!(missing.collect::<BTreeSet<_>>().len() <= 1);
+    assert_eq!((failed, measured.get(Metric::RoundsCut)), (0, 1.0));
+}
+
+#[tokio::test]
+async fn a_target_that_cannot_be_read_is_left_out_and_its_neighbours_are_checked() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let phase = Phase::new(1).unwrap();
+    let targets = register_in_phase(&db, phase, 20).await;
+    damage(&db, &targets[7].id).await;
+
+    let (failed, measured) = begin(&dispatch(&db, &queues, 8), round_now(phase)).await;
+
+    let sent: BTreeSet<_> = checks(&queues).into_iter().map(|check| check.target_id).collect();
+    let readable = targets.iter().filter(|target| target.id != targets[7].id);
+    assert_eq!(sent, readable.map(|target| target.id.clone()).collect());
+    assert_eq!((failed, measured.get(Metric::RoundsCut)), (0, 1.0));
 }
 
 #[tokio::test]
@@ -319,7 +459,8 @@ impl Watched {
 
     /// The message of a round that begins now, as dispatch would send it.
     async fn message(&self) -> PlannedCheck {
-        let due = self.db.watch().due(self.target.id.shard(), &self.target.id, 1).await.unwrap();
+        let [on, _] = Stretch::around(self.target.id.shard(), &self.target.id);
+        let due = self.db.watch().due(&on, 1).await.unwrap().targets;
         let [DueTarget { id, workspace, url, host, status }] = <[_; 1]>::try_from(due).unwrap();
         let slot = Timestamp::now();
         PlannedCheck { target_id: id, workspace_id: workspace, url, host, status, slot, interval: interval(60) }
@@ -408,24 +549,23 @@ async fn a_target_that_fails_and_recovers_is_told_of_once_each() {
 async fn each_way_to_fail_has_its_result() {
     let site = Site::start();
     let watched = Watched::new(&site.url("/page")).await;
-    let impatient = Fetcher::new(Reach::PublicAndLoopback, Duration::from_millis(300)).unwrap();
-    let watched = Watched { checker: Checker { fetcher: impatient, ..watched.checker }, ..watched };
-
-    for (manner, outcome) in [
-        (Manner::Answers(404), CheckOutcome::Answered(404)),
-        (Manner::Closes, CheckOutcome::Failed(CheckError::Other)),
-        (Manner::Hangs, CheckOutcome::Failed(CheckError::Timeout)),
-    ] {
+    for (manner, outcome) in
+        [(Manner::Answers(404), CheckOutcome::Answered(404)), (Manner::Closes, CheckOutcome::Failed(CheckError::Other))]
+    {
         site.behave(manner);
         watched.round().await;
         assert_eq!(watched.outcome().await, outcome);
     }
 
-    for (url, error) in [
-        ("http://127.0.0.1:9/discard", CheckError::PortNotAllowed),
-        ("http://10.0.0.1/", CheckError::NotPublic),
-        ("http://no-such-host.invalid/", CheckError::Dns),
-    ] {
+    let impatient = Fetcher::new(Reach::PublicAndLoopback, Duration::from_millis(100)).unwrap();
+    let watched = Watched { checker: Checker { fetcher: impatient, ..watched.checker }, ..watched };
+    site.behave(Manner::Hangs);
+    watched.round().await;
+    assert_eq!(watched.outcome().await, CheckOutcome::Failed(CheckError::Timeout));
+
+    for (url, error) in
+        [("http://127.0.0.1:9/discard", CheckError::PortNotAllowed), ("http://10.0.0.1/", CheckError::NotPublic)]
+    {
         let watched = Watched::new(url).await;
         watched.round().await;
         assert_eq!(watched.outcome().await, CheckOutcome::Failed(error), "{url}");

@@ -12,13 +12,13 @@ use linklet_domain::{
     Shard, ShortCode, Target, TargetId, TargetStatus, Timestamp, WorkspaceId,
 };
 use linklet_dynamodb::{
-    DeleteTargetOutcome, RepositoryError, RoundOutcome, RoundRecord, WatchTable,
+    DeleteTargetOutcome, DueTarget, RepositoryError, RoundOutcome, RoundRecord, Stretch, WatchTable,
     stream::{Change, change_of},
 };
 use linklet_test_support::{CapacityMeter, Fault, Faults, TargetBuilder, TestDynamoDb};
 use proptest::prelude::*;
 
-use crate::fixture::correlation;
+use crate::fixture::{correlation, damage};
 
 const GOOD: CheckOutcome = CheckOutcome::Answered(200);
 const FAILED: CheckOutcome = CheckOutcome::Answered(503);
@@ -353,6 +353,21 @@ async fn a_target_with_the_longest_url_and_host_fits_every_key() {
 
 // ------------------------------------------------------------------------------------------------------------- Dispatch
 
+/// A shard's targets in the order in which a walk from a place comes by, so many in a page.
+async fn all_due(db: &TestDynamoDb, shard: Shard, from: &TargetId, limit: usize) -> Vec<DueTarget> {
+    let mut found = Vec::new();
+    for stretch in Stretch::around(shard, from) {
+        let mut next = Some(stretch);
+        while let Some(stretch) = next {
+            let page = db.watch().due(&stretch, limit).await.unwrap();
+            assert!(page.targets.len() <= limit && page.unreadable.is_empty());
+            found.extend(page.targets);
+            next = page.rest;
+        }
+    }
+    found
+}
+
 #[tokio::test]
 async fn a_walk_through_the_shards_finds_each_target_once_wherever_it_starts() {
     let db = TestDynamoDb::start();
@@ -366,7 +381,7 @@ async fn a_walk_through_the_shards_finds_each_target_once_wherever_it_starts() {
     for start in [0, u128::MAX / 3, u128::MAX] {
         let mut found = BTreeMap::new();
         for shard in Phase::all().flat_map(Phase::shards) {
-            for due in db.watch().due(shard, &TargetId::numbered(start), 1_000).await.unwrap() {
+            for due in all_due(&db, shard, &TargetId::numbered(start), 7).await {
                 assert_eq!(due.id.shard(), shard);
                 assert!(found.insert(due.id.clone(), due).is_none(), "a target was found twice");
             }
@@ -380,31 +395,42 @@ async fn a_walk_through_the_shards_finds_each_target_once_wherever_it_starts() {
     }
 }
 
-#[tokio::test]
-async fn a_limited_walk_starts_where_it_is_told_and_goes_round() {
-    let db = TestDynamoDb::start();
-    let mut ids = Vec::new();
+/// So many targets of one shard, in the order of their ids.
+async fn register_in_one_shard(db: &TestDynamoDb, count: usize) -> (Shard, Vec<TargetId>) {
     let shard = Shard::all().next().unwrap();
-    for number in 0.. {
-        let wanted = target(&format!("https://{number}.example/a"));
-        if wanted.id.shard() == shard {
-            db.watch().register(&wanted, None, &correlation()).await.unwrap();
-            ids.push(wanted.id);
-        }
-        if ids.len() == 5 {
-            break;
-        }
+    let workspace = WorkspaceId::generate();
+    let of_shard = (0..).map(|number| target_at(&workspace, &format!("https://{number}.example/a"), noon()));
+    let mut ids = Vec::new();
+    for wanted in of_shard.filter(|target| target.id.shard() == shard).take(count) {
+        db.watch().register(&wanted, None, &correlation()).await.unwrap();
+        ids.push(wanted.id);
     }
     ids.sort();
-    let due = async |from: &TargetId, limit| {
-        let found = db.watch().due(shard, from, limit).await.unwrap();
-        found.into_iter().map(|due| due.id).collect::<Vec<_>>()
-    };
+    (shard, ids)
+}
 
-    assert_eq!(due(&ids[3], 4).await, [&ids[3..], &ids[..2]].concat());
-    assert_eq!(due(&ids[3], 2).await, ids[3..]);
-    assert_eq!(due(&ids[0], 99).await, ids);
-    assert!(due(&ids[0], 0).await.is_empty());
+#[tokio::test]
+async fn a_walk_starts_where_it_is_told_and_goes_round() {
+    let db = TestDynamoDb::start();
+    let (shard, ids) = register_in_one_shard(&db, 5).await;
+
+    for limit in [1, 2, 99] {
+        let due: Vec<_> = all_due(&db, shard, &ids[3], limit).await.into_iter().map(|due| due.id).collect();
+        assert_eq!(due, [&ids[3..], &ids[..3]].concat(), "{limit} in a page");
+    }
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_is_reported_and_its_neighbours_are_due() {
+    let db = TestDynamoDb::start();
+    let (shard, ids) = register_in_one_shard(&db, 3).await;
+    damage(&db, &ids[1]).await;
+
+    let [on, _] = Stretch::around(shard, &ids[0]);
+    let page = db.watch().due(&on, 99).await.unwrap();
+
+    assert_eq!(page.targets.into_iter().map(|due| due.id).collect::<Vec<_>>(), [ids[0].clone(), ids[2].clone()]);
+    assert_eq!(page.unreadable.into_iter().map(|row| row.id).collect::<Vec<_>>(), [ids[1].as_str()]);
 }
 
 // --------------------------------------------------------------------------------------------------------------- Rounds
@@ -531,24 +557,67 @@ async fn good_rounds_at_once_make_one_change() {
     assert_eq!(monitored.event_types(), ["target.down", "target.up"]);
 }
 
+/// A round that times out lasts longer than an interval: the next one is planned before the target is down.
 #[tokio::test]
-async fn a_round_that_was_planned_with_an_outdated_status_is_put_right_by_the_next() {
+async fn an_answer_means_up_though_the_round_was_planned_before_the_target_went_down() {
+    let monitored = Monitored::new().await;
+    monitored.next_round(0, GOOD).await;
+
+    for first in [1, 4] {
+        monitored.round(first, TargetStatus::Up, FAILED).await;
+        let second = monitored.round(first + 1, TargetStatus::Up, FAILED).await;
+        let good = monitored.round(first + 2, TargetStatus::Up, GOOD).await;
+
+        assert_eq!(
+            (second, good),
+            (RoundOutcome::Changed(TargetStatus::Down), RoundOutcome::Changed(TargetStatus::Up))
+        );
+        assert_eq!(monitored.now().await.status_since, slot(first + 2).plus(Duration::from_secs(1)));
+    }
+
+    assert_eq!(monitored.event_types(), ["target.down", "target.up", "target.down", "target.up"]);
+    assert_eq!(monitored.results().await.len(), 7);
+}
+
+#[tokio::test]
+async fn a_round_that_was_planned_with_an_outdated_status_changes_nothing_that_is_right() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, FAILED).await;
     monitored.next_round(1, FAILED).await;
 
     // It is down by now, and the message still says up.
     assert_eq!(monitored.round(2, TargetStatus::Up, FAILED).await, RoundOutcome::Recorded);
-    assert_eq!(monitored.round(3, TargetStatus::Up, GOOD).await, RoundOutcome::Recorded);
-    assert_eq!(monitored.status().await, TargetStatus::Down);
-    assert_eq!(monitored.round(4, TargetStatus::Down, GOOD).await, RoundOutcome::Changed(TargetStatus::Up));
+    assert_eq!(monitored.round(3, TargetStatus::Down, GOOD).await, RoundOutcome::Changed(TargetStatus::Up));
     // It is up by now, and the message still says down.
-    assert_eq!(monitored.round(5, TargetStatus::Down, GOOD).await, RoundOutcome::Recorded);
-    assert_eq!(monitored.round(6, TargetStatus::Down, FAILED).await, RoundOutcome::Recorded);
-    assert_eq!(monitored.round(7, TargetStatus::Up, FAILED).await, RoundOutcome::Changed(TargetStatus::Down));
+    assert_eq!(monitored.round(4, TargetStatus::Down, GOOD).await, RoundOutcome::Recorded);
+    assert_eq!(monitored.round(5, TargetStatus::Down, FAILED).await, RoundOutcome::Recorded);
+    assert_eq!(monitored.round(6, TargetStatus::Up, FAILED).await, RoundOutcome::Changed(TargetStatus::Down));
 
     assert_eq!(monitored.event_types(), ["target.down", "target.up", "target.down"]);
-    assert_eq!(monitored.results().await.len(), 8);
+    assert_eq!(monitored.results().await.len(), 7);
+}
+
+/// Every history of five rounds. Changes of the status are what is told.
+#[tokio::test]
+async fn messages_that_are_a_round_old_lead_to_the_same_changes_as_fresh_ones() {
+    const ROUNDS: usize = 5;
+    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+    let table = db.watch();
+    for history in 0..1_u32 << ROUNDS {
+        let mut changes = Vec::new();
+        for age in [1, 2] {
+            let target = target_at(&workspace, &format!("https://example.com/{history}/{age}"), noon());
+            table.register(&target, None, &correlation()).await.unwrap();
+            let mut statuses = vec![TargetStatus::Pending; age];
+            for number in 0..ROUNDS {
+                let outcome = if history >> number & 1 == 1 { FAILED } else { GOOD };
+                record(&table, &target.id, number as u32, statuses[number], outcome).await.unwrap();
+                statuses.push(table.find(&target.id).await.unwrap().unwrap().status);
+            }
+            changes.push(statuses.split_off(age));
+        }
+        assert_eq!(changes[0], changes[1], "{history:05b}, the first round last");
+    }
 }
 
 #[tokio::test]
@@ -630,7 +699,7 @@ async fn a_round_that_failed_half_way_is_whole_when_its_message_comes_again() {
 }
 
 #[tokio::test]
-async fn a_good_round_of_a_target_that_is_up_is_one_write_unit_and_a_change_spares_the_lists() {
+async fn a_good_round_of_a_target_that_is_up_is_a_read_and_a_write_unit_and_a_change_spares_the_lists() {
     let monitored = Monitored::new().await;
     let meter = CapacityMeter::default();
     let table = WatchTable::new(monitored.db.client_with(meter.clone()), "WatchTable");
@@ -642,7 +711,7 @@ async fn a_good_round_of_a_target_that_is_up_is_one_write_unit_and_a_change_spar
 
     // Two units for each row of a transaction, and none for an index.
     assert_eq!(cost(0, TargetStatus::Pending, GOOD).await, (1, 0.0, 4.0));
-    assert_eq!(cost(1, TargetStatus::Up, GOOD).await, (1, 0.0, 1.0));
+    assert_eq!(cost(1, TargetStatus::Up, GOOD).await, (2, 1.0, 1.0));
     assert_eq!(cost(2, TargetStatus::Up, FAILED).await, (2, 1.0, 1.0));
     assert_eq!(cost(3, TargetStatus::Up, FAILED).await, (2, 1.0, 4.0));
     assert_eq!(cost(4, TargetStatus::Down, FAILED).await, (1, 0.0, 1.0));
