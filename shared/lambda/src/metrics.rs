@@ -64,7 +64,7 @@ pub enum Metric {
 
 impl Metric {
     /// All there are.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Requests,
         Self::Latency,
         Self::Errors,

@@ -132,6 +132,8 @@ impl System {
             checks: self.queue("checks"),
             dead_letters: self.dead_letters(),
             max_concurrency: 8,
+            detour: Dispatch::DETOUR,
+            patience: Dispatch::PATIENCE,
         };
         let checker = Checker {
             fetcher: Fetcher::new(Reach::PublicAndLoopback, Duration::from_secs(5)).unwrap(),

@@ -9,7 +9,7 @@ use linklet_domain::{
     TargetStatus, Timestamp, UrlCreated, UserId, WorkspaceId,
 };
 use linklet_dynamodb::{
-    ClicksTable, LinksTable, NotificationsTable, RoundRecord, StatsTable, ThrottleTable, WatchTable,
+    ClicksTable, LinksTable, NotificationsTable, RoundRecord, StatsTable, Stretch, ThrottleTable, WatchTable,
 };
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
@@ -277,6 +277,8 @@ impl Measured {
             checks: Publisher::new(queues.client(), queues.url("checks")),
             dead_letters: DeadLetterQueue::new(queues.client(), queues.url("rounds-dlq")),
             max_concurrency: 8,
+            detour: Dispatch::DETOUR,
+            patience: Dispatch::PATIENCE,
         };
         let round = PlannedRound {
             phase: Phase::new(0).unwrap(),
@@ -288,7 +290,8 @@ impl Measured {
         self.operation("round_without_targets", metered.spent());
 
         let (shard, of_shard) = store_hundred_targets(&db).await;
-        assert_eq!(table.due(shard, &TargetId::numbered(0), of_shard.len()).await.unwrap().len(), 100);
+        let [all, _] = Stretch::around(shard, &TargetId::numbered(0));
+        assert_eq!(table.due(&all, of_shard.len()).await.unwrap().targets.len(), 100);
         self.operation("hundred_due_targets", metered.spent());
 
         let slot = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
