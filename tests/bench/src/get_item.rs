@@ -2,19 +2,21 @@
 
 use std::{
     io::Write as _,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     time::Duration,
 };
 
-use crate::{functions::Variables, measure::Samples, report::Figures, tables::code, trial::WARM_UP};
+use crate::{
+    measure::Samples,
+    report::Figures,
+    tables::{Tables, code},
+    trial::WARM_UP,
+};
 
-/// Reads of a link each time that have been timed so far.
+/// Reads of another link each time, so far.
 pub struct GetItem {
     program: PathBuf,
-    variables: Variables,
-    links: usize,
-    reads: usize,
     times: Samples,
 }
 
@@ -29,18 +31,17 @@ pub struct GetItemError {
 impl GetItem {
     pub const NAME: &str = "get-item";
 
-    /// With a program that reads out of so many links.
-    pub fn new(program: PathBuf, variables: Variables, links: usize) -> Self {
-        Self { program, variables, links, reads: 0, times: Samples::default() }
+    /// With the program in this folder.
+    pub fn new(programs: &Path) -> Self {
+        Self { program: programs.join("bench-get-item"), times: Samples::default() }
     }
 
     /// Has a process of its own read so many links.
-    pub fn run(&mut self, reads: usize) -> Result<(), GetItemError> {
-        let numbers = self.reads..self.reads + WARM_UP + reads;
-        self.reads = numbers.end;
-        let keys: String = numbers.map(|number| format!("LINK#{}\n", code(number % self.links))).collect();
+    pub fn run(&mut self, tables: &Tables, reads: usize) -> Result<(), GetItemError> {
+        let keys: String =
+            (0..WARM_UP + reads).map(|number| format!("LINK#{}\n", code(number % tables.links))).collect();
         let failed = |reason: String| GetItemError { program: self.program.clone(), reason };
-        let output = self.output(&keys).map_err(|error| failed(error.to_string()))?;
+        let output = self.output(tables, &keys).map_err(|error| failed(error.to_string()))?;
         let nanos: Vec<u64> = output.lines().filter_map(|line| line.parse().ok()).collect();
         if nanos.len() != reads {
             return Err(failed(format!("{} of {reads} reads are reported", nanos.len())));
@@ -49,7 +50,7 @@ impl GetItem {
         Ok(())
     }
 
-    fn output(&self, keys: &str) -> std::io::Result<String> {
+    fn output(&self, tables: &Tables, keys: &str) -> std::io::Result<String> {
         let mut process = Command::new(&self.program)
             .args(["LinksTable", &WARM_UP.to_string()])
             .env_clear()
@@ -58,7 +59,7 @@ impl GetItem {
                 ("AWS_SECRET_ACCESS_KEY", "secret"),
                 ("AWS_REGION", "eu-central-1"),
             ])
-            .envs(&self.variables)
+            .envs(tables.endpoints())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;

@@ -1,18 +1,17 @@
-//! What is measured: programs, the events that they are handed, and what they have to answer.
+//! What is measured: executables of ours, variants of them, and what others wrote.
 
-use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf};
 
-use linklet_domain::Role;
-use linklet_test_support::{Person, token_of};
-use serde_json::Value;
+use linklet_test_support::TOKEN_SECRET;
 
 use crate::{
+    functions::{self, TemplateError, Variables},
     lambda::Program,
-    tables::{CLICKS, COUNTED, HOT, Tables, code, target},
+    options::{Options, Variant},
+    peers::{self, Peer, PeerError},
+    tables::Tables,
+    workloads::Workload,
 };
-
-/// So many visitors follow links.
-const VISITORS: usize = 5_000;
 
 /// Something to measure.
 pub struct Subject {
@@ -25,117 +24,105 @@ pub struct Subject {
     pub workload: Workload,
 }
 
-/// Events, and what is to be answered to them. Each has a number, so that no two need be alike.
-#[derive(Clone)]
-pub struct Workload {
-    event: Arc<dyn Fn(usize) -> String>,
-    expected: Arc<Expected>,
+/// All that can be measured here.
+pub struct Cast<'a> {
+    options: &'a Options,
+    /// The folder of the executables.
+    programs: PathBuf,
+    /// Under their subjects' names.
+    peers: Vec<(String, Peer)>,
 }
 
-/// Whether this is the answer to the event with that number.
-type Expected = dyn Fn(usize, &Value) -> bool;
-
-impl Workload {
-    fn new(event: impl Fn(usize) -> String + 'static, expected: impl Fn(usize, &Value) -> bool + 'static) -> Self {
-        Self { event: Arc::new(event), expected: Arc::new(expected) }
+impl<'a> Cast<'a> {
+    /// Installs the peers that are wanted.
+    ///
+    /// # Errors
+    /// When one can't be installed, although this machine has what it needs.
+    pub fn new(options: &'a Options, programs: PathBuf) -> Result<Self, PeerError> {
+        let mut found = Vec::new();
+        for peer in ["node", "python"] {
+            let name = format!("peer-{peer}");
+            if options.wants(&name) {
+                found.extend(peers::install(peer)?.map(|peer| (name, peer)));
+            }
+        }
+        Ok(Self { options, programs, peers: found })
     }
 
-    pub fn event(&self, number: usize) -> String {
-        (self.event)(number)
+    /// The wanted subjects, in the order of the report, to be run with these tables.
+    ///
+    /// # Errors
+    /// When a function needs a variable that isn't known.
+    pub fn subjects(&self, tables: &Tables) -> Result<Vec<Subject>, TemplateError> {
+        let (cold, hot) = (Workload::cold_links(tables.links), Workload::hot_link());
+        let mut subjects = vec![self.baseline("noop"), self.baseline("noop-extension")];
+        for (name, function, workload) in [
+            ("redirect-cold-link", "redirect", cold.clone()),
+            ("redirect-hot-link", "redirect", hot.clone()),
+            ("shorten", "shorten", Workload::shorten(tables)),
+            ("list", "list", Workload::list(tables)),
+            ("stats", "stats", Workload::stats()),
+            ("auth", "auth", Workload::me(tables)),
+        ] {
+            subjects.push(self.function(name, function, workload, tables)?);
+        }
+        subjects.retain(|subject| self.options.wants(&subject.name));
+        for variant in &self.options.variants {
+            subjects.push(self.variant(variant, "cold-link", cold.clone(), tables)?);
+            subjects.push(self.variant(variant, "hot-link", hot.clone(), tables)?);
+        }
+        for (name, peer) in &self.peers {
+            subjects.push(self.peer(name, peer, cold.clone(), tables)?);
+        }
+        Ok(subjects)
     }
 
-    /// Whether an answer is the right one.
-    pub fn is_right(&self, number: usize, answer: &[u8]) -> bool {
-        serde_json::from_slice(answer).is_ok_and(|answer: Value| (self.expected)(number, &answer))
+    fn baseline(&self, name: &str) -> Subject {
+        let executable = self.programs.join(format!("bench-{name}"));
+        Subject {
+            name: name.to_owned(),
+            program: Program { command: vec![executable.clone()], variables: Variables::new(), memory: 256 },
+            package: executable,
+            versions: BTreeMap::new(),
+            workload: Workload::nothing(),
+        }
     }
 
-    /// Any event, and an empty answer.
-    pub fn nothing() -> Self {
-        let event = sample("redirect", "follow");
-        Self::new(move |_| event.clone(), |_, answer| answer["statusCode"] == 200)
+    fn function(
+        &self,
+        name: &str,
+        function: &str,
+        workload: Workload,
+        tables: &Tables,
+    ) -> Result<Subject, TemplateError> {
+        let executable = self.programs.join(function);
+        let (mut variables, memory) = functions::variables(function, &tables.queues)?;
+        variables.extend(tables.endpoints());
+        let program = Program { command: vec![executable.clone()], variables, memory };
+        Ok(Subject { name: name.to_owned(), program, package: executable, versions: BTreeMap::new(), workload })
     }
 
-    /// Another link each time, out of so many.
-    pub fn cold_links(links: usize) -> Self {
-        Self::redirect(move |number| code(number % links))
+    fn variant(
+        &self,
+        variant: &Variant,
+        links: &str,
+        workload: Workload,
+        tables: &Tables,
+    ) -> Result<Subject, TemplateError> {
+        let mut subject = self.function(&format!("{}-{links}", variant.label), "redirect", workload, tables)?;
+        subject.package.clone_from(&variant.program);
+        subject.program.command = vec![variant.program.clone()];
+        subject.program.variables.extend(variant.variables.clone());
+        Ok(subject)
     }
 
-    /// The same link all the time.
-    pub fn hot_link() -> Self {
-        Self::redirect(|_| HOT.to_owned())
+    fn peer(&self, name: &str, peer: &Peer, workload: Workload, tables: &Tables) -> Result<Subject, TemplateError> {
+        let mut subject = self.function(name, "redirect", workload, tables)?;
+        subject.program.command.clone_from(&peer.command);
+        subject.program.variables.insert("CLICK_SALT".to_owned(), TOKEN_SECRET.to_owned());
+        subject.program.variables.extend(peer.variables.clone());
+        subject.package.clone_from(&peer.package_dir);
+        subject.versions.clone_from(&peer.versions);
+        Ok(subject)
     }
-
-    fn redirect(code: impl Fn(usize) -> String + Clone + 'static) -> Self {
-        let (event, followed) = (sample("redirect", "follow"), code.clone());
-        let event = move |number| {
-            let event = with(&event, "launch", &followed(number));
-            with(&event, "203.0.113.9", &visitor(number))
-        };
-        Self::new(event, move |number, answer| {
-            answer["statusCode"] == 301 && header(answer, "location") == Some(&target(&code(number)))
-        })
-    }
-
-    /// A new link each time.
-    pub fn shorten(tables: &Tables) -> Self {
-        let event = authorized(&sample("shorten", "shorten"), &tables.creator);
-        let url = |number| format!("https://example.com/created/{number}");
-        let event = move |number| {
-            let event = with(&event, "https://example.com/spring-sale?ref=newsletter", &url(number));
-            with(&event, "203.0.113.9", &visitor(number))
-        };
-        Self::new(event, move |number, answer| {
-            answer["statusCode"] == 201 && body(answer)["original_url"] == url(number)
-        })
-    }
-
-    /// Ten links of a workspace.
-    pub fn list(tables: &Tables) -> Self {
-        let event = authorized(&sample("list", "urls"), &tables.lister);
-        let expected = |_, answer: &Value| body(answer)["urls"].as_array().is_some_and(|urls| urls.len() == 10);
-        Self::new(move |_| event.clone(), expected)
-    }
-
-    /// A link's statistics.
-    pub fn stats() -> Self {
-        let event = with(&sample("stats", "summary"), "launch", COUNTED);
-        Self::new(move |_| event.clone(), |_, answer| body(answer)["total_clicks"] == CLICKS)
-    }
-
-    /// Who the caller is, by their token.
-    pub fn me(tables: &Tables) -> Self {
-        let (event, id) = (authorized(&sample("auth", "me"), &tables.creator), tables.creator.id.to_string());
-        Self::new(move |_| event.clone(), move |_, answer| body(answer)["user_id"] == id)
-    }
-}
-
-/// A function's sample event, as small as API Gateway sends it.
-fn sample(function: &str, name: &str) -> String {
-    let path = format!("{}/../../functions/{function}/events/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    let text = fs::read_to_string(path).expect("a function has sample events");
-    serde_json::from_str::<Value>(&text).expect("an event is JSON").to_string()
-}
-
-fn authorized(event: &str, person: &Person) -> String {
-    with(event, "TOKEN", &token_of(&person.id, &person.workspace, Role::Admin))
-}
-
-/// The event with something else in place of what a sample has.
-fn with(event: &str, sample: &str, other: &str) -> String {
-    assert!(event.contains(sample), "a sample event has no {sample} any more: {event}");
-    event.replace(sample, other)
-}
-
-fn visitor(number: usize) -> String {
-    let visitor = number % VISITORS;
-    format!("198.51.{}.{}", visitor / 250, visitor % 250)
-}
-
-fn header<'a>(answer: &'a Value, name: &str) -> Option<&'a str> {
-    let headers = answer["headers"].as_object()?;
-    headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).and_then(|(_, value)| value.as_str())
-}
-
-fn body(answer: &Value) -> Value {
-    answer["body"].as_str().and_then(|body| serde_json::from_str(body).ok()).unwrap_or_default()
 }

@@ -21,6 +21,8 @@ pub struct Tables {
     pub creator: Person,
     /// Lists links.
     pub lister: Person,
+    /// How many there are to follow.
+    pub links: usize,
     db: TestDynamoDb,
     secret: FakeSecret,
 }
@@ -36,8 +38,9 @@ impl Tables {
             lister: db.register("lister").await,
             db,
             secret: FakeSecret::start(TOKEN_SECRET),
+            links,
         };
-        tables.add_links(links).await;
+        tables.add_links().await;
         for code in [HOT, COUNTED] {
             tables.add_link(code, &tables.creator).await;
         }
@@ -69,14 +72,14 @@ impl Tables {
         self.db.store(&link.build()).await;
     }
 
-    /// Creating each as Linklet does would take most of a minute, so all but the first are copies with another code.
-    async fn add_links(&self, count: usize) {
+    /// Creating each as Linklet does would take long, so all but the first are copies with another code.
+    async fn add_links(&self) {
         let first = code(0);
         self.add_link(&first, &self.creator).await;
         let is_link = |item: &Value| item["sk"]["S"] == "LINK" && item["pk"]["S"] == format!("LINK#{first}");
         let links = self.db.scan("LinksTable");
         let original = links.into_iter().find(is_link).expect("the first link is there").to_string();
-        for number in 1..count {
+        for number in 1..self.links {
             let copy = original.replace(&first, &code(number));
             self.db.put("LinksTable", &serde_json::from_str(&copy).expect("a code needs no escaping"));
         }

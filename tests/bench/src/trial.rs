@@ -1,9 +1,9 @@
 //! One subject's measurements.
 
-use std::{io, net::SocketAddr, path::Path, time::Duration};
+use std::{io, net::SocketAddr, time::Duration};
 
 use crate::{
-    lambda::{Environment, Invocation, LambdaError},
+    lambda::{Environment, Invocation, LambdaError, Program},
     measure::{Samples, cpu_time, peak_memory},
     package::zipped_size,
     proxy::CountingProxy,
@@ -29,9 +29,9 @@ pub enum TrialError {
     Proxy { subject: String, reason: String },
 }
 
-/// A subject, and what has been measured of it so far.
+/// What has been measured of a subject so far.
+#[derive(Default)]
 pub struct Trial {
-    subject: Subject,
     invocations: usize,
     cold: Samples,
     warm: Samples,
@@ -52,64 +52,51 @@ struct Usage {
 }
 
 impl Trial {
-    pub fn new(subject: Subject) -> Self {
-        Self {
-            subject,
-            invocations: 0,
-            cold: Samples::default(),
-            warm: Samples::default(),
-            done: Samples::default(),
-            cpu: Duration::ZERO,
-            timed: 0,
-            peak_memory: 0,
-            usage: None,
-        }
-    }
-
-    pub fn name(&self) -> &str {
-        &self.subject.name
-    }
-
     /// Measures a cold start: from creating the process to the first answer.
-    pub async fn start_cold(&mut self) -> Result<(), TrialError> {
-        let environment = self.start().await?;
-        let first = self.invoke(&environment).await?;
+    pub async fn start_cold(&mut self, subject: &Subject) -> Result<(), TrialError> {
+        let environment = start(subject, &subject.program).await?;
+        let first = self.invoke(subject, &environment).await?;
         self.cold.push(first.received - environment.started());
         Ok(())
     }
 
     /// Measures so many invocations of a warm environment.
-    pub async fn run_warm(&mut self, invocations: usize) -> Result<(), TrialError> {
-        let environment = self.start().await?;
+    pub async fn run_warm(&mut self, subject: &Subject, invocations: usize) -> Result<(), TrialError> {
+        let environment = start(subject, &subject.program).await?;
         for _ in 0..WARM_UP {
-            self.invoke(&environment).await?;
+            self.invoke(subject, &environment).await?;
         }
-        let before = self.observe(cpu_time, &environment)?;
+        let observed = |error| TrialError::Observation(subject.name.clone(), error);
+        let before = cpu_time(environment.process()).map_err(observed)?;
         for _ in 0..invocations {
-            let invocation = self.invoke(&environment).await?;
+            let invocation = self.invoke(subject, &environment).await?;
             self.warm.push(invocation.answered);
             self.done.push(invocation.done);
         }
-        self.cpu += self.observe(cpu_time, &environment)?.saturating_sub(before);
+        self.cpu += cpu_time(environment.process()).map_err(observed)?.saturating_sub(before);
         self.timed += invocations;
-        self.peak_memory = self.peak_memory.max(self.observe(peak_memory, &environment)?);
+        self.peak_memory = self.peak_memory.max(peak_memory(environment.process()).map_err(observed)?);
         Ok(())
     }
 
     /// Counts the calls to DynamoDB, if the subject makes any.
-    pub async fn count_calls(&mut self, proxy: &CountingProxy, address: SocketAddr) -> Result<(), TrialError> {
-        let Some(endpoint) = self.subject.program.variables.get_mut("AWS_ENDPOINT_URL_DYNAMODB") else { return Ok(()) };
-        let direct = std::mem::replace(endpoint, format!("http://{address}"));
-        let environment = self.start().await?;
-        self.invoke(&environment).await?;
+    pub async fn count_calls(
+        &mut self,
+        subject: &Subject,
+        proxy: &CountingProxy,
+        address: SocketAddr,
+    ) -> Result<(), TrialError> {
+        let mut program = subject.program.clone();
+        let Some(endpoint) = program.variables.get_mut("AWS_ENDPOINT_URL_DYNAMODB") else { return Ok(()) };
+        *endpoint = format!("http://{address}");
+        let environment = start(subject, &program).await?;
+        self.invoke(subject, &environment).await?;
         let api = environment.api();
         proxy.reset(move || api.is_answered());
         for _ in 0..COUNTED {
-            self.invoke(&environment).await?;
+            self.invoke(subject, &environment).await?;
         }
-        let counted =
-            proxy.counted().map_err(|reason| TrialError::Proxy { subject: self.subject.name.clone(), reason })?;
-        self.subject.program.variables.insert("AWS_ENDPOINT_URL_DYNAMODB".to_owned(), direct);
+        let counted = proxy.counted().map_err(|reason| TrialError::Proxy { subject: subject.name.clone(), reason })?;
         let each = |number: f64| number / COUNTED as f64;
         self.usage = Some(Usage {
             calls: each(counted.consumption.calls as f64),
@@ -120,39 +107,30 @@ impl Trial {
         Ok(())
     }
 
-    async fn start(&self) -> Result<Environment, TrialError> {
-        Environment::start(&self.subject.program).await.map_err(|error| self.failed(error))
-    }
-
-    async fn invoke(&mut self, environment: &Environment) -> Result<Invocation, TrialError> {
+    async fn invoke(&mut self, subject: &Subject, environment: &Environment) -> Result<Invocation, TrialError> {
         let number = self.invocations;
         self.invocations += 1;
-        let event = self.subject.workload.event(number);
-        let invocation = environment.invoke(event).await.map_err(|error| self.failed(error))?;
-        if self.subject.workload.is_right(number, &invocation.answer) {
+        let event = subject.workload.event(number);
+        let failed = |error| TrialError::Function(subject.name.clone(), error);
+        let invocation = environment.invoke(event).await.map_err(failed)?;
+        if subject.workload.is_right(number, &invocation.answer) {
             return Ok(invocation);
         }
         let answer = String::from_utf8_lossy(&invocation.answer).into_owned();
-        Err(TrialError::WrongAnswer { subject: self.subject.name.clone(), answer })
-    }
-
-    fn observe<T>(&self, what: fn(u32) -> io::Result<T>, environment: &Environment) -> Result<T, TrialError> {
-        what(environment.process()).map_err(|error| TrialError::Observation(self.subject.name.clone(), error))
-    }
-
-    fn failed(&self, error: LambdaError) -> TrialError {
-        TrialError::Function(self.subject.name.clone(), error)
+        Err(TrialError::WrongAnswer { subject: subject.name.clone(), answer })
     }
 
     /// What has come out.
-    pub fn figures(&self) -> Result<Figures, TrialError> {
+    ///
+    /// # Errors
+    /// When the package can't be read.
+    pub fn figures(&self, subject: &Subject) -> Result<Figures, TrialError> {
         const MB: f64 = 1_000_000.0;
         let micros = |samples: &Samples, percent| samples.percentile(percent).map(|time| time.as_secs_f64() * 1e6);
         let millis = |samples: &Samples, percent| samples.percentile(percent).map(|time| time.as_secs_f64() * 1e3);
-        let name = &self.subject.name;
-        let size = |package: &Path| zipped_size(package).map_err(|error| TrialError::Observation(name.clone(), error));
+        let unread = |error| TrialError::Observation(subject.name.clone(), error);
         Ok(Figures {
-            name: name.clone(),
+            name: subject.name.clone(),
             cold_ms_p50: millis(&self.cold, 50),
             cold_ms_p99: millis(&self.cold, 99),
             warm_us_p50: micros(&self.warm, 50),
@@ -161,12 +139,17 @@ impl Trial {
             done_us_p50: micros(&self.done, 50),
             cpu_ms_per_1k: (self.timed > 0).then(|| self.cpu.as_secs_f64() * 1e6 / self.timed as f64),
             rss_mb: (self.timed > 0).then_some(self.peak_memory as f64 / MB),
-            zip_mb: Some(size(&self.subject.package)? as f64 / MB),
+            zip_mb: Some(zipped_size(&subject.package).map_err(unread)? as f64 / MB),
             rru: self.usage.map(|usage| usage.read_units),
             wru: self.usage.map(|usage| usage.write_units),
             calls: self.usage.map(|usage| usage.calls),
             early_writes: self.usage.map(|usage| usage.early_writes),
-            versions: self.subject.versions.clone(),
+            versions: subject.versions.clone(),
         })
     }
+}
+
+async fn start(subject: &Subject, program: &Program) -> Result<Environment, TrialError> {
+    let failed = |error| TrialError::Function(subject.name.clone(), error);
+    Environment::start(program).await.map_err(failed)
 }

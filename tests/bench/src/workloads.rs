@@ -1,0 +1,127 @@
+//! The events that subjects are handed, and what they have to answer.
+
+use std::{fs, sync::Arc};
+
+use linklet_domain::Role;
+use linklet_test_support::{Person, token_of};
+use serde_json::Value;
+
+use crate::tables::{CLICKS, COUNTED, HOT, Tables, code, target};
+
+/// So many visitors follow links.
+const VISITORS: usize = 5_000;
+
+/// Events, and what is to be answered to them. Each has a number, so that no two need be alike.
+#[derive(Clone)]
+pub struct Workload {
+    event: Arc<dyn Fn(usize) -> String>,
+    expected: Arc<Expected>,
+}
+
+/// Whether this is the answer to the event with that number.
+type Expected = dyn Fn(usize, &Value) -> bool;
+
+impl Workload {
+    fn new(event: impl Fn(usize) -> String + 'static, expected: impl Fn(usize, &Value) -> bool + 'static) -> Self {
+        Self { event: Arc::new(event), expected: Arc::new(expected) }
+    }
+
+    pub fn event(&self, number: usize) -> String {
+        (self.event)(number)
+    }
+
+    /// Whether an answer is the right one.
+    pub fn is_right(&self, number: usize, answer: &[u8]) -> bool {
+        serde_json::from_slice(answer).is_ok_and(|answer: Value| (self.expected)(number, &answer))
+    }
+
+    /// Any event, and an empty answer.
+    pub fn nothing() -> Self {
+        let event = sample("redirect", "follow");
+        Self::new(move |_| event.clone(), |_, answer| answer["statusCode"] == 200)
+    }
+
+    /// Another link each time, out of so many.
+    pub fn cold_links(links: usize) -> Self {
+        Self::redirect(move |number| code(number % links))
+    }
+
+    /// The same link all the time.
+    pub fn hot_link() -> Self {
+        Self::redirect(|_| HOT.to_owned())
+    }
+
+    fn redirect(code: impl Fn(usize) -> String + Clone + 'static) -> Self {
+        let (event, followed) = (sample("redirect", "follow"), code.clone());
+        let event = move |number| {
+            let event = with(&event, "launch", &followed(number));
+            with(&event, "203.0.113.9", &visitor(number))
+        };
+        Self::new(event, move |number, answer| {
+            answer["statusCode"] == 301 && header(answer, "location") == Some(&target(&code(number)))
+        })
+    }
+
+    /// A new link each time.
+    pub fn shorten(tables: &Tables) -> Self {
+        let event = authorized(&sample("shorten", "shorten"), &tables.creator);
+        let url = |number| format!("https://example.com/created/{number}");
+        let event = move |number| {
+            let event = with(&event, "https://example.com/spring-sale?ref=newsletter", &url(number));
+            with(&event, "203.0.113.9", &visitor(number))
+        };
+        Self::new(event, move |number, answer| {
+            answer["statusCode"] == 201 && body(answer)["original_url"] == url(number)
+        })
+    }
+
+    /// Ten links of a workspace.
+    pub fn list(tables: &Tables) -> Self {
+        let event = authorized(&sample("list", "urls"), &tables.lister);
+        let expected = |_, answer: &Value| body(answer)["urls"].as_array().is_some_and(|urls| urls.len() == 10);
+        Self::new(move |_| event.clone(), expected)
+    }
+
+    /// A link's statistics.
+    pub fn stats() -> Self {
+        let event = with(&sample("stats", "summary"), "launch", COUNTED);
+        Self::new(move |_| event.clone(), |_, answer| body(answer)["total_clicks"] == CLICKS)
+    }
+
+    /// Who the caller is, by their token.
+    pub fn me(tables: &Tables) -> Self {
+        let (event, id) = (authorized(&sample("auth", "me"), &tables.creator), tables.creator.id.to_string());
+        Self::new(move |_| event.clone(), move |_, answer| body(answer)["user_id"] == id)
+    }
+}
+
+/// A function's sample event, as small as API Gateway sends it.
+fn sample(function: &str, name: &str) -> String {
+    let path = format!("{}/../../functions/{function}/events/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(path).expect("a function has sample events");
+    serde_json::from_str::<Value>(&text).expect("an event is JSON").to_string()
+}
+
+fn authorized(event: &str, person: &Person) -> String {
+    with(event, "TOKEN", &token_of(&person.id, &person.workspace, Role::Admin))
+}
+
+/// The event with something else in place of what a sample has.
+fn with(event: &str, sample: &str, other: &str) -> String {
+    assert!(event.contains(sample), "a sample event has no {sample} any more: {event}");
+    event.replace(sample, other)
+}
+
+fn visitor(number: usize) -> String {
+    let visitor = number % VISITORS;
+    format!("198.51.{}.{}", visitor / 250, visitor % 250)
+}
+
+fn header<'a>(answer: &'a Value, name: &str) -> Option<&'a str> {
+    let headers = answer["headers"].as_object()?;
+    headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).and_then(|(_, value)| value.as_str())
+}
+
+fn body(answer: &Value) -> Value {
+    answer["body"].as_str().and_then(|body| serde_json::from_str(body).ok()).unwrap_or_default()
+}
