@@ -8,6 +8,9 @@ use linklet_dynamodb::RepositoryError;
 
 use crate::{breaker::Breaker, telemetry::chain};
 
+/// How long a call may take, its repetitions included.
+pub const LONGEST_CALL: Duration = Duration::from_millis(2_400);
+
 /// Loads region, credentials and endpoint from the environment.
 ///
 /// The limits suit a function that has 10 seconds and makes a few calls one after another: a lost connection is given up early
@@ -19,7 +22,7 @@ pub async fn load() -> SdkConfig {
     let timeouts = TimeoutConfig::builder()
         .connect_timeout(Duration::from_millis(800))
         .operation_attempt_timeout(Duration::from_millis(1_500))
-        .operation_timeout(Duration::from_millis(2_400))
+        .operation_timeout(LONGEST_CALL)
         .build();
     aws_config::defaults(BehaviorVersion::latest())
         .timeout_config(timeouts)

@@ -2,8 +2,10 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
+    time::Duration,
 };
 
+use linklet_notify::CLAIMED_FOR;
 use linklet_test_support::Template;
 use serde_json::{Value, json};
 
@@ -149,5 +151,18 @@ fn a_queue_hides_messages_six_times_as_long_as_its_consumer_may_run() {
         assert_eq!(template.properties(&format!("{queue}Queue"))["VisibilityTimeout"], "QueueVisibilitySeconds");
         let timeout = &functions[source["FunctionName"].as_str().unwrap()]["Timeout"];
         assert!(hidden.as_u64().unwrap() >= 6 * timeout.as_u64().unwrap(), "{id}");
+    }
+}
+
+/// Otherwise a message whose delivery failed would come again too early, and be refused by its own claim.
+#[test]
+fn a_claim_on_a_notification_runs_out_before_its_message_comes_again() {
+    let everywhere = Template::load().parameters()["QueueVisibilitySeconds"]["Default"].as_u64().unwrap();
+    let settings = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samconfig.toml")).unwrap();
+    let (_, locally) = settings.split_once("\"QueueVisibilitySeconds=").unwrap();
+    let locally = locally.split_once('"').unwrap().0.parse().unwrap();
+
+    for seconds in [everywhere, locally] {
+        assert!(CLAIMED_FOR < Duration::from_secs(seconds), "{seconds}");
     }
 }
