@@ -139,6 +139,21 @@ fn the_scheduler_may_call_one_function_and_nothing_else() {
     assert_eq!(Value::from(allowed), expected);
 }
 
+/// Somebody waits for them, and a table that doesn't answer must not hold up every request.
+#[test]
+fn every_function_behind_the_api_reaches_its_tables_through_the_breaker() {
+    let mut behind_the_api = 0;
+    for folder in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../functions")).unwrap() {
+        let main = folder.unwrap().path().join("src/main.rs");
+        let text = fs::read_to_string(&main).unwrap();
+        if text.contains("http::serve") {
+            behind_the_api += 1;
+            assert!(!text.contains("aws_sdk_dynamodb"), "{} makes a client of its own", main.display());
+        }
+    }
+    assert!(behind_the_api > 0);
+}
+
 /// A message that comes again while it is still being worked on would be worked on twice.
 #[test]
 fn a_queue_hides_messages_six_times_as_long_as_its_consumer_may_run() {
