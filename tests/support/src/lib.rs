@@ -27,6 +27,7 @@ mod http;
 mod logs;
 mod notifiers;
 mod queues;
+mod rendezvous;
 mod secrets;
 mod site;
 mod template;
@@ -42,6 +43,7 @@ pub use http::{Answer, RequestBuilder, TOKEN_SECRET, answer, authenticator, issu
 pub use logs::CapturedLogs;
 pub use notifiers::FakeNotifiers;
 pub use queues::{FakeQueues, Outage};
+pub use rendezvous::Rendezvous;
 pub use secrets::FakeSecret;
 pub use site::{Crowd, Manner, Site};
 pub use template::{Route, Template};
