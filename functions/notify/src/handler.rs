@@ -1,19 +1,25 @@
 //! Tells people about their links and monitored URLs.
 //!
 //! An event makes one notification however often it is delivered, since the event is the row's key. The row remembers how
-//! far delivery has come, so a retry repeats only the step that failed. What fails to the end stands as failed in the list
-//! and waits in the dead-letter queue.
+//! far delivery has come, so a retry repeats only the step that failed. It also remembers who is at it: of messages that come
+//! at once, one delivers and the others come again later, when they find it done. What fails to the end stands as failed in
+//! the list and waits in the dead-letter queue.
 
 mod mail;
 mod topic;
 
-use std::{collections::BTreeMap, error::Error, time::Instant};
+use std::{
+    collections::BTreeMap,
+    error::Error,
+    time::{Duration, Instant},
+};
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::{EmailAddress, Event, EventDetail, EventId, Notification, Timestamp, UserId};
-use linklet_dynamodb::{NotificationsTable, RepositoryError};
+use linklet_dynamodb::{Claim, Delivery, NotificationsTable, RepositoryError};
 use linklet_lambda::{
+    aws,
     batch::{self, Consumer, DeadLetterQueue, Received},
     metrics::{self, Metric},
     telemetry::chain,
@@ -33,7 +39,14 @@ pub struct Notify {
     pub dead_letters: DeadLetterQueue,
     /// How often the queue delivers a message before it gives up.
     pub max_receives: u32,
+    /// What time it is.
+    pub clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
 }
+
+/// How long a delivery has a notification for itself. It takes six calls at most: the claim, the topic and its note, the
+/// address, the mail and its note; the seventh lets clocks differ. The queue hides a message for longer, so that one whose
+/// delivery failed doesn't come again before the claim has run out.
+pub const CLAIMED_FOR: Duration = aws::LONGEST_CALL.saturating_mul(7);
 
 /// Why a notification was not delivered everywhere.
 #[derive(Debug, thiserror::Error)]
@@ -113,44 +126,27 @@ impl Notify {
         let Some(notification) = Notification::from_event(event) else {
             return self.set_aside(received).await;
         };
-        match self.deliver(event, &notification).await {
-            Ok(()) => {
-                tracing::info!(
-                    correlation_id = event.correlation_id.as_str(),
-                    event_id = event.event_id.as_str(),
-                    event_type = event.event_type(),
-                    "notification delivered"
-                );
-                true
-            }
-            Err(error) => {
-                tracing::error!(
-                    correlation_id = event.correlation_id.as_str(),
-                    event_id = event.event_id.as_str(),
-                    event_type = event.event_type(),
-                    attempt = received.receive_count,
-                    error = chain(&error),
-                    "notification not delivered"
-                );
-                if received.receive_count >= self.max_receives {
-                    self.give_up(&notification).await;
-                }
-                false
-            }
+        let delivered = self.deliver(event, &notification).await;
+        log(received, &delivered);
+        if delivered.is_err() && received.receive_count >= self.max_receives {
+            self.give_up(&notification).await;
         }
+        matches!(delivered, Ok(Outcome::Delivered))
     }
 
-    async fn deliver(&self, event: &Event, notification: &Notification) -> Result<(), DeliveryError> {
+    async fn deliver(&self, event: &Event, notification: &Notification) -> Result<Outcome, DeliveryError> {
         if let Some(told) = told_address(event) {
             self.notifications.remember_owner(told.user, told.email, told.as_of).await?;
         }
-        let delivery = self.notifications.open(notification).await?;
-        if delivery.complete {
-            return Ok(());
-        }
-        if !delivery.published {
+        let claim = Claim::new((self.clock)(), CLAIMED_FOR);
+        let published = match self.notifications.open(notification, &claim).await? {
+            Delivery::Ours { published } => published,
+            Delivery::Elsewhere => return Ok(Outcome::Elsewhere),
+            Delivery::Complete => return Ok(Outcome::Delivered),
+        };
+        if !published {
             self.topic.publish(notification).await?;
-            self.notifications.mark_published(notification, Timestamp::now()).await?;
+            self.notifications.mark_published(notification, (self.clock)()).await?;
         }
         if let Some(mailer) = &self.mailer {
             let address = self.notifications.owner_email(&notification.user).await?;
@@ -158,8 +154,8 @@ impl Notify {
             metrics::add(if sent.is_ok() { Metric::MailsSent } else { Metric::MailsFailed }, 1);
             sent?;
         }
-        self.notifications.mark_sent(notification, Timestamp::now()).await?;
-        Ok(())
+        self.notifications.mark_sent(notification, (self.clock)()).await?;
+        Ok(Outcome::Delivered)
     }
 
     async fn give_up(&self, notification: &Notification) {
@@ -171,5 +167,29 @@ impl Notify {
     /// An event that nobody is told about has no business in this queue.
     async fn set_aside(&self, received: &Received) -> bool {
         self.dead_letters.park_all(vec![received.refused("nobody is told about this event")]).await.is_empty()
+    }
+}
+
+/// What came of a delivery that didn't fail.
+enum Outcome {
+    /// Every channel has the notification, by now or since earlier.
+    Delivered,
+    /// Another delivery of the event is at it. Whether that one succeeds is not known yet, so the message has to come again.
+    Elsewhere,
+}
+
+fn log(received: &Received, delivered: &Result<Outcome, DeliveryError>) {
+    let event = &received.event;
+    let (correlation_id, event_id) = (event.correlation_id.as_str(), event.event_id.as_str());
+    let (event_type, attempt) = (event.event_type(), received.receive_count);
+    match delivered {
+        Ok(Outcome::Delivered) => tracing::info!(correlation_id, event_id, event_type, "notification delivered"),
+        Ok(Outcome::Elsewhere) => {
+            tracing::info!(correlation_id, event_id, event_type, attempt, "notification is being delivered already");
+        }
+        Err(error) => {
+            let error = chain(error);
+            tracing::error!(correlation_id, event_id, event_type, attempt, error, "notification not delivered");
+        }
     }
 }

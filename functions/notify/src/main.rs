@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sesv2::Client as Ses;
 use aws_sdk_sns::Client as Sns;
 use aws_sdk_sqs::Client as Sqs;
+use linklet_domain::Timestamp;
 use linklet_dynamodb::NotificationsTable;
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
 use linklet_notify::{Mailer, Notify, Topic};
@@ -26,6 +27,7 @@ async fn run() -> Result<(), StartError> {
         mailer: sender.map(|sender| Mailer::new(Ses::new(&aws), sender)),
         dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters),
         max_receives,
+        clock: Box::new(Timestamp::now),
     })
     .await
 }

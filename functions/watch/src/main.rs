@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::{ApiKeysTable, WatchTable};
 use linklet_lambda::{
@@ -23,7 +22,7 @@ async fn run() -> Result<(), StartError> {
     let short_urls = ShortUrls::new(config::optional("PUBLIC_BASE_URL").as_deref())
         .with_api_endpoint(config::optional("API_ENDPOINT"));
     let aws = aws::load().await;
-    let dynamodb = DynamoDb::new(&aws);
+    let dynamodb = aws::tables(&aws);
     let tokens = TokenVerifier::load(&SecretsManager::new(&aws), &secret).await?;
     http::serve(Watch {
         authenticator: Authenticator::new(tokens, ApiKeysTable::new(dynamodb.clone(), users)),

@@ -20,7 +20,7 @@ pub use clicks::{ClicksTable, Purged};
 pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
 pub use links::{BuryOutcome, CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, LinksTable, Reusable};
-pub use notifications::{Delivery, NotificationsTable};
+pub use notifications::{Claim, Delivery, NotificationsTable};
 pub use stats::{CommitOutcome, Correction, Counting, Life, Milestone, Room, Snapshot, StatsTable};
 pub use throttle::{CountOutcome, ThrottleTable};
 pub use users::{

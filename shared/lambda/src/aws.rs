@@ -8,6 +8,9 @@ use linklet_dynamodb::RepositoryError;
 
 use crate::{breaker::Breaker, telemetry::chain};
 
+/// How long a call may take, its repetitions included.
+pub const LONGEST_CALL: Duration = Duration::from_millis(2_400);
+
 /// Before a call is tried again, at most; twice as long before the third try. The SDK's own second would keep whoever waits
 /// longer than DynamoDB takes to find room, and a burst of throttled clicks would keep as many environments busy.
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
@@ -23,7 +26,7 @@ pub async fn load() -> SdkConfig {
     let timeouts = TimeoutConfig::builder()
         .connect_timeout(Duration::from_millis(800))
         .operation_attempt_timeout(Duration::from_millis(1_500))
-        .operation_timeout(Duration::from_millis(2_400))
+        .operation_timeout(LONGEST_CALL)
         .build();
     aws_config::defaults(BehaviorVersion::latest())
         .timeout_config(timeouts)

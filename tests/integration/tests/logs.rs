@@ -45,6 +45,7 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
         mailer: None,
         dead_letters: linklet_lambda::batch::DeadLetterQueue::new(queues.client(), queues.url("dlq")),
         max_receives: 5,
+        clock: Box::new(Timestamp::now),
     };
     let logs = CapturedLogs::start();
     metrics::write_to("linklet".to_owned());

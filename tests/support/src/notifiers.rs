@@ -1,4 +1,7 @@
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::{
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
 
 use aws_sdk_sesv2::Client as Ses;
 use aws_sdk_sns::Client as Sns;
@@ -19,6 +22,16 @@ struct Heard {
     published: Vec<String>,
     mails: Vec<Value>,
     refuses_mail: bool,
+    hold: Hold,
+}
+
+/// What the topic does with its answers.
+#[derive(Default, PartialEq)]
+enum Hold {
+    #[default]
+    Nothing,
+    Next,
+    This,
 }
 
 type Shared = State<Arc<Mutex<Heard>>>;
@@ -50,6 +63,23 @@ impl FakeNotifiers {
         Ses::from_conf(local_config!(aws_sdk_sesv2, &self.endpoint).build())
     }
 
+    /// Has the topic take the next notification and not answer until [`release`](Self::release).
+    pub fn hold_next(&self) {
+        self.lock().hold = Hold::Next;
+    }
+
+    /// Waits until the topic has the notification that it doesn't answer.
+    pub async fn until_held(&self) {
+        while self.lock().hold != Hold::This {
+            tokio::time::sleep(A_MOMENT).await;
+        }
+    }
+
+    /// Has the topic answer what it holds.
+    pub fn release(&self) {
+        self.lock().hold = Hold::Nothing;
+    }
+
     /// Whether mail is refused from now on.
     pub fn refuse_mail(&self, refuses: bool) {
         self.lock().refuses_mail = refuses;
@@ -72,8 +102,23 @@ impl FakeNotifiers {
     }
 }
 
+/// Between two looks at what somebody waits for.
+const A_MOMENT: Duration = Duration::from_millis(1);
+
 async fn publish(State(heard): Shared, body: String) -> &'static str {
-    heard.lock().expect("no test panics while it holds the lock").published.push(body);
+    let lock = || heard.lock().expect("no test panics while it holds the lock");
+    let is_held = {
+        let mut heard = lock();
+        heard.published.push(body);
+        let is_held = heard.hold == Hold::Next;
+        if is_held {
+            heard.hold = Hold::This;
+        }
+        is_held
+    };
+    while is_held && lock().hold == Hold::This {
+        tokio::time::sleep(A_MOMENT).await;
+    }
     "<PublishResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\"><PublishResult><MessageId>1</MessageId></PublishResult></PublishResponse>"
 }
 

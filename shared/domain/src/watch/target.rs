@@ -81,9 +81,9 @@ pub struct Target {
     pub canonical_url: CanonicalUrl,
     /// When it was registered.
     pub created_at: Timestamp,
-    /// Who registered it and is told when it goes down.
+    /// Who is told when it goes down: who registered it first, or who created the first of its links as long as nobody has.
     pub owner: UserId,
-    /// The owner's address when it was registered.
+    /// The owner's address at that time.
     pub owner_email: EmailAddress,
     /// Whether somebody asked for it by itself, and not only for a link that leads to it.
     pub registered: bool,

@@ -2,28 +2,59 @@
 
 mod item;
 
+use std::time::Duration;
+
 use aws_sdk_dynamodb::{
-    Client, error::SdkError, operation::put_item::PutItemError, types::ReturnValuesOnConditionCheckFailure,
+    Client,
+    error::SdkError,
+    operation::{
+        put_item::PutItemError,
+        update_item::{UpdateItemError, builders::UpdateItemFluentBuilder},
+    },
+    types::{ReturnValue, ReturnValuesOnConditionCheckFailure},
 };
 use linklet_domain::{EmailAddress, EventId, Notification, NotificationStatus, Timestamp, UserId};
+use uuid::Uuid;
 
 use self::item::{NotificationItem, OwnerItem, notification_key, owner_key, user_partition};
 use crate::{
     Cursor, Page, RepositoryError,
-    item::{IS_NEW, Table, from_item, text, to_item},
+    item::{Item, Table, from_item, text, to_item},
 };
 
 /// The table of notifications.
 #[derive(Debug, Clone)]
 pub struct NotificationsTable(Table);
 
-/// How far the delivery of a notification had come when it was opened.
+/// A delivery's wish to have a notification for itself for a time. Each delivery makes one of its own. Nothing takes it back
+/// when a delivery dies or fails: it runs out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    id: Uuid,
+    from: Timestamp,
+    until: Timestamp,
+}
+
+impl Claim {
+    /// From now on, for this time.
+    #[must_use]
+    pub fn new(now: Timestamp, lasts: Duration) -> Self {
+        Self { id: Uuid::new_v4(), from: now, until: now.plus(lasts) }
+    }
+}
+
+/// Who delivers a notification, when somebody has claimed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Delivery {
-    /// Whether the topic has it.
-    pub published: bool,
-    /// Whether every channel has it.
-    pub complete: bool,
+pub enum Delivery {
+    /// Whoever asks, and nobody else until their claim runs out.
+    Ours {
+        /// Whether the topic has it already.
+        published: bool,
+    },
+    /// Somebody whose claim hasn't run out.
+    Elsewhere,
+    /// Nobody: every channel has it.
+    Complete,
 }
 
 impl NotificationsTable {
@@ -33,30 +64,38 @@ impl NotificationsTable {
         Self(Table { client, name: name.into() })
     }
 
-    /// Stores a notification as pending, or finds how far an earlier delivery of the same event has come.
+    /// Stores a notification as pending, or finds how far an earlier delivery of the same event has come; and claims what
+    /// remains to be done. All of that is one write, also for what is there already.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn open(&self, notification: &Notification) -> Result<Delivery, RepositoryError> {
-        const OPERATION: &str = "store a notification";
-        let stored = self
-            .0
-            .client
-            .put_item()
-            .table_name(&self.0.name)
-            .set_item(Some(to_item(OPERATION, &NotificationItem::from(notification))?))
-            .condition_expression(IS_NEW)
+    pub async fn open(&self, notification: &Notification, claim: &Claim) -> Result<Delivery, RepositoryError> {
+        const OPERATION: &str = "open a notification";
+        // The last one is the SDK's, which repeats a write whose answer got lost.
+        const IS_FREE: &str = "attribute_not_exists(pk) OR (#status <> :sent AND (attribute_not_exists(claimed_until) OR \
+                               claimed_until <= :now OR claimed_by = :claim))";
+        let item = to_item(OPERATION, &NotificationItem::from(notification))?;
+        let opened = unless_there(self.update_of(notification), item, "claimed_by = :claim, claimed_until = :until")
+            .condition_expression(IS_FREE)
+            .expression_attribute_names("#status", "status")
+            .expression_attribute_values(":sent", text(SENT))
+            .expression_attribute_values(":now", text(&claim.from))
+            .expression_attribute_values(":claim", text(&claim.id))
+            .expression_attribute_values(":until", text(&claim.until))
+            .return_values(ReturnValue::AllNew)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
             .send()
             .await;
-        match stored.map_err(SdkError::into_service_error) {
-            Ok(_) => Ok(Delivery { published: false, complete: false }),
-            Err(PutItemError::ConditionalCheckFailedException(refused)) => {
-                let standing = refused.item.map(|item| from_item::<NotificationItem>(OPERATION, item)).transpose()?;
-                Ok(standing.map_or(Delivery { published: false, complete: false }, |item| Delivery {
-                    published: item.published_at.is_some(),
-                    complete: item.status == NotificationStatus::Sent,
-                }))
+        let read = |item: Item| from_item::<NotificationItem>(OPERATION, item);
+        match opened.map_err(SdkError::into_service_error) {
+            Ok(opened) => {
+                let published_at = read(opened.attributes.unwrap_or_default())?.published_at;
+                Ok(Delivery::Ours { published: published_at.is_some() })
+            }
+            Err(UpdateItemError::ConditionalCheckFailedException(refused)) => {
+                let standing = refused.item.map(read).transpose()?;
+                let is_sent = standing.is_some_and(|item| item.status == NotificationStatus::Sent);
+                Ok(if is_sent { Delivery::Complete } else { Delivery::Elsewhere })
             }
             Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
         }
@@ -67,48 +106,47 @@ impl NotificationsTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn mark_published(&self, notification: &Notification, at: Timestamp) -> Result<(), RepositoryError> {
-        self.update(notification, "SET published_at = :at", vec![(":at", at.to_string())]).await
+        let update = self.update_of(notification).update_expression("SET published_at = :at");
+        mark(update.condition_expression("attribute_exists(pk)").expression_attribute_values(":at", text(&at))).await
     }
 
-    /// Notes that every channel has it.
+    /// Notes that every channel has it, which ends the claim.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn mark_sent(&self, notification: &Notification, at: Timestamp) -> Result<(), RepositoryError> {
-        let values = vec![(":at", at.to_string()), (":status", "sent".to_owned())];
-        self.update(notification, "SET #status = :status, sent_at = :at", values).await
+        let update = self
+            .update_of(notification)
+            .update_expression("SET #status = :sent, sent_at = :at REMOVE claimed_by, claimed_until")
+            .condition_expression("attribute_exists(pk)")
+            .expression_attribute_names("#status", "status")
+            .expression_attribute_values(":sent", text(SENT))
+            .expression_attribute_values(":at", text(&at));
+        mark(update).await
     }
 
-    /// Notes that delivery was given up for now; a redrive can still bring it to sent.
+    /// Notes that delivery was given up for now, unless every channel has it by then; a redrive can still bring it to sent.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn mark_failed(&self, notification: &Notification) -> Result<(), RepositoryError> {
-        self.update(notification, "SET #status = :status", vec![(":status", "failed".to_owned())]).await
+        let update = self
+            .update_of(notification)
+            .update_expression("SET #status = :failed")
+            .condition_expression("attribute_exists(pk) AND #status <> :sent")
+            .expression_attribute_names("#status", "status")
+            .expression_attribute_values(":failed", text("failed"))
+            .expression_attribute_values(":sent", text(SENT));
+        match update.send().await.map_err(SdkError::into_service_error) {
+            // It is sent, or was never stored: there is nothing to mark.
+            Ok(_) | Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(()),
+            Err(error) => Err(RepositoryError::unavailable(MARK)(error)),
+        }
     }
 
-    async fn update(
-        &self,
-        notification: &Notification,
-        expression: &str,
-        values: Vec<(&str, String)>,
-    ) -> Result<(), RepositoryError> {
-        let mut update = self
-            .0
-            .client
-            .update_item()
-            .table_name(&self.0.name)
-            .set_key(Some(notification_key(notification).into_item()))
-            .update_expression(expression)
-            .condition_expression("attribute_exists(pk)");
-        if expression.contains("#status") {
-            update = update.expression_attribute_names("#status", "status");
-        }
-        for (name, value) in values {
-            update = update.expression_attribute_values(name, text(&value));
-        }
-        update.send().await.map_err(RepositoryError::unavailable("update a notification"))?;
-        Ok(())
+    fn update_of(&self, notification: &Notification) -> UpdateItemFluentBuilder {
+        let key = notification_key(notification).into_item();
+        self.0.client.update_item().table_name(&self.0.name).set_key(Some(key))
     }
 
     /// A person's notifications, newest first, `limit` at most, after the given one.
@@ -188,4 +226,27 @@ impl NotificationsTable {
             .map_err(RepositoryError::unavailable(OPERATION))?;
         found.item.map(|item| from_item::<OwnerItem>(OPERATION, item).map(|owner| owner.email)).transpose()
     }
+}
+
+const MARK: &str = "update a notification";
+
+/// [`NotificationStatus::Sent`], as it is stored.
+const SENT: &str = "sent";
+
+/// Writes the attributes of an item that aren't there yet, and sets others.
+fn unless_there(update: UpdateItemFluentBuilder, item: Item, set: &str) -> UpdateItemFluentBuilder {
+    let attributes = item.into_iter().filter(|(name, _)| name != "pk" && name != "sk");
+    let (mut expression, mut update) = (format!("SET {set}"), update);
+    for (number, (name, value)) in attributes.enumerate() {
+        expression.push_str(&format!(", #a{number} = if_not_exists(#a{number}, :a{number})"));
+        update = update
+            .expression_attribute_names(format!("#a{number}"), name)
+            .expression_attribute_values(format!(":a{number}"), value);
+    }
+    update.update_expression(expression)
+}
+
+async fn mark(update: UpdateItemFluentBuilder) -> Result<(), RepositoryError> {
+    update.send().await.map_err(RepositoryError::unavailable(MARK))?;
+    Ok(())
 }

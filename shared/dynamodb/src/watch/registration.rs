@@ -3,8 +3,8 @@
 //! ```text
 //! request ── key known, and its target there? ── yes ──→ that target
 //!              │ no
-//!            URL has a target? ── yes ──→ that target, registered from now on (and noted under the key)
-//!              │ no
+//!            URL has a target? ── yes ──→ that target, registered and the caller's from now on if only links
+//!              │ no                       watched it (and noted under the key)
 //!            one transaction: target + key, each only if nobody has it
 //!              │                  │
 //!           committed         cancelled ──→ look again: whoever was faster has the answer
@@ -72,7 +72,7 @@ impl WatchTable {
         }
         let key = key.map(|key| Key { key, stale: known });
         match self.find(&target.id).await? {
-            Some(found) => self.adopt(found, target, key).await,
+            Some(found) => self.adopt(found, target, key, correlation_id).await,
             None => self.create(target, key, correlation_id).await,
         }
     }
@@ -91,27 +91,36 @@ impl WatchTable {
         Ok(found.filter(|item| item.ttl > target.created_at.unix_seconds()))
     }
 
-    /// Answers with a target that is there. One that only links watch becomes registered.
+    /// Answers with a target that is there. One that only links watch becomes registered, and belongs to who wants it then.
     async fn adopt(
         &self,
         found: Target,
         wanted: &Target,
         key: Option<Key<'_>>,
+        correlation_id: &CorrelationId,
     ) -> Result<Option<Registered>, RepositoryError> {
-        let mut actions = Vec::new();
-        if !found.registered {
-            let registered = Some((":yes", AttributeValue::Bool(true)));
-            actions.push(self.update(
-                REGISTER,
-                &found.id,
-                "SET registered = :yes",
-                "attribute_exists(pk)",
-                registered,
-            )?);
+        let (mut target, mut actions) = (found, Vec::new());
+        if !target.registered {
+            actions.push(self.take_over(wanted, correlation_id)?);
+            let (owner, owner_email) = (wanted.owner.clone(), wanted.owner_email.clone());
+            target = Target { registered: true, owner, owner_email, ..target };
         }
         actions.extend(key.map(|key| self.note_key(wanted, &key)).transpose()?);
         let is_done = actions.is_empty() || self.commit(actions).await?;
-        Ok(is_done.then_some(Registered { target: Target { registered: true, ..found }, is_new: false }))
+        Ok(is_done.then_some(Registered { target, is_new: false }))
+    }
+
+    /// The action that registers a target for who wants it, if nobody has registered it.
+    fn take_over(&self, wanted: &Target, correlation_id: &CorrelationId) -> Result<TransactWriteItem, RepositoryError> {
+        const SET: &str = "SET registered = :yes, user_id = :user, user_email = :email, correlation_id = :correlation";
+        let values = [
+            (":yes", AttributeValue::Bool(true)),
+            (":no", AttributeValue::Bool(false)),
+            (":user", text(&wanted.owner)),
+            (":email", text(&wanted.owner_email)),
+            (":correlation", text(correlation_id)),
+        ];
+        self.update(REGISTER, &wanted.id, SET, "registered = :no", values)
     }
 
     async fn create(

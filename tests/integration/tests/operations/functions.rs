@@ -2,8 +2,10 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
+    time::Duration,
 };
 
+use linklet_notify::CLAIMED_FOR;
 use linklet_test_support::Template;
 use serde_json::{Value, json};
 
@@ -164,6 +166,21 @@ fn hidden_for(template: &Template, timeout: &Value) -> u64 {
     }
 }
 
+/// Somebody waits for them, and a table that doesn't answer must not hold up every request.
+#[test]
+fn every_function_behind_the_api_reaches_its_tables_through_the_breaker() {
+    let mut behind_the_api = 0;
+    for folder in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../functions")).unwrap() {
+        let main = folder.unwrap().path().join("src/main.rs");
+        let text = fs::read_to_string(&main).unwrap();
+        if text.contains("http::serve") {
+            behind_the_api += 1;
+            assert!(!text.contains("aws_sdk_dynamodb"), "{} makes a client of its own", main.display());
+        }
+    }
+    assert!(behind_the_api > 0);
+}
+
 /// A message that comes again while it is still being worked on would be worked on twice.
 #[test]
 fn a_queue_hides_messages_six_times_as_long_as_its_consumer_may_run() {
@@ -188,4 +205,17 @@ fn a_check_has_time_for_three_attempts_and_a_table_that_hangs() {
     let timeout = template.functions()["WatchCheckFunction"]["Timeout"].as_f64().unwrap();
 
     assert!(timeout >= 3.0 * attempt + pauses + storing, "{timeout}");
+}
+
+/// Otherwise a message whose delivery failed would come again too early, and be refused by its own claim.
+#[test]
+fn a_claim_on_a_notification_runs_out_before_its_message_comes_again() {
+    let everywhere = Template::load().parameters()["QueueVisibilitySeconds"]["Default"].as_u64().unwrap();
+    let settings = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samconfig.toml")).unwrap();
+    let (_, locally) = settings.split_once("\"QueueVisibilitySeconds=").unwrap();
+    let locally = locally.split_once('"').unwrap().0.parse().unwrap();
+
+    for seconds in [everywhere, locally] {
+        assert!(CLAIMED_FOR < Duration::from_secs(seconds), "{seconds}");
+    }
 }

@@ -1,26 +1,45 @@
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+};
 
 use aws_lambda_events::sqs::SqsBatchResponse;
+use futures_util::future::join_all;
 use linklet_domain::{
     CheckError, CorrelationId, EmailAddress, Event, EventDetail, EventId, MilestoneReached, Notification,
     NotificationStatus, TargetDown, TargetId, Timestamp, UrlCreated, UserId, WorkspaceId,
 };
+use linklet_dynamodb::NotificationsTable;
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     metrics::{self, Metric},
 };
-use linklet_notify::{Mailer, Notify, Topic};
-use linklet_test_support::{FakeNotifiers, FakeQueues, TestDynamoDb, click_event, event_batch, queue_batch};
+use linklet_notify::{CLAIMED_FOR, Mailer, Notify, Topic};
+use linklet_test_support::{
+    FakeNotifiers, FakeQueues, Fault, Faults, TestDynamoDb, click_event, event_batch, queue_batch,
+};
 
 struct Fixture {
     db: TestDynamoDb,
     queues: FakeQueues,
     outside: FakeNotifiers,
+    now: Arc<Mutex<Timestamp>>,
 }
 
 impl Fixture {
     fn new() -> Self {
-        Self { db: TestDynamoDb::start(), queues: FakeQueues::start(), outside: FakeNotifiers::start() }
+        Self {
+            db: TestDynamoDb::start(),
+            queues: FakeQueues::start(),
+            outside: FakeNotifiers::start(),
+            now: Arc::new(Mutex::new(Timestamp::now())),
+        }
+    }
+
+    /// Lets the time pass after which a message comes again.
+    fn wait(&self) {
+        let mut now = self.now.lock().unwrap();
+        *now = now.plus(CLAIMED_FOR);
     }
 
     fn notify(&self, with_mail: bool) -> Notify {
@@ -30,6 +49,10 @@ impl Fixture {
             mailer: with_mail.then(|| Mailer::new(self.outside.ses(), "links@example.com")),
             dead_letters: DeadLetterQueue::new(self.queues.client(), self.queues.url("dlq")),
             max_receives: 5,
+            clock: Box::new({
+                let now = self.now.clone();
+                move || *now.lock().unwrap()
+            }),
         }
     }
 
@@ -164,6 +187,82 @@ async fn an_event_delivered_twice_is_told_once() {
 }
 
 #[tokio::test]
+async fn a_message_that_comes_while_its_event_is_being_told_waits_and_finds_it_done() {
+    let (fixture, user) = (Fixture::new(), UserId::generate());
+    let batch = event_batch(&[created(&user)]);
+    let (one, other) = (fixture.notify(true), fixture.notify(true));
+    fixture.outside.hold_next();
+
+    let meanwhile = async {
+        fixture.outside.until_held().await;
+        let (refused, measured) = metrics::observe(other.consume(batch.clone())).await;
+        fixture.outside.release();
+        (failed(&refused).len(), measured.get(Metric::BatchFailures))
+    };
+    let (first, refused) = tokio::join!(one.consume(batch.clone()), meanwhile);
+    let again = other.consume(batch.clone()).await;
+
+    assert_eq!(refused, (1, 1.0));
+    assert!(failed(&first).is_empty() && failed(&again).is_empty());
+    assert_eq!((fixture.outside.published().len(), fixture.outside.mails().len()), (1, 1));
+    assert_eq!(fixture.list(&user).await[0].status, NotificationStatus::Sent);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn eight_messages_of_one_event_at_once_tell_it_once() {
+    let (fixture, user) = (Fixture::new(), UserId::generate());
+    let batch = event_batch(&[created(&user)]);
+    let consumers: Vec<_> = (0..8).map(|_| fixture.notify(true)).collect();
+
+    let responses = join_all(consumers.iter().map(|consumer| consumer.consume(batch.clone()))).await;
+
+    // Some came while it was being told, and some after that.
+    assert!(responses.iter().any(|response| failed(response).is_empty()));
+    assert!(failed(&fixture.notify(true).consume(batch).await).is_empty());
+    assert_eq!((fixture.outside.published().len(), fixture.outside.mails().len()), (1, 1));
+}
+
+#[tokio::test]
+async fn what_somebody_died_over_is_told_when_their_claim_has_run_out() {
+    let (fixture, user) = (Fixture::new(), UserId::generate());
+    let batch = event_batch(&[created(&user)]);
+    let (dying, next) = (fixture.notify(true), fixture.notify(true));
+    fixture.outside.hold_next();
+    tokio::select! {
+        _ = dying.consume(batch.clone()) => panic!("the topic doesn't answer"),
+        () = fixture.outside.until_held() => {}
+    }
+    fixture.outside.release();
+
+    let too_early = next.consume(batch.clone()).await;
+    let told_too_early = fixture.outside.published().len();
+    fixture.wait();
+    let in_time = next.consume(batch).await;
+
+    assert_eq!((failed(&too_early).len(), told_too_early), (1, 1));
+    assert!(failed(&in_time).is_empty());
+    // It died after publishing and before it could note that, so this is the one case in which the topic has it twice.
+    assert_eq!((fixture.outside.published().len(), fixture.outside.mails().len()), (2, 1));
+}
+
+#[tokio::test]
+async fn whoever_gives_up_on_what_somebody_else_has_told_by_now_leaves_it_as_sent() {
+    let (fixture, user) = (Fixture::new(), UserId::generate());
+    let mut batch = event_batch(&[created(&user)]);
+    fixture.notify(true).consume(batch.clone()).await;
+    batch.records[0].attributes.insert("ApproximateReceiveCount".into(), "5".into());
+    let (mut late, faults) = (fixture.notify(true), Faults::default());
+    late.notifications = NotificationsTable::new(fixture.db.client_with(faults.clone()), "NotificationsTable");
+    // The first call, which remembers the address.
+    faults.plan(Some((0, Fault::NotSent)));
+
+    let response = late.consume(batch).await;
+
+    assert_eq!(failed(&response).len(), 1);
+    assert_eq!(fixture.list(&user).await[0].status, NotificationStatus::Sent);
+}
+
+#[tokio::test]
 async fn a_milestone_is_mailed_to_the_address_that_the_link_told() {
     let (fixture, user) = (Fixture::new(), UserId::generate());
     fixture.notify(true).consume(event_batch(&[created(&user)])).await;
@@ -181,6 +280,7 @@ async fn a_milestone_that_overtakes_its_link_waits_for_the_address() {
     let early = fixture.notify(true).consume(event_batch(&[milestone(&user)])).await;
     let waiting = fixture.list(&user).await.remove(0).status;
     fixture.notify(true).consume(event_batch(&[created(&user)])).await;
+    fixture.wait();
     let later = fixture.notify(true).consume(event_batch(&[milestone(&user)])).await;
 
     assert_eq!((failed(&early).len(), waiting), (1, NotificationStatus::Pending));
@@ -198,6 +298,7 @@ async fn when_mail_fails_only_mail_is_repeated_and_at_last_it_stands_as_failed()
     let (first, measured) = metrics::observe(fixture.notify(true).consume(batch.clone())).await;
     let after_first = fixture.list(&user).await.remove(0).status;
     batch.records[0].attributes.insert("ApproximateReceiveCount".into(), "5".into());
+    fixture.wait();
     let last = fixture.notify(true).consume(batch.clone()).await;
     let after_last = fixture.list(&user).await.remove(0).status;
 
@@ -208,6 +309,7 @@ async fn when_mail_fails_only_mail_is_repeated_and_at_last_it_stands_as_failed()
 
     // The redrive after the repair.
     fixture.outside.refuse_mail(false);
+    fixture.wait();
     let (repaired, measured) = metrics::observe(fixture.notify(true).consume(batch)).await;
     assert!(failed(&repaired).is_empty());
     assert_eq!((measured.get(Metric::MailsSent), measured.get(Metric::MailsFailed)), (1.0, 0.0));

@@ -1,6 +1,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use linklet_domain::{CorrelationId, EventId, Notification, NotificationStatus, Role, Timestamp, UserId, WorkspaceId};
+use linklet_dynamodb::Claim;
 use linklet_notifications::Notifications;
 use linklet_test_support::{Answer, RequestBuilder, TestDynamoDb, token_of, tokens};
 use serde_json::{Value, json};
@@ -24,15 +25,20 @@ fn notification(user: &UserId, created_at: Timestamp) -> Notification {
     }
 }
 
+async fn store(db: &TestDynamoDb, notification: &Notification) {
+    let claim = Claim::new(notification.created_at, Duration::from_secs(15));
+    db.notifications().open(notification, &claim).await.unwrap();
+}
+
 #[tokio::test]
 async fn people_see_their_own_and_nothing_raw() {
     let db = TestDynamoDb::start();
     let (ada, bob) = (UserId::generate(), UserId::generate());
     let now = Timestamp::now();
     let sent = notification(&ada, now);
-    db.notifications().open(&sent).await.unwrap();
+    store(&db, &sent).await;
     db.notifications().mark_sent(&sent, now).await.unwrap();
-    db.notifications().open(&notification(&bob, now)).await.unwrap();
+    store(&db, &notification(&bob, now)).await;
 
     let answer = get(&db, &ada, "").await;
 
@@ -56,7 +62,7 @@ async fn pages_go_from_new_to_old_without_gaps_or_repeats() {
     // Three at a time share a timestamp.
     for number in 0..10_u64 {
         let at = now.plus(Duration::from_secs(number / 3));
-        db.notifications().open(&notification(&user, at)).await.unwrap();
+        store(&db, &notification(&user, at)).await;
     }
 
     let mut rows: Vec<Value> = Vec::new();

@@ -324,6 +324,25 @@ async fn a_target_that_a_link_watches_is_not_deleted() {
     assert_eq!(ada.delete(target.id.as_str()).await.status, 204);
 }
 
+#[tokio::test]
+async fn who_registers_what_a_colleagues_link_watches_may_delete_it() {
+    let db = TestDynamoDb::start();
+    let ada = Client::new(&db);
+    let bob = ada.colleague(Role::Member);
+    let adas = TargetBuilder::new("https://example.com/a").in_workspace(&ada.workspace).owned_by(&ada.user).build();
+    let link = "launch".parse().unwrap();
+    db.watch().watch(&adas, &link, &correlation()).await.unwrap();
+
+    let registered = bob.post(&json!({"url": "https://example.com/a"})).await;
+    let refused = bob.delete(adas.id.as_str()).await;
+    db.watch().unwatch(&adas.id, &link, Timestamp::now()).await.unwrap();
+
+    assert_eq!((registered.status, &registered.json()["id"]), (200, &json!(adas.id)));
+    assert_eq!(refused.status, 409, "the link watches on");
+    assert_eq!(ada.delete(adas.id.as_str()).await.status, 403);
+    assert_eq!(bob.delete(adas.id.as_str()).await.status, 204);
+}
+
 // -------------------------------------------------------------------------------------------------------------- Results
 
 #[tokio::test]

@@ -1,8 +1,9 @@
 use std::time::Duration;
 
+use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
 use linklet_domain::{CorrelationId, EmailAddress, EventId, Notification, NotificationStatus, Timestamp, UserId};
-use linklet_dynamodb::Delivery;
-use linklet_test_support::TestDynamoDb;
+use linklet_dynamodb::{Claim, Delivery, NotificationsTable};
+use linklet_test_support::{CapacityMeter, Fault, Faults, TestDynamoDb};
 
 fn notification() -> Notification {
     Notification {
@@ -17,25 +18,113 @@ fn notification() -> Notification {
     }
 }
 
+const LASTS: Duration = Duration::from_secs(15);
+
+/// A claim that is made so many seconds after noon.
+fn claim(seconds: u64) -> Claim {
+    let noon = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
+    Claim::new(noon.plus(Duration::from_secs(seconds)), LASTS)
+}
+
 #[tokio::test]
 async fn opening_it_again_tells_how_far_delivery_has_come() {
     let db = TestDynamoDb::start();
     let (table, notification) = (db.notifications(), notification());
-    let open = async || table.open(&notification).await.unwrap();
+    let open = async |seconds| table.open(&notification, &claim(seconds)).await.unwrap();
 
-    let fresh = open().await;
-    let reopened = open().await;
+    let fresh = open(0).await;
+    let reopened = open(15).await;
     table.mark_published(&notification, Timestamp::now()).await.unwrap();
-    let published = open().await;
+    let published = open(30).await;
     table.mark_failed(&notification).await.unwrap();
-    let failed = open().await;
+    let failed = open(45).await;
     table.mark_sent(&notification, Timestamp::now()).await.unwrap();
-    let sent = open().await;
+    let sent = open(46).await;
 
-    assert_eq!([fresh, reopened], [Delivery { published: false, complete: false }; 2]);
-    assert_eq!([published, failed], [Delivery { published: true, complete: false }; 2]);
-    assert_eq!(sent, Delivery { published: true, complete: true });
+    assert_eq!([fresh, reopened], [Delivery::Ours { published: false }; 2]);
+    assert_eq!([published, failed], [Delivery::Ours { published: true }; 2]);
+    assert_eq!(sent, Delivery::Complete);
     assert_eq!(db.scan("NotificationsTable").len(), 1);
+}
+
+#[tokio::test]
+async fn a_notification_is_one_deliverys_until_its_claim_has_run_out() {
+    let db = TestDynamoDb::start();
+    let (table, notification) = (db.notifications(), notification());
+    let open = async |seconds| table.open(&notification, &claim(seconds)).await.unwrap();
+    open(0).await;
+
+    assert_eq!(open(0).await, Delivery::Elsewhere, "at once");
+    assert_eq!(open(14).await, Delivery::Elsewhere);
+    assert_eq!(open(15).await, Delivery::Ours { published: false });
+    assert_eq!(open(16).await, Delivery::Elsewhere, "it is claimed anew");
+    assert_eq!(table.list(&notification.user, 10, None).await.unwrap().items, [notification], "claims change nothing");
+}
+
+#[tokio::test]
+async fn what_was_stored_before_there_were_claims_is_free() {
+    let db = TestDynamoDb::start();
+    let (table, notification) = (db.notifications(), notification());
+    table.open(&notification, &claim(0)).await.unwrap();
+    table.mark_published(&notification, Timestamp::now()).await.unwrap();
+    let mut row = db.scan("NotificationsTable").pop().unwrap();
+    row.as_object_mut().unwrap().retain(|name, _| !name.starts_with("claimed_"));
+    db.put("NotificationsTable", &row);
+
+    let opened = table.open(&notification, &claim(1)).await.unwrap();
+
+    assert_eq!(opened, Delivery::Ours { published: true });
+}
+
+#[tokio::test]
+async fn opening_bears_a_lost_answer() {
+    let db = TestDynamoDb::start();
+    let (faults, notification) = (Faults::default(), notification());
+    let retry = RetryConfig::standard().with_initial_backoff(Duration::from_millis(1));
+    let client = db.client_with(faults.clone()).config().to_builder().retry_config(retry).build();
+    let table = NotificationsTable::new(Client::from_conf(client), "NotificationsTable");
+    faults.plan(Some((0, Fault::AnswerLost)));
+
+    let opened = table.open(&notification, &claim(0)).await.unwrap();
+
+    assert_eq!((opened, faults.calls()), (Delivery::Ours { published: false }, 2));
+}
+
+#[tokio::test]
+async fn a_notification_that_is_sent_is_never_failed() {
+    let db = TestDynamoDb::start();
+    let (table, notification) = (db.notifications(), notification());
+    table.open(&notification, &claim(0)).await.unwrap();
+    table.mark_sent(&notification, Timestamp::now()).await.unwrap();
+
+    table.mark_failed(&notification).await.unwrap();
+
+    let listed = table.list(&notification.user, 10, None).await.unwrap().items;
+    assert_eq!(listed[0].status, NotificationStatus::Sent);
+}
+
+/// What the chart of access patterns says.
+#[tokio::test]
+async fn a_delivery_costs_three_writes_and_one_that_finds_it_claimed_or_done_one() {
+    let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
+    let table = NotificationsTable::new(db.client_with(meter.clone()), "NotificationsTable");
+    let notification = notification();
+    let spent = || {
+        let units = (meter.read_units(), meter.write_units());
+        meter.reset();
+        units
+    };
+
+    table.open(&notification, &claim(0)).await.unwrap();
+    table.open(&notification, &claim(1)).await.unwrap();
+    assert_eq!(spent(), (0.0, 2.0), "opened, and found claimed");
+    table.mark_published(&notification, Timestamp::now()).await.unwrap();
+    table.mark_sent(&notification, Timestamp::now()).await.unwrap();
+    assert_eq!(spent(), (0.0, 2.0), "published and sent");
+    table.open(&notification, &claim(2)).await.unwrap();
+    assert_eq!(spent(), (0.0, 1.0), "found done");
+    let row = db.scan("NotificationsTable").pop().unwrap();
+    assert!(row.as_object().unwrap().keys().all(|name| !name.starts_with("claimed_")), "{row}");
 }
 
 #[tokio::test]

@@ -8,14 +8,14 @@ use std::{
 use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
 use futures_util::future::join_all;
 use linklet_domain::{
-    CheckError, CheckOutcome, CheckResult, CorrelationId, Event, EventDetail, Host, IdempotencyKey, PageToken, Phase,
-    Shard, ShortCode, Target, TargetId, TargetStatus, Timestamp, WorkspaceId,
+    CheckError, CheckOutcome, CheckResult, CorrelationId, EmailAddress, Event, EventDetail, Host, IdempotencyKey,
+    PageToken, Phase, Shard, ShortCode, Target, TargetId, TargetStatus, Timestamp, WorkspaceId,
 };
 use linklet_dynamodb::{
-    DeleteTargetOutcome, DueTarget, RepositoryError, RoundOutcome, RoundRecord, Stretch, WatchTable,
+    DeleteTargetOutcome, DueTarget, Registered, RepositoryError, RoundOutcome, RoundRecord, Stretch, WatchTable,
     stream::{Change, change_of},
 };
-use linklet_test_support::{CapacityMeter, Fault, Faults, TargetBuilder, TestDynamoDb};
+use linklet_test_support::{CapacityMeter, Fault, Faults, Rendezvous, TargetBuilder, TestDynamoDb};
 use proptest::prelude::*;
 
 use crate::fixture::{correlation, damage};
@@ -843,6 +843,60 @@ async fn a_target_that_was_registered_by_itself_outlives_its_links() {
 }
 
 #[tokio::test]
+async fn whoever_registers_what_a_link_watches_is_told_from_then_on() {
+    let db = TestDynamoDb::start();
+    let table = db.watch();
+    let ada = target("https://example.com/a");
+    let mut bob = target_at(&ada.workspace, "https://example.com/a", noon().plus(INTERVAL));
+    bob.owner_email = EmailAddress::parse("bob@example.com").unwrap();
+    let carol = target_at(&ada.workspace, "https://example.com/a", noon().plus(INTERVAL * 2));
+    table.watch(&ada, &code("launch"), &CorrelationId::generate()).await.unwrap();
+
+    let registered = table.register(&bob, None, &correlation()).await.unwrap().target;
+    let again = table.register(&carol, None, &CorrelationId::generate()).await.unwrap().target;
+
+    let bobs = Target { registered: true, watchers: 1, owner: bob.owner, owner_email: bob.owner_email, ..ada.clone() };
+    assert_eq!([&registered, &again], [&bobs; 2], "who registers it later changes nothing");
+    assert_eq!(table.find(&ada.id).await.unwrap(), Some(bobs.clone()));
+    table.unwatch(&ada.id, &code("launch"), noon()).await.unwrap();
+    assert_eq!(table.find(&ada.id).await.unwrap(), Some(Target { watchers: 0, ..bobs.clone() }));
+    for number in 0..2 {
+        record(&table, &ada.id, number, TargetStatus::Pending, FAILED).await.unwrap();
+    }
+    let told = events(&db).pop().unwrap();
+    let EventDetail::TargetDown(detail) = told.detail else { panic!("{told:?}") };
+    assert_eq!((detail.user_id, detail.user_email), (bobs.owner, bobs.owner_email));
+    assert_eq!(told.correlation_id, correlation());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_who_register_at_once_what_a_link_watches_one_is_told() {
+    let db = TestDynamoDb::start();
+    let first = target("https://example.com/a");
+    db.watch().watch(&first, &code("launch"), &correlation()).await.unwrap();
+    let wanted = [(); 2].map(|()| target_at(&first.workspace, "https://example.com/a", noon()));
+
+    let [one, other] = at_once(&db, wanted).await.map(|registered| registered.target.owner);
+
+    assert_eq!((&one, &one), (&other, &db.watch().find(&first.id).await.unwrap().unwrap().owner));
+    assert_ne!(one, first.owner);
+}
+
+#[tokio::test]
+async fn who_created_the_first_of_the_links_is_told_also_after_that_link() {
+    let db = TestDynamoDb::start();
+    let table = db.watch();
+    let ada = target("https://example.com/a");
+    let bob = target_at(&ada.workspace, "https://example.com/a", noon().plus(INTERVAL));
+    table.watch(&ada, &code("first"), &correlation()).await.unwrap();
+    table.watch(&bob, &code("second"), &correlation()).await.unwrap();
+
+    table.unwatch(&ada.id, &code("first"), noon()).await.unwrap();
+
+    assert_eq!(table.find(&ada.id).await.unwrap().unwrap().owner, ada.owner);
+}
+
+#[tokio::test]
 async fn a_link_that_is_gone_before_it_is_known_never_watches() {
     let db = TestDynamoDb::start();
     let (table, wanted) = (db.watch(), target("https://example.com/a"));
@@ -924,9 +978,11 @@ async fn deleting_bears_a_lost_answer() {
 /// What can happen to a target whose links come and go.
 #[derive(Debug, Clone, Copy)]
 enum Step {
+    /// A link of the person with this number.
     Watch(usize),
     Unwatch(usize),
-    Register,
+    /// The person with this number.
+    Register(usize),
     Delete,
 }
 
@@ -934,7 +990,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => (0..3_usize).prop_map(Step::Watch),
         4 => (0..3_usize).prop_map(Step::Unwatch),
-        1 => Just(Step::Register),
+        1 => (0..3_usize).prop_map(Step::Register),
         1 => Just(Step::Delete),
     ]
 }
@@ -943,45 +999,65 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// However often and in whichever order the news come: a link watches from the first news of it until the first news of its
-    /// end, and a target is there as long as somebody wants it.
+    /// end, and a target is there as long as somebody wants it. It belongs to who registered it first, or else to who brought
+    /// it about.
     #[test]
     fn a_target_is_there_as_long_as_somebody_wants_it(steps in prop::collection::vec(any_step(), 1..25)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let db = TestDynamoDb::start();
-            let (table, wanted) = (db.watch(), target("https://example.com/a"));
-            let links = [code("link0"), code("link1"), code("link2")];
+            let (table, workspace, ids) = (db.watch(), WorkspaceId::generate(), CorrelationId::generate());
+            // The same target, as each of three people wants it.
+            let wanted = [(); 3].map(|()| target_at(&workspace, "https://example.com/a", noon()));
+            let (id, links) = (&wanted[0].id, [code("link0"), code("link1"), code("link2")]);
             let (mut watching, mut gone, mut registered) = (BTreeSet::new(), BTreeSet::new(), false);
+            let mut owner = None;
             for step in steps {
                 match step {
                     Step::Watch(link) => {
-                        table.watch(&wanted, &links[link], &CorrelationId::generate()).await.unwrap();
+                        table.watch(&wanted[link], &links[link], &ids).await.unwrap();
                         if !gone.contains(&link) {
                             watching.insert(link);
+                            owner = owner.or(Some(link));
                         }
                     }
                     Step::Unwatch(link) => {
-                        table.unwatch(&wanted.id, &links[link], noon()).await.unwrap();
+                        table.unwatch(id, &links[link], noon()).await.unwrap();
                         watching.remove(&link);
                         gone.insert(link);
                     }
-                    Step::Register => {
-                        let is_new = table.register(&wanted, None, &CorrelationId::generate()).await.unwrap().is_new;
+                    Step::Register(person) => {
+                        let is_new = table.register(&wanted[person], None, &ids).await.unwrap().is_new;
                         assert_eq!(is_new, watching.is_empty() && !registered);
+                        owner = owner.filter(|_| registered).or(Some(person));
                         registered = true;
                     }
                     Step::Delete => {
-                        let outcome = table.delete(&wanted.id).await.unwrap();
+                        let outcome = table.delete(id).await.unwrap();
                         assert_eq!(outcome == DeleteTargetOutcome::Watched, !watching.is_empty());
                         registered &= !watching.is_empty();
                     }
                 }
-                let found = table.find(&wanted.id).await.unwrap();
-                let expected = (registered || !watching.is_empty()).then_some((registered, watching.len() as u64));
-                assert_eq!(found.map(|target| (target.registered, target.watchers)), expected);
+                if watching.is_empty() && !registered {
+                    owner = None;
+                }
+                let found = table.find(id).await.unwrap();
+                let expected = owner.map(|owner| (&wanted[owner].owner, registered, watching.len() as u64));
+                assert_eq!(found.as_ref().map(|target| (&target.owner, target.registered, target.watchers)), expected);
             }
         });
     }
+}
+
+/// What two registrations get that have read the table before either has written.
+async fn at_once(db: &TestDynamoDb, wanted: [Target; 2]) -> [Registered; 2] {
+    let client = db.client_with(Rendezvous::of(2));
+    let registering = wanted.map(|wanted| {
+        let table = WatchTable::new(client.clone(), "WatchTable");
+        tokio::spawn(async move { table.register(&wanted, None, &correlation()).await.unwrap() })
+    });
+    let [one, other] = registering;
+    [one.await.unwrap(), other.await.unwrap()]
 }
 
 /// A client whose calls can fail and are repeated, as in a function.
