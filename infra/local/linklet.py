@@ -40,6 +40,9 @@ PYTHON_AT_LEAST = (3, 11)
 DEFAULT_PORT = 4566
 REGION = "us-east-1"
 STACK = "linklet"
+# Load, an outage and a second deployment would disturb the other end-to-end tests, so their tests come last, and only to a
+# system of our own. The deployment changes parameters, so nothing comes behind it.
+DISTURBING = ["watch-load", "outage", "redeploy"]
 
 
 class Failure(Exception):
@@ -273,16 +276,28 @@ class System:
             if emulator is None:
                 self.stop()
                 emulator = self.start(tools["emulator"], port or DEFAULT_PORT, variables or {})
-            parameters = local_parameters() | {
-                "Architecture": "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_64",
-                "PublicBaseUrl": emulator.api_url,
-            }
+            parameters = self.parameters(emulator)
             wanted = self.digest(parameters)
             if not (self.deployed.is_file() and self.deployed.read_text() == wanted):
                 self.deploy(tools["sam"], emulator, parameters)
                 self.deployed.write_text(wanted)
             self.await_health(emulator)
         return emulator
+
+    def redeploy(self, changed: dict[str, str]) -> None:
+        """Deploys what is running again, with some parameters changed."""
+        emulator = self.require()
+        with locked(self.folder):
+            parameters = self.parameters(emulator) | changed
+            self.deploy(install("sam"), emulator, parameters)
+            self.deployed.write_text(self.digest(parameters))
+            self.await_health(emulator)
+
+    def parameters(self, emulator: Emulator) -> dict[str, str]:
+        return local_parameters() | {
+            "Architecture": "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_64",
+            "PublicBaseUrl": emulator.api_url,
+        }
 
     def start(self, home: Path, port: int, variables: dict[str, str]) -> Emulator:
         check_port(port)
@@ -384,16 +399,22 @@ class System:
             if emulator.runs():
                 signal_group(emulator.pid, signal.SIGKILL)
                 wait_until(lambda: not emulator.runs(), seconds=5)
-        # Functions outlive an emulator that was killed. They run from our scratch folder, which nothing else does.
-        for pid in self.functions():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        self.kill_functions()  # they outlive an emulator that was killed
         self.record.unlink(missing_ok=True)
         self.deployed.unlink(missing_ok=True)
         shutil.rmtree(self.scratch, ignore_errors=True)
         return emulator is not None
 
+    def kill_functions(self) -> None:
+        """Ends their processes in the middle of what they do. The emulator starts new ones when it needs them."""
+        doomed = self.functions()
+        for pid in doomed:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not set(doomed) & set(self.functions()), seconds=10)
+
     def functions(self) -> list[int]:
+        """Their processes. They run from our scratch folder, which nothing else does."""
         listing = subprocess.run(["ps", "-axww", "-o", "pid=,args="], capture_output=True, text=True, check=True)
         processes = (line.strip().partition(" ") for line in listing.stdout.splitlines())
         return [int(pid) for pid, _, command in processes if command.strip().startswith(f"{self.scratch}{os.sep}")]
@@ -471,11 +492,10 @@ def command_e2e(arguments: argparse.Namespace) -> None:
     """Runs the end-to-end tests, against a system of their own unless API_URL names one."""
     check_cargo()
     # The whole workspace is named so that dependencies have the features that they were built with before.
-    tests = ["cargo", "test", "--workspace", "--test", "e2e", *arguments.arguments]
+    tests = ["cargo", "test", "--workspace", "--test", arguments.test or "e2e", *arguments.arguments]
     if os.environ.get("API_URL"):
         sys.exit(subprocess.run(tests, cwd=ROOT).returncode)
-    # Load and an outage would disturb the other tests, so their tests come last, and only to a system of our own.
-    alone = [] if arguments.arguments else ["watch-load", "outage"]
+    alone = [] if arguments.test or arguments.arguments else DISTURBING
     disturbing = [["cargo", "test", "--workspace", "--test", name] for name in alone]
     system = System("e2e")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the finally below runs
@@ -486,7 +506,8 @@ def command_e2e(arguments: argparse.Namespace) -> None:
             # The servers that tests have checked are on this machine.
             loopback = {"WATCH_ALLOW_LOOPBACK": "yes-for-tests"}
             emulator = system.up(port, {"AWS_ENDPOINT_URL_DYNAMODB": gate.url} | loopback)
-            environment = system.environment(emulator) | loopback | {"TABLES_GATE": gate.control}
+            control = {"TABLES_GATE": gate.control, "LINKLET_PYTHON": sys.executable}
+            environment = system.environment(emulator) | loopback | control
             code = 0
             for command in [tests, *disturbing]:
                 code = code or subprocess.run(command, cwd=ROOT, env=environment).returncode
@@ -495,6 +516,16 @@ def command_e2e(arguments: argparse.Namespace) -> None:
     finally:
         system.down()
     sys.exit(code)
+
+
+def command_redeploy(arguments: argparse.Namespace) -> None:
+    """Deploys the end-to-end tests' own system again, with these parameters instead of its own."""
+    System("e2e").redeploy(dict(parameter.split("=", 1) for parameter in arguments.parameters))
+
+
+def command_kill(_: argparse.Namespace) -> None:
+    """Kills the functions of the end-to-end tests' own system."""
+    System("e2e").kill_functions()
 
 
 def command_env(arguments: argparse.Namespace) -> None:
@@ -569,7 +600,11 @@ def main() -> None:
     env = command("env", command_env, "print the functions' variables (needs the emulator's Python)")
     env.add_argument("--public-base-url", default="")
     e2e = command("e2e", command_e2e, "run the end-to-end tests")
+    e2e.add_argument("--test", choices=["e2e", *DISTURBING], help="this suite only")
     e2e.add_argument("arguments", nargs=argparse.REMAINDER, help="passed to cargo test")
+    redeploy = command("redeploy", command_redeploy, "deploy the end-to-end tests' system again, for a test of it")
+    redeploy.add_argument("parameters", nargs="+", metavar="Name=Value", help="parameters of the template")
+    command("kill", command_kill, "kill the functions of the end-to-end tests' system, for the same test")
     run = command("run", command_run, "run a program in the local system's environment")
     run.add_argument("program", nargs=argparse.REMAINDER)
     tools = command("install", command_install, "install pinned tools")

@@ -36,10 +36,10 @@ async fn each_site_gets_one_request_at_a_time_all_together_eight_and_a_slow_one_
     let sites: Vec<Site> =
         (0..SITES).map(|number| Site::start_on(Ipv4Addr::new(127, 0, 0, 2 + number), &crowd)).collect();
     let (slow, quick) = sites.split_first().unwrap();
-    slow.behave(Manner::AnswersAfter(Duration::from_secs(4)));
+    slow.behave(Manner::AnswersAfter(Duration::from_secs(4), 200));
     // Together with the slow one, these are more sites than are checked at once.
     for site in &quick[..10] {
-        site.behave(Manner::AnswersAfter(Duration::from_millis(400)));
+        site.behave(Manner::AnswersAfter(Duration::from_millis(400), 200));
     }
     let pages_of = |site: &Site, count| (0..count).map(|number| site.url(&page(number))).collect::<Vec<_>>();
     let urls = quick.iter().flat_map(|site| pages_of(site, PAGES)).chain(pages_of(slow, SLOW_PAGES));
@@ -67,6 +67,11 @@ async fn each_site_gets_one_request_at_a_time_all_together_eight_and_a_slow_one_
     }
     assert_eq!(slow.most_at_once(), 1);
     assert!((2..=AT_ONCE).contains(&crowd.most_at_once()), "{}", crowd.most_at_once());
+    // Whatever is tested next doesn't have them checked any more.
+    for target in registered {
+        let id = target.json()["id"].as_str().unwrap().to_owned();
+        assert_eq!(ada.delete(&format!("/v1/targets/{id}")).await.status, 204);
+    }
     println!(
         "{} at once, {} requests elsewhere",
         crowd.most_at_once(),

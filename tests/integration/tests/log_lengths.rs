@@ -113,6 +113,7 @@ impl System {
             mailer: None,
             dead_letters: self.dead_letters(),
             max_receives: 5,
+            clock: Box::new(Timestamp::now),
         };
         let click = || event_batch(&[ClickBuilder::new("launch7").build()]);
         let records = || self.db.stream("ClicksTable");

@@ -1,6 +1,6 @@
 use std::{
     collections::HashMap,
-    io::{Read, Write},
+    io::{ErrorKind, Read, Write},
     net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Mutex, MutexGuard},
     thread,
@@ -12,8 +12,8 @@ use std::{
 pub enum Manner {
     /// With this status.
     Answers(u16),
-    /// With 200, after this time.
-    AnswersAfter(Duration),
+    /// With this status, after this time.
+    AnswersAfter(Duration, u16),
     /// With nothing: it closes the connection.
     Closes,
     /// Never, until the client gives up.
@@ -30,6 +30,7 @@ pub struct Site {
 struct State {
     manner: Manner,
     requests: HashMap<String, usize>,
+    abandoned: usize,
     load: Load,
 }
 
@@ -56,6 +57,12 @@ impl Load {
 pub struct Crowd(Arc<Mutex<Load>>);
 
 impl Crowd {
+    /// How many requests are being answered.
+    #[must_use]
+    pub fn now(&self) -> usize {
+        lock(&self.0).now
+    }
+
     /// The most requests that were being answered at once.
     #[must_use]
     pub fn most_at_once(&self) -> usize {
@@ -78,7 +85,8 @@ impl Site {
     pub fn start_on(address: Ipv4Addr, crowd: &Crowd) -> Self {
         let listener = TcpListener::bind((IpAddr::from(address), 0)).expect("this machine has the address");
         let address = listener.local_addr().expect("a bound socket has an address");
-        let state = State { manner: Manner::Answers(200), requests: HashMap::new(), load: Load::default() };
+        let state =
+            State { manner: Manner::Answers(200), requests: HashMap::new(), abandoned: 0, load: Load::default() };
         let (state, crowd) = (Arc::new(Mutex::new(state)), crowd.clone());
         let shared = state.clone();
         thread::spawn(move || {
@@ -113,6 +121,12 @@ impl Site {
         lock(&self.state).requests.values().sum()
     }
 
+    /// How many clients were gone when they should have been answered after some time.
+    #[must_use]
+    pub fn abandoned(&self) -> usize {
+        lock(&self.state).abandoned
+    }
+
     /// The most requests that it was answering at once.
     #[must_use]
     pub fn most_at_once(&self) -> usize {
@@ -133,31 +147,49 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>, crowd: &Crowd) {
         state.manner
     };
     lock(&crowd.0).enter();
-    let status = wait(&mut stream, manner);
+    let reaction = wait(&mut stream, manner);
     // Before the answer, since the next request may come right behind it.
     lock(&crowd.0).leave();
-    lock(state).load.leave();
-    if let Some(status) = status {
+    {
+        let mut state = lock(state);
+        state.load.leave();
+        state.abandoned += usize::from(reaction == Reaction::Abandoned);
+    }
+    if let Reaction::Answer(status) = reaction {
         let answer = format!("HTTP/1.1 {status} Status\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok");
         // A client that has gone away doesn't hear it.
         let _ = stream.write_all(answer.as_bytes());
     }
 }
 
-/// Passes the time that the site takes, and says which status it answers with.
-fn wait(stream: &mut TcpStream, manner: Manner) -> Option<u16> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reaction {
+    Answer(u16),
+    Nothing,
+    /// There is nobody to answer any more.
+    Abandoned,
+}
+
+/// Passes the time that the site takes, and says what it does then.
+fn wait(stream: &mut TcpStream, manner: Manner) -> Reaction {
     match manner {
-        Manner::Answers(status) => Some(status),
-        Manner::AnswersAfter(time) => {
-            thread::sleep(time);
-            Some(200)
-        }
-        Manner::Closes => None,
+        Manner::Answers(status) => Reaction::Answer(status),
+        Manner::AnswersAfter(time, status) if is_there_after(stream, time) => Reaction::Answer(status),
+        Manner::AnswersAfter(..) => Reaction::Abandoned,
+        Manner::Closes => Reaction::Nothing,
         Manner::Hangs => {
             let _ = stream.read_to_end(&mut Vec::new());
-            None
+            Reaction::Nothing
         }
     }
+}
+
+/// Passes the time, or less if the client goes away.
+fn is_there_after(stream: &mut TcpStream, time: Duration) -> bool {
+    stream.set_read_timeout(Some(time)).expect("the time is longer than nothing");
+    // A client that waits for its answer says nothing, so there is nothing to read unless it goes away.
+    let read = stream.read(&mut [0]);
+    read.is_err_and(|error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut))
 }
 
 fn requested_page(stream: &mut TcpStream) -> Option<String> {

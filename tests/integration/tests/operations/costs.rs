@@ -259,6 +259,7 @@ impl Measured {
             mailer: None,
             dead_letters: DeadLetterQueue::new(queues.client(), queues.url("dlq")),
             max_receives: 5,
+            clock: Box::new(Timestamp::now),
         };
 
         assert!(notify.consume(event_batch(&[created()])).await.batch_item_failures.is_empty());
