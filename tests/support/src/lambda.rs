@@ -11,8 +11,12 @@ use axum::{
     Router,
     body::{Body, Bytes},
     extract::{Path as UrlPath, State},
-    http::{HeaderMap, Request, Response, StatusCode},
+    http::{HeaderMap, Request, StatusCode},
     routing::{get, post},
+};
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::TokioExecutor,
 };
 use serde_json::Value;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
@@ -38,17 +42,14 @@ impl Journal {
     /// A server that notes each call of an AWS API, by its operation, and then passes it on to this one.
     #[must_use]
     pub fn in_front_of(&self, endpoint: &str) -> String {
-        let (journal, endpoint, client) = (self.clone(), endpoint.to_owned(), reqwest::Client::new());
-        let router = Router::new().fallback(async move |request: Request<Body>| {
-            let (parts, body) = request.into_parts();
-            let target = parts.headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+        let (journal, endpoint) = (self.clone(), endpoint.to_owned());
+        let client: Client<HttpConnector, Body> = Client::builder(TokioExecutor::new()).build_http();
+        let router = Router::new().fallback(async move |mut request: Request<Body>| {
+            let target =
+                request.headers().get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
             journal.note(target.rsplit('.').next().unwrap_or_default());
-            let body = axum::body::to_bytes(body, usize::MAX).await.expect("the request is sent whole");
-            let answer = client.request(parts.method, endpoint).headers(parts.headers).body(body).send().await;
-            let answer = answer.expect("the server behind answers");
-            let mut response = Response::builder().status(answer.status());
-            response.headers_mut().expect("no header is wrong").extend(answer.headers().clone());
-            response.body(Body::from(answer.bytes().await.expect("the answer is sent whole"))).expect("a response")
+            *request.uri_mut() = endpoint.parse().expect("an endpoint is a URI");
+            client.request(request).await.expect("the server behind answers").map(Body::new)
         });
         let address = serve_in_background(|listener| async {
             axum::serve(listener, router).await.expect("the proxy serves");
