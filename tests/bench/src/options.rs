@@ -4,6 +4,22 @@ use std::path::PathBuf;
 
 use crate::functions::Variables;
 
+/// What can be measured.
+pub const SUBJECTS: [&str; 12] = [
+    "noop",
+    "noop-extension",
+    "get-item",
+    "redirect-cold-link",
+    "redirect-hot-link",
+    "shorten",
+    "list",
+    "stats",
+    "auth",
+    "peer-node",
+    "peer-python",
+    "analytics",
+];
+
 /// All options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
@@ -37,6 +53,8 @@ pub enum OptionError {
     NoValue(String),
     #[error("{0} is no number of at least 1")]
     NoNumber(String),
+    #[error("{0} is no subject. Subjects are {list}", list = SUBJECTS.join(", "))]
+    NoSubject(String),
     #[error("{0} is no variant: label=program[:NAME=value…]")]
     NoVariant(String),
 }
@@ -63,7 +81,7 @@ impl Options {
         while let Some(name) = arguments.next() {
             let value = arguments.next().ok_or_else(|| OptionError::NoValue(name.clone()))?;
             match name.as_str() {
-                "--subjects" => options.subjects = listed(&value, ',').map(str::to_owned).collect(),
+                "--subjects" => options.subjects = listed(&value, ',').map(subject).collect::<Result<_, _>>()?,
                 "--invocations" if !value.is_empty() => options.invocations = number(&value)?,
                 "--starts" if !value.is_empty() => options.starts = number(&value)?,
                 "--profile" if !value.is_empty() => options.profile = value,
@@ -93,6 +111,11 @@ impl Variant {
 
 fn listed(text: &str, separator: char) -> impl Iterator<Item = &str> {
     text.split(separator).filter(|part| !part.is_empty())
+}
+
+fn subject(name: &str) -> Result<String, OptionError> {
+    let is_known = SUBJECTS.contains(&name);
+    is_known.then(|| name.to_owned()).ok_or_else(|| OptionError::NoSubject(name.to_owned()))
 }
 
 fn number(text: &str) -> Result<usize, OptionError> {
@@ -145,6 +168,7 @@ mod tests {
     fn what_makes_no_sense_is_refused() {
         for arguments in [
             ["--subject", "noop"],
+            ["--subjects", "noop,nothing"],
             ["--invocations", "many"],
             ["--starts", "0"],
             ["--variants", "program"],

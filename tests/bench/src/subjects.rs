@@ -126,3 +126,29 @@ impl<'a> Cast<'a> {
         Ok(subject)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{get_item::GetItem, options::SUBJECTS};
+
+    #[tokio::test]
+    async fn every_subject_can_be_asked_for() {
+        let variant = Variant { label: "mine".to_owned(), program: "/tmp/mine".into(), variables: Variables::new() };
+        let subjects = ["noop", "redirect-hot-link"].map(str::to_owned).into();
+        let all = Options { subjects: Vec::new(), ..Options::default() };
+        let some = Options { subjects, variants: vec![variant], ..Options::default() };
+        let tables = Tables::start(1).await;
+        let names = |options: &Options| -> Vec<String> {
+            let cast = Cast { options, programs: PathBuf::new(), peers: Vec::new() };
+            cast.subjects(&tables).unwrap().into_iter().map(|subject| subject.name).collect()
+        };
+
+        let ours: Vec<_> = SUBJECTS.into_iter().filter(|name| !name.starts_with("peer-")).collect();
+        let others = [GetItem::NAME, "analytics"].map(str::to_owned);
+        let mut measured = [names(&all), others.into()].concat();
+        measured.sort_by_key(|name| SUBJECTS.iter().position(|subject| subject == name));
+        assert_eq!(measured, ours);
+        assert_eq!(names(&some), ["noop", "redirect-hot-link", "mine-cold-link", "mine-hot-link"]);
+    }
+}
