@@ -7,7 +7,7 @@ use linklet_account::Account;
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{StartError, aws, config, http, identity::TokenVerifier};
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
     linklet_lambda::start("account", run()).await
 }

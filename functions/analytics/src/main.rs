@@ -9,7 +9,7 @@ use linklet_dynamodb::{ClicksTable, StatsTable};
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, publisher::Publisher};
 use linklet_user_agents::Classifier;
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
     linklet_lambda::start("analytics", run()).await
 }

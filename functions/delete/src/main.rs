@@ -10,7 +10,7 @@ use linklet_lambda::{
     identity::{Authenticator, TokenVerifier},
 };
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
     linklet_lambda::start("delete", run()).await
 }

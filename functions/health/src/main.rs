@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use linklet_health::Health;
 use linklet_lambda::{StartError, http};
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
     linklet_lambda::start("health", run()).await
 }

@@ -7,7 +7,7 @@ use linklet_dynamodb::NotificationsTable;
 use linklet_lambda::{StartError, aws, config, http, identity::TokenVerifier};
 use linklet_notifications::Notifications;
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
     linklet_lambda::start("notifications", run()).await
 }

@@ -11,7 +11,7 @@ use linklet_dynamodb::NotificationsTable;
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
 use linklet_notify::{Mailer, Notify, Topic};
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
     linklet_lambda::start("notify", run()).await
 }

@@ -8,7 +8,7 @@ use linklet_dynamodb::ClicksTable;
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
 use linklet_record_clicks::RecordClicks;
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
     linklet_lambda::start("record-clicks", run()).await
 }

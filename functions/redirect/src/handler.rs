@@ -60,7 +60,7 @@ impl Handler for Redirect {
         let afterwards = Afterwards { sender, clicked: link.filter(|_| request.method() == Method::GET) };
         match self.recording {
             ClickRecording::AfterResponse => request.keep(afterwards),
-            ClickRecording::Inline => self.finish(&afterwards, request).await,
+            ClickRecording::Inline => Box::pin(self.finish(&afterwards, request)).await,
         }
         match answer {
             Err(error @ (ApiError::NotFound(_) | ApiError::Gone(_))) if request.wants_html() => {
@@ -116,7 +116,8 @@ impl Redirect {
             metrics::add(Metric::CacheHits, 1);
             return Ok(Some(held));
         }
-        match self.links.redirect_target(code).await {
+        // Boxed, as is what comes after the answer: a redirect from memory would otherwise carry the room for a call.
+        match Box::pin(self.links.redirect_target(code)).await {
             Ok(found) => {
                 self.hot_links.learn(code, found.as_ref(), now);
                 Ok(found)
@@ -142,7 +143,7 @@ impl Redirect {
         };
         let merge = async {
             if let Some(calls) = self.limiter.due(sender, request.received_at()) {
-                self.merge(sender, calls, request.received_at()).await;
+                Box::pin(self.merge(sender, calls, request.received_at())).await;
             }
         };
         tokio::join!(record, merge);

@@ -9,7 +9,7 @@ use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
 use linklet_lambda::{StartError, aws, config, http, publisher::Publisher, secrets};
 use linklet_redirect::{HotLinks, Limiter, Recorder, Redirect};
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
     linklet_lambda::start("redirect", run()).await
 }

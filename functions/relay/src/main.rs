@@ -8,7 +8,7 @@ use linklet_dynamodb::LinksTable;
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, publisher::Publisher};
 use linklet_relay::Relay;
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
     linklet_lambda::start("relay", run()).await
 }

@@ -14,7 +14,7 @@ use linklet_lambda::{
 };
 use linklet_shorten::Shorten;
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
     linklet_lambda::start("shorten", run()).await
 }

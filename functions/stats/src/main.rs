@@ -10,7 +10,7 @@ use linklet_lambda::{
 };
 use linklet_stats::Stats;
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
     linklet_lambda::start("stats", run()).await
 }

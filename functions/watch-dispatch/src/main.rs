@@ -8,7 +8,7 @@ use linklet_dynamodb::WatchTable;
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, publisher::Publisher};
 use linklet_watch_dispatch::Dispatch;
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
     linklet_lambda::start("watch-dispatch", run()).await
 }

@@ -8,7 +8,7 @@ use linklet_dynamodb::WatchTable;
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
 use linklet_watch_links::WatchLinks;
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
     linklet_lambda::start("watch-links", run()).await
 }

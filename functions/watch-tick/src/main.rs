@@ -6,7 +6,7 @@ use aws_sdk_sqs::Client as Sqs;
 use linklet_lambda::{StartError, aws, config, publisher::Publisher, schedule};
 use linklet_watch_tick::Tick;
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
     linklet_lambda::start("watch-tick", run()).await
 }

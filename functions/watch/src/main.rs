@@ -11,7 +11,7 @@ use linklet_lambda::{
 };
 use linklet_watch::Watch;
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
     linklet_lambda::start("watch", run()).await
 }

@@ -2,8 +2,15 @@
 
 use std::time::Duration;
 
-use aws_config::{BehaviorVersion, SdkConfig, retry::RetryConfig, timeout::TimeoutConfig};
+use aws_config::{
+    BehaviorVersion, SdkConfig, retry::RetryConfig, stalled_stream_protection::StalledStreamProtectionConfig,
+    timeout::TimeoutConfig,
+};
 use aws_sdk_dynamodb::{Client as DynamoDb, config::Builder};
+use aws_smithy_http_client::{
+    Builder as HttpClient,
+    tls::{Provider, rustls_provider::CryptoMode},
+};
 use linklet_dynamodb::RepositoryError;
 
 use crate::{breaker::Breaker, telemetry::chain};
@@ -28,8 +35,13 @@ pub async fn load() -> SdkConfig {
         .operation_attempt_timeout(Duration::from_millis(1_500))
         .operation_timeout(LONGEST_CALL)
         .build();
+    // The one that each service's client would make for itself, with the root certificates read again.
+    let http = HttpClient::new().tls_provider(Provider::Rustls(CryptoMode::AwsLc)).build_https();
     aws_config::defaults(BehaviorVersion::latest())
+        .http_client(http)
         .timeout_config(timeouts)
+        // Bodies are small, and the limits above hold for a stalled one, too.
+        .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
         .retry_config(RetryConfig::standard().with_max_attempts(3).with_initial_backoff(FIRST_PAUSE))
         .load()
         .await

@@ -32,12 +32,20 @@ pub type StartError = lambda_runtime::Error;
 
 /// Runs a function: starts its logs, then whatever its `main` wires up. An error ends the execution environment with one
 /// line that names the cause, such as a missing environment variable.
-pub async fn start(service: &'static str, function: impl Future<Output = Result<(), StartError>>) -> ExitCode {
+///
+/// # Panics
+/// On another runtime than Tokio's local one, with one thread: a function has one request at a time.
+pub async fn start(
+    service: &'static str,
+    function: impl Future<Output = Result<(), StartError>> + 'static,
+) -> ExitCode {
     telemetry::init(service);
     if let Some(namespace) = config::optional("METRICS_NAMESPACE") {
         metrics::write_to(namespace);
     }
-    match function.await {
+    // As a task, since whatever wakes the runtime's own future makes a system call for it.
+    let ended = tokio::task::spawn_local(function).await.unwrap_or_else(|panicked| Err(panicked.into()));
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!(error = telemetry::chain(&*error), "the function cannot run");
