@@ -4,10 +4,9 @@ use std::sync::LazyLock;
 
 use futures_util::FutureExt as _;
 use jsonwebtoken::{Algorithm, EncodingKey};
-use lambda_http::http::HeaderValue;
 use linklet_domain::{ApiKeySecret, EmailAddress, KeyHash, KeyPrefix, Role, Timestamp, UserId, WorkspaceId};
 use linklet_lambda::{
-    http::Request,
+    http::{GatewayEvent, HeaderValue, Request},
     identity::{Caller, TokenIssuer, TokenSecret, TokenVerifier},
 };
 use serde_json::Value;
@@ -106,9 +105,9 @@ fn bearer(token: &[u8]) -> Option<Caller> {
 
 /// Who is let in with this `Authorization` header, if it can be one. Whatever is in it, what is logged is a log.
 fn caller(header: &[u8]) -> Option<Caller> {
-    let mut request = lambda_http::Request::default();
-    request.headers_mut().insert("authorization", HeaderValue::from_bytes(header).ok()?);
-    let request = Request::from(request);
+    let mut event = GatewayEvent::default();
+    event.headers.insert("authorization", HeaderValue::from_bytes(header).ok()?);
+    let request = Request::from(event);
     let mut caller = None;
     let lines =
         logged(|| caller = VERIFIER.authenticate(&request).now_or_never().expect("there is nothing to wait for").ok());

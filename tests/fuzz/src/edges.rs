@@ -1,13 +1,13 @@
 use std::net::IpAddr;
 
-use linklet_lambda::http::{Edge, Request, request_of};
+use linklet_lambda::http::{Edge, Request};
 
 use crate::raw_http;
 
 /// The headers of an edge in front of API Gateway.
 pub fn edge_headers(input: &[u8]) {
     let Some(event) = raw_http::event(input) else { return };
-    let request = Request::from(request_of(event));
+    let request = Request::from(event);
 
     assert_eq!(Edge::None.address(&request), raw_http::SOURCE_IP, "a header has changed the address");
     assert_eq!((Edge::None.country(&request), Edge::None.city(&request)), (None, None));

@@ -1,6 +1,6 @@
 //! Requests as text, so that a sample can be read and mutated: `GET /path?query`, header lines, an empty line, the body.
 
-use lambda_http::aws_lambda_events::apigw::ApiGatewayV2httpRequest;
+use linklet_lambda::http::GatewayEvent;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ pub const SOURCE_IP: &str = "203.0.113.9";
 
 /// The event that API Gateway makes of a request: names are lower-case, repeated headers joined by commas, and the path is
 /// decoded. `None` for what doesn't get through it, such as a method that is none.
-pub fn event(input: &[u8]) -> Option<ApiGatewayV2httpRequest> {
+pub fn event(input: &[u8]) -> Option<GatewayEvent> {
     let text = text(input);
     let (head, body) = text.split_once("\n\n").unwrap_or((&text, ""));
     let mut lines = head.lines();

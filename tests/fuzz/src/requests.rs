@@ -1,6 +1,6 @@
 use futures_util::FutureExt as _;
 use linklet_domain::{CorrelationId, ShortCode, TargetUrl};
-use linklet_lambda::http::{ApiError, Handler, Request, Response, ShortUrls, StatusCode, json, request_of, respond};
+use linklet_lambda::http::{ApiError, Handler, Request, Response, ShortUrls, StatusCode, json, respond};
 use serde_json::json;
 use url::Url;
 
@@ -11,11 +11,11 @@ const BODY_LIMIT: usize = 256;
 /// Everything between API Gateway and a handler.
 pub fn requests(input: &[u8]) {
     let Some(event) = raw_http::event(input) else { return };
-    let request = Request::from(request_of(event.clone()));
+    let request = Request::from(event.clone());
     reads(&request);
 
     let mut answer = None;
-    let lines = logged(|| answer = respond(&Probe, request_of(event)).now_or_never());
+    let lines = logged(|| answer = respond(&Probe, event).now_or_never());
     let answer = answer.expect("the probe waits for nothing");
 
     assert!([200, 400, 413].contains(&answer.status().as_u16()), "{answer:?}");

@@ -2,7 +2,7 @@ use futures_util::FutureExt as _;
 use linklet_domain::{EmailAddress, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::ApiKeysTable;
 use linklet_lambda::{
-    http::{Handler, Request, request_of, respond},
+    http::{GatewayEvent, Handler, Request, respond},
     identity::{Authenticator, TokenIssuer, TokenSecret, TokenVerifier},
 };
 use serde_json::{Value, json};
@@ -148,7 +148,7 @@ impl RequestBuilder {
     /// # Panics
     /// When the runtime can't read the event.
     pub async fn send_to(self, handler: &impl Handler) -> Answer {
-        let mut request = Request::from(parsed(&self.event.to_string()));
+        let mut request = parsed(&self.event.to_string());
         if let Some(time) = self.arriving_at {
             request = request.arriving_at(time);
         }
@@ -164,11 +164,11 @@ pub async fn answer(handler: &impl Handler, event: &str) -> Answer {
     answered(handler, parsed(event)).await
 }
 
-fn parsed(event: &str) -> lambda_http::Request {
-    request_of(serde_json::from_str(event).expect("an event of API Gateway"))
+fn parsed(event: &str) -> Request {
+    serde_json::from_str::<GatewayEvent>(event).expect("an event of API Gateway").into()
 }
 
-async fn answered(handler: &impl Handler, request: impl Into<Request>) -> Answer {
+async fn answered(handler: &impl Handler, request: Request) -> Answer {
     let response = respond(handler, request).await;
     let (parts, body) = response.into_parts();
     let headers = parts

@@ -74,13 +74,14 @@ fn without_port(viewer: &str) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::GatewayEvent;
 
     fn request(headers: &[(&'static str, &str)]) -> Request {
-        let mut request = lambda_http::Request::default();
+        let mut event = GatewayEvent::default();
         for (name, value) in headers {
-            request.headers_mut().insert(*name, value.parse().unwrap());
+            event.headers.insert(*name, value.parse().unwrap());
         }
-        Request::from(request)
+        Request::from(event)
     }
 
     fn viewer() -> Request {

@@ -1,54 +1,144 @@
-//! Between API Gateway's events (payload format 2.0) and the types of the `http` crate.
+//! Between API Gateway's events (payload format 2.0) and our requests and answers.
 //!
-//! `lambda_http` has the same conversion, but makes a URI of host, scheme, path and query on the way and panics when that is
-//! none. A client can see to that with `?q="x"`, and a panic ends the execution environment. No URI is needed here.
+//! Only what Linklet reads is taken out of an event, and what it doesn't read is skipped: to build all of it, as the types of
+//! `aws_lambda_events` do, takes longer than to decide about a redirect. `lambda_http` would go on to make a URI of host,
+//! scheme, path and query, and panic when that is none. A client can see to that with `?q="x"`, and a panic ends the execution
+//! environment. No URI is needed here.
+
+use std::{borrow::Cow, fmt};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use lambda_http::{
-    Body, RequestExt as _,
-    aws_lambda_events::{
-        apigw::{ApiGatewayV2httpRequest, ApiGatewayV2httpResponse},
-        query_map::QueryMap,
-    },
-    request::RequestContext,
+    Body,
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode},
+};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error, MapAccess, Visitor},
 };
 
 use super::Response;
 
-/// The request that an event tells of, whatever a client has put into it.
-#[must_use]
-pub fn request_of(event: ApiGatewayV2httpRequest) -> lambda_http::Request {
-    let body = match event.body {
-        // What can't be decoded is as good as nothing: no route with a body takes an empty one.
-        Some(body) if event.is_base64_encoded => STANDARD.decode(body).map_or(Body::Empty, Body::Binary),
-        Some(body) => Body::Text(body),
-        None => Body::Empty,
-    };
-    // Read from the raw text: API Gateway's own map joins repeated parameters with commas.
-    let query: QueryMap = event.raw_query_string.unwrap_or_default().parse().unwrap_or_default();
-    let mut request = lambda_http::Request::new(body);
-    *request.method_mut() = event.request_context.http.method.clone();
-    *request.headers_mut() = event.headers;
-    request
-        .with_raw_http_path(event.raw_path.unwrap_or_default())
-        .with_query_string_parameters(query)
-        .with_request_context(RequestContext::ApiGatewayV2(event.request_context))
+/// What API Gateway tells of a request
+/// ([payload format 2.0](https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html)).
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GatewayEvent {
+    /// The path, decoded.
+    pub raw_path: Option<String>,
+    /// The query as it came. API Gateway's own map joins repeated parameters with commas.
+    pub raw_query_string: Option<String>,
+    /// The headers; repeated ones are joined with commas.
+    #[serde(default, deserialize_with = "headers")]
+    pub headers: HeaderMap,
+    /// What API Gateway itself knows.
+    pub request_context: RequestContext,
+    /// The body, perhaps in Base64.
+    pub body: Option<String>,
+    /// Whether it is.
+    pub is_base64_encoded: Option<bool>,
+}
+
+/// What API Gateway itself knows of a request.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct RequestContext {
+    /// Of HTTP.
+    pub http: HttpContext,
+}
+
+/// The request line and the connection.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HttpContext {
+    /// The method.
+    #[serde(deserialize_with = "method")]
+    pub method: Method,
+    /// The address that API Gateway saw.
+    pub source_ip: Option<String>,
+}
+
+impl GatewayEvent {
+    /// The body, decoded. What can't be decoded is as good as nothing: no route with a body takes an empty one.
+    pub(super) fn take_body(&mut self) -> Body {
+        match self.body.take() {
+            Some(body) if self.is_base64_encoded == Some(true) => {
+                STANDARD.decode(body).map_or(Body::Empty, Body::Binary)
+            }
+            Some(body) => Body::Text(body),
+            None => Body::Empty,
+        }
+    }
+}
+
+fn method<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Method, D::Error> {
+    let name = Cow::<str>::deserialize(deserializer)?;
+    name.parse().map_err(|_| D::Error::custom("the method is none"))
+}
+
+fn headers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<HeaderMap, D::Error> {
+    deserializer.deserialize_map(Headers)
+}
+
+struct Headers;
+
+impl<'de> Visitor<'de> for Headers {
+    type Value = HeaderMap;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("headers")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<HeaderMap, A::Error> {
+        let mut headers = HeaderMap::with_capacity(map.size_hint().unwrap_or(16));
+        while let Some((name, value)) = map.next_entry::<Cow<'_, str>, Cow<'_, str>>()? {
+            // Nobody here could ask for a header that is none.
+            if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(&value)) {
+                headers.insert(name, value);
+            }
+        }
+        Ok(headers)
+    }
 }
 
 /// What API Gateway is told to answer. All our bodies are text.
-pub(super) fn answer_of(response: Response) -> ApiGatewayV2httpResponse {
-    let (parts, body) = response.into_parts();
-    let mut answer = ApiGatewayV2httpResponse::default();
-    answer.status_code = parts.status.as_u16().into();
-    answer.headers = parts.headers;
-    // An empty body is no member: not everything that plays API Gateway knows what `null` means.
-    answer.body = Some(body).filter(|body| !body.is_empty());
-    answer
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct GatewayAnswer {
+    #[serde(serialize_with = "number")]
+    status_code: StatusCode,
+    #[serde(serialize_with = "texts")]
+    headers: HeaderMap,
+    /// An empty body is no member: not everything that plays API Gateway knows what `null` means.
+    #[serde(skip_serializing_if = "is_empty")]
+    body: Body,
+    is_base64_encoded: bool,
+    /// None, but who plays API Gateway with the types of `aws_lambda_events`, as `cargo lambda watch` does, asks for the member.
+    cookies: [&'static str; 0],
+}
+
+impl From<Response> for GatewayAnswer {
+    fn from(response: Response) -> Self {
+        let (parts, body) = response.into_parts();
+        Self { status_code: parts.status, headers: parts.headers, body, is_base64_encoded: false, cookies: [] }
+    }
+}
+
+fn is_empty(body: &Body) -> bool {
+    body.is_empty()
+}
+
+fn number<S: Serializer>(status: &StatusCode, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u16(status.as_u16())
+}
+
+/// What a handler puts into a header is text, and each header stands there once.
+fn texts<S: Serializer>(headers: &HeaderMap, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer
+        .collect_map(headers.iter().map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes()))))
 }
 
 #[cfg(test)]
 mod tests {
-    use lambda_http::http::StatusCode;
     use serde_json::{Value, json};
 
     use super::*;
@@ -64,7 +154,7 @@ mod tests {
     }
 
     fn read(event: Value) -> Request {
-        Request::from(request_of(serde_json::from_value(event).unwrap()))
+        Request::from(serde_json::from_value::<GatewayEvent>(event).unwrap())
     }
 
     #[test]
@@ -107,14 +197,47 @@ mod tests {
         }
     }
 
+    fn told(answer: Response) -> Value {
+        serde_json::to_value(GatewayAnswer::from(answer)).unwrap()
+    }
+
+    #[test]
+    fn headers_that_are_none_are_left_out_and_the_rest_is_read() {
+        let mut event = event("go.example.com", "https", "/health", "");
+        (event["headers"]["user agent"], event["headers"]["x-note"]) = (json!("x"), json!("a\nb"));
+        event["headers"]["x-city"] = json!("Köln");
+        let request = read(event);
+
+        assert_eq!(request.host(), "go.example.com");
+        assert_eq!(request.header_lossy("x-city").as_deref(), Some("Köln"));
+        assert!(!request.has_header("x-note"));
+    }
+
+    #[test]
+    fn what_is_no_event_is_refused() {
+        let without = |member: &str| {
+            let mut event = event("go.example.com", "https", "/health", "");
+            event.as_object_mut().unwrap().remove(member);
+            serde_json::from_value::<GatewayEvent>(event)
+        };
+        let mut no_method = event("go.example.com", "https", "/health", "");
+        no_method["requestContext"]["http"]["method"] = json!("GET /");
+
+        assert!(without("requestContext").is_err());
+        assert!(serde_json::from_value::<GatewayEvent>(no_method).is_err());
+        for member in ["headers", "body", "isBase64Encoded", "rawQueryString", "rawPath"] {
+            assert!(without(member).is_ok(), "{member}");
+        }
+    }
+
     #[test]
     fn an_answer_keeps_its_status_headers_and_text() {
-        let answer = serde_json::to_value(answer_of(html(StatusCode::GONE, "<p>".to_owned()))).unwrap();
+        let answer = told(html(StatusCode::GONE, "<p>".to_owned()));
 
         assert_eq!((&answer["statusCode"], &answer["body"]), (&json!(410), &json!("<p>")));
         assert_eq!(answer["headers"]["content-type"], "text/html; charset=utf-8");
         assert_eq!(answer["isBase64Encoded"], false);
-        let empty = serde_json::to_value(answer_of(no_content())).unwrap();
+        let empty = told(no_content());
         assert_eq!((&empty["statusCode"], empty.get("body")), (&json!(204), None));
     }
 }

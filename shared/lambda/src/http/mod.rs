@@ -20,15 +20,16 @@ use std::{
     time::{Duration, Instant},
 };
 
+use lambda_http::Body;
 pub use lambda_http::http::{HeaderValue, Method, StatusCode, header};
-use lambda_http::{Body, aws_lambda_events::apigw::ApiGatewayV2httpRequest};
 use lambda_runtime::{LambdaEvent, Runtime, service_fn, tower::util::ThenLayer};
 use tracing::{Instrument as _, Span};
 
+use self::gateway::GatewayAnswer;
 pub use self::{
     edge::Edge,
     error::ApiError,
-    gateway::request_of,
+    gateway::{GatewayEvent, HttpContext, RequestContext},
     json::JsonObject,
     request::Request,
     response::{Response, html, json, json_text, no_content},
@@ -63,11 +64,11 @@ pub trait Handler: Send + Sync {
 /// When the Runtime API can't be reached.
 pub async fn serve(handler: impl Handler) -> Result<(), StartError> {
     let (handler, unfinished) = (&handler, &Mutex::new(None));
-    let answers = service_fn(async |event: LambdaEvent<ApiGatewayV2httpRequest>| {
-        let work = answer(handler, request_of(event.payload).into());
+    let answers = service_fn(async |event: LambdaEvent<GatewayEvent>| {
+        let work = answer(handler, event.payload.into());
         let ((response, exchange), measured) = metrics::observe(work).await;
         *lock(unfinished) = Some((exchange, measured));
-        Ok::<_, StartError>(gateway::answer_of(response))
+        Ok::<_, StartError>(GatewayAnswer::from(response))
     });
     // The runtime's own service, around which a layer lies, is through with a request when Lambda has taken the answer.
     let finishing = ThenLayer::new(|sent: Result<(), StartError>| async {
@@ -138,7 +139,8 @@ impl Exchange {
     async fn finish(self, handler: &impl Handler) {
         let span = self.span.clone();
         let work = async {
-            handler.after_response(&self.request).await;
+            // Boxed, or the layers around it would copy its some ten thousand bytes with each request.
+            Box::pin(handler.after_response(&self.request)).await;
             self.log();
         };
         work.instrument(span).await;

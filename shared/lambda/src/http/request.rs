@@ -1,14 +1,13 @@
 use std::{any::Any, borrow::Cow, sync::OnceLock};
 
 use lambda_http::{
-    Body, RequestExt as _,
+    Body,
     aws_lambda_events::query_map::QueryMap,
     http::{HeaderMap, Method, header},
-    request::RequestContext,
 };
 use linklet_domain::{Allowance, CorrelationId, Day, Invalid, Timestamp};
 
-use super::{ApiError, JsonObject};
+use super::{ApiError, GatewayEvent, JsonObject};
 
 /// A request as handlers see it.
 #[derive(Debug)]
@@ -25,29 +24,19 @@ pub struct Request {
     kept: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
-impl From<lambda_http::Request> for Request {
-    fn from(request: lambda_http::Request) -> Self {
-        // The address that API Gateway saw. X-Forwarded-For also holds what the client wrote into it.
-        let source_ip = match request.request_context_ref() {
-            Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.clone(),
-            _ => None,
-        };
-        let path = match request.raw_http_path() {
-            "" => request.uri().path(),
-            path => path,
-        };
-        let path = path.to_owned();
-        let query = request.query_string_parameters();
-        let (parts, body) = request.into_parts();
-        let offered_id = parts.headers.get("x-correlation-id").and_then(|value| value.to_str().ok());
+impl From<GatewayEvent> for Request {
+    fn from(mut event: GatewayEvent) -> Self {
+        let body = event.take_body();
+        let offered_id = event.headers.get("x-correlation-id").and_then(|value| value.to_str().ok());
         let correlation_id = CorrelationId::accept(offered_id);
         Self {
-            method: parts.method,
-            path,
-            headers: parts.headers,
-            query,
+            method: event.request_context.http.method,
+            path: event.raw_path.unwrap_or_default(),
+            headers: event.headers,
+            query: event.raw_query_string.unwrap_or_default().parse().unwrap_or_default(),
             body,
-            source_ip,
+            // X-Forwarded-For also holds what the client wrote into it.
+            source_ip: event.request_context.http.source_ip,
             correlation_id,
             received_at: Timestamp::now(),
             allowance: OnceLock::new(),
@@ -237,10 +226,10 @@ mod tests {
     use super::*;
 
     fn origin(host: &str, scheme: &str) -> String {
-        let mut request = lambda_http::Request::default();
-        request.headers_mut().insert("host", host.parse().unwrap());
-        request.headers_mut().insert("x-forwarded-proto", scheme.parse().unwrap());
-        Request::from(request).origin()
+        let mut event = GatewayEvent::default();
+        event.headers.insert("host", host.parse().unwrap());
+        event.headers.insert("x-forwarded-proto", scheme.parse().unwrap());
+        Request::from(event).origin()
     }
 
     #[test]
