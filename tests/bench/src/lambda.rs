@@ -8,7 +8,7 @@ use std::{
     convert::Infallible,
     io::{self, PipeReader, Read as _},
     net::SocketAddr,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
@@ -39,6 +39,8 @@ const FUNCTION_ARN: &str = "arn:aws:lambda:eu-central-1:123456789012:function:be
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 /// So much of what a process has printed is shown if it fails.
 const LAST_OUTPUT: usize = 4_096;
+/// Debian's root certificates in one file, as Amazon Linux has them. Debian has them again beside it, each in a file of its own.
+const CERTIFICATES: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 /// What to run.
 #[derive(Debug, Clone)]
@@ -157,6 +159,7 @@ fn command(program: &Program, api: SocketAddr) -> Command {
         ])
         .env("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", program.memory.to_string())
         .env("AWS_LAMBDA_RUNTIME_API", api.to_string())
+        .envs(Path::new(CERTIFICATES).exists().then_some(("SSL_CERT_FILE", CERTIFICATES)))
         .envs(&program.variables);
     command
 }

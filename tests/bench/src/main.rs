@@ -18,6 +18,7 @@ mod get_item;
 mod goals;
 mod lambda;
 mod measure;
+mod neighbour;
 mod options;
 mod package;
 mod peers;
@@ -43,6 +44,8 @@ use tracing::Level;
 use self::{
     get_item::GetItem,
     goals::goals,
+    measure::stay_on_one_processor,
+    neighbour::Neighbour,
     options::Options,
     proxy::CountingProxy,
     report::{Figures, Machine, Report},
@@ -78,6 +81,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let programs = target()?.join(&options.profile);
     let get_item = options.wants(GetItem::NAME).then(|| GetItem::new(&programs));
     let cast = Cast::new(&options, programs)?;
+    stay_on_one_processor()?;
     let mut bench = Bench { cast, trials: Vec::new(), get_item, options: &options };
     for round in 1..=ROUNDS {
         eprintln!("round {round} of {ROUNDS}");
@@ -113,11 +117,12 @@ impl Bench<'_> {
                 trial.start_cold(subject).await?;
             }
         }
+        let mut neighbour = Neighbour::start(&self.cast.neighbour(&tables)?).await?;
         for (trial, subject) in self.trials.iter_mut().zip(&subjects) {
-            trial.run_warm(subject, invocations).await?;
+            trial.run_warm(subject, invocations, &mut neighbour).await?;
         }
         if let Some(get_item) = &mut self.get_item {
-            get_item.run(&tables, invocations)?;
+            get_item.run(&tables, invocations, &mut neighbour).await?;
         }
         Ok(())
     }

@@ -2,6 +2,8 @@
 
 use std::{fs, io, time::Duration};
 
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
 /// How long something took, many times.
 #[derive(Debug, Default, Clone)]
 pub struct Samples(Vec<Duration>);
@@ -20,12 +22,6 @@ impl Samples {
     }
 }
 
-impl Extend<Duration> for Samples {
-    fn extend<T: IntoIterator<Item = Duration>>(&mut self, times: T) {
-        self.0.extend(times);
-    }
-}
-
 /// How long the threads of a process have run. Those that have ended don't count.
 ///
 /// # Errors
@@ -37,6 +33,19 @@ pub fn cpu_time(process: u32) -> io::Result<Duration> {
         total += Duration::from_nanos(first_number(&times)?);
     }
     Ok(total)
+}
+
+/// Has this process, and those that it starts from now on, run on one processor only. All of them wait for each other, so a
+/// second one would only have to be woken, and how long that takes depends on how deep it sleeps.
+///
+/// # Errors
+/// When there is no Linux.
+pub fn stay_on_one_processor() -> io::Result<()> {
+    let allowed = sched_getaffinity(None)?;
+    let mut one = CpuSet::new();
+    // The last, since the first ones have most of the interrupts.
+    one.set((0..CpuSet::MAX_CPU).rev().find(|processor| allowed.is_set(*processor)).unwrap_or(0));
+    Ok(sched_setaffinity(None, &one)?)
 }
 
 /// The most memory that a process has had so far, in bytes: what was in RAM at once, shared libraries included.

@@ -77,6 +77,14 @@ impl<'a> Cast<'a> {
         Ok(subjects)
     }
 
+    /// Who works between their events: a redirect that writes nothing, since DynamoDB here gets slower with each write.
+    ///
+    /// # Errors
+    /// When it needs a variable that isn't known.
+    pub fn neighbour(&self, tables: &Tables) -> Result<Subject, TemplateError> {
+        self.function("neighbour", "redirect", Workload::looks(tables.links), tables)
+    }
+
     fn baseline(&self, name: &str) -> Subject {
         let executable = self.programs.join(format!("bench-{name}"));
         Subject {

@@ -5,6 +5,7 @@ use std::{io, net::SocketAddr, time::Duration};
 use crate::{
     lambda::{Environment, Invocation, LambdaError, Program},
     measure::{Samples, cpu_time, peak_memory},
+    neighbour::Neighbour,
     package::zipped_size,
     proxy::CountingProxy,
     report::Figures,
@@ -60,8 +61,13 @@ impl Trial {
         Ok(())
     }
 
-    /// Measures so many invocations of a warm environment.
-    pub async fn run_warm(&mut self, subject: &Subject, invocations: usize) -> Result<(), TrialError> {
+    /// Measures so many invocations of a warm environment. The neighbour works before each.
+    pub async fn run_warm(
+        &mut self,
+        subject: &Subject,
+        invocations: usize,
+        neighbour: &mut Neighbour,
+    ) -> Result<(), TrialError> {
         let environment = start(subject, &subject.program).await?;
         for _ in 0..WARM_UP {
             self.invoke(subject, &environment).await?;
@@ -69,6 +75,7 @@ impl Trial {
         let observed = |error| TrialError::Observation(subject.name.clone(), error);
         let before = cpu_time(environment.process()).map_err(observed)?;
         for _ in 0..invocations {
+            neighbour.work().await.map_err(|error| TrialError::Function("the neighbour".to_owned(), error))?;
             let invocation = self.invoke(subject, &environment).await?;
             self.warm.push(invocation.answered);
             self.done.push(invocation.done);

@@ -1,6 +1,6 @@
 //! The events that subjects are handed, and what they have to answer.
 
-use std::{fs, sync::Arc};
+use std::{fs, rc::Rc};
 
 use linklet_domain::Role;
 use linklet_test_support::{Person, token_of};
@@ -14,8 +14,8 @@ const VISITORS: usize = 5_000;
 /// Events, and what is to be answered to them. Each has a number, so that no two need be alike.
 #[derive(Clone)]
 pub struct Workload {
-    event: Arc<dyn Fn(usize) -> String>,
-    expected: Arc<Expected>,
+    event: Rc<dyn Fn(usize) -> String>,
+    expected: Rc<Expected>,
 }
 
 /// Whether this is the answer to the event with that number.
@@ -23,7 +23,7 @@ type Expected = dyn Fn(usize, &Value) -> bool;
 
 impl Workload {
     fn new(event: impl Fn(usize) -> String + 'static, expected: impl Fn(usize, &Value) -> bool + 'static) -> Self {
-        Self { event: Arc::new(event), expected: Arc::new(expected) }
+        Self { event: Rc::new(event), expected: Rc::new(expected) }
     }
 
     pub fn event(&self, number: usize) -> String {
@@ -44,6 +44,12 @@ impl Workload {
     /// Another link each time, out of so many.
     pub fn cold_links(links: usize) -> Self {
         Self::redirect(move |number| code(number % links))
+    }
+
+    /// Another link each time, that is only looked at: HEAD is no click.
+    pub fn looks(links: usize) -> Self {
+        let Self { event, expected } = Self::cold_links(links);
+        Self { event: Rc::new(move |number| with(&event(number), r#""method":"GET""#, r#""method":"HEAD""#)), expected }
     }
 
     /// The same link all the time.

@@ -1,6 +1,6 @@
-//! One read from DynamoDB after another, with nothing around it: `bench-get-item TABLE WARM_UP < partition keys`.
+//! One read from DynamoDB after another, with nothing around it: `bench-get-item TABLE < partition keys`.
 //!
-//! Prints how long each took in nanoseconds, but for as many at the beginning as are to warm up.
+//! Prints at once how long each took, and how long the processor was busy with it, in nanoseconds.
 
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a benchmark prints, and ends if anything goes wrong")]
 
@@ -11,24 +11,20 @@ use std::{
 
 use aws_config::BehaviorVersion;
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
+use rustix::time::{ClockId, clock_gettime};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let table = env::args().nth(1).expect("the first argument is a table");
-    let warm_up: usize = env::args().nth(2).and_then(|number| number.parse().ok()).expect("the second is a number");
-    let keys: Vec<_> = io::stdin().lines().map(|key| key.expect("keys are text")).collect();
+    let table = env::args().nth(1).expect("the argument is a table");
     let client = Client::new(&aws_config::load_defaults(BehaviorVersion::latest()).await);
-    let mut times = Vec::with_capacity(keys.len());
-    for key in keys {
-        times.push(read(&client, &table, key).await);
-    }
-    for time in times.into_iter().skip(warm_up) {
-        println!("{}", time.as_nanos());
+    for key in io::stdin().lines() {
+        let (time, busy) = read(&client, &table, key.expect("keys are text")).await;
+        println!("{} {}", time.as_nanos(), busy.as_nanos());
     }
 }
 
-async fn read(client: &Client, table: &str, key: String) -> Duration {
-    let started = Instant::now();
+async fn read(client: &Client, table: &str, key: String) -> (Duration, Duration) {
+    let (busy, started) = (cpu_time(), Instant::now());
     let read = client
         .get_item()
         .table_name(table)
@@ -36,7 +32,14 @@ async fn read(client: &Client, table: &str, key: String) -> Duration {
         .key("sk", AttributeValue::S("LINK".to_owned()))
         .send()
         .await;
-    let time = started.elapsed();
+    let (time, busy) = (started.elapsed(), cpu_time() - busy);
     assert!(read.expect("the table can be read").item.is_some(), "the item is there");
-    time
+    (time, busy)
+}
+
+/// How long this thread, the only one, has run.
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let (secs, nanos) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
+    Duration::new(secs.expect("time goes on"), nanos.expect("a second has a billion nanoseconds"))
 }
