@@ -38,9 +38,13 @@ impl TargetUrl {
         if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
             return Err(Invalid::new("url scheme must be http or https"));
         }
-        Url::parse(text).map_err(|_| Invalid::new("url is not a valid URL"))?;
+        let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+        // Each redirect reads a URL, and parsing most of them could only tell what is plain to see.
+        if !is_plain_domain(authority) {
+            Url::parse(text).map_err(|_| Invalid::new("url is not a valid URL"))?;
+        }
         // In the text and not in the parsed URL, which forgets empty ones.
-        if rest.split(['/', '\\', '?', '#']).next().is_some_and(|authority| authority.contains('@')) {
+        if authority.contains('@') {
             return Err(Invalid::new("url must not contain credentials"));
         }
         Ok(Self(text.to_owned()))
@@ -76,6 +80,18 @@ impl TargetUrl {
     }
 }
 
+/// Whether an authority is a domain without a port that no rule of the
+/// [URL standard](https://url.spec.whatwg.org/#host-parsing) could refuse: no number, no Punycode, nothing to decode. After a
+/// valid host, nothing makes an http URL invalid.
+fn is_plain_domain(authority: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    authority.split('.').all(|label| {
+        label.starts_with(|first: char| first.is_ascii_lowercase())
+            && !label.starts_with("xn--")
+            && label.bytes().all(is_plain)
+    })
+}
+
 /// The code points that Unicode reserves for nobody's text, and that XML and SQS refuse.
 fn is_noncharacter(character: char) -> bool {
     let code = u32::from(character);
@@ -99,6 +115,8 @@ string_newtype!(TargetUrl);
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn sentence(text: &str) -> String {
@@ -178,5 +196,37 @@ mod tests {
         let ambiguous = TargetUrl::parse("https://example.com\\@evil.example/").unwrap();
 
         assert_eq!(ambiguous.location(), "https://example.com/@evil.example/");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_plainly_a_domain_would_be_parsed(
+            domain in "[a-z][a-z0-9-]{0,12}([.][a-z][a-z0-9-]{0,12}){0,5}",
+            rest in "|[/?#\\\\]\\PC*",
+        ) {
+            prop_assume!(is_plain_domain(&domain));
+            let url = format!("https://{domain}{rest}");
+
+            let parsed = Url::parse(&url);
+
+            prop_assert_eq!(parsed.map(|parsed| parsed.host_str().map(str::to_owned)), Ok(Some(domain)));
+        }
+
+        #[test]
+        fn what_is_not_plainly_a_domain_is_left_to_the_parser(authority in "\\PC{0,12}") {
+            let parsed = Url::parse(&format!("https://{authority}"));
+
+            prop_assert!(!is_plain_domain(&authority) || parsed.is_ok());
+        }
+    }
+
+    #[test]
+    fn numbers_punycode_ports_and_capitals_are_not_plain() {
+        for authority in
+            ["", "1.2.3.4", "example.1", "0x7f", "xn--mnchen-3ya.de", "a:80", "A.de", "a..b", "a.", "user@a"]
+        {
+            assert!(!is_plain_domain(authority), "{authority}");
+        }
+        assert!(is_plain_domain("go.example.com") && is_plain_domain("localhost") && is_plain_domain("a--b.c3-.d"));
     }
 }

@@ -257,11 +257,8 @@ impl From<TombstoneItem> for Tombstone {
     }
 }
 
-/// The attributes of a link, or of a tombstone, that a redirect reads.
-pub(super) const REDIRECT_PROJECTION: &str = "pk, sk, short_code, original_url, workspace_id, user_id, expires_at, \
-    deleted_at, is_active, tombstone, buried_at, change_id, correlation_id, #ttl";
-
-/// The attributes of a link that a redirect reads.
+/// What a redirect takes out of a link. It reads all of it: a projection saves no read unit, and naming the attributes takes
+/// longer than skipping the rest.
 #[derive(Debug, Deserialize)]
 pub(super) struct RedirectItem {
     pub short_code: ShortCode,

@@ -15,9 +15,7 @@ use linklet_domain::{
     WorkspaceId,
 };
 
-use self::item::{
-    LinkItem, REDIRECT_PROJECTION, RedirectItem, TOMBSTONE, TombstoneItem, link_key, workspace_partition,
-};
+use self::item::{LinkItem, RedirectItem, TOMBSTONE, TombstoneItem, link_key, workspace_partition};
 pub use self::{
     expiry::{BuryOutcome, CleanupStats},
     reuse::{Creation, FirstAnswer, Reusable},
@@ -82,8 +80,6 @@ impl LinksTable {
             .get_item()
             .table_name(&self.0.name)
             .set_key(Some(link_key(code).into_item()))
-            .projection_expression(REDIRECT_PROJECTION)
-            .expression_attribute_names("#ttl", "ttl")
             .send()
             .await
             .map_err(RepositoryError::unavailable(OPERATION))?;
