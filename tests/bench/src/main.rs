@@ -44,7 +44,7 @@ use tracing::Level;
 use self::{
     get_item::GetItem,
     goals::goals,
-    measure::stay_on_one_processor,
+    measure::OneProcessor,
     neighbour::Neighbour,
     options::Options,
     proxy::CountingProxy,
@@ -81,13 +81,14 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let programs = target()?.join(&options.profile);
     let get_item = options.wants(GetItem::NAME).then(|| GetItem::new(&programs));
     let cast = Cast::new(&options, programs)?;
-    stay_on_one_processor()?;
+    let one = OneProcessor::choose()?;
     let mut bench = Bench { cast, trials: Vec::new(), get_item, options: &options };
     for round in 1..=ROUNDS {
         eprintln!("round {round} of {ROUNDS}");
         bench.play_round().await?;
     }
     let subjects = bench.count_calls().await?;
+    drop(one);
     report(&options, machine, bench.figures(&subjects)?).await
 }
 

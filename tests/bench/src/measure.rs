@@ -35,17 +35,31 @@ pub fn cpu_time(process: u32) -> io::Result<Duration> {
     Ok(total)
 }
 
-/// Has this process, and those that it starts from now on, run on one processor only. All of them wait for each other, so a
-/// second one would only have to be woken, and how long that takes depends on how deep it sleeps.
-///
-/// # Errors
-/// When there is no Linux.
-pub fn stay_on_one_processor() -> io::Result<()> {
-    let allowed = sched_getaffinity(None)?;
-    let mut one = CpuSet::new();
-    // The last, since the first ones have most of the interrupts.
-    one.set((0..CpuSet::MAX_CPU).rev().find(|processor| allowed.is_set(*processor)).unwrap_or(0));
-    Ok(sched_setaffinity(None, &one)?)
+/// While this lives, this thread runs on one processor only, and so do the threads and processes that it starts. All of them
+/// wait for each other, so a second processor would only have to be woken, and how long that takes depends on how deep it sleeps.
+pub struct OneProcessor {
+    before: CpuSet,
+}
+
+impl OneProcessor {
+    /// Chooses the last one, since the first ones have most of the interrupts.
+    ///
+    /// # Errors
+    /// When there is no Linux.
+    pub fn choose() -> io::Result<Self> {
+        let before = sched_getaffinity(None)?;
+        let mut one = CpuSet::new();
+        one.set((0..CpuSet::MAX_CPU).rev().find(|processor| before.is_set(*processor)).unwrap_or(0));
+        sched_setaffinity(None, &one)?;
+        Ok(Self { before })
+    }
+}
+
+impl Drop for OneProcessor {
+    fn drop(&mut self) {
+        // What runs without it only runs on fewer processors than it could.
+        let _ = sched_setaffinity(None, &self.before);
+    }
 }
 
 /// The most memory that a process has had so far, in bytes: what was in RAM at once, shared libraries included.
@@ -100,6 +114,19 @@ mod tests {
         }
 
         assert!(peak_memory(std::process::id()).unwrap() > 100_000);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn one_processor_is_for_what_starts_meanwhile() {
+        let processors = || sched_getaffinity(None).unwrap().count();
+        let before = processors();
+
+        let one = OneProcessor::choose().unwrap();
+        let started = std::thread::spawn(processors).join().unwrap();
+        drop(one);
+
+        assert_eq!((started, processors()), (1, before));
     }
 
     #[test]
