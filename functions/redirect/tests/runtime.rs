@@ -17,24 +17,35 @@ struct Environment {
 
 impl Environment {
     async fn start(recording: &str, clicks_table: &str) -> Self {
+        let direct = |dynamodb| vec![("AWS_ENDPOINT_URL_DYNAMODB", dynamodb)];
+        Self::start_reaching_dynamodb(direct, recording, clicks_table).await
+    }
+
+    /// With the variables that lead to DynamoDB, given where it is.
+    async fn start_reaching_dynamodb(
+        way: impl FnOnce(String) -> Vec<(&'static str, String)>,
+        recording: &str,
+        clicks_table: &str,
+    ) -> Self {
         let (db, queues, journal) = (TestDynamoDb::start(), FakeQueues::start(), Journal::default());
         db.store(&LinkBuilder::new("launch").to("https://example.com/landing").build()).await;
         let (dynamodb, sqs) = (journal.in_front_of(db.endpoint()), journal.in_front_of(queues.endpoint()));
         let secrets = FakeSecret::start(&"salt".repeat(16));
-        let variables = [
-            ("AWS_ENDPOINT_URL_DYNAMODB", dynamodb.as_str()),
-            ("AWS_ENDPOINT_URL_SQS", &sqs),
+        let (way, parking) = (way(dynamodb), queues.url("clicks"));
+        let mut variables = vec![
+            ("AWS_ENDPOINT_URL_SQS", sqs.as_str()),
             ("AWS_ENDPOINT_URL_SECRETS_MANAGER", secrets.endpoint()),
             ("LINKS_TABLE", "LinksTable"),
             ("CLICKS_TABLE", clicks_table),
             ("THROTTLE_TABLE", "ThrottleTable"),
-            ("CLICKS_QUEUE_URL", &queues.url("clicks")),
+            ("CLICKS_QUEUE_URL", parking.as_str()),
             ("CLICK_RECORDING", recording),
             // One in ten is merged, so with this limit every call.
             ("REDIRECT_LIMIT_PER_MINUTE", "10"),
             ("CLICK_SALT_ID", "salt"),
             ("TRUSTED_EDGE", "none"),
         ];
+        variables.extend(way.iter().map(|(name, value)| (*name, value.as_str())));
         let lambda = FakeLambda::start(Path::new(env!("CARGO_BIN_EXE_redirect")), &variables, &journal);
         Self { db, queues, journal, lambda }
     }
@@ -102,4 +113,22 @@ async fn a_click_that_cannot_be_stored_is_parked_when_the_answer_has_left() {
     assert_eq!(answer, redirected());
     assert_eq!(environment.course(), [vec!["GetItem"], vec!["PutItem", "SendMessageBatch", "UpdateItem"]]);
     assert_eq!(environment.queues.events("clicks")[0]["short_code"], "launch");
+}
+
+#[tokio::test]
+async fn a_proxy_of_the_environment_is_used_where_it_should_be() {
+    let proxy = |dynamodb| {
+        [
+            ("AWS_ENDPOINT_URL_DYNAMODB", "http://dynamodb.example".to_owned()),
+            ("HTTP_PROXY", dynamodb),
+            ("NO_PROXY", "127.0.0.1".to_owned()),
+        ]
+        .into()
+    };
+    let environment = Environment::start_reaching_dynamodb(proxy, "after-response", "ClicksTable").await;
+
+    let answer = environment.follow().await;
+
+    assert_eq!(answer, redirected());
+    assert_eq!(environment.db.scan("ClicksTable").len(), 1);
 }

@@ -1,6 +1,6 @@
 //! The SDK's configuration, the same for every client, and the clients' guard.
 
-use std::time::Duration;
+use std::{sync::OnceLock, time::Duration};
 
 use aws_config::{
     BehaviorVersion, SdkConfig, retry::RetryConfig, stalled_stream_protection::StalledStreamProtectionConfig,
@@ -8,9 +8,11 @@ use aws_config::{
 };
 use aws_sdk_dynamodb::{Client as DynamoDb, config::Builder};
 use aws_smithy_http_client::{
-    Builder as HttpClient,
+    Connector,
+    proxy::ProxyConfig,
     tls::{Provider, rustls_provider::CryptoMode},
 };
+use aws_smithy_runtime_api::client::http::{SharedHttpClient, SharedHttpConnector, http_client_fn};
 use linklet_dynamodb::RepositoryError;
 
 use crate::{breaker::Breaker, telemetry::chain};
@@ -35,16 +37,31 @@ pub async fn load() -> SdkConfig {
         .operation_attempt_timeout(Duration::from_millis(1_500))
         .operation_timeout(LONGEST_CALL)
         .build();
-    // The one that each service's client would make for itself, with the root certificates read again.
-    let http = HttpClient::new().tls_provider(Provider::Rustls(CryptoMode::AwsLc)).build_https();
     aws_config::defaults(BehaviorVersion::latest())
-        .http_client(http)
+        .http_client(http_client())
         .timeout_config(timeouts)
         // Bodies are small, and the limits above hold for a stalled one, too.
         .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
         .retry_config(RetryConfig::standard().with_max_attempts(3).with_initial_backoff(FIRST_PAUSE))
         .load()
         .await
+}
+
+/// What the client of each service would make for itself, but once for all of them: each would parse all root certificates
+/// again. They share their settings, too.
+fn http_client() -> SharedHttpClient {
+    let connector = OnceLock::new();
+    http_client_fn(move |settings, components| {
+        let connect = || {
+            let mut builder = Connector::builder()
+                .tls_provider(Provider::Rustls(CryptoMode::AwsLc))
+                .connector_settings(settings.clone())
+                .proxy_config(ProxyConfig::from_env());
+            builder.set_sleep_impl(components.sleep_impl());
+            SharedHttpConnector::new(builder.build())
+        };
+        connector.get_or_init(connect).clone()
+    })
 }
 
 /// The tables as functions behind the API reach them: with a circuit breaker, one for all tables, since they share an endpoint.
