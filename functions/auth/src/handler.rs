@@ -15,14 +15,14 @@ use linklet_lambda::{
 };
 use serde_json::json;
 
+use self::password::Passwords;
+
 /// `POST /api/auth/register`, `POST /api/auth/login` and `GET /api/me`.
 pub struct Auth {
-    /// Accounts and workspaces.
-    pub users: UsersTable,
-    /// Verifies tokens.
-    pub tokens: TokenVerifier,
-    /// Signs tokens.
-    pub issuer: TokenIssuer,
+    users: UsersTable,
+    tokens: TokenVerifier,
+    issuer: TokenIssuer,
+    passwords: Passwords,
 }
 
 const BODY_LIMIT: usize = 1_024;
@@ -39,6 +39,12 @@ impl Handler for Auth {
 }
 
 impl Auth {
+    /// The function with its table, and with what verifies and signs its tokens.
+    #[must_use]
+    pub fn new(users: UsersTable, tokens: TokenVerifier, issuer: TokenIssuer) -> Self {
+        Self { users, tokens, issuer, passwords: Passwords::default() }
+    }
+
     async fn register(&self, request: &Request) -> Result<Response, ApiError> {
         const TRIES: u64 = 5;
         const TAKEN: ApiError = ApiError::Conflict("email is already registered");
@@ -48,7 +54,7 @@ impl Auth {
             return Err(TAKEN);
         }
         let password_hash =
-            password::hash(wanted.password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
+            self.passwords.hash(wanted.password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
         for attempt in 0..TRIES {
             let registration = wanted.registration(&password_hash, request);
             match self.users.register(&registration).await? {
@@ -82,7 +88,7 @@ impl Auth {
             Err(_) => None,
         };
         let stored_hash = found.as_ref().map(|(account, _)| account.password_hash.as_str());
-        if !password::verify(password.as_bytes(), stored_hash) {
+        if !self.passwords.verify(password.as_bytes(), stored_hash) {
             return Err(ApiError::InvalidCredentials);
         }
         let (account, memberships) = found.ok_or(ApiError::InvalidCredentials)?;
@@ -116,7 +122,7 @@ impl Auth {
         if !password::is_outdated(&account.password_hash) {
             return;
         }
-        match password::hash(password.as_bytes()) {
+        match self.passwords.hash(password.as_bytes()) {
             Ok(hash) => {
                 if let Err(error) = self.users.replace_password_hash(&account.id, &account.password_hash, &hash).await {
                     tracing::warn!(error = chain(&error), "a password hash could not be renewed");

@@ -19,10 +19,8 @@ async fn run() -> Result<(), StartError> {
     let (table, secret) = (config::required("USERS_TABLE")?, config::required("JWT_SECRET_ID")?);
     let aws = aws::load().await;
     let secrets = SecretsManager::new(&aws);
-    http::serve(Auth {
-        users: UsersTable::new(aws::tables(&aws), table),
-        tokens: TokenVerifier::load(&secrets, &secret).await?,
-        issuer: TokenIssuer::load(&secrets, &secret).await?,
-    })
-    .await
+    let users = UsersTable::new(aws::tables(&aws), table);
+    let tokens = TokenVerifier::load(&secrets, &secret).await?;
+    let issuer = TokenIssuer::load(&secrets, &secret).await?;
+    http::serve(Auth::new(users, tokens, issuer)).await
 }

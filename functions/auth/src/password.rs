@@ -1,8 +1,13 @@
 //! Hashing and verifying passwords.
 
+use std::sync::{Mutex, PoisonError};
+
 use argon2::{
-    Argon2, PasswordHasher as _, PasswordVerifier as _,
-    password_hash::{self, phc::PasswordHash},
+    Algorithm, Argon2, Block, CustomizedPasswordHasher, Params, PasswordHasher, PasswordVerifier as _, Version,
+    password_hash::{
+        self,
+        phc::{Output, ParamsString, PasswordHash, Salt},
+    },
 };
 
 /// What a login for an unknown address is checked against, so that it takes as long as one for a known address. Nobody knows
@@ -15,26 +20,83 @@ const NOBODYS_HASH: &str =
 #[error("the password could not be hashed")]
 pub struct HashError(#[source] password_hash::Error);
 
-/// Hashes with Argon2id and a random salt. The crate's defaults are OWASP's first choice: 19 MiB, 2 passes, 1 lane.
+/// Hashes and verifies passwords, in working memory that is allocated once.
 ///
-/// # Errors
-/// When the operating system has no randomness to give.
-pub fn hash(password: &[u8]) -> Result<String, HashError> {
-    let hash: PasswordHash = Argon2::default().hash_password(password).map_err(HashError)?;
-    Ok(hash.to_string())
+/// One Argon2id hash works in 19 MiB. If each allocated them anew, an execution environment would grow with every login: what
+/// glibc allocates for an aligned block is larger than the block, so a freed block is too small for the next one of its size.
+#[derive(Default)]
+pub struct Passwords {
+    memory: Mutex<Vec<Block>>,
 }
 
-/// Whether the password belongs to the stored hash, which may be Argon2 or, from an older system, bcrypt. Without a stored
-/// hash the answer is no, after the same time.
-#[must_use]
-pub fn verify(password: &[u8], stored: Option<&str>) -> bool {
-    match stored {
-        Some(stored) if is_bcrypt(stored) => bcrypt::verify(password, stored).unwrap_or(false),
-        Some(stored) => Argon2::default().verify_password(password, stored).is_ok(),
-        None => {
-            std::hint::black_box(Argon2::default().verify_password(password, NOBODYS_HASH).is_ok());
-            false
+impl Passwords {
+    /// Hashes with Argon2id and a random salt. The crate's defaults are OWASP's first choice: 19 MiB, 2 passes, 1 lane.
+    ///
+    /// # Errors
+    /// When the operating system has no randomness to give.
+    pub fn hash(&self, password: &[u8]) -> Result<String, HashError> {
+        self.hash_password(password).map(|hash| hash.to_string()).map_err(HashError)
+    }
+
+    /// Whether the password belongs to the stored hash, which may be Argon2 or, from an older system, bcrypt. Without a stored
+    /// hash the answer is no, after the same time.
+    #[must_use]
+    pub fn verify(&self, password: &[u8], stored: Option<&str>) -> bool {
+        match stored {
+            Some(stored) if is_bcrypt(stored) => bcrypt::verify(password, stored).unwrap_or(false),
+            Some(stored) => self.matches(password, stored),
+            None => {
+                std::hint::black_box(self.matches(password, NOBODYS_HASH));
+                false
+            }
         }
+    }
+
+    fn matches(&self, password: &[u8], stored: &str) -> bool {
+        PasswordHash::new(stored).is_ok_and(|stored| self.verify_password(password, &stored).is_ok())
+    }
+}
+
+impl PasswordHasher<PasswordHash> for Passwords {
+    fn hash_password_with_salt(&self, password: &[u8], salt: &[u8]) -> password_hash::Result<PasswordHash> {
+        self.hash_password_with_params(password, salt, Params::default())
+    }
+}
+
+/// The same as [`Argon2`]'s own, but for where the memory comes from. Verifying is built on it.
+impl CustomizedPasswordHasher<PasswordHash> for Passwords {
+    type Params = Params;
+
+    fn hash_password_customized(
+        &self,
+        password: &[u8],
+        salt: &[u8],
+        algorithm: Option<&str>,
+        version: Option<password_hash::Version>,
+        params: Params,
+    ) -> password_hash::Result<PasswordHash> {
+        let algorithm = algorithm.map(Algorithm::try_from).transpose()?.unwrap_or_default();
+        let version = version.map(Version::try_from).transpose()?.unwrap_or_default();
+        let salt = Salt::new(salt)?;
+        let mut output = [0; Output::MAX_LENGTH];
+        let length = params.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN);
+        let output = output.get_mut(..length).ok_or(password_hash::Error::OutputSize)?;
+
+        // What a hash that panicked has left in the memory matters to none: each overwrites all that it reads.
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        if memory.len() < params.block_count() {
+            memory.resize(params.block_count(), Block::new());
+        }
+        let stored_params = ParamsString::try_from(&params)?;
+        let argon2 = Argon2::new(algorithm, version, params);
+        argon2.hash_password_into_with_memory(password, &salt, output, memory.as_mut_slice())?;
+        Ok(PasswordHash {
+            algorithm: algorithm.ident(),
+            version: Some(version.into()),
+            params: stored_params,
+            salt: Some(salt),
+            hash: Some(Output::new(output)?),
+        })
     }
 }
 
@@ -56,39 +118,77 @@ mod tests {
 
     #[test]
     fn a_hash_verifies_its_own_password_only() {
-        let stored = hash(b"correct horse").unwrap();
+        let passwords = Passwords::default();
+        let stored = passwords.hash(b"correct horse").unwrap();
 
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
-        assert!(verify(b"correct horse", Some(&stored)));
-        assert!(!verify(b"wrong horse", Some(&stored)));
-        assert_ne!(stored, hash(b"correct horse").unwrap());
+        assert!(passwords.verify(b"correct horse", Some(&stored)));
+        assert!(!passwords.verify(b"wrong horse", Some(&stored)));
+        assert_ne!(stored, passwords.hash(b"correct horse").unwrap());
+    }
+
+    #[test]
+    fn a_hash_is_the_one_that_argon2_itself_computes() {
+        let passwords = Passwords::default();
+        for (memory, passes, lanes, length) in [(19_456, 2, 1, 32), (64, 3, 2, 16), (32, 1, 4, 64)] {
+            let params = Params::new(memory, passes, lanes, Some(length)).unwrap();
+            let crates = Argon2::new(Algorithm::Argon2i, Version::V0x10, params.clone())
+                .hash_password_with_salt(b"correct horse", b"eight or more")
+                .unwrap();
+
+            let ours = passwords
+                .hash_password_customized(b"correct horse", b"eight or more", Some("argon2i"), Some(16), params)
+                .unwrap();
+
+            assert_eq!(ours.to_string(), crates.to_string());
+            assert!(passwords.verify(b"correct horse", Some(&crates.to_string())), "{crates}");
+        }
     }
 
     #[test]
     fn a_bcrypt_hash_verifies_and_is_outdated() {
+        let passwords = Passwords::default();
         let stored = bcrypt::hash("correct horse", 4).unwrap();
 
-        assert!(verify(b"correct horse", Some(&stored)));
-        assert!(!verify(b"wrong horse", Some(&stored)));
+        assert!(passwords.verify(b"correct horse", Some(&stored)));
+        assert!(!passwords.verify(b"wrong horse", Some(&stored)));
         assert!(is_outdated(&stored));
-        assert!(!is_outdated(&hash(b"correct horse").unwrap()));
+        assert!(!is_outdated(&passwords.hash(b"correct horse").unwrap()));
     }
 
     #[test]
     fn a_damaged_hash_verifies_nothing() {
-        for stored in ["", "$2b$", "$argon2id$", "plain"] {
-            assert!(!verify(b"plain", Some(stored)), "{stored}");
+        for stored in ["", "$2b$", "$argon2id$", "$argon2id$v=19$m=19456,t=2,p=1$bGlua2xldC1ub2JvZHktMQ", "plain"] {
+            assert!(!Passwords::default().verify(b"plain", Some(stored)), "{stored}");
         }
     }
 
     #[test]
     fn an_unknown_address_costs_a_whole_hash_and_never_matches() {
+        let passwords = Passwords::default();
         let parameters = |hash: &str| hash.split('$').skip(1).take(3).map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(parameters(NOBODYS_HASH), parameters(&hash(b"any").unwrap()));
+        assert_eq!(parameters(NOBODYS_HASH), parameters(&passwords.hash(b"any").unwrap()));
         PasswordHash::new(NOBODYS_HASH).expect("a damaged hash would be refused at once, without any work");
 
         let started = Instant::now();
-        assert!(!verify(b"any password", None));
+        assert!(!passwords.verify(b"any password", None));
         assert!(started.elapsed().as_micros() > 1_000, "no hash was computed");
+    }
+
+    #[test]
+    fn all_hashes_share_one_allocation() {
+        let passwords = Passwords::default();
+        let stored = passwords.hash(b"correct horse").unwrap();
+        let allocation = |passwords: &Passwords| {
+            let memory = passwords.memory.lock().unwrap();
+            (memory.as_ptr(), memory.capacity())
+        };
+        let first = allocation(&passwords);
+
+        passwords.hash(b"another").unwrap();
+        assert!(passwords.verify(b"correct horse", Some(&stored)));
+        assert!(!passwords.verify(b"any password", None));
+
+        assert_eq!(allocation(&passwords), first);
     }
 }

@@ -159,7 +159,7 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
     match function {
         "health" => request.send_to(&linklet_health::Health).await,
         "auth" => {
-            let auth = linklet_auth::Auth { users: db.users(), tokens: tokens(), issuer: issuer() };
+            let auth = linklet_auth::Auth::new(db.users(), tokens(), issuer());
             request.send_to(&auth).await
         }
         "shorten" => request.send_to(&shorten(db)).await,

@@ -325,7 +325,7 @@ async fn a_removed_admin_reads_until_the_token_expires_and_lets_nobody_in() {
 #[tokio::test]
 async fn an_added_member_logs_in_by_slug_and_otherwise_at_home() {
     let office = Office::new();
-    let auth = Auth { users: office.db.users(), tokens: tokens(), issuer: issuer() };
+    let auth = Auth::new(office.db.users(), tokens(), issuer());
     let ada = office.register("ada").await;
     let ours = token(&ada, &ada.workspace, Role::Admin);
     let bob = json!({"email": "bob@example.com", "password": "correct horse", "full_name": "Bob"});

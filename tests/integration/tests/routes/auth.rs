@@ -14,7 +14,7 @@ use linklet_test_support::{Answer, FakeSecret, RequestBuilder, TOKEN_SECRET, Tes
 use serde_json::{Value, json};
 
 fn auth(db: &TestDynamoDb) -> Auth {
-    Auth { users: db.users(), tokens: tokens(), issuer: issuer() }
+    Auth::new(db.users(), tokens(), issuer())
 }
 
 async fn register(auth: &Auth, body: &Value) -> Answer {
@@ -238,7 +238,7 @@ async fn a_bcrypt_hash_works_once_more_and_is_replaced_by_argon2() {
 #[tokio::test]
 async fn without_its_table_it_answers_503_and_says_nothing_internal() {
     let users = UsersTable::new(TestDynamoDb::unreachable(), "linklet-UsersTable-1ABC");
-    let auth = Auth { users, tokens: tokens(), issuer: issuer() };
+    let auth = Auth::new(users, tokens(), issuer());
 
     let answer = login(&auth, &ada()).await;
 
@@ -306,7 +306,7 @@ async fn a_rotation_of_the_secret_ends_no_session_and_needs_no_restart() {
     let db = TestDynamoDb::start();
     let warm = async |interval| {
         let tokens = TokenVerifier::load(&secret.client(), "secret").await.unwrap().reloading_every(interval);
-        Auth { users: db.users(), tokens, issuer: issuer() }
+        Auth::new(db.users(), tokens, issuer())
     };
     let (reloading, waiting) = (warm(Duration::ZERO).await, warm(Duration::from_secs(3_600)).await);
     let old = signed(&claims(), Algorithm::HS256, &"first".repeat(8));
@@ -327,11 +327,11 @@ async fn a_rotation_of_the_secret_ends_no_session_and_needs_no_restart() {
 #[tokio::test]
 async fn five_minutes_after_a_rotation_every_environment_knows_of_it() {
     let (db, secret) = (TestDynamoDb::start(), FakeSecret::start(&"first".repeat(8)));
-    let auth = Auth {
-        users: db.users(),
-        tokens: TokenVerifier::load(&secret.client(), "secret").await.unwrap(),
-        issuer: TokenIssuer::load(&secret.client(), "secret").await.unwrap(),
-    };
+    let auth = Auth::new(
+        db.users(),
+        TokenVerifier::load(&secret.client(), "secret").await.unwrap(),
+        TokenIssuer::load(&secret.client(), "secret").await.unwrap(),
+    );
     let ada = json!({"email": "ada@example.com", "password": "correct horse"});
     RequestBuilder::new("POST", "/api/auth/register").json(&ada).send_to(&auth).await;
     let log_in = async |time| {

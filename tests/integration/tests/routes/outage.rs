@@ -189,11 +189,11 @@ async fn a_call_with_all_its_tries_is_one_failure() {
 async fn nobody_hashes_a_password_while_the_table_is_down() {
     let (users, faults) = (TestDynamoDb::start(), Faults::default());
     faults.plan_all((0..2).map(|call| (call, Fault::NotSent)));
-    let auth = linklet_auth::Auth {
-        users: linklet_dynamodb::UsersTable::new(users.client_with(faults.clone()), "UsersTable"),
-        tokens: linklet_test_support::tokens(),
-        issuer: linklet_test_support::issuer(),
-    };
+    let auth = linklet_auth::Auth::new(
+        linklet_dynamodb::UsersTable::new(users.client_with(faults.clone()), "UsersTable"),
+        linklet_test_support::tokens(),
+        linklet_test_support::issuer(),
+    );
     let ada = serde_json::json!({"email": "ada@example.com", "password": "correct horse"});
 
     let answer = RequestBuilder::new("POST", "/api/auth/register").json(&ada).send_to(&auth).await;

@@ -48,7 +48,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     db.store(&link).await;
     let token = token_of(&user, &workspace, Role::Admin);
     let short_urls = ShortUrls::new(None);
-    let auth = linklet_auth::Auth { users: db.users(), tokens: tokens(), issuer: issuer() };
+    let auth = linklet_auth::Auth::new(db.users(), tokens(), issuer());
     let shorten = shorten(&db);
     let redirect = redirect(&db);
     let update =
