@@ -13,9 +13,10 @@ const TRACKING: [&str; 14] = [
 
 /// A URL in the form by which links to the same page are recognised. It is only compared, never shown or followed.
 ///
-/// Scheme and host are lower case, the host in its ASCII form; default port, fragment, trailing slashes of a non-empty path
-/// and tracking parameters are gone; the remaining parameters are sorted by name, and those of one name keep their order. The
-/// case of path and values is kept, since it means something to servers.
+/// Scheme and host are lower case, the host in its ASCII form; default port, trailing slashes of a non-empty path and tracking
+/// parameters are gone; the remaining parameters are sorted by name, and those of one name keep their order. The case of path
+/// and values is kept, since it means something to servers. The fragment is kept, since it names a place within the page, or in
+/// an application with client-side routing another page (`/#/invoice/42`); an empty one names nothing and is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NormalizedUrl(String);
 
@@ -26,6 +27,9 @@ impl NormalizedUrl {
         let Some(mut url) = plain(target) else { return Self(target.as_str().to_owned()) };
         let query = url.query().map(normal_query);
         url.set_query(query.flatten().as_deref());
+        if url.fragment() == Some("") {
+            url.set_fragment(None);
+        }
         Self(url.into())
     }
 
@@ -48,12 +52,11 @@ impl fmt::Display for NormalizedUrl {
     }
 }
 
-/// The URL without what never names another resource: scheme and host are lower case, the host in its ASCII form; default port,
-/// fragment and trailing slashes of a non-empty path are gone. `None` can't happen, since a target has been parsed before.
+/// The URL without what never names another resource: scheme and host are lower case, the host in its ASCII form; default port
+/// and trailing slashes of a non-empty path are gone. `None` can't happen, since a target has been parsed before.
 pub(crate) fn plain(target: &TargetUrl) -> Option<Url> {
     // Parsing lower-cases, drops the default port and turns the host into ASCII.
     let mut url = Url::parse(target.as_str()).ok()?;
-    url.set_fragment(None);
     let path = url.path().trim_end_matches('/').to_owned();
     url.set_path(&path);
     Some(url)
@@ -96,7 +99,10 @@ mod tests {
             ("https://example.com:443/a", "https://example.com/a"),
             ("http://example.com:80/a", "http://example.com/a"),
             ("https://example.com:8443/a", "https://example.com:8443/a"),
-            ("https://example.com/a#part", "https://example.com/a"),
+            ("https://example.com/a/#part", "https://example.com/a#part"),
+            ("https://app.example/#/invoice/42", "https://app.example/#/invoice/42"),
+            ("https://example.com/a?utm_source=x#Part", "https://example.com/a#Part"),
+            ("https://example.com/a#", "https://example.com/a"),
             ("https://example.com/a/", "https://example.com/a"),
             ("https://example.com", "https://example.com/"),
             ("https://example.com/", "https://example.com/"),
@@ -120,6 +126,9 @@ mod tests {
             ("https://example.com/a?q=1&q=2", "https://example.com/a?q=2&q=1"),
             ("https://example.com/a", "https://www.example.com/a"),
             ("https://example.com/a?utm=1", "https://example.com/a"),
+            ("https://app.example/#/invoice/42", "https://app.example/#/invoice/43"),
+            ("https://example.com/a#part", "https://example.com/a"),
+            ("https://example.com/a#part", "https://example.com/a#Part"),
         ] {
             assert_ne!(normal(left), normal(right));
         }
@@ -158,7 +167,7 @@ mod tests {
             prop_assert_eq!(normal.host_str(), given.host_str());
             prop_assert_eq!(normal.port(), given.port());
             prop_assert_eq!(normal.path().trim_end_matches('/'), given.path().trim_end_matches('/'));
-            prop_assert_eq!(normal.fragment(), None);
+            prop_assert_eq!(normal.fragment(), given.fragment().filter(|fragment| !fragment.is_empty()));
             let kept = |url: &Url| {
                 let parameters = url.query().unwrap_or_default().split('&').map(str::to_owned);
                 let mut kept: Vec<_> = parameters.filter(|parameter| !is_tracking(name_of(parameter))).collect();

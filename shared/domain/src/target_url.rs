@@ -213,10 +213,10 @@ mod tests {
         }
 
         #[test]
-        fn what_is_not_plainly_a_domain_is_left_to_the_parser(authority in "\\PC{0,12}") {
-            let parsed = Url::parse(&format!("https://{authority}"));
+        fn a_url_is_accepted_if_and_only_if_it_can_be_parsed(authority in "([a-zA-Z0-9.:ü\\[\\]%-]|xn--|0x|1[.]){1,8}") {
+            let url = format!("https://{authority}/");
 
-            prop_assert!(!is_plain_domain(&authority) || parsed.is_ok());
+            prop_assert_eq!(TargetUrl::parse(&url).is_ok(), Url::parse(&url).is_ok());
         }
     }
 

@@ -48,7 +48,7 @@ fn same_pages(target: &TargetUrl) -> Vec<(&'static str, String)> {
     ];
     if !text.contains('#') {
         let joint = if text.contains('?') { '&' } else { '?' };
-        same.push(("with a fragment", format!("{text}#part")));
+        same.push(("with an empty fragment", format!("{text}#")));
         same.push(("with a tracking parameter", format!("{text}{joint}utm_source=letter")));
     }
     same

@@ -21,7 +21,12 @@ impl CanonicalUrl {
     /// # Errors
     /// When it is longer than 2,048 bytes, or its host is longer than a name can be.
     pub fn of(url: &TargetUrl) -> Result<Self, Invalid> {
-        let canonical = plain(url).map_or_else(|| url.as_str().to_owned(), String::from);
+        let mut plain = plain(url);
+        if let Some(plain) = &mut plain {
+            // A browser's business: it is never sent to the server that is monitored.
+            plain.set_fragment(None);
+        }
+        let canonical = plain.map_or_else(|| url.as_str().to_owned(), String::from);
         if canonical.len() > Self::MAX_LENGTH {
             return Err(Invalid::new("url must have at most 2,048 bytes when it is percent-encoded"));
         }

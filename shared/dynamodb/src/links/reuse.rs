@@ -50,7 +50,8 @@ pub struct FirstAnswer {
 pub enum Reusable {
     /// A link that works.
     Link(Box<Link>),
-    /// An entry whose link won't do: it doesn't work any more, or doesn't watch as it should. A new link replaces it.
+    /// An entry whose link won't do: it doesn't work any more, doesn't watch as it should, or leads to another URL. A new link
+    /// replaces it.
     Stale(ShortCode),
     /// Nothing.
     None,
@@ -123,12 +124,16 @@ impl LinksTable {
         target: &TargetUrl,
         must_watch: bool,
     ) -> Result<Reusable, RepositoryError> {
-        let key = reuse_key(workspace, &NormalizedUrl::of(target).digest());
+        let wanted = NormalizedUrl::of(target);
+        let key = reuse_key(workspace, &wanted.digest());
         let Some(entry) = self.0.get::<ReuseItem>("look up a URL", key).await? else {
             return Ok(Reusable::None);
         };
         match self.find(&entry.short_code).await? {
-            Some(Record::Link(link)) if link.is_reusable() && (link.watch || !must_watch) => {
+            // The entry may have been made when other URLs counted as the same, so the link itself has the last word.
+            Some(Record::Link(link))
+                if link.is_reusable() && (link.watch || !must_watch) && NormalizedUrl::of(&link.target) == wanted =>
+            {
                 Ok(Reusable::Link(Box::new(link)))
             }
             _ => Ok(Reusable::Stale(entry.short_code)),

@@ -53,7 +53,7 @@ fn codes(answers: &[Answer]) -> BTreeSet<String> {
 async fn the_same_url_gets_the_same_code_however_it_is_written() {
     let fixture = Fixture::new();
     let first =
-        fixture.post(json!({"url": "https://Example.com:443/a/?b=2&a=1&utm_source=mail#top", "title": "First"})).await;
+        fixture.post(json!({"url": "https://Example.com:443/a/?b=2&a=1&utm_source=mail#", "title": "First"})).await;
 
     let again = fixture.post(json!({"url": "https://example.com/a?a=1&b=2"})).await;
 
@@ -63,6 +63,40 @@ async fn the_same_url_gets_the_same_code_however_it_is_written() {
     assert_eq!(again.json()["original_url"], "https://Example.com:443/a/?b=2&a=1&utm_source=mail#top");
     assert_eq!(again.json()["title"], "First");
     assert_eq!(fixture.count("LINK"), 1);
+}
+
+#[tokio::test]
+async fn pages_that_differ_in_their_fragment_have_links_of_their_own() {
+    let fixture = Fixture::new();
+
+    let first = fixture.post(json!({"url": "https://app.example/#/invoice/42"})).await;
+    let second = fixture.post(json!({"url": "https://app.example/#/invoice/43"})).await;
+    let again = fixture.post(json!({"url": "https://APP.example/#/invoice/42"})).await;
+
+    assert_eq!((first.status, second.status, again.status), (201, 201, 200));
+    assert_ne!(code(&first), code(&second));
+    assert_eq!(code(&again), code(&first));
+    assert_eq!(again.json()["original_url"], "https://app.example/#/invoice/42");
+}
+
+#[tokio::test]
+async fn an_entry_whose_link_leads_elsewhere_is_replaced() {
+    let fixture = Fixture::new();
+    let url = json!({"url": "https://app.example/#/invoice/42"});
+    let first = code(&fixture.post(url.clone()).await);
+    let elsewhere = code(&fixture.post(json!({"url": "https://app.example/#/invoice/43"})).await);
+    let items = fixture.db.scan("LinksTable");
+    let mut entry =
+        items.into_iter().find(|item| item["sk"]["S"] == "URL" && item["short_code"]["S"] == first).unwrap();
+    entry["short_code"]["S"] = json!(elsewhere);
+    fixture.db.put("LinksTable", &entry);
+
+    let new = fixture.post(url.clone()).await;
+    let again = fixture.post(url).await;
+
+    assert_eq!((new.status, again.status), (201, 200));
+    assert!(![first, elsewhere].contains(&code(&new)));
+    assert_eq!(code(&again), code(&new));
 }
 
 #[tokio::test]
