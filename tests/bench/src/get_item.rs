@@ -8,12 +8,11 @@ use std::{
 };
 
 use crate::{
-    lambda::LambdaError,
     measure::Samples,
     neighbour::Neighbour,
     report::Figures,
     tables::{Tables, code},
-    trial::WARM_UP,
+    trial::{TrialError, WARM_UP},
 };
 
 /// Reads of another link each time, so far.
@@ -32,7 +31,7 @@ pub enum GetItemError {
     #[error("{program} has not said how long a read took, but {line:?}")]
     Line { program: String, line: String },
     #[error("the neighbour has failed")]
-    Neighbour(#[source] LambdaError),
+    Neighbour(#[source] TrialError),
 }
 
 impl GetItem {

@@ -22,8 +22,10 @@ mod neighbour;
 mod options;
 mod package;
 mod peers;
+mod processors;
 mod proxy;
 mod report;
+mod soak;
 mod subjects;
 mod tables;
 mod trial;
@@ -44,9 +46,9 @@ use tracing::Level;
 use self::{
     get_item::GetItem,
     goals::goals,
-    measure::OneProcessor,
     neighbour::Neighbour,
     options::Options,
+    processors::OneProcessor,
     proxy::CountingProxy,
     report::{Figures, Machine, Report},
     subjects::{Cast, Subject},
@@ -81,15 +83,9 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let programs = target()?.join(&options.profile);
     let get_item = options.wants(GetItem::NAME).then(|| GetItem::new(&programs));
     let cast = Cast::new(&options, programs)?;
-    let one = OneProcessor::choose()?;
-    let mut bench = Bench { cast, trials: Vec::new(), get_item, options: &options };
-    for round in 1..=ROUNDS {
-        eprintln!("round {round} of {ROUNDS}");
-        bench.play_round().await?;
-    }
-    let subjects = bench.count_calls().await?;
-    drop(one);
-    report(&options, machine, bench.figures(&subjects)?).await
+    let bench = Bench { cast, trials: Vec::new(), get_item, options: &options };
+    let figures = if options.has_rounds() { bench.play().await? } else { Vec::new() };
+    report(&options, machine, figures).await
 }
 
 /// The folder that Cargo builds into.
@@ -107,6 +103,16 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    async fn play(mut self) -> Result<Vec<Figures>, Box<dyn Error>> {
+        let _one = OneProcessor::choose()?;
+        for round in 1..=ROUNDS {
+            eprintln!("round {round} of {ROUNDS}");
+            self.play_round().await?;
+        }
+        let subjects = self.count_calls().await?;
+        self.figures(&subjects)
+    }
+
     async fn play_round(&mut self) -> Result<(), Box<dyn Error>> {
         let invocations = self.options.invocations.div_ceil(ROUNDS);
         // As many links as a process gets events, so that none of them is followed twice.
@@ -118,7 +124,7 @@ impl Bench<'_> {
                 trial.start_cold(subject).await?;
             }
         }
-        let mut neighbour = Neighbour::start(&self.cast.neighbour(&tables)?).await?;
+        let mut neighbour = Neighbour::start(self.cast.neighbour(&tables)?).await?;
         for (trial, subject) in self.trials.iter_mut().zip(&subjects) {
             trial.run_warm(subject, invocations, &mut neighbour).await?;
         }
@@ -150,16 +156,26 @@ impl Bench<'_> {
 async fn report(options: &Options, machine: Machine, subjects: Vec<Figures>) -> Result<(), Box<dyn Error>> {
     let goals = goals(&subjects);
     let (invocations, starts) = (options.invocations, options.starts);
-    let mut report = Report { machine, invocations, starts, subjects, goals, analytics: Vec::new() };
-    println!("{}\n{}", report.table(), report.goals());
+    let mut report = Report { machine, invocations, starts, subjects, goals, analytics: Vec::new(), soak: Vec::new() };
+    if !report.subjects.is_empty() {
+        println!("{}\n{}", report.table(), report.goals());
+    }
     if options.wants("analytics") {
         report.analytics = analytics::measure().await;
     }
     if options.wants("viral") {
         viral::simulate();
     }
+    if options.wants("soak") {
+        // Optimised as this program is: how memory is used doesn't depend on how well the code is linked.
+        let this = env::current_exe()?;
+        report.soak = soak::soak(this.parent().unwrap_or(&this)).await?;
+    }
     let file = target()?.join("bench/report.json");
     report.write(&file)?;
     println!("\n{}", file.display());
-    Ok(())
+    match report.soak.iter().find(|soaked| !soaked.levels_off) {
+        Some(growing) => Err(format!("the memory of {} grows", growing.name).into()),
+        None => Ok(()),
+    }
 }

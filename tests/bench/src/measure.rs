@@ -2,8 +2,6 @@
 
 use std::{fs, io, time::Duration};
 
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-
 /// How long something took, many times.
 #[derive(Debug, Default, Clone)]
 pub struct Samples(Vec<Duration>);
@@ -35,41 +33,26 @@ pub fn cpu_time(process: u32) -> io::Result<Duration> {
     Ok(total)
 }
 
-/// While this lives, this thread runs on one processor only, and so do the threads and processes that it starts. All of them
-/// wait for each other, so a second processor would only have to be woken, and how long that takes depends on how deep it sleeps.
-pub struct OneProcessor {
-    before: CpuSet,
-}
-
-impl OneProcessor {
-    /// Chooses the last one, since the first ones have most of the interrupts.
-    ///
-    /// # Errors
-    /// When there is no Linux.
-    pub fn choose() -> io::Result<Self> {
-        let before = sched_getaffinity(None)?;
-        let mut one = CpuSet::new();
-        one.set((0..CpuSet::MAX_CPU).rev().find(|processor| before.is_set(*processor)).unwrap_or(0));
-        sched_setaffinity(None, &one)?;
-        Ok(Self { before })
-    }
-}
-
-impl Drop for OneProcessor {
-    fn drop(&mut self) {
-        // What runs without it only runs on fewer processors than it could.
-        let _ = sched_setaffinity(None, &self.before);
-    }
-}
-
 /// The most memory that a process has had so far, in bytes: what was in RAM at once, shared libraries included.
 ///
 /// # Errors
 /// When there is no such process, or no Linux.
 pub fn peak_memory(process: u32) -> io::Result<u64> {
+    status(process, "VmHWM:")
+}
+
+/// The memory that a process has now, in bytes, of the same kinds.
+///
+/// # Errors
+/// When there is no such process, or no Linux.
+pub fn memory(process: u32) -> io::Result<u64> {
+    status(process, "VmRSS:")
+}
+
+fn status(process: u32, name: &str) -> io::Result<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status"))?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    Ok(first_number(peak)? * 1_024)
+    let kilobytes = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+    Ok(first_number(kilobytes)? * 1_024)
 }
 
 fn first_number(text: &str) -> io::Result<u64> {
@@ -113,20 +96,9 @@ mod tests {
             sum = std::hint::black_box(sum + 1);
         }
 
-        assert!(peak_memory(std::process::id()).unwrap() > 100_000);
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn one_processor_is_for_what_starts_meanwhile() {
-        let processors = || sched_getaffinity(None).unwrap().count();
-        let before = processors();
-
-        let one = OneProcessor::choose().unwrap();
-        let started = std::thread::spawn(processors).join().unwrap();
-        drop(one);
-
-        assert_eq!((started, processors()), (1, before));
+        let this = std::process::id();
+        let memory = memory(this).unwrap();
+        assert!(memory > 100_000 && memory <= peak_memory(this).unwrap());
     }
 
     #[test]

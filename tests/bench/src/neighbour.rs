@@ -1,9 +1,9 @@
 //! Who else works on the processor.
 
 use crate::{
-    lambda::{Environment, LambdaError},
+    lambda::Environment,
     subjects::Subject,
-    workloads::Workload,
+    trial::{Trial, TrialError, start},
 };
 
 /// Another function's environment, which works between the events that are measured.
@@ -12,9 +12,9 @@ use crate::{
 /// branch predictors, little is left when it goes on. Events in quick succession would find everything in place, and the less a
 /// function does, the more that would flatter it.
 pub struct Neighbour {
+    subject: Subject,
     environment: Environment,
-    workload: Workload,
-    events: usize,
+    trial: Trial,
 }
 
 impl Neighbour {
@@ -22,18 +22,16 @@ impl Neighbour {
     ///
     /// # Errors
     /// When its process can't be started.
-    pub async fn start(subject: &Subject) -> Result<Self, LambdaError> {
-        let environment = Environment::start(&subject.program).await?;
-        Ok(Self { environment, workload: subject.workload.clone(), events: 0 })
+    pub async fn start(subject: Subject) -> Result<Self, TrialError> {
+        let environment = start(&subject, &subject.program).await?;
+        Ok(Self { subject, environment, trial: Trial::default() })
     }
 
     /// Works on one event.
     ///
     /// # Errors
-    /// When it can't.
-    pub async fn work(&mut self) -> Result<(), LambdaError> {
-        let event = self.workload.event(self.events);
-        self.events += 1;
-        self.environment.invoke(event).await.map(drop)
+    /// When it can't, or answers wrongly: a neighbour that does nothing would disturb nobody.
+    pub async fn work(&mut self) -> Result<(), TrialError> {
+        self.trial.invoke(&self.subject, &self.environment).await.map(drop)
     }
 }

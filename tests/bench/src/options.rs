@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::functions::Variables;
 
 /// What can be measured.
-pub const SUBJECTS: [&str; 12] = [
+pub const SUBJECTS: [&str; 14] = [
     "noop",
     "noop-extension",
     "get-item",
@@ -18,7 +18,12 @@ pub const SUBJECTS: [&str; 12] = [
     "peer-node",
     "peer-python",
     "analytics",
+    "viral",
+    "soak",
 ];
+
+/// Of these, the ones that come after the rest, with tables and reports of their own.
+pub const APART: [&str; 3] = ["analytics", "viral", "soak"];
 
 /// All options.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,6 +98,11 @@ impl Options {
         Ok(options)
     }
 
+    /// Whether anything takes part in the rounds.
+    pub fn has_rounds(&self) -> bool {
+        !self.variants.is_empty() || SUBJECTS.iter().any(|subject| self.wants(subject) && !APART.contains(subject))
+    }
+
     /// Whether a subject is to be measured.
     pub fn wants(&self, subject: &str) -> bool {
         self.subjects.is_empty() || self.subjects.iter().any(|wanted| wanted == subject)
@@ -145,6 +155,15 @@ mod tests {
 
         assert!(options.wants("noop") && options.wants("redirect-hot-link") && !options.wants("list"));
         assert_eq!((options.invocations, options.starts), (100, 5));
+    }
+
+    #[test]
+    fn what_is_measured_apart_needs_no_rounds() {
+        let variant = parse(&["--subjects", "viral", "--variants", "a=/tmp/a"]).unwrap();
+
+        assert!(!parse(&["--subjects", "analytics,viral,soak"]).unwrap().has_rounds());
+        assert!(parse(&["--subjects", "viral,get-item"]).unwrap().has_rounds());
+        assert!(parse(&[]).unwrap().has_rounds() && variant.has_rounds());
     }
 
     #[test]

@@ -138,7 +138,10 @@ impl<'a> Cast<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{get_item::GetItem, options::SUBJECTS};
+    use crate::{
+        get_item::GetItem,
+        options::{APART, SUBJECTS},
+    };
 
     #[tokio::test]
     async fn every_subject_can_be_asked_for() {
@@ -153,8 +156,8 @@ mod tests {
         };
 
         let ours: Vec<_> = SUBJECTS.into_iter().filter(|name| !name.starts_with("peer-")).collect();
-        let others = [GetItem::NAME, "analytics"].map(str::to_owned);
-        let mut measured = [names(&all), others.into()].concat();
+        let others = [GetItem::NAME].into_iter().chain(APART).map(str::to_owned).collect();
+        let mut measured = [names(&all), others].concat();
         measured.sort_by_key(|name| SUBJECTS.iter().position(|subject| subject == name));
         assert_eq!(measured, ours);
         assert_eq!(names(&some), ["noop", "redirect-hot-link", "mine-cold-link", "mine-hot-link"]);

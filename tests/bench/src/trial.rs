@@ -75,7 +75,7 @@ impl Trial {
         let observed = |error| TrialError::Observation(subject.name.clone(), error);
         let before = cpu_time(environment.process()).map_err(observed)?;
         for _ in 0..invocations {
-            neighbour.work().await.map_err(|error| TrialError::Function("the neighbour".to_owned(), error))?;
+            neighbour.work().await?;
             let invocation = self.invoke(subject, &environment).await?;
             self.warm.push(invocation.answered);
             self.done.push(invocation.done);
@@ -114,7 +114,8 @@ impl Trial {
         Ok(())
     }
 
-    async fn invoke(&mut self, subject: &Subject, environment: &Environment) -> Result<Invocation, TrialError> {
+    /// Has the environment work on the subject's next event.
+    pub async fn invoke(&mut self, subject: &Subject, environment: &Environment) -> Result<Invocation, TrialError> {
         let number = self.invocations;
         self.invocations += 1;
         let event = subject.workload.event(number);
@@ -156,7 +157,8 @@ impl Trial {
     }
 }
 
-async fn start(subject: &Subject, program: &Program) -> Result<Environment, TrialError> {
+/// Starts an environment of a subject, with its program or one like that.
+pub async fn start(subject: &Subject, program: &Program) -> Result<Environment, TrialError> {
     let failed = |error| TrialError::Function(subject.name.clone(), error);
     Environment::start(program).await.map_err(failed)
 }

@@ -99,6 +99,59 @@ impl Workload {
         let (event, id) = (authorized(&sample("auth", "me"), &tables.creator), tables.creator.id.to_string());
         Self::new(move |_| event.clone(), move |_, answer| body(answer)["user_id"] == id)
     }
+
+    /// A workspace, its members and its keys, in turns.
+    pub fn workspace(tables: &Tables) -> Self {
+        let samples =
+            ["workspace", "members", "keys"].map(|name| authorized(&sample("account", name), &tables.creator));
+        Self::new(move |number| samples[number % samples.len()].clone(), |_, answer| answer["statusCode"] == 200)
+    }
+
+    /// One person logs in again and again, after having registered.
+    pub fn logins() -> Self {
+        let (register, login) = (sample("auth", "register"), sample("auth", "login"));
+        Self::new(
+            move |number| if number == 0 { register.clone() } else { login.clone() },
+            |number, answer| answer["statusCode"] == if number == 0 { 201 } else { 200 },
+        )
+    }
+
+    /// Another link is deactivated each time, until all are.
+    pub fn deactivate(tables: &Tables) -> Self {
+        let event = Self::about_links(tables, &sample("delete", "deactivate"));
+        Self::new(event, |_, answer| answer["statusCode"] == 204)
+    }
+
+    /// Another link gets a title each time.
+    pub fn rename(tables: &Tables) -> Self {
+        let (event, links) = (Self::about_links(tables, &sample("update", "change")), tables.links);
+        Self::new(event, move |number, answer| body(answer)["title"] == format!("Spring {}", code(number % links)))
+    }
+
+    /// That the API is there.
+    pub fn health() -> Self {
+        let event = sample("health", "health");
+        Self::new(move |_| event.clone(), |_, answer| answer["statusCode"] == 200)
+    }
+
+    /// Somebody's notifications.
+    pub fn notifications(tables: &Tables) -> Self {
+        let event = authorized(&sample("notifications", "notifications"), &tables.creator);
+        Self::new(move |_| event.clone(), |_, answer| body(answer)["notifications"].is_array())
+    }
+
+    /// Another URL to monitor each time.
+    pub fn register_target(tables: &Tables) -> Self {
+        let event = authorized(&sample("watch", "register"), &tables.creator);
+        let event = move |number| with(&event, "https://example.com/", &format!("https://example.com/{number}"));
+        Self::new(event, |_, answer| answer["statusCode"] == 201)
+    }
+
+    /// A sample event, each time about another link of the creator.
+    fn about_links(tables: &Tables, sample: &str) -> impl Fn(usize) -> String + 'static {
+        let (event, links) = (authorized(sample, &tables.creator), tables.links);
+        move |number| with(&event, "launch", &code(number % links))
+    }
 }
 
 /// A function's sample event, as small as API Gateway sends it.
