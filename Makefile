@@ -77,7 +77,7 @@ template: ## check template.yaml
 	@$(LINKLET) install sam
 	$(SAM) validate --lint --config-env local
 
-calculator: ## check the arithmetic of make cost, and what docs/COSTS.md prints
+calculator: ## check the arithmetic of make cost, and what docs/costs.md prints
 	$(PYTHON) -m unittest discover --start-directory infra/costs --top-level-directory infra
 
 e2e: ## end-to-end tests on a system of their own (API_URL=… for another)
@@ -109,7 +109,7 @@ bench: ## compare redirect with an empty Lambda and with Node and Python, and me
 	PYTHON=$(PYTHON) cargo run --profile measure --package linklet-bench -- --profile $(PROFILE) \
 		--subjects "$(SUBJECTS)" --variants "$(VARIANTS)" --invocations "$(INVOCATIONS)" --starts "$(STARTS)"
 
-# Inputs are taken from the command line only: some of these names are in many a shell's environment. See docs/COSTS.md.
+# Inputs are taken from the command line only: some of these names are in many a shell's environment. See docs/costs.md.
 COST_INPUTS := CLICKS LINKS TARGETS VIEWS HOT PEAK MONTHS MAX_CONCURRENCY LOG_DAYS LOG_LEVEL TRACING EDGE PRICES ASSUMPTIONS
 
 cost: ## compute what a month with CLICKS and LINKS costs (default 1000000 and 10000)

@@ -1,6 +1,6 @@
 """What a month costs, on Linklet and on containers with an SQL database: `make cost CLICKS=1000000 LINKS=10000`.
 
-docs/COSTS.md explains what comes out. Inputs are NAME=value; a wrong one is one line on standard error and exit code 2.
+docs/costs.md explains what comes out. Inputs are NAME=value; a wrong one is one line on standard error and exit code 2.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 //!
 //! Environments, their memory for hot links and the choice of a click's shard are the product's own code. Lambda and DynamoDB
 //! are modelled by their published limits and by the times below, which are those of AWS and not of this machine: see
-//! `docs/PERFORMANCE.md`.
+//! `docs/performance.md`.
 
 use std::{
     cmp::Reverse,
