@@ -14,8 +14,8 @@ CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
 FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
 
 .DEFAULT_GOAL := help
-.PHONY: help up down url logs demo seed watch startapi test fmt deny lint unit template calculator e2e fuzz bench cost dlq redrive \
-	reconcile deploy clean
+.PHONY: help up down url logs demo seed watch startapi check test test-long fmt lint unit integration template calculator e2e \
+	deny fuzz bench cost dlq redrive reconcile deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -58,7 +58,14 @@ startapi: ## run the API with `sam local start-api`, variables from ENV_VARS
 
 # ----------------------------------------------------------------------------------------------------------------- Tests
 
-test: fmt deny lint unit template calculator e2e ## run all checks and tests
+check: fmt lint unit ## formatting, clippy and unit tests: what to run while editing
+
+test: check integration template calculator e2e ## all checks and tests but for those of test-long
+
+# Load, an outage and a second deployment: minutes of waiting, on a system of their own. Then more of the random schedules.
+test-long: ## what takes long: load, an outage and a redeployment end to end, and 2,000 schedules of clicks
+	@$(LINKLET) e2e --long
+	@PROPTEST_CASES=2000 $(PYTHON) infra/run_tests.py --test exactness -- schedules
 
 fmt: ## check the formatting
 	cargo fmt --all --check
@@ -70,8 +77,13 @@ deny: ## check licences, versions, sources and known vulnerabilities of all crat
 lint: ## clippy, warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
 
-unit: ## unit and integration tests
-	cargo test --workspace --lib --bins --test integration --test exactness --test logs --test log-forgery --test runtime --test fuzz
+unit: ## unit tests
+	@$(PYTHON) infra/run_tests.py --lib --bin bench
+
+INTEGRATION := integration exactness logs log-forgery runtime fuzz
+
+integration: ## tests against a real DynamoDB, and of whole executables
+	@$(PYTHON) infra/run_tests.py $(addprefix --test ,$(INTEGRATION))
 
 template: ## check template.yaml
 	@$(LINKLET) install sam
@@ -103,10 +115,13 @@ fuzz: ## look for inputs that break TARGET, for SECONDS (default 60)
 # SUBJECTS names some, such as noop,redirect-hot-link; VARIANTS adds other builds of redirect. See tests/bench/README.md.
 PROFILE ?= release
 BENCHED := redirect shorten list stats auth linklet-bench-baselines
+# Only whether their memory levels off is measured of these, and that takes no long build.
+SOAKED := account auth delete health list notifications redirect shorten stats update watch
 
-bench: ## compare redirect with an empty Lambda and with Node and Python, and measure what counting clicks takes
-	cargo build --profile $(PROFILE) $(addprefix --package ,$(BENCHED))
-	PYTHON=$(PYTHON) cargo run --profile measure --package linklet-bench -- --profile $(PROFILE) \
+bench: ## compare redirect with an empty Lambda and with Node and Python, measure counting, and whether memory levels off
+	$(if $(filter soak,$(SUBJECTS)),,cargo build --profile $(PROFILE) $(addprefix --package ,$(BENCHED)))
+	cargo build --profile measure $(addprefix --package ,linklet-bench $(SOAKED))
+	PYTHON=$(PYTHON) "$${CARGO_TARGET_DIR:-target}/measure/bench" --profile $(PROFILE) \
 		--subjects "$(SUBJECTS)" --variants "$(VARIANTS)" --invocations "$(INVOCATIONS)" --starts "$(STARTS)"
 
 # Inputs are taken from the command line only: some of these names are in many a shell's environment. See docs/costs.md.

@@ -40,9 +40,9 @@ PYTHON_AT_LEAST = (3, 11)
 DEFAULT_PORT = 4566
 REGION = "us-east-1"
 STACK = "linklet"
-# Load, an outage and a second deployment would disturb the other end-to-end tests, so their tests come last, and only to a
-# system of our own. The deployment changes parameters, so nothing comes behind it.
-DISTURBING = ["watch-load", "outage", "redeploy"]
+# Load, an outage and a second deployment would disturb the other end-to-end tests, so their tests have a run of their own, and
+# only on a system of our own. The deployment changes parameters, so nothing comes behind it.
+LONG = ["watch-load", "outage", "redeploy"]
 
 
 class Failure(Exception):
@@ -491,12 +491,13 @@ def command_run(arguments: argparse.Namespace) -> None:
 def command_e2e(arguments: argparse.Namespace) -> None:
     """Runs the end-to-end tests, against a system of their own unless API_URL names one."""
     check_cargo()
+    names = LONG if arguments.long else [arguments.test or "e2e"]
     # The whole workspace is named so that dependencies have the features that they were built with before.
-    tests = ["cargo", "test", "--workspace", "--test", arguments.test or "e2e", *arguments.arguments]
+    suites = [["cargo", "test", "--workspace", "--test", name, *arguments.arguments] for name in names]
     if os.environ.get("API_URL"):
-        sys.exit(subprocess.run(tests, cwd=ROOT).returncode)
-    alone = [] if arguments.test or arguments.arguments else DISTURBING
-    disturbing = [["cargo", "test", "--workspace", "--test", name] for name in alone]
+        if arguments.long:
+            raise Failure("These tests disturb the system that they run on, so they start their own: unset API_URL.")
+        sys.exit(subprocess.run(suites[0], cwd=ROOT).returncode)
     system = System("e2e")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the finally below runs
     try:
@@ -509,7 +510,7 @@ def command_e2e(arguments: argparse.Namespace) -> None:
             control = {"TABLES_GATE": gate.control, "LINKLET_PYTHON": sys.executable}
             environment = system.environment(emulator) | loopback | control
             code = 0
-            for command in [tests, *disturbing]:
+            for command in suites:
                 code = code or subprocess.run(command, cwd=ROOT, env=environment).returncode
             if code != 0:
                 system.keep_function_logs()
@@ -600,7 +601,9 @@ def main() -> None:
     env = command("env", command_env, "print the functions' variables (needs the emulator's Python)")
     env.add_argument("--public-base-url", default="")
     e2e = command("e2e", command_e2e, "run the end-to-end tests")
-    e2e.add_argument("--test", choices=["e2e", *DISTURBING], help="this suite only")
+    chosen = e2e.add_mutually_exclusive_group()
+    chosen.add_argument("--test", choices=["e2e", *LONG], help="this suite instead of e2e")
+    chosen.add_argument("--long", action="store_true", help="the suites that disturb the system, one after another")
     e2e.add_argument("arguments", nargs=argparse.REMAINDER, help="passed to cargo test")
     redeploy = command("redeploy", command_redeploy, "deploy the end-to-end tests' system again, for a test of it")
     redeploy.add_argument("parameters", nargs="+", metavar="Name=Value", help="parameters of the template")

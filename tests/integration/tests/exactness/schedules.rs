@@ -29,7 +29,7 @@ use crate::fixture::analytics;
 
 /// Each with a table of its own; together they run `PROPTEST_CASES` schedules.
 const RUNNERS: u32 = 2;
-const CASES: u32 = 2_000;
+const CASES: u32 = 400;
 /// The longer a stream, the longer it takes to read its end.
 const CASES_PER_TABLE: u32 = 20;
 

@@ -1,9 +1,10 @@
 //! Reads `template.yaml`: whether alarms, dashboard, traces and gradual deployment cover what is deployed, and whether the
-//! calculator of costs knows what it costs.
+//! calculator of costs and the documents know what it has.
 
 mod alarms;
 mod costs;
 mod dashboard;
+mod documents;
 mod functions;
 
 use std::collections::BTreeSet;

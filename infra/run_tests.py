@@ -1,0 +1,120 @@
+"""Runs Rust test binaries side by side: `run_tests.py --lib`, `run_tests.py --test integration --test exactness`.
+
+`cargo test` runs one binary after another, and most of ours wait for something most of the time. Arguments choose the
+binaries as they do for `cargo test`; what comes behind `--` goes to each binary. A binary's output is printed when it has
+ended, so that outputs don't mix. The exit code is 1 if any binary has failed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+# How long each binary took the last time, so that the longest one begins first.
+DURATIONS = ROOT / "target" / "test-durations.json"
+
+
+@dataclass(frozen=True)
+class Binary:
+    name: str
+    path: str
+    # Where Cargo runs a package's tests.
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Ended:
+    binary: Binary
+    code: int
+    seconds: float
+    output: str
+
+
+def main() -> int:
+    selectors, arguments = split(sys.argv[1:])
+    started = time.monotonic()
+    binaries = build(selectors)
+    if not binaries:
+        print(f"No test binary for {' '.join(selectors)}.", file=sys.stderr)
+        return 1
+    built = time.monotonic()
+    failed = run_all(binaries, arguments)
+    total = f"{len(binaries)} test binaries: built in {built - started:.0f} s, run in {time.monotonic() - built:.0f} s"
+    print(f"\n{total}; {', '.join(failed)} failed" if failed else f"\n{total}; all passed", flush=True)
+    return 1 if failed else 0
+
+
+def split(given: list[str]) -> tuple[list[str], list[str]]:
+    """What is for Cargo, and what is for the binaries."""
+    if "--" not in given:
+        return given, []
+    position = given.index("--")
+    return given[:position], given[position + 1 :]
+
+
+def build(selectors: list[str]) -> list[Binary]:
+    """Builds the chosen binaries. All packages are named, so that dependencies are built once, with the same features."""
+    command = ["cargo", "test", "--workspace", "--no-run", "--message-format=json-render-diagnostics", *selectors]
+    process = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if process.returncode != 0:
+        sys.exit(process.returncode)
+    messages = [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
+    return [binary(message) for message in messages if message.get("executable") and message["profile"]["test"]]
+
+
+def binary(message: dict) -> Binary:
+    folder = Path(message["manifest_path"]).parent
+    target = message["target"]
+    unit = "" if "test" in target["kind"] else " (unit tests)"
+    return Binary(f"{target['name']}{unit}", message["executable"], folder)
+
+
+def run_all(binaries: list[Binary], arguments: list[str]) -> list[str]:
+    """Runs as many at once as there are processors. Returns the names of those that have failed."""
+    durations = read_durations()
+    longest_first = sorted(binaries, key=lambda each: durations.get(each.name, float("inf")), reverse=True)
+    failed = []
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        running = [pool.submit(run, each, arguments) for each in longest_first]
+        for done in as_completed(running):
+            ended = done.result()
+            if "running 0 tests" not in ended.output or ended.code != 0:
+                print(f"\n── {ended.binary.name}, {ended.seconds:.1f} s\n{ended.output.strip()}", flush=True)
+            durations[ended.binary.name] = round(ended.seconds, 1)
+            if ended.code != 0:
+                failed.append(ended.binary.name)
+    DURATIONS.write_text(json.dumps(durations, indent=1, sort_keys=True))
+    return failed
+
+
+def run(each: Binary, arguments: list[str]) -> Ended:
+    started = time.monotonic()
+    process = subprocess.run(
+        [each.path, "--quiet", *arguments],
+        cwd=each.folder,
+        env={**os.environ, "CARGO_MANIFEST_DIR": str(each.folder)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    return Ended(each, process.returncode, time.monotonic() - started, process.stdout)
+
+
+def read_durations() -> dict[str, float]:
+    try:
+        return json.loads(DURATIONS.read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

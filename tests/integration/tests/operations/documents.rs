@@ -1,0 +1,143 @@
+//! Whether the documents agree with what they are about: every link and every anchor leads somewhere, and the parameters and
+//! their defaults are those of the template.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use linklet_test_support::Template;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Every Markdown file of the repository, but for what was built or installed.
+fn documents() -> Vec<PathBuf> {
+    fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() && !name.starts_with('.') && name != "target" {
+                collect(&path, found);
+            } else if name.ends_with(".md") {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    collect(&root(), &mut found);
+    found
+}
+
+/// What a document refers to and what can be referred to in it.
+#[derive(Default)]
+struct Document {
+    links: Vec<String>,
+    anchors: BTreeSet<String>,
+}
+
+impl Document {
+    fn read(path: &Path) -> Self {
+        let text = fs::read_to_string(path).unwrap();
+        let (mut document, mut heading, mut repeated) = (Self::default(), None::<String>, HashMap::new());
+        for event in Parser::new_ext(&text, Options::ENABLE_TABLES) {
+            match event {
+                Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                    document.links.push(dest_url.into_string());
+                }
+                Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+                Event::End(TagEnd::Heading(_)) => {
+                    let anchor = anchor(&heading.take().unwrap_or_default());
+                    let seen = repeated.entry(anchor.clone()).or_insert(0);
+                    document.anchors.insert(if *seen == 0 { anchor } else { format!("{anchor}-{seen}") });
+                    *seen += 1;
+                }
+                Event::Text(text) | Event::Code(text) => {
+                    if let Some(heading) = &mut heading {
+                        heading.push_str(&text);
+                    }
+                }
+                _ => {}
+            }
+        }
+        document
+    }
+}
+
+/// The name that GitHub gives a heading.
+fn anchor(heading: &str) -> String {
+    let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
+    heading.to_lowercase().chars().filter(kept).map(|letter| if letter == ' ' { '-' } else { letter }).collect()
+}
+
+/// What is wrong with a link of a document, if anything.
+fn fault(documents: &BTreeMap<PathBuf, Document>, path: &Path, link: &str) -> Option<String> {
+    let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
+    let target = if file.is_empty() { path.to_owned() } else { path.parent()?.join(file) };
+    let Ok(target) = target.canonicalize() else { return Some(format!("{}: there is no {link}", path.display())) };
+    if !target.starts_with(root()) {
+        return Some(format!("{}: {link} leads out of the repository", path.display()));
+    }
+    let document = documents.get(&target).filter(|_| anchor.is_some())?;
+    let is_there = anchor.is_some_and(|anchor| document.anchors.contains(anchor));
+    (!is_there).then(|| format!("{}: there is no heading for {link}", path.display()))
+}
+
+#[test]
+fn every_relative_link_and_anchor_leads_somewhere() {
+    let documents: BTreeMap<_, _> = documents().into_iter().map(|path| (path.clone(), Document::read(&path))).collect();
+    assert!(documents.len() > 20, "only {} documents were found", documents.len());
+
+    let faults: Vec<_> = documents
+        .iter()
+        .flat_map(|(path, document)| document.links.iter().map(move |link| (path, link)))
+        .filter(|(_, link)| !link.contains("://") && !link.starts_with("mailto:"))
+        .filter_map(|(path, link)| fault(&documents, path, link))
+        .collect();
+
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn what_newcomers_read_first_stays_short() {
+    for (name, most) in [("README.md", 12_000), ("ARCHITECTURE.md", 16_000), ("CONTRIBUTING.md", 9_000)] {
+        let length = fs::metadata(root().join(name)).unwrap().len();
+
+        assert!(length <= most, "{name} has {length} bytes, more than {most}: move what is for one task to docs/");
+    }
+}
+
+#[test]
+fn the_parameters_and_their_defaults_are_the_templates() {
+    let page = fs::read_to_string(root().join("docs/deploying.md")).unwrap();
+    let section = page.split("\n## ").find(|section| section.starts_with("Parameters\n")).unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")).map(|row| row.split_once("` |").unwrap());
+    let described: BTreeMap<_, _> = rows
+        .map(|(name, cells)| (name.to_owned(), cells.split('|').next().unwrap().trim().trim_matches('`').to_owned()))
+        .collect();
+
+    let text = |default: &Value| match default {
+        Value::String(text) if text.is_empty() => "empty".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let template = Template::load();
+    let defaults: BTreeMap<_, _> =
+        template.parameters().iter().map(|(name, parameter)| (name.clone(), text(&parameter["Default"]))).collect();
+    assert_eq!(described, defaults);
+}
+
+#[test]
+fn an_anchor_is_what_github_makes_of_a_heading() {
+    for (heading, expected) in [
+        ("Each click counts once", "each-click-counts-once"),
+        ("`sam local start-api`", "sam-local-start-api"),
+        ("Redirects, 4xx & 5xx: what's what?", "redirects-4xx--5xx-whats-what"),
+    ] {
+        assert_eq!(anchor(&heading.replace('`', "")), expected);
+    }
+}
