@@ -2,10 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that meets an unexpected error has failed")]
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use linklet_test_support::{FakeLambda, FakeQueues, FakeSecret, Journal, LinkBuilder, TestDynamoDb};
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    net::TcpListener,
+};
 
 /// An environment of the function with a link to follow.
 struct Environment {
@@ -131,4 +135,40 @@ async fn a_proxy_of_the_environment_is_used_where_it_should_be() {
 
     assert_eq!(answer, redirected());
     assert_eq!(environment.db.scan("ClicksTable").len(), 1);
+}
+
+#[tokio::test]
+async fn an_empty_endpoint_of_a_service_leaves_the_general_one() {
+    let general = |dynamodb| [("AWS_ENDPOINT_URL_DYNAMODB", String::new()), ("AWS_ENDPOINT_URL", dynamodb)].into();
+    let environment = Environment::start_reaching_dynamodb(general, "after-response", "ClicksTable").await;
+
+    let answer = environment.follow().await;
+
+    assert_eq!(answer, redirected());
+    assert_eq!(environment.db.scan("ClicksTable").len(), 1);
+}
+
+#[tokio::test]
+async fn with_an_empty_endpoint_the_service_is_looked_for_at_aws() {
+    let proxy = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", proxy.local_addr().unwrap());
+    let empty = |_| {
+        [("AWS_ENDPOINT_URL", String::new()), ("HTTPS_PROXY", address), ("NO_PROXY", "127.0.0.1".to_owned())].into()
+    };
+    let _environment = Environment::start_reaching_dynamodb(empty, "after-response", "ClicksTable").await;
+
+    let asked = first_line(proxy).await;
+
+    assert_eq!(asked, "CONNECT dynamodb.eu-central-1.amazonaws.com:443 HTTP/1.1");
+}
+
+/// What the first one to connect says first.
+async fn first_line(listener: TcpListener) -> String {
+    let first_line = async {
+        let (connection, _) = listener.accept().await.unwrap();
+        let mut line = String::new();
+        BufReader::new(connection).read_line(&mut line).await.unwrap();
+        line.trim_end().to_owned()
+    };
+    tokio::time::timeout(Duration::from_secs(20), first_line).await.unwrap()
 }

@@ -13,6 +13,7 @@ use aws_smithy_http_client::{
     tls::{Provider, rustls_provider::CryptoMode},
 };
 use aws_smithy_runtime_api::client::http::{SharedHttpClient, SharedHttpConnector, http_client_fn};
+use aws_types::service_config::{LoadServiceConfig, ServiceConfigKey};
 use linklet_dynamodb::RepositoryError;
 
 use crate::{breaker::Breaker, telemetry::chain};
@@ -37,14 +38,27 @@ pub async fn load() -> SdkConfig {
         .operation_attempt_timeout(Duration::from_millis(1_500))
         .operation_timeout(LONGEST_CALL)
         .build();
-    aws_config::defaults(BehaviorVersion::latest())
+    let config = aws_config::defaults(BehaviorVersion::latest())
         .http_client(http_client())
         .timeout_config(timeouts)
         // Bodies are small, and the limits above hold for a stalled one, too.
         .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
         .retry_config(RetryConfig::standard().with_max_attempts(3).with_initial_backoff(FIRST_PAUSE))
         .load()
-        .await
+        .await;
+    let settings = SetForServices(config.clone());
+    config.into_builder().service_config(settings).build()
+}
+
+/// What is set for single services (`AWS_ENDPOINT_URL_DYNAMODB`), or for all of them. The SDK takes an empty value for an
+/// address and panics; here it is as good as none, so the general setting holds, and without one the service's own address.
+#[derive(Debug)]
+struct SetForServices(SdkConfig);
+
+impl LoadServiceConfig for SetForServices {
+    fn load_config(&self, key: ServiceConfigKey<'_>) -> Option<String> {
+        self.0.service_config()?.load_config(key).filter(|value| !value.is_empty())
+    }
 }
 
 /// What the client of each service would make for itself, but once for all of them: each would parse all root certificates
