@@ -1,5 +1,6 @@
 # Everything a developer does, one target each. `make` prints them.
-# Variables: LINKLET_PORT (local system, default 4566), WATCH_PORT (make watch, default 9000), PYTHON (default python3).
+# Variables: LINKLET_PORT (local system, default 4566), WATCH_PORT (make watch, default 9000), STARTAPI_PORT (make startapi,
+# default 3000), PYTHON (default python3).
 
 PYTHON ?= python3
 WATCH_PORT ?= 9000
@@ -14,11 +15,11 @@ CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
 FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
 
 .DEFAULT_GOAL := help
-.PHONY: help up down url logs demo seed watch startapi check test test-long fmt lint unit integration template calculator e2e \
-	deny fuzz bench cost dlq redrive reconcile deploy clean
+.PHONY: help up down url logs demo seed watch startapi check test test-long fmt lint unit integration template calculator \
+	tools e2e e2e-sam deny fuzz bench cost dlq redrive reconcile deploy clean
 
 help: ## print this
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # ---------------------------------------------------------------------------------------------------------- Local system
 
@@ -47,20 +48,18 @@ watch: ## serve the same routes from your working copy on WATCH_PORT (needs make
 	@$(EMULATOR_PYTHON) infra/local/linklet.py env --public-base-url http://127.0.0.1:$(WATCH_PORT) > .linklet/watch.env
 	$(CARGO_LAMBDA) watch --invoke-address 127.0.0.1 --invoke-port $(WATCH_PORT) --env-file .linklet/watch.env
 
-# Needs Docker, release binaries and the tables of a stack on AWS: see the README.
-ENV_VARS ?= env.json
+# Needs Docker: see docs/local-sam.md. ENV_VARS is a file with the tables and secrets of a stack; without it, the local system's.
+STARTAPI_PORT ?= 3000
+ENV_VARS ?=
 
-startapi: ## run the API with `sam local start-api`, variables from ENV_VARS
-	@$(LINKLET) install sam cargo-lambda
-	$(CARGO_LAMBDA) build --release $(addprefix --package ,$(FUNCTIONS))
-	@mkdir -p .linklet && $(SAM_PYTHON) infra/local/sam_local.py > .linklet/sam-local.yaml
-	$(SAM) local start-api --template .linklet/sam-local.yaml --env-vars $(ENV_VARS)
+startapi: ## serve the API with `sam local start-api` on STARTAPI_PORT (needs make up, or ENV_VARS=…)
+	@$(PYTHON) infra/local/startapi.py serve --port $(STARTAPI_PORT) $(if $(ENV_VARS),--env-vars $(ENV_VARS))
 
 # ----------------------------------------------------------------------------------------------------------------- Tests
 
 check: fmt lint unit ## formatting, clippy and unit tests: what to run while editing
 
-test: check integration template calculator e2e ## all checks and tests but for those of test-long
+test: check integration template calculator tools e2e ## all checks and tests but for those of test-long
 
 # Load, an outage and a second deployment: minutes of waiting, on a system of their own. Then more of the random schedules.
 test-long: ## what takes long: load, an outage and a redeployment end to end, and 2,000 schedules of clicks
@@ -92,8 +91,15 @@ template: ## check template.yaml
 calculator: ## check the arithmetic of make cost, and what docs/costs.md prints
 	$(PYTHON) -m unittest discover --start-directory infra/costs --top-level-directory infra
 
+tools: ## check what the local system's tools do to a template, a connection or a list of containers
+	@$(LINKLET) install sam
+	$(SAM_PYTHON) -m unittest discover --start-directory infra/local
+
 e2e: ## end-to-end tests on a system of their own (API_URL=… for another)
 	@$(LINKLET) e2e
+
+e2e-sam: ## take the tour through `sam local start-api`, on a system of its own; left out without Docker
+	@$(PYTHON) infra/local/startapi.py tour
 
 # TARGET is a folder in tests/fuzz/corpus. The flags are those of cargo fuzz, which needs a nightly toolchain; these are stable.
 # What is found lands in the target's corpus, and so in `make unit`.

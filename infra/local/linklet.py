@@ -2,7 +2,8 @@
 
 The Makefile is the way in (`make up`, `make down`, `make url`, `make logs`, `make e2e`). Only Python's standard library
 is needed to start; the tools it drives are installed, pinned, under `.linklet/tools`. Everything else that it writes
-(process id, logs, the emulator's working files) is under `.linklet/local`, or `.linklet/e2e` for the tests' own system.
+(process id, logs, the emulator's working files) is under `.linklet/local`, or for the tests' own systems under
+`.linklet/e2e` and `.linklet/e2e-sam`.
 
 The emulator keeps its data in memory: `make down`, a reboot or a crash ends it, and the next `make up` starts from an
 empty system. A second `make up` over a running one keeps the data and deploys only if something changed.
@@ -40,6 +41,8 @@ PYTHON_AT_LEAST = (3, 11)
 DEFAULT_PORT = 4566
 REGION = "us-east-1"
 STACK = "linklet"
+# That of `make up`, that of `make e2e`, and that of `make e2e-sam`.
+SYSTEMS = ["local", "e2e", "e2e-sam"]
 # Load, an outage and a second deployment would disturb the other end-to-end tests, so their tests have a run of their own, and
 # only on a system of our own. The deployment changes parameters, so nothing comes behind it.
 LONG = ["watch-load", "outage", "redeploy"]
@@ -443,10 +446,10 @@ def port_is_taken(port: int) -> bool:
     return False
 
 
-def check_port(port: int) -> None:
+def check_port(port: int, setting: str = "make up LINKLET_PORT") -> None:
     if port_is_taken(port):
         free = next(number for number in range(port + 1, 65536) if not port_is_taken(number))
-        raise Failure(f"Port {port} is used by another program; run `make up LINKLET_PORT={free}`.")
+        raise Failure(f"Port {port} is used by another program; run `{setting}={free}`.")
 
 
 def free_port() -> int:
@@ -468,7 +471,7 @@ def command_up(arguments: argparse.Namespace) -> None:
 
 
 def command_down(arguments: argparse.Namespace) -> None:
-    stopped = [System(name).down() for name in (["local", "e2e"] if arguments.all else ["local"])]
+    stopped = [System(name).down() for name in (SYSTEMS if arguments.all else ["local"])]
     print("Stopped." if any(stopped) else "Nothing was running.")
 
 
@@ -533,7 +536,7 @@ def command_env(arguments: argparse.Namespace) -> None:
     """Prints the environment variables of all deployed functions, one NAME=value a line, for `cargo lambda watch`."""
     import boto3
 
-    emulator = System("local").require()
+    emulator = System(arguments.system).require()
     os.environ.update(aws_environment(emulator.endpoint))
     variables: dict[str, str] = {}
     for page in boto3.client("lambda").get_paginator("list_functions").paginate():
@@ -592,14 +595,15 @@ def main() -> None:
     up = command("up", command_up, "build, start and deploy; idempotent")
     up.add_argument("--port", type=int, default=None, help=f"of the emulator, default {DEFAULT_PORT}")
     down = command("down", command_down, "stop the emulator and its functions")
-    down.add_argument("--all", action="store_true", help="also what an interrupted end-to-end run left")
+    down.add_argument("--all", action="store_true", help="also what interrupted end-to-end runs left")
     command("url", command_url, "print the API's base URL")
     logs = command("logs", command_logs, "follow the logs (needs the emulator's Python)")
     logs.add_argument("--minutes", type=float, default=2, help="how far to look back")
-    logs.add_argument("--system", choices=["local", "e2e"], default="local")
+    logs.add_argument("--system", choices=SYSTEMS, default="local")
     logs.add_argument("--no-follow", dest="follow", action="store_false")
     env = command("env", command_env, "print the functions' variables (needs the emulator's Python)")
     env.add_argument("--public-base-url", default="")
+    env.add_argument("--system", choices=SYSTEMS, default="local")
     e2e = command("e2e", command_e2e, "run the end-to-end tests")
     chosen = e2e.add_mutually_exclusive_group()
     chosen.add_argument("--test", choices=["e2e", *LONG], help="this suite instead of e2e")
