@@ -84,9 +84,10 @@ INTEGRATION := integration exactness logs log-forgery runtime fuzz
 integration: ## tests against a real DynamoDB, and of whole executables
 	@$(PYTHON) infra/run_tests.py $(addprefix --test ,$(INTEGRATION))
 
-template: ## check template.yaml
+template: ## check template.yaml and its child stack
 	@$(LINKLET) install sam
 	$(SAM) validate --lint --config-env local
+	$(TOOLS)/sam/bin/cfn-lint infra/observability.yaml
 
 calculator: ## check the arithmetic of make cost, and what docs/costs.md prints
 	$(PYTHON) -m unittest discover --start-directory infra/costs --top-level-directory infra

@@ -37,6 +37,7 @@ LAMBDA_DIR = ROOT / "target" / "lambda"
 TOOLS = ROOT / ".linklet" / "tools"
 REQUIREMENTS = ROOT / "infra" / "requirements"
 EMULATOR = ROOT / "infra" / "local" / "emulator.py"
+TEMPLATES = [ROOT / "template.yaml", ROOT / "infra" / "observability.yaml"]
 PYTHON_AT_LEAST = (3, 11)
 DEFAULT_PORT = 4566
 REGION = "us-east-1"
@@ -346,7 +347,7 @@ class System:
     def digest(self, parameters: dict[str, str]) -> str:
         """Changes when a deployment would."""
         seen = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode())
-        files = [ROOT / "template.yaml", ROOT / "samconfig.toml", REQUIREMENTS / "sam.txt"]
+        files = [*TEMPLATES, ROOT / "samconfig.toml", REQUIREMENTS / "sam.txt"]
         for path in [*files, *sorted(LAMBDA_DIR.glob("*/bootstrap"))]:
             with open(path, "rb") as file:
                 seen.update(f"{path}\n{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())

@@ -3,17 +3,70 @@ use std::{collections::BTreeMap, fs, path::Path};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// `template.yaml`, as far as tests need it.
-#[derive(Debug, Deserialize)]
+/// All that is deployed: `template.yaml`, and the resources of its child stack, `infra/observability.yaml`.
+#[derive(Debug)]
 pub struct Template {
-    #[serde(rename = "Parameters")]
     parameters: BTreeMap<String, Value>,
-    #[serde(rename = "Mappings")]
     mappings: BTreeMap<String, Value>,
-    #[serde(rename = "Globals")]
     globals: Value,
-    #[serde(rename = "Resources")]
     resources: BTreeMap<String, Resource>,
+    child_parameters: BTreeMap<String, Value>,
+}
+
+/// One file, as far as tests need it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct TemplateFile {
+    parameters: BTreeMap<String, Value>,
+    #[serde(default)]
+    mappings: BTreeMap<String, Value>,
+    #[serde(default)]
+    globals: Value,
+    resources: BTreeMap<String, Value>,
+}
+
+impl TemplateFile {
+    fn read(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+        let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{name}: {error}"));
+        serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{name} is no template: {error}"))
+    }
+
+    /// The resources, with those that its loops make.
+    fn resources(&self) -> impl Iterator<Item = (String, Resource)> {
+        let expanded = self.resources.iter().flat_map(|(id, resource)| match id.strip_prefix("Fn::ForEach::") {
+            Some(_) => looped(resource),
+            None => vec![(id.clone(), resource.clone())],
+        });
+        expanded.map(|(id, resource)| {
+            let resource = serde_json::from_value(resource).unwrap_or_else(|error| panic!("{id}: {error}"));
+            (id, resource)
+        })
+    }
+}
+
+/// What `Fn::ForEach` makes of an identifier, the values that it takes, and what is repeated.
+fn looped(arguments: &Value) -> Vec<(String, Value)> {
+    let identifier = arguments[0].as_str().expect("a loop has an identifier");
+    let values = arguments[1].as_array().expect("a loop has values").iter().filter_map(Value::as_str);
+    let repeated = arguments[2].as_object().expect("a loop repeats resources");
+    let placeholder = format!("${{{identifier}}}");
+    values
+        .flat_map(|value| repeated.iter().map(move |(id, resource)| (value, id, resource)))
+        .map(|(value, id, resource)| (id.replace(&placeholder, value), filled_in(resource, &placeholder, value)))
+        .collect()
+}
+
+fn filled_in(node: &Value, placeholder: &str, value: &str) -> Value {
+    match node {
+        Value::String(text) => Value::String(text.replace(placeholder, value)),
+        Value::Array(items) => items.iter().map(|item| filled_in(item, placeholder, value)).collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, member)| (name.replace(placeholder, value), filled_in(member, placeholder, value)))
+            .collect(),
+        other => other.clone(),
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -36,15 +89,26 @@ pub struct Route {
 }
 
 impl Template {
-    /// Reads the repository's template.
+    /// Reads the repository's templates.
     ///
     /// # Panics
-    /// When it can't be read: no test makes sense then.
+    /// When one can't be read: no test makes sense then.
     #[must_use]
     pub fn load() -> Self {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../template.yaml");
-        let text = fs::read_to_string(path).expect("template.yaml can be read");
-        serde_saphyr::from_str(&text).expect("template.yaml is a template")
+        let (parent, child) = (TemplateFile::read("template.yaml"), TemplateFile::read("infra/observability.yaml"));
+        Self {
+            resources: parent.resources().chain(child.resources()).collect(),
+            parameters: parent.parameters,
+            mappings: parent.mappings,
+            globals: parent.globals,
+            child_parameters: child.parameters,
+        }
+    }
+
+    /// The parameters of the child stack, by name.
+    #[must_use]
+    pub fn child_parameters(&self) -> &BTreeMap<String, Value> {
+        &self.child_parameters
     }
 
     /// The parameters, by name.
@@ -122,7 +186,10 @@ impl Template {
         let target = text(route, "Target");
         let integration = target.strip_prefix("integrations/${").and_then(|rest| rest.strip_suffix('}'));
         let integration = self.properties(integration.expect("a route leads to an integration"));
-        let function = text(integration, "IntegrationUri").trim_end_matches(".Arn").trim_end_matches(".Alias");
+        // `Health.Arn` or, in a loop, the two as a list.
+        let uri = integration["IntegrationUri"].get(0).unwrap_or(&integration["IntegrationUri"]);
+        let function = uri.as_str().expect("an integration leads to a function");
+        let function = function.trim_end_matches(".Arn").trim_end_matches(".Alias");
         let folder = text(self.properties(function), "CodeUri");
         folder.trim_end_matches('/').rsplit('/').next().expect("a path has a last part").to_owned()
     }
@@ -177,6 +244,16 @@ mod tests {
         assert!(template.tables().contains_key("LinksTable"));
         let redirect = Route { method: "GET".into(), path: "/r/{code}".into(), function: "redirect".into() };
         assert!(template.routes().contains(&redirect));
+    }
+
+    #[test]
+    fn resources_of_loops_and_of_the_child_stack_are_among_the_others() {
+        let template = Template::load();
+
+        let folder = "Folder";
+        assert_eq!(template.properties("RelayLogs")["LogGroupName"][1][folder], json!(["Folders", "Name", "Is"]));
+        assert_eq!(template.properties("HealthPermission")["FunctionName"]["Ref"], "HealthFunction");
+        assert!(template.has("Dashboard") && template.child_parameters().contains_key("HttpApi"));
     }
 
     #[test]

@@ -81,6 +81,21 @@ fn the_runbooks_list_every_alarm() {
     }
 }
 
+/// So that an alarm reads the same in either file.
+#[test]
+fn each_parameter_of_the_child_stack_is_the_resource_of_its_name() {
+    let template = Template::load();
+    let passed = template.properties("Observability")["Parameters"].as_object().unwrap();
+
+    let names: BTreeSet<_> = passed.keys().collect();
+
+    assert_eq!(names, template.child_parameters().keys().collect());
+    for (name, value) in passed {
+        let source = value.as_str().unwrap().trim_start_matches("AWS::");
+        assert_eq!(source.split('.').next(), Some(name.as_str()), "{value}");
+    }
+}
+
 #[test]
 fn every_dead_letter_queue_has_an_alarm() {
     let template = Template::load();
@@ -94,9 +109,9 @@ fn every_dead_letter_queue_has_an_alarm() {
     let metrics = all_metrics(&template);
 
     for queue in dead {
-        let name = queue.replace(".Arn", ".QueueName");
+        let name = queue.trim_end_matches(".Arn");
         let watched =
-            |metric: &Metric| metric.is("AWS/SQS", "ApproximateNumberOfMessagesVisible", ("QueueName", &name));
+            |metric: &Metric| metric.is("AWS/SQS", "ApproximateNumberOfMessagesVisible", ("QueueName", name));
         assert!(metrics.iter().any(watched), "{queue}");
     }
 }
@@ -116,8 +131,8 @@ fn every_event_source_is_watched_for_errors_and_for_lateness() {
         let is_late = match origin.strip_suffix(".StreamArn") {
             Some(_) => has("AWS/Lambda", "IteratorAge", ("FunctionName", function)),
             None => {
-                let queue = origin.replace(".Arn", ".QueueName");
-                has("AWS/SQS", "ApproximateAgeOfOldestMessage", ("QueueName", &queue))
+                let queue = origin.trim_end_matches(".Arn");
+                has("AWS/SQS", "ApproximateAgeOfOldestMessage", ("QueueName", queue))
             }
         };
         assert!(is_late, "{id}: lateness of {origin}");
@@ -128,8 +143,8 @@ fn every_event_source_is_watched_for_errors_and_for_lateness() {
 fn alarms_on_our_metrics_name_those_that_functions_write() {
     let template = Template::load();
     let services = services(&template);
-    let ours: Vec<_> =
-        all_metrics(&template).into_iter().filter(|metric| metric.namespace == "AWS::StackName").collect();
+    let is_ours = |metric: &Metric| ["AWS::StackName", "StackName"].contains(&metric.namespace.as_str());
+    let ours: Vec<_> = all_metrics(&template).into_iter().filter(is_ours).collect();
     assert!(!ours.is_empty());
 
     for metric in ours {

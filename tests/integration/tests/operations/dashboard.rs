@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{metrics, services};
 
 /// What stands in the dashboard's text for the stack's name, which is the namespace of our metrics.
-const NAMESPACE: &str = "${AWS::StackName}";
+const NAMESPACE: &str = "${StackName}";
 
 fn widgets(template: &Template) -> Vec<Value> {
     let text = template.properties("Dashboard")["DashboardBody"].as_str().unwrap();
