@@ -11,6 +11,7 @@ AWS_ENDPOINT_URL, are declared here for all functions.
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import sys
 from pathlib import Path
@@ -21,19 +22,31 @@ VERSIONING = ("AutoPublishAlias", "AutoPublishAliasAllProperties", "VersionDescr
 # In a file of variables: those for all functions. Other sections are for the function of that name.
 FOR_ALL = "Parameters"
 
+# Alarms and dashboard: nothing watches over containers.
+CHILD_STACK = "AWS::CloudFormation::Stack"
+
 Template = dict[str, Any]
 Variables = dict[str, dict[str, str]]
 
 
 def for_start_api(template: Template, architecture: str, functions: Path, given: Variables) -> Template:
     """The template with functions for this processor, built into this folder, that take the given variables."""
-    local = without_aliases(template)
+    local = without_aliases(without_loops(template, architecture))
     common = local.pop("Globals")["Function"]
     del local["Transform"]
     local["Parameters"]["Architecture"]["Default"] = architecture
-    resources = {name: plain(resource, common, functions) for name, resource in local["Resources"].items()}
+    here = {name: resource for name, resource in local["Resources"].items() if resource["Type"] != CHILD_STACK}
+    resources = {name: plain(resource, common, functions) for name, resource in here.items()}
     declare(given, resources)
     return local | {"Resources": resources}
+
+
+def without_loops(template: Template, architecture: str) -> Template:
+    """SAM's own expansion of AWS::LanguageExtensions. It also fills in parameters, the processor among them."""
+    from samcli.lib.cfn_language_extensions.sam_integration import expand_language_extensions
+
+    parameters = {"Architecture": architecture}
+    return copy.deepcopy(expand_language_extensions(template, parameters, enabled=True).expanded_template)
 
 
 def plain(resource: Template, common: Template, functions: Path) -> Template:
