@@ -11,7 +11,6 @@ AWS_ENDPOINT_URL, are declared here for all functions.
 from __future__ import annotations
 
 import argparse
-import copy
 import json
 import sys
 from pathlib import Path
@@ -31,7 +30,7 @@ Variables = dict[str, dict[str, str]]
 
 def for_start_api(template: Template, architecture: str, functions: Path, given: Variables) -> Template:
     """The template with functions for this processor, built into this folder, that take the given variables."""
-    local = without_aliases(without_loops(template, architecture))
+    local = without_aliases(without_loops(template))
     common = local.pop("Globals")["Function"]
     del local["Transform"]
     local["Parameters"]["Architecture"]["Default"] = architecture
@@ -41,12 +40,14 @@ def for_start_api(template: Template, architecture: str, functions: Path, given:
     return local | {"Resources": resources}
 
 
-def without_loops(template: Template, architecture: str) -> Template:
-    """SAM's own expansion of AWS::LanguageExtensions. It also fills in parameters, the processor among them."""
+def without_loops(template: Template) -> Template:
+    """With what loops make written out, by SAM's own expansion of AWS::LanguageExtensions. All else stays as it is: the expansion
+    turns references within a text into mere text, and SAM would find no function behind a route."""
     from samcli.lib.cfn_language_extensions.sam_integration import expand_language_extensions
 
-    parameters = {"Architecture": architecture}
-    return copy.deepcopy(expand_language_extensions(template, parameters, enabled=True).expanded_template)
+    resources = template["Resources"]
+    expanded = expand_language_extensions(template, {}, enabled=True).expanded_template["Resources"]
+    return template | {"Resources": {name: resources.get(name, resource) for name, resource in expanded.items()}}
 
 
 def plain(resource: Template, common: Template, functions: Path) -> Template:

@@ -48,6 +48,15 @@ class Functions(unittest.TestCase):
         self.assertEqual((properties["Runtime"], properties["MemorySize"]), ("provided.al2023", 1024))
         self.assertLessEqual({"LOG_LEVEL", "USERS_TABLE"}, set(properties["Environment"]["Variables"]))
 
+    def test_every_route_refers_to_an_integration(self) -> None:
+        resources = written({})["Resources"]
+        integrations = {name for name, resource in resources.items() if resource["Type"] == "AWS::ApiGatewayV2::Integration"}
+        targets = [each["Properties"]["Target"] for each in resources.values() if each["Type"] == "AWS::ApiGatewayV2::Route"]
+        self.assertGreater(len(targets), 30)
+        for target in targets:
+            # A reference and no mere text: SAM looks for the resource.
+            self.assertIn(target, [{"Fn::Sub": f"integrations/${{{name}}}"} for name in integrations])
+
     def test_no_route_leads_to_an_alias(self) -> None:
         template = written({})
         self.assertIn(REDIRECT, behind_the_api(template))
