@@ -15,7 +15,7 @@ CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
 FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
 
 .DEFAULT_GOAL := help
-.PHONY: help up down url logs demo seed watch startapi check test test-long fmt lint unit integration template calculator \
+.PHONY: help up down url logs demo seed watch startapi check test test-long fmt lint unit integration conformance template calculator \
 	tools e2e e2e-sam deny fuzz bench cost dlq redrive reconcile deploy clean
 
 help: ## print this
@@ -83,6 +83,10 @@ INTEGRATION := integration exactness logs log-forgery runtime fuzz
 
 integration: ## tests against a real DynamoDB, and of whole executables
 	@$(PYTHON) infra/run_tests.py $(addprefix --test ,$(INTEGRATION))
+
+# Needs a JDK 17 or later and Maven; without them, a line says so. DYNAMODB_ENDPOINT names another DynamoDB.
+conformance: ## the integration tests against AWS's DynamoDB Local (TESTS=… for some)
+	@$(PYTHON) infra/conformance.py $(TESTS)
 
 template: ## check template.yaml and its child stack
 	@$(LINKLET) install sam

@@ -1,9 +1,5 @@
 use aws_lambda_events::dynamodb::Event as StreamEvent;
-use aws_sdk_dynamodb::{
-    Client,
-    config::{Builder, Intercept},
-};
-use dynoxide::{Database, types::AttributeValue};
+use aws_sdk_dynamodb::{Client, config::Intercept};
 use linklet_domain::{
     Account, ApiKey, CorrelationId, EmailAddress, Link, Membership, Record, Role, Target, Timestamp, UserId,
     WorkspaceId, WorkspaceName, WorkspaceSlug,
@@ -15,12 +11,16 @@ use linklet_dynamodb::{
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
 
-use crate::{Person, Template, serve_in_background, tokens};
+use crate::{
+    Person, Template,
+    service::{Operation, Service, config},
+    tokens,
+};
 
-/// DynamoDB with the template's tables, each test's own. It ends with the test's process.
+/// DynamoDB with the template's tables, each test's own. It ends with the test's process, unless the variable
+/// `DYNAMODB_ENDPOINT` names another DynamoDB than the one in this process.
 pub struct TestDynamoDb {
-    database: Database,
-    endpoint: String,
+    service: Service,
     client: Client,
 }
 
@@ -48,32 +48,30 @@ impl TestDynamoDb {
     }
 
     fn with_tables(tables: impl Iterator<Item = Value>) -> Self {
-        let database = Database::memory().expect("an in-memory database opens");
-        let template = Template::load();
+        let mut service = Service::start();
         for request in tables {
-            let request = serde_json::from_value(request).expect("the template's table is a request");
-            database.create_table(request).expect("the template's table can be created");
+            service.call(Operation::CreateTable, request);
         }
-        for request in template.time_to_live() {
-            let request = serde_json::from_value(request).expect("the template's TTL is a request");
-            database.update_time_to_live(request).expect("the template's TTL can be set");
-        }
-        let served = database.clone();
-        let address = serve_in_background(move |listener| dynoxide::server::serve_on(listener, served));
-        let endpoint = format!("http://{address}");
-        Self { database, client: Client::from_conf(config(&endpoint).build()), endpoint }
+        service.set_times_to_live(Template::load().time_to_live());
+        Self { client: Client::from_conf(service.config().build()), service }
     }
 
     /// A client of a DynamoDB that doesn't answer, since nothing listens there.
     #[must_use]
     pub fn unreachable() -> Client {
-        Client::from_conf(config("http://127.0.0.1:9").build())
+        Client::from_conf(config("http://127.0.0.1:9", "test").build())
     }
 
     /// Where it listens.
     #[must_use]
     pub fn endpoint(&self) -> &str {
-        &self.endpoint
+        self.service.endpoint()
+    }
+
+    /// The access key that these tables belong to.
+    #[must_use]
+    pub fn access_key(&self) -> &str {
+        self.service.access_key()
     }
 
     /// The SDK's client.
@@ -85,7 +83,7 @@ impl TestDynamoDb {
     /// Another client, with this between it and DynamoDB.
     #[must_use]
     pub fn client_with(&self, interceptor: impl Intercept + 'static) -> Client {
-        Client::from_conf(config(&self.endpoint).interceptor(interceptor).build())
+        Client::from_conf(self.service.config().interceptor(interceptor).build())
     }
 
     /// The table of links.
@@ -221,7 +219,7 @@ impl TestDynamoDb {
     /// # Panics
     /// When it can't.
     pub fn sweep_ttl(&self) {
-        self.database.sweep_ttl().expect("expired items can be deleted");
+        self.service.sweep_ttl();
     }
 
     /// Writes an item, in DynamoDB's JSON, as nothing in Linklet would.
@@ -229,9 +227,7 @@ impl TestDynamoDb {
     /// # Panics
     /// When it can't.
     pub fn put(&self, table: &str, item: &Value) {
-        let request = json!({"TableName": table, "Item": item});
-        let request = serde_json::from_value(request).expect("a put request");
-        self.database.put_item(request).expect("the item can be written");
+        self.service.call(Operation::PutItem, json!({"TableName": table, "Item": item}));
     }
 
     /// Takes an item away, as nothing in Linklet would.
@@ -239,9 +235,8 @@ impl TestDynamoDb {
     /// # Panics
     /// When it can't.
     pub fn remove(&self, table: &str, item: &Value) {
-        let request = json!({"TableName": table, "Key": {"pk": item["pk"], "sk": item["sk"]}});
-        let request = serde_json::from_value(request).expect("a delete request");
-        self.database.delete_item(request).expect("the item can be deleted");
+        let key = json!({"pk": item["pk"], "sk": item["sk"]});
+        self.service.call(Operation::DeleteItem, json!({"TableName": table, "Key": key}));
     }
 
     /// All items of a table, in no order, in DynamoDB's JSON.
@@ -250,12 +245,7 @@ impl TestDynamoDb {
     /// When the table can't be scanned.
     #[must_use]
     pub fn scan(&self, table: &str) -> Vec<Value> {
-        let request = serde_json::from_value(json!({"TableName": table})).expect("a scan request");
-        let answer = self.database.scan(request).expect("the table can be scanned");
-        match serde_json::to_value(answer).expect("an answer is JSON")["Items"].take() {
-            Value::Array(items) => items,
-            _ => Vec::new(),
-        }
+        self.service.scan(table)
     }
 
     /// Everything that has happened to a table, as Lambda would deliver it from the table's stream.
@@ -273,53 +263,79 @@ impl TestDynamoDb {
     /// When the table has no stream.
     #[must_use]
     pub fn stream_reader(&self, table: &str) -> StreamReader {
-        let request = serde_json::from_value(json!({"TableName": table})).expect("a describe request");
-        let description = self.database.describe_table(request).expect("the table exists");
-        let description = serde_json::to_value(description).expect("an answer is JSON");
-        let stream = &description["Table"]["LatestStreamArn"];
-        let shard = json!({
-            "StreamArn": stream, "ShardId": format!("shardId-00000001-{table}"), "ShardIteratorType": "TRIM_HORIZON",
-        });
-        let iterator = self
-            .database
-            .get_shard_iterator(serde_json::from_value(shard).expect("an iterator request"))
-            .expect("the table has a stream");
-        StreamReader { database: self.database.clone(), iterator: iterator.shard_iterator }
+        StreamReader::new(self.service.clone(), table)
     }
 }
 
 /// Reads a stream on from where it has come to.
 pub struct StreamReader {
-    database: Database,
-    iterator: Option<String>,
+    service: Service,
+    shards: Vec<Shard>,
+}
+
+struct Shard {
+    /// What `GetShardIterator` wants.
+    beginning: Value,
+    /// Where the last record that was read leads to; nowhere at the end of the shard.
+    next: Option<Value>,
 }
 
 impl StreamReader {
+    fn new(service: Service, table: &str) -> Self {
+        let description = service.call(Operation::DescribeTable, json!({"TableName": table}));
+        let stream = &description["Table"]["LatestStreamArn"];
+        let description = service.call(Operation::DescribeStream, json!({"StreamArn": stream}));
+        let shards = description["StreamDescription"]["Shards"].as_array().expect("the table has a stream");
+        let beginning = |shard: &Value| {
+            let id = &shard["ShardId"];
+            let beginning = json!({"StreamArn": stream, "ShardId": id, "ShardIteratorType": "TRIM_HORIZON"});
+            Shard { beginning, next: None }
+        };
+        Self { shards: shards.iter().map(beginning).collect(), service }
+    }
+
     /// What has happened since it last read, to items whose sort key begins so: a filter as an event source mapping has it.
     ///
     /// # Panics
     /// When the stream can't be read.
     pub fn read_on(&mut self, sort_key_prefix: &str) -> StreamEvent {
-        let mut records = Vec::new();
-        while let Some(iterator) = &self.iterator {
-            let request = json!({"ShardIterator": iterator, "Limit": 1_000});
-            let request = serde_json::from_value(request).expect("a records request");
-            let answer = self.database.get_records(request).expect("the stream can be read");
-            let is_end = answer.records.is_empty();
-            self.iterator = answer.next_shard_iterator;
-            let begins_so =
-                |key: &AttributeValue| matches!(key, AttributeValue::S(sk) if sk.starts_with(sort_key_prefix));
-            records.extend(
-                answer.records.into_iter().filter(|record| record.dynamodb.keys.get("sk").is_some_and(begins_so)),
-            );
-            if is_end {
-                break;
-            }
-        }
+        let mut records = self.shards.iter_mut().flat_map(|shard| shard.read_on(&self.service)).collect::<Vec<_>>();
+        let begins_so = |record: &Value| {
+            let key = record["dynamodb"]["Keys"]["sk"]["S"].as_str();
+            key.is_some_and(|key| key.starts_with(sort_key_prefix))
+        };
+        records.retain(begins_so);
+        records.iter_mut().for_each(name_as_lambda_does);
         serde_json::from_value(json!({"Records": records})).expect("records have Lambda's form")
     }
 }
 
-fn config(endpoint: &str) -> Builder {
-    local_config!(aws_sdk_dynamodb, endpoint)
+impl Shard {
+    fn read_on(&mut self, service: &Service) -> Vec<Value> {
+        let mut records = Vec::new();
+        // An iterator that has met no record isn't kept: DynamoDB Local takes it for one of records that are gone as soon as
+        // another table has some.
+        let mut iterator = self.next.clone().unwrap_or_else(|| {
+            service.call(Operation::GetShardIterator, self.beginning.clone())["ShardIterator"].take()
+        });
+        while !iterator.is_null() {
+            let request = json!({"ShardIterator": iterator, "Limit": 1_000});
+            let mut answer = service.call(Operation::GetRecords, request);
+            let read = answer["Records"].as_array_mut().expect("a shard has records");
+            if read.is_empty() {
+                break;
+            }
+            records.append(read);
+            iterator = answer["NextShardIterator"].take();
+            self.next = Some(iterator.clone());
+        }
+        records
+    }
+}
+
+/// Lambda writes who has deleted an item, such as TTL, in other letters than the API of streams.
+fn name_as_lambda_does(record: &mut Value) {
+    if let Some(identity) = record.get_mut("userIdentity").filter(|identity| identity.get("PrincipalId").is_some()) {
+        *identity = json!({"principalId": identity["PrincipalId"], "type": identity["Type"]});
+    }
 }

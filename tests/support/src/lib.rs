@@ -28,8 +28,10 @@ mod lambda;
 mod logs;
 mod notifiers;
 mod queues;
+mod remote;
 mod rendezvous;
 mod secrets;
+mod service;
 mod site;
 mod template;
 

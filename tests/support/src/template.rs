@@ -1,4 +1,4 @@
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path, sync::LazyLock};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -89,12 +89,17 @@ pub struct Route {
 }
 
 impl Template {
-    /// Reads the repository's templates.
+    /// The repository's templates. They are read once in a process, since that takes longer than most tests.
     ///
     /// # Panics
     /// When one can't be read: no test makes sense then.
     #[must_use]
-    pub fn load() -> Self {
+    pub fn load() -> &'static Self {
+        static TEMPLATE: LazyLock<Template> = LazyLock::new(Template::read);
+        &TEMPLATE
+    }
+
+    fn read() -> Self {
         let (parent, child) = (TemplateFile::read("template.yaml"), TemplateFile::read("infra/observability.yaml"));
         Self {
             resources: parent.resources().chain(child.resources()).collect(),

@@ -110,8 +110,7 @@ fn every_dead_letter_queue_has_an_alarm() {
 
     for queue in dead {
         let name = queue.trim_end_matches(".Arn");
-        let watched =
-            |metric: &Metric| metric.is("AWS/SQS", "ApproximateNumberOfMessagesVisible", ("QueueName", name));
+        let watched = |metric: &Metric| metric.is("AWS/SQS", "ApproximateNumberOfMessagesVisible", ("QueueName", name));
         assert!(metrics.iter().any(watched), "{queue}");
     }
 }
