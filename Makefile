@@ -19,7 +19,7 @@ FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Ca
 	tools e2e e2e-sam deny fuzz bench cost dlq redrive reconcile deploy clean
 
 help: ## print this
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # ---------------------------------------------------------------------------------------------------------- Local system
 
@@ -85,7 +85,7 @@ integration: ## tests against a real DynamoDB, and of whole executables
 	@$(PYTHON) infra/run_tests.py $(addprefix --test ,$(INTEGRATION))
 
 # Needs a JDK 17 or later and Maven; without them, a line says so. DYNAMODB_ENDPOINT names another DynamoDB.
-conformance: ## the integration tests against AWS's DynamoDB Local (TESTS=… for some)
+conformance: ## the integration tests against AWS's DynamoDB Local (TESTS=… for some, DYNAMODB_ENDPOINT=… for another)
 	@$(PYTHON) infra/conformance.py $(TESTS)
 
 template: ## check template.yaml and its child stack

@@ -35,7 +35,7 @@ POM = REQUIREMENTS / "dynamodb-local.xml"
 LAUNCHER = ROOT / "infra" / "local" / "DynamoDbLocal.java"
 EXCEPTIONS = ROOT / "tests" / "integration" / "conformance.toml"
 LOG = ROOT / ".linklet" / "conformance" / "dynamodb-local.log"
-BINARIES = ["integration", "exactness", "logs", "log-forgery"]
+BINARIES = ["integration", "exactness", "logs", "log-forgery", "runtime"]
 CARGO_TEST = ["cargo", "test", "--workspace", "--no-fail-fast", *(f"--test={name}" for name in BINARIES)]
 # A test and DynamoDB Local mostly wait for each other.
 THREADS = 2 * (os.cpu_count() or 1)

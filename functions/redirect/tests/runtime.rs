@@ -37,6 +37,7 @@ impl Environment {
         let secrets = FakeSecret::start(&"salt".repeat(16));
         let (way, parking) = (way(dynamodb), queues.url("clicks"));
         let mut variables = vec![
+            ("AWS_ACCESS_KEY_ID", db.access_key()),
             ("AWS_ENDPOINT_URL_SQS", sqs.as_str()),
             ("AWS_ENDPOINT_URL_SECRETS_MANAGER", secrets.endpoint()),
             ("LINKS_TABLE", "LinksTable"),

@@ -95,11 +95,11 @@ impl FakeLambda {
         });
         let process = Command::new(binary)
             .env_clear()
-            .envs(variables.iter().copied())
             .env("AWS_LAMBDA_RUNTIME_API", address.to_string())
             .envs([("AWS_LAMBDA_FUNCTION_NAME", "test"), ("AWS_LAMBDA_FUNCTION_VERSION", "1")])
             .envs([("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "256"), ("AWS_REGION", "eu-central-1")])
             .envs([("AWS_ACCESS_KEY_ID", "test"), ("AWS_SECRET_ACCESS_KEY", "test")])
+            .envs(variables.iter().copied())
             .stdout(Stdio::null())
             .spawn()
             .expect("the function starts");

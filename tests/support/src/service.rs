@@ -216,8 +216,6 @@ fn answer<T: Serialize, E: Debug + Display>(answer: Result<T, E>) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use aws_sdk_dynamodb::{
         Client,
         config::{Config, timeout::TimeoutConfig},
@@ -235,7 +233,7 @@ mod tests {
         service
     }
 
-    /// This one leaves the tables' owner out of account.
+    /// The same one, which doesn't mind the access key.
     fn from_elsewhere(service: &Service) -> Service {
         Service::at(service.endpoint().to_owned())
     }
