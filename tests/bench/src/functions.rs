@@ -36,7 +36,7 @@ pub fn variables(function: &str, queues: &FakeQueues) -> Result<(Variables, u64)
     let variables = properties.pointer("/Environment/Variables").and_then(Value::as_object);
     let resolved = variables.into_iter().flatten().map(|(name, value)| {
         let value = text(value);
-        let resolved = resolve(&template, queues, &value);
+        let resolved = resolve(template, queues, &value);
         let unknown = || TemplateError::UnknownValue { name: name.clone(), value };
         Ok((name.clone(), resolved.ok_or_else(unknown)?))
     });
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn a_queue_is_its_url_and_a_literal_is_itself() {
         let queues = FakeQueues::start();
-        let (template, of) = (Template::load(), |value: &str| resolve(&Template::load(), &queues, value));
+        let (template, of) = (Template::load(), |value: &str| resolve(Template::load(), &queues, value));
 
         assert_eq!(of("AnalyticsQueue"), Some(queues.url("AnalyticsQueue")));
         assert_eq!(of("after-response"), Some("after-response".to_owned()));
@@ -104,7 +104,7 @@ mod tests {
 
         for value in ["RedirectFunction", "NotificationsTopic", "LinksTable.Arn", "https://${HttpApi}/", "AWS::Region"]
         {
-            assert_eq!(resolve(&template, &queues, value), None, "{value}");
+            assert_eq!(resolve(template, &queues, value), None, "{value}");
         }
         let unknown = TemplateError::NoFunction("nothing".to_owned());
         assert_eq!(variables("nothing", &queues).unwrap_err(), unknown);

@@ -106,7 +106,7 @@ fn every_dead_letter_queue_has_an_alarm() {
     let dead: BTreeSet<_> = from_queues.chain(from_streams).filter_map(Value::as_str).collect();
     assert!(dead.len() >= 3, "only {dead:?}");
 
-    let metrics = all_metrics(&template);
+    let metrics = all_metrics(template);
 
     for queue in dead {
         let name = queue.trim_end_matches(".Arn");
@@ -118,7 +118,7 @@ fn every_dead_letter_queue_has_an_alarm() {
 #[test]
 fn every_event_source_is_watched_for_errors_and_for_lateness() {
     let template = Template::load();
-    let metrics = all_metrics(&template);
+    let metrics = all_metrics(template);
 
     for (id, source) in template.of_type("AWS::Lambda::EventSourceMapping") {
         let function = source["FunctionName"].as_str().unwrap();
@@ -141,9 +141,9 @@ fn every_event_source_is_watched_for_errors_and_for_lateness() {
 #[test]
 fn alarms_on_our_metrics_name_those_that_functions_write() {
     let template = Template::load();
-    let services = services(&template);
+    let services = services(template);
     let is_ours = |metric: &Metric| ["AWS::StackName", "StackName"].contains(&metric.namespace.as_str());
-    let ours: Vec<_> = all_metrics(&template).into_iter().filter(is_ours).collect();
+    let ours: Vec<_> = all_metrics(template).into_iter().filter(is_ours).collect();
     assert!(!ours.is_empty());
 
     for metric in ours {

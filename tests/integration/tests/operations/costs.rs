@@ -394,11 +394,11 @@ fn the_calculator_knows_what_the_template_deploys() {
 
     let deployed = json!({
         "memory_mb": memory,
-        "alarm_metrics": alarm_metrics(&template),
+        "alarm_metrics": alarm_metrics(template),
         "dashboards": template.of_type("AWS::CloudWatch::Dashboard").count(),
         "secrets": template.of_type("AWS::SecretsManager::Secret").count(),
-        "polled_standard_queues": polled_queues(&template, false),
-        "polled_fifo_queues": polled_queues(&template, true),
+        "polled_standard_queues": polled_queues(template, false),
+        "polled_fifo_queues": polled_queues(template, true),
         "relay_batch": clicks["BatchSize"],
         "relay_window_seconds": default("ClicksBatchWindowSeconds"),
         "analytics_batch": analytics["BatchSize"],

@@ -40,8 +40,8 @@ fn resources(text: &str) -> BTreeSet<String> {
 #[test]
 fn the_dashboard_shows_our_metrics_and_no_others() {
     let template = Template::load();
-    let services = services(&template);
-    let shown: Vec<_> = lines(&template).iter().filter_map(|line| ours(line)).collect();
+    let services = services(template);
+    let shown: Vec<_> = lines(template).iter().filter_map(|line| ours(line)).collect();
 
     let names: BTreeSet<_> = shown.iter().map(|(name, _)| name.clone()).collect();
 
@@ -66,7 +66,7 @@ fn every_function_table_queue_and_alarm_is_on_the_dashboard() {
 fn no_widget_covers_another() {
     let mut taken = BTreeSet::new();
 
-    for widget in widgets(&Template::load()) {
+    for widget in widgets(Template::load()) {
         let number = |name: &str| widget[name].as_u64().unwrap();
         assert!(number("x") + number("width") <= 24, "{widget}");
         for x in number("x")..number("x") + number("width") {

@@ -40,7 +40,7 @@ fn every_function_is_traced_and_may_send_its_traces() {
     for (id, function) in template.functions() {
         assert_eq!(function["Tracing"], "Tracing", "{id}");
         let role = function["Role"].as_str().unwrap().trim_end_matches(".Arn");
-        let allowed = statements(&template, template.properties(role));
+        let allowed = statements(template, template.properties(role));
         for action in ["xray:PutTraceSegments", "xray:PutTelemetryRecords"] {
             let allows = |statement: &Value| {
                 statement["Effect"] == "Allow"
@@ -67,7 +67,7 @@ fn every_function_knows_the_namespace_of_its_metrics() {
 #[test]
 fn a_version_is_published_when_a_parameter_of_its_function_changes() {
     let template = Template::load();
-    let functions = versioned(&template);
+    let functions = versioned(template);
     assert_eq!(functions.keys().collect::<Vec<_>>(), ["RedirectFunction", "ShortenFunction"]);
 
     for (id, function) in functions {
@@ -88,7 +88,7 @@ fn the_api_calls_the_alias_of_a_function_that_has_one() {
     let permissions = template.of_type("AWS::Lambda::Permission").map(|(_, each)| &each["FunctionName"]);
     let called: Vec<_> = integrations.chain(permissions).filter_map(Value::as_str).collect();
 
-    for id in versioned(&template).into_keys() {
+    for id in versioned(template).into_keys() {
         let of_function: Vec<_> = called.iter().filter(|target| target.split('.').next() == Some(&id)).collect();
         assert_eq!(of_function, [&format!("{id}.Alias"), &format!("{id}.Alias")]);
     }
@@ -110,7 +110,7 @@ fn a_gradual_deployment_is_rolled_back_by_alarms_of_this_template() {
     let template = Template::load();
     let alarms: BTreeSet<_> = template.of_type("AWS::CloudWatch::Alarm").map(|(id, _)| id).collect();
 
-    for (id, function) in versioned(&template) {
+    for (id, function) in versioned(template) {
         let watching = texts(&function["DeploymentPreference"]["Alarms"]);
         assert!(watching.contains(&"ApiErrorRateAlarm"), "{id}");
         assert!(watching.iter().all(|alarm| alarms.contains(alarm)), "{id}: {watching:?}");
@@ -148,7 +148,7 @@ fn who_takes_or_fetches_urls_knows_where_we_are_ourselves() {
 fn the_scheduler_may_call_one_function_and_nothing_else() {
     let template = Template::load();
 
-    let allowed = statements(&template, template.properties("WatchScheduleRole"));
+    let allowed = statements(template, template.properties("WatchScheduleRole"));
 
     let expected = json!([{"Effect": "Allow", "Action": "lambda:InvokeFunction", "Resource": "WatchTickFunction.Arn"}]);
     assert_eq!(Value::from(allowed), expected);
@@ -191,7 +191,7 @@ fn a_queue_hides_messages_six_times_as_long_as_its_consumer_may_run() {
         let Some(queue) = source["EventSourceArn"].as_str().unwrap().strip_suffix("Queue.Arn") else { continue };
         let queue = template.properties(&format!("{queue}Queue"));
         let timeout = &functions[source["FunctionName"].as_str().unwrap()]["Timeout"];
-        assert!(hidden_for(&template, &queue["VisibilityTimeout"]) >= 6 * timeout.as_u64().unwrap(), "{id}");
+        assert!(hidden_for(template, &queue["VisibilityTimeout"]) >= 6 * timeout.as_u64().unwrap(), "{id}");
     }
 }
 
