@@ -105,25 +105,39 @@ def await_port(process: subprocess.Popen[bytes]) -> str:
 
 
 @dataclass(frozen=True)
-class Exceptions:
-    """The tests that aren't run like the others, each with the reason."""
+class Plan:
+    """Which tests to run, and which ones to leave out, each of these with the reason."""
 
+    expected: list[str]
     cannot_pass: dict[str, str]
     too_long: dict[str, str]
 
     @classmethod
-    def load(cls) -> Exceptions:
-        import tomllib
-
-        def of(kind: str) -> dict[str, str]:
-            return {test: group["reason"] for group in tables[kind] for test in group["tests"]}
-
-        tables = tomllib.loads(EXCEPTIONS.read_text())
-        return cls(of("cannot_pass"), of("too_long"))
-
-    def check(self, tests: list[str]) -> None:
-        if unknown := sorted(set(self.cannot_pass | self.too_long) - set(tests)):
+    def of(cls, filters: list[str]) -> Plan:
+        """All tests, or those whose name contains one of the filters. Builds them."""
+        tests = all_tests()
+        cannot_pass, too_long = exceptions("cannot_pass"), exceptions("too_long")
+        if unknown := sorted((cannot_pass.keys() | too_long.keys()) - set(tests)):
             raise Failure(f"{shown(EXCEPTIONS)} names tests that don't exist: {', '.join(unknown)}")
+        wanted = [test for test in tests if not filters or any(text in test for text in filters)]
+        if not wanted:
+            raise Failure("No test has such a name.")
+        return cls(
+            [test for test in wanted if test not in cannot_pass | too_long],
+            {test: reason for test, reason in cannot_pass.items() if test in wanted},
+            {test: reason for test, reason in too_long.items() if test in wanted},
+        )
+
+    def run(self, endpoint: str, is_dynamodb_local: bool) -> bool:
+        """True if each test does what is expected of it."""
+        is_fine = not self.expected or run(self.expected, endpoint).returncode == 0
+        # Another service may be able to do what DynamoDB Local isn't.
+        needless = passing(list(self.cannot_pass), endpoint) if is_dynamodb_local else []
+        for reason, count in Counter([*self.cannot_pass.values(), *self.too_long.values()]).items():
+            say(f"conformance: left out {count}, since {reason}")
+        for test in needless:
+            say(f"conformance: {test} passes on DynamoDB Local; take it from {shown(EXCEPTIONS)}")
+        return is_fine and not needless
 
 
 def all_tests() -> list[str]:
@@ -134,46 +148,43 @@ def all_tests() -> list[str]:
     return re.findall(r"^(\S+): test$", listing.stdout, re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Suite:
-    """The tests at an endpoint."""
+def exceptions(kind: str) -> dict[str, str]:
+    """The tests that aren't run like the others, each with the reason."""
+    import tomllib
 
-    endpoint: str
-    is_dynamodb_local: bool
+    groups = tomllib.loads(EXCEPTIONS.read_text())[kind]
+    return {test: group["reason"] for group in groups for test in group["tests"]}
 
-    def check(self, filters: list[str]) -> bool:
-        """Runs the tests whose name contains one of the filters, or all; true if each does what is expected of it."""
-        tests, exceptions = all_tests(), Exceptions.load()
-        exceptions.check(tests)
-        wanted = [test for test in tests if not filters or any(text in test for text in filters)]
-        if not wanted:
-            raise Failure("No test has such a name.")
-        left_out = exceptions.cannot_pass | exceptions.too_long
-        runnable = [test for test in wanted if test not in left_out]
-        is_fine = not runnable or self.run(runnable).returncode == 0
-        doubted = [test for test in wanted if test in exceptions.cannot_pass]
-        # Another service may be able to do what DynamoDB Local isn't.
-        needless = self.passing(doubted) if self.is_dynamodb_local else []
-        for reason, count in Counter(left_out[test] for test in wanted if test in left_out).items():
-            say(f"conformance: left out {count}, since {reason}")
-        for test in needless:
-            say(f"conformance: {test} passes on DynamoDB Local; take it from {shown(EXCEPTIONS)}")
-        return is_fine and not needless
 
-    def passing(self, tests: list[str]) -> list[str]:
-        """Those of the tests that pass, while the others fail without a word."""
-        if not tests:
-            return []
-        output = self.run(tests, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-        verdicts = dict(re.findall(r"^test (\S+) \.\.\. (\w+)$", output, re.MULTILINE))
-        if any(test not in verdicts for test in tests):
-            raise Failure(f"Tests that can't pass did not run:\n{output}")
-        return [test for test in tests if verdicts[test] == "ok"]
+def run(tests: list[str], endpoint: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    command = [*CARGO_TEST, "--", "--exact", f"--test-threads={THREADS}", *tests]
+    environment = {"PROPTEST_CASES": SCHEDULES} | os.environ | {"DYNAMODB_ENDPOINT": endpoint}
+    return subprocess.run(command, cwd=ROOT, env=environment, text=True, **options)
 
-    def run(self, tests: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
-        command = [*CARGO_TEST, "--", "--exact", f"--test-threads={THREADS}", *tests]
-        environment = {"PROPTEST_CASES": SCHEDULES} | os.environ | {"DYNAMODB_ENDPOINT": self.endpoint}
-        return subprocess.run(command, cwd=ROOT, env=environment, text=True, **options)
+
+def passing(tests: list[str], endpoint: str) -> list[str]:
+    """Those of the tests that pass, while the others fail without a word."""
+    if not tests:
+        return []
+    output = run(tests, endpoint, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    verdicts = dict(re.findall(r"^test (\S+) \.\.\. (\w+)$", output, re.MULTILINE))
+    if any(test not in verdicts for test in tests):
+        raise Failure(f"Tests that can't pass did not run:\n{output}")
+    return [test for test in tests if verdicts[test] == "ok"]
+
+
+def conform(filters: list[str]) -> bool:
+    if endpoint := os.environ.get("DYNAMODB_ENDPOINT"):
+        return Plan.of(filters).run(endpoint, is_dynamodb_local=False)
+    if (program := java()) is None:
+        say(f"conformance: not run, since no JDK {JAVA_AT_LEAST} or later is installed.")
+        return True
+    if shutil.which("mvn") is None:
+        say("conformance: not run, since Maven is not installed.")
+        return True
+    plan = Plan.of(filters)
+    with dynamodb_local(program) as endpoint:
+        return plan.run(endpoint, is_dynamodb_local=True)
 
 
 def main() -> None:
@@ -184,15 +195,7 @@ def main() -> None:
     try:
         check_python()
         check_cargo()
-        if endpoint := os.environ.get("DYNAMODB_ENDPOINT"):
-            sys.exit(0 if Suite(endpoint, is_dynamodb_local=False).check(filters) else 1)
-        if (program := java()) is None:
-            say(f"conformance: not run, since no JDK {JAVA_AT_LEAST} or later is installed.")
-        elif shutil.which("mvn") is None:
-            say("conformance: not run, since Maven is not installed.")
-        else:
-            with dynamodb_local(program) as endpoint:
-                sys.exit(0 if Suite(endpoint, is_dynamodb_local=True).check(filters) else 1)
+        sys.exit(0 if conform(filters) else 1)
     except Failure as failure:
         say(str(failure))
         sys.exit(1)

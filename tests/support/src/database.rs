@@ -34,8 +34,8 @@ impl TestDynamoDb {
         Self::with_tables(Template::load().tables().into_values())
     }
 
-    /// The same without the tables' streams, for tests and measurements with very many writes: this implementation looks
-    /// through a table's whole stream at each of them.
+    /// The same without the tables' streams, for tests and measurements with very many writes: dynoxide looks through a
+    /// table's whole stream at each of them, and DynamoDB Local gets slower with it, too.
     ///
     /// # Panics
     /// When it can't start.
