@@ -27,8 +27,13 @@ impl Samples {
 pub fn cpu_time(process: u32) -> io::Result<Duration> {
     let mut total = Duration::ZERO;
     for thread in fs::read_dir(format!("/proc/{process}/task"))? {
-        let times = fs::read_to_string(thread?.path().join("schedstat"))?;
-        total += Duration::from_nanos(first_number(&times)?);
+        let thread = thread?.path();
+        match fs::read_to_string(thread.join("schedstat")) {
+            Ok(times) => total += Duration::from_nanos(first_number(&times)?),
+            // It has ended since it was listed.
+            Err(_) if !thread.exists() => {}
+            Err(error) => return Err(error),
+        }
     }
     Ok(total)
 }
