@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import hashlib
+import itertools
 import os
 import re
 import shutil
@@ -19,14 +20,16 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent / "local"))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "local")]
 
 from linklet import REQUIREMENTS, ROOT, TOOLS, Failure, check_cargo, check_python, locked, say, shown  # noqa: E402
+from run_tests import Binary, build  # noqa: E402
 
 JAVA_AT_LEAST = 17
 # It lives for minutes: compiling its code better, or collecting garbage beside it, takes longer than it saves.
@@ -36,7 +39,9 @@ LAUNCHER = ROOT / "infra" / "local" / "DynamoDbLocal.java"
 EXCEPTIONS = ROOT / "tests" / "integration" / "conformance.toml"
 LOG = ROOT / ".linklet" / "conformance" / "dynamodb-local.log"
 BINARIES = ["integration", "exactness", "logs", "log-forgery", "runtime"]
-CARGO_TEST = ["cargo", "test", "--workspace", "--no-fail-fast", *(f"--test={name}" for name in BINARIES)]
+# So many tests share a DynamoDB Local. It keeps five threads for the tables of each test, which never rest: with those of all
+# tests it would need more processor time than the tests themselves.
+BATCH = 100
 # A test and DynamoDB Local mostly wait for each other.
 THREADS = 2 * (os.cpu_count() or 1)
 # Random schedules of clicks, each of which takes a quarter of a second.
@@ -105,46 +110,63 @@ def await_port(process: subprocess.Popen[bytes]) -> str:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Which tests to run, and which ones to leave out, each of these with the reason."""
+class Test:
+    binary: Binary
+    name: str
 
-    expected: list[str]
-    cannot_pass: dict[str, str]
-    too_long: dict[str, str]
+
+@dataclass(frozen=True)
+class Plan:
+    """Which tests to run, and which ones to leave out."""
+
+    expected: list[Test]
+    cannot_pass: list[Test]
+    # Why tests are left out, and how many.
+    reasons: Counter[str]
 
     @classmethod
     def of(cls, filters: list[str]) -> Plan:
         """All tests, or those whose name contains one of the filters. Builds them."""
         tests = all_tests()
         cannot_pass, too_long = exceptions("cannot_pass"), exceptions("too_long")
-        if unknown := sorted((cannot_pass.keys() | too_long.keys()) - set(tests)):
+        left_out = cannot_pass | too_long
+        if unknown := sorted(left_out.keys() - {test.name for test in tests}):
             raise Failure(f"{shown(EXCEPTIONS)} names tests that don't exist: {', '.join(unknown)}")
-        wanted = [test for test in tests if not filters or any(text in test for text in filters)]
+        wanted = [test for test in tests if not filters or any(text in test.name for text in filters)]
         if not wanted:
             raise Failure("No test has such a name.")
         return cls(
-            [test for test in wanted if test not in cannot_pass | too_long],
-            {test: reason for test, reason in cannot_pass.items() if test in wanted},
-            {test: reason for test, reason in too_long.items() if test in wanted},
+            [test for test in wanted if test.name not in left_out],
+            [test for test in wanted if test.name in cannot_pass],
+            Counter(left_out[test.name] for test in wanted if test.name in left_out),
         )
 
-    def run(self, endpoint: str, is_dynamodb_local: bool) -> bool:
-        """True if each test does what is expected of it."""
-        is_fine = not self.expected or run(self.expected, endpoint).returncode == 0
-        # Another service may be able to do what DynamoDB Local isn't.
-        needless = passing(list(self.cannot_pass), endpoint) if is_dynamodb_local else []
-        for reason, count in Counter([*self.cannot_pass.values(), *self.too_long.values()]).items():
+    def run(self, start: Callable[[], AbstractContextManager[str]], is_dynamodb_local: bool) -> bool:
+        """True if each test does what is expected of it. `start` is DynamoDB's endpoint, while it runs."""
+        is_fine = True
+        for first in range(0, len(self.expected), BATCH):
+            with start() as endpoint:
+                is_fine = pass_all(self.expected[first : first + BATCH], endpoint) and is_fine
+        for reason, count in self.reasons.items():
             say(f"conformance: left out {count}, since {reason}")
-        for test in needless:
-            say(f"conformance: {test} passes on DynamoDB Local; take it from {shown(EXCEPTIONS)}")
-        return is_fine and not needless
+        if is_dynamodb_local and self.cannot_pass:
+            # Another service may be able to do what DynamoDB Local isn't.
+            with start() as endpoint:
+                for name in passing(self.cannot_pass, endpoint):
+                    say(f"conformance: {name} passes on DynamoDB Local; take it from {shown(EXCEPTIONS)}")
+                    is_fine = False
+        say(f"conformance: {len(self.expected)} tests, {'as expected' if is_fine else 'FAILED, see above'}")
+        return is_fine
 
 
-def all_tests() -> list[str]:
-    command = [*CARGO_TEST, "--", "--list", "--format", "terse"]
-    listing = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    if listing.returncode != 0:
-        raise Failure("The tests could not be built, see above.")
+def all_tests() -> list[Test]:
+    binaries = build([f"--test={name}" for name in BINARIES])
+    return [Test(binary, name) for binary in binaries for name in names_in(binary)]
+
+
+def names_in(binary: Binary) -> list[str]:
+    command = [binary.path, "--list", "--format", "terse"]
+    listing = subprocess.run(command, cwd=binary.folder, stdout=subprocess.PIPE, text=True, check=True)
     return re.findall(r"^(\S+): test$", listing.stdout, re.MULTILINE)
 
 
@@ -156,26 +178,34 @@ def exceptions(kind: str) -> dict[str, str]:
     return {test: group["reason"] for group in groups for test in group["tests"]}
 
 
-def run(tests: list[str], endpoint: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    command = [*CARGO_TEST, "--", "--exact", f"--test-threads={THREADS}", *tests]
+def run(
+    tests: list[Test], endpoint: str, *arguments: str, **options: Any
+) -> Iterator[subprocess.CompletedProcess[str]]:
+    """Runs them, which have to be sorted by their binary."""
     environment = {"PROPTEST_CASES": SCHEDULES} | os.environ | {"DYNAMODB_ENDPOINT": endpoint}
-    return subprocess.run(command, cwd=ROOT, env=environment, text=True, **options)
+    for binary, group in itertools.groupby(tests, key=lambda test: test.binary):
+        names = [test.name for test in group]
+        command = [binary.path, "--exact", f"--test-threads={THREADS}", *arguments, *names]
+        environment["CARGO_MANIFEST_DIR"] = str(binary.folder)
+        yield subprocess.run(command, cwd=binary.folder, env=environment, text=True, **options)
 
 
-def passing(tests: list[str], endpoint: str) -> list[str]:
+def pass_all(tests: list[Test], endpoint: str) -> bool:
+    return all([ended.returncode == 0 for ended in run(tests, endpoint, "--quiet")])
+
+
+def passing(tests: list[Test], endpoint: str) -> list[str]:
     """Those of the tests that pass, while the others fail without a word."""
-    if not tests:
-        return []
-    output = run(tests, endpoint, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    output = "".join(ended.stdout for ended in run(tests, endpoint, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
     verdicts = dict(re.findall(r"^test (\S+) \.\.\. (\w+)$", output, re.MULTILINE))
-    if any(test not in verdicts for test in tests):
+    if any(test.name not in verdicts for test in tests):
         raise Failure(f"Tests that can't pass did not run:\n{output}")
-    return [test for test in tests if verdicts[test] == "ok"]
+    return [test.name for test in tests if verdicts[test.name] == "ok"]
 
 
 def conform(filters: list[str]) -> bool:
     if endpoint := os.environ.get("DYNAMODB_ENDPOINT"):
-        return Plan.of(filters).run(endpoint, is_dynamodb_local=False)
+        return Plan.of(filters).run(lambda: contextlib.nullcontext(endpoint), is_dynamodb_local=False)
     if (program := java()) is None:
         say(f"conformance: not run, since no JDK {JAVA_AT_LEAST} or later is installed.")
         return True
@@ -183,8 +213,7 @@ def conform(filters: list[str]) -> bool:
         say("conformance: not run, since Maven is not installed.")
         return True
     plan = Plan.of(filters)
-    with dynamodb_local(program) as endpoint:
-        return plan.run(endpoint, is_dynamodb_local=True)
+    return plan.run(lambda: dynamodb_local(program), is_dynamodb_local=True)
 
 
 def main() -> None:
