@@ -91,6 +91,8 @@ def dynamodb_local(program: Path | str) -> Iterator[str]:
         )
     try:
         yield f"http://127.0.0.1:{await_port(process)}"
+        if process.poll() is not None:
+            raise Failure(f"DynamoDB Local has ended before the tests did; its log is {shown(LOG)}.")
     finally:
         process.kill()
         process.wait()
