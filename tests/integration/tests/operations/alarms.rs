@@ -3,7 +3,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use linklet_test_support::Template;
 use serde_json::{Value, json};
 
-use super::{metrics, services};
+use super::{documents::anchor, metrics, services};
 
 /// What an alarm looks at.
 struct Metric {
@@ -39,15 +39,9 @@ fn all_metrics(template: &Template) -> Vec<Metric> {
     template.of_type("AWS::CloudWatch::Alarm").flat_map(|(_, alarm)| metrics_of(alarm)).collect()
 }
 
-/// How GitHub makes an anchor of a heading.
-fn anchor(heading: &str) -> String {
-    let kept = heading.chars().filter(|letter| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter));
-    kept.collect::<String>().trim().to_lowercase().replace(' ', "-")
-}
-
 fn headings(page: &Path) -> BTreeSet<String> {
     let text = fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
-    text.lines().filter(|line| line.starts_with('#')).map(|line| anchor(line.trim_start_matches('#'))).collect()
+    text.lines().filter(|line| line.starts_with('#')).map(|line| anchor(line.trim_start_matches('#').trim())).collect()
 }
 
 #[test]

@@ -69,7 +69,7 @@ impl Document {
 }
 
 /// The name that GitHub gives a heading.
-fn anchor(heading: &str) -> String {
+pub(super) fn anchor(heading: &str) -> String {
     let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
     heading.to_lowercase().chars().filter(kept).map(|letter| if letter == ' ' { '-' } else { letter }).collect()
 }
