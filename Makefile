@@ -107,7 +107,7 @@ e2e-sam: ## take the tour through `sam local start-api`, on a system of its own;
 	@$(PYTHON) infra/local/startapi.py tour
 
 # TARGET is a folder in tests/fuzz/corpus. The flags are those of cargo fuzz, which needs a nightly toolchain; these are stable.
-# What is found lands in the target's corpus, and so in `make unit`.
+# What is found lands in the target's corpus, and so in `make integration`.
 TARGET ?=
 SECONDS ?= 60
 HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
