@@ -1,12 +1,14 @@
 //! The API keys of a workspace.
 
-use linklet_domain::{ApiKey, ApiKeySecret, Invalid, KeyName, KeyPrefix, Scopes, Timestamp, UserId};
+use std::collections::BTreeSet;
+
+use linklet_domain::{ApiKey, ApiKeySecret, KeyName, KeyPrefix, Scope, Scopes, Timestamp, UserId};
 use linklet_dynamodb::{CreateKeyOutcome, RevokeOutcome};
 use linklet_lambda::{
-    http::{ApiError, JsonObject, Request, Response, StatusCode, json, no_content},
+    http::{ApiError, Request, Response, StatusCode, json, no_content},
     identity::Caller,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Account, BODY_LIMIT, NOT_ALLOWED};
 
@@ -15,7 +17,7 @@ const NO_KEY: ApiError = ApiError::NotFound("the workspace has no API key with t
 impl Account {
     pub(crate) async fn create_key(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         const TRIES: u32 = 5;
-        let wanted = NewKey::parse(&request.json(BODY_LIMIT)?, request.received_at())?;
+        let wanted = NewKey::read(request)?;
         for _ in 0..TRIES {
             let secret = (self.generate_key)().map_err(|error| ApiError::Internal(Box::new(error)))?;
             let key = wanted.key(&secret, caller, request.received_at());
@@ -46,6 +48,14 @@ impl Account {
     }
 }
 
+/// The body of a request for a key.
+#[derive(Deserialize)]
+struct Body {
+    name: KeyName,
+    scopes: Option<BTreeSet<Scope>>,
+    expires_at: Option<Timestamp>,
+}
+
 /// What somebody asks for when they create a key.
 struct NewKey {
     name: KeyName,
@@ -54,16 +64,10 @@ struct NewKey {
 }
 
 impl NewKey {
-    fn parse(body: &JsonObject, now: Timestamp) -> Result<Self, Invalid> {
-        let expires_at = body.timestamp("expires_at")?;
-        if expires_at.is_some_and(|expiry| expiry <= now) {
-            return Err(Invalid::new("expires_at must be in the future"));
-        }
-        Ok(Self {
-            name: KeyName::parse(body.string("name")?.ok_or_else(|| Invalid::new("name is required"))?)?,
-            scopes: Scopes::parse(&body.strings("scopes")?)?,
-            expires_at,
-        })
+    fn read(request: &Request) -> Result<Self, ApiError> {
+        let Body { name, scopes, expires_at } = request.json(BODY_LIMIT)?;
+        request.require_future("expires_at", expires_at)?;
+        Ok(Self { name, scopes: scopes.unwrap_or_default().try_into()?, expires_at })
     }
 
     fn key(&self, secret: &ApiKeySecret, caller: &Caller, now: Timestamp) -> ApiKey {

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_account::Account;
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{StartError, aws, config, http, identity::TokenVerifier};
@@ -13,8 +12,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (table, secret) = (config::required("USERS_TABLE")?, config::required("JWT_SECRET_ID")?);
+    let table = config::required("USERS_TABLE")?;
     let aws = aws::load().await;
-    let tokens = TokenVerifier::load(&SecretsManager::new(&aws), &secret).await?;
-    http::serve(Account::new(tokens, UsersTable::new(aws::tables(&aws), table))).await
+    http::serve(Account::new(TokenVerifier::from_env(&aws).await?, UsersTable::new(aws::tables(&aws), table))).await
 }

@@ -1,12 +1,12 @@
 //! Who belongs to a workspace, and in which role.
 
-use linklet_domain::{EmailAddress, Invalid, Member, Role, Timestamp, UserId};
+use linklet_domain::{EmailAddress, FullName, Member, Role, Timestamp, UserId};
 use linklet_dynamodb::MemberOutcome;
 use linklet_lambda::{
-    http::{ApiError, JsonObject, Request, Response, StatusCode, json, no_content},
+    http::{ApiError, Request, Response, StatusCode, json, no_content},
     identity::Caller,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Account, BODY_LIMIT, NOT_ALLOWED};
 
@@ -21,8 +21,7 @@ impl Account {
     }
 
     pub(crate) async fn add_member(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let body = request.json(BODY_LIMIT)?;
-        let (email, role) = (EmailAddress::parse(body.string("email")?.unwrap_or_default())?, parse_role(&body)?);
+        let NewMember { email, role } = request.json(BODY_LIMIT)?;
         let (account, _) = self
             .users
             .find_by_email(&email)
@@ -45,7 +44,7 @@ impl Account {
         caller: &Caller,
         user: &str,
     ) -> Result<Response, ApiError> {
-        let role = parse_role(&request.json(BODY_LIMIT)?)?;
+        let NewRole { role } = request.json(BODY_LIMIT)?;
         let user = UserId::parse(user).map_err(|_| NO_MEMBER)?;
         let changed = done(self.users.change_role(caller.workspace(), caller.user(), &user, role).await?)?;
         Ok(json(StatusCode::OK, &MemberView::from(&changed)))
@@ -63,8 +62,17 @@ impl Account {
     }
 }
 
-fn parse_role(body: &JsonObject) -> Result<Role, Invalid> {
-    Role::parse(body.string("role")?.ok_or_else(|| Invalid::new("role is required"))?)
+/// Who is to become a member.
+#[derive(Deserialize)]
+struct NewMember {
+    email: EmailAddress,
+    role: Role,
+}
+
+/// What a member is to become.
+#[derive(Deserialize)]
+struct NewRole {
+    role: Role,
 }
 
 fn done(outcome: MemberOutcome) -> Result<Member, ApiError> {
@@ -87,7 +95,7 @@ struct MemberView<'a> {
     user_id: &'a UserId,
     email: &'a EmailAddress,
     #[serde(skip_serializing_if = "Option::is_none")]
-    full_name: Option<&'a str>,
+    full_name: Option<&'a FullName>,
     role: Role,
     joined_at: Timestamp,
 }
@@ -97,7 +105,7 @@ impl<'a> From<&'a Member> for MemberView<'a> {
         Self {
             user_id: &member.user,
             email: &member.email,
-            full_name: member.full_name.as_deref(),
+            full_name: member.full_name.as_ref(),
             role: member.role,
             joined_at: member.joined_at,
         }

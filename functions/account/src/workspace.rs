@@ -2,13 +2,14 @@
 
 use linklet_domain::{
     Invalid, Timestamp, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
+    patched,
 };
 use linklet_dynamodb::WorkspaceOutcome;
 use linklet_lambda::{
-    http::{ApiError, JsonObject, Request, Response, StatusCode, json},
+    http::{ApiError, Request, Response, StatusCode, json},
     identity::Caller,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{Account, BODY_LIMIT, NOT_ALLOWED};
@@ -22,7 +23,7 @@ impl Account {
     }
 
     pub(crate) async fn change_workspace(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let patch = parse_patch(&request.json(BODY_LIMIT)?)?;
+        let patch = request.json::<Body>(BODY_LIMIT)?.patch()?;
         match self.users.change_workspace(caller.workspace(), caller.user(), &patch).await? {
             WorkspaceOutcome::Changed(workspace) => Ok(json(StatusCode::OK, &WorkspaceView::from(&workspace))),
             WorkspaceOutcome::SlugTaken => Err(ApiError::Conflict("slug is already taken")),
@@ -32,15 +33,20 @@ impl Account {
     }
 }
 
-fn parse_patch(body: &JsonObject) -> Result<WorkspacePatch, Invalid> {
-    let name = |text| WorkspaceName::parse(text).map_err(|_| Invalid::new("name must have 1–100 characters"));
-    // A workspace always has a name and a slug; settings can be taken away.
-    let settings = body.object("settings")?.cloned().unwrap_or_default();
-    Ok(WorkspacePatch {
-        name: body.string("name")?.map(name).transpose()?,
-        slug: body.string("slug")?.map(WorkspaceSlug::parse).transpose()?,
-        settings: body.mentions("settings").then(|| WorkspaceSettings::new(settings)).transpose()?,
-    })
+/// What is to change. A workspace always has a name and a slug; settings can be taken away.
+#[derive(Deserialize)]
+struct Body {
+    name: Option<WorkspaceName>,
+    slug: Option<WorkspaceSlug>,
+    #[serde(default, deserialize_with = "patched")]
+    settings: Option<Option<Map<String, Value>>>,
+}
+
+impl Body {
+    fn patch(self) -> Result<WorkspacePatch, Invalid> {
+        let settings = self.settings.map(Option::unwrap_or_default).map(WorkspaceSettings::new).transpose()?;
+        Ok(WorkspacePatch { name: self.name, slug: self.slug, settings })
+    }
 }
 
 #[derive(Serialize)]

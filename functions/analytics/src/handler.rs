@@ -17,7 +17,7 @@ use std::{
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
-use linklet_domain::{Day, EventId, MilestoneReached, ShortCode, Timestamp, WorkspaceId, milestones_crossed};
+use linklet_domain::{Day, EventId, ShortCode, Timestamp, WorkspaceId, milestones_crossed};
 use linklet_dynamodb::{ClicksTable, CommitOutcome, Counting, Milestone, RepositoryError, Snapshot, StatsTable};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
@@ -26,30 +26,30 @@ use linklet_lambda::{
     telemetry::chain,
 };
 
-use self::batches::{ByTime, Clicked, Work, next_transaction, sort};
+use self::batches::{ByTime, QueuedClick, Work, next_transaction, sort};
 pub use self::clients::Clients;
 
 /// Counts clicks, and forgets them when their link is purged.
 pub struct Analytics {
-    /// The counts.
+    /// The table of statistics.
     pub stats: StatsTable,
     /// The raw clicks, to delete those of purged links.
     pub clicks: ClicksTable,
-    /// Its own queue, for work that takes more than one turn.
+    /// The analytics queue itself, for purges that take more than one invocation.
     pub queue: Publisher,
-    /// Says who clicked.
+    /// Classifies user agents.
     pub clients: Arc<Clients>,
-    /// Messages that are no clicks go here.
+    /// The dead-letter queue, for messages that can't be read.
     pub dead_letters: DeadLetterQueue,
-    /// How long a batch may delete, all of its purges together.
+    /// How long one invocation may delete clicks of purged links.
     pub purge_turn: Duration,
 }
 
 /// How many links are counted at a time. Their transactions don't touch each other, and each takes DynamoDB some 10 ms.
 const CONCURRENCY: usize = 24;
 
-/// For so long, links are begun to be counted; the rest of a batch comes again. Only a table that is down or slow takes longer,
-/// and a function that ran into its timeout would have all of the batch come again.
+/// How long an invocation starts to count links; the rest of the batch is returned to the queue. Only a table that is down or
+/// slow takes longer, and a function that ran into its timeout would return the whole batch.
 const COUNT_TURN: Duration = Duration::from_secs(10);
 
 /// Clicks that could not be counted now.
@@ -117,7 +117,7 @@ impl Analytics {
                     CountError::OutOfTime => "the batch has taken too long already".to_owned(),
                 };
                 tracing::error!(short_code = code.as_str(), error, "clicks could not be counted");
-                return pending.into_iter().chain(rest).flat_map(|click| click.message_ids).collect();
+                return pending.into_iter().chain(rest).flat_map(|queued| queued.message_ids).collect();
             }
             pending = rest;
         }
@@ -125,7 +125,12 @@ impl Analytics {
     }
 
     /// Counts as many clicks as fit one transaction, from these numbers if they are known.
-    async fn count(&self, code: &ShortCode, clicks: &[Clicked], mut known: Option<Snapshot>) -> Result<(), CountError> {
+    async fn count(
+        &self,
+        code: &ShortCode,
+        clicks: &[QueuedClick],
+        mut known: Option<Snapshot>,
+    ) -> Result<(), CountError> {
         const CONTENDED_TRIES: u32 = 10;
         for attempt in 0..=CONTENDED_TRIES {
             let before = match known.take() {
@@ -143,20 +148,20 @@ impl Analytics {
     async fn try_count(
         &self,
         code: &ShortCode,
-        clicks: &[Clicked],
+        clicks: &[QueuedClick],
         before: &Snapshot,
     ) -> Result<CommitOutcome, RepositoryError> {
         if before.is_purged() {
             self.forget(code, clicks).await?;
             return Ok(CommitOutcome::Committed);
         }
-        let fresh: Vec<&Clicked> = clicks.iter().filter(|click| !before.has_counted(&click.event_id)).collect();
+        let fresh: Vec<&QueuedClick> = clicks.iter().filter(|queued| !before.has_counted(&queued.click.id)).collect();
         let outcome = match fresh.first() {
-            Some(first) => self.commit(code, &first.detail.workspace_id, before, &fresh).await?,
+            Some(first) => self.commit(code, &first.click.workspace, before, &fresh).await?,
             None => CommitOutcome::Committed,
         };
         if outcome == CommitOutcome::Committed {
-            let messages: usize = clicks.iter().map(|click| click.message_ids.len()).sum();
+            let messages: usize = clicks.iter().map(|queued| queued.message_ids.len()).sum();
             report_counted(code, &fresh, messages - fresh.len());
         }
         Ok(outcome)
@@ -167,14 +172,16 @@ impl Analytics {
         code: &ShortCode,
         workspace: &WorkspaceId,
         before: &Snapshot,
-        clicks: &[&Clicked],
+        clicks: &[&QueuedClick],
     ) -> Result<CommitOutcome, RepositoryError> {
         let mut after = before.stats().clone();
-        if let Some(newest) = clicks.iter().map(|click| click.occurred_at.day()).max() {
+        if let Some(newest) = clicks.iter().map(|queued| queued.click.clicked_at.day()).max() {
             after.settle(newest);
         }
-        clicks.iter().for_each(|click| after.count(&click.counted()));
-        let events: Vec<_> = clicks.iter().map(|click| click.event_id.clone()).collect();
+        for QueuedClick { click, client, .. } in clicks {
+            after.count(click.clicked_at, &click.visitor, client);
+        }
+        let events: Vec<_> = clicks.iter().map(|queued| queued.click.id.clone()).collect();
         let counting = Counting {
             code,
             workspace,
@@ -191,7 +198,7 @@ impl Analytics {
 /// A link with its clicks and, as far as they were read, its numbers.
 struct LinkWork {
     code: ShortCode,
-    clicks: Vec<Clicked>,
+    clicks: Vec<QueuedClick>,
     snapshot: Option<Snapshot>,
 }
 
@@ -200,33 +207,24 @@ impl LinkWork {
         Self { code, clicks: clicks.into_values().flatten().collect(), snapshot: None }
     }
 
-    fn first_transaction(&self) -> &[Clicked] {
+    fn first_transaction(&self) -> &[QueuedClick] {
         &self.clicks[..next_transaction(&self.clicks)]
     }
 }
 
-fn ids_and_days(clicks: &[Clicked]) -> Vec<(EventId, Day)> {
-    clicks.iter().map(|click| (click.event_id.clone(), click.occurred_at.day())).collect()
+fn ids_and_days(clicks: &[QueuedClick]) -> Vec<(EventId, Day)> {
+    clicks.iter().map(|QueuedClick { click, .. }| (click.id.clone(), click.clicked_at.day())).collect()
 }
 
 /// The milestones that these clicks reach, each with the click that reached it.
-fn milestones(before: &Snapshot, clicks: &[&Clicked]) -> Vec<Milestone> {
+fn milestones(before: &Snapshot, clicks: &[&QueuedClick]) -> Vec<Milestone> {
     let counted_before = before.stats().totals.total_clicks;
     let ordinals = counted_before + 1..;
     let crossed: BTreeSet<u64> = milestones_crossed(counted_before, counted_before + clicks.len() as u64).collect();
     ordinals
         .zip(clicks)
         .filter(|(ordinal, _)| crossed.contains(ordinal))
-        .map(|(ordinal, click)| Milestone {
-            detail: MilestoneReached {
-                short_code: click.detail.short_code.clone(),
-                workspace_id: click.detail.workspace_id.clone(),
-                user_id: click.detail.user_id.clone(),
-                milestone: ordinal,
-            },
-            reached_at: click.occurred_at,
-            correlation_id: click.correlation_id.clone(),
-        })
+        .map(|(ordinal, queued)| Milestone::reached_by(&queued.click, ordinal))
         .collect()
 }
 
@@ -238,10 +236,10 @@ fn backoff(attempt: u32) -> Duration {
 }
 
 /// The correlation ids of all counted clicks stand in one line, since a line per click would cost more than counting it.
-fn report_counted(code: &ShortCode, clicks: &[&Clicked], duplicates: usize) {
+fn report_counted(code: &ShortCode, clicks: &[&QueuedClick], duplicates: usize) {
     metrics::add(Metric::ClicksCounted, clicks.len());
     metrics::add(Metric::DedupeHits, duplicates);
-    let ids: Vec<_> = clicks.iter().map(|click| click.correlation_id.as_str()).collect();
+    let ids: Vec<_> = clicks.iter().map(|queued| queued.click.correlation_id.as_str()).collect();
     tracing::info!(
         short_code = code.as_str(),
         clicks = clicks.len(),

@@ -6,7 +6,7 @@ use linklet_domain::{Event, ShortCode};
 use linklet_dynamodb::{Purged, RepositoryError};
 use linklet_lambda::telemetry::chain;
 
-use crate::{Analytics, batches::Clicked};
+use crate::{Analytics, batches::QueuedClick};
 
 /// How far a turn has come.
 enum Progress {
@@ -54,9 +54,9 @@ impl Analytics {
     }
 
     /// Deletes clicks that were on their way when their link was purged.
-    pub(crate) async fn forget(&self, code: &ShortCode, clicks: &[Clicked]) -> Result<(), RepositoryError> {
-        for click in clicks {
-            self.clicks.delete(code, &click.event_id).await?;
+    pub(crate) async fn forget(&self, code: &ShortCode, clicks: &[QueuedClick]) -> Result<(), RepositoryError> {
+        for QueuedClick { click, .. } in clicks {
+            self.clicks.delete(code, &click.id).await?;
         }
         tracing::info!(short_code = code.as_str(), clicks = clicks.len(), "clicks of a purged link dropped");
         Ok(())

@@ -5,14 +5,15 @@ mod password;
 use std::time::Duration;
 
 use linklet_domain::{
-    Account, EmailAddress, Invalid, Membership, Password, Role, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Account, EmailAddress, FullName, Membership, Password, Role, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{RegisterOutcome, Registration, UsersTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, JsonObject, Method, Request, Response, StatusCode, json},
+    http::{ApiError, Handler, Method, Request, Response, StatusCode, json},
     identity::{TokenIssuer, TokenVerifier},
     telemetry::chain,
 };
+use serde::Deserialize;
 use serde_json::json;
 
 use self::password::Passwords;
@@ -48,7 +49,7 @@ impl Auth {
     async fn register(&self, request: &Request) -> Result<Response, ApiError> {
         const TRIES: u64 = 5;
         const TAKEN: ApiError = ApiError::Conflict("email is already registered");
-        let wanted = NewAccount::parse(&request.json(BODY_LIMIT)?)?;
+        let wanted = request.json::<NewAccount>(BODY_LIMIT)?;
         // Before the hash, which takes a hundred times as long: whoever can't register, or finds the table down, costs no hash.
         if self.users.is_taken(&wanted.email).await? {
             return Err(TAKEN);
@@ -77,13 +78,10 @@ impl Auth {
     }
 
     async fn login(&self, request: &Request) -> Result<Response, ApiError> {
-        let body = request.json(BODY_LIMIT)?;
-        let email = body.string("email")?.ok_or_else(|| Invalid::new("email is required"))?;
-        let password = body.string("password")?.ok_or_else(|| Invalid::new("password is required"))?;
-        let slug = body.string("workspace")?;
+        let Credentials { email, password, workspace } = request.json(BODY_LIMIT)?;
 
         // An address that can't exist is treated like one that doesn't, so that every refusal takes the same time.
-        let found = match EmailAddress::parse(email) {
+        let found = match EmailAddress::parse(&email) {
             Ok(email) => self.users.find_by_email(&email).await?,
             Err(_) => None,
         };
@@ -92,8 +90,8 @@ impl Auth {
             return Err(ApiError::InvalidCredentials);
         }
         let (account, memberships) = found.ok_or(ApiError::InvalidCredentials)?;
-        let membership = self.choose(&memberships, slug).await?;
-        self.refresh_hash(&account, password).await;
+        let membership = self.choose(&memberships, workspace.as_deref()).await?;
+        self.refresh_hash(&account, &password).await;
 
         let (token, expires_at) = self
             .issuer
@@ -146,26 +144,26 @@ impl Auth {
     }
 }
 
+/// What somebody logs in with.
+#[derive(Deserialize)]
+struct Credentials {
+    /// Not an [`EmailAddress`]: one that can't exist is a wrong credential, and no invalid request.
+    email: String,
+    password: String,
+    /// The slug of the workspace that the token is for.
+    workspace: Option<String>,
+}
+
 /// What somebody asks for when they register.
+#[derive(Deserialize)]
 struct NewAccount {
     email: EmailAddress,
     password: Password,
-    full_name: Option<String>,
+    full_name: Option<FullName>,
     workspace_name: Option<WorkspaceName>,
 }
 
 impl NewAccount {
-    const MAX_FULL_NAME: usize = 255;
-
-    fn parse(body: &JsonObject) -> Result<Self, Invalid> {
-        Ok(Self {
-            email: EmailAddress::parse(body.string("email")?.unwrap_or_default())?,
-            password: Password::parse(body.string("password")?.ok_or_else(|| Invalid::new("password is required"))?)?,
-            full_name: body.short_string("full_name", Self::MAX_FULL_NAME)?,
-            workspace_name: body.string("workspace_name")?.map(WorkspaceName::parse).transpose()?,
-        })
-    }
-
     /// The rows to write, with fresh ids.
     fn registration(&self, password_hash: &str, request: &Request) -> Registration {
         let now = request.received_at();

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_auth::Auth;
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
@@ -16,11 +15,8 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (table, secret) = (config::required("USERS_TABLE")?, config::required("JWT_SECRET_ID")?);
+    let table = config::required("USERS_TABLE")?;
     let aws = aws::load().await;
-    let secrets = SecretsManager::new(&aws);
     let users = UsersTable::new(aws::tables(&aws), table);
-    let tokens = TokenVerifier::load(&secrets, &secret).await?;
-    let issuer = TokenIssuer::load(&secrets, &secret).await?;
-    http::serve(Auth::new(users, tokens, issuer)).await
+    http::serve(Auth::new(users, TokenVerifier::from_env(&aws).await?, TokenIssuer::from_env(&aws).await?)).await
 }

@@ -2,13 +2,9 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_delete::Delete;
-use linklet_dynamodb::{ApiKeysTable, LinksTable};
-use linklet_lambda::{
-    StartError, aws, config, http,
-    identity::{Authenticator, TokenVerifier},
-};
+use linklet_dynamodb::LinksTable;
+use linklet_lambda::{StartError, aws, config, http, identity::Authenticator};
 
 #[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
@@ -16,14 +12,12 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (links, users) = (config::required("LINKS_TABLE")?, config::required("USERS_TABLE")?);
-    let secret = config::required("JWT_SECRET_ID")?;
+    let links = config::required("LINKS_TABLE")?;
     let aws = aws::load().await;
-    let dynamodb = aws::tables(&aws);
-    let tokens = TokenVerifier::load(&SecretsManager::new(&aws), &secret).await?;
+    let tables = aws::tables(&aws);
     http::serve(Delete {
-        authenticator: Authenticator::new(tokens, ApiKeysTable::new(dynamodb.clone(), users)),
-        links: LinksTable::new(dynamodb, links),
+        authenticator: Authenticator::from_env(&aws, &tables).await?,
+        links: LinksTable::new(tables, links),
     })
     .await
 }

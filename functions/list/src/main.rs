@@ -2,13 +2,8 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_dynamodb::{ApiKeysTable, LinksTable, StatsTable, WatchTable};
-use linklet_lambda::{
-    StartError, aws, config, http,
-    http::ShortUrls,
-    identity::{Authenticator, TokenVerifier},
-};
+use linklet_dynamodb::{LinksTable, StatsTable, WatchTable};
+use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator};
 use linklet_list::List;
 
 #[tokio::main(flavor = "local")]
@@ -19,17 +14,14 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (links, stats) = (config::required("LINKS_TABLE")?, config::required("STATS_TABLE")?);
     let targets = config::required("WATCH_TABLE")?;
-    let (users, secret) = (config::required("USERS_TABLE")?, config::required("JWT_SECRET_ID")?);
-    let short_urls = ShortUrls::new(config::optional("PUBLIC_BASE_URL").as_deref());
     let aws = aws::load().await;
-    let dynamodb = aws::tables(&aws);
-    let tokens = TokenVerifier::load(&SecretsManager::new(&aws), &secret).await?;
+    let tables = aws::tables(&aws);
     http::serve(List {
-        authenticator: Authenticator::new(tokens, ApiKeysTable::new(dynamodb.clone(), users)),
-        links: LinksTable::new(dynamodb.clone(), links),
-        stats: StatsTable::new(dynamodb.clone(), stats),
-        targets: WatchTable::new(dynamodb, targets),
-        short_urls,
+        authenticator: Authenticator::from_env(&aws, &tables).await?,
+        links: LinksTable::new(tables.clone(), links),
+        stats: StatsTable::new(tables.clone(), stats),
+        targets: WatchTable::new(tables, targets),
+        short_urls: ShortUrls::from_env(),
     })
     .await
 }

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::NotificationsTable;
 use linklet_lambda::{StartError, aws, config, http, identity::TokenVerifier};
 use linklet_notifications::Notifications;
@@ -13,10 +12,10 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (table, secret) = (config::required("NOTIFICATIONS_TABLE")?, config::required("JWT_SECRET_ID")?);
+    let table = config::required("NOTIFICATIONS_TABLE")?;
     let aws = aws::load().await;
     http::serve(Notifications {
-        tokens: TokenVerifier::load(&SecretsManager::new(&aws), &secret).await?,
+        tokens: TokenVerifier::from_env(&aws).await?,
         notifications: NotificationsTable::new(aws::tables(&aws), table),
     })
     .await

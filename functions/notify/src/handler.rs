@@ -16,7 +16,7 @@ use std::{
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
-use linklet_domain::{EmailAddress, Event, EventDetail, EventId, Notification, Timestamp, UserId};
+use linklet_domain::{EmailAddress, Event, EventDetail, EventId, Notification, Timestamp, UserId, wording};
 use linklet_dynamodb::{Claim, Delivery, NotificationsTable, RepositoryError};
 use linklet_lambda::{
     aws,
@@ -148,9 +148,9 @@ impl Notify {
             self.topic.publish(notification).await?;
             self.notifications.mark_published(notification, (self.clock)()).await?;
         }
-        if let Some(mailer) = &self.mailer {
-            let address = self.notifications.owner_email(&notification.user).await?;
-            let sent = mailer.send(notification, &address.ok_or(DeliveryError::UnknownAddress)?).await;
+        if let (Some(mailer), Some(wording)) = (&self.mailer, wording(&event.detail)) {
+            let address = self.notifications.owner_email(wording.user).await?;
+            let sent = mailer.send(&wording, &address.ok_or(DeliveryError::UnknownAddress)?).await;
             metrics::add(if sent.is_ok() { Metric::MailsSent } else { Metric::MailsFailed }, 1);
             sent?;
         }

@@ -2,7 +2,7 @@ use aws_sdk_sesv2::{
     Client,
     types::{Body, Content, Destination, EmailContent, Message},
 };
-use linklet_domain::{EmailAddress, Notification};
+use linklet_domain::{EmailAddress, Wording};
 
 use crate::DeliveryError;
 
@@ -19,13 +19,13 @@ impl Mailer {
         Self { client, sender: sender.into() }
     }
 
-    pub(crate) async fn send(&self, notification: &Notification, to: &EmailAddress) -> Result<(), DeliveryError> {
+    pub(crate) async fn send(&self, wording: &Wording<'_>, to: &EmailAddress) -> Result<(), DeliveryError> {
         let content = |text: &str| {
             Content::builder().data(text).charset("UTF-8").build().map_err(|error| DeliveryError::Mail(Box::new(error)))
         };
         let message = Message::builder()
-            .subject(content(subject(&notification.event_type))?)
-            .body(Body::builder().text(content(&notification.message)?).build())
+            .subject(content(wording.subject)?)
+            .body(Body::builder().text(content(&wording.message)?).build())
             .build();
         self.client
             .send_email()
@@ -36,16 +36,5 @@ impl Mailer {
             .await
             .map_err(|error| DeliveryError::Mail(Box::new(error)))?;
         Ok(())
-    }
-}
-
-fn subject(event_type: &str) -> &'static str {
-    match event_type {
-        "url.created" => "Your short link is ready",
-        "url.deleted" => "Your short link was deleted",
-        "milestone.reached" => "Your short link reached a milestone",
-        "target.down" => "A monitored URL is down",
-        "target.up" => "A monitored URL is up again",
-        _ => "News about your short link",
     }
 }

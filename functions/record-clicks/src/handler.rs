@@ -17,9 +17,9 @@ use linklet_lambda::{
 
 /// Stores parked clicks.
 pub struct RecordClicks {
-    /// Where clicks go.
+    /// The table of raw clicks.
     pub clicks: ClicksTable,
-    /// Messages that are no clicks go here.
+    /// The dead-letter queue, for messages that aren't clicks.
     pub dead_letters: DeadLetterQueue,
 }
 
@@ -42,8 +42,13 @@ impl Consumer<SqsEvent, SqsBatchResponse> for RecordClicks {
 impl RecordClicks {
     /// Returns the id of the message if it has to come again.
     async fn record(&self, received: Received) -> Vec<String> {
-        let Some(click) = Click::from_event(&received.event) else {
-            return self.dead_letters.park_all(vec![received.refused("it is no click")]).await;
+        let Received { message_id, event, receive_count } = received;
+        let click = match Click::from_event(event) {
+            Ok(click) => click,
+            Err(event) => {
+                let other = Received { message_id, event: *event, receive_count };
+                return self.dead_letters.park_all(vec![other.refused("it is no click")]).await;
+            }
         };
         let Err(error) = self.clicks.record(&click).await else {
             metrics::add(Metric::ClicksRecorded, 1);
@@ -52,10 +57,10 @@ impl RecordClicks {
         tracing::warn!(
             correlation_id = click.correlation_id.as_str(),
             short_code = click.code.as_str(),
-            attempt = received.receive_count,
+            attempt = receive_count,
             error = chain(&error),
             "a parked click could not be stored"
         );
-        vec![received.message_id]
+        vec![message_id]
     }
 }

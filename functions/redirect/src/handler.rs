@@ -14,7 +14,10 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{LinksTable, RepositoryError, ThrottleTable};
 use linklet_lambda::{
-    http::{ApiError, Edge, Handler, HeaderValue, Method, Request, Response, StatusCode, header, html, no_content},
+    http::{
+        Answer, ApiError, DeferringHandler, Edge, HeaderValue, Method, Request, Response, StatusCode, header, html,
+        no_content,
+    },
     metrics::{self, Metric},
     telemetry::chain,
 };
@@ -27,26 +30,28 @@ pub use self::{
 
 /// `GET` and `HEAD` of `/r/{code}` and `/{code}`.
 pub struct Redirect {
-    /// Where codes lead.
+    /// The table of links.
     pub links: LinksTable,
-    /// Those that many people follow at this moment.
+    /// Links held in memory because many requests ask for them.
     pub hot_links: HotLinks,
-    /// Takes clicks.
+    /// Stores clicks.
     pub recorder: Recorder,
-    /// When it does.
+    /// Whether clicks are stored before or after the response.
     pub recording: ClickRecording,
-    /// Where calls are merged.
+    /// The table that the counts of calls are merged into.
     pub calls: ThrottleTable,
-    /// Counts them until then.
+    /// Counts the calls in this environment.
     pub limiter: Limiter,
-    /// Hides addresses.
+    /// The salt of hashed addresses.
     pub salt: Salt,
-    /// Whose headers are believed.
+    /// The edge whose headers about visitors are trusted.
     pub edge: Edge,
 }
 
-impl Handler for Redirect {
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+impl DeferringHandler for Redirect {
+    type Deferred = Deferred;
+
+    async fn answer(&self, request: &Request) -> Answer<Deferred> {
         let sender = ThrottleSubject::at(&self.edge.address(request), &self.salt);
         let followed = match self.limiter.count(&sender, request.received_at()) {
             Ok(allowance) => {
@@ -55,32 +60,41 @@ impl Handler for Redirect {
             }
             Err(refusal) => Err(ApiError::Throttled(refusal)),
         };
-        let (link, answer) =
-            followed.map_or_else(|error| (None, Err(error)), |(link, answer)| (Some(link), Ok(answer)));
-        let afterwards = Afterwards { sender, clicked: link.filter(|_| request.method() == Method::GET) };
+        let (link, response) = match followed {
+            Ok((link, response)) => (Some(link), Ok(response)),
+            Err(error) => (None, as_page(error, request)),
+        };
+        let deferred = Deferred { sender, clicked: link.filter(|_| request.method() == Method::GET) };
         match self.recording {
-            ClickRecording::AfterResponse => request.keep(afterwards),
-            ClickRecording::Inline => Box::pin(self.finish(&afterwards, request)).await,
-        }
-        match answer {
-            Err(error @ (ApiError::NotFound(_) | ApiError::Gone(_))) if request.wants_html() => {
-                Ok(noindex(html(error.status(), page::of(&error))))
+            ClickRecording::AfterResponse => Answer { response, deferred: Some(deferred) },
+            ClickRecording::Inline => {
+                Box::pin(self.after_response(request, deferred)).await;
+                Answer { response, deferred: None }
             }
-            other => other,
         }
     }
 
-    async fn after_response(&self, request: &Request) {
-        if let Some(afterwards) = request.kept() {
-            self.finish(afterwards, request).await;
-        }
+    /// Records the click and merges calls, both at once.
+    async fn after_response(&self, request: &Request, Deferred { sender, clicked }: Deferred) {
+        let record = async {
+            if let Some(link) = &clicked {
+                self.recorder.record(&self.click(request, link)).await;
+            }
+        };
+        let merge = async {
+            if let Some(calls) = self.limiter.due(&sender, request.received_at()) {
+                Box::pin(self.merge(&sender, calls, request.received_at())).await;
+            }
+        };
+        tokio::join!(record, merge);
     }
 }
 
 const UNKNOWN: ApiError = ApiError::NotFound("this short link does not exist");
 
 /// What remains to be done for a request when its answer is decided.
-struct Afterwards {
+#[derive(Debug)]
+pub struct Deferred {
     sender: ThrottleSubject,
     /// The link, if following it was a click.
     clicked: Option<RedirectTarget>,
@@ -134,21 +148,6 @@ impl Redirect {
         }
     }
 
-    /// Records and merges at once. None of it can change the answer.
-    async fn finish(&self, Afterwards { sender, clicked }: &Afterwards, request: &Request) {
-        let record = async {
-            if let Some(link) = clicked {
-                self.recorder.record(&self.click(request, link)).await;
-            }
-        };
-        let merge = async {
-            if let Some(calls) = self.limiter.due(sender, request.received_at()) {
-                Box::pin(self.merge(sender, calls, request.received_at())).await;
-            }
-        };
-        tokio::join!(record, merge);
-    }
-
     async fn merge(&self, sender: &ThrottleSubject, calls: Window, received_at: Timestamp) {
         match self.calls.merge(LimitedRoute::Redirect, sender, calls, received_at).await {
             Ok(total) => self.limiter.merged(sender, calls, total),
@@ -171,6 +170,16 @@ impl Redirect {
             )
             .at_place(self.edge.country(request), self.edge.city(request).as_deref())
             .prefetching(request.is_prefetch())
+    }
+}
+
+/// A page for people who follow a link that is gone or never was; problem documents for everybody else.
+fn as_page(error: ApiError, request: &Request) -> Result<Response, ApiError> {
+    match error {
+        error @ (ApiError::NotFound(_) | ApiError::Gone(_)) if request.wants_html() => {
+            Ok(noindex(html(error.status(), page::of(&error))))
+        }
+        error => Err(error),
     }
 }
 

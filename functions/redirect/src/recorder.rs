@@ -11,9 +11,9 @@ use linklet_lambda::{
 /// When a click is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClickRecording {
-    /// When the answer has left: nobody waits for it. If the environment dies in that moment, the click is lost.
+    /// After the response has left, so that nobody waits for it. If the environment dies in that moment, the click is lost.
     AfterResponse,
-    /// Before: nobody is redirected whose click is not stored, parked or reported as lost.
+    /// Before the response, so that each redirect's click is stored, parked or reported as lost.
     Inline,
 }
 
@@ -29,11 +29,11 @@ impl FromStr for ClickRecording {
     }
 }
 
-/// Where clicks go.
+/// Stores clicks, and parks those that the table refuses.
 pub struct Recorder {
-    /// First here.
+    /// The table of raw clicks.
     pub clicks: ClicksTable,
-    /// Or else here, until somebody can store them.
+    /// The queue of clicks that the table did not take.
     pub parking: Publisher,
 }
 

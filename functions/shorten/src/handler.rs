@@ -4,7 +4,7 @@ mod new_link;
 
 use std::time::Duration;
 
-use linklet_domain::{IdempotencyKey, Link, Scope, ShortCode, TargetUrl, ThrottleSubject, Timestamp};
+use linklet_domain::{IdempotencyKey, Link, Scope, ShortCode, Tags, TargetUrl, ThrottleSubject, Timestamp, Title};
 use linklet_dynamodb::{CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json_text},
@@ -40,8 +40,6 @@ impl Shorten {
         Self { generate_code, ..self }
     }
 }
-
-const BODY_LIMIT: usize = 4_096;
 
 impl Handler for Shorten {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
@@ -86,7 +84,7 @@ impl Shorten {
     async fn shorten(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         const CODE_TRIES: u32 = 5;
         const OVERTAKEN_TRIES: u32 = 10;
-        let wanted = NewLink::parse(&request.json(BODY_LIMIT)?, request.received_at())?;
+        let wanted = NewLink::read(request)?;
         wanted.target.refuse_hosts(self.short_urls.own_hosts(request))?;
         let key = request.header_lossy("idempotency-key").map(|key| IdempotencyKey::parse(&key)).transpose()?;
         let order = Order { request, caller, wanted, key };
@@ -176,8 +174,8 @@ impl Shorten {
             original_url: link.target,
             created_at: link.created_at,
             expires_at: link.expires_at,
-            title: link.title,
-            tags: link.tags,
+            title: link.metadata.title,
+            tags: link.metadata.tags,
             watch: link.watch,
             reused,
         };
@@ -206,8 +204,8 @@ struct View {
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<String>,
-    tags: Vec<String>,
+    title: Option<Title>,
+    tags: Tags,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     watch: bool,
     reused: bool,

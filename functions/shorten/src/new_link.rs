@@ -1,9 +1,29 @@
-use linklet_domain::{CanonicalUrl, Invalid, Link, LinkState, ShortCode, TargetUrl, Timestamp};
+use linklet_domain::{CanonicalUrl, Link, LinkMetadata, LinkState, ShortCode, TargetUrl, Timestamp};
 use linklet_lambda::{
-    http::{JsonObject, Request},
+    http::{ApiError, Request},
     identity::Caller,
 };
+use serde::{Deserialize, Deserializer, de::Error as _};
 use sha2::{Digest, Sha256};
+
+const BODY_LIMIT: usize = 4_096;
+
+/// The members of the body that aren't [`LinkMetadata`].
+#[derive(Deserialize)]
+struct Body {
+    url: TargetUrl,
+    #[serde(default, deserialize_with = "custom_code")]
+    custom_code: Option<ShortCode>,
+    reuse: Option<bool>,
+    watch: Option<bool>,
+    expires_at: Option<Timestamp>,
+}
+
+/// A code that a person chose obeys stricter rules than a stored one.
+fn custom_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ShortCode>, D::Error> {
+    let code = Option::<String>::deserialize(deserializer)?;
+    code.map(|code| ShortCode::custom(&code)).transpose().map_err(D::Error::custom)
+}
 
 /// What somebody asks for when they shorten a URL.
 pub(crate) struct NewLink {
@@ -16,35 +36,27 @@ pub(crate) struct NewLink {
     /// Tells requests apart that come with one idempotency key.
     pub fingerprint: String,
     expires_at: Option<Timestamp>,
-    title: Option<String>,
-    description: Option<String>,
-    tags: Vec<String>,
+    metadata: LinkMetadata,
 }
 
 impl NewLink {
-    pub(crate) fn parse(body: &JsonObject, now: Timestamp) -> Result<Self, Invalid> {
-        let expires_at = body.timestamp("expires_at")?;
-        if expires_at.is_some_and(|expiry| expiry <= now) {
-            return Err(Invalid::new("expires_at must be in the future"));
-        }
-        let custom_code = body.string("custom_code")?.map(ShortCode::custom).transpose()?;
-        let reuse = body.boolean("reuse")?.unwrap_or(true);
-        let target = TargetUrl::parse(body.string("url")?.unwrap_or_default())?;
-        let watch = body.boolean("watch")?.unwrap_or_default();
+    /// Reads the body.
+    pub(crate) fn read(request: &Request) -> Result<Self, ApiError> {
+        let (body, metadata) = (request.json::<Body>(BODY_LIMIT)?, request.json(BODY_LIMIT)?);
+        request.require_future("expires_at", body.expires_at)?;
+        let watch = body.watch.unwrap_or_default();
         if watch {
             // Not every URL that can be followed can be a target.
-            CanonicalUrl::of(&target)?;
+            CanonicalUrl::of(&body.url)?;
         }
         Ok(Self {
-            target,
+            target: body.url,
             watch,
-            may_reuse: reuse && custom_code.is_none() && expires_at.is_none(),
-            custom_code,
-            fingerprint: Sha256::digest(body.canonical()).iter().map(|byte| format!("{byte:02x}")).collect(),
-            expires_at,
-            title: body.short_string("title", Link::MAX_TITLE)?,
-            description: body.short_string("description", Link::MAX_DESCRIPTION)?,
-            tags: Link::parse_tags(&body.strings("tags")?)?,
+            may_reuse: body.reuse.unwrap_or(true) && body.custom_code.is_none() && body.expires_at.is_none(),
+            custom_code: body.custom_code,
+            fingerprint: fingerprint(&request.canonical_json(BODY_LIMIT)?),
+            expires_at: body.expires_at,
+            metadata,
         })
     }
 
@@ -62,11 +74,13 @@ impl NewLink {
             owner_email: caller.email().clone(),
             created_at: request.received_at(),
             expires_at: self.expires_at,
-            title: self.title.clone(),
-            description: self.description.clone(),
-            tags: self.tags.clone(),
+            metadata: self.metadata.clone(),
             watch: self.watch,
             state: LinkState::Active,
         }
     }
+}
+
+fn fingerprint(body: &str) -> String {
+    Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use linklet_domain::{Audience, Client, CountryCode, Device, Event, EventDetail, EventId, ShortCode, Timestamp};
+use linklet_domain::{Audience, Click, Client, CountryCode, Device, EventId, ShortCode, Timestamp};
 use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
 use linklet_user_agents::{Classifier, LoadError};
 use serde::Serialize;
@@ -17,7 +17,7 @@ impl Stats {
         let limit = request.page_size()?;
         let classifier = CLASSIFIER.as_ref().map_err(|error| ApiError::Internal(Box::new(error)))?;
         let clicks = self.clicks.latest(code, limit).await?;
-        let clicks = clicks.into_iter().filter_map(|click| ClickView::new(click, classifier)).collect();
+        let clicks = clicks.into_iter().map(|click| ClickView::new(click, classifier)).collect();
         Ok(json(StatusCode::OK, &ClicksView { clicks }))
     }
 }
@@ -44,15 +44,14 @@ struct ClickView {
 }
 
 impl ClickView {
-    fn new(event: Event, classifier: &Classifier) -> Option<Self> {
-        let EventDetail::UrlClicked(click) = event.detail else { return None };
+    fn new(click: Click, classifier: &Classifier) -> Self {
         let visitor = click.visitor;
         let client = classifier.classify(&visitor.user_agent);
         let audience = Audience::of(&visitor, &client);
         let Client { device, browser, version, os } = client;
-        Some(Self {
-            id: event.event_id,
-            clicked_at: event.occurred_at,
+        Self {
+            id: click.id,
+            clicked_at: click.clicked_at,
             audience,
             device,
             browser,
@@ -62,6 +61,6 @@ impl ClickView {
             city: visitor.city,
             referer: visitor.referer,
             user_agent: visitor.user_agent,
-        })
+        }
     }
 }

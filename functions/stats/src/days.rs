@@ -2,13 +2,13 @@
 
 use std::{ops::RangeInclusive, time::Duration};
 
-use linklet_domain::{Day, DayStats, Device, Interval, Invalid, Point, ShortCode, timeline};
+use linklet_domain::{Day, DayStats, Device, Dimension, Interval, Invalid, Point, ShortCode, timeline};
 use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
 use serde::Serialize;
 
 use crate::{
     Stats, UNKNOWN,
-    summary::{CountryCount, countries},
+    summary::{ValueCount, counts},
 };
 
 /// The most days in an answer: thirteen months, so that a year can be compared with the one before.
@@ -73,13 +73,14 @@ struct DayView {
     tablet: u64,
     bot: u64,
     unknown: u64,
-    countries: Vec<CountryCount>,
+    countries: Vec<ValueCount>,
 }
 
 impl DayView {
     fn new(date: Day, stats: &DayStats) -> Self {
         let profile = &stats.profile;
-        let clicks_of = |device| profile.devices.get(&device).copied().unwrap_or_default();
+        let devices = &profile.by(Dimension::Device).counts;
+        let clicks_of = |device: Device| devices.get(device.as_str()).copied().unwrap_or_default();
         Self {
             date,
             total_clicks: profile.clicks,
@@ -90,7 +91,7 @@ impl DayView {
             tablet: clicks_of(Device::Tablet),
             bot: clicks_of(Device::Bot),
             unknown: clicks_of(Device::Unknown),
-            countries: countries(profile.countries.ranking()),
+            countries: counts(profile, Dimension::Country),
         }
     }
 }

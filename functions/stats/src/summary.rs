@@ -1,8 +1,8 @@
 //! `GET /api/stats/{code}`: the numbers that a page opens with.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
-use linklet_domain::{Device, LinkStats, Ranking, ShortCode, Summary, Timestamp};
+use linklet_domain::{Dimension, LinkStats, Profile, ShortCode, Summary, Timestamp};
 use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ impl Stats {
             (None, Some(_)) => LinkStats::default(),
             (None, None) => return Err(UNKNOWN),
         };
-        Ok(json(StatusCode::OK, &SummaryView::new(code, stats.summary(now))))
+        Ok(json(StatusCode::OK, &SummaryView::new(code, &stats.summary(now))))
     }
 }
 
@@ -32,16 +32,13 @@ struct SummaryView<'a> {
     unique_visitors: u64,
     clicks_last_24h: u64,
     clicks_last_7d: u64,
-    top_referers: Vec<RefererCount>,
-    countries: Vec<CountryCount>,
-    devices: Vec<DeviceCount>,
-    browsers: Vec<BrowserCount>,
-    operating_systems: Vec<OsCount>,
+    #[serde(flatten)]
+    breakdowns: BTreeMap<&'static str, Vec<ValueCount>>,
     last_click_at: Option<Timestamp>,
 }
 
 impl<'a> SummaryView<'a> {
-    fn new(short_code: &'a ShortCode, summary: Summary) -> Self {
+    fn new(short_code: &'a ShortCode, summary: &Summary) -> Self {
         Self {
             short_code,
             total_clicks: summary.total_clicks,
@@ -49,51 +46,40 @@ impl<'a> SummaryView<'a> {
             unique_visitors: summary.unique_visitors,
             clicks_last_24h: summary.clicks_last_24h,
             clicks_last_7d: summary.clicks_last_7d,
-            top_referers: each(summary.top_referers, |(referer, count)| RefererCount { referer, count }),
-            countries: countries(summary.countries),
-            devices: each(summary.devices, |(device, count)| DeviceCount { device, count }),
-            browsers: each(summary.browsers, |(browser, count)| BrowserCount { browser, count }),
-            operating_systems: each(summary.operating_systems, |(os, count)| OsCount { os, count }),
+            breakdowns: Dimension::ALL.into_iter().map(|dimension| shown(&summary.profile, dimension)).collect(),
             last_click_at: summary.last_click_at,
         }
     }
 }
 
-fn each<T, V>(ranking: Vec<T>, view: impl Fn(T) -> V) -> Vec<V> {
-    ranking.into_iter().map(view).collect()
+/// A breakdown with its member's name: of the referrers only the five most frequent, and of the others all.
+fn shown(profile: &Profile, dimension: Dimension) -> (&'static str, Vec<ValueCount>) {
+    const TOP_REFERERS: usize = 5;
+    match dimension {
+        Dimension::Referer => {
+            let ranked = profile.by(dimension).ranked().into_iter().take(TOP_REFERERS);
+            ("top_referers", ranked.map(|(value, count)| ValueCount::new(dimension, value, count)).collect())
+        }
+        _ => (dimension.name(), counts(profile, dimension)),
+    }
 }
 
-/// Countries as the API shows them.
-pub(crate) fn countries(ranking: Ranking) -> Vec<CountryCount> {
-    each(ranking, |(country, count)| CountryCount { country, count })
+/// All values of a breakdown, most frequent first.
+pub(crate) fn counts(profile: &Profile, dimension: Dimension) -> Vec<ValueCount> {
+    let ranking = profile.by(dimension).ranking();
+    ranking.iter().map(|(value, count)| ValueCount::new(dimension, value, *count)).collect()
 }
 
+/// A value under the label of its dimension, and its count: `{"browser": "Firefox", "count": 3}`.
 #[derive(Serialize)]
-struct RefererCount {
-    referer: String,
+pub(crate) struct ValueCount {
+    #[serde(flatten)]
+    value: BTreeMap<&'static str, String>,
     count: u64,
 }
 
-#[derive(Serialize)]
-pub(crate) struct CountryCount {
-    country: String,
-    count: u64,
-}
-
-#[derive(Serialize)]
-struct DeviceCount {
-    device: Device,
-    count: u64,
-}
-
-#[derive(Serialize)]
-struct BrowserCount {
-    browser: String,
-    count: u64,
-}
-
-#[derive(Serialize)]
-struct OsCount {
-    os: String,
-    count: u64,
+impl ValueCount {
+    fn new(dimension: Dimension, value: &str, count: u64) -> Self {
+        Self { value: BTreeMap::from([(dimension.label(), value.to_owned())]), count }
+    }
 }

@@ -1,12 +1,13 @@
 //! Changes links. The destination never changes: whoever has followed a link once may trust where it leads.
 
-use linklet_domain::{Invalid, Link, LinkPatch, LinkState, LinkStatus, Record, Scope, ShortCode, Timestamp};
+use linklet_domain::{Invalid, Link, LinkPatch, LinkState, LinkStatus, Record, Scope, ShortCode, patched};
 use linklet_dynamodb::{LinksTable, StatsTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, JsonObject, Method, Request, Response, ShortUrls, StatusCode, json},
+    http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json},
     identity::{Authenticator, Caller},
     link_view::OneLink,
 };
+use serde::{Deserialize, de::IgnoredAny};
 
 /// `PATCH /api/links/{code}`.
 pub struct Update {
@@ -37,7 +38,7 @@ impl Handler for Update {
 impl Update {
     async fn update(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
         const UNKNOWN: ApiError = ApiError::NotFound("not found");
-        let patch = parse_patch(&request.json(BODY_LIMIT)?, request.received_at())?;
+        let patch = read_patch(request)?;
         let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
         let record = self.links.find(&code).await?.ok_or(UNKNOWN)?;
         if !caller.may_change(&record) {
@@ -55,20 +56,21 @@ impl Update {
     }
 }
 
-fn parse_patch(body: &JsonObject, now: Timestamp) -> Result<LinkPatch, Invalid> {
-    if body.mentions("url") || body.mentions("original_url") {
-        return Err(Invalid::new("the destination of a link never changes; create another link"));
+/// Members that a link shows and nobody can change.
+#[derive(Deserialize)]
+struct Destination {
+    #[serde(default, deserialize_with = "patched")]
+    url: Option<Option<IgnoredAny>>,
+    #[serde(default, deserialize_with = "patched")]
+    original_url: Option<Option<IgnoredAny>>,
+}
+
+fn read_patch(request: &Request) -> Result<LinkPatch, ApiError> {
+    let destination: Destination = request.json(BODY_LIMIT)?;
+    if destination.url.is_some() || destination.original_url.is_some() {
+        return Err(Invalid::new("the destination of a link never changes; create another link").into());
     }
-    let expires_at = body.timestamp("expires_at")?;
-    if expires_at.is_some_and(|expiry| expiry <= now) {
-        return Err(Invalid::new("expires_at must be in the future"));
-    }
-    let tags = Link::parse_tags(&body.strings("tags")?)?;
-    Ok(LinkPatch {
-        title: body.mentions("title").then_some(body.short_string("title", Link::MAX_TITLE)?),
-        description: body.mentions("description").then_some(body.short_string("description", Link::MAX_DESCRIPTION)?),
-        tags: body.mentions("tags").then_some(tags),
-        expires_at: body.mentions("expires_at").then_some(expires_at),
-        is_active: body.boolean("is_active")?,
-    })
+    let patch: LinkPatch = request.json(BODY_LIMIT)?;
+    request.require_future("expires_at", patch.expires_at.flatten())?;
+    Ok(patch)
 }

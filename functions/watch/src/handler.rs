@@ -9,6 +9,8 @@ use linklet_lambda::{
     identity::{Authenticator, Caller},
 };
 
+use serde::Deserialize;
+
 use self::view::{Checks, OneTarget, Targets};
 
 /// `POST` and `GET /v1/targets`, `GET` and `DELETE /v1/targets/{id}`, `GET /v1/targets/{id}/results`.
@@ -39,6 +41,12 @@ impl Handler for Watch {
     }
 }
 
+/// What somebody asks for when they register a URL.
+#[derive(Deserialize)]
+struct NewTarget {
+    url: TargetUrl,
+}
+
 impl Watch {
     /// 201 with a new target, or 200 with the one that the URL or the key has.
     async fn register(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
@@ -50,8 +58,7 @@ impl Watch {
     }
 
     fn wanted(&self, request: &Request, caller: &Caller) -> Result<Target, ApiError> {
-        let body = request.json(BODY_LIMIT)?;
-        let url = TargetUrl::parse(body.string("url")?.unwrap_or_default())?;
+        let NewTarget { url } = request.json(BODY_LIMIT)?;
         // Checking a short link would follow it: each check would be a click.
         url.refuse_hosts(self.short_urls.own_hosts(request))?;
         let (workspace, owner, email) = (caller.workspace().clone(), caller.user().clone(), caller.email().clone());

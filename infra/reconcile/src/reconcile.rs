@@ -12,14 +12,12 @@ use std::{
     time::Duration,
 };
 
-use linklet_domain::{
-    Day, DayStats, Event, LinkStats, MilestoneReached, ShortCode, Timestamp, WorkspaceId, milestones_crossed,
-};
+use linklet_domain::{Click, Day, DayStats, Event, LinkStats, ShortCode, Timestamp, WorkspaceId, milestones_crossed};
 use linklet_dynamodb::{ClicksTable, CommitOutcome, Correction, Life, Milestone, RepositoryError, StatsTable};
 use linklet_lambda::publisher::Publisher;
 use linklet_user_agents::Classifier;
 
-use self::recount::{DayOfClicks, around, clicked, rebuilt};
+use self::recount::{DayOfClicks, around, rebuilt};
 
 /// How often a link is compared anew since it is being clicked.
 const TRIES: usize = 5;
@@ -65,7 +63,7 @@ pub struct Report {
     /// The total as it should be, without the uncounted clicks.
     pub recounted: u64,
     /// Raw clicks that are not counted.
-    pub uncounted: Vec<Event>,
+    pub uncounted: Vec<Click>,
     /// Days with numbers and without any raw click: somebody has lost clicks, or a day. They are left as they are.
     pub without_clicks: Vec<Day>,
     /// Days whose numbers are not those of their counted clicks: the day, the clicks as they are counted, as they should be.
@@ -88,7 +86,7 @@ struct Comparison {
     before: Life,
     after: LinkStats,
     workspace: Option<WorkspaceId>,
-    latest: Option<Event>,
+    latest: Option<Click>,
 }
 
 impl Reconciler {
@@ -129,12 +127,12 @@ impl Reconciler {
         Err(ReconcileError::Busy)
     }
 
-    /// Sends the events to be counted, and says how many could not be sent.
-    async fn publish(&self, events: &[Event]) -> usize {
+    /// Sends clicks to be counted, and says how many could not be sent.
+    async fn publish(&self, clicks: &[Click]) -> usize {
         let mut unsent = 0;
-        for batch in events.chunks(Publisher::MAX_BATCH) {
-            let batch: Vec<&Event> = batch.iter().collect();
-            unsent += self.queue.send(&batch).await.len();
+        for batch in clicks.chunks(Publisher::MAX_BATCH) {
+            let events: Vec<Event> = batch.iter().cloned().map(Click::into_event).collect();
+            unsent += self.queue.send(&events.iter().collect::<Vec<_>>()).await.len();
         }
         unsent
     }
@@ -154,11 +152,11 @@ impl Reconciler {
         if !before.is_purged {
             for day in days_back(now).take_while(|day| *day >= from) {
                 let clicks = self.clicks.recorded_between(code, &around(day)).await?;
-                if clicks.iter().all(|click| click.occurred_at.day() != day) {
+                if clicks.iter().all(|click| click.clicked_at.day() != day) {
                     report.without_clicks.extend(days.contains_key(&day).then_some(day));
                     continue;
                 }
-                latest = latest.or_else(|| clicks.iter().max_by_key(|click| click.occurred_at).cloned());
+                latest = latest.or_else(|| clicks.iter().max_by_key(|click| click.clicked_at).cloned());
                 let recounted = self.recount(code, day, clicks, now).await?;
                 last_click_at = last_click_at.max(recounted.last_click_at);
                 report.uncounted.extend(recounted.uncounted);
@@ -170,16 +168,13 @@ impl Reconciler {
         let after = rebuilt(&before.stats, days, last_click_at);
         report.recounted = after.totals.total_clicks;
         report.totals_differ = !report.is_purged && report.days.is_empty() && differ(&before.stats, &after);
-        let workspace = before
-            .workspace
-            .clone()
-            .or_else(|| latest.as_ref().and_then(clicked).map(|click| click.workspace_id.clone()));
+        let workspace = before.workspace.clone().or_else(|| latest.as_ref().map(|click| click.workspace.clone()));
         Ok(Comparison { report, before, after, workspace, latest })
     }
 
     /// The first day with clicks, raw or counted, whose raw clicks are certainly all there.
     async fn first_day(&self, code: &ShortCode, counted: &Life, now: Timestamp) -> Result<Day, ReconcileError> {
-        let raw = self.clicks.first(code).await?.map(|click| click.occurred_at.day());
+        let raw = self.clicks.first(code).await?.map(|click| click.clicked_at.day());
         let counted = counted.stats.days.keys().next().copied();
         let complete_from = now.minus(Duration::from_secs(Self::RAW_DAYS * 86_400)).day();
         Ok(raw.into_iter().chain(counted).min().unwrap_or(now.day()).max(complete_from))
@@ -189,7 +184,7 @@ impl Reconciler {
         &self,
         code: &ShortCode,
         day: Day,
-        clicks: Vec<Event>,
+        clicks: Vec<Click>,
         now: Timestamp,
     ) -> Result<DayOfClicks, ReconcileError> {
         // Without its id nothing tells whether an old click was counted. But no message lives so long that it could still be.
@@ -198,7 +193,7 @@ impl Reconciler {
             return Ok(DayOfClicks::of(day, clicks, |_| true, &self.classifier));
         }
         let counted = self.stats.counted_between(code, &around(day)).await?;
-        Ok(DayOfClicks::of(day, clicks, |event| counted.contains(&event.event_id), &self.classifier))
+        Ok(DayOfClicks::of(day, clicks, |click| counted.contains(&click.id), &self.classifier))
     }
 
     /// Writes the corrected days, some at a time, and the totals that follow from them.
@@ -264,15 +259,7 @@ fn is_same(counted: Option<&DayStats>, recounted: Option<&DayStats>) -> bool {
     let (Some(counted), Some(recounted)) = (counted, recounted) else {
         return counted.is_none() && recounted.is_none();
     };
-    let (left, right) = (&counted.profile, &recounted.profile);
-    counted.hours == recounted.hours
-        && (left.clicks, left.human_clicks) == (right.clicks, right.human_clicks)
-        && left.devices == right.devices
-        && left.countries.agrees_with(&right.countries)
-        && left.browsers.agrees_with(&right.browsers)
-        && left.operating_systems.agrees_with(&right.operating_systems)
-        && left.referers.agrees_with(&right.referers)
-        && left.visitors.agrees_with(&right.visitors)
+    counted.hours == recounted.hours && counted.profile.agrees_with(&recounted.profile)
 }
 
 fn differ(counted: &LinkStats, rebuilt: &LinkStats) -> bool {
@@ -282,22 +269,11 @@ fn differ(counted: &LinkStats, rebuilt: &LinkStats) -> bool {
 
 /// Milestones that a correction upwards passes, or that were never noted.
 fn missing_milestones(comparison: &Comparison, total_clicks: u64) -> Vec<Milestone> {
-    let Some((event, click)) = comparison.latest.as_ref().and_then(|event| Some((event, clicked(event)?))) else {
-        return Vec::new();
-    };
+    let Some(click) = &comparison.latest else { return Vec::new() };
     let known: &BTreeSet<u64> = &comparison.before.milestones;
     milestones_crossed(0, total_clicks)
         .filter(|milestone| !known.contains(milestone))
-        .map(|milestone| Milestone {
-            detail: MilestoneReached {
-                short_code: click.short_code.clone(),
-                workspace_id: click.workspace_id.clone(),
-                user_id: click.user_id.clone(),
-                milestone,
-            },
-            reached_at: event.occurred_at,
-            correlation_id: event.correlation_id.clone(),
-        })
+        .map(|milestone| Milestone::reached_by(click, milestone))
         .collect()
 }
 
@@ -323,7 +299,7 @@ impl fmt::Display for Report {
             writeln!(formatter, "The totals don't follow from the days.")?;
         }
         if !self.uncounted.is_empty() {
-            let oldest = self.uncounted.iter().map(|click| click.occurred_at).min();
+            let oldest = self.uncounted.iter().map(|click| click.clicked_at).min();
             let since = oldest.map(|time| time.to_string()).unwrap_or_default();
             writeln!(
                 formatter,

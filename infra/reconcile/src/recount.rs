@@ -2,12 +2,10 @@
 
 use std::{collections::BTreeMap, ops::RangeInclusive, time::Duration};
 
-use linklet_domain::{
-    CountedClick, Day, DayStats, Event, EventDetail, LinkStats, Profile, Timestamp, Totals, UrlClicked,
-};
+use linklet_domain::{Click, Day, DayStats, LinkStats, Profile, Timestamp, Totals};
 use linklet_user_agents::Classifier;
 
-/// A day of raw clicks, sorted by whether their events are counted.
+/// A day of raw clicks, sorted by whether they are counted.
 #[derive(Debug, Default)]
 pub struct DayOfClicks {
     /// As many numbers as the counted clicks make.
@@ -15,33 +13,19 @@ pub struct DayOfClicks {
     /// The latest of the counted.
     pub last_click_at: Option<Timestamp>,
     /// Those that are not counted, or not yet.
-    pub uncounted: Vec<Event>,
+    pub uncounted: Vec<Click>,
 }
 
 impl DayOfClicks {
     /// Counts a day's clicks.
-    pub fn of(day: Day, clicks: Vec<Event>, is_counted: impl Fn(&Event) -> bool, classifier: &Classifier) -> Self {
+    pub fn of(day: Day, clicks: Vec<Click>, is_counted: impl Fn(&Click) -> bool, classifier: &Classifier) -> Self {
+        let of_day = clicks.into_iter().filter(|click| click.clicked_at.day() == day);
+        let (counted, uncounted): (Vec<_>, Vec<_>) = of_day.partition(is_counted);
         let mut stats = LinkStats::default();
-        let mut uncounted = Vec::new();
-        for event in clicks.into_iter().filter(|event| event.occurred_at.day() == day) {
-            match clicked(&event) {
-                Some(click) if is_counted(&event) => {
-                    let client = classifier.classify(&click.visitor.user_agent);
-                    let (clicked_at, visitor) = (event.occurred_at, &click.visitor);
-                    stats.count(&CountedClick { clicked_at, visitor, client: &client });
-                }
-                _ => uncounted.push(event),
-            }
+        for click in counted {
+            stats.count(click.clicked_at, &click.visitor, &classifier.classify(&click.visitor.user_agent));
         }
         Self { counted: stats.days.remove(&day), last_click_at: stats.totals.last_click_at, uncounted }
-    }
-}
-
-/// The click of an event.
-pub fn clicked(event: &Event) -> Option<&UrlClicked> {
-    match &event.detail {
-        EventDetail::UrlClicked(click) => Some(click),
-        _ => None,
     }
 }
 

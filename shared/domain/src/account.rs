@@ -63,7 +63,8 @@ fn check_mailbox(address: &str) -> Result<(), Invalid> {
 }
 
 /// A password as somebody typed it. It is never printed.
-#[derive(Clone)]
+#[derive(Clone, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Password(String);
 
 impl Password {
@@ -86,6 +87,14 @@ impl Password {
     }
 }
 
+impl TryFrom<String> for Password {
+    type Error = Invalid;
+
+    fn try_from(text: String) -> Result<Self, Invalid> {
+        Self::parse(&text)
+    }
+}
+
 impl fmt::Debug for Password {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Password(…)")
@@ -94,7 +103,7 @@ impl fmt::Debug for Password {
 
 /// What a member may do in a workspace. Each role includes the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(try_from = "String", into = "String")]
 pub enum Role {
     /// Reads.
     Viewer,
@@ -137,6 +146,41 @@ impl Role {
     }
 }
 
+impl TryFrom<String> for Role {
+    type Error = Invalid;
+
+    fn try_from(text: String) -> Result<Self, Invalid> {
+        Self::parse(&text)
+    }
+}
+
+impl From<Role> for String {
+    fn from(role: Role) -> Self {
+        role.as_str().to_owned()
+    }
+}
+
+/// What a person is called: at most 255 characters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct FullName(String);
+
+impl FullName {
+    /// Accepts at most 255 characters.
+    ///
+    /// # Errors
+    /// When the text is longer.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        if text.chars().count() <= 255 {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Invalid::new("full_name must have at most 255 characters"))
+        }
+    }
+}
+
+string_newtype!(FullName);
+
 /// A workspace's name for people: 1–100 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -152,7 +196,7 @@ impl WorkspaceName {
         if (1..=100).contains(&name.chars().count()) && !name.chars().any(char::is_control) {
             Ok(Self(name.to_owned()))
         } else {
-            Err(Invalid::new("workspace_name must have 1–100 characters"))
+            Err(Invalid::new("must have 1–100 characters"))
         }
     }
 
@@ -298,7 +342,7 @@ pub struct Account {
     /// The address that they log in with.
     pub email: EmailAddress,
     /// How they are called, if they said.
-    pub full_name: Option<String>,
+    pub full_name: Option<FullName>,
     /// The hash of their password in PHC or modular crypt form.
     pub password_hash: String,
     /// When they registered.
@@ -324,7 +368,7 @@ pub struct Member {
     /// Their address.
     pub email: EmailAddress,
     /// How they are called, if they said.
-    pub full_name: Option<String>,
+    pub full_name: Option<FullName>,
     /// What they may do.
     pub role: Role,
     /// Since when they belong to the workspace.

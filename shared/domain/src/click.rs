@@ -42,7 +42,7 @@ impl Click {
         }
     }
 
-    /// The event that tells of it. It is the same for the same click.
+    /// The event `url.clicked` of this click. Its id is the click's, so a click always makes the same event.
     #[must_use]
     pub fn into_event(self) -> Event {
         Event {
@@ -58,27 +58,30 @@ impl Click {
         }
     }
 
-    /// The click that an event tells of; `None` if it tells of something else.
-    #[must_use]
-    pub fn from_event(event: &Event) -> Option<Self> {
-        let EventDetail::UrlClicked(clicked) = &event.detail else { return None };
-        let UrlClicked { short_code, workspace_id, user_id, visitor } = clicked.clone();
-        Some(Self {
-            id: event.event_id.clone(),
-            code: short_code,
-            workspace: workspace_id,
-            owner: user_id,
-            clicked_at: event.occurred_at,
-            visitor,
-            correlation_id: event.correlation_id.clone(),
-        })
+    /// The click of an event `url.clicked`.
+    ///
+    /// # Errors
+    /// The event itself, if it has another type.
+    pub fn from_event(event: Event) -> Result<Self, Box<Event>> {
+        match event {
+            Event { event_id, occurred_at, correlation_id, detail: EventDetail::UrlClicked(clicked) } => Ok(Self {
+                id: event_id,
+                code: clicked.short_code,
+                workspace: clicked.workspace_id,
+                owner: clicked.user_id,
+                clicked_at: occurred_at,
+                visitor: clicked.visitor,
+                correlation_id,
+            }),
+            other => Err(Box::new(other)),
+        }
     }
 }
 
-/// What a request told about whoever sent it. In items and events these are members beside the others.
+/// What a request tells about its sender. Items and events have these members beside their own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Visitor {
-    /// The address, irreversibly.
+    /// The salted hash of the address.
     pub ip_hash: IpHash,
     /// The `User-Agent`, cut to 512 bytes; empty if there was none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -86,7 +89,7 @@ pub struct Visitor {
     /// The `Referer`, cut to 1,024 bytes; `None` if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub referer: Option<String>,
-    /// Whether a browser fetched the target in case somebody wants to see it.
+    /// Whether a browser fetched the target ahead of a possible visit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prefetch: bool,
     /// The country, if a trusted edge said so.
@@ -105,13 +108,13 @@ impl Visitor {
     /// The longest name of a city that is kept, in bytes.
     pub const MAX_CITY: usize = 64;
 
-    /// Somebody of whom only the address is known.
+    /// A visitor of whom only the address is known.
     #[must_use]
     pub fn new(ip_hash: IpHash) -> Self {
         Self { ip_hash, user_agent: String::new(), referer: None, prefetch: false, country: None, city: None }
     }
 
-    /// With the headers that every client may send, cut to size.
+    /// Sets user agent and referrer, cut to their limits.
     #[must_use]
     pub fn with_headers(mut self, user_agent: Option<&str>, referer: Option<&str>) -> Self {
         self.user_agent = truncated(user_agent.unwrap_or_default(), Self::MAX_USER_AGENT).to_owned();
@@ -119,7 +122,7 @@ impl Visitor {
         self
     }
 
-    /// With what the edge says about the place.
+    /// Sets country and city as a trusted edge reports them.
     #[must_use]
     pub fn at_place(mut self, country: Option<CountryCode>, city: Option<&str>) -> Self {
         self.country = country;
@@ -127,7 +130,7 @@ impl Visitor {
         self
     }
 
-    /// Fetching in advance, or not.
+    /// Sets whether the request is a prefetch.
     #[must_use]
     pub fn prefetching(mut self, prefetch: bool) -> Self {
         self.prefetch = prefetch;
@@ -244,7 +247,7 @@ mod tests {
         let told = serde_json::to_string(&click.clone().into_event()).unwrap();
         let heard: Event = serde_json::from_str(&told).unwrap();
 
-        assert_eq!(Click::from_event(&heard), Some(click));
+        assert_eq!(Click::from_event(heard), Ok(click));
     }
 
     #[test]

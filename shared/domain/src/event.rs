@@ -12,7 +12,7 @@ use crate::{
 /// Something that has happened, because the table write behind it has committed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// The same at every redelivery.
+    /// Identifies the event; the same at every redelivery.
     pub event_id: EventId,
     /// When it happened, not when it was published.
     pub occurred_at: Timestamp,
@@ -81,9 +81,9 @@ pub struct UrlCreated {
     pub workspace_id: WorkspaceId,
     /// Who created it.
     pub user_id: UserId,
-    /// Where its creator gets mail. No other event of a link repeats it.
+    /// The creator's address. No other event of a link repeats it.
     pub user_email: EmailAddress,
-    /// When it will stop to redirect.
+    /// When it stops redirecting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     /// Whether it watches where it leads.

@@ -26,7 +26,7 @@ mod validated;
 mod watch;
 
 pub use account::{
-    Account, EmailAddress, Member, Membership, Password, Role, Workspace, WorkspaceName, WorkspacePatch,
+    Account, EmailAddress, FullName, Member, Membership, Password, Role, Workspace, WorkspaceName, WorkspacePatch,
     WorkspaceSettings, WorkspaceSlug,
 };
 pub use api_key::{ApiKey, ApiKeySecret, KeyHash, KeyName, KeyPrefix, Scope, Scopes};
@@ -40,20 +40,22 @@ pub use event::{
 };
 pub use idempotency_key::IdempotencyKey;
 pub use ids::{EventId, UserId, WorkspaceId};
-pub use link::{Link, LinkPatch, LinkState, LinkStatus, Record, RedirectTarget, Tombstone};
+pub use link::{
+    Description, Link, LinkMetadata, LinkPatch, LinkState, LinkStatus, Record, RedirectTarget, Tags, Title, Tombstone,
+};
 pub use link_query::{LinkFilter, Order, PageNumber, SortBy, sort_links};
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
-pub use notification::{Notification, NotificationStatus, describe};
+pub use notification::{Notification, NotificationStatus, Wording, wording};
 pub use short_code::{GENERATED_LENGTH, ShortCode};
 pub use stats::{
-    Breakdown, CountedClick, DayStats, Interval, LinkStats, Place, Point, Profile, Ranking, Source, Summary, Tool,
-    Totals, UniqueVisitors, timeline,
+    Breakdown, DayStats, Dimension, Interval, LinkStats, Point, Profile, Ranking, Summary, Totals, UniqueVisitors,
+    timeline,
 };
 pub use target_url::TargetUrl;
 pub use throttle::{Allowance, LimitedRoute, RateLimit, Refusal, ThrottleSubject, Window};
 pub use timestamp::{Day, Timestamp};
-pub use validated::Invalid;
+pub use validated::{Invalid, patched};
 pub use watch::{
     CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, PageToken, Phase, PlannedCheck,
     PlannedRound, Round, Shard, Target, TargetId, TargetStatus, next_status,

@@ -1,6 +1,11 @@
 use std::time::Duration;
 
-use crate::{EmailAddress, Invalid, ShortCode, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    EmailAddress, Invalid, ShortCode, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId,
+    validated::{null_as_default, patched, string_newtype},
+};
 
 /// A short link with everything that its owner sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,12 +24,8 @@ pub struct Link {
     pub created_at: Timestamp,
     /// From this moment on it doesn't redirect.
     pub expires_at: Option<Timestamp>,
-    /// A name for people.
-    pub title: Option<String>,
-    /// A note for people.
-    pub description: Option<String>,
-    /// Labels to filter by.
-    pub tags: Vec<String>,
+    /// What people have written about it.
+    pub metadata: LinkMetadata,
     /// Whether the URL that it leads to is monitored, for as long as the link lives.
     pub watch: bool,
     /// Whether its owner wants it to work.
@@ -115,23 +116,86 @@ impl Link {
         expires_at.plus(Self::EXPIRY_GRACE)
     }
 
-    /// The longest title in characters.
-    pub const MAX_TITLE: usize = 500;
-    /// The longest description in characters.
-    pub const MAX_DESCRIPTION: usize = 2_000;
-
     /// What a visitor gets at this moment.
     #[must_use]
     pub fn status(&self, now: Timestamp) -> LinkStatus {
         LinkStatus::at(now, self.state, self.expires_at)
     }
+}
 
-    /// Trims tags and drops repetitions: at most 20, each of 1–50 characters.
+/// What people write about a link, for people: nothing else depends on it. Requests, answers and rows of the table have these
+/// members under the same names, so a new one belongs here and in [`LinkPatch`].
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LinkMetadata {
+    /// A name.
+    pub title: Option<Title>,
+    /// A longer text.
+    pub description: Option<Description>,
+    /// Labels to filter by.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub tags: Tags,
+}
+
+/// The name of a link: at most 500 characters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Title(String);
+
+impl Title {
+    /// Accepts at most 500 characters.
     ///
     /// # Errors
-    /// When there are more, or one is empty or longer.
-    pub fn parse_tags(given: &[&str]) -> Result<Vec<String>, Invalid> {
-        let mut tags = Vec::with_capacity(given.len());
+    /// When the text is longer.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        if text.chars().count() <= 500 {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Invalid::new("title must have at most 500 characters"))
+        }
+    }
+}
+
+string_newtype!(Title);
+
+/// The description of a link: at most 2,000 characters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Description(String);
+
+impl Description {
+    /// Accepts at most 2,000 characters.
+    ///
+    /// # Errors
+    /// When the text is longer.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        if text.chars().count() <= 2_000 {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Invalid::new("description must have at most 2000 characters"))
+        }
+    }
+}
+
+string_newtype!(Description);
+
+/// The labels of a link: at most 20, each once, of 1–50 characters without spaces around.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>")]
+pub struct Tags(Vec<String>);
+
+impl Tags {
+    /// The labels in the order in which they were given.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+}
+
+impl TryFrom<Vec<String>> for Tags {
+    type Error = Invalid;
+
+    /// Trims tags and drops repetitions.
+    fn try_from(given: Vec<String>) -> Result<Self, Invalid> {
+        let mut tags: Vec<String> = Vec::with_capacity(given.len());
         for tag in given.iter().map(|tag| tag.trim()) {
             if !(1..=50).contains(&tag.chars().count()) {
                 return Err(Invalid::new("each of the tags must have 1–50 characters"));
@@ -143,22 +207,31 @@ impl Link {
         if tags.len() > 20 {
             return Err(Invalid::new("tags must be at most 20"));
         }
-        Ok(tags)
+        Ok(Self(tags))
     }
 }
 
 /// What changes about a link; the destination never does. In the members that can be taken away, `Some(None)` does that.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+///
+/// Requests have these members under the same names, with `null` for what is taken away, and so have the attributes that they
+/// change.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct LinkPatch {
     /// A new title.
-    pub title: Option<Option<String>>,
+    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
+    pub title: Option<Option<Title>>,
     /// A new description.
-    pub description: Option<Option<String>>,
+    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
+    pub description: Option<Option<Description>>,
     /// New tags.
-    pub tags: Option<Vec<String>>,
+    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
+    pub tags: Option<Option<Tags>>,
     /// A new expiry.
+    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Option<Timestamp>>,
     /// Off or on.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub is_active: Option<bool>,
 }
 
@@ -349,9 +422,7 @@ mod tests {
             owner_email: EmailAddress::parse("ada@example.com").unwrap(),
             created_at: Timestamp::now(),
             expires_at: None,
-            title: None,
-            description: None,
-            tags: Vec::new(),
+            metadata: LinkMetadata::default(),
             watch: true,
             state,
         }
@@ -384,11 +455,21 @@ mod tests {
 
     #[test]
     fn tags_are_trimmed_and_counted_once() {
-        assert_eq!(Link::parse_tags(&[" news ", "news", "2026"]), Ok(vec!["news".to_owned(), "2026".to_owned()]));
-        assert!(Link::parse_tags(&[" "]).is_err());
-        assert!(Link::parse_tags(&[&"x".repeat(51)]).is_err());
+        let tags = |given: &[&str]| Tags::try_from(given.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>());
         let many: Vec<String> = (0..21).map(|number| number.to_string()).collect();
-        assert!(Link::parse_tags(&many.iter().map(String::as_str).collect::<Vec<_>>()).is_err());
+
+        assert_eq!(tags(&[" news ", "news", "2026"]).unwrap().iter().collect::<Vec<_>>(), ["news", "2026"]);
+        assert!(tags(&[" "]).is_err());
+        assert!(tags(&[&"x".repeat(51)]).is_err());
+        assert!(Tags::try_from(many).is_err());
+    }
+
+    #[test]
+    fn a_patch_tells_what_is_taken_away_from_what_stays() {
+        let patch: LinkPatch = serde_json::from_str(r#"{"title": null, "tags": ["a"], "is_active": null}"#).unwrap();
+
+        assert_eq!((&patch.title, &patch.description, patch.is_active), (&Some(None), &None, None));
+        assert_eq!(serde_json::to_string(&patch).unwrap(), r#"{"title":null,"tags":["a"]}"#);
     }
 
     #[test]

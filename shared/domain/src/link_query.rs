@@ -26,9 +26,10 @@ impl LinkFilter {
     #[must_use]
     pub fn matches(&self, link: &Link, now: Timestamp) -> bool {
         let found = self.search.as_deref().is_none_or(|text| {
-            contains(link.target.as_str(), text) || link.title.as_deref().is_some_and(|title| contains(title, text))
+            contains(link.target.as_str(), text)
+                || link.metadata.title.as_ref().is_some_and(|title| contains(title.as_str(), text))
         });
-        let tagged = self.tag.as_ref().is_none_or(|tag| link.tags.contains(tag));
+        let tagged = self.tag.as_ref().is_none_or(|tag| link.metadata.tags.iter().any(|known| known == tag));
         found && tagged && self.status.is_none_or(|status| link.status(now) == status)
     }
 }

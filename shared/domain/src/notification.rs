@@ -39,7 +39,7 @@ impl Notification {
     /// The notification that an event makes, or `None` for an event that nobody is told about (a click).
     #[must_use]
     pub fn from_event(event: &Event) -> Option<Self> {
-        let (user, message) = describe(&event.detail)?;
+        let Wording { user, message, .. } = wording(&event.detail)?;
         Some(Self {
             id: event.event_id.clone(),
             user: user.clone(),
@@ -54,33 +54,56 @@ impl Notification {
 }
 
 /// Who is told about an event, and in which words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wording<'e> {
+    /// The person.
+    pub user: &'e UserId,
+    /// The subject of the mail.
+    pub subject: &'static str,
+    /// The sentence to show, and the text of the mail.
+    pub message: String,
+}
+
+/// The wording of an event, or `None` if nobody is told about it.
 #[must_use]
-pub fn describe(detail: &EventDetail) -> Option<(&UserId, String)> {
-    match detail {
-        EventDetail::UrlCreated(created) => Some((
+pub fn wording(detail: &EventDetail) -> Option<Wording<'_>> {
+    let (user, subject, message) = match detail {
+        EventDetail::UrlClicked(_) => return None,
+        EventDetail::UrlCreated(created) => (
             &created.user_id,
+            "Your short link is ready",
             format!("Your short link {} to {} was created.", created.short_code, created.original_url),
-        )),
-        EventDetail::UrlDeleted(deleted) => Some((
+        ),
+        EventDetail::UrlDeleted(deleted) => (
             &deleted.user_id,
+            "Your short link was deleted",
             format!("Your short link {} to {} was deleted.", deleted.short_code, deleted.original_url),
-        )),
-        EventDetail::UrlExpired(expired) => {
-            Some((&expired.user_id, format!("Your short link {} has expired.", expired.short_code)))
-        }
-        EventDetail::UrlPurged(purged) => {
-            Some((&purged.user_id, format!("Your short link {} was deleted with its statistics.", purged.short_code)))
-        }
-        EventDetail::MilestoneReached(reached) => Some((
+        ),
+        EventDetail::UrlExpired(expired) => (
+            &expired.user_id,
+            "Your short link has expired",
+            format!("Your short link {} has expired.", expired.short_code),
+        ),
+        EventDetail::UrlPurged(purged) => (
+            &purged.user_id,
+            "Your short link was deleted with its statistics",
+            format!("Your short link {} was deleted with its statistics.", purged.short_code),
+        ),
+        EventDetail::MilestoneReached(reached) => (
             &reached.user_id,
+            "Your short link reached a milestone",
             format!("Your short link {} has reached {} clicks.", reached.short_code, grouped(reached.milestone)),
-        )),
-        EventDetail::TargetDown(down) => Some((&down.user_id, format!("{} is down: {}.", down.url, reason(down)))),
-        EventDetail::TargetUp(up) => {
-            Some((&up.user_id, format!("{} is up again. It was down since {}.", up.url, up.down_since)))
+        ),
+        EventDetail::TargetDown(down) => {
+            (&down.user_id, "A monitored URL is down", format!("{} is down: {}.", down.url, reason(down)))
         }
-        EventDetail::UrlClicked(_) => None,
-    }
+        EventDetail::TargetUp(up) => (
+            &up.user_id,
+            "A monitored URL is up again",
+            format!("{} is up again. It was down since {}.", up.url, up.down_since),
+        ),
+    };
+    Some(Wording { user, subject, message })
 }
 
 fn reason(down: &TargetDown) -> String {
@@ -129,7 +152,7 @@ mod tests {
                 status_code,
                 error,
             });
-            describe(&down).unwrap().1
+            wording(&down).unwrap().message
         };
 
         assert_eq!(sentence(Some(503), None), "https://example.com/a is down: it answered 503.");
@@ -151,7 +174,7 @@ mod tests {
         });
 
         assert_eq!(
-            describe(&up).unwrap().1,
+            wording(&up).unwrap().message,
             "https://example.com/a is up again. It was down since 2026-03-02T14:05:09.000Z."
         );
     }

@@ -2,7 +2,10 @@
 
 use std::{fmt, time::Duration};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error as _, Unexpected},
+};
 use time::{Date, OffsetDateTime, PrimitiveDateTime, Time, UtcOffset, format_description::well_known::Rfc3339};
 
 use crate::Invalid;
@@ -119,7 +122,8 @@ impl Serialize for Timestamp {
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(|_| D::Error::invalid_value(Unexpected::Str(&text), &"an RFC 3339 date-time"))
     }
 }
 

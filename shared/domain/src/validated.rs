@@ -1,6 +1,9 @@
 //! What a refused value says, and the glue that keeps string newtypes valid when they are deserialised.
 
-/// A value that breaks a rule. The text is a sentence for the person who sent it, safe to show as it is.
+use serde::{Deserialize, Deserializer};
+
+/// A value that breaks a rule. The text is a sentence for the person who sent it, safe to show as it is. The sentence of a type
+/// that is read under several names begins with `must`; whoever knows the name puts it in front.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(pub String);
@@ -54,3 +57,20 @@ macro_rules! string_newtype {
     };
 }
 pub(crate) use string_newtype;
+
+/// Reads a member of a patch that can be taken away: `None` if it is absent, `Some(None)` if it is `null`. For use with
+/// `#[serde(default, deserialize_with = "patched")]`.
+///
+/// # Errors
+/// When the member is neither `null` nor a `T`.
+pub fn patched<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// Reads a member for which `null` means the same as its absence. For use with
+/// `#[serde(default, deserialize_with = "null_as_default")]`.
+pub(crate) fn null_as_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}

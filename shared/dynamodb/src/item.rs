@@ -223,7 +223,15 @@ where
     }
 }
 
+/// An item with the attributes that have a value: `None` and empty lists are left out.
 pub(crate) fn to_item<T: Serialize>(operation: &'static str, value: &T) -> Result<Item, RepositoryError> {
+    let mut item = to_attributes(operation, value)?;
+    item.retain(|_, value| !value.is_null() && !value.as_l().is_ok_and(Vec::is_empty));
+    Ok(item)
+}
+
+/// The attributes of a value; those of `None` are null.
+pub(crate) fn to_attributes<T: Serialize>(operation: &'static str, value: &T) -> Result<Item, RepositoryError> {
     serde_dynamo::aws_sdk_dynamodb_1::to_item(value).map_err(RepositoryError::unexpected_item(operation))
 }
 

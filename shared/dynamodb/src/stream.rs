@@ -72,7 +72,7 @@ pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
             Ok(event.map_or(Change::None, Change::Event))
         }
         "INSERT" if pk.starts_with("CLICK#") => {
-            Ok(Change::Event(image::<ClickItem>(&change.new_image)?.clicked_event()?))
+            Ok(Change::Event(image::<ClickItem>(&change.new_image)?.into_click()?.into_event()))
         }
         "INSERT" if sk.starts_with(MILESTONE_PREFIX) => {
             Ok(Change::Event(image::<MilestoneItem>(&change.new_image)?.reached_event()))

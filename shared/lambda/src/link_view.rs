@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use linklet_domain::{Link, LinkState, ShortCode, TargetStatus, TargetUrl, Timestamp, UserId};
+use linklet_domain::{Link, LinkMetadata, LinkState, ShortCode, TargetStatus, TargetUrl, Timestamp, UserId};
 use linklet_dynamodb::{Health, RepositoryError, StatsTable, WatchTable};
 use serde::Serialize;
 
@@ -50,9 +50,8 @@ pub struct LinkView {
     short_code: ShortCode,
     short_url: String,
     original_url: TargetUrl,
-    title: Option<String>,
-    description: Option<String>,
-    tags: Vec<String>,
+    #[serde(flatten)]
+    metadata: LinkMetadata,
     watch: bool,
     created_at: Timestamp,
     expires_at: Option<Timestamp>,
@@ -73,9 +72,7 @@ impl LinkView {
             total_clicks: clicks.map(|clicks| clicks.get(&link.code).copied().unwrap_or_default()),
             short_code: link.code,
             original_url: link.target,
-            title: link.title,
-            description: link.description,
-            tags: link.tags,
+            metadata: link.metadata,
             watch: link.watch,
             created_at: link.created_at,
             expires_at: link.expires_at,

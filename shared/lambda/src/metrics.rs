@@ -149,7 +149,7 @@ pub fn write_to(namespace: String) {
 }
 
 /// Processes a request or batch, and measures on the way. Within [`observe`], it adds to what that measures.
-pub(crate) async fn scope<F: Future>(work: F) -> F::Output {
+pub async fn scope<F: Future>(work: F) -> F::Output {
     if MEASURED.try_with(|_| ()).is_ok() { work.await } else { MEASURED.scope(RefCell::default(), work).await }
 }
 

@@ -2,7 +2,7 @@ use aws_lambda_events::{
     dynamodb::EventRecord,
     sqs::{SqsEvent, SqsMessage},
 };
-use linklet_domain::{Event, EventDetail, describe};
+use linklet_domain::{Event, EventDetail, wording};
 use linklet_dynamodb::stream::{Change, change_of};
 use linklet_lambda::batch;
 
@@ -56,6 +56,6 @@ fn survives(event: &Event) {
     assert_eq!(&back, event);
     assert_eq!(back.event_type(), event.event_type());
     if let EventDetail::UrlClicked(_) = event.detail {
-        assert!(describe(&event.detail).is_none(), "nobody is told about a click");
+        assert!(wording(&event.detail).is_none(), "nobody is told about a click");
     }
 }

@@ -1,6 +1,9 @@
 use futures_util::FutureExt as _;
 use linklet_domain::{CorrelationId, ShortCode, TargetUrl};
-use linklet_lambda::http::{ApiError, Handler, Request, Response, ShortUrls, StatusCode, json, respond};
+use linklet_lambda::{
+    http::{self, ApiError, Handler, Request, Response, ShortUrls, StatusCode, json},
+    metrics,
+};
 use serde_json::json;
 use url::Url;
 
@@ -15,7 +18,12 @@ pub fn requests(input: &[u8]) {
     reads(&request);
 
     let mut answer = None;
-    let lines = logged(|| answer = respond(&Probe, event).now_or_never());
+    let exchange = async {
+        let (response, exchange) = http::answer(&Probe, event.into()).await;
+        exchange.finish(&Probe).await;
+        response
+    };
+    let lines = logged(|| answer = metrics::scope(exchange).now_or_never());
     let answer = answer.expect("the probe waits for nothing");
 
     assert!([200, 400, 413].contains(&answer.status().as_u16()), "{answer:?}");
@@ -52,7 +60,7 @@ struct Probe;
 
 impl Handler for Probe {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let body = if request.method() == "POST" { request.json(BODY_LIMIT)?.canonical() } else { String::new() };
+        let body = if request.method() == "POST" { request.canonical_json(BODY_LIMIT)? } else { String::new() };
         let from = request.moment("from")?;
         let seen = json!({
             "segments": request.segments(),

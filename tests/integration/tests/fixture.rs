@@ -8,8 +8,7 @@ use std::{
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
 use linklet_domain::{
-    Client, CorrelationId, CountedClick, Device, IpHash, LimitedRoute, LinkStats, RateLimit, Salt, TargetId, Timestamp,
-    Visitor,
+    Client, CorrelationId, Device, IpHash, LimitedRoute, LinkStats, RateLimit, Salt, TargetId, Timestamp, Visitor,
 };
 use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
 use linklet_lambda::{
@@ -41,7 +40,7 @@ pub fn visitor() -> Visitor {
 pub fn add_click(stats: &mut LinkStats, clicked_at: Timestamp) {
     let visitor = visitor().with_headers(None, Some("https://news.example/"));
     let client = Client { device: Device::Mobile, browser: "Safari".into(), version: String::new(), os: "iOS".into() };
-    stats.count(&CountedClick { clicked_at, visitor: &visitor, client: &client });
+    stats.count(clicked_at, &visitor, &client);
 }
 
 /// One for all tests: compiling its rules takes a while.

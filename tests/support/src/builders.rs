@@ -1,7 +1,8 @@
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
-    ApiKey, ApiKeySecret, CorrelationId, EmailAddress, Event, EventDetail, EventId, IpHash, KeyName, Link, LinkState,
-    Salt, Scopes, ShortCode, Target, TargetUrl, Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
+    ApiKey, ApiKeySecret, CorrelationId, EmailAddress, Event, EventDetail, EventId, IpHash, KeyName, Link,
+    LinkMetadata, LinkState, Salt, Scopes, ShortCode, Target, TargetUrl, Timestamp, UrlClicked, UserId, Visitor,
+    WorkspaceId,
 };
 use serde_json::{Value, json};
 
@@ -24,9 +25,7 @@ impl LinkBuilder {
             owner_email: EmailAddress::parse("ada@example.com").expect("an address"),
             created_at: Timestamp::now(),
             expires_at: None,
-            title: None,
-            description: None,
-            tags: Vec::new(),
+            metadata: LinkMetadata::default(),
             watch: false,
             state: LinkState::Active,
         })

@@ -2,8 +2,9 @@ use futures_util::FutureExt as _;
 use linklet_domain::{EmailAddress, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::ApiKeysTable;
 use linklet_lambda::{
-    http::{GatewayEvent, Handler, Request, respond},
+    http::{self, DeferringHandler, GatewayEvent, Request},
     identity::{Authenticator, TokenIssuer, TokenSecret, TokenVerifier},
+    metrics,
 };
 use serde_json::{Value, json};
 
@@ -147,7 +148,7 @@ impl RequestBuilder {
     ///
     /// # Panics
     /// When the runtime can't read the event.
-    pub async fn send_to(self, handler: &impl Handler) -> Answer {
+    pub async fn send_to(self, handler: &impl DeferringHandler) -> Answer {
         let mut request = parsed(&self.event.to_string());
         if let Some(time) = self.arriving_at {
             request = request.arriving_at(time);
@@ -160,7 +161,7 @@ impl RequestBuilder {
 ///
 /// # Panics
 /// When the runtime can't read the event.
-pub async fn answer(handler: &impl Handler, event: &str) -> Answer {
+pub async fn answer(handler: &impl DeferringHandler, event: &str) -> Answer {
     answered(handler, parsed(event)).await
 }
 
@@ -168,8 +169,13 @@ fn parsed(event: &str) -> Request {
     serde_json::from_str::<GatewayEvent>(event).expect("an event of API Gateway").into()
 }
 
-async fn answered(handler: &impl Handler, request: Request) -> Answer {
-    let response = respond(handler, request).await;
+async fn answered(handler: &impl DeferringHandler, request: Request) -> Answer {
+    let exchange = async {
+        let (response, exchange) = http::answer(handler, request).await;
+        exchange.finish(handler).await;
+        response
+    };
+    let response = metrics::scope(exchange).await;
     let (parts, body) = response.into_parts();
     let headers = parts
         .headers

@@ -1,30 +1,30 @@
 use std::collections::BTreeMap;
 
-/// Counts per value, at most `MAX` of them, whatever visitors send.
+/// Counts per value, of a limited number of values, whatever visitors send.
 ///
-/// When it is full, a new value takes the place of the rarest one, whose count moves to `other`. So the sum is always the
+/// The limit is the `capacity` that each call is given. When it is full, a new value takes the place of the rarest one, whose count moves to `other`. So the sum is always the
 /// number of counted values, a frequent value stays, and each count is exact since the value entered; with no more than
-/// `MAX` values, each is exact.
+/// `capacity` values, each is exact.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Breakdown<const MAX: usize> {
+pub struct Breakdown {
     /// The counted values.
     pub counts: BTreeMap<String, u64>,
     /// How often values occurred that have no place of their own.
     pub other: u64,
 }
 
-impl<const MAX: usize> Breakdown<MAX> {
+impl Breakdown {
     /// Counts one occurrence.
-    pub fn count(&mut self, value: &str) {
-        self.add(value, 1);
+    pub fn count(&mut self, value: &str, capacity: usize) {
+        self.add(value, 1, capacity);
     }
 
     /// Adds everything that another one has counted.
-    pub fn merge(&mut self, counted: &Self) {
+    pub fn merge(&mut self, counted: &Self, capacity: usize) {
         self.other += counted.other;
         // The frequent ones last: so that none of them is pushed out by a rare one.
         for (value, count) in counted.ranked().into_iter().rev() {
-            self.add(value, count);
+            self.add(value, count, capacity);
         }
     }
 
@@ -49,12 +49,12 @@ impl<const MAX: usize> Breakdown<MAX> {
         self == other || (self.other > 0 && other.other > 0 && self.total() == other.total())
     }
 
-    fn add(&mut self, value: &str, count: u64) {
+    fn add(&mut self, value: &str, count: u64, capacity: usize) {
         if let Some(counted) = self.counts.get_mut(value) {
             *counted += count;
             return;
         }
-        if self.counts.len() >= MAX {
+        if self.counts.len() >= capacity {
             self.evict_rarest();
         }
         self.counts.insert(value.to_owned(), count);
@@ -76,10 +76,10 @@ mod tests {
 
     #[test]
     fn a_frequent_value_survives_a_flood_of_distinct_ones() {
-        let mut breakdown = Breakdown::<30>::default();
-        (0..5).for_each(|_| breakdown.count("regular"));
+        let mut breakdown = Breakdown::default();
+        (0..5).for_each(|_| breakdown.count("regular", 30));
 
-        (0..100_000).for_each(|number| breakdown.count(&number.to_string()));
+        (0..100_000).for_each(|number| breakdown.count(&number.to_string(), 30));
 
         assert_eq!(breakdown.ranked()[0], ("regular", 5));
         assert_eq!(breakdown.counts.len(), 30);
@@ -90,13 +90,13 @@ mod tests {
         #[test]
         fn merging_adds_up_and_stays_bounded(left in values(), right in values()) {
             let counted = |values: &[u8]| {
-                let mut breakdown = Breakdown::<10>::default();
-                values.iter().for_each(|value| breakdown.count(&value.to_string()));
+                let mut breakdown = Breakdown::default();
+                values.iter().for_each(|value| breakdown.count(&value.to_string(), 10));
                 breakdown
             };
 
             let mut merged = counted(&left);
-            merged.merge(&counted(&right));
+            merged.merge(&counted(&right), 10);
 
             prop_assert_eq!(merged.total(), (left.len() + right.len()) as u64);
             prop_assert!(merged.counts.len() <= 10);

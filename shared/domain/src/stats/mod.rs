@@ -8,6 +8,7 @@
 //! click changes its day and a few numbers, however much its link has seen.
 
 mod breakdown;
+mod dimension;
 mod read;
 mod visitors;
 
@@ -15,21 +16,11 @@ use std::{collections::BTreeMap, time::Duration};
 
 pub use self::{
     breakdown::Breakdown,
+    dimension::Dimension,
     read::{Interval, Point, Ranking, Summary, timeline},
     visitors::UniqueVisitors,
 };
-use crate::{Audience, Client, Day, Device, Timestamp, Visitor};
-
-/// A click with all that is counted about it.
-#[derive(Debug, Clone, Copy)]
-pub struct CountedClick<'a> {
-    /// When it happened.
-    pub clicked_at: Timestamp,
-    /// What the request told.
-    pub visitor: &'a Visitor,
-    /// What the user agent says.
-    pub client: &'a Client,
-}
+use crate::{Audience, Client, Day, Timestamp, Visitor};
 
 /// The statistics of one link: its totals, and the parts that matter to whoever loaded them.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -47,13 +38,13 @@ pub struct LinkStats {
 pub struct Totals {
     /// Every counted click.
     pub total_clicks: u64,
-    /// Those of people.
+    /// The counted clicks of people.
     pub human_clicks: u64,
-    /// The latest click.
+    /// When the latest click happened.
     pub last_click_at: Option<Timestamp>,
     /// The first day that isn't in the past; `None` before the first click.
     pub past_until: Option<Day>,
-    /// The clicks that aren't in the past.
+    /// The clicks on days that aren't in the past.
     pub recent_clicks: u64,
     /// How often the numbers were corrected after a recount.
     pub corrections: u64,
@@ -73,28 +64,13 @@ pub struct DayStats {
 pub struct Profile {
     /// All of the clicks.
     pub clicks: u64,
-    /// Those of people.
+    /// The clicks of people.
     pub human_clicks: u64,
-    /// By kind of device.
-    pub devices: BTreeMap<Device, u64>,
-    /// By page that they came from, if they said so.
-    pub referers: Source,
-    /// By country, or `unknown`.
-    pub countries: Place,
-    /// By browser or program.
-    pub browsers: Tool,
-    /// By operating system.
-    pub operating_systems: Tool,
+    /// All of the clicks, by each dimension that has a value in any of them.
+    pub breakdowns: BTreeMap<Dimension, Breakdown>,
     /// The different people among them.
     pub visitors: UniqueVisitors,
 }
-
-/// Referrers; the five most frequent are shown.
-pub type Source = Breakdown<30>;
-/// Countries; the world has about 250.
-pub type Place = Breakdown<250>;
-/// Browsers or operating systems.
-pub type Tool = Breakdown<30>;
 
 impl LinkStats {
     /// Moves days into the past if it is time to, before clicks of `newest` and earlier days are counted. All days from
@@ -115,20 +91,20 @@ impl LinkStats {
     }
 
     /// Counts one click at the time it happened. If its day is in the past, the past must be loaded.
-    pub fn count(&mut self, click: &CountedClick<'_>) {
-        let is_human = Audience::of(click.visitor, click.client) == Audience::Human;
-        let day = click.clicked_at.day();
+    pub fn count(&mut self, clicked_at: Timestamp, visitor: &Visitor, client: &Client) {
+        let is_human = Audience::of(visitor, client) == Audience::Human;
+        let day = clicked_at.day();
         self.totals.total_clicks += 1;
         self.totals.human_clicks += u64::from(is_human);
-        self.totals.last_click_at = self.totals.last_click_at.max(Some(click.clicked_at));
+        self.totals.last_click_at = self.totals.last_click_at.max(Some(clicked_at));
         if day < *self.totals.past_until.get_or_insert(day) {
-            self.past.get_or_insert_default().count(click);
+            self.past.get_or_insert_default().count(visitor, client);
         } else {
             self.totals.recent_clicks += 1;
         }
         let stats = self.days.entry(day).or_default();
-        stats.hours[usize::from(click.clicked_at.hour())] += 1;
-        stats.profile.count(click);
+        stats.hours[usize::from(clicked_at.hour())] += 1;
+        stats.profile.count(visitor, client);
     }
 
     /// The past and the days after it.
@@ -148,12 +124,12 @@ impl LinkStats {
 }
 
 impl Totals {
-    /// Days stay out of the past for so long, unless there are many clicks.
+    /// How long days stay out of the past while a link has fewer than [`Self::MANY`] recent clicks.
     const SETTLED_AFTER: Duration = Duration::from_secs(28 * 86_400);
-    /// With so many clicks they go there when the next day begins.
+    /// The number of recent clicks from which days move into the past when the next day begins.
     const MANY: u64 = 100;
 
-    /// Whether, before clicks of this day are counted, the days before it should move into the past. Moving costs one more
+    /// Whether the days before `newest` should move into the past before clicks of `newest` are counted. Moving costs one more
     /// write, so it is done for many clicks at a time, or once in four weeks.
     #[must_use]
     pub fn is_settling_due(&self, newest: Day) -> bool {
@@ -170,43 +146,43 @@ impl Totals {
 }
 
 impl Profile {
-    fn count(&mut self, click: &CountedClick<'_>) {
-        let CountedClick { visitor, client, .. } = click;
+    fn count(&mut self, visitor: &Visitor, client: &Client) {
         self.clicks += 1;
         if Audience::of(visitor, client) == Audience::Human {
             self.human_clicks += 1;
             self.visitors.add(&visitor.ip_hash);
         }
-        *self.devices.entry(client.device).or_default() += 1;
-        // Nothing may be left of a referrer such as `?x`, and DynamoDB has no empty names.
-        if let Some(page) = visitor.referer.as_deref().map(referer_key).filter(|page| !page.is_empty()) {
-            self.referers.count(page);
+        for dimension in Dimension::ALL {
+            if let Some(value) = dimension.value(visitor, client) {
+                self.breakdowns.entry(dimension).or_default().count(value, dimension.capacity());
+            }
         }
-        self.countries.count(visitor.country.as_ref().map_or("unknown", |country| country.as_str()));
-        self.browsers.count(&client.browser);
-        self.operating_systems.count(&client.os);
     }
 
     /// Adds everything that another profile has counted.
     pub fn merge(&mut self, counted: &Self) {
         self.clicks += counted.clicks;
         self.human_clicks += counted.human_clicks;
-        for (device, count) in &counted.devices {
-            *self.devices.entry(*device).or_default() += count;
+        for (dimension, breakdown) in &counted.breakdowns {
+            self.breakdowns.entry(*dimension).or_default().merge(breakdown, dimension.capacity());
         }
-        self.referers.merge(&counted.referers);
-        self.countries.merge(&counted.countries);
-        self.browsers.merge(&counted.browsers);
-        self.operating_systems.merge(&counted.operating_systems);
         self.visitors.merge(&counted.visitors);
     }
-}
 
-/// A referrer without query and fragment, which tell pages apart less than people, cut to 100 bytes.
-fn referer_key(referer: &str) -> &str {
-    const MAX_BYTES: usize = 100;
-    let page = referer.split(['?', '#']).next().unwrap_or_default();
-    &page[..page.floor_char_boundary(MAX_BYTES)]
+    /// The clicks by one dimension.
+    #[must_use]
+    pub fn by(&self, dimension: Dimension) -> &Breakdown {
+        static NONE: Breakdown = Breakdown { counts: BTreeMap::new(), other: 0 };
+        self.breakdowns.get(&dimension).unwrap_or(&NONE)
+    }
+
+    /// Whether both may have counted the same clicks, as far as sketches and full breakdowns tell.
+    #[must_use]
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        (self.clicks, self.human_clicks) == (other.clicks, other.human_clicks)
+            && Dimension::ALL.iter().all(|by| self.by(*by).agrees_with(other.by(*by)))
+            && self.visitors.agrees_with(&other.visitors)
+    }
 }
 
 #[cfg(test)]
@@ -214,7 +190,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{CountryCode, IpHash, Salt};
+    use crate::{CountryCode, Device, IpHash, Salt};
 
     fn at(text: &str) -> Timestamp {
         Timestamp::parse(text).unwrap()
@@ -231,7 +207,7 @@ mod tests {
     /// Counts as the consumer does: it settles first.
     fn count(stats: &mut LinkStats, clicked_at: Timestamp, visitor: &Visitor, client: &Client) {
         stats.settle(clicked_at.day());
-        stats.count(&CountedClick { clicked_at, visitor, client });
+        stats.count(clicked_at, visitor, client);
     }
 
     fn counted(clicks: &[&str]) -> LinkStats {
@@ -289,7 +265,7 @@ mod tests {
             count(&mut stats, at("2026-03-02T14:30:00Z"), &visitor, &client(Device::Desktop, "Firefox"));
         }
 
-        let top = stats.summary(at("2026-03-02T15:00:00Z")).top_referers;
+        let top = stats.whole_life().by(Dimension::Referer).ranking();
 
         assert_eq!(
             top,
@@ -307,7 +283,7 @@ mod tests {
         }
 
         assert_eq!(stats.totals.total_clicks, 4);
-        assert_eq!(stats.whole_life().referers, Breakdown::default());
+        assert_eq!(stats.whole_life().by(Dimension::Referer), &Breakdown::default());
     }
 
     #[test]
@@ -324,10 +300,11 @@ mod tests {
         let summary = stats.summary(now);
 
         assert_eq!((summary.total_clicks, summary.human_clicks, summary.unique_visitors), (4, 2, 1));
-        assert_eq!(summary.devices, [(Device::Mobile, 3), (Device::Bot, 1)]);
-        assert_eq!(summary.browsers, [("Firefox".into(), 3), ("Googlebot".into(), 1)]);
-        assert_eq!(summary.operating_systems, [("Linux".into(), 4)]);
-        assert_eq!(summary.countries, [("DE".into(), 2), ("unknown".into(), 2)]);
+        let ranking = |dimension| stats.whole_life().by(dimension).ranking();
+        assert_eq!(ranking(Dimension::Device), [("mobile".into(), 3), ("bot".into(), 1)]);
+        assert_eq!(ranking(Dimension::Browser), [("Firefox".into(), 3), ("Googlebot".into(), 1)]);
+        assert_eq!(ranking(Dimension::OperatingSystem), [("Linux".into(), 4)]);
+        assert_eq!(ranking(Dimension::Country), [("DE".into(), 2), ("unknown".into(), 2)]);
     }
 
     #[test]
@@ -338,7 +315,7 @@ mod tests {
             count(&mut stats, at("2026-03-02T14:30:00Z"), &person(1), &client);
         }
 
-        let browsers = stats.summary(at("2026-03-02T15:00:00Z")).browsers;
+        let browsers = stats.whole_life().by(Dimension::Browser).ranking();
 
         assert_eq!(browsers.len(), 31);
         assert_eq!(browsers.last(), Some(&("(other)".to_owned(), 20)));
@@ -401,7 +378,7 @@ mod tests {
             prop_assert_eq!(stats.days.values().flat_map(|day| day.hours).sum::<u64>(), total);
             prop_assert_eq!(life.clicks, total);
             prop_assert_eq!(life.human_clicks, stats.totals.human_clicks);
-            prop_assert_eq!(life.devices.values().sum::<u64>(), total);
+            prop_assert_eq!(life.by(Dimension::Device).total(), total);
             let mut all_days = Profile::default();
             stats.days.values().for_each(|day| all_days.merge(&day.profile));
             prop_assert_eq!(life.visitors.estimate(), all_days.visitors.estimate());

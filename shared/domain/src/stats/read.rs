@@ -1,36 +1,28 @@
 //! Reading windows, rankings and timelines out of counted clicks.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use serde::Serialize;
 
-use super::LinkStats;
-use crate::{Device, Invalid, Timestamp};
+use super::{Breakdown, LinkStats, Profile};
+use crate::{Invalid, Timestamp};
 
 /// The numbers that the statistics page opens with.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// Every counted click.
     pub total_clicks: u64,
-    /// Those of people.
+    /// The counted clicks of people.
     pub human_clicks: u64,
-    /// How many people, as far as addresses tell.
+    /// An estimate of how many different addresses people clicked from.
     pub unique_visitors: u64,
-    /// In the current hour and the 23 before.
+    /// Clicks in the current UTC hour and the 23 before.
     pub clicks_last_24h: u64,
-    /// In the current hour and the 167 before.
+    /// Clicks in the current UTC hour and the 167 before.
     pub clicks_last_7d: u64,
-    /// The five most frequent referrers.
-    pub top_referers: Ranking,
-    /// By country.
-    pub countries: Ranking,
-    /// By kind of device.
-    pub devices: Vec<(Device, u64)>,
-    /// By browser or program.
-    pub browsers: Ranking,
-    /// By operating system.
-    pub operating_systems: Ranking,
-    /// The latest click.
+    /// The clicks since the link was created.
+    pub profile: Profile,
+    /// When the latest click happened.
     pub last_click_at: Option<Timestamp>,
 }
 
@@ -42,19 +34,14 @@ impl LinkStats {
     /// that isn't in the past.
     #[must_use]
     pub fn summary(&self, now: Timestamp) -> Summary {
-        const TOP_REFERERS: usize = 5;
-        let life = self.whole_life();
+        let profile = self.whole_life();
         Summary {
             total_clicks: self.totals.total_clicks,
             human_clicks: self.totals.human_clicks,
-            unique_visitors: life.visitors.estimate(),
+            unique_visitors: profile.visitors.estimate(),
             clicks_last_24h: self.clicks_in_last_hours(now, 24),
             clicks_last_7d: self.clicks_in_last_hours(now, 7 * 24),
-            top_referers: owned(life.referers.ranked().into_iter().take(TOP_REFERERS)),
-            countries: life.countries.ranking(),
-            devices: ranked_devices(&life.devices),
-            browsers: life.browsers.ranking(),
-            operating_systems: life.operating_systems.ranking(),
+            profile,
             last_click_at: self.totals.last_click_at,
         }
     }
@@ -77,26 +64,16 @@ impl LinkStats {
     }
 }
 
-impl<const MAX: usize> super::Breakdown<MAX> {
+impl Breakdown {
     /// The values and, in the end, all others together.
     #[must_use]
     pub fn ranking(&self) -> Ranking {
-        let mut ranking = owned(self.ranked());
+        let mut ranking: Ranking = self.ranked().into_iter().map(|(value, count)| (value.to_owned(), count)).collect();
         if self.other > 0 {
             ranking.push(("(other)".to_owned(), self.other));
         }
         ranking
     }
-}
-
-fn owned<'a>(ranked: impl IntoIterator<Item = (&'a str, u64)>) -> Ranking {
-    ranked.into_iter().map(|(value, count)| (value.to_owned(), count)).collect()
-}
-
-fn ranked_devices(devices: &BTreeMap<Device, u64>) -> Vec<(Device, u64)> {
-    let mut ranked: Vec<_> = devices.iter().map(|(device, count)| (*device, *count)).collect();
-    ranked.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    ranked
 }
 
 /// The width of a timeline's points.

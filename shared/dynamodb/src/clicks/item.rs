@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use linklet_domain::{
-    Click, CorrelationId, Event, EventId, Invalid, ShortCode, Timestamp, UserId, Visitor, WorkspaceId,
-};
+use linklet_domain::{Click, CorrelationId, EventId, Invalid, ShortCode, Timestamp, UserId, Visitor, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -97,12 +95,12 @@ impl From<&Click> for ClickItem {
 }
 
 impl ClickItem {
-    /// The event of this click.
+    /// The click.
     ///
     /// # Errors
     /// When the sort key is no event id.
-    pub(crate) fn clicked_event(self) -> Result<Event, Invalid> {
-        let click = Click {
+    pub(crate) fn into_click(self) -> Result<Click, Invalid> {
+        Ok(Click {
             id: EventId::parse(&self.key.sk)?,
             code: self.short_code,
             workspace: self.workspace_id,
@@ -110,8 +108,7 @@ impl ClickItem {
             clicked_at: self.clicked_at,
             visitor: self.visitor,
             correlation_id: self.correlation_id,
-        };
-        Ok(click.into_event())
+        })
     }
 }
 

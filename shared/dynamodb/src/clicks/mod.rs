@@ -5,7 +5,7 @@ pub(crate) mod item;
 use std::ops::RangeInclusive;
 
 use aws_sdk_dynamodb::Client;
-use linklet_domain::{Click, Event, EventId, ShortCode, Timestamp};
+use linklet_domain::{Click, EventId, ShortCode, Timestamp};
 
 use self::item::{ClickItem, SHARDS, click_key, item_of, partition, shard_of};
 use crate::{
@@ -55,7 +55,7 @@ impl ClicksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn latest(&self, code: &ShortCode, limit: usize) -> Result<Vec<Event>, RepositoryError> {
+    pub async fn latest(&self, code: &ShortCode, limit: usize) -> Result<Vec<Click>, RepositoryError> {
         const OPERATION: &str = "read the latest clicks";
         let page = limit / SHARDS as usize + 8;
         let mut open: Vec<ShardPage> = (0..SHARDS).map(|shard| ShardPage { shard, before: None }).collect();
@@ -75,8 +75,8 @@ impl ClicksTable {
             let last_shown = latest.get(limit - 1).map(|click| click.key.sk.clone());
             open = more.into_iter().filter(|shard| shard.before > last_shown).collect();
         }
-        let event = |item: ClickItem| item.clicked_event().map_err(RepositoryError::unexpected_item(OPERATION));
-        latest.into_iter().map(event).collect()
+        let click = |item: ClickItem| item.into_click().map_err(RepositoryError::unexpected_item(OPERATION));
+        latest.into_iter().map(click).collect()
     }
 
     /// The newest clicks of a shard before one of them.
@@ -103,7 +103,7 @@ impl ClicksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn first(&self, code: &ShortCode) -> Result<Option<Event>, RepositoryError> {
+    pub async fn first(&self, code: &ShortCode) -> Result<Option<Click>, RepositoryError> {
         const OPERATION: &str = "read the oldest click";
         let shards = (0..SHARDS).map(|shard| {
             let query = self.0.client.query().limit(1).key_condition_expression("pk = :shard");
@@ -111,8 +111,8 @@ impl ClicksTable {
             self.0.query_all(OPERATION, query, 1)
         });
         let found = futures_util::future::try_join_all(shards).await?;
-        let events: Result<Vec<Event>, _> = found.into_iter().flatten().map(|item| event_of(OPERATION, item)).collect();
-        Ok(events?.into_iter().min_by_key(|event| event.occurred_at))
+        let clicks: Result<Vec<Click>, _> = found.into_iter().flatten().map(|item| click_of(OPERATION, item)).collect();
+        Ok(clicks?.into_iter().min_by_key(|click| click.clicked_at))
     }
 
     /// All clicks whose ids were made in this time, in no order, read consistently.
@@ -123,7 +123,7 @@ impl ClicksTable {
         &self,
         code: &ShortCode,
         time: &RangeInclusive<Timestamp>,
-    ) -> Result<Vec<Event>, RepositoryError> {
+    ) -> Result<Vec<Click>, RepositoryError> {
         const OPERATION: &str = "read clicks";
         let shards = (0..SHARDS).map(|shard| {
             let query = self
@@ -138,7 +138,7 @@ impl ClicksTable {
             self.0.query_all(OPERATION, query, usize::MAX)
         });
         let found = futures_util::future::try_join_all(shards).await?;
-        found.into_iter().flatten().map(|item| event_of(OPERATION, item)).collect()
+        found.into_iter().flatten().map(|item| click_of(OPERATION, item)).collect()
     }
 
     /// Deletes some 1,000 clicks of a link and says whether there may be more, so that a caller with little time can stop in
@@ -185,9 +185,9 @@ impl ClicksTable {
     }
 }
 
-fn event_of(operation: &'static str, item: Item) -> Result<Event, RepositoryError> {
+fn click_of(operation: &'static str, item: Item) -> Result<Click, RepositoryError> {
     let item: ClickItem = from_item(operation, item)?;
-    item.clicked_event().map_err(RepositoryError::unexpected_item(operation))
+    item.into_click().map_err(RepositoryError::unexpected_item(operation))
 }
 
 /// Where to go on in a shard.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    CorrelationId, EmailAddress, Event, EventDetail, EventId, Link, LinkState, LinkStatus, NormalizedUrl,
+    CorrelationId, EmailAddress, Event, EventDetail, EventId, Link, LinkMetadata, LinkState, LinkStatus, NormalizedUrl,
     RedirectTarget, ShortCode, TargetId, TargetUrl, Timestamp, Tombstone, UrlCreated, UrlDeleted, UrlExpired,
     UrlPurged, UserId, WorkspaceId,
 };
@@ -54,12 +54,8 @@ pub(crate) struct LinkItem {
     pub created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tags: Vec<String>,
+    #[serde(flatten)]
+    pub metadata: LinkMetadata,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub watch: bool,
     #[serde(default = "yes")]
@@ -100,9 +96,7 @@ impl LinkItem {
             user_email: link.owner_email.clone(),
             created_at: link.created_at,
             expires_at: link.expires_at,
-            title: link.title.clone(),
-            description: link.description.clone(),
-            tags: link.tags.clone(),
+            metadata: link.metadata.clone(),
             watch: link.watch,
             is_active: link.state != LinkState::Inactive,
             deleted_at: match link.state {
@@ -125,9 +119,7 @@ impl LinkItem {
             owner_email: self.user_email,
             created_at: self.created_at,
             expires_at: self.expires_at,
-            title: self.title,
-            description: self.description,
-            tags: self.tags,
+            metadata: self.metadata,
             watch: self.watch,
             state: state_of(self.is_active, self.deleted_at),
         }

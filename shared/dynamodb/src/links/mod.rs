@@ -8,7 +8,7 @@ use aws_sdk_dynamodb::{
     Client,
     error::SdkError,
     operation::{put_item::PutItemError, update_item::UpdateItemError},
-    types::{ReturnValue, ReturnValuesOnConditionCheckFailure},
+    types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure},
 };
 use linklet_domain::{
     CorrelationId, EventId, Link, LinkPatch, Order, Record, RedirectTarget, ShortCode, Timestamp, Tombstone, UserId,
@@ -22,7 +22,7 @@ pub use self::{
 };
 use crate::{
     Cursor, Page, RepositoryError,
-    item::{Item, Key, Table, despite_transactions, from_item, number, text, to_item},
+    item::{Item, Key, Table, despite_transactions, from_item, number, text, to_attributes, to_item},
 };
 
 /// The table of links.
@@ -179,7 +179,7 @@ impl LinksTable {
     /// When DynamoDB can't be reached.
     pub async fn update(&self, code: &ShortCode, patch: &LinkPatch) -> Result<Option<Link>, RepositoryError> {
         const OPERATION: &str = "change a link";
-        let changes = Changes::of(patch);
+        let changes = Changes::of(OPERATION, patch)?;
         let mut update = self
             .0
             .client
@@ -191,11 +191,11 @@ impl LinksTable {
             .return_values(ReturnValue::AllNew);
         for (position, (name, value)) in changes.set.iter().enumerate() {
             update = update
-                .expression_attribute_names(format!("#s{position}"), *name)
+                .expression_attribute_names(format!("#s{position}"), name)
                 .expression_attribute_values(format!(":s{position}"), value.clone());
         }
         for (position, name) in changes.remove.iter().enumerate() {
-            update = update.expression_attribute_names(format!("#r{position}"), *name);
+            update = update.expression_attribute_names(format!("#r{position}"), name);
         }
         match despite_transactions(|| update.clone().send()).await.map_err(SdkError::into_service_error) {
             Ok(updated) => {
@@ -324,39 +324,20 @@ fn read_links(operation: &'static str, items: Vec<Item>) -> Result<Vec<Link>, Re
 /// The attributes that a patch sets and removes.
 #[derive(Default)]
 struct Changes {
-    set: Vec<(&'static str, aws_sdk_dynamodb::types::AttributeValue)>,
-    remove: Vec<&'static str>,
+    set: Vec<(String, AttributeValue)>,
+    remove: Vec<String>,
 }
 
 impl Changes {
-    fn of(patch: &LinkPatch) -> Self {
-        use aws_sdk_dynamodb::types::AttributeValue;
-
-        let mut changes = Self::default();
-        changes.apply("title", patch.title.as_ref(), text);
-        changes.apply("description", patch.description.as_ref(), text);
-        changes.apply("expires_at", patch.expires_at.as_ref(), text);
-        changes.apply("ttl", patch.expires_at.as_ref(), |expiry| number(&Link::forgotten_at(*expiry).unix_seconds()));
-        if let Some(tags) = &patch.tags {
-            changes.set.push(("tags", AttributeValue::L(tags.iter().map(text).collect())));
+    /// Each member of the patch is the attribute of its name. The TTL follows the expiry.
+    fn of(operation: &'static str, patch: &LinkPatch) -> Result<Self, RepositoryError> {
+        let mut attributes: Item = to_attributes(operation, patch)?;
+        if let Some(expires_at) = patch.expires_at {
+            let ttl = expires_at.map(|expiry| number(&Link::forgotten_at(expiry).unix_seconds()));
+            attributes.insert("ttl".to_owned(), ttl.unwrap_or(AttributeValue::Null(true)));
         }
-        if let Some(is_active) = patch.is_active {
-            changes.set.push(("is_active", AttributeValue::Bool(is_active)));
-        }
-        changes
-    }
-
-    fn apply<T>(
-        &mut self,
-        name: &'static str,
-        change: Option<&Option<T>>,
-        value: impl Fn(&T) -> aws_sdk_dynamodb::types::AttributeValue,
-    ) {
-        match change {
-            None => {}
-            Some(None) => self.remove.push(name),
-            Some(Some(new)) => self.set.push((name, value(new))),
-        }
+        let (remove, set): (Vec<_>, Vec<_>) = attributes.into_iter().partition(|(_, value)| value.is_null());
+        Ok(Self { set, remove: remove.into_iter().map(|(name, _)| name).collect() })
     }
 
     /// The update expression, or `None` if nothing changes.

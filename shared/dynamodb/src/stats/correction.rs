@@ -36,7 +36,7 @@ pub struct Life {
     pub is_purged: bool,
 }
 
-/// Numbers to replace.
+/// A link's numbers to replace after a recount.
 #[derive(Debug)]
 pub struct Correction<'a> {
     /// The link.

@@ -6,8 +6,8 @@ use std::{
 };
 
 use linklet_domain::{
-    Breakdown, CorrelationId, Day, DayStats, Device, Event, EventDetail, EventId, Invalid, MilestoneReached, Profile,
-    ShortCode, Timestamp, Tombstone, Totals, UniqueVisitors, UserId, WorkspaceId,
+    Breakdown, CorrelationId, Day, DayStats, Dimension, Event, EventDetail, EventId, Invalid, MilestoneReached,
+    Profile, ShortCode, Timestamp, Tombstone, Totals, UniqueVisitors, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -173,44 +173,19 @@ pub(super) struct ProfileAttributes {
     pub total_clicks: u64,
     #[serde(default)]
     pub human_clicks: u64,
+    /// Counts per value, by the name of the dimension.
     #[serde(default)]
-    pub devices: BTreeMap<Device, u64>,
-    #[serde(default)]
-    pub referers: BTreeMap<String, u64>,
-    #[serde(default)]
-    pub countries: BTreeMap<String, u64>,
-    #[serde(default)]
-    pub browsers: BTreeMap<String, u64>,
-    #[serde(default)]
-    pub operating_systems: BTreeMap<String, u64>,
+    pub breakdowns: BTreeMap<String, BTreeMap<String, u64>>,
     /// What each breakdown has no place for.
-    #[serde(default)]
-    pub others: Others,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub others: BTreeMap<String, u64>,
     /// Absent as long as no person has come.
     #[serde(default, skip_serializing_if = "no_bytes")]
     pub visitors: ByteBuf,
 }
 
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct Others {
-    #[serde(skip_serializing_if = "is_zero")]
-    referers: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    countries: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    browsers: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    operating_systems: u64,
-}
-
 fn no_bytes(bytes: &ByteBuf) -> bool {
     bytes.is_empty()
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl From<&Profile> for ProfileAttributes {
@@ -218,42 +193,35 @@ impl From<&Profile> for ProfileAttributes {
         Self {
             total_clicks: profile.clicks,
             human_clicks: profile.human_clicks,
-            devices: profile.devices.clone(),
-            referers: profile.referers.counts.clone(),
-            countries: profile.countries.counts.clone(),
-            browsers: profile.browsers.counts.clone(),
-            operating_systems: profile.operating_systems.counts.clone(),
-            others: Others {
-                referers: profile.referers.other,
-                countries: profile.countries.other,
-                browsers: profile.browsers.other,
-                operating_systems: profile.operating_systems.other,
-            },
+            breakdowns: of_each(profile, |breakdown| (!breakdown.counts.is_empty()).then(|| breakdown.counts.clone())),
+            others: of_each(profile, |breakdown| (breakdown.other > 0).then_some(breakdown.other)),
             visitors: ByteBuf::from(if profile.visitors.is_empty() { Vec::new() } else { profile.visitors.to_bytes() }),
         }
     }
 }
 
+/// What there is of each breakdown, by the name of its dimension.
+fn of_each<T>(profile: &Profile, part: impl Fn(&Breakdown) -> Option<T>) -> BTreeMap<String, T> {
+    let parts = profile.breakdowns.iter().filter_map(|(dimension, breakdown)| Some((dimension, part(breakdown)?)));
+    parts.map(|(dimension, part)| (dimension.name().to_owned(), part)).collect()
+}
+
 impl TryFrom<ProfileAttributes> for Profile {
     type Error = Invalid;
 
-    fn try_from(item: ProfileAttributes) -> Result<Self, Invalid> {
-        let others = item.others;
+    fn try_from(mut item: ProfileAttributes) -> Result<Self, Invalid> {
         let visitors = if item.visitors.is_empty() {
             UniqueVisitors::default()
         } else {
             UniqueVisitors::from_bytes(&item.visitors)?
         };
-        Ok(Self {
-            clicks: item.total_clicks,
-            human_clicks: item.human_clicks,
-            devices: item.devices,
-            referers: Breakdown { counts: item.referers, other: others.referers },
-            countries: Breakdown { counts: item.countries, other: others.countries },
-            browsers: Breakdown { counts: item.browsers, other: others.browsers },
-            operating_systems: Breakdown { counts: item.operating_systems, other: others.operating_systems },
-            visitors,
-        })
+        let mut breakdown = |dimension: Dimension| Breakdown {
+            counts: item.breakdowns.remove(dimension.name()).unwrap_or_default(),
+            other: item.others.remove(dimension.name()).unwrap_or_default(),
+        };
+        let breakdowns = Dimension::ALL.into_iter().map(|dimension| (dimension, breakdown(dimension)));
+        let breakdowns = breakdowns.filter(|(_, breakdown)| breakdown.total() > 0).collect();
+        Ok(Self { clicks: item.total_clicks, human_clicks: item.human_clicks, breakdowns, visitors })
     }
 }
 

@@ -16,7 +16,7 @@ use aws_sdk_dynamodb::{
     types::{AttributeValue, CancellationReason, TransactWriteItem},
 };
 use linklet_domain::{
-    CorrelationId, Day, EventId, LinkStats, MilestoneReached, ShortCode, Timestamp, Totals, WorkspaceId,
+    Click, CorrelationId, Day, EventId, LinkStats, MilestoneReached, ShortCode, Timestamp, Totals, WorkspaceId,
 };
 use serde::Serialize;
 
@@ -51,7 +51,24 @@ pub struct Milestone {
     pub correlation_id: CorrelationId,
 }
 
-/// One transaction: clicks of one link, counted.
+impl Milestone {
+    /// The milestone that a click reached.
+    #[must_use]
+    pub fn reached_by(click: &Click, milestone: u64) -> Self {
+        Self {
+            detail: MilestoneReached {
+                short_code: click.code.clone(),
+                workspace_id: click.workspace.clone(),
+                user_id: click.owner.clone(),
+                milestone,
+            },
+            reached_at: click.clicked_at,
+            correlation_id: click.correlation_id.clone(),
+        }
+    }
+}
+
+/// Clicks of one link to count in one transaction.
 #[derive(Debug)]
 pub struct Counting<'a> {
     /// The link.
@@ -62,7 +79,7 @@ pub struct Counting<'a> {
     pub before: &'a Snapshot,
     /// What it has become.
     pub after: &'a LinkStats,
-    /// The events that made the difference; each only once, and none that the snapshot has counted.
+    /// The events of the clicks that `after` counts and `before` doesn't, each once.
     pub events: &'a [EventId],
     /// The milestones passed on the way.
     pub milestones: &'a [Milestone],
@@ -70,12 +87,12 @@ pub struct Counting<'a> {
     pub now: Timestamp,
 }
 
-/// What came of a transaction.
+/// The outcome of a transaction that counts clicks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommitOutcome {
     /// Everything is counted.
     Committed,
-    /// Nothing is counted, since somebody else counts the same link, or the table is busy with it; read again and retry.
+    /// Nothing is counted, because another write on the same link got in the way. Read again and retry.
     Contended,
 }
 

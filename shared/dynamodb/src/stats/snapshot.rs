@@ -59,7 +59,7 @@ impl Snapshot {
     }
 }
 
-/// What a transaction holds: DynamoDB allows 100 rows.
+/// Measures how many events fit one transaction: DynamoDB allows 100 rows.
 #[derive(Debug, Default)]
 pub struct Room {
     events: usize,
@@ -73,7 +73,7 @@ impl Room {
     const OTHER_ROWS: usize = 4;
     const MAX_EVENTS: usize = 500;
 
-    /// Makes room for one more event, if there is any.
+    /// Adds an event, and returns whether the transaction still has room for it.
     pub fn take(&mut self, event: &EventId, day: Day) -> bool {
         self.events += 1;
         self.buckets.insert(Bucket::of(event).0);

@@ -1,8 +1,8 @@
 //! Keys and attributes of UsersTable.
 
 use linklet_domain::{
-    Account, ApiKey, EmailAddress, KeyHash, KeyName, KeyPrefix, Member, Membership, Role, Scopes, Timestamp, UserId,
-    Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
+    Account, ApiKey, EmailAddress, FullName, KeyHash, KeyName, KeyPrefix, Member, Membership, Role, Scopes, Timestamp,
+    UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
 };
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,7 @@ pub(super) struct UserItem {
     pub user_id: UserId,
     pub email: EmailAddress,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub full_name: Option<String>,
+    pub full_name: Option<FullName>,
     pub password_hash: String,
     pub created_at: Timestamp,
 }
@@ -135,7 +135,7 @@ pub(super) struct WorkspaceMemberItem {
     pub user_id: UserId,
     pub email: EmailAddress,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub full_name: Option<String>,
+    pub full_name: Option<FullName>,
     pub role: Role,
     pub joined_at: Timestamp,
 }

@@ -1,157 +1,134 @@
-use linklet_domain::{Invalid, Timestamp};
+//! Request bodies: JSON objects that are read into typed structs, one for each route.
+//!
+//! A struct of a body has a field per member, of a domain type where there is one, so a body that was read obeys the rules of
+//! its members. Unknown members are ignored, and `null` stands for an absent member.
+
+use linklet_domain::Invalid;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::ApiError;
+/// Reads a JSON object into the struct of a body.
+///
+/// # Errors
+/// When the text is no JSON object, or a member breaks a rule; the sentence names the member.
+pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Invalid> {
+    serde_path_to_error::deserialize(Value::Object(members(body)?)).map_err(|error| refusal(&error))
+}
 
-/// A request body, read member by member so that each refusal names the member. Unknown members are ignored; `null` counts
-/// as absent.
-#[derive(Debug)]
-pub struct JsonObject(Map<String, Value>);
+/// The text of a JSON object with its members in alphabetical order and without white space: two bodies with equal texts are
+/// the same request.
+///
+/// # Errors
+/// When the text is no JSON object.
+pub(super) fn canonical(body: &[u8]) -> Result<String, Invalid> {
+    Ok(Value::Object(members(body)?).to_string())
+}
 
-impl JsonObject {
-    /// Reads a JSON object.
-    ///
-    /// # Errors
-    /// 400 when the text is anything else.
-    pub fn parse(body: &[u8]) -> Result<Self, ApiError> {
-        match serde_json::from_slice(body) {
-            Ok(Value::Object(members)) => Ok(Self(members)),
-            _ => Err(Invalid::new("the request body must be a JSON object").into()),
+fn members(body: &[u8]) -> Result<Map<String, Value>, Invalid> {
+    serde_json::from_slice(body).map_err(|_| Invalid::new("the request body must be a JSON object"))
+}
+
+/// The sentence about a member that was refused: that of its domain type, or what serde says about a wrong JSON type, in words.
+fn refusal(error: &serde_path_to_error::Error<serde_json::Error>) -> Invalid {
+    let (path, reason) = (error.path().to_string(), error.inner().to_string());
+    let member = path.split(['[', '.']).next().unwrap_or_default();
+    if let Some(missing) = reason.strip_prefix("missing field `") {
+        return Invalid(format!("{} is required", missing.trim_end_matches('`')));
+    }
+    if reason.starts_with("invalid type: null") {
+        return Invalid(format!("{member} is required"));
+    }
+    match reason.rsplit_once(", expected ") {
+        Some((_, expected)) if reason.starts_with("invalid ") => {
+            // An element that is no string makes its member no list of strings, and there are no other lists.
+            let expected = if path.contains('[') { "a sequence" } else { expected };
+            Invalid(format!("{member} must be {}", in_words(expected)))
         }
+        _ if reason.starts_with("must ") => Invalid(format!("{member} {reason}")),
+        _ => Invalid(reason),
     }
+}
 
-    /// A text, or `None` if it is absent.
-    ///
-    /// # Errors
-    /// 400 when it is something else.
-    pub fn string(&self, name: &str) -> Result<Option<&str>, Invalid> {
-        match self.member(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(Invalid(format!("{name} must be a string"))),
-        }
-    }
-
-    /// A text of at most `longest` characters, or `None` if it is absent.
-    ///
-    /// # Errors
-    /// 400 when it is longer or something else.
-    pub fn short_string(&self, name: &str, longest: usize) -> Result<Option<String>, Invalid> {
-        match self.string(name)? {
-            Some(text) if text.chars().count() > longest => {
-                Err(Invalid(format!("{name} must have at most {longest} characters")))
-            }
-            text => Ok(text.map(str::to_owned)),
-        }
-    }
-
-    /// A list of texts, empty if it is absent.
-    ///
-    /// # Errors
-    /// 400 when it is something else.
-    pub fn strings(&self, name: &str) -> Result<Vec<&str>, Invalid> {
-        let refused = || Invalid(format!("{name} must be a list of strings"));
-        match self.member(name) {
-            None => Ok(Vec::new()),
-            Some(Value::Array(values)) => values.iter().map(|value| value.as_str().ok_or_else(refused)).collect(),
-            Some(_) => Err(refused()),
-        }
-    }
-
-    /// A time, or `None` if it is absent.
-    ///
-    /// # Errors
-    /// 400 when it is no RFC 3339 date-time.
-    pub fn timestamp(&self, name: &str) -> Result<Option<Timestamp>, Invalid> {
-        let parse = |text| Timestamp::parse(text).map_err(|_| Invalid(format!("{name} must be an RFC 3339 date-time")));
-        self.string(name)?.map(parse).transpose()
-    }
-
-    /// A truth value, or `None` if it is absent.
-    ///
-    /// # Errors
-    /// 400 when it is something else.
-    pub fn boolean(&self, name: &str) -> Result<Option<bool>, Invalid> {
-        match self.member(name) {
-            None => Ok(None),
-            Some(Value::Bool(value)) => Ok(Some(*value)),
-            Some(_) => Err(Invalid(format!("{name} must be true or false"))),
-        }
-    }
-
-    /// An object, or `None` if it is absent.
-    ///
-    /// # Errors
-    /// 400 when it is something else.
-    pub fn object(&self, name: &str) -> Result<Option<&Map<String, Value>>, Invalid> {
-        match self.member(name) {
-            None => Ok(None),
-            Some(Value::Object(members)) => Ok(Some(members)),
-            Some(_) => Err(Invalid(format!("{name} must be an object"))),
-        }
-    }
-
-    /// Whether a member is there, be it `null`: in a patch, `null` takes a value away.
-    #[must_use]
-    pub fn mentions(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    /// The same object whatever its member order and white space: two requests with equal texts are the same request.
-    #[must_use]
-    pub fn canonical(&self) -> String {
-        Value::Object(self.0.clone()).to_string()
-    }
-
-    fn member(&self, name: &str) -> Option<&Value> {
-        self.0.get(name).filter(|value| !value.is_null())
+/// How a JSON type that serde expected is called in a sentence.
+fn in_words(expected: &str) -> &str {
+    match expected {
+        "a boolean" => "true or false",
+        "a sequence" => "a list of strings",
+        "a map" => "an object",
+        expected => expected,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use linklet_domain::{Timestamp, WorkspaceName, patched};
+    use serde::Deserialize;
+
     use super::*;
 
-    fn object(text: &str) -> JsonObject {
-        JsonObject::parse(text.as_bytes()).unwrap()
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Body {
+        name: WorkspaceName,
+        is_active: Option<bool>,
+        tags: Option<Vec<String>>,
+        settings: Option<Map<String, Value>>,
+        expires_at: Option<Timestamp>,
+        #[serde(default, deserialize_with = "patched")]
+        title: Option<Option<String>>,
+    }
+
+    fn read_body(text: &str) -> Result<Body, Invalid> {
+        read(text.as_bytes())
+    }
+
+    fn with(member: &str) -> Result<Body, Invalid> {
+        read_body(&format!(r#"{{"name": "x", {member}}}"#))
     }
 
     #[test]
     fn only_an_object_is_a_body() {
-        for refused in ["", "null", "[]", "\"text\"", "{", "{} trailing"] {
-            assert!(JsonObject::parse(refused.as_bytes()).is_err(), "{refused}");
+        for refused in ["", "null", "[]", "\"text\"", "{", "{} trailing", r#"["x"]"#] {
+            assert_eq!(read_body(refused), Err(Invalid::new("the request body must be a JSON object")), "{refused}");
         }
     }
 
     #[test]
-    fn a_wrong_type_is_named() {
-        let body = object(r#"{"url": 5, "tags": ["a", 1], "expires_at": "tomorrow", "settings": []}"#);
+    fn a_refusal_names_the_member_and_its_rule() {
+        for (member, sentence) in [
+            (r#""is_active": "yes""#, "is_active must be true or false"),
+            (r#""tags": "a""#, "tags must be a list of strings"),
+            (r#""tags": ["a", 1]"#, "tags must be a list of strings"),
+            (r#""settings": []"#, "settings must be an object"),
+            (r#""expires_at": "tomorrow""#, "expires_at must be an RFC 3339 date-time"),
+            (r#""expires_at": "a, expected b""#, "expires_at must be an RFC 3339 date-time"),
+            (r#""title": 5"#, "title must be a string"),
+        ] {
+            assert_eq!(with(member), Err(Invalid::new(sentence)), "{member}");
+        }
+        assert_eq!(read_body(r#"{"name": 5}"#), Err(Invalid::new("name must be a string")));
+        assert_eq!(read_body(r#"{"name": " "}"#), Err(Invalid::new("name must have 1–100 characters")));
+    }
 
-        assert_eq!(body.string("url").unwrap_err().to_string(), "url must be a string");
-        assert_eq!(body.strings("tags").unwrap_err().to_string(), "tags must be a list of strings");
-        assert_eq!(body.timestamp("expires_at").unwrap_err().to_string(), "expires_at must be an RFC 3339 date-time");
-        assert_eq!(body.object("settings").unwrap_err().to_string(), "settings must be an object");
+    #[test]
+    fn a_required_member_is_neither_absent_nor_null() {
+        for body in ["{}", r#"{"name": null}"#] {
+            assert_eq!(read_body(body), Err(Invalid::new("name is required")), "{body}");
+        }
+    }
+
+    #[test]
+    fn null_and_absent_are_the_same_but_for_a_patch() {
+        let body = with(r#""tags": null, "title": null, "unknown": 5"#).unwrap();
+
+        assert_eq!((body.tags, body.title), (None, Some(None)));
+        assert_eq!(with(r#""tags": []"#).unwrap().title, None);
     }
 
     #[test]
     fn order_and_white_space_make_no_other_request() {
-        assert_eq!(object(r#"{"b": [1, 2], "a": "x"}"#).canonical(), object(r#"{"a":"x","b":[1,2]}"#).canonical());
-        assert_ne!(object(r#"{"a": [1, 2]}"#).canonical(), object(r#"{"a": [2, 1]}"#).canonical());
-    }
+        let canonical = |text: &str| canonical(text.as_bytes()).unwrap();
 
-    #[test]
-    fn null_and_absent_are_the_same() {
-        let body = object(r#"{"url": null}"#);
-
-        assert_eq!(body.string("url"), Ok(None));
-        assert_eq!(body.strings("tags"), Ok(vec![]));
-    }
-
-    #[test]
-    fn lengths_count_characters() {
-        let body = object(r#"{"title": "üü"}"#);
-
-        assert_eq!(body.short_string("title", 2), Ok(Some("üü".to_owned())));
-        assert!(body.short_string("title", 1).is_err());
+        assert_eq!(canonical(r#"{"b": [1, 2], "a": "x"}"#), canonical(r#"{"a":"x","b":[1,2]}"#));
+        assert_ne!(canonical(r#"{"a": [1, 2]}"#), canonical(r#"{"a": [2, 1]}"#));
     }
 }

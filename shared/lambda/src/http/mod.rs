@@ -12,6 +12,7 @@ mod response;
 mod short_urls;
 
 use std::{
+    convert::Infallible,
     future::Future,
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -30,7 +31,6 @@ pub use self::{
     edge::Edge,
     error::ApiError,
     gateway::{GatewayEvent, HttpContext, RequestContext},
-    json::JsonObject,
     request::Request,
     response::{Response, html, json, json_text, no_content},
     short_urls::ShortUrls,
@@ -40,29 +40,57 @@ use crate::{
     metrics::{self, Metric},
 };
 
-/// What a function does with a request.
+/// A function that is through with a request when it has answered.
 pub trait Handler: Send + Sync {
     /// Answers one request.
     fn handle(&self, request: &Request) -> impl Future<Output = Result<Response, ApiError>> + Send;
+}
+
+/// A function that may have work left for after its answer. Every [`Handler`] is one that never has.
+pub trait DeferringHandler: Send + Sync {
+    /// The work that remains after the answer, with all that it needs.
+    type Deferred: Send;
+
+    /// Answers one request, and says what remains to be done.
+    fn answer(&self, request: &Request) -> impl Future<Output = Answer<Self::Deferred>> + Send;
 
     /// Does what need not keep the client waiting. The answer to this request has left by then, and nothing can change it any
     /// more.
     ///
     /// Lambda counts and bills this time as the request's own, its timeout included. If the environment dies meanwhile, what
     /// remained to be done is lost.
-    fn after_response(&self, _request: &Request) -> impl Future<Output = ()> + Send {
-        std::future::ready(())
+    fn after_response(&self, request: &Request, deferred: Self::Deferred) -> impl Future<Output = ()> + Send;
+}
+
+/// What a [`DeferringHandler`] makes of a request.
+#[derive(Debug)]
+pub struct Answer<D> {
+    /// What the client gets.
+    pub response: Result<Response, ApiError>,
+    /// What is done after that.
+    pub deferred: Option<D>,
+}
+
+impl<H: Handler> DeferringHandler for H {
+    type Deferred = Infallible;
+
+    async fn answer(&self, request: &Request) -> Answer<Infallible> {
+        Answer { response: self.handle(request).await, deferred: None }
+    }
+
+    async fn after_response(&self, _: &Request, never: Infallible) {
+        match never {}
     }
 }
 
 /// Answers requests until the execution environment ends.
 ///
 /// Lambda sends an answer to the client as soon as the runtime has handed it over, and freezes the environment only when the
-/// runtime asks for the next request. In between is the time for [`Handler::after_response`], and for the log line.
+/// runtime asks for the next request. In between is the time for [`DeferringHandler::after_response`], and for the log line.
 ///
 /// # Errors
 /// When the Runtime API can't be reached.
-pub async fn serve(handler: impl Handler) -> Result<(), StartError> {
+pub async fn serve(handler: impl DeferringHandler) -> Result<(), StartError> {
     let (handler, unfinished) = (&handler, &Mutex::new(None));
     let answers = service_fn(async |event: LambdaEvent<GatewayEvent>| {
         let work = answer(handler, event.payload.into());
@@ -86,26 +114,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Answers one request, and does what remains to be done before the answer is returned.
-pub async fn respond(handler: &impl Handler, request: impl Into<Request>) -> Response {
-    let work = async {
-        let (response, exchange) = answer(handler, request.into()).await;
-        exchange.finish(handler).await;
-        response
-    };
-    metrics::scope(work).await
-}
-
-async fn answer(handler: &impl Handler, request: Request) -> (Response, Exchange) {
+/// Answers one request. [`serve`] sends the response and then [finishes](Exchange::finish) the exchange.
+pub async fn answer<H: DeferringHandler>(handler: &H, request: Request) -> (Response, Exchange<H::Deferred>) {
     let started = Instant::now();
     let span = tracing::info_span!("request", correlation_id = request.correlation_id().as_str());
     // Boxed, since the types of nested futures get deeper than the compiler follows.
-    let mut response = match Box::pin(handler.handle(&request)).instrument(span.clone()).await {
-        Ok(response) => response,
-        Err(error) => span.in_scope(|| error.into_response(&request)),
-    };
+    let Answer { response, deferred } = Box::pin(handler.answer(&request)).instrument(span.clone()).await;
+    let mut response = response.unwrap_or_else(|error| span.in_scope(|| error.into_response(&request)));
     complete(&request, &mut response);
-    let exchange = Exchange { status: response.status(), duration: started.elapsed(), request, span };
+    let exchange = Exchange { status: response.status(), duration: started.elapsed(), request, deferred, span };
     (response, exchange)
 }
 
@@ -125,22 +142,26 @@ fn complete(request: &Request, response: &mut Response) {
     }
 }
 
-/// A request whose answer is decided.
-struct Exchange {
+/// A request whose answer is decided, and what remains to be done for it.
+#[derive(Debug)]
+pub struct Exchange<D> {
     request: Request,
+    deferred: Option<D>,
     status: StatusCode,
     /// Until the answer was decided.
     duration: Duration,
     span: Span,
 }
 
-impl Exchange {
-    /// Does what remains to be done. The line comes last, so that it tells what came of that.
-    async fn finish(self, handler: &impl Handler) {
+impl<D> Exchange<D> {
+    /// Does what remains to be done, and logs the request. The line comes last, so that it tells what came of that.
+    pub async fn finish(mut self, handler: &impl DeferringHandler<Deferred = D>) {
         let span = self.span.clone();
         let work = async {
-            // Boxed, or the layers around it would copy its some ten thousand bytes with each request.
-            Box::pin(handler.after_response(&self.request)).await;
+            if let Some(deferred) = self.deferred.take() {
+                // Boxed, or the layers around it would copy its some ten thousand bytes with each request.
+                Box::pin(handler.after_response(&self.request, deferred)).await;
+            }
             self.log();
         };
         work.instrument(span).await;

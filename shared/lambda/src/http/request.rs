@@ -1,4 +1,4 @@
-use std::{any::Any, borrow::Cow, sync::OnceLock};
+use std::{borrow::Cow, sync::OnceLock};
 
 use lambda_http::{
     Body,
@@ -6,8 +6,9 @@ use lambda_http::{
     http::{HeaderMap, Method, header},
 };
 use linklet_domain::{Allowance, CorrelationId, Day, Invalid, Timestamp};
+use serde::de::DeserializeOwned;
 
-use super::{ApiError, GatewayEvent, JsonObject};
+use super::{ApiError, GatewayEvent, json};
 
 /// A request as handlers see it.
 #[derive(Debug)]
@@ -21,7 +22,6 @@ pub struct Request {
     correlation_id: CorrelationId,
     received_at: Timestamp,
     allowance: OnceLock<Allowance>,
-    kept: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
 impl From<GatewayEvent> for Request {
@@ -40,7 +40,6 @@ impl From<GatewayEvent> for Request {
             correlation_id,
             received_at: Timestamp::now(),
             allowance: OnceLock::new(),
-            kept: OnceLock::new(),
         }
     }
 }
@@ -125,15 +124,37 @@ impl Request {
         self.query(name).map(parse).transpose()
     }
 
-    /// The body as a JSON object of at most `limit` bytes.
+    /// The body, a JSON object of at most `limit` bytes, as the struct that a route has for it. Members that the struct lacks
+    /// are ignored.
+    ///
+    /// # Errors
+    /// 413 when it is longer, 400 when it is no JSON object or a member breaks a rule.
+    pub fn json<T: DeserializeOwned>(&self, limit: usize) -> Result<T, ApiError> {
+        Ok(json::read(self.body_within(limit)?)?)
+    }
+
+    /// The body, a JSON object of at most `limit` bytes, without what makes no difference: the order of its members, and white
+    /// space between them.
     ///
     /// # Errors
     /// 413 when it is longer, 400 when it is no JSON object.
-    pub fn json(&self, limit: usize) -> Result<JsonObject, ApiError> {
-        if self.body.len() > limit {
-            return Err(ApiError::PayloadTooLarge { limit });
+    pub fn canonical_json(&self, limit: usize) -> Result<String, ApiError> {
+        Ok(json::canonical(self.body_within(limit)?)?)
+    }
+
+    fn body_within(&self, limit: usize) -> Result<&[u8], ApiError> {
+        if self.body.len() > limit { Err(ApiError::PayloadTooLarge { limit }) } else { Ok(&self.body) }
+    }
+
+    /// Checks a time in the body that has to come after the request.
+    ///
+    /// # Errors
+    /// 400 when it doesn't.
+    pub fn require_future(&self, member: &str, time: Option<Timestamp>) -> Result<(), Invalid> {
+        if time.is_some_and(|time| time <= self.received_at) {
+            return Err(Invalid(format!("{member} must be in the future")));
         }
-        JsonObject::parse(&self.body)
+        Ok(())
     }
 
     /// The client's address as API Gateway saw it.
@@ -181,21 +202,9 @@ impl Request {
         &self.correlation_id
     }
 
-    /// Lets the answer, whatever it will be, tell the client how many calls are left. The first one that is noted counts.
+    /// Notes the remaining calls of a rate limit, which the response shows in its headers. The first call decides.
     pub fn note_allowance(&self, allowance: Allowance) {
         self.allowance.get_or_init(|| allowance);
-    }
-
-    /// Keeps something for what is done [after the response](super::Handler::after_response). The first thing that is kept
-    /// counts.
-    pub fn keep(&self, value: impl Any + Send + Sync) {
-        self.kept.get_or_init(|| Box::new(value));
-    }
-
-    /// What was kept, if it is of this type.
-    #[must_use]
-    pub fn kept<T: Any>(&self) -> Option<&T> {
-        self.kept.get()?.downcast_ref()
     }
 
     /// How many calls the client has left, on a route that has a limit.

@@ -1,6 +1,7 @@
 use linklet_domain::ShortCode;
 
 use super::Request;
+use crate::config;
 
 /// Builds the address under which people follow a link.
 #[derive(Debug, Clone)]
@@ -10,6 +11,12 @@ pub struct ShortUrls {
 }
 
 impl ShortUrls {
+    /// With the base in `PUBLIC_BASE_URL` and the API's own address in `API_ENDPOINT`, both of which may be missing.
+    #[must_use]
+    pub fn from_env() -> Self {
+        Self::new(config::optional("PUBLIC_BASE_URL").as_deref()).with_api_endpoint(config::optional("API_ENDPOINT"))
+    }
+
     /// With the configured base, such as `https://go.example.com`; without one, the address under which the request reached
     /// us and `/r`.
     #[must_use]

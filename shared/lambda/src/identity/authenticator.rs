@@ -1,9 +1,14 @@
+use aws_config::SdkConfig;
+use aws_sdk_dynamodb::Client as DynamoDb;
 use lambda_http::http::header;
 use linklet_domain::Scope;
 use linklet_dynamodb::ApiKeysTable;
 
 use super::{Caller, KeyVerifier, TokenVerifier};
-use crate::http::{ApiError, Request};
+use crate::{
+    StartError, config,
+    http::{ApiError, Request},
+};
 
 /// Turns tokens and API keys into callers.
 pub struct Authenticator {
@@ -12,6 +17,15 @@ pub struct Authenticator {
 }
 
 impl Authenticator {
+    /// Accepts the tokens that `JWT_SECRET_ID` signs, and the keys in `USERS_TABLE`.
+    ///
+    /// # Errors
+    /// When one of these variables is missing, or the secret can't be read.
+    pub async fn from_env(aws: &SdkConfig, tables: &DynamoDb) -> Result<Self, StartError> {
+        let keys = ApiKeysTable::new(tables.clone(), config::required("USERS_TABLE")?);
+        Ok(Self::new(TokenVerifier::from_env(aws).await?, keys))
+    }
+
     /// Accepts these tokens, and the keys of this table.
     #[must_use]
     pub fn new(tokens: TokenVerifier, keys: ApiKeysTable) -> Self {

@@ -3,6 +3,7 @@ use std::{
     time::Duration,
 };
 
+use aws_config::SdkConfig;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, errors::ErrorKind};
 use lambda_http::http::header;
 use linklet_domain::{EmailAddress, Invalid, Role, Timestamp, UserId, WorkspaceId};
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Caller;
 use crate::{
+    StartError, config,
     http::{ApiError, Request},
     secrets::{self, SecretError},
     telemetry::chain,
@@ -37,6 +39,9 @@ pub enum TokenSecretError {
 pub struct TokenSecret(String);
 
 impl TokenSecret {
+    /// The environment variable with the secret's id.
+    const VARIABLE: &str = "JWT_SECRET_ID";
+
     /// Accepts at least 32 bytes.
     ///
     /// # Errors
@@ -97,6 +102,15 @@ impl TokenVerifier {
     /// How often a token with an unknown signature may have the secret read again: seldom enough that nobody can run up a bill
     /// with forged tokens.
     const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
+
+    /// Accepts the tokens that `JWT_SECRET_ID` signs.
+    ///
+    /// # Errors
+    /// When the variable is missing, or the secret can't be read or is too short.
+    pub async fn from_env(aws: &SdkConfig) -> Result<Self, StartError> {
+        let secret_id = config::required(TokenSecret::VARIABLE)?;
+        Ok(Self::load(&aws_sdk_secretsmanager::Client::new(aws), &secret_id).await?)
+    }
 
     /// Reads the secret and the one before it.
     ///
@@ -232,6 +246,15 @@ impl SigningKey {
 }
 
 impl TokenIssuer {
+    /// Signs with the secret `JWT_SECRET_ID`.
+    ///
+    /// # Errors
+    /// When the variable is missing, or the secret can't be read or is too short.
+    pub async fn from_env(aws: &SdkConfig) -> Result<Self, StartError> {
+        let secret_id = config::required(TokenSecret::VARIABLE)?;
+        Ok(Self::load(&aws_sdk_secretsmanager::Client::new(aws), &secret_id).await?)
+    }
+
     /// Reads the secret.
     ///
     /// # Errors

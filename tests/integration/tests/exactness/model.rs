@@ -123,11 +123,7 @@ pub struct Numbers {
     pub clicks: u64,
     pub human_clicks: u64,
     pub visitors: u64,
-    pub devices: BTreeMap<String, u64>,
-    pub browsers: BTreeMap<String, u64>,
-    pub systems: BTreeMap<String, u64>,
-    pub countries: BTreeMap<String, u64>,
-    pub referers: BTreeMap<String, u64>,
+    pub breakdowns: BTreeMap<&'static str, BTreeMap<String, u64>>,
 }
 
 impl Numbers {
@@ -141,14 +137,15 @@ impl Numbers {
                 people.insert(click.who);
             }
             let Agent { device, browser, os, .. } = click.agent;
-            for (counts, value) in [
-                (&mut numbers.devices, Some(*device)),
-                (&mut numbers.browsers, Some(*browser)),
-                (&mut numbers.systems, Some(*os)),
-                (&mut numbers.countries, Some(click.country.unwrap_or("unknown"))),
-                (&mut numbers.referers, click.referer.1),
+            for (name, value) in [
+                ("devices", Some(*device)),
+                ("browsers", Some(*browser)),
+                ("operating_systems", Some(*os)),
+                ("countries", Some(click.country.unwrap_or("unknown"))),
+                ("referers", click.referer.1),
             ] {
                 if let Some(value) = value {
+                    let counts = numbers.breakdowns.entry(name).or_default();
                     *counts.entry(value.to_owned()).or_default() += 1;
                 }
             }

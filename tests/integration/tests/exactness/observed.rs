@@ -6,7 +6,7 @@ use std::{
 };
 
 use aws_lambda_events::dynamodb::Event as StreamEvent;
-use linklet_domain::{Breakdown, Day, EventDetail, LinkStats, Profile, ShortCode, Timestamp};
+use linklet_domain::{Breakdown, Day, Dimension, EventDetail, LinkStats, Profile, ShortCode, Timestamp};
 use linklet_dynamodb::stream::{Change, change_of};
 use linklet_test_support::TestDynamoDb;
 
@@ -73,16 +73,16 @@ fn same_numbers(name: &str, profile: &Profile, expected: &Numbers) -> Verdict {
         clicks: profile.clicks,
         human_clicks: profile.human_clicks,
         visitors,
-        devices: profile.devices.iter().map(|(device, count)| (device.as_str().to_owned(), *count)).collect(),
-        browsers: counts(&profile.browsers),
-        systems: counts(&profile.operating_systems),
-        countries: counts(&profile.countries),
-        referers: counts(&profile.referers),
+        breakdowns: Dimension::ALL
+            .map(|dimension| (dimension.name(), counts(profile.by(dimension))))
+            .into_iter()
+            .filter(|(_, counts)| !counts.is_empty())
+            .collect(),
     };
     same(name, &observed, expected)
 }
 
-fn counts<const MAX: usize>(breakdown: &Breakdown<MAX>) -> BTreeMap<String, u64> {
+fn counts(breakdown: &Breakdown) -> BTreeMap<String, u64> {
     breakdown.ranking().into_iter().collect()
 }
 

@@ -4,7 +4,7 @@ use std::{sync::LazyLock, time::Duration};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::Analytics;
-use linklet_domain::{Event, EventId, LinkStats, ShortCode, Timestamp, WorkspaceId};
+use linklet_domain::{Dimension, Event, EventId, LinkStats, ShortCode, Timestamp, WorkspaceId};
 use linklet_dynamodb::StatsTable;
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb, event_batch};
@@ -206,14 +206,7 @@ fn check_sums(stats: &LinkStats, clicks: u64) {
     assert_eq!((stats.days.len(), stats.totals.total_clicks, day.profile.clicks), (1, clicks, clicks));
     assert_eq!(day.hours.iter().sum::<u64>(), clicks);
     let profile = &day.profile;
-    let sums = [
-        profile.devices.values().sum::<u64>(),
-        profile.browsers.total(),
-        profile.operating_systems.total(),
-        profile.countries.total(),
-        profile.referers.total(),
-    ];
-    assert_eq!(sums, [clicks; 5]);
+    assert_eq!(Dimension::ALL.map(|dimension| profile.by(dimension).total()), [clicks; Dimension::ALL.len()]);
     // Every second one says that it is a program.
     let visitors = profile.visitors.estimate();
     assert!(visitors.abs_diff(clicks / 2) < clicks / 20, "{visitors}");

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use linklet_domain::{Event, EventDetail, LinkStats, Record, ShortCode, Timestamp};
+use linklet_domain::{Dimension, Event, LinkStats, Record, ShortCode, Timestamp};
 use linklet_dynamodb::stream::{Change, change_of};
 use linklet_lambda::{batch::Consumer, publisher::Publisher};
 use linklet_reconcile::{Reconciler, Report};
@@ -46,17 +46,7 @@ impl Fixture {
             click.id = format!("{}{random}", &prefix.as_str()[..18]).parse().unwrap();
             assert!(number < per_day);
             self.db.clicks().record(&click).await.unwrap();
-            events.push(Event {
-                event_id: click.id,
-                occurred_at: at,
-                correlation_id: click.correlation_id,
-                detail: EventDetail::UrlClicked(linklet_domain::UrlClicked {
-                    short_code: click.code,
-                    workspace_id: click.workspace,
-                    user_id: click.owner,
-                    visitor: click.visitor,
-                }),
-            });
+            events.push(click.into_event());
         }
         events
     }
@@ -110,6 +100,13 @@ impl Fixture {
         let mut row = self.row(sort_key);
         row[attribute] = value;
         self.db.put("StatsTable", &row);
+    }
+
+    /// Replaces the counts of one dimension.
+    fn damage_breakdown(&self, sort_key: &str, dimension: Dimension, counts: Value) {
+        let mut breakdowns = self.row(sort_key)["breakdowns"].clone();
+        breakdowns["M"][dimension.name()] = counts;
+        self.damage(sort_key, "breakdowns", breakdowns);
     }
 
     fn milestones(&self) -> usize {
@@ -196,7 +193,7 @@ async fn numbers_whose_raw_clicks_are_lost_stay_as_they_are() {
 #[tokio::test]
 async fn whoever_read_before_a_correction_does_not_take_it_back() {
     let fixture = Fixture::counted(5, 1).await;
-    fixture.damage("DAY#", "devices", json!({"M": {"mobile": {"N": "5"}}}));
+    fixture.damage_breakdown("DAY#", Dimension::Device, json!({"M": {"mobile": {"N": "5"}}}));
     let (late, now) = (linklet_domain::EventId::generate(), Timestamp::now());
     let before = fixture.db.stats().load(&fixture.code, &[(late.clone(), now.day())]).await.unwrap();
 
@@ -239,14 +236,7 @@ async fn wrong_numbers_are_replaced_with_what_the_clicks_say() {
 async fn each_wrong_part_of_a_day_is_noticed() {
     let fixture = Fixture::counted(5, 1).await;
     let right = fixture.stats().await;
-    let wrong = [
-        ("devices", json!({"M": {"mobile": {"N": "5"}}})),
-        ("referers", json!({"M": {}})),
-        ("human_clicks", json!({"N": "5"})),
-        ("browsers", json!({"M": {"Chrome": {"N": "5"}}})),
-        ("countries", json!({"M": {"DE": {"N": "5"}}})),
-        ("hours", json!({"L": vec![json!({"N": "0"}); 24]})),
-    ];
+    let wrong = [("human_clicks", json!({"N": "5"})), ("hours", json!({"L": vec![json!({"N": "0"}); 24]}))];
     for (attribute, value) in wrong {
         fixture.damage("DAY#", attribute, value);
 
@@ -254,6 +244,14 @@ async fn each_wrong_part_of_a_day_is_noticed() {
         fixture.repair().await;
 
         assert_eq!(fixture.stats().await, right, "{attribute}");
+    }
+    for dimension in Dimension::ALL {
+        fixture.damage_breakdown("DAY#", dimension, json!({"M": {"something else": {"N": "5"}}}));
+
+        assert_eq!(fixture.report().await.days.len(), 1, "{dimension:?}");
+        fixture.repair().await;
+
+        assert_eq!(fixture.stats().await, right, "{dimension:?}");
     }
 }
 

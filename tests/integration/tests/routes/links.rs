@@ -93,8 +93,8 @@ async fn an_empty_workspace_has_an_empty_page() {
 async fn each_filter_narrows() {
     let fixture = Fixture::new();
     let mut titled = fixture.link("titled").build();
-    titled.title = Some("Frühling Sale".into());
-    titled.tags = vec!["sale".into(), "2026".into()];
+    titled.metadata.title = "Frühling Sale".parse().ok();
+    titled.metadata.tags = vec!["sale".to_owned(), "2026".to_owned()].try_into().unwrap();
     let old = fixture.link("old1").to("https://GitHub.com/rust-lang").created_at(at("2026-01-15T12:00:00Z")).build();
     let expired = fixture.link("expired").expires_at(Timestamp::now()).build();
     for link in [&titled, &old, &expired] {
@@ -344,8 +344,10 @@ async fn seed(fixture: &Fixture, count: usize, dice: &mut Dice) -> Vec<Link> {
         let url =
             format!("https://{}.example/{}", dice.one_of(&WORDS).to_lowercase().replace('ü', "u"), dice.one_of(&WORDS));
         let mut link = fixture.link(&format!("c{number:05}")).to(&url).created_at(created).build();
-        link.title = (dice.below(2) == 0).then(|| format!("{} {}", dice.one_of(&WORDS), dice.one_of(&WORDS)));
-        link.tags = TAGS.iter().filter(|_| dice.below(4) == 0).map(|tag| (*tag).to_owned()).collect();
+        let title = (dice.below(2) == 0).then(|| format!("{} {}", dice.one_of(&WORDS), dice.one_of(&WORDS)));
+        link.metadata.title = title.map(|title| title.parse().unwrap());
+        let tags: Vec<String> = TAGS.iter().filter(|_| dice.below(4) == 0).map(|tag| (*tag).to_owned()).collect();
+        link.metadata.tags = tags.try_into().unwrap();
         link.expires_at = match dice.below(6) {
             0 => Some(at("2026-06-01T00:00:00Z")),
             1 => Some(at("2126-06-01T00:00:00Z")),
@@ -374,11 +376,11 @@ fn naive(links: &[Link], clicks: &HashMap<String, usize>, query: &HashMap<&str, 
         let mut keep = true;
         if let Some(text) = get("search") {
             let text = text.to_lowercase();
-            let title = link.title.clone().unwrap_or_default().to_lowercase();
+            let title = link.metadata.title.as_ref().map_or("", |title| title.as_str()).to_lowercase();
             keep &= link.target.as_str().to_lowercase().contains(&text) || title.contains(&text);
         }
         if let Some(tag) = get("tag") {
-            keep &= link.tags.iter().any(|own| own == tag);
+            keep &= link.metadata.tags.iter().any(|own| own == tag);
         }
         if let Some(status) = get("status") {
             let expired = link.expires_at.is_some_and(|expiry| expiry <= now);

@@ -6,7 +6,7 @@ use linklet_domain::{
     Account, ApiKeySecret, EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{Registration, UsersTable};
-use linklet_lambda::http::{Handler, ShortUrls};
+use linklet_lambda::http::{DeferringHandler, ShortUrls};
 use linklet_test_support::{
     ApiKeyBuilder, LinkBuilder, Person, TestDynamoDb, answer, authenticator, issuer, token_of, tokens,
 };
@@ -18,7 +18,7 @@ fn sample(function: &str, name: &str, token: &str) -> String {
     fs::read_to_string(path).unwrap().replace("TOKEN", token)
 }
 
-async fn status(handler: &impl Handler, function: &str, name: &str, token: &str) -> u16 {
+async fn status(handler: &impl DeferringHandler, function: &str, name: &str, token: &str) -> u16 {
     answer(handler, &sample(function, name, token)).await.status
 }
 

@@ -181,7 +181,7 @@ async fn only_who_may_changes_a_link() {
     let viewer = patch(&fixture.owner, &fixture.workspace, Role::Viewer, "launch").await;
     assert_eq!(viewer, (403, "your role does not allow this".into()));
     assert_eq!(patch(&fixture.owner, &fixture.workspace, Role::Admin, "unknown").await, (404, "not found".into()));
-    assert_eq!(fixture.db.link("launch").await.title, None);
+    assert_eq!(fixture.db.link("launch").await.metadata.title, None);
     assert_eq!(patch(&colleague, &fixture.workspace, Role::Admin, "launch").await.0, 200);
 }
 

@@ -11,9 +11,9 @@ use crate::fixture::correlation;
 async fn a_link_is_read_as_it_was_stored() {
     let db = TestDynamoDb::start();
     let mut link = LinkBuilder::new("launch").to("https://example.com/ä?b=c").expires_at(Timestamp::now()).build();
-    link.title = Some("Launch".into());
-    link.description = Some("The big one".into());
-    link.tags = vec!["news".into(), "2026".into()];
+    link.metadata.title = "Launch".parse().ok();
+    link.metadata.description = "The big one".parse().ok();
+    link.metadata.tags = vec!["news".to_owned(), "2026".to_owned()].try_into().unwrap();
 
     db.store(&link).await;
 
@@ -85,16 +85,16 @@ async fn deleting_what_is_not_there_creates_nothing() {
 async fn a_list_longer_than_one_answer_of_dynamodb_is_complete() {
     let db = TestDynamoDb::start();
     let (workspace, now) = (WorkspaceId::generate(), Timestamp::now());
-    // 100 rows of 13 KB are more than the 1 MB that one Query returns.
-    for number in 0..100 {
+    // 150 rows of 8 KB are more than the 1 MB that one Query returns.
+    for number in 0..150 {
         let mut link = LinkBuilder::new(&format!("code{number:03}")).in_workspace(&workspace).created_at(now).build();
-        link.description = Some("x".repeat(13_000));
+        link.metadata.description = "𝄞".repeat(2_000).parse().ok();
         db.store(&link).await;
     }
 
-    let page = db.links().list(&workspace, 100, None).await.unwrap();
+    let page = db.links().list(&workspace, 150, None).await.unwrap();
 
-    assert_eq!(page.items.iter().map(|link| &link.code).collect::<BTreeSet<_>>().len(), 100);
+    assert_eq!(page.items.iter().map(|link| &link.code).collect::<BTreeSet<_>>().len(), 150);
     assert_eq!(page.next, None);
 }
 

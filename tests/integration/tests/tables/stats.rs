@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    CorrelationId, Day, EventId, LinkStats, MilestoneReached, ShortCode, Timestamp, UserId, WorkspaceId,
+    CorrelationId, Day, Dimension, EventId, LinkStats, MilestoneReached, ShortCode, Timestamp, UserId, WorkspaceId,
 };
 use linklet_dynamodb::{CommitOutcome, Counting, Milestone, Snapshot, StatsTable};
 use linklet_test_support::TestDynamoDb;
@@ -54,7 +54,7 @@ async fn what_was_committed_is_loaded() {
     assert_eq!(outcome, CommitOutcome::Committed);
     let loaded = load(&table, &events).await;
     assert_eq!(loaded.stats().totals.total_clicks, 2);
-    assert_eq!(loaded.stats().whole_life().referers.ranked(), [("https://news.example/", 2)]);
+    assert_eq!(loaded.stats().whole_life().by(Dimension::Referer).ranked(), [("https://news.example/", 2)]);
     assert_eq!(loaded.stats().whole_life().visitors.estimate(), 1);
     assert_eq!(loaded.stats().days[&now.day()].hours.iter().sum::<u64>(), 2);
     assert_eq!(table.since(&code(), now.day()).await.unwrap().as_ref(), Some(loaded.stats()));

@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use linklet_domain::{
-    Account, EmailAddress, Member, Membership, Role, Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName,
-    WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
+    Account, EmailAddress, FullName, Member, Membership, Role, Timestamp, UserId, Workspace, WorkspaceId,
+    WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
 };
 use linklet_dynamodb::{MemberOutcome, RegisterOutcome, Registration, UsersTable, WorkspaceOutcome};
 use linklet_test_support::{Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb};
@@ -14,7 +14,7 @@ fn registration(email: &str, slug: &str) -> Registration {
         account: Account {
             id: UserId::generate(),
             email: EmailAddress::parse(email).unwrap(),
-            full_name: Some("Ada Lovelace".into()),
+            full_name: FullName::parse("Ada Lovelace").ok(),
             password_hash: "$argon2id$…".into(),
             created_at: now,
         },

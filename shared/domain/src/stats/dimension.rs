@@ -1,0 +1,92 @@
+use crate::{Client, Visitor};
+
+/// A property by which clicks are broken down.
+///
+/// A new one needs its place in [`Dimension::ALL`] and an arm in each method: counting, merging, storing, comparing and showing
+/// go through all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dimension {
+    /// The kind of device.
+    Device,
+    /// The page that the click came from.
+    Referer,
+    /// The country of the visitor.
+    Country,
+    /// The browser or program.
+    Browser,
+    /// The operating system.
+    OperatingSystem,
+}
+
+impl Dimension {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Device, Self::Referer, Self::Country, Self::Browser, Self::OperatingSystem];
+
+    /// The name of a breakdown by this, in rows and in answers.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Device => "devices",
+            Self::Referer => "referers",
+            Self::Country => "countries",
+            Self::Browser => "browsers",
+            Self::OperatingSystem => "operating_systems",
+        }
+    }
+
+    /// What answers call one value of this.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Device => "device",
+            Self::Referer => "referer",
+            Self::Country => "country",
+            Self::Browser => "browser",
+            Self::OperatingSystem => "os",
+        }
+    }
+
+    /// How many values a breakdown holds: 30, but all of the world's 250 countries.
+    #[must_use]
+    pub fn capacity(self) -> usize {
+        match self {
+            Self::Country => 250,
+            Self::Device | Self::Referer | Self::Browser | Self::OperatingSystem => 30,
+        }
+    }
+
+    /// The value of a click, or `None` if it has none. Never empty, since DynamoDB has no empty names.
+    #[must_use]
+    pub fn value<'a>(self, visitor: &'a Visitor, client: &'a Client) -> Option<&'a str> {
+        let value = match self {
+            Self::Device => client.device.as_str(),
+            Self::Referer => page(visitor.referer.as_deref()?),
+            Self::Country => visitor.country.as_ref().map_or("unknown", |country| country.as_str()),
+            Self::Browser => &client.browser,
+            Self::OperatingSystem => &client.os,
+        };
+        (!value.is_empty()).then_some(value)
+    }
+}
+
+/// A referrer without query and fragment, which tell pages apart less than people, cut to 100 bytes.
+fn page(referer: &str) -> &str {
+    const MAX_BYTES: usize = 100;
+    let page = referer.split(['?', '#']).next().unwrap_or_default();
+    &page[..page.floor_char_boundary(MAX_BYTES)]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_dimension_has_names_of_its_own() {
+        let names: BTreeSet<_> = Dimension::ALL.iter().map(|dimension| dimension.name()).collect();
+        let labels: BTreeSet<_> = Dimension::ALL.iter().map(|dimension| dimension.label()).collect();
+
+        assert_eq!((names.len(), labels.len()), (Dimension::ALL.len(), Dimension::ALL.len()));
+    }
+}
