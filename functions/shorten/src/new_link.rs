@@ -40,7 +40,7 @@ impl NewLink {
             watch,
             may_reuse: reuse && custom_code.is_none() && expires_at.is_none(),
             custom_code,
-            fingerprint: Sha256::digest(body.canonical()).iter().map(|byte| format!("{byte:02x}")).collect(),
+            fingerprint: hex::encode(Sha256::digest(body.canonical())),
             expires_at,
             title: body.short_string("title", Link::MAX_TITLE)?,
             description: body.short_string("description", Link::MAX_DESCRIPTION)?,
