@@ -1,13 +1,11 @@
 //! What user agents say, remembered: the same few thousand come again and again.
 
-use std::{
-    num::NonZeroUsize,
-    sync::{Mutex, PoisonError},
-};
+use std::num::NonZeroUsize;
 
 use linklet_domain::Client;
 use linklet_user_agents::Classifier;
 use lru::LruCache;
+use parking_lot::Mutex;
 
 /// The clients behind user agents.
 pub struct Clients {
@@ -27,7 +25,7 @@ impl Clients {
 
     /// The client behind a user agent.
     pub fn of(&self, user_agent: &str) -> Client {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         known.get_or_insert_ref(user_agent, || self.classifier.classify(user_agent)).clone()
     }
 }

@@ -4,15 +4,11 @@
 //! change of any other link is seen at once. The last state of a link that was held stays for some minutes as a last resort,
 //! for when the table can't be read.
 
-use std::{
-    collections::VecDeque,
-    num::NonZeroUsize,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::VecDeque, num::NonZeroUsize, time::Duration};
 
 use linklet_domain::{Record, RedirectTarget, ShortCode, Timestamp};
 use lru::LruCache;
+use parking_lot::Mutex;
 
 /// What this environment remembers of links.
 ///
@@ -71,7 +67,7 @@ impl HotLinks {
 
     /// What stands under a code, if that is held. Every request asks this first, and is counted by it.
     pub fn get(&self, code: &ShortCode, now: Timestamp) -> Option<Record<RedirectTarget>> {
-        let mut codes = self.codes();
+        let mut codes = self.codes.lock();
         let known = codes.get_mut(code)?;
         known.note(now);
         let held = known.held.as_ref().filter(|held| is_within(held.fresh_for, held.read_at, now))?;
@@ -80,7 +76,7 @@ impl HotLinks {
 
     /// Takes note of what was read for a request of this time.
     pub fn learn(&self, code: &ShortCode, found: Option<&Record<RedirectTarget>>, now: Timestamp) {
-        let mut codes = self.codes();
+        let mut codes = self.codes.lock();
         // A code that nobody has is not remembered, or whoever tries out codes could fill the memory.
         let Some(record) = found else {
             codes.pop(code);
@@ -103,14 +99,9 @@ impl HotLinks {
 
     /// The last known state of a link that was hot, for when the table can't be read.
     pub fn last_resort(&self, code: &ShortCode, now: Timestamp) -> Option<Record<RedirectTarget>> {
-        let codes = self.codes();
+        let codes = self.codes.lock();
         let held = codes.peek(code)?.held.as_ref()?;
         (held.read_at.until(now) <= Self::LAST_RESORT_FOR).then(|| held.record.clone())
-    }
-
-    /// Nobody panics while holding the lock, so even a poisoned one guards sound codes.
-    fn codes(&self) -> MutexGuard<'_, LruCache<ShortCode, Code>> {
-        self.codes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -242,7 +233,7 @@ mod tests {
         for _ in 0..20 {
             assert!(ask(&hot, None, noon()));
         }
-        assert!(hot.codes().is_empty());
+        assert!(hot.codes.lock().is_empty());
 
         let hot = super::tests::hot();
         assert!(ask(&hot, None, noon().plus(MILLISECOND * 1_000)));
@@ -296,10 +287,10 @@ mod tests {
             let now = noon().plus(MILLISECOND * u32::try_from(number).unwrap());
             ask(&hot, Some(&link()), now);
             hot.learn(&code(&format!("c{number}xyz")), Some(&link()), now);
-            assert!(hot.codes().len() <= HotLinks::MAX_CODES.get());
+            assert!(hot.codes.lock().len() <= HotLinks::MAX_CODES.get());
         }
 
         assert!(last_resort(&hot, noon()).is_some());
-        assert!(!hot.codes().contains(&code("c0xyz")));
+        assert!(!hot.codes.lock().contains(&code("c0xyz")));
     }
 }

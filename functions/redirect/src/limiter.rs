@@ -6,14 +6,11 @@
 //! 300, up to 29 calls in each are never merged, and what comes between two merges is known to one environment only. None
 //! lets through more than the limit, so N times the limit is the bound.
 
-use std::{
-    num::NonZeroUsize,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{num::NonZeroUsize, time::Duration};
 
 use linklet_domain::{Allowance, RateLimit, Refusal, ThrottleSubject, Timestamp, Window};
 use lru::LruCache;
+use parking_lot::Mutex;
 
 /// Counts the calls of this environment.
 pub struct Limiter {
@@ -58,7 +55,7 @@ impl Limiter {
     /// # Errors
     /// When it is; then nothing is counted.
     pub fn count(&self, subject: &ThrottleSubject, now: Timestamp) -> Result<Allowance, Refusal> {
-        let mut counts = self.counts();
+        let mut counts = self.counts.lock();
         let count = counts.get_or_insert_mut_ref(subject, || Count::starting(now, None));
         if !count.window.is_live(now) {
             *count = Count::starting(now, count.merged_at);
@@ -74,7 +71,7 @@ impl Limiter {
 
     /// The calls that should be merged now, if any. Whoever gets them merges them.
     pub fn due(&self, subject: &ThrottleSubject, now: Timestamp) -> Option<Window> {
-        let mut counts = self.counts();
+        let mut counts = self.counts.lock();
         let count = counts.get_mut(subject).filter(|count| count.window.is_live(now))?;
         let is_frequent = u64::from(count.here) * u64::from(Self::MERGE_PART) >= u64::from(self.limit.calls());
         let was_merged = count.merged_at.is_some_and(|merged| merged.until(now) < Self::MERGE_INTERVAL);
@@ -87,17 +84,12 @@ impl Limiter {
 
     /// Takes over the table's window and total, with the calls that came meanwhile.
     pub fn merged(&self, subject: &ThrottleSubject, sent: Window, total: Window) {
-        let mut counts = self.counts();
+        let mut counts = self.counts.lock();
         // Of an older window, the table's answer says nothing any more.
         if let Some(count) = counts.get_mut(subject).filter(|count| count.window.ends_at == sent.ends_at) {
             count.unmerged = count.unmerged.saturating_sub(sent.hits);
             count.window = Window { hits: total.hits.saturating_add(count.unmerged), ..total };
         }
-    }
-
-    /// Nobody panics while holding the lock, so even a poisoned one guards sound counts.
-    fn counts(&self) -> MutexGuard<'_, LruCache<ThrottleSubject, Count>> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -285,7 +277,7 @@ mod tests {
             }
         }
 
-        assert_eq!(limiter.counts().len(), Limiter::MAX_SUBJECTS.get());
+        assert_eq!(limiter.counts.lock().len(), Limiter::MAX_SUBJECTS.get());
         assert_eq!(allowed, [[true; 20].as_slice(), &[false; 10]].concat());
     }
 }

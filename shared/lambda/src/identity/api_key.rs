@@ -1,12 +1,9 @@
-use std::{
-    num::NonZeroUsize,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{num::NonZeroUsize, time::Duration};
 
 use linklet_domain::{ApiKey, ApiKeySecret, KeyHash, Scope, Timestamp};
 use linklet_dynamodb::{ApiKeysTable, RepositoryError};
 use lru::LruCache;
+use parking_lot::Mutex;
 
 use super::Caller;
 use crate::{
@@ -55,15 +52,15 @@ impl KeyVerifier {
 
     /// The key with this hash, if it is valid now.
     async fn find(&self, hash: &KeyHash, now: Timestamp) -> Result<Option<ApiKey>, RepositoryError> {
-        if let Some(key) = self.held().get(hash, now) {
+        if let Some(key) = self.held.lock().get(hash, now) {
             return Ok(Some(key).filter(|key| key.is_valid_at(now)));
         }
         let Some(key) = self.table.find(hash).await?.filter(|key| key.is_valid_at(now)) else {
-            self.held().0.pop(hash);
+            self.held.lock().0.pop(hash);
             return Ok(None);
         };
         // As of the request's arrival, before the key was read: what was revoked since then is held no longer than it may be.
-        self.held().insert(key.clone(), now);
+        self.held.lock().insert(key.clone(), now);
         self.touch(&key, now).await;
         Ok(Some(key))
     }
@@ -76,11 +73,6 @@ impl KeyVerifier {
         if let Err(error) = self.table.touch(&key.hash, now).await {
             tracing::warn!(error = chain(&error), "the use of an API key could not be noted");
         }
-    }
-
-    /// Nobody panics while holding the lock, so even a poisoned one guards sound keys.
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
