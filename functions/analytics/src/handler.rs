@@ -18,7 +18,9 @@ use std::{
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::{Day, EventId, ShortCode, Timestamp, WorkspaceId, milestones_crossed};
-use linklet_dynamodb::{ClicksTable, CommitOutcome, Counting, Milestone, RepositoryError, Snapshot, StatsTable};
+use linklet_dynamodb::{
+    ClicksTable, CommitOutcome, Counting, Milestone, RepositoryError, Snapshot, StatsTable, back_off,
+};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
     metrics::{self, Metric},
@@ -139,7 +141,7 @@ impl Analytics {
             };
             match self.try_count(code, clicks, &before).await.map_err(CountError::Repository)? {
                 CommitOutcome::Committed => return Ok(()),
-                CommitOutcome::Contended => tokio::time::sleep(backoff(attempt)).await,
+                CommitOutcome::Contended => back_off(attempt).await,
             }
         }
         Err(CountError::Contended)
@@ -226,13 +228,6 @@ fn milestones(before: &Snapshot, clicks: &[&QueuedClick]) -> Vec<Milestone> {
         .filter(|(ordinal, _)| crossed.contains(ordinal))
         .map(|(ordinal, queued)| Milestone::reached_by(&queued.click, ordinal))
         .collect()
-}
-
-/// 0–10 ms, 0–20 ms, … up to 0–640 ms: random, so that two consumers don't meet again.
-fn backoff(attempt: u32) -> Duration {
-    let longest = 10_000_u64 << attempt.min(6);
-    let random = getrandom::u64().unwrap_or_default();
-    Duration::from_micros(random % longest)
 }
 
 /// The correlation ids of all counted clicks stand in one line, since a line per click would cost more than counting it.

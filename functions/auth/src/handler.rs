@@ -2,12 +2,10 @@
 
 mod password;
 
-use std::time::Duration;
-
 use linklet_domain::{
     Account, EmailAddress, FullName, Membership, Password, Role, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
-use linklet_dynamodb::{RegisterOutcome, Registration, UsersTable};
+use linklet_dynamodb::{RegisterOutcome, Registration, UsersTable, back_off};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response, StatusCode, json},
     identity::{TokenIssuer, TokenVerifier},
@@ -47,7 +45,7 @@ impl Auth {
     }
 
     async fn register(&self, request: &Request) -> Result<Response, ApiError> {
-        const TRIES: u64 = 5;
+        const TRIES: u32 = 5;
         const TAKEN: ApiError = ApiError::Conflict("email is already registered");
         let wanted = request.json::<NewAccount>(BODY_LIMIT)?;
         // Before the hash, which takes a hundred times as long: whoever can't register, or finds the table down, costs no hash.
@@ -71,7 +69,7 @@ impl Auth {
                 }
                 RegisterOutcome::EmailTaken => return Err(TAKEN),
                 RegisterOutcome::SlugTaken => {}
-                RegisterOutcome::Overtaken => tokio::time::sleep(Duration::from_millis(10 << attempt)).await,
+                RegisterOutcome::Overtaken => back_off(attempt).await,
             }
         }
         Err(ApiError::Unavailable("could not register just now; try again"))

@@ -1,7 +1,5 @@
 //! Hashing and verifying passwords.
 
-use std::sync::{Mutex, PoisonError};
-
 use argon2::{
     Algorithm, Argon2, Block, CustomizedPasswordHasher, Params, PasswordHasher, PasswordVerifier as _, Version,
     password_hash::{
@@ -9,6 +7,7 @@ use argon2::{
         phc::{Output, ParamsString, PasswordHash, Salt},
     },
 };
+use parking_lot::Mutex;
 
 /// What a login for an unknown address is checked against, so that it takes as long as one for a known address. Nobody knows
 /// a password for it: the output was drawn at random.
@@ -83,7 +82,7 @@ impl CustomizedPasswordHasher<PasswordHash> for Passwords {
         let output = output.get_mut(..length).ok_or(password_hash::Error::OutputSize)?;
 
         // What a hash that panicked has left in the memory matters to none: each overwrites all that it reads.
-        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = self.memory.lock();
         if memory.len() < params.block_count() {
             memory.resize(params.block_count(), Block::new());
         }
@@ -180,7 +179,7 @@ mod tests {
         let passwords = Passwords::default();
         let stored = passwords.hash(b"correct horse").unwrap();
         let allocation = |passwords: &Passwords| {
-            let memory = passwords.memory.lock().unwrap();
+            let memory = passwords.memory.lock();
             (memory.as_ptr(), memory.capacity())
         };
         let first = allocation(&passwords);

@@ -4,23 +4,21 @@
 //! change of any other link is seen at once. The last state of a link that was held stays for some minutes as a last resort,
 //! for when the table can't be read.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::VecDeque, num::NonZeroUsize, time::Duration};
 
 use linklet_domain::{Record, RedirectTarget, ShortCode, Timestamp};
+use lru::LruCache;
+use parking_lot::Mutex;
 
 /// What this environment remembers of links.
 ///
 /// It says what stood under a code, never whether that redirects: expiry is for the caller to check, at every hit.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct HotLinks {
-    codes: Mutex<HashMap<ShortCode, Code>>,
+    codes: Mutex<LruCache<ShortCode, Code>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Code {
     /// When it was asked for, the latest [`HotLinks::HOT`] times.
     asked_at: VecDeque<Timestamp>,
@@ -36,6 +34,10 @@ struct Held {
 }
 
 impl Code {
+    fn asked_for(now: Timestamp) -> Self {
+        Self { asked_at: VecDeque::from([now]), held: None }
+    }
+
     fn note(&mut self, now: Timestamp) {
         if self.asked_at.len() == HotLinks::HOT {
             self.asked_at.pop_front();
@@ -60,12 +62,12 @@ impl HotLinks {
     pub const TOMBSTONE_HELD_FOR: Duration = Duration::from_secs(60);
     /// For so long, the last state of a link may stand in for a table that can't be read.
     pub const LAST_RESORT_FOR: Duration = Duration::from_secs(300);
-    /// So many codes are remembered: some 3 MB if all are held and have long URLs.
-    pub const MAX_CODES: usize = 1_000;
+    /// So many codes are remembered, those that were asked for last: some 3 MB if all are held and have long URLs.
+    pub const MAX_CODES: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
 
     /// What stands under a code, if that is held. Every request asks this first, and is counted by it.
     pub fn get(&self, code: &ShortCode, now: Timestamp) -> Option<Record<RedirectTarget>> {
-        let mut codes = self.codes();
+        let mut codes = self.codes.lock();
         let known = codes.get_mut(code)?;
         known.note(now);
         let held = known.held.as_ref().filter(|held| is_within(held.fresh_for, held.read_at, now))?;
@@ -74,17 +76,13 @@ impl HotLinks {
 
     /// Takes note of what was read for a request of this time.
     pub fn learn(&self, code: &ShortCode, found: Option<&Record<RedirectTarget>>, now: Timestamp) {
-        let mut codes = self.codes();
+        let mut codes = self.codes.lock();
         // A code that nobody has is not remembered, or whoever tries out codes could fill the memory.
         let Some(record) = found else {
-            codes.remove(code);
+            codes.pop(code);
             return;
         };
-        if !codes.contains_key(code) {
-            make_room(&mut codes);
-            codes.entry(code.clone()).or_default().note(now);
-        }
-        let Some(known) = codes.get_mut(code) else { return };
+        let known = codes.get_or_insert_mut_ref(code, || Code::asked_for(now));
         // An answer that was overtaken by a later one must not bring a deleted link back.
         if known.held.as_ref().is_some_and(|held| held.read_at > now) {
             return;
@@ -101,32 +99,21 @@ impl HotLinks {
 
     /// The last known state of a link that was hot, for when the table can't be read.
     pub fn last_resort(&self, code: &ShortCode, now: Timestamp) -> Option<Record<RedirectTarget>> {
-        let codes = self.codes();
-        let held = codes.get(code)?.held.as_ref()?;
+        let codes = self.codes.lock();
+        let held = codes.peek(code)?.held.as_ref()?;
         (held.read_at.until(now) <= Self::LAST_RESORT_FOR).then(|| held.record.clone())
     }
+}
 
-    /// Nobody panics while holding the lock, so even a poisoned one guards sound codes.
-    fn codes(&self) -> MutexGuard<'_, HashMap<ShortCode, Code>> {
-        self.codes.lock().unwrap_or_else(PoisonError::into_inner)
+impl Default for HotLinks {
+    fn default() -> Self {
+        Self { codes: Mutex::new(LruCache::sparse(Self::MAX_CODES)) }
     }
 }
 
 /// A clock that went back makes everything stale: reading once more is harmless.
 fn is_within(span: Duration, since: Timestamp, now: Timestamp) -> bool {
     since <= now && since.until(now) < span
-}
-
-/// Forgets the tenth that was asked for the longest ago. A tenth at once, so that this is seldom.
-fn make_room(codes: &mut HashMap<ShortCode, Code>) {
-    if codes.len() < HotLinks::MAX_CODES {
-        return;
-    }
-    let keep = HotLinks::MAX_CODES / 10 * 9;
-    let mut all: Vec<_> = codes.drain().collect();
-    all.select_nth_unstable_by_key(keep - 1, |(_, code)| std::cmp::Reverse(code.asked_at.back().copied()));
-    all.truncate(keep);
-    codes.extend(all);
 }
 
 #[cfg(test)]
@@ -246,7 +233,7 @@ mod tests {
         for _ in 0..20 {
             assert!(ask(&hot, None, noon()));
         }
-        assert!(hot.codes().is_empty());
+        assert!(hot.codes.lock().is_empty());
 
         let hot = super::tests::hot();
         assert!(ask(&hot, None, noon().plus(MILLISECOND * 1_000)));
@@ -296,14 +283,14 @@ mod tests {
     #[test]
     fn memory_is_bounded_and_what_is_asked_for_stays() {
         let hot = hot();
-        for number in 0..HotLinks::MAX_CODES * 3 {
+        for number in 0..HotLinks::MAX_CODES.get() * 3 {
             let now = noon().plus(MILLISECOND * u32::try_from(number).unwrap());
             ask(&hot, Some(&link()), now);
             hot.learn(&code(&format!("c{number}xyz")), Some(&link()), now);
-            assert!(hot.codes().len() <= HotLinks::MAX_CODES);
+            assert!(hot.codes.lock().len() <= HotLinks::MAX_CODES.get());
         }
 
-        assert!(hot.codes()[&code("launch")].held.is_some());
-        assert!(!hot.codes().contains_key(&code("c0xyz")));
+        assert!(last_resort(&hot, noon()).is_some());
+        assert!(!hot.codes.lock().contains(&code("c0xyz")));
     }
 }

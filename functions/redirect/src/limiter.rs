@@ -6,18 +6,16 @@
 //! 300, up to 29 calls in each are never merged, and what comes between two merges is known to one environment only. None
 //! lets through more than the limit, so N times the limit is the bound.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{num::NonZeroUsize, time::Duration};
 
 use linklet_domain::{Allowance, RateLimit, Refusal, ThrottleSubject, Timestamp, Window};
+use lru::LruCache;
+use parking_lot::Mutex;
 
 /// Counts the calls of this environment.
 pub struct Limiter {
     limit: RateLimit,
-    counts: Mutex<HashMap<ThrottleSubject, Count>>,
+    counts: Mutex<LruCache<ThrottleSubject, Count>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -42,13 +40,14 @@ impl Limiter {
     pub const MERGE_INTERVAL: Duration = Duration::from_secs(5);
     /// Nothing is merged before a subject has made this part of the limit here, a tenth.
     pub const MERGE_PART: u32 = 10;
-    /// So many subjects are remembered: some 2 MB.
-    pub const MAX_SUBJECTS: usize = 10_000;
+    /// So many subjects are remembered, those that called last: some 2 MB. Whoever has so many addresses that another one is
+    /// forgotten meanwhile need not have it forgotten: each of them has a limit of its own.
+    pub const MAX_SUBJECTS: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
 
     /// Nobody has called yet.
     #[must_use]
     pub fn new(limit: RateLimit) -> Self {
-        Self { limit, counts: Mutex::default() }
+        Self { limit, counts: Mutex::new(LruCache::sparse(Self::MAX_SUBJECTS)) }
     }
 
     /// Counts a call, unless the limit is reached.
@@ -56,11 +55,8 @@ impl Limiter {
     /// # Errors
     /// When it is; then nothing is counted.
     pub fn count(&self, subject: &ThrottleSubject, now: Timestamp) -> Result<Allowance, Refusal> {
-        let mut counts = self.counts();
-        if !counts.contains_key(subject) {
-            make_room(&mut counts, now);
-        }
-        let count = counts.entry(subject.clone()).or_insert_with(|| Count::starting(now, None));
+        let mut counts = self.counts.lock();
+        let count = counts.get_or_insert_mut_ref(subject, || Count::starting(now, None));
         if !count.window.is_live(now) {
             *count = Count::starting(now, count.merged_at);
         }
@@ -75,7 +71,7 @@ impl Limiter {
 
     /// The calls that should be merged now, if any. Whoever gets them merges them.
     pub fn due(&self, subject: &ThrottleSubject, now: Timestamp) -> Option<Window> {
-        let mut counts = self.counts();
+        let mut counts = self.counts.lock();
         let count = counts.get_mut(subject).filter(|count| count.window.is_live(now))?;
         let is_frequent = u64::from(count.here) * u64::from(Self::MERGE_PART) >= u64::from(self.limit.calls());
         let was_merged = count.merged_at.is_some_and(|merged| merged.until(now) < Self::MERGE_INTERVAL);
@@ -88,33 +84,12 @@ impl Limiter {
 
     /// Takes over the table's window and total, with the calls that came meanwhile.
     pub fn merged(&self, subject: &ThrottleSubject, sent: Window, total: Window) {
-        let mut counts = self.counts();
+        let mut counts = self.counts.lock();
         // Of an older window, the table's answer says nothing any more.
         if let Some(count) = counts.get_mut(subject).filter(|count| count.window.ends_at == sent.ends_at) {
             count.unmerged = count.unmerged.saturating_sub(sent.hits);
             count.window = Window { hits: total.hits.saturating_add(count.unmerged), ..total };
         }
-    }
-
-    /// Nobody panics while holding the lock, so even a poisoned one guards sound counts.
-    fn counts(&self) -> MutexGuard<'_, HashMap<ThrottleSubject, Count>> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Forgets windows that are over, and if that isn't enough the tenth with the fewest calls: who calls most stays known. A tenth
-/// at once, so that this is seldom.
-fn make_room(counts: &mut HashMap<ThrottleSubject, Count>, now: Timestamp) {
-    if counts.len() < Limiter::MAX_SUBJECTS {
-        return;
-    }
-    counts.retain(|_, count| count.window.is_live(now));
-    let keep = Limiter::MAX_SUBJECTS / 10 * 9;
-    if counts.len() > keep {
-        let mut all: Vec<_> = counts.drain().collect();
-        all.select_nth_unstable_by_key(keep - 1, |(_, count)| std::cmp::Reverse(count.window.hits));
-        all.truncate(keep);
-        counts.extend(all);
     }
 }
 
@@ -292,31 +267,17 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_and_those_with_the_fewest_calls_go_first() {
+    fn memory_is_bounded_and_who_goes_on_calling_stays_known() {
         let limiter = limiter();
-        call(&limiter, 19, noon());
-        for number in 2..=Limiter::MAX_SUBJECTS * 2 {
+        let mut allowed = Vec::new();
+        for number in 2..=Limiter::MAX_SUBJECTS.get() * 3 {
             limiter.count(&subject(number), noon()).unwrap();
-            assert!(limiter.counts().len() <= Limiter::MAX_SUBJECTS);
+            if number % 1_000 == 0 {
+                allowed.push(limiter.count(&ada(), noon()).is_ok());
+            }
         }
 
-        assert_eq!(limiter.count(&ada(), noon()), Ok(Allowance { limit: 20, remaining: 0 }));
-    }
-
-    #[test]
-    fn windows_that_are_over_go_before_any_other() {
-        let limiter = limiter();
-        for number in 2..Limiter::MAX_SUBJECTS {
-            limiter.count(&subject(number), noon()).unwrap();
-        }
-        let later = noon().plus(SECOND * 59);
-        call(&limiter, 1, later);
-        assert_eq!(limiter.counts().len(), Limiter::MAX_SUBJECTS - 1);
-        limiter.count(&subject(100_000), later).unwrap();
-
-        limiter.count(&subject(100_001), noon().plus(SECOND * 60)).unwrap();
-
-        assert_eq!(limiter.counts().len(), 3);
-        assert_eq!(limiter.count(&ada(), later), Ok(Allowance { limit: 20, remaining: 18 }));
+        assert_eq!(limiter.counts.lock().len(), Limiter::MAX_SUBJECTS.get());
+        assert_eq!(allowed, [[true; 20].as_slice(), &[false; 10]].concat());
     }
 }

@@ -2,10 +2,8 @@
 
 mod new_link;
 
-use std::time::Duration;
-
 use linklet_domain::{IdempotencyKey, Link, Scope, ShortCode, Tags, TargetUrl, ThrottleSubject, Timestamp, Title};
-use linklet_dynamodb::{CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable};
+use linklet_dynamodb::{CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, back_off};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json_text},
     identity::{Authenticator, Caller},
@@ -95,7 +93,7 @@ impl Shorten {
                 Try::Answer(answer) => return Ok(into_response(answer)),
                 Try::Collision => collisions += 1,
                 Try::Overtaken => {
-                    tokio::time::sleep(backoff(overtaken)).await;
+                    back_off(overtaken).await;
                     overtaken += 1;
                 }
             }
@@ -187,12 +185,6 @@ impl Shorten {
 fn into_response(answer: FirstAnswer) -> Response {
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
     json_text(status, answer.body)
-}
-
-/// 0–5 ms, 0–10 ms, … up to 0–160 ms: random, so that fifty requests for one URL don't meet again.
-fn backoff(attempt: u32) -> Duration {
-    let longest = 5_000_u64 << attempt.min(5);
-    Duration::from_micros(getrandom::u64().unwrap_or_default() % longest)
 }
 
 #[derive(Serialize)]

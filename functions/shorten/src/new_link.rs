@@ -54,7 +54,7 @@ impl NewLink {
             watch,
             may_reuse: body.reuse.unwrap_or(true) && body.custom_code.is_none() && body.expires_at.is_none(),
             custom_code: body.custom_code,
-            fingerprint: fingerprint(&request.canonical_json(BODY_LIMIT)?),
+            fingerprint: hex::encode(Sha256::digest(request.canonical_json(BODY_LIMIT)?)),
             expires_at: body.expires_at,
             metadata,
         })
@@ -79,8 +79,4 @@ impl NewLink {
             state: LinkState::Active,
         }
     }
-}
-
-fn fingerprint(body: &str) -> String {
-    Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,11 +1,6 @@
 //! Connections to servers, and the few that are kept for the next check.
 
-use std::{
-    collections::VecDeque,
-    future::Future,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::VecDeque, future::Future, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Response, Version};
@@ -16,6 +11,7 @@ use hyper::{
     rt::Executor,
 };
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     task::AbortHandle,
@@ -117,7 +113,7 @@ struct Tasks(Arc<Mutex<Vec<AbortHandle>>>);
 
 impl Tasks {
     fn abort(&self) {
-        for task in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for task in self.0.lock().drain(..) {
             task.abort();
         }
     }
@@ -130,7 +126,7 @@ where
     /// What comes out is of no interest: an error of the connection is the request's as well.
     fn execute(&self, future: F) {
         let task = tokio::spawn(future).abort_handle();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(task);
+        self.0.lock().push(task);
     }
 }
 
@@ -141,7 +137,7 @@ pub(crate) struct Kept(Mutex<VecDeque<Connection>>);
 impl Kept {
     /// Takes the connection that was used last.
     pub(crate) fn take(&self, origin: &Origin) -> Option<Connection> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         kept.retain(Connection::is_usable);
         let position = kept.iter().rposition(|connection| connection.origin == *origin)?;
         kept.remove(position)
@@ -149,7 +145,7 @@ impl Kept {
 
     /// Keeps a connection whose answer was read to its end.
     pub(crate) fn put(&self, connection: Connection) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         kept.push_back(connection);
         if kept.len() > MAX_KEPT {
             kept.pop_front();
@@ -158,6 +154,6 @@ impl Kept {
 
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.0.lock().len()
     }
 }

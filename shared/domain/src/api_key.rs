@@ -46,7 +46,7 @@ impl ApiKeySecret {
     /// What is stored of it. One round of SHA-256 is enough: nobody can try 2¹⁹⁰ keys.
     #[must_use]
     pub fn hash(&self) -> KeyHash {
-        KeyHash(Sha256::digest(&self.0).iter().map(|byte| format!("{byte:02x}")).collect())
+        KeyHash(hex::encode(Sha256::digest(&self.0)))
     }
 
     /// What it is recognised by.

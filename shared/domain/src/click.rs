@@ -201,9 +201,7 @@ impl IpHash {
     /// Hashes an address.
     #[must_use]
     pub fn of(address: &str, salt: &Salt) -> Self {
-        let digest = Sha256::new().chain_update(address).chain_update(&salt.0).finalize();
-        let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
-        Self(digest.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect())
+        Self(hex::encode(Sha256::new().chain_update(address).chain_update(&salt.0).finalize()))
     }
 
     /// Accepts 64 hexadecimal digits.

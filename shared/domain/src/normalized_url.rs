@@ -42,7 +42,7 @@ impl NormalizedUrl {
     /// SHA-256 of the normal form in hex: of equal length for every URL, so that it fits a key.
     #[must_use]
     pub fn digest(&self) -> String {
-        Sha256::digest(&self.0).iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(Sha256::digest(&self.0))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What all tables share: the key attributes and the conversions between items and structs.
 
-use std::{collections::HashMap, time::Duration};
+use std::collections::HashMap;
 
 use aws_sdk_dynamodb::{
     Client,
@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::{
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::RepositoryError;
+use crate::{RepositoryError, back_off};
 
 /// An item as the SDK has it.
 pub(crate) type Item = HashMap<String, AttributeValue>;
@@ -138,7 +138,7 @@ impl Table {
         consistent: bool,
         projection: Option<&str>,
     ) -> Result<Vec<Item>, RepositoryError> {
-        const TRIES: u32 = 5;
+        const TRIES: u32 = 7;
         let mut pending: Vec<Item> = keys.into_iter().map(Key::into_item).collect();
         let mut found = Vec::with_capacity(pending.len());
         for attempt in 0..TRIES {
@@ -165,7 +165,7 @@ impl Table {
             if pending.is_empty() {
                 return Ok(found);
             }
-            tokio::time::sleep(Duration::from_millis(20 << attempt)).await;
+            back_off(attempt).await;
         }
         Err(RepositoryError::incomplete(operation))
     }
@@ -173,7 +173,7 @@ impl Table {
     /// Deletes items by their keys, 25 at a time, and asks again for what DynamoDB left undone in a successful answer.
     pub(crate) async fn delete_all(&self, operation: &'static str, keys: Vec<Item>) -> Result<(), RepositoryError> {
         const BATCH: usize = 25;
-        const TRIES: u32 = 6;
+        const TRIES: u32 = 8;
         let mut requests = Vec::with_capacity(keys.len());
         for key in keys {
             let delete =
@@ -194,7 +194,7 @@ impl Table {
                 if pending.is_empty() {
                     break;
                 }
-                tokio::time::sleep(Duration::from_millis(20 << attempt)).await;
+                back_off(attempt).await;
             }
             if !pending.is_empty() {
                 return Err(RepositoryError::incomplete(operation));
@@ -215,7 +215,7 @@ where
     loop {
         match send().await {
             Err(error) if error.code() == Some("TransactionConflictException") && attempt < TRIES => {
-                tokio::time::sleep(Duration::from_millis(5 << attempt)).await;
+                back_off(attempt).await;
                 attempt += 1;
             }
             other => return other,

@@ -3,6 +3,7 @@
 //! One module per table: `item.rs` derives keys and attributes from the domain's types, `mod.rs` holds the queries.
 //! Nothing outside this crate knows an attribute's name. [`stream`] reads the same items out of stream records.
 
+mod backoff;
 mod clicks;
 mod cursor;
 mod error;
@@ -16,6 +17,7 @@ mod transaction;
 mod users;
 mod watch;
 
+pub use backoff::back_off;
 pub use clicks::{ClicksTable, Purged};
 pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;

@@ -1,7 +1,5 @@
 //! Transactions whose actions say what it means when DynamoDB refuses them.
 
-use std::time::Duration;
-
 use aws_sdk_dynamodb::{
     Client,
     error::SdkError,
@@ -9,7 +7,7 @@ use aws_sdk_dynamodb::{
     types::{CancellationReason, TransactWriteItem},
 };
 
-use crate::RepositoryError;
+use crate::{RepositoryError, back_off};
 
 /// Actions that become true together or not at all.
 pub(crate) struct Transaction<T> {
@@ -78,7 +76,7 @@ where
         if let Some(settled) = attempt().await? {
             return Ok(settled);
         }
-        tokio::time::sleep(Duration::from_millis(5 << tried)).await;
+        back_off(tried).await;
     }
     Err(RepositoryError::overtaken(operation))
 }

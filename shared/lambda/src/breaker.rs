@@ -6,7 +6,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -18,6 +18,7 @@ use aws_sdk_dynamodb::{
     error::BoxError,
 };
 use aws_smithy_types::config_bag::{Storable, StoreReplace};
+use parking_lot::Mutex;
 
 use crate::metrics::{self, Metric};
 
@@ -169,12 +170,13 @@ impl Breaker {
 
     fn admit(&self) -> Option<Permit> {
         let now = (self.clock)();
-        self.with_circuit(|circuit| circuit.admit(now))
+        self.circuit.lock().admit(now)
     }
 
     fn report(&self, permit: Permit, result: CallResult) {
         let now = (self.clock)();
-        match self.with_circuit(|circuit| circuit.report(permit, result, now)) {
+        let change = self.circuit.lock().report(permit, result, now);
+        match change {
             Some(Change::Opened) => {
                 metrics::add(Metric::BreakerOpened, 1);
                 tracing::warn!("DynamoDB does not answer: the circuit breaker has opened");
@@ -184,11 +186,6 @@ impl Breaker {
             Some(Change::Closed) => tracing::warn!("DynamoDB answers again: the circuit breaker has closed"),
             None => {}
         }
-    }
-
-    /// Nobody panics while holding the lock, so even a poisoned one guards a sound circuit.
-    fn with_circuit<T>(&self, act: impl FnOnce(&mut Circuit) -> T) -> T {
-        act(&mut self.circuit.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -425,11 +422,11 @@ mod tests {
         let start = Instant::now();
         let time = Arc::new(Mutex::new(start));
         let clock = time.clone();
-        let breaker = Breaker::with_clock(move || *clock.lock().unwrap());
+        let breaker = Breaker::with_clock(move || *clock.lock());
         for _ in 0..5 {
             breaker.report(breaker.admit().unwrap(), CallResult::Failed);
         }
-        *time.lock().unwrap() = start + Circuit::OPEN_FOR;
+        *time.lock() = start + Circuit::OPEN_FOR;
 
         let admitted = std::thread::scope(|scope| {
             let calls: Vec<_> = (0..16).map(|_| scope.spawn(|| breaker.admit())).collect();

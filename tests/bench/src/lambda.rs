@@ -10,7 +10,7 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -22,6 +22,7 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::{
     net::TcpListener,
@@ -220,7 +221,7 @@ impl State {
 impl Api {
     /// Whether the answer to the latest event has been received.
     pub fn is_answered(&self) -> bool {
-        self.lock().answer.is_some()
+        self.state.lock().answer.is_some()
     }
 
     async fn invoke(&self, event: String) -> Result<Invocation, LambdaError> {
@@ -231,7 +232,7 @@ impl Api {
     }
 
     fn hand_out(&self, event: &Bytes) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.number += 1;
         state.answer = None;
         let number = state.number;
@@ -247,7 +248,7 @@ impl Api {
     }
 
     fn invocation(&self) -> Result<Invocation, LambdaError> {
-        let state = self.lock();
+        let state = self.state.lock();
         let (Some(start), Some((answer, received)), Some(asked)) = (state.handed_out, &state.answer, state.asked)
         else {
             return Err(state.error("there is no answer"));
@@ -266,16 +267,18 @@ impl Api {
                 }
             }
         };
-        timeout(TIME_LIMIT, waiting).await.unwrap_or_else(|_| Err(self.lock().error("the function takes too long")))
+        timeout(TIME_LIMIT, waiting)
+            .await
+            .unwrap_or_else(|_| Err(self.state.lock().error("the function takes too long")))
     }
 
     fn check(&self, is_so: impl Fn(&State) -> bool) -> Result<bool, LambdaError> {
-        let state = self.lock();
+        let state = self.state.lock();
         state.failure.as_ref().map_or_else(|| Ok(is_so(&state)), |failure| Err(state.error(failure)))
     }
 
     fn fail(&self, reason: String) {
-        self.lock().failure.get_or_insert(reason);
+        self.state.lock().failure.get_or_insert(reason);
         self.changed.notify_one();
     }
 
@@ -283,7 +286,7 @@ impl Api {
     fn read(&self, mut output: PipeReader) {
         let mut buffer = vec![0; 65_536];
         while let Ok(length @ 1..) = output.read(&mut buffer) {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             state.output.extend_from_slice(&buffer[..length]);
             let surplus = state.output.len().saturating_sub(LAST_OUTPUT);
             state.output.drain(..surplus);
@@ -335,7 +338,7 @@ impl Api {
     }
 
     async fn next_notice(&self, id: &str) -> Response<Full<Bytes>> {
-        let known = (0..self.lock().extensions.len()).find(|index| extension_id(*index) == id);
+        let known = (0..self.state.lock().extensions.len()).find(|index| extension_id(*index) == id);
         let Some(index) = known else { return respond(StatusCode::FORBIDDEN, "") };
         let Some(HandedOut { number, .. }) = self.next(Participant::Extension(index)).await else { return shut_down() };
         let notice = json!({
@@ -351,7 +354,7 @@ impl Api {
     async fn next(&self, participant: Participant) -> Option<HandedOut> {
         let (sender, receiver) = oneshot::channel();
         {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             state.waiting.insert(participant, sender);
             state.asked = Some(Instant::now());
         }
@@ -363,7 +366,7 @@ impl Api {
     async fn accept(&self, path: &str, body: Incoming) -> Response<Full<Bytes>> {
         let Ok(body) = body.collect().await else { return respond(StatusCode::BAD_REQUEST, "") };
         let (body, received) = (body.to_bytes(), Instant::now());
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if path == format!("/invocation/{}/response", request_id(state.number)) {
             state.answer = Some((body, received));
         } else {
@@ -377,16 +380,11 @@ impl Api {
         let Ok(body) = body.collect().await else { return respond(StatusCode::BAD_REQUEST, "") };
         let body: serde_json::Value = serde_json::from_slice(&body.to_bytes()).unwrap_or_default();
         let is_told = body["events"].as_array().is_some_and(|events| events.iter().any(|event| event == "INVOKE"));
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.extensions.push(is_told);
         let id = extension_id(state.extensions.len() - 1);
         let answer = json!({"functionName": "bench", "functionVersion": "$LATEST", "handler": "bootstrap"});
         finish(headed(StatusCode::OK).header("lambda-extension-identifier", id), answer.to_string())
-    }
-
-    /// Nobody panics while holding the lock.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -518,7 +516,7 @@ mod tests {
 
         let ((), notice) = tokio::join!(function.answer_next(), function.next_notice(&told));
         function.run();
-        while !api.lock().waiting.contains_key(&Participant::Runtime) {
+        while !api.state.lock().waiting.contains_key(&Participant::Runtime) {
             tokio::task::yield_now().await;
         }
         let asked = Instant::now();

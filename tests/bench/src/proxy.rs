@@ -1,11 +1,6 @@
 //! The tables that the functions work on, and what counts their calls.
 
-use std::{
-    convert::Infallible,
-    io,
-    net::SocketAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{convert::Infallible, io, net::SocketAddr, sync::Arc};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -22,6 +17,7 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo},
 };
 use linklet_test_support::Consumption;
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
@@ -69,7 +65,7 @@ impl CountingProxy {
 
     /// Counts from zero. The function tells whether the event that is worked on is answered.
     pub fn reset(&self, is_answered: impl Fn() -> bool + Send + 'static) {
-        *self.lock() = Counts { is_answered: Some(Box::new(is_answered)), ..Counts::default() };
+        *self.counts.lock() = Counts { is_answered: Some(Box::new(is_answered)), ..Counts::default() };
     }
 
     /// What has been counted.
@@ -77,7 +73,7 @@ impl CountingProxy {
     /// # Errors
     /// When a call could not be passed on.
     pub fn counted(&self) -> Result<Counted, String> {
-        let counts = self.lock();
+        let counts = self.counts.lock();
         match &counts.failure {
             Some(failure) => Err(failure.clone()),
             None => Ok(Counted { consumption: counts.total, early_writes: counts.early_writes }),
@@ -99,7 +95,7 @@ impl CountingProxy {
 
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         self.pass_on(request).await.unwrap_or_else(|error| {
-            self.lock().failure.get_or_insert(format!("a call could not be counted: {error}"));
+            self.counts.lock().failure.get_or_insert(format!("a call could not be counted: {error}"));
             let mut response = Response::new(Full::default());
             *response.status_mut() = StatusCode::BAD_GATEWAY;
             response
@@ -120,20 +116,15 @@ impl CountingProxy {
         let answer = answer.collect().await?.to_bytes();
         let (sent, received) = (serde_json::from_slice(&body)?, serde_json::from_slice(&answer)?);
         let cost = Consumption::of(&operation, &sent, &received, !head.status.is_success())?;
-        self.lock().total.add(cost);
+        self.counts.lock().total.add(cost);
         Ok(Response::from_parts(head, Full::new(answer)))
     }
 
     /// Called when a request arrives, since what counts is what was sent before the answer.
     fn note(&self, operation: &str) {
-        let mut counts = self.lock();
+        let mut counts = self.counts.lock();
         let is_answered = counts.is_answered.as_ref().is_some_and(|is_answered| is_answered());
         counts.early_writes += usize::from(Consumption::is_write(operation) && !is_answered);
-    }
-
-    /// Nobody panics while holding the lock.
-    fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

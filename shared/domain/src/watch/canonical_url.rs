@@ -85,7 +85,7 @@ impl Host {
         if self.0.len() <= LONGEST {
             return self.0.clone();
         }
-        Sha256::digest(&self.0).iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+        hex::encode(Sha256::digest(&self.0))
     }
 }
 

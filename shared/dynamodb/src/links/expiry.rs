@@ -17,7 +17,7 @@ use super::{
     item::{CleanupItem, TombstoneItem, cleanup_key},
 };
 use crate::{
-    RepositoryError,
+    RepositoryError, back_off,
     item::{despite_transactions, from_item, number, text},
 };
 
@@ -90,7 +90,7 @@ impl LinksTable {
                     if !failed_with("TransactionConflict") {
                         return Err(RepositoryError::unavailable(OPERATION)(cancelled));
                     }
-                    tokio::time::sleep(Duration::from_millis(10 << attempt)).await;
+                    back_off(attempt).await;
                 }
                 Err(error) => return Err(RepositoryError::unavailable(OPERATION)(error)),
             }

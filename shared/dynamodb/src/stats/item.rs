@@ -75,7 +75,7 @@ impl Bucket {
     /// The id that is called so in this bucket.
     fn id(&self, rest: &Rest) -> Result<EventId, Invalid> {
         let unknown = || Invalid::new("a counted event's id can't be read");
-        let digits: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits = hex::encode(rest);
         let id = match rest.split_first() {
             Some((0, text)) if self.0 == Self::OTHERS => String::from_utf8(text.to_vec()).map_err(|_| unknown())?,
             _ => Uuid::try_parse(&format!("{}{digits}", self.0.replace('-', ""))).map_err(|_| unknown())?.to_string(),

@@ -14,16 +14,14 @@ mod short_urls;
 use std::{
     convert::Infallible,
     future::Future,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
 use lambda_http::Body;
 pub use lambda_http::http::{HeaderValue, Method, StatusCode, header};
 use lambda_runtime::{LambdaEvent, Runtime, service_fn, tower::util::ThenLayer};
+use parking_lot::Mutex;
 use tracing::{Instrument as _, Span};
 
 use self::gateway::GatewayAnswer;
@@ -95,23 +93,18 @@ pub async fn serve(handler: impl DeferringHandler) -> Result<(), StartError> {
     let answers = service_fn(async |event: LambdaEvent<GatewayEvent>| {
         let work = answer(handler, event.payload.into());
         let ((response, exchange), measured) = metrics::observe(work).await;
-        *lock(unfinished) = Some((exchange, measured));
+        *unfinished.lock() = Some((exchange, measured));
         Ok::<_, StartError>(GatewayAnswer::from(response))
     });
     // The runtime's own service, around which a layer lies, is through with a request when Lambda has taken the answer.
     let finishing = ThenLayer::new(|sent: Result<(), StartError>| async {
-        let answered = lock(unfinished).take();
+        let answered = unfinished.lock().take();
         if let Some((exchange, measured)) = answered {
             metrics::go_on(measured, exchange.finish(handler)).await;
         }
         sent
     });
     Runtime::new(answers).layer(finishing).run().await
-}
-
-/// Nobody panics while holding the lock.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Answers one request. [`serve`] sends the response and then [finishes](Exchange::finish) the exchange.

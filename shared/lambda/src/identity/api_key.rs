@@ -1,11 +1,9 @@
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{num::NonZeroUsize, time::Duration};
 
 use linklet_domain::{ApiKey, ApiKeySecret, KeyHash, Scope, Timestamp};
 use linklet_dynamodb::{ApiKeysTable, RepositoryError};
+use lru::LruCache;
+use parking_lot::Mutex;
 
 use super::Caller;
 use crate::{
@@ -54,15 +52,15 @@ impl KeyVerifier {
 
     /// The key with this hash, if it is valid now.
     async fn find(&self, hash: &KeyHash, now: Timestamp) -> Result<Option<ApiKey>, RepositoryError> {
-        if let Some(key) = self.held().get(hash, now) {
+        if let Some(key) = self.held.lock().get(hash, now) {
             return Ok(Some(key).filter(|key| key.is_valid_at(now)));
         }
         let Some(key) = self.table.find(hash).await?.filter(|key| key.is_valid_at(now)) else {
-            self.held().remove(hash);
+            self.held.lock().0.pop(hash);
             return Ok(None);
         };
         // As of the request's arrival, before the key was read: what was revoked since then is held no longer than it may be.
-        self.held().insert(key.clone(), now);
+        self.held.lock().insert(key.clone(), now);
         self.touch(&key, now).await;
         Ok(Some(key))
     }
@@ -75,11 +73,6 @@ impl KeyVerifier {
         if let Err(error) = self.table.touch(&key.hash, now).await {
             tracing::warn!(error = chain(&error), "the use of an API key could not be noted");
         }
-    }
-
-    /// Nobody panics while holding the lock, so even a poisoned one guards sound keys.
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -95,32 +88,24 @@ fn caller_with(key: ApiKey) -> Caller {
 }
 
 /// The keys that were valid when they were read, with the time of that.
-#[derive(Default)]
-struct Held(HashMap<KeyHash, (ApiKey, Timestamp)>);
+struct Held(LruCache<KeyHash, (ApiKey, Timestamp)>);
 
 impl Held {
     const LONGEST: Duration = Duration::from_secs(60);
-    const MOST: usize = 1_000;
+    const MOST: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
 
     fn get(&self, hash: &KeyHash, now: Timestamp) -> Option<ApiKey> {
-        self.0.get(hash).filter(|(_, since)| is_fresh(*since, now)).map(|(key, _)| key.clone())
-    }
-
-    fn remove(&mut self, hash: &KeyHash) {
-        self.0.remove(hash);
+        self.0.peek(hash).filter(|(_, since)| is_fresh(*since, now)).map(|(key, _)| key.clone())
     }
 
     fn insert(&mut self, key: ApiKey, now: Timestamp) {
-        if self.0.len() >= Self::MOST {
-            self.0.retain(|_, (_, since)| is_fresh(*since, now));
-        }
-        // A thousand keys within a minute: whichever has been held longest is read again soonest anyway.
-        if self.0.len() >= Self::MOST
-            && let Some(oldest) = self.0.values().min_by_key(|(_, since)| *since).map(|(key, _)| key.hash.clone())
-        {
-            self.0.remove(&oldest);
-        }
-        self.0.insert(key.hash.clone(), (key, now));
+        self.0.put(key.hash.clone(), (key, now));
+    }
+}
+
+impl Default for Held {
+    fn default() -> Self {
+        Self(LruCache::sparse(Self::MOST))
     }
 }
 
@@ -182,8 +167,5 @@ mod tests {
         let is_held: Vec<_> = keys.iter().map(|key| held.get(&key.hash, now).is_some()).collect();
         assert_eq!(is_held.iter().take_while(|is_held| !**is_held).count(), 2);
         assert!(is_held[2..].iter().all(|is_held| *is_held));
-
-        held.insert(key(), in_millis(start, 120_000));
-        assert_eq!(held.0.len(), 1, "what was stale went first");
     }
 }

@@ -1,12 +1,10 @@
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use aws_config::SdkConfig;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, errors::ErrorKind};
 use lambda_http::http::header;
 use linklet_domain::{EmailAddress, Invalid, Role, Timestamp, UserId, WorkspaceId};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::Caller;
@@ -168,7 +166,7 @@ impl TokenVerifier {
     }
 
     fn verify(&self, token: &str) -> Result<Caller, jsonwebtoken::errors::Error> {
-        let keys = self.keys().known.clone();
+        let keys = self.keys.lock().known.clone();
         let mut refusal = ErrorKind::InvalidSignature.into();
         for key in keys.iter() {
             match jsonwebtoken::decode::<Claims>(token, key, &self.validation) {
@@ -186,7 +184,7 @@ impl TokenVerifier {
     async fn reload(&self, age: Duration, now: Timestamp) -> bool {
         let Some(source) = &self.source else { return false };
         {
-            let mut keys = self.keys();
+            let mut keys = self.keys.lock();
             if keys.read_at.until(now) < age {
                 return false;
             }
@@ -194,7 +192,7 @@ impl TokenVerifier {
         }
         match source.read().await {
             Ok(secrets) => {
-                self.keys().known = decoding_keys(&secrets);
+                self.keys.lock().known = decoding_keys(&secrets);
                 true
             }
             Err(error) => {
@@ -202,11 +200,6 @@ impl TokenVerifier {
                 false
             }
         }
-    }
-
-    /// Nobody panics while holding the lock, so even a poisoned one guards sound keys.
-    fn keys(&self) -> MutexGuard<'_, Keys> {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -294,7 +287,7 @@ impl TokenIssuer {
             iat: now.unix_seconds(),
             exp: expires_at.unix_seconds(),
         };
-        let token = jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.key().key)
+        let token = jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.key.lock().key)
             .map_err(|error| ApiError::Internal(Box::new(error)))?;
         let expires_at = Timestamp::from_unix_seconds(claims.exp).unwrap_or(expires_at);
         Ok((token, expires_at))
@@ -303,21 +296,16 @@ impl TokenIssuer {
     async fn reload(&self, now: Timestamp) {
         let Some(source) = &self.source else { return };
         {
-            let mut key = self.key();
+            let mut key = self.key.lock();
             if key.read_at.until(now) < MAX_AGE {
                 return;
             }
             key.read_at = now;
         }
         match source.current().await {
-            Ok(secret) => *self.key() = SigningKey::of(&secret, now),
+            Ok(secret) => *self.key.lock() = SigningKey::of(&secret, now),
             Err(error) => tracing::warn!(error = chain(&error), "the token secret could not be read again"),
         }
-    }
-
-    /// Nobody panics while holding the lock, so even a poisoned one guards a sound key.
-    fn key(&self) -> MutexGuard<'_, SigningKey> {
-        self.key.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
