@@ -159,7 +159,7 @@ impl Measured {
         let follow = async || {
             let request = RequestBuilder::new("GET", "/launch7").at(at).header("user-agent", ClickBuilder::BROWSER);
             let request = request.header("referer", "https://news.example/2026/03/launch");
-            assert_eq!(request.send_to(&redirect).await.status, 301);
+            assert_eq!(request.send_to(&redirect).await.status, fixture::REDIRECT);
             metered.spent()
         };
 
