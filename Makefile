@@ -16,7 +16,7 @@ FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Ca
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs demo seed watch startapi check test test-long fmt lint unit integration conformance template calculator \
-	tools e2e e2e-sam deny fuzz bench cost dlq redrive reconcile deploy clean
+	tools e2e e2e-sam deny fuzz bench units cost dlq redrive reconcile deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -134,6 +134,12 @@ bench: ## compare redirect with an empty Lambda and with Node and Python, measur
 	cargo build --profile measure $(addprefix --package ,linklet-bench $(SOAKED))
 	PYTHON=$(PYTHON) "$${CARGO_TARGET_DIR:-target}/measure/bench" --profile $(PROFILE) \
 		--subjects "$(SUBJECTS)" --variants "$(VARIANTS)" --invocations "$(INVOCATIONS)" --starts "$(STARTS)"
+
+# The tests that compare what they measure with infra/costs/units.json write it there instead; then pages.py puts what the
+# calculator makes of it into the documents.
+units: ## measure what make cost computes with, and write it down with what follows from it
+	WRITE_UNITS=yes cargo test --workspace --test integration --test logs the_calculator_
+	PYTHONPATH=infra $(PYTHON) -m costs.pages
 
 # Inputs are taken from the command line only: some of these names are in many a shell's environment. See docs/costs.md.
 COST_INPUTS := CLICKS LINKS TARGETS VIEWS HOT PEAK MONTHS MAX_CONCURRENCY LOG_DAYS LOG_LEVEL TRACING EDGE PRICES ASSUMPTIONS

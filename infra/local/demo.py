@@ -81,6 +81,12 @@ class Client:
         check(answer.status == expected, f"expected status {expected}, got {answer.status}")
         return answer
 
+    def follow(self, short_url: str, **visitor: str) -> Answer:
+        command, answer = self.request("GET", short_url, **visitor)
+        show(command, answer)
+        check(300 <= answer.status < 400, f"expected a redirect, got {answer.status}")
+        return answer
+
     def wait_for(self, path: str, done: Callable[[Any], bool], what: str) -> Answer:
         """Asks again until `done`, and prints the last answer."""
         start = time.monotonic()
@@ -140,7 +146,7 @@ def tour(client: Client) -> None:
     check(link["original_url"] == DESTINATION, "the link leads elsewhere")
 
     step("Follow it, as a visitor's browser does.")
-    visit = client.call(301, "GET", link["short_url"], agent=BROWSER, referer=NEWS)
+    visit = client.follow(link["short_url"], agent=BROWSER, referer=NEWS)
     check(visit.headers["Location"] == DESTINATION, "the redirect leads elsewhere")
 
     step("The click travels through the stream, the relay and the queue to the statistics.")
@@ -155,7 +161,7 @@ def tour(client: Client) -> None:
     check([click["browser"] for click in clicks] == ["Firefox"], "the list of clicks is not the one click")
 
     step("A chat program fetches it for a preview: a click, but nobody's.")
-    client.call(301, "GET", link["short_url"], agent=PREVIEW)
+    client.follow(link["short_url"], agent=PREVIEW)
     stats = client.wait_for(f"/api/stats/{code}", lambda body: body["total_clicks"] >= 2, "the preview").json()
     check((stats["total_clicks"], stats["human_clicks"]) == (2, 1), "a preview was taken for a person")
 

@@ -90,6 +90,9 @@ impl DeferringHandler for Redirect {
     }
 }
 
+/// The status of a redirect. Browsers may keep the answer, so its `Cache-Control` says for how long.
+pub const REDIRECT: StatusCode = StatusCode::MOVED_PERMANENTLY;
+
 const UNKNOWN: ApiError = ApiError::NotFound("this short link does not exist");
 
 /// What remains to be done for a request when its answer is decided.
@@ -187,7 +190,7 @@ fn redirect_to(link: &RedirectTarget, request: &Request) -> Result<Response, Api
     let header_value = |text: &str| HeaderValue::from_str(text).map_err(|error| ApiError::Internal(Box::new(error)));
     let max_age = link.cacheable_for(request.received_at()).as_secs();
     let mut response = no_content();
-    *response.status_mut() = StatusCode::MOVED_PERMANENTLY;
+    *response.status_mut() = REDIRECT;
     response.headers_mut().insert(header::LOCATION, header_value(&link.target.location())?);
     response.headers_mut().insert(header::CACHE_CONTROL, header_value(&format!("private, max-age={max_age}"))?);
     Ok(noindex(response))

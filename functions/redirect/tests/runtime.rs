@@ -4,6 +4,7 @@
 
 use std::{path::Path, time::Duration};
 
+use linklet_redirect::REDIRECT;
 use linklet_test_support::{FakeLambda, FakeQueues, FakeSecret, Journal, LinkBuilder, TestDynamoDb};
 use serde_json::{Value, json};
 use tokio::{
@@ -83,7 +84,7 @@ impl Environment {
 }
 
 fn redirected() -> Value {
-    json!([301, "https://example.com/landing"])
+    json!([REDIRECT.as_u16(), "https://example.com/landing"])
 }
 
 #[tokio::test]

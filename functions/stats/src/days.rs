@@ -2,7 +2,7 @@
 
 use std::{ops::RangeInclusive, time::Duration};
 
-use linklet_domain::{Day, DayStats, Device, Dimension, Interval, Invalid, Point, ShortCode, timeline};
+use linklet_domain::{Day, DayStats, Device, Dimension, Interval, Invalid, Point, ShortCode, lifetimes, timeline};
 use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
 use serde::Serialize;
 
@@ -11,8 +11,8 @@ use crate::{
     summary::{ValueCount, counts},
 };
 
-/// The most days in an answer: thirteen months, so that a year can be compared with the one before.
-const MOST_DAYS: u64 = 396;
+/// The most days in an answer: as many as can still be compared with raw clicks.
+const MOST_DAYS: u64 = lifetimes::in_days(lifetimes::RAW_CLICKS);
 
 impl Stats {
     pub(crate) async fn timeline(&self, request: &Request, code: &ShortCode) -> Result<Response, ApiError> {

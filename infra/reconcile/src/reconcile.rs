@@ -12,7 +12,9 @@ use std::{
     time::Duration,
 };
 
-use linklet_domain::{Click, Day, DayStats, Event, LinkStats, ShortCode, Timestamp, WorkspaceId, milestones_crossed};
+use linklet_domain::{
+    Click, Day, DayStats, Event, LinkStats, ShortCode, Timestamp, WorkspaceId, lifetimes, milestones_crossed,
+};
 use linklet_dynamodb::{ClicksTable, CommitOutcome, Correction, Life, Milestone, RepositoryError, StatsTable};
 use linklet_lambda::publisher::Publisher;
 use linklet_user_agents::Classifier;
@@ -90,8 +92,8 @@ struct Comparison {
 }
 
 impl Reconciler {
-    /// Clicks are kept for 396 days; at the edge some of a day's are gone before the others.
-    const RAW_DAYS: u64 = 394;
+    /// So many days have all their raw clicks. When the lifetime ends, some of a day's are gone before the others.
+    const RAW_DAYS: u64 = lifetimes::in_days(lifetimes::RAW_CLICKS) - 2;
     /// Clocks and late deletions by TTL put aside, ids of this age are certainly there.
     const MARGIN: Duration = Duration::from_secs(86_400);
 

@@ -5,7 +5,9 @@ use std::{collections::BTreeSet, fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{EmailAddress, Invalid, Role, Timestamp, UserId, WorkspaceId, base62, validated::string_newtype};
+use crate::{
+    EmailAddress, Invalid, Role, Timestamp, UserId, WorkspaceId, base62, lifetimes, validated::string_newtype,
+};
 
 const MARK: &str = "sk_live_";
 
@@ -267,9 +269,6 @@ impl ApiKey {
     /// How precisely the last use is noted: a minute, so that a busy key costs one write in it.
     pub const USE_NOTED_EVERY: Duration = Duration::from_secs(60);
 
-    /// How long an expired key is still listed: 30 days.
-    const KEPT_FOR: Duration = Duration::from_secs(30 * 86_400);
-
     /// Whether it opens anything at this moment.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
@@ -279,7 +278,7 @@ impl ApiKey {
     /// When nothing is left of it, if it expires.
     #[must_use]
     pub fn forgotten_at(&self) -> Option<Timestamp> {
-        self.expires_at.map(|expiry| expiry.plus(Self::KEPT_FOR))
+        self.expires_at.map(|expiry| expiry.plus(lifetimes::EXPIRED_API_KEYS))
     }
 
     /// What its bearer may do to single links: never more than a member, who changes only what is their own.

@@ -12,6 +12,7 @@ mod correlation_id;
 mod event;
 mod idempotency_key;
 mod ids;
+pub mod lifetimes;
 mod link;
 mod link_query;
 mod milestone;

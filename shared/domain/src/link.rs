@@ -3,7 +3,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EmailAddress, Invalid, ShortCode, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId,
+    EmailAddress, Invalid, ShortCode, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId, lifetimes,
     validated::{null_as_default, patched, string_newtype},
 };
 
@@ -93,9 +93,6 @@ impl LinkStatus {
 }
 
 impl Link {
-    /// How long DynamoDB keeps an expired link, so that clocks which differ can't make it vanish early.
-    pub const EXPIRY_GRACE: Duration = Duration::from_secs(3_600);
-
     /// Whether shortening the same URL again may answer with this link: it works, and goes on to.
     #[must_use]
     pub fn is_reusable(&self) -> bool {
@@ -113,7 +110,7 @@ impl Link {
     /// When DynamoDB may delete it.
     #[must_use]
     pub fn forgotten_at(expires_at: Timestamp) -> Timestamp {
-        expires_at.plus(Self::EXPIRY_GRACE)
+        expires_at.plus(lifetimes::EXPIRED_LINKS)
     }
 
     /// What a visitor gets at this moment.
@@ -305,8 +302,8 @@ pub struct Tombstone {
 }
 
 impl Tombstone {
-    /// 400 days, for a purged link: longer than anything that still leads to it is likely to be looked at.
-    pub const KEPT_FOR: Duration = Duration::from_secs(400 * 86_400);
+    /// Of a purged link.
+    pub const KEPT_FOR: Duration = lifetimes::PURGED_LINKS;
 
     /// When the code may be given out again. Only that of a purged link ever is: any other has statistics that stay, and
     /// that nobody else may inherit.

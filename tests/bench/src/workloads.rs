@@ -64,7 +64,7 @@ impl Workload {
             with(&event, "203.0.113.9", &visitor(number))
         };
         Self::new(event, move |number, answer| {
-            answer["statusCode"] == 301 && header(answer, "location") == Some(&target(&code(number)))
+            is_redirect(answer) && header(answer, "location") == Some(&target(&code(number)))
         })
     }
 
@@ -174,6 +174,10 @@ fn with(event: &str, sample: &str, other: &str) -> String {
 fn visitor(number: usize) -> String {
     let visitor = number % VISITORS;
     format!("198.51.{}.{}", visitor / 250, visitor % 250)
+}
+
+fn is_redirect(answer: &Value) -> bool {
+    answer["statusCode"].as_u64().is_some_and(|status| (300..400).contains(&status))
 }
 
 fn header<'a>(answer: &'a Value, name: &str) -> Option<&'a str> {

@@ -27,6 +27,11 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
+    /// Whether it leads elsewhere. With which status is the redirect's business, which has a test of its own.
+    pub fn is_redirect(&self) -> bool {
+        (300..400).contains(&self.status) && !self.header("location").is_empty()
+    }
+
     pub fn problem(&self) -> (u16, String) {
         (self.status, self.json()["error"].as_str().unwrap_or_default().to_owned())
     }

@@ -39,7 +39,7 @@ fn is_unavailable(answer: &Answer) -> bool {
 /// Follows a link again and again, until it is hot and has been for so many times.
 async fn follow(api: &Api, code: &str, times: usize) {
     for _ in 0..times {
-        assert_eq!(api.get(&format!("/{code}")).await.status, 301);
+        assert!(api.get(&format!("/{code}")).await.is_redirect());
     }
 }
 
@@ -105,7 +105,7 @@ async fn without_its_tables_the_system_answers_at_once_keeps_hot_links_and_comes
 
     gate.send("open").await;
 
-    eventually("a link is found again", 301, async || api.get(&cold_link).await.status).await;
+    eventually("a link is found again", true, async || api.get(&cold_link).await.is_redirect()).await;
     eventually("links are listed again", 200, async || ada.get("/api/links").await.status).await;
     eventually("links are created again", true, async || matches!(send(shorten()).await.status, 200 | 201)).await;
     follow(&api, &hot, 3).await;

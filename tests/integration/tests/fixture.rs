@@ -28,6 +28,9 @@ use linklet_user_agents::Classifier;
 use linklet_watch::Watch;
 use linklet_watch_links::WatchLinks;
 
+/// The status of a redirect.
+pub const REDIRECT: u16 = linklet_redirect::REDIRECT.as_u16();
+
 pub fn salt() -> Salt {
     Salt::parse(&"salt".repeat(8)).unwrap()
 }

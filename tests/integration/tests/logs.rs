@@ -168,11 +168,11 @@ async fn what_fails_after_a_redirect_is_said_once_each() {
     let logs = CapturedLogs::start();
 
     for _ in 0..40 {
-        assert_eq!(send("HEAD", now).await, 301);
+        assert_eq!(send("HEAD", now).await, fixture::REDIRECT);
     }
     assert_eq!(logs.messages("WARN"), ["calls were not merged"], "once in five seconds");
     reads.plan(Some((0, Fault::NotSent)));
-    assert_eq!(send("GET", now.plus(std::time::Duration::from_secs(2))).await, 301);
+    assert_eq!(send("GET", now.plus(std::time::Duration::from_secs(2))).await, fixture::REDIRECT);
 
     assert_eq!(logs.messages("WARN")[1..], ["the last known state of a link was used", "a queue is unreachable"]);
     assert_eq!(logs.messages("ERROR"), ["a click was lost"]);
@@ -187,7 +187,7 @@ async fn a_click_that_is_parked_is_one_warning() {
     let redirect = Redirect { recorder: Recorder { clicks, parking }, ..redirect(&db) };
     let logs = CapturedLogs::start();
 
-    assert_eq!(RequestBuilder::new("GET", "/launch").send_to(&redirect).await.status, 301);
+    assert_eq!(RequestBuilder::new("GET", "/launch").send_to(&redirect).await.status, fixture::REDIRECT);
 
     assert_eq!(logs.messages("WARN"), ["a click was parked"]);
     assert_eq!(logs.messages("ERROR"), [""; 0]);

@@ -21,6 +21,7 @@ macro_rules! local_config {
 mod broken;
 mod builders;
 mod capacity;
+mod cost_units;
 mod database;
 mod faults;
 mod http;
@@ -40,6 +41,7 @@ pub use builders::{
     ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, click_event, click_in, event_batch, queue_batch,
 };
 pub use capacity::{CapacityMeter, Consumption, item_bytes};
+pub use cost_units::{cost_units, write_cost_units};
 pub use database::{StreamReader, TestDynamoDb};
 pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter};
 pub use http::{Answer, RequestBuilder, TOKEN_SECRET, answer, authenticator, issuer, token_for, token_of, tokens};

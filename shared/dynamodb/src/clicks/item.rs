@@ -11,8 +11,7 @@ use crate::{
     item::{Item, Key, to_item},
 };
 
-/// Thirteen months: a full year can be compared with the one before.
-const KEPT_FOR: Duration = Duration::from_secs(396 * 86_400);
+const KEPT_FOR: Duration = linklet_domain::lifetimes::RAW_CLICKS;
 
 /// The partition of a click: `CLICK#<code>#<shard>` with 16 shards, so that a viral link isn't bound to the 1,000 writes a
 /// second of one partition. The shard is the id's last digit, which is random.

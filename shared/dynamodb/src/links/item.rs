@@ -1,7 +1,5 @@
 //! Keys and attributes of LinksTable.
 
-use std::time::Duration;
-
 use linklet_domain::{
     CorrelationId, EmailAddress, Event, EventDetail, EventId, Link, LinkMetadata, LinkState, LinkStatus, NormalizedUrl,
     RedirectTarget, ShortCode, TargetId, TargetUrl, Timestamp, Tombstone, UrlCreated, UrlDeleted, UrlExpired,
@@ -293,9 +291,6 @@ impl ReuseItem {
         Self { key: Self::key_of(link), short_code: link.code.clone() }
     }
 }
-
-/// How long an idempotency key is remembered.
-pub(super) const IDEMPOTENCY_WINDOW: Duration = Duration::from_secs(86_400);
 
 /// `IDEM#<workspace>#<key>` / `IDEM`: the first answer.
 #[derive(Debug, Serialize, Deserialize)]

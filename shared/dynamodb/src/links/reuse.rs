@@ -23,11 +23,12 @@ use aws_sdk_dynamodb::{
 };
 use linklet_domain::{
     CorrelationId, EventId, IdempotencyKey, Link, NormalizedUrl, Record, ShortCode, TargetUrl, Timestamp, WorkspaceId,
+    lifetimes,
 };
 
 use super::{
     CreateOutcome, LinksTable,
-    item::{IDEMPOTENCY_WINDOW, IdempotencyItem, LinkItem, ReuseItem, idempotency_key, reuse_key},
+    item::{IdempotencyItem, LinkItem, ReuseItem, idempotency_key, reuse_key},
 };
 use crate::{
     RepositoryError,
@@ -220,7 +221,7 @@ fn idempotency_item(
         fingerprint: answer.fingerprint.clone(),
         status: answer.status,
         answer: answer.body.clone(),
-        ttl: now.plus(IDEMPOTENCY_WINDOW).unix_seconds(),
+        ttl: now.plus(lifetimes::IDEMPOTENCY_KEYS).unix_seconds(),
     }
 }
 

@@ -1,14 +1,11 @@
 //! Keys and attributes of NotificationsTable.
 
-use std::time::Duration;
-
-use linklet_domain::{CorrelationId, EmailAddress, EventId, Notification, NotificationStatus, Timestamp, UserId};
+use linklet_domain::{
+    CorrelationId, EmailAddress, EventId, Notification, NotificationStatus, Timestamp, UserId, lifetimes,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{Cursor, item::Key};
-
-/// Ninety days: long enough to look back, short enough to cost nothing.
-const KEPT_FOR: Duration = Duration::from_secs(90 * 86_400);
 
 pub(super) fn user_partition(user: &UserId) -> String {
     format!("USER#{user}")
@@ -53,7 +50,7 @@ impl From<&Notification> for NotificationItem {
             published_at: None,
             sent_at: notification.sent_at,
             correlation_id: notification.correlation_id.clone(),
-            ttl: notification.created_at.plus(KEPT_FOR).unix_seconds(),
+            ttl: notification.created_at.plus(lifetimes::NOTIFICATIONS).unix_seconds(),
         }
     }
 }

@@ -21,9 +21,7 @@ pub(super) const PAST: &str = "PAST";
 pub(super) const DAY_PREFIX: &str = "DAY#";
 pub(crate) const MILESTONE_PREFIX: &str = "MILESTONE#";
 
-/// Longer than a message can live: 4 days in the queue, up to 14 in the dead-letter queue, both counted from the day it was
-/// sent, and the same once more when it is sent back from there.
-pub(super) const SEEN_FOR: Duration = Duration::from_secs(40 * 86_400);
+pub(super) const SEEN_FOR: Duration = linklet_domain::lifetimes::COUNTED_IDS;
 
 pub(super) fn partition(code: &ShortCode) -> String {
     format!("STATS#{code}")

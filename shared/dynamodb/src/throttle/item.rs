@@ -1,14 +1,9 @@
 //! Keys and attributes of ThrottleTable.
 
-use std::time::Duration;
-
-use linklet_domain::{LimitedRoute, ThrottleSubject, Timestamp, Window};
+use linklet_domain::{LimitedRoute, ThrottleSubject, Timestamp, Window, lifetimes};
 use serde::Deserialize;
 
 use crate::item::Key;
-
-/// Conditions compare the window's end, so this is for DynamoDB's housekeeping only. A minute more lets clocks differ.
-const KEPT_AFTER_END: Duration = Duration::from_secs(60);
 
 /// `IP#<hash>` or `KEY#<hash>` / `<route>`: the calls of a subject on a route.
 pub(super) fn window_key(route: LimitedRoute, subject: &ThrottleSubject) -> Key {
@@ -20,7 +15,7 @@ pub(super) fn window_key(route: LimitedRoute, subject: &ThrottleSubject) -> Key 
 }
 
 pub(super) fn ttl(window_ends: Timestamp) -> i64 {
-    window_ends.plus(KEPT_AFTER_END).unix_seconds()
+    window_ends.plus(lifetimes::COUNTED_CALLS).unix_seconds()
 }
 
 /// What a row says beside its key.

@@ -1,11 +1,9 @@
 //! Keys and attributes of WatchTable.
 
-use std::time::Duration;
-
 use linklet_domain::{
     CanonicalUrl, CheckError, CheckOutcome, CheckResult, CorrelationId, EmailAddress, Event, EventDetail, EventId,
     Host, IdempotencyKey, PageToken, Shard, ShortCode, Target, TargetDown, TargetId, TargetStatus, TargetUp, TargetUrl,
-    Timestamp, UserId, WorkspaceId,
+    Timestamp, UserId, WorkspaceId, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -178,10 +176,6 @@ pub(super) struct DueItem {
     pub status: TargetStatus,
 }
 
-/// For so long it is known that a link doesn't watch any more. A message lives 4 days in its queue and 14 in the dead-letter
-/// queue, and as long once more after it was redriven: the news of the link's creation may come that late.
-const GONE_KNOWN_FOR: Duration = Duration::from_secs(40 * 86_400);
-
 /// `WATCHER#<target id>` / `LINK#<code>`: a link watches the target, or has ceased to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct WatcherItem {
@@ -199,13 +193,10 @@ impl WatcherItem {
     }
 
     pub(super) fn gone(id: &TargetId, code: &ShortCode, at: Timestamp) -> Self {
-        let ttl = at.plus(GONE_KNOWN_FOR).unix_seconds();
+        let ttl = at.plus(lifetimes::ENDED_WATCHES).unix_seconds();
         Self { key: watcher_key(id, code), gone_at: Some(at), ttl: Some(ttl) }
     }
 }
-
-/// How long an idempotency key is remembered.
-const IDEMPOTENCY_WINDOW: Duration = Duration::from_secs(86_400);
 
 /// `IDEM#<workspace>#<key>` / `IDEM`: the target that a request with this key got.
 #[derive(Debug, Serialize, Deserialize)]
@@ -221,13 +212,10 @@ impl IdempotencyItem {
         Self {
             key: idempotency_key(&target.workspace, key),
             target_id: target.id.clone(),
-            ttl: now.plus(IDEMPOTENCY_WINDOW).unix_seconds(),
+            ttl: now.plus(lifetimes::IDEMPOTENCY_KEYS).unix_seconds(),
         }
     }
 }
-
-/// How long results are kept.
-pub(super) const RESULTS_KEPT_FOR: Duration = Duration::from_secs(30 * 86_400);
 
 /// `RESULT#<target id>` / `<slot>`: what a round has found.
 #[derive(Debug, Serialize, Deserialize)]
@@ -251,7 +239,7 @@ impl ResultItem {
             status_code: result.outcome.status_code(),
             error: result.outcome.error(),
             latency_ms: result.latency_ms,
-            ttl: result.checked_at.plus(RESULTS_KEPT_FOR).unix_seconds(),
+            ttl: result.checked_at.plus(lifetimes::CHECK_RESULTS).unix_seconds(),
         }
     }
 }

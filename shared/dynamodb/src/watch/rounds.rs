@@ -11,11 +11,11 @@ use aws_sdk_dynamodb::{
     operation::put_item::PutItemError,
     types::{AttributeValue, TransactWriteItem},
 };
-use linklet_domain::{CheckResult, EventId, Target, TargetId, TargetStatus, Timestamp, next_status};
+use linklet_domain::{CheckResult, EventId, Target, TargetId, TargetStatus, Timestamp, lifetimes, next_status};
 
 use super::{
     WatchTable,
-    item::{RESULTS_KEPT_FOR, ResultItem, result_partition},
+    item::{ResultItem, result_partition},
 };
 use crate::{
     RepositoryError,
@@ -162,8 +162,8 @@ impl WatchTable {
         }
     }
 
-    /// A target's results, newest first, `limit` at most, of checks since a moment and of the last 30 days. Results of a target
-    /// that had the id before are left out.
+    /// A target's results, newest first, `limit` at most, of checks since a moment, as far back as results are kept. Results
+    /// of a target that had the id before are left out.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -176,7 +176,7 @@ impl WatchTable {
     ) -> Result<Vec<CheckResult>, RepositoryError> {
         const OPERATION: &str = "list results";
         // DynamoDB deletes some time after the TTL, so the time is checked here as well.
-        let oldest = now.minus(RESULTS_KEPT_FOR).max(target.created_at).max(since.unwrap_or(target.created_at));
+        let oldest = now.minus(lifetimes::CHECK_RESULTS).max(target.created_at).max(since.unwrap_or(target.created_at));
         let query = self
             .0
             .client

@@ -7,7 +7,8 @@ import { DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dyn
 
 const { LINKS_TABLE, CLICKS_TABLE, CLICK_SALT } = process.env;
 const CACHE_SECONDS = 90;
-const CLICK_KEPT_SECONDS = 396 * 86_400;
+// Any lifetime does: nothing that is measured depends on it.
+const CLICK_KEPT_SECONDS = 365 * 86_400;
 
 const dynamodb = DynamoDBDocumentClient.from(new DynamoDBClient({}), {
   marshallOptions: { removeUndefinedValues: true },

@@ -13,7 +13,8 @@ LINKS_TABLE = os.environ["LINKS_TABLE"]
 CLICKS_TABLE = os.environ["CLICKS_TABLE"]
 CLICK_SALT = os.environ["CLICK_SALT"]
 CACHE_SECONDS = 90
-CLICK_KEPT = timedelta(days=396)
+# Any lifetime does: nothing that is measured depends on it.
+CLICK_KEPT = timedelta(days=365)
 
 logger = logging.getLogger()
 dynamodb = boto3.client("dynamodb")

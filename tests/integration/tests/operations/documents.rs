@@ -1,12 +1,14 @@
-//! Whether the documents agree with what they are about: every link and every anchor leads somewhere, and the parameters and
-//! their defaults are those of the template.
+//! Whether the documents agree with what they are about: every link and every anchor leads somewhere, the parameters and their
+//! defaults are those of the template, and lifetimes are those of the code.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
+use linklet_domain::lifetimes;
 use linklet_test_support::Template;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use serde_json::Value;
@@ -111,10 +113,50 @@ fn what_newcomers_read_first_stays_short() {
     }
 }
 
+/// A section of docs/deploying.md, by its heading.
+fn section(heading: &str) -> String {
+    let page = fs::read_to_string(root().join("docs/deploying.md")).unwrap();
+    page.split("\n## ").find(|section| section.lines().next() == Some(heading)).unwrap().to_owned()
+}
+
+/// In the largest unit that has a whole number of it.
+fn in_words(lifetime: Duration) -> String {
+    let seconds = lifetime.as_secs();
+    // Up to a day, people say hours.
+    let (number, unit) = match seconds {
+        seconds if seconds.is_multiple_of(86_400) && seconds > 86_400 => (seconds / 86_400, "day"),
+        seconds if seconds.is_multiple_of(3_600) => (seconds / 3_600, "hour"),
+        _ => (seconds / 60, "minute"),
+    };
+    format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
+}
+
+#[test]
+fn lifetimes_are_those_of_the_code() {
+    let section = section("What is kept for how long");
+    let kept: BTreeMap<_, _> = section.lines().filter_map(|row| row.trim_matches('|').split_once('|')).collect();
+
+    for (what, lifetime) in [
+        ("an expired link", lifetimes::EXPIRED_LINKS),
+        ("the tombstone of a purged link, which reserves its code", lifetimes::PURGED_LINKS),
+        ("raw clicks", lifetimes::RAW_CLICKS),
+        ("ids of counted clicks", lifetimes::COUNTED_IDS),
+        ("notifications", lifetimes::NOTIFICATIONS),
+        ("API keys", lifetimes::EXPIRED_API_KEYS),
+        ("counts of a client's calls", lifetimes::COUNTED_CALLS),
+        ("results of checks", lifetimes::CHECK_RESULTS),
+        ("that a link has stopped watching a URL", lifetimes::ENDED_WATCHES),
+        ("idempotency keys", lifetimes::IDEMPOTENCY_KEYS),
+    ] {
+        let said = kept[format!(" {what} ").as_str()];
+        let words = in_words(lifetime);
+        assert!(said.contains(&format!(" {words} ")), "{what}:{said}instead of {words}");
+    }
+}
+
 #[test]
 fn the_parameters_and_their_defaults_are_the_templates() {
-    let page = fs::read_to_string(root().join("docs/deploying.md")).unwrap();
-    let section = page.split("\n## ").find(|section| section.starts_with("Parameters\n")).unwrap();
+    let section = section("Parameters");
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `")).map(|row| row.split_once("` |").unwrap());
     let described: BTreeMap<_, _> = rows
         .map(|(name, cells)| (name.to_owned(), cells.split('|').next().unwrap().trim().trim_matches('`').to_owned()))

@@ -13,7 +13,7 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{correlation, redirect, redirect_with, relay, shorten, stats};
+use crate::fixture::{REDIRECT, correlation, redirect, redirect_with, relay, shorten, stats};
 
 /// A link whose time to live, an hour after its expiry, is over.
 fn expired(code: &str) -> Link {
@@ -89,7 +89,7 @@ async fn reading_an_expired_link_in_every_way_writes_nothing() {
     assert_eq!(writes.count(), 0);
     // The counter counts: a link that works is followed with a write, its click.
     db.store(&LinkBuilder::new("working").build()).await;
-    assert_eq!(get("/working").send_to(&redirect).await.status, 301);
+    assert_eq!(get("/working").send_to(&redirect).await.status, REDIRECT);
     assert_eq!(writes.count(), 1);
 }
 

@@ -46,7 +46,7 @@ impl Fixture {
         let request = RequestBuilder::new("GET", "/launch").header("user-agent", &"ü".repeat(300));
         let request = request.header("referer", &format!("https://news.example/{}", "é".repeat(500)));
         let (answer, measured) = metrics::observe(request.send_to(redirect)).await;
-        assert_eq!(answer.status, 301);
+        assert_eq!(answer.status, fixture::REDIRECT);
         measured
     }
 

@@ -4,7 +4,7 @@ use linklet_domain::Timestamp;
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, queue_batch};
 
-use crate::fixture::{analytics, correlation, redirect, relay, stats};
+use crate::fixture::{REDIRECT, analytics, correlation, redirect, relay, stats};
 
 #[tokio::test]
 async fn a_click_whose_link_was_deleted_meanwhile_still_counts() {
@@ -17,7 +17,7 @@ async fn a_click_whose_link_was_deleted_meanwhile_still_counts() {
     relay(&db, &queues).consume(db.stream("ClicksTable")).await;
     analytics(&db, &queues).consume(queue_batch(&queues.bodies("analytics"))).await;
 
-    assert_eq!(followed.status, 301);
+    assert_eq!(followed.status, REDIRECT);
     let summary = RequestBuilder::new("GET", "/api/stats/launch").send_to(&stats(&db)).await;
     assert_eq!(summary.json()["total_clicks"], 1);
     assert_eq!(RequestBuilder::new("GET", "/r/launch").send_to(&redirect(&db)).await.status, 410);

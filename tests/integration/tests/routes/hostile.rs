@@ -6,7 +6,7 @@ use linklet_domain::{IpHash, Link, Role, UserId, WorkspaceId};
 use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, Route, Template, TestDynamoDb, token_of};
 use serde_json::{Value, json};
 
-use crate::fixture::{salt, send};
+use crate::fixture::{REDIRECT, salt, send};
 
 /// A database with the link `launch`, and its owner's token.
 async fn with_link(link: &Link) -> (TestDynamoDb, String) {
@@ -222,7 +222,7 @@ async fn no_value_splits_an_answer() {
     send(&db, "shorten", RequestBuilder::new("POST", "/api/shorten").token(&token).json(&encoded)).await;
     answers.push(send(&db, "redirect", RequestBuilder::new("GET", "/split")).await);
 
-    assert_eq!(answers.last().unwrap().status, 301);
+    assert_eq!(answers.last().unwrap().status, REDIRECT);
     for answer in answers {
         assert_eq!(answer.header("set-cookie"), "");
         assert!(answer.headers().all(|(_, value)| value.bytes().all(|byte| matches!(byte, b' '..=b'~'))), "{answer:?}");
@@ -239,7 +239,7 @@ async fn headers_of_any_length_break_nothing_and_are_cut() {
     let request = headers.into_iter().fold(request, |request, name| request.header(name, &long));
     let answer = send(&db, "redirect", request).await;
 
-    assert_eq!(answer.status, 301);
+    assert_eq!(answer.status, REDIRECT);
     assert_eq!(answer.header("x-correlation-id").len(), 36);
     let click = &db.scan("ClicksTable")[0];
     assert_eq!(click["user_agent"]["S"].as_str().unwrap().len(), 512);

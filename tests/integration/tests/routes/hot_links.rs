@@ -44,7 +44,7 @@ impl Bench {
 
     async fn heat(&self) {
         for _ in 0..HotLinks::HOT {
-            assert_eq!(self.get(noon()).await.status, 301);
+            assert_eq!(self.get(noon()).await.status, fixture::REDIRECT);
         }
         assert_eq!(self.reads.calls(), HotLinks::HOT);
         self.reads.plan(None);
@@ -75,7 +75,7 @@ async fn after_eight_reads_a_link_is_read_once_a_second_and_every_click_counts()
 
     let ((), measured) = metrics::observe(async {
         for millis in 0..100 {
-            assert_eq!(bench.get(after(millis * 9)).await.status, 301);
+            assert_eq!(bench.get(after(millis * 9)).await.status, fixture::REDIRECT);
         }
     })
     .await;
@@ -92,7 +92,7 @@ async fn after_eight_reads_a_link_is_read_once_a_second_and_every_click_counts()
 async fn a_delete_is_seen_at_once_in_ordinary_traffic() {
     let bench = Bench::of(LinkBuilder::new("launch").build()).await;
     for _ in 1..HotLinks::HOT {
-        assert_eq!(bench.get(noon()).await.status, 301);
+        assert_eq!(bench.get(noon()).await.status, fixture::REDIRECT);
     }
 
     bench.delete().await;
@@ -105,7 +105,7 @@ async fn a_delete_of_a_hot_link_is_seen_within_a_second() {
     let bench = Bench::hot().await;
     bench.delete().await;
 
-    assert_eq!(bench.get(after(999)).await.status, 301);
+    assert_eq!(bench.get(after(999)).await.status, fixture::REDIRECT);
     assert_eq!(bench.get(after(1_000)).await.problem(), (410, "this link was deleted".into()));
 }
 
@@ -114,7 +114,7 @@ async fn a_link_that_expires_while_it_is_held_answers_410() {
     let bench = Bench::of(LinkBuilder::new("launch").expires_at(after(500)).build()).await;
     bench.heat().await;
 
-    assert_eq!(bench.get(after(499)).await.status, 301);
+    assert_eq!(bench.get(after(499)).await.status, fixture::REDIRECT);
     assert_eq!(bench.get(after(500)).await.problem(), (410, "this link has expired".into()));
     assert_eq!(bench.reads.calls(), 0);
 }
@@ -141,7 +141,7 @@ async fn an_unknown_code_is_asked_for_every_time_so_a_new_link_works_at_once() {
 
     bench.db.store(&LinkBuilder::new("later").build()).await;
 
-    assert_eq!(bench.follow("/later", noon()).await.status, 301);
+    assert_eq!(bench.follow("/later", noon()).await.status, fixture::REDIRECT);
 }
 
 #[tokio::test]
@@ -151,7 +151,7 @@ async fn while_the_table_is_down_a_hot_link_redirects_for_five_minutes_and_no_ot
     bench.follow("/other", noon()).await;
     bench.stop_table();
 
-    assert_eq!(bench.get(after(300_000)).await.status, 301);
+    assert_eq!(bench.get(after(300_000)).await.status, fixture::REDIRECT);
     let unavailable = (503, "service unavailable".to_owned());
     assert_eq!(bench.get(after(300_001)).await.problem(), unavailable);
     assert_eq!(bench.follow("/other", after(1)).await.problem(), unavailable);
@@ -173,6 +173,6 @@ async fn a_link_that_has_expired_is_no_last_resort() {
     bench.heat().await;
     bench.stop_table();
 
-    assert_eq!(bench.get(after(9_999)).await.status, 301);
+    assert_eq!(bench.get(after(9_999)).await.status, fixture::REDIRECT);
     assert_eq!(bench.get(after(10_000)).await.problem(), (410, "this link has expired".into()));
 }

@@ -126,7 +126,7 @@ async fn after_the_open_time_one_probe_goes_through_and_an_answer_brings_all_bac
     assert_eq!(bench.faults.calls(), 1, "the failed probe has opened it for as long again");
 
     bench.time.pass(Duration::from_millis(1));
-    assert_eq!(statuses(&bench.redirect, 3).await, [301; 3]);
+    assert_eq!(statuses(&bench.redirect, 3).await, [fixture::REDIRECT; 3]);
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn a_probe_that_was_given_up_does_not_keep_it_closed_to_others() {
     assert_eq!(statuses(&bench.redirect, 1).await, [503]);
     bench.time.pass(Circuit::PROBE_TIME);
 
-    assert_eq!(statuses(&bench.redirect, 1).await, [301]);
+    assert_eq!(statuses(&bench.redirect, 1).await, [fixture::REDIRECT]);
 }
 
 #[tokio::test]
@@ -164,7 +164,7 @@ async fn refusals_of_dynamodb_never_open_it() {
         assert_eq!(outcome, CreateOutcome::CodeTaken);
     }
     bench.faults.plan_all((0..10).map(|call| (call, Fault::Throttled)));
-    assert_eq!(statuses(&bench.redirect, 11).await[10], 301);
+    assert_eq!(statuses(&bench.redirect, 11).await[10], fixture::REDIRECT);
 }
 
 #[tokio::test]
@@ -178,7 +178,7 @@ async fn a_call_with_all_its_tries_is_one_failure() {
     bench.faults.plan_all((0..12).map(|try_| (try_, Fault::NotSent)));
     assert_eq!(statuses(&redirect, 4).await, [503; 4]);
     assert_eq!(bench.faults.calls(), 12);
-    assert_eq!(statuses(&redirect, 1).await, [301], "four calls failed, with twelve tries");
+    assert_eq!(statuses(&redirect, 1).await, [fixture::REDIRECT], "four calls failed, with twelve tries");
 
     bench.faults.plan_all((0..15).map(|try_| (try_, Fault::NotSent)));
     assert_eq!(statuses(&redirect, 6).await, [503; 6]);

@@ -62,7 +62,8 @@ const NOT_OURS: Statuses = [401, 403, 403, 403, 403, 403, 403, 403];
 
 /// What each route answers: one row for all, or a row for each of [`OWNERS`].
 fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
-    let follow = || vec![anybody(301), anybody(301), anybody(301), anybody(404)];
+    let followed = anybody(fixture::REDIRECT);
+    let follow = || vec![followed, followed, followed, anybody(404)];
     let look_up = || vec![anybody(200), anybody(200), anybody(200), anybody(404)];
     let read = [401, 200, 200, 200, 200, 403, 403, 200];
     let look_at = || vec![read, read, NOT_OURS, [401, 404, 404, 404, 404, 403, 403, 404]];

@@ -55,7 +55,7 @@ async fn a_get_is_a_click_and_a_head_is_not() {
     let (db, redirect) = with_link(LinkBuilder::new("launch").build()).await;
 
     let head = RequestBuilder::new("HEAD", "/r/launch").send_to(&redirect).await;
-    assert_eq!((head.status, head.header("location")), (301, "https://example.com/landing"));
+    assert_eq!((head.status, head.header("location")), (fixture::REDIRECT, "https://example.com/landing"));
     assert!(db.scan("ClicksTable").is_empty());
 
     get(&redirect, "/r/launch").await;
@@ -225,7 +225,7 @@ async fn a_failing_recorder_never_fails_a_redirect() {
     let (db, _) = with_link(LinkBuilder::new("launch").build()).await;
     let redirect = redirect(db.links(), ClicksTable::new(TestDynamoDb::unreachable(), "ClicksTable"));
 
-    assert_eq!(get(&redirect, "/launch").await.status, 301);
+    assert_eq!(get(&redirect, "/launch").await.status, fixture::REDIRECT);
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use linklet_test_support::{
     ApiKeyBuilder, LinkBuilder, Person, TestDynamoDb, answer, authenticator, issuer, token_of, tokens,
 };
 
-use crate::fixture::{list, redirect, shorten, stats, watch};
+use crate::fixture::{REDIRECT, list, redirect, shorten, stats, watch};
 
 fn sample(function: &str, name: &str, token: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../functions/{function}/events/{name}.json"));
@@ -63,7 +63,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     assert_eq!(status(&auth, "auth", "login", "").await, 200);
     assert_eq!(status(&auth, "auth", "me", &token).await, 200);
     assert_eq!(status(&shorten, "shorten", "shorten", &token).await, 201);
-    assert_eq!(status(&redirect, "redirect", "follow", "").await, 301);
+    assert_eq!(status(&redirect, "redirect", "follow", "").await, REDIRECT);
     assert_eq!(status(&list, "list", "urls", &token).await, 200);
     assert_eq!(status(&stats, "stats", "summary", "").await, 200);
     assert_eq!(status(&stats, "stats", "timeline", "").await, 200);

@@ -228,8 +228,8 @@ async fn every_answer_of_redirect_counts_and_tells_how_many_are_left() {
     db.store(&LinkBuilder::new("over").expires_at(noon()).build()).await;
     let environment = Environment::of(&db);
     let cases = [
-        ("GET", "/launch", 301),
-        ("HEAD", "/r/launch", 301),
+        ("GET", "/launch", fixture::REDIRECT),
+        ("HEAD", "/r/launch", fixture::REDIRECT),
         ("GET", "/unknown", 404),
         ("GET", "/!", 404),
         ("GET", "/over", 410),
@@ -261,7 +261,7 @@ async fn the_301st_redirect_in_a_minute_is_refused_without_a_read_or_a_click() {
     assert_eq!(refused.problem(), (429, "rate limit exceeded".into()));
     assert_eq!(told(&refused), ["300", "0", "60"]);
     assert_eq!((reads.calls(), db.scan("ClicksTable").len()), (0, 0));
-    assert_eq!(follow("203.0.113.10").await.status, 301, "somebody else");
+    assert_eq!(follow("203.0.113.10").await.status, fixture::REDIRECT, "somebody else");
 }
 
 #[tokio::test]
@@ -303,7 +303,7 @@ async fn a_redirect_needs_no_throttle_table_for_its_decision() {
         statuses.push(RequestBuilder::new("HEAD", "/launch").at(noon()).send_to(&redirect).await.status);
     }
 
-    assert_eq!(statuses[..300], [301; 300]);
+    assert_eq!(statuses[..300], [fixture::REDIRECT; 300]);
     assert_eq!(statuses[300], 429);
 }
 
@@ -319,7 +319,7 @@ async fn a_failing_merge_fails_neither_the_redirect_nor_its_click() {
 
     let answer = RequestBuilder::new("GET", "/launch").at(noon()).send_to(&redirect).await;
 
-    assert_eq!((answer.status, merges.calls()), (301, 1));
+    assert_eq!((answer.status, merges.calls()), (fixture::REDIRECT, 1));
     assert_eq!(db.scan("ClicksTable").len(), 1);
     assert!(db.scan("ThrottleTable").is_empty());
 }

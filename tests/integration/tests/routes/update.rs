@@ -7,7 +7,7 @@ use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, au
 use linklet_update::Update;
 use serde_json::{Value, json};
 
-use crate::fixture::{correlation, redirect};
+use crate::fixture::{REDIRECT, correlation, redirect};
 
 struct Fixture {
     db: TestDynamoDb,
@@ -94,7 +94,7 @@ async fn a_link_can_be_switched_off_and_on_again() {
 
     assert_eq!((off.json()["status"].clone(), on.json()["status"].clone()), (json!("inactive"), json!("active")));
     assert_eq!(while_off.problem(), (410, "this link is no longer active".into()));
-    assert_eq!(fixture.follow().await.status, 301);
+    assert_eq!(fixture.follow().await.status, REDIRECT);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use linklet_domain::{ApiKey, ApiKeySecret, Member, Role, Timestamp, WorkspaceId};
+use linklet_domain::{ApiKey, ApiKeySecret, Member, Role, Timestamp, WorkspaceId, lifetimes};
 use linklet_dynamodb::{ApiKeysTable, CreateKeyOutcome, MemberOutcome, RevokeOutcome, UsersTable};
 use linklet_test_support::{ApiKeyBuilder, Cancellation, CapacityMeter, Fault, Faults, Person, TestDynamoDb};
 use serde_json::json;
@@ -180,14 +180,14 @@ async fn a_use_is_noted_once_a_minute_and_brings_no_revoked_key_back() {
 }
 
 #[tokio::test]
-async fn an_expired_key_is_listed_for_thirty_days_and_then_gone() {
-    const THIRTY_DAYS: u64 = 30 * 86_400;
+async fn an_expired_key_is_listed_for_a_while_and_then_gone() {
+    const LISTED_FOR: u64 = lifetimes::EXPIRED_API_KEYS.as_secs();
     let db = TestDynamoDb::start();
     let ada = db.register("ada").await;
     let now = Timestamp::now();
     let expired =
         |seconds| ApiKeyBuilder::new(&secret(), &ada).expires_at(now.minus(Duration::from_secs(seconds))).build();
-    let (recent, old, lasting) = (expired(THIRTY_DAYS - 60), expired(THIRTY_DAYS + 2), key_of(&ada));
+    let (recent, old, lasting) = (expired(LISTED_FOR - 60), expired(LISTED_FOR + 2), key_of(&ada));
     for key in [&recent, &old, &lasting] {
         db.store_key(key).await;
     }

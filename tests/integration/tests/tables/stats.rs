@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use linklet_domain::{
     CorrelationId, Day, Dimension, EventId, LinkStats, MilestoneReached, ShortCode, Timestamp, UserId, WorkspaceId,
+    lifetimes,
 };
 use linklet_dynamodb::{CommitOutcome, Counting, Milestone, Snapshot, StatsTable};
 use linklet_test_support::TestDynamoDb;
@@ -169,7 +170,7 @@ async fn a_milestone_is_stored_with_the_count_that_reaches_it() {
 async fn a_link_that_was_purged_so_long_ago_that_its_code_is_free_counts_anew() {
     let db = TestDynamoDb::start();
     let (table, now, events) = (db.stats(), Timestamp::now(), ids(1));
-    let long_ago = now.minus(Duration::from_secs(401 * 86_400));
+    let long_ago = now.minus(lifetimes::PURGED_LINKS + Duration::from_secs(86_400));
     table.purge(&code(), now).await.unwrap();
     let recently = load(&table, &events).await;
     table.purge(&code(), long_ago).await.unwrap();

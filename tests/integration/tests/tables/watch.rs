@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
 use futures_util::future::join_all;
 use linklet_domain::{
     CheckError, CheckOutcome, CheckResult, CorrelationId, EmailAddress, Event, EventDetail, Host, IdempotencyKey,
-    PageToken, Phase, Shard, ShortCode, Target, TargetId, TargetStatus, Timestamp, WorkspaceId,
+    PageToken, Phase, Shard, ShortCode, Target, TargetId, TargetStatus, Timestamp, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     DeleteTargetOutcome, DueTarget, Registered, RepositoryError, RoundOutcome, RoundRecord, Stretch, WatchTable,
@@ -780,12 +780,12 @@ async fn results_come_newest_first_and_within_their_limits() {
     assert_eq!(results(Some(checked(3).plus(Duration::from_millis(1))), 100, now).await, [5, 4]);
     assert_eq!(results(Some(slot(6)), 100, now).await, Vec::<u64>::new());
     assert_eq!(results(Some(checked(3)), 2, now).await, [5, 4]);
-    let month = Duration::from_secs(30 * 86_400);
-    assert_eq!(results(None, 100, checked(4).plus(month)).await, [5, 4], "older ones wait for their deletion");
+    let much_later = checked(4).plus(lifetimes::CHECK_RESULTS);
+    assert_eq!(results(None, 100, much_later).await, [5, 4], "older ones wait for their deletion");
 }
 
 #[tokio::test]
-async fn a_result_is_read_as_it_was_recorded_and_goes_after_thirty_days() {
+async fn a_result_is_read_as_it_was_recorded_and_goes_after_its_time() {
     let monitored = Monitored::new().await;
     let timeout = CheckOutcome::Failed(CheckError::Timeout);
 
@@ -794,7 +794,7 @@ async fn a_result_is_read_as_it_was_recorded_and_goes_after_thirty_days() {
     let checked_at = slot(3).plus(Duration::from_secs(1));
     assert_eq!(monitored.results().await, [CheckResult { checked_at, outcome: timeout, latency_ms: 3 }]);
     let stored = monitored.db.scan("WatchTable").into_iter().find(|item| item.get("latency_ms").is_some()).unwrap();
-    assert_eq!(stored["ttl"]["N"], (checked_at.unix_seconds() + 30 * 86_400).to_string());
+    assert_eq!(stored["ttl"]["N"], checked_at.plus(lifetimes::CHECK_RESULTS).unix_seconds().to_string());
 }
 
 // ------------------------------------------------------------------------------------------------- Deleting and watching
@@ -906,7 +906,7 @@ async fn a_link_that_is_gone_before_it_is_known_never_watches() {
 
     assert_eq!(table.find(&wanted.id).await.unwrap(), None);
     let mark = db.scan("WatchTable").pop().unwrap();
-    assert_eq!(mark["ttl"]["N"], (noon().unix_seconds() + 40 * 86_400).to_string());
+    assert_eq!(mark["ttl"]["N"], noon().plus(lifetimes::ENDED_WATCHES).unix_seconds().to_string());
 }
 
 #[tokio::test]
