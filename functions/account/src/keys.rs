@@ -46,7 +46,7 @@ impl Account {
     }
 }
 
-/// What somebody asks for when they create a key.
+/// The parsed request for a new API key.
 struct NewKey {
     name: KeyName,
     scopes: Scopes,
@@ -82,7 +82,7 @@ impl NewKey {
     }
 }
 
-/// The only answer with a key in it.
+/// The response with a new key, the only one that contains the key in plain text.
 #[derive(Serialize)]
 struct CreatedKey<'a> {
     key: &'a str,

@@ -1,4 +1,4 @@
-//! Registration, login and the caller's own identity.
+//! Registers users, logs them in, and shows the caller's identity.
 
 mod password;
 
@@ -39,7 +39,7 @@ impl Handler for Auth {
 }
 
 impl Auth {
-    /// The function with its table, and with what verifies and signs its tokens.
+    /// A handler with its repository, and the verifier and issuer of tokens.
     #[must_use]
     pub fn new(users: UsersTable, tokens: TokenVerifier, issuer: TokenIssuer) -> Self {
         Self { users, tokens, issuer, passwords: Passwords::default() }
@@ -49,7 +49,7 @@ impl Auth {
         const TRIES: u64 = 5;
         const TAKEN: ApiError = ApiError::Conflict("email is already registered");
         let wanted = NewAccount::parse(&request.json(BODY_LIMIT)?)?;
-        // Before the hash, which takes a hundred times as long: whoever can't register, or finds the table down, costs no hash.
+        // Checked before hashing, which takes a hundred times as long, so that a request which can't succeed doesn't hash.
         if self.users.is_taken(&wanted.email).await? {
             return Err(TAKEN);
         }
@@ -70,7 +70,7 @@ impl Auth {
                 }
                 RegisterOutcome::EmailTaken => return Err(TAKEN),
                 RegisterOutcome::SlugTaken => {}
-                RegisterOutcome::Overtaken => tokio::time::sleep(Duration::from_millis(10 << attempt)).await,
+                RegisterOutcome::Conflict => tokio::time::sleep(Duration::from_millis(10 << attempt)).await,
             }
         }
         Err(ApiError::Unavailable("could not register just now; try again"))
@@ -82,7 +82,7 @@ impl Auth {
         let password = body.string("password")?.ok_or_else(|| Invalid::new("password is required"))?;
         let slug = body.string("workspace")?;
 
-        // An address that can't exist is treated like one that doesn't, so that every refusal takes the same time.
+        // An invalid address is treated like an unknown one, so that all refusals take the same time.
         let found = match EmailAddress::parse(email) {
             Ok(email) => self.users.find_by_email(&email).await?,
             Err(_) => None,
@@ -102,7 +102,7 @@ impl Auth {
         Ok(json(StatusCode::OK, &json!({"token": token, "expires_at": expires_at})))
     }
 
-    /// The named workspace among the memberships, or the oldest one.
+    /// Selects the membership of the workspace with this slug, or the oldest membership if no slug is given.
     async fn choose<'m>(&self, memberships: &'m [Membership], slug: Option<&str>) -> Result<&'m Membership, ApiError> {
         let chosen = match slug {
             None => memberships.first(),
@@ -117,7 +117,7 @@ impl Auth {
         chosen.ok_or(ApiError::InvalidCredentials)
     }
 
-    /// Replaces a hash of an older kind. The login has succeeded; if this fails, the next login tries again.
+    /// Replaces an outdated password hash. A failure is only logged, since the next login tries again.
     async fn refresh_hash(&self, account: &Account, password: &str) {
         if !password::is_outdated(&account.password_hash) {
             return;
@@ -125,10 +125,10 @@ impl Auth {
         match self.passwords.hash(password.as_bytes()) {
             Ok(hash) => {
                 if let Err(error) = self.users.replace_password_hash(&account.id, &account.password_hash, &hash).await {
-                    tracing::warn!(error = chain(&error), "a password hash could not be renewed");
+                    tracing::warn!(error = chain(&error), "an outdated password hash could not be replaced");
                 }
             }
-            Err(error) => tracing::warn!(error = chain(&error), "a password hash could not be renewed"),
+            Err(error) => tracing::warn!(error = chain(&error), "an outdated password hash could not be replaced"),
         }
     }
 
@@ -146,7 +146,7 @@ impl Auth {
     }
 }
 
-/// What somebody asks for when they register.
+/// The parsed request for a new account.
 struct NewAccount {
     email: EmailAddress,
     password: Password,
@@ -166,7 +166,7 @@ impl NewAccount {
         })
     }
 
-    /// The rows to write, with fresh ids.
+    /// The account and workspace to store, with new ids.
     fn registration(&self, password_hash: &str, request: &Request) -> Registration {
         let now = request.received_at();
         let workspace = WorkspaceId::generate();

@@ -1,4 +1,4 @@
-//! `GET /api/stats/{code}`: the numbers that a page opens with.
+//! `GET /api/stats/{code}`: the summary of a link's statistics.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ impl Stats {
     pub(crate) async fn summary(&self, request: &Request, code: &ShortCode) -> Result<Response, ApiError> {
         let now = request.received_at();
         let stats = self.stats.since(code, now.minus(WEEK).day());
-        let stats = match self.beside_link(code, stats).await? {
+        let stats = match self.with_link(code, stats).await? {
             (Some(stats), _) => stats,
             (None, Some(_)) => LinkStats::default(),
             (None, None) => return Err(UNKNOWN),
@@ -63,7 +63,7 @@ fn each<T, V>(ranking: Vec<T>, view: impl Fn(T) -> V) -> Vec<V> {
     ranking.into_iter().map(view).collect()
 }
 
-/// Countries as the API shows them.
+/// The JSON representation of a ranking of countries.
 pub(crate) fn countries(ranking: Ranking) -> Vec<CountryCount> {
     each(ranking, |(country, count)| CountryCount { country, count })
 }

@@ -130,7 +130,7 @@ async fn few_connections_are_kept_however_many_hosts_are_checked() {
         assert_eq!(outcome(&fetcher.check(&url(&format!("http://{host}/"))).await), Ok(200));
     }
 
-    assert_eq!(fetcher.kept(), 32);
+    assert_eq!(fetcher.idle_connections(), 32);
     // The latest 32 are kept. Number 67 is older than these.
     assert_eq!(internet.connected().len(), 101);
 }

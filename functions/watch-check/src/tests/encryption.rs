@@ -198,7 +198,7 @@ async fn a_long_body_over_http2_is_cut_and_its_connection_closed() {
     tokio::time::sleep(Duration::from_millis(1)).await;
 
     assert_eq!(outcome(&check), Ok(200));
-    assert_eq!((fetcher.kept(), internet.open()), (0, 0));
+    assert_eq!((fetcher.idle_connections(), internet.open()), (0, 0));
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Cursor, item::Key};
 
-/// Ninety days: long enough to look back, short enough to cost nothing.
+/// How long notifications are kept: 90 days.
 const KEPT_FOR: Duration = Duration::from_secs(90 * 86_400);
 
 pub(super) fn user_partition(user: &UserId) -> String {
@@ -23,7 +23,7 @@ pub(super) fn owner_key(user: &UserId) -> Key {
     Key::new(format!("OWNER#{user}"), "OWNER")
 }
 
-/// `USER#<id>` / `<created_at>#<event>`: a notification. The key holds the event, so one event makes one row.
+/// `USER#<id>` / `<created_at>#<event>`: a notification. The key contains the event's id, so an event has one notification.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct NotificationItem {
     #[serde(flatten)]
@@ -73,7 +73,7 @@ impl From<NotificationItem> for Notification {
     }
 }
 
-/// `OWNER#<id>` / `OWNER`: where a person gets mail, as their latest link said.
+/// `OWNER#<id>` / `OWNER`: a user's email address, taken from their latest link.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct OwnerItem {
     #[serde(flatten)]

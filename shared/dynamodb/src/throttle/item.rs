@@ -7,10 +7,11 @@ use serde::Deserialize;
 
 use crate::item::Key;
 
-/// Conditions compare the window's end, so this is for DynamoDB's housekeeping only. A minute more lets clocks differ.
+/// How long an item is kept after the end of its window, to allow for clock differences. The TTL only cleans up: whether a
+/// window is over is decided by `window_ends`.
 const KEPT_AFTER_END: Duration = Duration::from_secs(60);
 
-/// `IP#<hash>` or `KEY#<hash>` / `<route>`: the calls of a subject on a route.
+/// `IP#<hash>` or `KEY#<hash>` / `<route>`: the window of a subject on a route.
 pub(super) fn window_key(route: LimitedRoute, subject: &ThrottleSubject) -> Key {
     let partition = match subject {
         ThrottleSubject::Address(hash) => format!("IP#{hash}"),
@@ -23,7 +24,7 @@ pub(super) fn ttl(window_ends: Timestamp) -> i64 {
     window_ends.plus(KEPT_AFTER_END).unix_seconds()
 }
 
-/// What a row says beside its key.
+/// The attributes of a window's item besides its key.
 #[derive(Debug, Deserialize)]
 pub(super) struct WindowItem {
     hits: u32,

@@ -74,7 +74,7 @@ pub async fn serve(handler: impl Handler) -> Result<(), StartError> {
     let finishing = ThenLayer::new(|sent: Result<(), StartError>| async {
         let answered = lock(unfinished).take();
         if let Some((exchange, measured)) = answered {
-            metrics::go_on(measured, exchange.finish(handler)).await;
+            metrics::resume(measured, exchange.finish(handler)).await;
         }
         sent
     });
@@ -161,7 +161,7 @@ impl Exchange {
             status = self.status.as_u16(),
             duration_ms,
             cold_start,
-            emf = metrics::embedded(),
+            emf = metrics::emf(),
             "request answered"
         );
     }

@@ -13,32 +13,32 @@ use crate::{
     telemetry::chain,
 };
 
-/// Turns API keys into callers.
+/// Authenticates requests with API keys.
 ///
-/// A valid key is held for up to 60 seconds after it was read, so a revoked one opens nothing any more a minute later. One that
-/// isn't known is asked for each time: a new key works at once, and nobody can fill the memory with keys that they made up.
+/// A valid key is cached for up to 60 seconds after it was read, so revoking a key takes effect within a minute. Unknown keys
+/// aren't cached, so a new key works at once, and made-up keys can't fill the memory.
 pub struct KeyVerifier {
     table: ApiKeysTable,
-    held: Mutex<Held>,
+    cache: Mutex<Cache>,
 }
 
 impl KeyVerifier {
-    /// The header that a key is sent in.
+    /// The name of the header that contains an API key.
     pub const HEADER: &str = "x-api-key";
 
     /// Accepts the keys of this table.
     #[must_use]
     pub fn new(table: ApiKeysTable) -> Self {
-        Self { table, held: Mutex::default() }
+        Self { table, cache: Mutex::default() }
     }
 
-    /// Who sent the request, if their key has this scope.
+    /// Authenticates a request by its API key, which must have this scope.
     ///
     /// # Errors
-    /// 401 without a valid key, 403 without the scope, 503 if the keys can't be read. The answer never says what is wrong with a
-    /// key.
+    /// 401 without a valid key, 403 without the scope, 503 if the keys can't be read. The response doesn't reveal why a key is
+    /// invalid.
     pub(super) async fn require(&self, request: &Request, scope: Scope) -> Result<Caller, ApiError> {
-        // What isn't a key costs no look into the table.
+        // Text in another form is refused without reading the table.
         let offered = request.only_header(Self::HEADER).and_then(|text| ApiKeySecret::parse(text).ok());
         let hash = offered.ok_or(ApiError::Unauthorized)?.hash();
         let key = self.find(&hash, request.received_at()).await?.ok_or_else(|| {
@@ -54,36 +54,37 @@ impl KeyVerifier {
 
     /// The key with this hash, if it is valid now.
     async fn find(&self, hash: &KeyHash, now: Timestamp) -> Result<Option<ApiKey>, RepositoryError> {
-        if let Some(key) = self.held().get(hash, now) {
+        if let Some(key) = self.cache().get(hash, now) {
             return Ok(Some(key).filter(|key| key.is_valid_at(now)));
         }
         let Some(key) = self.table.find(hash).await?.filter(|key| key.is_valid_at(now)) else {
-            self.held().remove(hash);
+            self.cache().remove(hash);
             return Ok(None);
         };
-        // As of the request's arrival, before the key was read: what was revoked since then is held no longer than it may be.
-        self.held().insert(key.clone(), now);
+        // The age counts from the request's arrival, before the key was read, so that a key which is revoked meanwhile isn't
+        // cached for longer than 60 seconds after that.
+        self.cache().insert(key.clone(), now);
         self.touch(&key, now).await;
         Ok(Some(key))
     }
 
-    /// Notes that the key is in use. Since a key is read once a minute here, this comes once a minute at most.
+    /// Stores the time of the key's last use. It is called when a key is read, at most once a minute per environment.
     async fn touch(&self, key: &ApiKey, now: Timestamp) {
-        if key.last_used_at.is_some_and(|noted| now < noted.plus(ApiKey::USE_NOTED_EVERY)) {
+        if key.last_used_at.is_some_and(|stored| now < stored.plus(ApiKey::LAST_USED_PRECISION)) {
             return;
         }
         if let Err(error) = self.table.touch(&key.hash, now).await {
-            tracing::warn!(error = chain(&error), "the use of an API key could not be noted");
+            tracing::warn!(error = chain(&error), "the last use of an API key could not be stored");
         }
     }
 
-    /// Nobody panics while holding the lock, so even a poisoned one guards sound keys.
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Locks the cache. No code panics while it holds the lock, so the cache is valid even if the lock is poisoned.
+    fn cache(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// No public conversion, which would make a caller of any key that somebody has read.
+/// The caller with a verified key. This isn't a public conversion, since a [`Caller`] must only come from a verifier.
 fn caller_with(key: ApiKey) -> Caller {
     Caller {
         role: key.role(),
@@ -94,13 +95,13 @@ fn caller_with(key: ApiKey) -> Caller {
     }
 }
 
-/// The keys that were valid when they were read, with the time of that.
+/// The cache of valid keys, with the time at which each was read.
 #[derive(Default)]
-struct Held(HashMap<KeyHash, (ApiKey, Timestamp)>);
+struct Cache(HashMap<KeyHash, (ApiKey, Timestamp)>);
 
-impl Held {
-    const LONGEST: Duration = Duration::from_secs(60);
-    const MOST: usize = 1_000;
+impl Cache {
+    const MAX_AGE: Duration = Duration::from_secs(60);
+    const CAPACITY: usize = 1_000;
 
     fn get(&self, hash: &KeyHash, now: Timestamp) -> Option<ApiKey> {
         self.0.get(hash).filter(|(_, since)| is_fresh(*since, now)).map(|(key, _)| key.clone())
@@ -111,11 +112,11 @@ impl Held {
     }
 
     fn insert(&mut self, key: ApiKey, now: Timestamp) {
-        if self.0.len() >= Self::MOST {
+        if self.0.len() >= Self::CAPACITY {
             self.0.retain(|_, (_, since)| is_fresh(*since, now));
         }
-        // A thousand keys within a minute: whichever has been held longest is read again soonest anyway.
-        if self.0.len() >= Self::MOST
+        // The oldest key is evicted, since it would be read again soonest anyway.
+        if self.0.len() >= Self::CAPACITY
             && let Some(oldest) = self.0.values().min_by_key(|(_, since)| *since).map(|(key, _)| key.hash.clone())
         {
             self.0.remove(&oldest);
@@ -124,9 +125,9 @@ impl Held {
     }
 }
 
-/// A clock that was set back makes nothing fresh.
+/// Whether a key that was read at `since` may be used at `now`. It may not if the clock was set back.
 fn is_fresh(since: Timestamp, now: Timestamp) -> bool {
-    since <= now && now < since.plus(Held::LONGEST)
+    since <= now && now < since.plus(Cache::MAX_AGE)
 }
 
 #[cfg(test)]
@@ -156,34 +157,34 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_held_for_a_minute_and_not_by_a_clock_that_was_set_back() {
+    fn a_key_is_cached_for_a_minute_and_not_by_a_clock_that_was_set_back() {
         let (key, start) = (key(), Timestamp::now());
-        let mut held = Held::default();
+        let mut cache = Cache::default();
 
-        held.insert(key.clone(), start);
+        cache.insert(key.clone(), start);
 
-        assert_eq!(held.get(&key.hash, in_millis(start, 59_999)).as_ref(), Some(&key));
-        assert_eq!(held.get(&key.hash, in_millis(start, 60_000)), None);
-        assert_eq!(held.get(&key.hash, start.minus(Duration::from_millis(1))), None);
+        assert_eq!(cache.get(&key.hash, in_millis(start, 59_999)).as_ref(), Some(&key));
+        assert_eq!(cache.get(&key.hash, in_millis(start, 60_000)), None);
+        assert_eq!(cache.get(&key.hash, start.minus(Duration::from_millis(1))), None);
     }
 
     #[test]
-    fn a_thousand_keys_are_held_at_most_and_the_oldest_goes_first() {
+    fn at_most_a_thousand_keys_are_cached_and_the_oldest_is_evicted_first() {
         let start = Timestamp::now();
-        let mut held = Held::default();
+        let mut cache = Cache::default();
         let keys: Vec<_> = (0..1_002).map(|_| key()).collect();
 
         for (millis, key) in (0..).zip(&keys) {
-            held.insert(key.clone(), in_millis(start, millis));
+            cache.insert(key.clone(), in_millis(start, millis));
         }
 
         let now = in_millis(start, 1_002);
-        assert_eq!(held.0.len(), 1_000);
-        let is_held: Vec<_> = keys.iter().map(|key| held.get(&key.hash, now).is_some()).collect();
+        assert_eq!(cache.0.len(), 1_000);
+        let is_held: Vec<_> = keys.iter().map(|key| cache.get(&key.hash, now).is_some()).collect();
         assert_eq!(is_held.iter().take_while(|is_held| !**is_held).count(), 2);
         assert!(is_held[2..].iter().all(|is_held| *is_held));
 
-        held.insert(key(), in_millis(start, 120_000));
-        assert_eq!(held.0.len(), 1, "what was stale went first");
+        cache.insert(key(), in_millis(start, 120_000));
+        assert_eq!(cache.0.len(), 1, "what was stale went first");
     }
 }

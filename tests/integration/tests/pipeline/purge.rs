@@ -226,7 +226,12 @@ async fn a_link_that_has_expired_can_be_purged_with_its_statistics() {
         delete = delete.key(name, aws_sdk_dynamodb::types::AttributeValue::S(value.into()));
     }
     delete.send().await.unwrap();
-    fixture.db.links().bury(&link, Timestamp::now(), &linklet_domain::CorrelationId::generate()).await.unwrap();
+    fixture
+        .db
+        .links()
+        .leave_tombstone(&link, Timestamp::now(), &linklet_domain::CorrelationId::generate())
+        .await
+        .unwrap();
     assert_eq!(fixture.stats("launch").await.json()["total_clicks"], 2);
 
     assert_eq!(fixture.delete().await.status, 204);
