@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_bare_address_is_refused() {
+    fn anything_but_a_bare_address_is_refused() {
         let too_long = format!("{}@example.com", "a".repeat(250));
         for refused in [
             "",

@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused_and_not_repeated() {
+    fn an_invalid_key_is_refused_and_not_part_of_the_error() {
         for refused in [
             "",
             "sk_live_",

@@ -51,7 +51,7 @@ pub enum Metric {
     Checks,
     /// Number of checks that failed.
     ChecksFailed,
-    /// Number of checks that were skipped, since they could not start before the target's next check.
+    /// Number of checks that were skipped, since they could not start before the target's next check, or could not be sent.
     ChecksSkipped,
     /// Number of targets without a check in a round, since their host already had its share of checks.
     ChecksHeldBack,

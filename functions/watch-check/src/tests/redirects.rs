@@ -86,7 +86,7 @@ async fn a_redirect_to_anything_but_http_is_invalid() {
     }
 }
 
-/// It would be a click at each check.
+/// Each check would count as a click.
 #[tokio::test(start_paused = true)]
 async fn a_redirect_to_the_shortener_itself_is_not_followed() {
     let own = Host::parse("go.example.com").unwrap();
@@ -104,7 +104,7 @@ async fn a_redirect_to_the_shortener_itself_is_not_followed() {
     }
 }
 
-/// It may have been registered before the host was ours.
+/// The URL may have been registered before the host belonged to the shortener.
 #[tokio::test(start_paused = true)]
 async fn a_url_of_the_shortener_itself_is_not_fetched_and_others_are() {
     let own = Host::parse("go.example.com").unwrap();

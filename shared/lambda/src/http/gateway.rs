@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_event_is_refused() {
+    fn an_invalid_event_is_refused() {
         let without = |member: &str| {
             let mut event = event("go.example.com", "https", "/health", "");
             event.as_object_mut().unwrap().remove(member);
