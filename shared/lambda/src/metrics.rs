@@ -57,8 +57,8 @@ pub enum Metric {
     ChecksHeldBack,
     /// Number of checks whose result could not be stored.
     ChecksLost,
-    /// Number of rounds without a check of each target, since the workers had no capacity left, targets could not be read, or
-    /// the round started too late. Targets of [`Self::ChecksHeldBack`] don't count.
+    /// Number of rounds that left out targets, not counting those of [`Self::ChecksHeldBack`]: the workers had no capacity left,
+    /// targets could not be read, or the round was dispatched too late.
     RoundsCut,
 }
 

@@ -26,7 +26,7 @@ impl Authenticator {
 
     /// Authenticates a request by its token or API key. A token needs the scope's minimum role, a key the scope itself.
     ///
-    /// If a request has an `Authorization` header, an API key in it is ignored.
+    /// If a request has an `Authorization` header, its API key is ignored.
     ///
     /// # Errors
     /// 401 without a valid token or key, 403 without the role or scope, 503 if the keys can't be read.
