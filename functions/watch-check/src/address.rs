@@ -31,7 +31,7 @@ const SPECIAL_V4: [(Ipv4Addr, u32); 18] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4),     // reserved, broadcast
 ];
 
-/// The IPv6 block of global unicast addresses, 2000::/3. All other blocks are special or reserved: loopback, IPv4 addresses in
+/// The IPv6 block of global unicast addresses, `2000::/3`. All other blocks are special or reserved: loopback, IPv4 addresses in
 /// IPv6 (mapped, compatible, translated), discard-only, unique local (with AWS's metadata), link-local, site-local, multicast.
 const GLOBAL_UNICAST_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
