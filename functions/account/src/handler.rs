@@ -1,4 +1,4 @@
-//! What belongs to a workspace apart from its links: its own data, its members and its API keys, each in a module of its own.
+//! Manages a workspace, its members and its API keys.
 
 mod keys;
 mod members;
@@ -18,17 +18,17 @@ pub struct Account {
     generate_key: KeyGenerator,
 }
 
-/// Where API keys come from.
+/// A function that generates API keys.
 pub type KeyGenerator = fn() -> Result<ApiKeySecret, getrandom::Error>;
 
 impl Account {
-    /// Keys come from the operating system's generator.
+    /// A handler that generates API keys with the operating system's random number generator.
     #[must_use]
     pub fn new(tokens: TokenVerifier, users: UsersTable) -> Self {
         Self { tokens, users, generate_key: ApiKeySecret::generate }
     }
 
-    /// The same with another source of keys.
+    /// Replaces the function that generates API keys, for tests.
     #[must_use]
     pub fn with_keys(self, generate_key: KeyGenerator) -> Self {
         Self { generate_key, ..self }

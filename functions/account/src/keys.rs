@@ -56,7 +56,7 @@ struct Body {
     expires_at: Option<Timestamp>,
 }
 
-/// What somebody asks for when they create a key.
+/// The parsed request for a new API key.
 struct NewKey {
     name: KeyName,
     scopes: Scopes,
@@ -86,7 +86,7 @@ impl NewKey {
     }
 }
 
-/// The only answer with a key in it.
+/// The response with a new key, the only one that contains the key in plain text.
 #[derive(Serialize)]
 struct CreatedKey<'a> {
     key: &'a str,

@@ -1,4 +1,4 @@
-//! Who belongs to a workspace, and in which role.
+//! The members of a workspace and their roles.
 
 use linklet_domain::{EmailAddress, FullName, Member, Role, Timestamp, UserId};
 use linklet_dynamodb::MemberOutcome;
@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Account, BODY_LIMIT, NOT_ALLOWED};
 
-/// The same for somebody who has left and for somebody who was never there: nothing remembers who has left, and an admin who
-/// mistyped an id gets to know.
+/// The error for a user who isn't a member. It is the same for former members, who aren't stored.
 const NO_MEMBER: ApiError = ApiError::NotFound("nobody with this id is a member of the workspace");
 
 impl Account {
@@ -50,7 +49,7 @@ impl Account {
         Ok(json(StatusCode::OK, &MemberView::from(&changed)))
     }
 
-    /// Admins remove anybody, and anybody may leave.
+    /// Removes a member. Admins may remove any member, others only themselves.
     pub(crate) async fn remove_member(&self, caller: &Caller, user: &str) -> Result<Response, ApiError> {
         let user = UserId::parse(user);
         if caller.role() < Role::Admin && user.as_ref() != Ok(caller.user()) {

@@ -1,4 +1,4 @@
-//! A workspace's own data.
+//! The name, slug and settings of a workspace.
 
 use linklet_domain::{
     Invalid, Timestamp, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,

@@ -1,4 +1,4 @@
-//! Registration, login and the caller's own identity.
+//! Registers users, logs them in, and shows the caller's identity.
 
 mod password;
 
@@ -38,7 +38,7 @@ impl Handler for Auth {
 }
 
 impl Auth {
-    /// The function with its table, and with what verifies and signs its tokens.
+    /// A handler with its repository, and the verifier and issuer of tokens.
     #[must_use]
     pub fn new(users: UsersTable, tokens: TokenVerifier, issuer: TokenIssuer) -> Self {
         Self { users, tokens, issuer, passwords: Passwords::default() }
@@ -48,7 +48,7 @@ impl Auth {
         const TRIES: u32 = 5;
         const TAKEN: ApiError = ApiError::Conflict("email is already registered");
         let wanted = request.json::<NewAccount>(BODY_LIMIT)?;
-        // Before the hash, which takes a hundred times as long: whoever can't register, or finds the table down, costs no hash.
+        // Checked before hashing, which takes a hundred times as long, so that a request which can't succeed doesn't hash.
         if self.users.is_taken(&wanted.email).await? {
             return Err(TAKEN);
         }
@@ -69,7 +69,7 @@ impl Auth {
                 }
                 RegisterOutcome::EmailTaken => return Err(TAKEN),
                 RegisterOutcome::SlugTaken => {}
-                RegisterOutcome::Overtaken => back_off(attempt).await,
+                RegisterOutcome::Conflict => back_off(attempt).await,
             }
         }
         Err(ApiError::Unavailable("could not register just now; try again"))
@@ -78,7 +78,7 @@ impl Auth {
     async fn login(&self, request: &Request) -> Result<Response, ApiError> {
         let Credentials { email, password, workspace } = request.json(BODY_LIMIT)?;
 
-        // An address that can't exist is treated like one that doesn't, so that every refusal takes the same time.
+        // An invalid address is treated like an unknown one, so that all refusals take the same time.
         let found = match EmailAddress::parse(&email) {
             Ok(email) => self.users.find_by_email(&email).await?,
             Err(_) => None,
@@ -98,7 +98,7 @@ impl Auth {
         Ok(json(StatusCode::OK, &json!({"token": token, "expires_at": expires_at})))
     }
 
-    /// The named workspace among the memberships, or the oldest one.
+    /// Selects the membership of the workspace with this slug, or the oldest membership if no slug is given.
     async fn choose<'m>(&self, memberships: &'m [Membership], slug: Option<&str>) -> Result<&'m Membership, ApiError> {
         let chosen = match slug {
             None => memberships.first(),
@@ -113,7 +113,7 @@ impl Auth {
         chosen.ok_or(ApiError::InvalidCredentials)
     }
 
-    /// Replaces a hash of an older kind. The login has succeeded; if this fails, the next login tries again.
+    /// Replaces an outdated password hash. A failure is only logged, since the next login tries again.
     async fn refresh_hash(&self, account: &Account, password: &str) {
         if !password::is_outdated(&account.password_hash) {
             return;
@@ -121,10 +121,10 @@ impl Auth {
         match self.passwords.hash(password.as_bytes()) {
             Ok(hash) => {
                 if let Err(error) = self.users.replace_password_hash(&account.id, &account.password_hash, &hash).await {
-                    tracing::warn!(error = chain(&error), "a password hash could not be renewed");
+                    tracing::warn!(error = chain(&error), "an outdated password hash could not be replaced");
                 }
             }
-            Err(error) => tracing::warn!(error = chain(&error), "a password hash could not be renewed"),
+            Err(error) => tracing::warn!(error = chain(&error), "an outdated password hash could not be replaced"),
         }
     }
 
@@ -142,17 +142,17 @@ impl Auth {
     }
 }
 
-/// What somebody logs in with.
+/// The body of a login.
 #[derive(Deserialize)]
 struct Credentials {
-    /// Not an [`EmailAddress`]: one that can't exist is a wrong credential, and no invalid request.
+    /// A `String`, since an invalid [`EmailAddress`] is a wrong credential rather than an invalid request.
     email: String,
     password: String,
     /// The slug of the workspace that the token is for.
     workspace: Option<String>,
 }
 
-/// What somebody asks for when they register.
+/// The body of a registration.
 #[derive(Deserialize)]
 struct NewAccount {
     email: EmailAddress,
@@ -162,7 +162,7 @@ struct NewAccount {
 }
 
 impl NewAccount {
-    /// The rows to write, with fresh ids.
+    /// The account and workspace to store, with new ids.
     fn registration(&self, password_hash: &str, request: &Request) -> Registration {
         let now = request.received_at();
         let workspace = WorkspaceId::generate();

@@ -9,43 +9,44 @@ use argon2::{
 };
 use parking_lot::Mutex;
 
-/// What a login for an unknown address is checked against, so that it takes as long as one for a known address. Nobody knows
-/// a password for it: the output was drawn at random.
-const NOBODYS_HASH: &str =
+/// The hash that a login for an unknown address is verified against, so that it takes as long as one for a known address. The
+/// hash is random, so no password matches it.
+const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bGlua2xldC1ub2JvZHktMQ$mE2tYQx4gqVqfV0uP0dOq3x1p8q7i0m3s6y0s5QJb9c";
 
-/// A password could not be hashed.
+/// The error of hashing a password.
 #[derive(Debug, thiserror::Error)]
 #[error("the password could not be hashed")]
 pub struct HashError(#[source] password_hash::Error);
 
 /// Hashes and verifies passwords, in working memory that is allocated once.
 ///
-/// One Argon2id hash works in 19 MiB. If each allocated them anew, an execution environment would grow with every login: what
-/// glibc allocates for an aligned block is larger than the block, so a freed block is too small for the next one of its size.
+/// An Argon2id hash needs 19 MiB of memory. If each hash allocated it, the memory of an execution environment would grow with
+/// every login: for an aligned block, glibc allocates more than the block, so a freed block is too small for the next one.
 #[derive(Default)]
 pub struct Passwords {
     memory: Mutex<Vec<Block>>,
 }
 
 impl Passwords {
-    /// Hashes with Argon2id and a random salt. The crate's defaults are OWASP's first choice: 19 MiB, 2 passes, 1 lane.
+    /// Hashes a password with Argon2id and a random salt. The parameters are the crate's defaults, which OWASP recommends: 19 MiB,
+    /// 2 passes, 1 lane.
     ///
     /// # Errors
-    /// When the operating system has no randomness to give.
+    /// When the operating system's random number generator fails.
     pub fn hash(&self, password: &[u8]) -> Result<String, HashError> {
         self.hash_password(password).map(|hash| hash.to_string()).map_err(HashError)
     }
 
-    /// Whether the password belongs to the stored hash, which may be Argon2 or, from an older system, bcrypt. Without a stored
-    /// hash the answer is no, after the same time.
+    /// Whether the password matches the stored hash: Argon2 or, from an older system, bcrypt. Without a stored hash, the result
+    /// is `false` after the same time.
     #[must_use]
     pub fn verify(&self, password: &[u8], stored: Option<&str>) -> bool {
         match stored {
             Some(stored) if is_bcrypt(stored) => bcrypt::verify(password, stored).unwrap_or(false),
             Some(stored) => self.matches(password, stored),
             None => {
-                std::hint::black_box(self.matches(password, NOBODYS_HASH));
+                std::hint::black_box(self.matches(password, DUMMY_HASH));
                 false
             }
         }
@@ -62,7 +63,7 @@ impl PasswordHasher<PasswordHash> for Passwords {
     }
 }
 
-/// The same as [`Argon2`]'s own, but for where the memory comes from. Verifying is built on it.
+/// The same as [`Argon2`]'s implementation, except that it reuses the memory. Verification is built on it.
 impl CustomizedPasswordHasher<PasswordHash> for Passwords {
     type Params = Params;
 
@@ -81,7 +82,7 @@ impl CustomizedPasswordHasher<PasswordHash> for Passwords {
         let length = params.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN);
         let output = output.get_mut(..length).ok_or(password_hash::Error::OutputSize)?;
 
-        // What a hash that panicked has left in the memory matters to none: each overwrites all that it reads.
+        // Data that is left in the memory, also after a panic, is harmless: a hash overwrites all blocks before it reads them.
         let mut memory = self.memory.lock();
         if memory.len() < params.block_count() {
             memory.resize(params.block_count(), Block::new());
@@ -166,8 +167,8 @@ mod tests {
     fn an_unknown_address_costs_a_whole_hash_and_never_matches() {
         let passwords = Passwords::default();
         let parameters = |hash: &str| hash.split('$').skip(1).take(3).map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(parameters(NOBODYS_HASH), parameters(&passwords.hash(b"any").unwrap()));
-        PasswordHash::new(NOBODYS_HASH).expect("a damaged hash would be refused at once, without any work");
+        assert_eq!(parameters(DUMMY_HASH), parameters(&passwords.hash(b"any").unwrap()));
+        PasswordHash::new(DUMMY_HASH).expect("a damaged hash would be refused at once, without any work");
 
         let started = Instant::now();
         assert!(!passwords.verify(b"any password", None));

@@ -1,4 +1,4 @@
-//! Deletes links: for visitors only, or with everything about them.
+//! Deletes links, with or without their statistics.
 
 use linklet_domain::{Link, Record, Scope, ShortCode};
 use linklet_dynamodb::LinksTable;
@@ -11,7 +11,7 @@ use linklet_lambda::{
 pub struct Delete {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
-    /// The links.
+    /// The repository of links.
     pub links: LinksTable,
 }
 
@@ -29,14 +29,14 @@ impl Handler for Delete {
 impl Delete {
     async fn deactivate(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
         let record = self.changeable(caller, code).await?.ok_or(ApiError::NotFound("not found"))?;
-        // Deleted now, before, or by the end of its time: the client's wish is fulfilled in any case.
+        // The response is the same if the link was deleted or has expired before, so that the request is idempotent.
         if let Record::Link(link) = record {
             self.links.delete(&link, caller.user(), request.received_at(), request.correlation_id()).await?;
         }
         Ok(no_content())
     }
 
-    /// The tombstone publishes `url.purged`, upon which analytics forgets clicks and statistics.
+    /// Replaces the link with a tombstone. That publishes `url.purged`, on which analytics deletes clicks and statistics.
     async fn purge(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
         if let Some(record) = self.changeable(caller, code).await? {
             self.links.purge(&record, request.received_at(), request.correlation_id()).await?;
@@ -44,7 +44,7 @@ impl Delete {
         Ok(no_content())
     }
 
-    /// What stands under a code, if the caller may delete it.
+    /// Reads the link or tombstone of a code; an error if the caller may not delete it.
     async fn changeable(&self, caller: &Caller, code: &str) -> Result<Option<Record<Link>>, ApiError> {
         let Ok(code) = ShortCode::parse(code) else { return Ok(None) };
         let record = self.links.find(&code).await?;

@@ -1,4 +1,4 @@
-//! Answers whether the API is there. It reads nothing, so it can't fail for another's fault.
+//! The health check of the API. It uses no other service, so it doesn't fail when one of them does.
 
 use linklet_lambda::http::{ApiError, Handler, Method, Request, Response, StatusCode, json};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Lists the links of a workspace: as a feed with a cursor, as pages with filters, or one by one.
+//! Lists the links of a workspace with a cursor, or as filtered and sorted pages, and shows single links.
 
 mod management;
 
@@ -15,13 +15,14 @@ use serde::Serialize;
 pub struct List {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
-    /// The links.
+    /// The repository of links.
     pub links: LinksTable,
-    /// Their totals.
+    /// The repository of statistics, for the links' click counts.
     pub stats: StatsTable,
-    /// How the URLs are that links watch. Shown with a single link only: for a page, it would be two reads for each.
+    /// The repository of targets, for the health of a single link's target. Pages don't show it, since it takes two reads per
+    /// link.
     pub targets: WatchTable,
-    /// Builds the addresses to follow.
+    /// Builds short URLs.
     pub short_urls: ShortUrls,
 }
 

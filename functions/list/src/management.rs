@@ -1,20 +1,21 @@
 //! `GET /api/links`: pages of filtered and sorted links.
 //!
-//! A page reads every link of the date range, up to 10,000, and filters and sorts them here: DynamoDB has no index for a
-//! substring. What lies behind row 10,000 is reached by narrowing the dates, or by the cursor of `/api/urls`.
+//! Each page reads all links of the date range, up to 10,000, and filters and sorts them in memory, since DynamoDB has no index
+//! for substrings. Links after row 10,000 can be reached with a narrower date range, or with the cursor of `/api/urls`.
 
 use linklet_domain::{Invalid, LinkFilter, LinkStatus, Order, PageNumber, SortBy, Timestamp, sort_links};
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
     identity::Caller,
-    link_view::{CLICKS, LinkView, click_counts, in_time},
+    link_view::{CLICKS, LinkView, click_counts, within_budget},
 };
 use serde::Serialize;
 
 use crate::{List, degraded};
 
-/// Up to this many links, their counts are read singly: five calls, whatever else the workspace has.
-const FEW: usize = 500;
+/// Maximum number of links whose click counts are read by key, in batches of 100. For more links, querying the counts of the
+/// whole workspace costs less.
+const MAX_BY_KEY: usize = 500;
 
 impl List {
     pub(crate) async fn pages(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
@@ -23,7 +24,7 @@ impl List {
         let most = PageNumber::LAST_ROW + 1;
         let mut links = self.links.created_between(caller.workspace(), wanted.range, read_order, most).await?;
         let truncated = links.len() > PageNumber::LAST_ROW;
-        if truncated && !(wanted.filter.is_open() && wanted.sort == SortBy::CreatedAt) {
+        if truncated && !(wanted.filter.is_empty() && wanted.sort == SortBy::CreatedAt) {
             return Err(Invalid::new(
                 "more than 10,000 links were created in this time; narrow created_after and created_before, or use the \
                  cursor of /api/urls",
@@ -36,16 +37,15 @@ impl List {
 
         let all_clicks = match wanted.sort {
             SortBy::CreatedAt => None,
-            // A few links are asked for one by one; for many, one reading of the workspace's index costs less.
-            SortBy::Clicks if total <= FEW => click_counts(&self.stats, &links).await,
-            SortBy::Clicks => in_time(CLICKS, self.stats.totals_of_workspace(caller.workspace())).await,
+            SortBy::Clicks if total <= MAX_BY_KEY => click_counts(&self.stats, &links).await,
+            SortBy::Clicks => within_budget(CLICKS, self.stats.totals_of_workspace(caller.workspace())).await,
         };
         match &all_clicks {
             Some(clicks) => sort_links(&mut links, SortBy::Clicks, wanted.order, clicks),
-            // Without counts, the time of creation is the order that is left.
+            // If the counts could not be read, the links are sorted by time of creation.
             None => sort_links(&mut links, SortBy::CreatedAt, wanted.order, &Default::default()),
         }
-        let rows = wanted.page.cut(links);
+        let rows = wanted.page.select(links);
         let clicks = match wanted.sort {
             SortBy::Clicks => all_clicks,
             SortBy::CreatedAt => click_counts(&self.stats, &rows).await,
@@ -63,7 +63,7 @@ impl List {
     }
 }
 
-/// What the query asks for.
+/// The parsed query parameters.
 struct Wanted {
     page: PageNumber,
     sort: SortBy,
@@ -108,7 +108,7 @@ struct LinkPage {
     page: usize,
     per_page: usize,
     total_pages: usize,
-    /// Whether there are links behind row 10,000, which `total` doesn't count.
+    /// Whether there are links after row 10,000, which `total` doesn't include.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]

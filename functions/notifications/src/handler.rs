@@ -1,4 +1,4 @@
-//! Reads what a person was told.
+//! Lists the caller's notifications.
 
 use linklet_domain::{EventId, Notification, NotificationStatus, Timestamp};
 use linklet_dynamodb::{Cursor, NotificationsTable};
@@ -12,7 +12,7 @@ use serde::Serialize;
 pub struct Notifications {
     /// Verifies tokens.
     pub tokens: TokenVerifier,
-    /// The notifications.
+    /// The repository of notifications.
     pub notifications: NotificationsTable,
 }
 

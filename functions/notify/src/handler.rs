@@ -17,7 +17,7 @@ use std::{
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::{EmailAddress, Event, EventDetail, EventId, Notification, Timestamp, UserId, wording};
-use linklet_dynamodb::{Claim, Delivery, NotificationsTable, RepositoryError};
+use linklet_dynamodb::{Claim, ClaimOutcome, NotificationsTable, RepositoryError};
 use linklet_lambda::{
     aws,
     batch::{self, Consumer, DeadLetterQueue, Received},
@@ -46,7 +46,7 @@ pub struct Notify {
 /// How long a delivery has a notification for itself. It takes six calls at most: the claim, the topic and its note, the
 /// address, the mail and its note; the seventh lets clocks differ. The queue hides a message for longer, so that one whose
 /// delivery failed doesn't come again before the claim has run out.
-pub const CLAIMED_FOR: Duration = aws::LONGEST_CALL.saturating_mul(7);
+pub const CLAIMED_FOR: Duration = aws::OPERATION_TIMEOUT.saturating_mul(7);
 
 /// Why a notification was not delivered everywhere.
 #[derive(Debug, thiserror::Error)]
@@ -139,10 +139,10 @@ impl Notify {
             self.notifications.remember_owner(told.user, told.email, told.as_of).await?;
         }
         let claim = Claim::new((self.clock)(), CLAIMED_FOR);
-        let published = match self.notifications.open(notification, &claim).await? {
-            Delivery::Ours { published } => published,
-            Delivery::Elsewhere => return Ok(Outcome::Elsewhere),
-            Delivery::Complete => return Ok(Outcome::Delivered),
+        let published = match self.notifications.claim(notification, &claim).await? {
+            ClaimOutcome::Claimed { published } => published,
+            ClaimOutcome::ClaimedByOther => return Ok(Outcome::Elsewhere),
+            ClaimOutcome::AlreadySent => return Ok(Outcome::Delivered),
         };
         if !published {
             self.topic.publish(notification).await?;

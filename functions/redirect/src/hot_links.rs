@@ -153,7 +153,7 @@ mod tests {
             workspace: WorkspaceId::generate(),
             owner: UserId::generate(),
             reason: LinkStatus::Purged,
-            buried_at: noon(),
+            removed_at: noon(),
             watched_target: None,
         })
     }

@@ -23,7 +23,7 @@ async fn run() -> Result<(), StartError> {
     let (tables, secrets) = (aws::tables(&aws), SecretsManager::new(&aws));
     let links = LinksTable::new(tables.clone(), links);
     let (salt, connected) = tokio::join!(secrets::current(&secrets, &salt), links.open_connection());
-    aws::note_connection(connected);
+    aws::log_connection(connected);
     http::serve(Redirect {
         salt: Salt::parse(&salt?)?,
         links,

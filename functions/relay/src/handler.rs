@@ -1,7 +1,7 @@
-//! From the tables' streams to the queues, and from expired links to tombstones.
+//! Publishes events from the tables' streams to the queues, and replaces expired links with tombstones.
 //!
-//! Streams keep their order and are read in batches that are retried from the first failure on. So the relay sends what it
-//! can, reports the first record that didn't get through, and leaves recognising repetitions to the consumers.
+//! Lambda retries a batch of a stream from the first failed record on. So the relay sends all events that it can and reports
+//! the first record that failed; consumers recognise events that are sent again.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use linklet_domain::{
     CorrelationId, Event, EventDetail, Link, Timestamp, UrlCreated, UrlDeleted, UrlExpired, UrlPurged,
 };
 use linklet_dynamodb::{
-    BuryOutcome, LinksTable, RepositoryError,
+    LinksTable, RepositoryError, TombstoneOutcome,
     stream::{Change, change_of},
 };
 use linklet_lambda::{
@@ -22,17 +22,17 @@ use linklet_lambda::{
     telemetry::chain,
 };
 
-/// Publishes what the tables have committed.
+/// The consumer of the tables' streams.
 pub struct Relay {
-    /// Expired links are buried here.
+    /// The repository of links, for tombstones of expired links.
     pub links: LinksTable,
-    /// Clicks go here, and what makes them void.
+    /// The analytics queue, for clicks and purges.
     pub analytics: Publisher,
-    /// Whatever somebody is told about goes here.
+    /// The notify queue, for all events but clicks.
     pub notify: Publisher,
-    /// The beginnings and ends of links that watch their URLs go here.
+    /// The watch-links queue, for the creation and removal of links that watch their destination.
     pub watch_links: Publisher,
-    /// Records that can't be read go here.
+    /// The dead-letter queue, for records that can't be read.
     pub dead_letters: DeadLetterQueue,
 }
 
@@ -43,7 +43,7 @@ enum Queue {
     WatchLinks,
 }
 
-/// The bindings: which queues an event goes to.
+/// The queues to which an event is sent.
 fn queues(event: &EventDetail) -> &'static [Queue] {
     match event {
         EventDetail::UrlClicked(_) => &[Queue::Analytics],
@@ -63,7 +63,7 @@ fn queues(event: &EventDetail) -> &'static [Queue] {
     }
 }
 
-/// An event on its way, with its record's position in the batch.
+/// An event to publish, with the position of its record in the batch.
 struct Outgoing {
     position: usize,
     event: Event,
@@ -85,9 +85,9 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
                 }
             }
         }
-        let (unburied, overtaken) = self.bury(&expired).await;
-        failed.extend(unburied);
-        outgoing.extend(overtaken);
+        let (without_tombstone, expired_events) = self.leave_tombstones(&expired).await;
+        failed.extend(without_tombstone);
+        outgoing.extend(expired_events);
         let bound_for = |queue| outgoing.iter().filter(move |one| queues(&one.event.detail).contains(&queue)).collect();
         failed.extend(self.publish(&self.analytics, bound_for(Queue::Analytics)).await);
         failed.extend(self.publish(&self.notify, bound_for(Queue::Notify)).await);
@@ -97,7 +97,7 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
     }
 }
 
-/// A link that DynamoDB has deleted, with its record's position in the batch.
+/// A link that DynamoDB's TTL has deleted, with the position of its record in the batch.
 struct Expired {
     position: usize,
     link: Box<Link>,
@@ -105,39 +105,44 @@ struct Expired {
 }
 
 impl Relay {
-    /// Buries expired links as one run of the cleanup. Returns the positions of those that could not be buried, and the events
-    /// of those whose code was taken before there was a tombstone: they have expired all the same.
-    async fn bury(&self, expired: &[Expired]) -> (Vec<usize>, Vec<Outgoing>) {
-        let (mut failed, mut overtaken) = (Vec::new(), Vec::new());
+    /// Writes the tombstones of expired links as one run of the cleanup.
+    ///
+    /// Returns the positions of the links that failed, and the events of those whose code was taken by another link before
+    /// there was a tombstone, which would have published the event.
+    async fn leave_tombstones(&self, expired: &[Expired]) -> (Vec<usize>, Vec<Outgoing>) {
+        let (mut failed, mut events) = (Vec::new(), Vec::new());
         if expired.is_empty() {
-            return (failed, overtaken);
+            return (failed, events);
         }
         let started = Timestamp::now();
-        note(self.links.cleanup_started(started).await);
-        let mut buried = 0;
+        log_failure(self.links.cleanup_started(started).await);
+        let mut cleaned = 0;
         for Expired { position, link, correlation_id } in expired {
-            match self.links.bury(link, Timestamp::now(), correlation_id).await {
-                Ok(BuryOutcome::Buried) => buried += 1,
-                Ok(BuryOutcome::AlreadyBuried) => {}
-                Ok(BuryOutcome::CodeTaken(event)) => {
-                    tracing::warn!(short_code = link.code.as_str(), "the code of an expired link was taken at once");
-                    overtaken.push(Outgoing { position: *position, event: *event });
+            match self.links.leave_tombstone(link, Timestamp::now(), correlation_id).await {
+                Ok(TombstoneOutcome::Written) => cleaned += 1,
+                Ok(TombstoneOutcome::AlreadyWritten) => {}
+                Ok(TombstoneOutcome::CodeTaken(event)) => {
+                    tracing::warn!(
+                        short_code = link.code.as_str(),
+                        "the code of an expired link was taken by another link"
+                    );
+                    events.push(Outgoing { position: *position, event: *event });
                 }
                 Err(error) => {
                     tracing::error!(
                         short_code = link.code.as_str(),
                         error = chain(&error),
-                        "an expired link was not buried"
+                        "the tombstone of an expired link could not be written"
                     );
                     failed.push(*position);
                 }
             }
         }
-        note(self.links.cleanup_ended(buried, failed.len(), started, Timestamp::now()).await);
-        (failed, overtaken)
+        log_failure(self.links.cleanup_ended(cleaned, failed.len(), started, Timestamp::now()).await);
+        (failed, events)
     }
 
-    /// Sends events in their order and returns the positions of those that have to be sent again.
+    /// Sends events in order, and returns the positions of the records whose events have to be sent again.
     async fn publish(&self, queue: &Publisher, outgoing: Vec<&Outgoing>) -> Vec<usize> {
         let mut failed = Vec::new();
         for chunk in outgoing.chunks(Publisher::MAX_BATCH) {
@@ -145,32 +150,32 @@ impl Relay {
             let refused = queue.send(&events).await;
             for one in &refused {
                 let Outgoing { position, event } = chunk[one.position];
-                if !(one.for_good && self.park_event(event).await) {
+                if !(one.is_permanent && self.park_event(event).await) {
                     failed.push(*position);
                 }
             }
-            tracing::debug!(sent = chunk.len() - refused.len(), refused = refused.len(), "events handed to a queue");
+            tracing::debug!(sent = chunk.len() - refused.len(), refused = refused.len(), "events sent to a queue");
         }
         failed
     }
 
-    /// Keeps an event that its queue will never take.
+    /// Sends an event that its queue refuses permanently to the dead-letter queue.
     async fn park_event(&self, event: &Event) -> bool {
         match serde_json::to_string(event) {
-            Ok(body) => self.dead_letters.park(&body, "its queue refuses it", event.event_id.as_str()).await,
+            Ok(body) => self.dead_letters.park(&body, "refused by its queue", event.event_id.as_str()).await,
             Err(error) => {
-                tracing::error!(error = chain(&error), "an event could not be written as a message");
+                tracing::error!(error = chain(&error), "an event could not be serialised");
                 false
             }
         }
     }
 
-    /// Keeps a record that can't be read, whole, so that it neither blocks its shard nor vanishes.
+    /// Sends a whole record that can't be read to the dead-letter queue, so that it neither blocks its shard nor is lost.
     async fn park(&self, record: &EventRecord, reason: &str) -> bool {
         let body = match serde_json_body(record) {
             Ok(body) => body,
             Err(error) => {
-                tracing::error!(error, "an unreadable record could not be written as a message");
+                tracing::error!(error, "an unreadable record could not be serialised");
                 return false;
             }
         };
@@ -182,14 +187,14 @@ fn serde_json_body(record: &EventRecord) -> Result<String, String> {
     serde_json::to_string(record).map_err(|error| chain(&error))
 }
 
-/// The statistics of the cleanup are for people; the cleanup itself doesn't depend on them.
-fn note(written: Result<(), RepositoryError>) {
+/// Logs a failure to update the statistics of the cleanup. The cleanup continues, since it doesn't depend on them.
+fn log_failure(written: Result<(), RepositoryError>) {
     if let Err(error) = written {
         tracing::warn!(error = chain(&error), "the cleanup's statistics could not be written");
     }
 }
 
-/// The answer that has Lambda retry from this record on; without one, the batch is done.
+/// The response that makes Lambda retry the batch from this record on; `None` means that all records succeeded.
 fn failure_at(record: Option<&EventRecord>) -> DynamoDbEventResponse {
     let mut response = DynamoDbEventResponse::default();
     if let Some(record) = record {

@@ -157,7 +157,7 @@ impl Shorten {
         };
         match self.links.create(&creation).await? {
             CreateOutcome::Created => Ok(Try::Answer(answer)),
-            CreateOutcome::Overtaken => Ok(Try::Overtaken),
+            CreateOutcome::Conflict => Ok(Try::Overtaken),
             CreateOutcome::CodeTaken if order.wanted.custom_code.is_some() => {
                 Err(ApiError::Conflict("short code already taken"))
             }

@@ -27,7 +27,7 @@ async fn run() -> Result<(), StartError> {
         secrets::current(&secrets, &salt),
         links.open_connection()
     );
-    aws::note_connection(connected);
+    aws::log_connection(connected);
     let throttle = Throttle {
         table: ThrottleTable::new(tables, calls),
         route: LimitedRoute::Shorten,

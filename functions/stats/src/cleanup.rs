@@ -1,4 +1,4 @@
-//! `GET /api/admin/cleanup/stats`: what has become of expired links.
+//! `GET /api/admin/cleanup/stats`: statistics of the cleanup of expired links.
 
 use linklet_domain::Timestamp;
 use linklet_dynamodb::CleanupStats;
@@ -27,8 +27,7 @@ struct CleanupView {
 
 impl From<CleanupStats> for CleanupView {
     fn from(stats: CleanupStats) -> Self {
-        // A mean for people: the precision of a double is more than they read.
-        #[expect(clippy::cast_precision_loss, reason = "2⁵³ runs are not to be expected")]
+        #[expect(clippy::cast_precision_loss, reason = "there are fewer than 2⁵³ runs, and the mean needn't be exact")]
         let runs = stats.successful_runs.max(1) as f64;
         Self {
             last_cleanup_time: stats.last_cleanup_at,

@@ -1,4 +1,4 @@
-//! `GET /api/stats/{code}/clicks`: the latest clicks one by one.
+//! `GET /api/stats/{code}/clicks`: the latest clicks.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::Stats;
 
-/// Loaded by the first request that needs it: the other routes start without.
+/// The classifier, which is loaded by the first request that needs it, since loading delays the start.
 static CLASSIFIER: LazyLock<Result<Classifier, LoadError>> = LazyLock::new(Classifier::load);
 
 impl Stats {
@@ -27,7 +27,7 @@ struct ClicksView {
     clicks: Vec<ClickView>,
 }
 
-/// A click without the hash of the address: it would tell which clicks are the same person's.
+/// A click in the API. The hash of the address is left out, since it would show which clicks come from the same person.
 #[derive(Serialize)]
 struct ClickView {
     id: EventId,

@@ -11,15 +11,15 @@ use crate::{
     summary::{ValueCount, counts},
 };
 
-/// The most days in an answer: as many as can still be compared with raw clicks.
+/// Maximum number of days in a response: as many as can still be compared with raw clicks.
 const MOST_DAYS: u64 = lifetimes::in_days(lifetimes::RAW_CLICKS);
 
 impl Stats {
     pub(crate) async fn timeline(&self, request: &Request, code: &ShortCode) -> Result<Response, ApiError> {
         let interval = request.query("interval").map_or(Ok(Interval::Day), Interval::parse)?;
         let range = range(request)?;
-        let (stats, record) = self.beside_link(code, self.stats.days(code, &range)).await?;
-        // Nobody has the code any more, but there may be older clicks than those asked for.
+        let (stats, record) = self.with_link(code, self.stats.days(code, &range)).await?;
+        // The link doesn't exist, but its code may have clicks outside the requested range.
         if stats.days.is_empty() && record.is_none() && !self.stats.has_clicks(code).await? {
             return Err(UNKNOWN);
         }
@@ -34,7 +34,8 @@ impl Stats {
     }
 }
 
-/// The days that are asked for with `from` and `to`, both included: by default up to today, and as many as an answer has.
+/// The days between the query parameters `from` and `to`, both inclusive. By default `to` is today, and `from` [`MOST_DAYS`]
+/// days before.
 fn range(request: &Request) -> Result<RangeInclusive<Day>, Invalid> {
     let span = Duration::from_secs((MOST_DAYS - 1) * 86_400);
     let to = request.moment("to")?.unwrap_or(request.received_at()).day();

@@ -16,19 +16,19 @@ use linklet_lambda::{
 pub struct Stats {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
-    /// The numbers.
+    /// The repository of statistics.
     pub stats: StatsTable,
-    /// The raw clicks.
+    /// The repository of raw clicks.
     pub clicks: ClicksTable,
-    /// Asked whether a code exists and isn't purged, and what the cleanup has done.
+    /// The repository of links, for their existence and workspace, and for the statistics of the cleanup.
     pub links: LinksTable,
 }
 
 impl Handler for Stats {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
-            (&Method::GET, ["api", "stats", code]) => self.summary(request, &form_of(code)?).await,
-            (&Method::GET, ["api", "stats", code, "timeline"]) => self.timeline(request, &form_of(code)?).await,
+            (&Method::GET, ["api", "stats", code]) => self.summary(request, &parse_code(code)?).await,
+            (&Method::GET, ["api", "stats", code, "timeline"]) => self.timeline(request, &parse_code(code)?).await,
             (&Method::GET, ["api", "stats", code, "daily"]) => {
                 let code = self.readable(request, code).await?;
                 self.daily(request, &code).await
@@ -49,11 +49,13 @@ impl Handler for Stats {
 const UNKNOWN: ApiError = ApiError::NotFound("not found");
 
 impl Stats {
-    /// A code whose details the caller may see: 401 without a token or key, 404 for a code that was never given out, 403 for
-    /// another workspace's, 410 for a purged one.
+    /// Parses a code, and checks that the caller may see details of its clicks.
+    ///
+    /// # Errors
+    /// 401 without a valid token or key, 404 for an unknown code, 403 if another workspace owns the link, 410 for a purged link.
     async fn readable(&self, request: &Request, code: &str) -> Result<ShortCode, ApiError> {
         let caller = self.authenticator.require(request, Scope::AnalyticsRead).await?;
-        let code = form_of(code)?;
+        let code = parse_code(code)?;
         let record = self.links.redirect_target(&code).await?.ok_or(UNKNOWN)?;
         if record.workspace() != caller.workspace() {
             return Err(ApiError::Forbidden("forbidden"));
@@ -62,9 +64,9 @@ impl Stats {
         Ok(code)
     }
 
-    /// Numbers, with the link beside them: a purged link is 410 even if analytics has not come to it yet. The link is looked
-    /// at meanwhile, so it costs no time.
-    async fn beside_link<T>(
+    /// Reads statistics and, concurrently, the link. The error is 410 for a purged link, also if analytics hasn't deleted its
+    /// statistics yet.
+    async fn with_link<T>(
         &self,
         code: &ShortCode,
         numbers: impl Future<Output = Result<T, RepositoryError>>,
@@ -84,6 +86,6 @@ fn not_purged(record: Option<&Record<RedirectTarget>>) -> Result<(), ApiError> {
     }
 }
 
-fn form_of(code: &str) -> Result<ShortCode, ApiError> {
+fn parse_code(code: &str) -> Result<ShortCode, ApiError> {
     ShortCode::parse(code).map_err(|_| UNKNOWN)
 }

@@ -1,4 +1,4 @@
-//! `GET /api/stats/{code}`: the numbers that a page opens with.
+//! `GET /api/stats/{code}`: the summary of a link's statistics.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -15,7 +15,7 @@ impl Stats {
     pub(crate) async fn summary(&self, request: &Request, code: &ShortCode) -> Result<Response, ApiError> {
         let now = request.received_at();
         let stats = self.stats.since(code, now.minus(WEEK).day());
-        let stats = match self.beside_link(code, stats).await? {
+        let stats = match self.with_link(code, stats).await? {
             (Some(stats), _) => stats,
             (None, Some(_)) => LinkStats::default(),
             (None, None) => return Err(UNKNOWN),

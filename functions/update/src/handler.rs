@@ -1,4 +1,4 @@
-//! Changes links. The destination never changes: whoever has followed a link once may trust where it leads.
+//! Changes links. The destination can't be changed, so that visitors can trust a link that they have followed before.
 
 use linklet_domain::{Invalid, Link, LinkPatch, LinkState, LinkStatus, Record, Scope, ShortCode, patched};
 use linklet_dynamodb::{LinksTable, StatsTable};
@@ -13,11 +13,11 @@ use serde::{Deserialize, de::IgnoredAny};
 pub struct Update {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
-    /// The links.
+    /// The repository of links.
     pub links: LinksTable,
-    /// Their totals, which the answer shows.
+    /// The repository of statistics, for the link's click count.
     pub stats: StatsTable,
-    /// Builds the addresses to follow.
+    /// Builds short URLs.
     pub short_urls: ShortUrls,
 }
 
@@ -49,7 +49,7 @@ impl Update {
             Record::Link(Link { state: LinkState::Deleted(_), .. }) => return Err(ApiError::gone(LinkStatus::Deleted)),
             Record::Link(_) => {}
         }
-        // Deleted in this very moment: the answer is the same as a moment later.
+        // The update fails if a concurrent request has deleted the link.
         let link = self.links.update(&code, &patch).await?.ok_or_else(|| ApiError::gone(LinkStatus::Deleted))?;
         let body = OneLink::load(request, &self.short_urls, &self.stats, link).await;
         Ok(json(StatusCode::OK, &body))

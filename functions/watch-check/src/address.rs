@@ -1,15 +1,15 @@
-//! Which addresses a check may connect to.
+//! The IP addresses to which a check may connect.
 //!
-//! The tables follow IANA's registries of special-purpose addresses as they were at the end of 2025, and add multicast:
+//! The tables follow IANA's registries of special-purpose addresses as of the end of 2025, and add multicast:
 //! <https://www.iana.org/assignments/iana-ipv4-special-registry> and
-//! <https://www.iana.org/assignments/iana-ipv6-special-registry>. What is "globally reachable" there is refused as well, since
-//! no website is in these blocks, only relays and name servers of the network itself.
+//! <https://www.iana.org/assignments/iana-ipv6-special-registry>. Blocks that are "globally reachable" there are refused, too,
+//! since they contain only network infrastructure such as relays and name servers.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::FetchError;
 
-/// What isn't public in IPv4: first address and length of the prefix.
+/// The IPv4 blocks that aren't public: first address and prefix length.
 const SPECIAL_V4: [(Ipv4Addr, u32); 18] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),       // this network, unspecified
     (Ipv4Addr::new(10, 0, 0, 0), 8),      // private
@@ -31,12 +31,11 @@ const SPECIAL_V4: [(Ipv4Addr, u32); 18] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4),     // reserved, broadcast
 ];
 
-/// The one block of IPv6 from which addresses of hosts are given out. All else is special or reserved: loopback, IPv4
-/// addresses in IPv6 (mapped, compatible, translated), discard-only, unique local with AWS's metadata, link-local,
-/// site-local, multicast.
+/// The IPv6 block of global unicast addresses, `2000::/3`. All other blocks are special or reserved: loopback, IPv4 addresses in
+/// IPv6 (mapped, compatible, translated), discard-only, unique local (with AWS's metadata), link-local, site-local, multicast.
 const GLOBAL_UNICAST_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
-/// What isn't public within [`GLOBAL_UNICAST_V6`].
+/// The IPv6 blocks within [`GLOBAL_UNICAST_V6`] that aren't public: first address and prefix length.
 const SPECIAL_V6: [(Ipv6Addr, u32); 5] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // protocol assignments: Teredo, benchmarking, ORCHID, …
     (Ipv6Addr::new(0x2001, 0x0db8, 0, 0, 0, 0, 0, 0), 32), // documentation
@@ -45,12 +44,12 @@ const SPECIAL_V6: [(Ipv6Addr, u32); 5] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20), // documentation
 ];
 
-/// How far checks may reach.
+/// The addresses to which checks may connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// Public addresses.
+    /// Public addresses only.
     Public,
-    /// These and the machine's own, for tests against a server on the same machine.
+    /// Public and loopback addresses, for tests with a server on the same machine.
     PublicAndLoopback,
 }
 
@@ -60,13 +59,13 @@ impl Reach {
     }
 }
 
-/// An address that a check may connect to. Only [`CheckedAddress::all`] makes one, so what holds one has been checked.
+/// An address that was checked: a check may connect to it. Only [`CheckedAddress::all`] creates these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckedAddress(SocketAddr);
 
 impl CheckedAddress {
-    /// Checks the addresses of a host. One that is refused makes all refused: a host with a public and a private address is
-    /// either a mistake or an attack.
+    /// Checks all addresses of a host. If one isn't allowed, all are refused, since a host with a public and a private address
+    /// is a mistake or an attack.
     pub(crate) fn all(addresses: &[SocketAddr], reach: Reach) -> Result<Vec<Self>, FetchError> {
         if !addresses.iter().all(|address| reach.allows(address.ip())) {
             return Err(FetchError::NotPublic);
@@ -74,7 +73,7 @@ impl CheckedAddress {
         Ok(addresses.iter().copied().map(Self).collect())
     }
 
-    /// Where to connect to.
+    /// The socket address to connect to.
     #[must_use]
     pub fn get(self) -> SocketAddr {
         self.0

@@ -1,4 +1,4 @@
-//! A check: an attempt at a URL, and up to two more.
+//! A check of a URL: one attempt and up to two retries.
 
 use std::{future::Future, time::Duration};
 
@@ -8,23 +8,22 @@ use tokio::time::{Instant, sleep};
 
 use crate::{FetchError, Fetcher, Network, destination::Destination};
 
-/// How long to wait before the second and the third attempt.
+/// The pauses before the second and the third attempt.
 const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(400)];
 
-/// What came of a check.
+/// The outcome of a check.
 #[derive(Debug)]
 pub struct Check {
-    /// The status of the answer, after redirects, or why there was none.
+    /// The HTTP status of the last attempt, after redirects, or its error.
     pub outcome: Result<StatusCode, FetchError>,
-    /// How long the last attempt took, redirects and body included.
+    /// Duration of the last attempt, including redirects and body.
     pub latency: Duration,
-    /// How many attempts there were, at least one.
+    /// Number of attempts, at least one.
     pub attempts: u32,
 }
 
 impl<N: Network> Fetcher<N> {
-    /// Checks a URL: fetches it, and again after 200 ms and after 400 ms while the server fails or can't be reached. An answer
-    /// below 500 is an answer, and what is refused here would be refused again.
+    /// Checks a URL. An attempt that fails with a 5xx status or a transient error is retried, after 200 ms and after 400 ms.
     pub async fn check(&self, url: &TargetUrl) -> Check {
         with_retries(|| async { self.fetch(Destination::of(url)?).await }).await
     }
@@ -36,7 +35,7 @@ where
 {
     let mut check = timed(1, attempt()).await;
     for (attempts, pause) in (2..).zip(PAUSES) {
-        if !may_pass(&check.outcome) {
+        if !is_transient(&check.outcome) {
             break;
         }
         sleep(pause).await;
@@ -51,9 +50,9 @@ async fn timed(attempts: u32, attempt: impl Future<Output = Result<StatusCode, F
     Check { outcome, latency: started.elapsed(), attempts }
 }
 
-fn may_pass(outcome: &Result<StatusCode, FetchError>) -> bool {
+fn is_transient(outcome: &Result<StatusCode, FetchError>) -> bool {
     match outcome {
         Ok(status) => status.is_server_error(),
-        Err(error) => error.may_pass(),
+        Err(error) => error.is_transient(),
     }
 }

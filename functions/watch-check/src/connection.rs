@@ -1,4 +1,4 @@
-//! Connections to servers, and the few that are kept for the next check.
+//! HTTP connections to servers, and a pool of idle ones.
 
 use std::{collections::VecDeque, future::Future, sync::Arc, time::Duration};
 
@@ -23,16 +23,16 @@ use crate::{
     destination::{Destination, Origin},
 };
 
-/// How much of an answer's head is read, and how much of a body waits to be read.
+/// Maximum size in bytes of a response's head, and of the buffered part of its body.
 const BUFFER: u32 = 64 * 1024;
 
-/// How long a connection is used. A server that moved, or let its certificate expire, is noticed after that at the latest.
+/// Maximum age of a connection. It limits how long a changed DNS record or an expired certificate goes unnoticed.
 const MAX_AGE: Duration = Duration::from_secs(60);
 
-/// How many connections are kept, over all servers. An environment that checks thousands would run out of sockets.
-const MAX_KEPT: usize = 32;
+/// Maximum number of idle connections to all servers, so that an environment that checks thousands doesn't run out of sockets.
+const MAX_IDLE: usize = 32;
 
-/// An open connection. Dropping it closes it at once, whatever the server still sends.
+/// An open connection. Dropping it closes it at once, even if the server is still sending.
 pub(crate) struct Connection {
     origin: Origin,
     sender: Sender,
@@ -46,7 +46,7 @@ enum Sender {
 }
 
 impl Connection {
-    /// Speaks HTTP/1.1 over a stream.
+    /// Opens an HTTP/1.1 connection over a stream.
     pub(crate) async fn http1(origin: Origin, stream: impl Stream) -> Result<Self, FetchError> {
         let tasks = Tasks::default();
         let (sender, driver) = http1::Builder::new()
@@ -58,7 +58,7 @@ impl Connection {
         Ok(Self { origin, sender: Sender::Http1(sender), opened: Instant::now(), tasks })
     }
 
-    /// Speaks HTTP/2 over a stream.
+    /// Opens an HTTP/2 connection over a stream.
     pub(crate) async fn http2(origin: Origin, stream: impl Stream) -> Result<Self, FetchError> {
         let tasks = Tasks::default();
         let (sender, driver) = http2::Builder::new(tasks.clone())
@@ -72,7 +72,7 @@ impl Connection {
         Ok(Self { origin, sender: Sender::Http2(sender), opened: Instant::now(), tasks })
     }
 
-    /// Sends a request and waits for the head of the answer.
+    /// Sends a GET request and waits for the head of the response.
     pub(crate) async fn get(&mut self, destination: &Destination) -> Result<Response<Incoming>, FetchError> {
         match &mut self.sender {
             Sender::Http1(sender) => {
@@ -102,12 +102,12 @@ impl Drop for Connection {
     }
 }
 
-/// What a connection can be spoken over.
+/// A byte stream for a connection: TCP or TLS.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Stream for S {}
 
-/// What reads and writes a connection in the background.
+/// The background tasks that read from and write to a connection.
 #[derive(Clone, Default)]
 struct Tasks(Arc<Mutex<Vec<AbortHandle>>>);
 
@@ -123,32 +123,32 @@ impl<F> Executor<F> for Tasks
 where
     F: Future<Output: Send> + Send + 'static,
 {
-    /// What comes out is of no interest: an error of the connection is the request's as well.
+    /// Spawns a task. Its output is ignored, since an error of the connection is also returned by the request.
     fn execute(&self, future: F) {
         let task = tokio::spawn(future).abort_handle();
         self.0.lock().push(task);
     }
 }
 
-/// Connections that wait for the next check.
+/// A pool of idle connections.
 #[derive(Default)]
-pub(crate) struct Kept(Mutex<VecDeque<Connection>>);
+pub(crate) struct ConnectionPool(Mutex<VecDeque<Connection>>);
 
-impl Kept {
-    /// Takes the connection that was used last.
+impl ConnectionPool {
+    /// Takes the most recently used connection to this origin.
     pub(crate) fn take(&self, origin: &Origin) -> Option<Connection> {
-        let mut kept = self.0.lock();
-        kept.retain(Connection::is_usable);
-        let position = kept.iter().rposition(|connection| connection.origin == *origin)?;
-        kept.remove(position)
+        let mut idle = self.0.lock();
+        idle.retain(Connection::is_usable);
+        let position = idle.iter().rposition(|connection| connection.origin == *origin)?;
+        idle.remove(position)
     }
 
-    /// Keeps a connection whose answer was read to its end.
+    /// Returns a connection to the pool. Its last response must have been read completely.
     pub(crate) fn put(&self, connection: Connection) {
-        let mut kept = self.0.lock();
-        kept.push_back(connection);
-        if kept.len() > MAX_KEPT {
-            kept.pop_front();
+        let mut idle = self.0.lock();
+        idle.push_back(connection);
+        if idle.len() > MAX_IDLE {
+            idle.pop_front();
         }
     }
 

@@ -1,4 +1,4 @@
-//! Where a request goes.
+//! The destination of a request.
 
 use std::{io, net::IpAddr};
 
@@ -14,33 +14,32 @@ use url::{Host, Position, Url};
 
 use crate::FetchError;
 
-/// How checks call themselves. Statistics take it for a bot, so checks of short links count as such.
-const NAME: &str = concat!("LinkletBot/", env!("CARGO_PKG_VERSION"), " (link monitoring)");
+/// The user agent of checks. Statistics classify it as a bot.
+const AGENT: &str = concat!("LinkletBot/", env!("CARGO_PKG_VERSION"), " (link monitoring)");
 
-/// An http or https URL without credentials, at a port that may be fetched.
+/// An http or https URL without credentials, with a port that may be fetched: 80, 443, or 1024 and above.
 ///
-/// These are the two ports of the web, and those from 1024 on, where anybody may run a server. So nobody can have Linklet
-/// knock at the mail, name or file server of somebody else.
+/// Other ports below 1024 are those of services such as mail, DNS or file servers, to which Linklet must not send requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Destination {
     url: Url,
-    /// As the parser has it: of all spellings of an IP address, this is the address.
+    /// The parsed host. The parser recognises an IP address in any spelling.
     pub(crate) host: Host,
     pub(crate) port: u16,
 }
 
-/// What a connection is for: it serves every URL of the same scheme, host and port.
+/// The origin of a URL: scheme, host and port. A connection can be used for all URLs of its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Origin(String);
 
 impl Destination {
-    /// The URL as somebody gave it.
+    /// The destination of a target's URL.
     pub(crate) fn of(target: &TargetUrl) -> Result<Self, FetchError> {
         let url = Url::parse(target.as_str()).map_err(|_| FetchError::InvalidUrl)?;
         Self::new(url, FetchError::InvalidUrl)
     }
 
-    /// Where a redirect from here leads.
+    /// The destination of a redirect from this URL.
     pub(crate) fn redirected(&self, location: &HeaderValue) -> Result<Self, FetchError> {
         let location = str::from_utf8(location.as_bytes()).map_err(|_| FetchError::InvalidRedirect)?;
         let url = self.url.join(location).map_err(|_| FetchError::InvalidRedirect)?;
@@ -65,8 +64,8 @@ impl Destination {
         Origin(self.url[..Position::AfterPort].to_owned())
     }
 
-    /// Whether it is at one of these hosts, in whatever spelling and at whatever port.
-    pub(crate) fn leads_to(&self, hosts: &[linklet_domain::Host]) -> bool {
+    /// Whether the host is one of these hosts, in any spelling and with any port.
+    pub(crate) fn has_host_in(&self, hosts: &[linklet_domain::Host]) -> bool {
         let host = linklet_domain::Host::parse(&self.host.to_string());
         host.is_ok_and(|host| hosts.contains(&host))
     }
@@ -75,7 +74,7 @@ impl Destination {
         self.url.scheme() == "https"
     }
 
-    /// What the server's certificate has to be for.
+    /// The name that the server's certificate must be valid for.
     pub(crate) fn server_name(&self) -> Result<ServerName<'static>, FetchError> {
         match &self.host {
             Host::Domain(name) => {
@@ -86,11 +85,10 @@ impl Destination {
         }
     }
 
-    /// The request, with nothing in it that tells one visitor from another, and no word about compression: what comes is
-    /// never unpacked.
+    /// The request. It has no `Accept-Encoding`, since responses are never decompressed.
     pub(crate) fn request(&self, version: Version) -> Result<Request<Empty<Bytes>>, FetchError> {
         let path_and_query = &self.url[Position::BeforePath..Position::AfterQuery];
-        let request = Request::builder().version(version).header(USER_AGENT, NAME).header(ACCEPT, "*/*");
+        let request = Request::builder().version(version).header(USER_AGENT, AGENT).header(ACCEPT, "*/*");
         let request = if version == Version::HTTP_2 {
             request.uri(&self.url[..Position::AfterQuery])
         } else {

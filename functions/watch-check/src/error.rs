@@ -5,40 +5,40 @@ use linklet_domain::CheckError;
 /// Why a URL could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// The host's name has no address, or none could be found out.
-    #[error("the host's name could not be resolved")]
+    /// The host name could not be resolved.
+    #[error("the host name could not be resolved")]
     Dns(#[source] io::Error),
-    /// One of the host's addresses is not public, so none was connected to.
+    /// One of the host's addresses is not public, so no connection was opened.
     #[error("the host has an address that is not public")]
     NotPublic,
-    /// The URL has a port at which nothing is fetched.
+    /// The URL's port may not be fetched.
     #[error("the port is not allowed")]
     PortNotAllowed,
-    /// No address accepted a connection.
+    /// No TCP connection could be opened to any of the host's addresses.
     #[error("no connection could be opened")]
     Connect(#[source] io::Error),
-    /// The server's certificate isn't valid for the host, or there was no agreement on how to encrypt.
+    /// The TLS handshake failed, for example because the certificate isn't valid for the host.
     #[error("the TLS handshake failed")]
     Tls(#[source] io::Error),
-    /// The answer wasn't there in time, from resolving the name to the end of the body.
-    #[error("there was no answer in time")]
+    /// The attempt, from resolving the name to the end of the body, took too long.
+    #[error("the attempt timed out")]
     Timeout,
-    /// The answer ended early, or was no HTTP.
-    #[error("the answer could not be read")]
+    /// The response is incomplete or not HTTP.
+    #[error("the response could not be read")]
     Answer(#[source] hyper::Error),
-    /// The redirects went on and on.
-    #[error("there were too many redirects")]
+    /// There were more redirects than are followed.
+    #[error("too many redirects")]
     TooManyRedirects,
-    /// A redirect led to something that is no http or https URL, or that has credentials, or to the shortener itself.
-    #[error("a redirect led to no URL that can be fetched")]
+    /// A redirect's location is not an http or https URL, has credentials, or is the shortener itself.
+    #[error("a redirect's location can't be fetched")]
     InvalidRedirect,
-    /// The URL itself can't be fetched, or leads to the shortener.
+    /// The URL itself can't be fetched, or is the shortener's.
     #[error("the URL can't be fetched")]
     InvalidUrl,
 }
 
 impl FetchError {
-    /// The class under which a result shows the error.
+    /// The error as a result of a check contains it.
     #[must_use]
     pub fn class(&self) -> CheckError {
         match self {
@@ -54,9 +54,9 @@ impl FetchError {
         }
     }
 
-    /// Whether it may be gone in a moment, as trouble in the network may. What was refused would be refused again.
+    /// Whether a retry may succeed: network errors are transient, refusals are not.
     #[must_use]
-    pub fn may_pass(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
             Self::Dns(_) | Self::Connect(_) | Self::Tls(_) | Self::Timeout | Self::Answer(_) => true,
             Self::NotPublic

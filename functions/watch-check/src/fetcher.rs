@@ -1,4 +1,4 @@
-//! One attempt at a URL.
+//! A single attempt to fetch a URL.
 
 use std::{
     io,
@@ -18,44 +18,44 @@ use url::Host;
 
 use crate::{
     CheckedAddress, FetchError, Network, Reach, SystemNetwork,
-    connection::{Connection, Kept},
+    connection::{Connection, ConnectionPool},
     destination::Destination,
 };
 
-/// How much of a body is read. What comes after it doesn't tell more about whether the server works.
+/// Maximum number of bytes of a body that are read. The rest wouldn't tell more about whether the server works.
 const MAX_BODY: usize = 64 * 1024;
 
-/// How many redirects are followed.
+/// Maximum number of redirects that are followed.
 const MAX_REDIRECTS: usize = 5;
 
-/// Of a host with more addresses only the first are tried.
+/// Maximum number of a host's addresses that are tried.
 const MAX_ADDRESSES: usize = 3;
 
-/// Fetches URLs, and nothing but what is public.
+/// Fetches URLs from public addresses.
 ///
-/// It holds the connections that it keeps, so there is one for as long as an execution environment lives.
+/// It has a pool of connections, so an execution environment should create only one.
 pub struct Fetcher<N = SystemNetwork> {
     network: N,
     reach: Reach,
     tls: TlsConnector,
     timeout: Duration,
-    kept: Kept,
+    pool: ConnectionPool,
     own_hosts: Vec<linklet_domain::Host>,
 }
 
-/// Why no fetcher can be made.
+/// Why a fetcher can't be created.
 #[derive(Debug, thiserror::Error)]
 pub enum FetcherError {
-    /// Without them no server could be trusted.
+    /// There are no root certificates, so no server could be trusted.
     #[error("the system has no root certificates")]
     NoRoots,
-    /// The library for TLS refuses its own defaults.
-    #[error("TLS can't be set up")]
+    /// The TLS configuration is invalid.
+    #[error("TLS can't be configured")]
     Tls(#[from] rustls::Error),
 }
 
 impl Fetcher {
-    /// A fetcher on the system's network that trusts the system's root certificates. An attempt takes at most `timeout`.
+    /// A fetcher for the system's network and root certificates. `timeout` limits each attempt.
     ///
     /// # Errors
     /// When the system has no root certificates.
@@ -67,10 +67,10 @@ impl Fetcher {
 }
 
 impl<N: Network> Fetcher<N> {
-    /// A fetcher on another network, with other roots.
+    /// A fetcher for another network and other root certificates, for tests. `timeout` limits each attempt.
     ///
     /// # Errors
-    /// When there are no roots.
+    /// When there are no root certificates.
     pub fn on(network: N, roots: RootCertStore, reach: Reach, timeout: Duration) -> Result<Self, FetcherError> {
         if roots.is_empty() {
             return Err(FetcherError::NoRoots);
@@ -81,29 +81,29 @@ impl<N: Network> Fetcher<N> {
             .with_no_client_auth();
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         let tls = TlsConnector::from(Arc::new(config));
-        Ok(Self { network, reach, tls, timeout, kept: Kept::default(), own_hosts: Vec::new() })
+        Ok(Self { network, reach, tls, timeout, pool: ConnectionPool::default(), own_hosts: Vec::new() })
     }
 
-    /// The same, that asks none of these hosts. They are the shortener's own, where each request of a short link is a click.
+    /// Excludes the shortener's own hosts from fetching, since each request of a short link would count as a click.
     #[must_use]
-    pub fn avoiding(self, own_hosts: Vec<linklet_domain::Host>) -> Self {
+    pub fn excluding(self, own_hosts: Vec<linklet_domain::Host>) -> Self {
         Self { own_hosts, ..self }
     }
 
-    /// Fetches a URL once. The time is for all of it: names, connections, redirects, and the answer with its body.
+    /// Fetches a URL once. The timeout includes DNS, connections, redirects and the response with its body.
     pub(crate) async fn fetch(&self, destination: Destination) -> Result<StatusCode, FetchError> {
         timeout(self.timeout, self.follow(destination)).await.unwrap_or(Err(FetchError::Timeout))
     }
 
     async fn follow(&self, destination: Destination) -> Result<StatusCode, FetchError> {
-        let mut destination = self.avoid(destination, FetchError::InvalidUrl)?;
+        let mut destination = self.not_own(destination, FetchError::InvalidUrl)?;
         for _ in 0..=MAX_REDIRECTS {
             let (connection, answer) = self.get(&destination).await?;
             let (head, body) = answer.into_parts();
             self.finish(connection, body).await?;
             match redirect(&head) {
                 Some(location) => {
-                    destination = self.avoid(destination.redirected(location)?, FetchError::InvalidRedirect)?;
+                    destination = self.not_own(destination.redirected(location)?, FetchError::InvalidRedirect)?;
                 }
                 None => return Ok(head.status),
             }
@@ -111,24 +111,24 @@ impl<N: Network> Fetcher<N> {
         Err(FetchError::TooManyRedirects)
     }
 
-    fn avoid(&self, destination: Destination, otherwise: FetchError) -> Result<Destination, FetchError> {
-        if destination.leads_to(&self.own_hosts) { Err(otherwise) } else { Ok(destination) }
+    fn not_own(&self, destination: Destination, otherwise: FetchError) -> Result<Destination, FetchError> {
+        if destination.has_host_in(&self.own_hosts) { Err(otherwise) } else { Ok(destination) }
     }
 
     async fn get(&self, destination: &Destination) -> Result<(Connection, Response<Incoming>), FetchError> {
-        // The server may be closing a connection that was kept. This says nothing about whether it answers.
-        if let Some(mut kept) = self.kept.take(&destination.origin())
-            && let Ok(answer) = kept.get(destination).await
+        // An idle connection may fail because the server is closing it. That isn't a failure of the check.
+        if let Some(mut connection) = self.pool.take(&destination.origin())
+            && let Ok(answer) = connection.get(destination).await
         {
-            return Ok((kept, answer));
+            return Ok((connection, answer));
         }
         let mut connection = self.open(destination).await?;
         let answer = connection.get(destination).await?;
         Ok((connection, answer))
     }
 
-    /// Opens a connection to an address that has been checked. The name is resolved once, so nobody can exchange the answer
-    /// between the check and the connection.
+    /// Opens a connection to a checked address. The name is resolved only once, so that it can't resolve to another address
+    /// between the check and the connection (DNS rebinding).
     async fn open(&self, destination: &Destination) -> Result<Connection, FetchError> {
         let addresses = self.addresses(destination).await?;
         let stream = self.connect(&CheckedAddress::all(&addresses, self.reach)?).await?;
@@ -155,8 +155,8 @@ impl<N: Network> Fetcher<N> {
         Ok(addresses.into_iter().map(|address| SocketAddr::new(address, destination.port)).collect())
     }
 
-    /// Connects to the first address that accepts. Each gets an equal share of the time, so that a silent one leaves some to
-    /// the next.
+    /// Connects to the first address that accepts a connection. Each has an equal share of the timeout, so that an address that
+    /// doesn't answer leaves time for the next.
     async fn connect(&self, addresses: &[CheckedAddress]) -> Result<N::Stream, FetchError> {
         let tried = &addresses[..addresses.len().min(MAX_ADDRESSES)];
         let mut outcome = Err(FetchError::Timeout);
@@ -172,13 +172,13 @@ impl<N: Network> Fetcher<N> {
         outcome
     }
 
-    /// How many connections wait for the next check.
+    /// Number of idle connections.
     #[cfg(test)]
-    pub(crate) fn kept(&self) -> usize {
-        self.kept.len()
+    pub(crate) fn idle_connections(&self) -> usize {
+        self.pool.len()
     }
 
-    /// Reads the body up to its limit, and keeps the connection if that was all.
+    /// Reads the body up to [`MAX_BODY`], and returns the connection to the pool if the body was complete.
     async fn finish(&self, connection: Connection, mut body: Incoming) -> Result<(), FetchError> {
         let mut length = 0;
         while let Some(frame) = body.frame().await {
@@ -187,12 +187,12 @@ impl<N: Network> Fetcher<N> {
                 return Ok(());
             }
         }
-        self.kept.put(connection);
+        self.pool.put(connection);
         Ok(())
     }
 }
 
-/// Where an answer sends us, if it does.
+/// The `Location` header of a response that redirects.
 fn redirect(head: &response::Parts) -> Option<&HeaderValue> {
     match head.status.as_u16() {
         301 | 302 | 303 | 307 | 308 => head.headers.get(LOCATION),

@@ -1,19 +1,19 @@
-//! Checking monitored URLs.
+//! Checks monitored URLs.
 //!
-//! Whoever may watch a URL makes Linklet send a request to it, from inside of an AWS account. So a check must not become a way
-//! to reach what only that account can reach, such as metadata, the runtime's API on loopback, or a private network:
+//! Users choose the URLs that Linklet requests from inside an AWS account. So checks must be safe against server-side request
+//! forgery (SSRF), for example of instance metadata, the Lambda Runtime API on loopback, or private networks:
 //!
-//! - All connections are opened by [`Network::connect`], which wants a [`CheckedAddress`], and only the check of all addresses
-//!   of a host makes one. So there is no path on which an IP address in the URL, in one of its odd spellings, or behind a
-//!   redirect goes unchecked, and no second look at the name between check and connection. That is why there is no HTTP client
-//!   here that resolves names or follows redirects by itself, or heeds proxy variables, but only hyper's protocol.
-//! - A connection that is kept for the next check has been checked when it was opened, and serves its scheme, host and port only.
-//! - Each redirect is a new destination with the same checks, five at most, and none of them is the shortener itself.
-//! - One limit of time holds for all of an attempt; head, body and number of kept connections are bounded, and nothing is
-//!   ever decompressed.
+//! - All connections are opened by [`Network::connect`], which requires a [`CheckedAddress`], and only the check of all
+//!   addresses of a host creates one. So addresses in URLs, in any spelling, and those of redirects are always checked, and a
+//!   name isn't resolved again between check and connection. For this reason there is no HTTP client that resolves names,
+//!   follows redirects or uses proxy variables by itself, but only hyper's implementation of the protocol.
+//! - An idle connection was checked when it was opened, and is used only for the same scheme, host and port.
+//! - Each redirect, of at most five, is checked like the first URL, and must not lead to the shortener itself.
+//! - Each attempt has a timeout; the sizes of head and body and the number of idle connections are limited, and nothing is
+//!   decompressed.
 //!
-//! `address` knows which addresses are public, `destination` which URLs are fetched, `connection` speaks HTTP, `fetcher` makes
-//! an attempt, `check` repeats it, `rounds` takes checks from their queue and stores what they found.
+//! `address` has the rules for addresses, `destination` those for URLs; `connection` implements HTTP, `fetcher` one attempt,
+//! `check` the retries, and `rounds` the consumer of the queue.
 
 mod address;
 mod check;

@@ -16,7 +16,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (table, dead_letters) = (config::required("WATCH_TABLE")?, config::required("CHECKS_DLQ_URL")?);
     let timeout = Duration::from_secs(config::parsed("HTTP_TIMEOUT_SECONDS")?);
-    let fetcher = Fetcher::new(Reach::from_env()?, timeout)?.avoiding(own_hosts()?);
+    let fetcher = Fetcher::new(Reach::from_env()?, timeout)?.excluding(own_hosts()?);
     let aws = aws::load().await;
     batch::run(Checker {
         fetcher,

@@ -1,4 +1,4 @@
-//! The two things that a check needs of the network: names and connections.
+//! The network operations of a check: resolving names and opening connections.
 
 use std::{
     future::Future,
@@ -13,20 +13,19 @@ use tokio::{
 
 use crate::CheckedAddress;
 
-/// Resolves names and opens connections. A connection needs an address that has been checked, so there is no way around
-/// the check.
+/// Resolves names and opens connections, only to checked addresses.
 pub trait Network: Send + Sync {
-    /// A connection.
+    /// The stream of an open connection.
     type Stream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
 
-    /// All addresses of a name.
+    /// Resolves a name to all its addresses.
     fn resolve(&self, name: &str) -> impl Future<Output = io::Result<Vec<IpAddr>>> + Send;
 
-    /// Connects to an address.
+    /// Opens a connection to an address.
     fn connect(&self, address: CheckedAddress) -> impl Future<Output = io::Result<Self::Stream>> + Send;
 }
 
-/// The network of the operating system. It knows no proxies.
+/// The network of the operating system, without proxies.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemNetwork;
 

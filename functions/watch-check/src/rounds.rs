@@ -1,4 +1,4 @@
-//! Checks in the queue: what is done with a message.
+//! The consumer of the queue of checks.
 
 use std::time::Instant;
 
@@ -13,13 +13,13 @@ use linklet_lambda::{
 
 use crate::{Check, Fetcher, Network, SystemNetwork};
 
-/// Checks targets.
+/// The consumer of the queue of checks.
 pub struct Checker<N = SystemNetwork> {
-    /// What fetches them.
+    /// Fetches the URLs.
     pub fetcher: Fetcher<N>,
-    /// Where the results go.
+    /// The repository of targets, which stores the results.
     pub targets: WatchTable,
-    /// Messages that are no checks go here.
+    /// The dead-letter queue, for messages that can't be parsed.
     pub dead_letters: DeadLetterQueue,
 }
 
@@ -38,8 +38,8 @@ impl<N: Network> Consumer<SqsEvent, SqsBatchResponse> for Checker<N> {
 }
 
 impl<N: Network> Checker<N> {
-    /// Whatever happens, the message is done with: one that failed would hold up all checks of its host for as long as SQS
-    /// hides it, and be over by then. The next round comes anyway.
+    /// Checks a target and stores the result. It never fails the message: a failed message would block all checks of its host
+    /// for the visibility timeout, and its round would be over when it is redelivered.
     async fn process(&self, planned: &PlannedCheck) {
         let checked_at = Timestamp::now();
         if planned.is_over(checked_at) {

@@ -3,22 +3,25 @@ use linklet_lambda::config::{self, ConfigError};
 
 use crate::Reach;
 
-/// Lets checks reach servers on the same machine. The template never sets it.
+/// The environment variable that allows connections to loopback addresses. The template doesn't set it.
 const ALLOW_LOOPBACK: &str = "WATCH_ALLOW_LOOPBACK";
 
-/// Its one value: longer than a slip of the hand.
+/// The only value of [`ALLOW_LOOPBACK`] that has an effect. It is long, so that nobody sets it by mistake.
 const YES: &str = "yes-for-tests";
 
 impl Reach {
-    /// How far the environment lets checks reach: [`Reach::Public`], unless `WATCH_ALLOW_LOOPBACK` is `yes-for-tests`. That is
-    /// logged as a warning.
+    /// Reads the reach from the environment: [`Reach::Public`], or with `WATCH_ALLOW_LOOPBACK=yes-for-tests`
+    /// [`Reach::PublicAndLoopback`], which is logged as a warning.
     ///
     /// # Errors
     /// When the variable has another value.
     pub fn from_env() -> Result<Self, ConfigError> {
         let reach = Self::of(config::optional(ALLOW_LOOPBACK).as_deref())?;
         if reach != Self::Public {
-            tracing::warn!(variable = ALLOW_LOOPBACK, "checks may reach this machine; never set this outside of tests");
+            tracing::warn!(
+                variable = ALLOW_LOOPBACK,
+                "checks may connect to loopback addresses; never set this outside of tests"
+            );
         }
         Ok(reach)
     }
@@ -27,18 +30,18 @@ impl Reach {
         match value {
             None => Ok(Self::Public),
             Some(YES) => Ok(Self::PublicAndLoopback),
-            Some(_) => Err(ConfigError::Invalid { name: ALLOW_LOOPBACK, reason: format!("only {YES} has a meaning") }),
+            Some(_) => Err(ConfigError::Invalid { name: ALLOW_LOOPBACK, reason: format!("must be {YES} or empty") }),
         }
     }
 }
 
-/// Where the shortener itself answers: the base of short links, and the API's own address.
+/// The environment variables with addresses of the shortener: the base of short URLs, and the API's endpoint.
 const OWN_ADDRESSES: [&str; 2] = ["PUBLIC_BASE_URL", "API_ENDPOINT"];
 
-/// The hosts of the shortener itself, as far as the environment knows them.
+/// Reads the hosts of the shortener itself from the environment.
 ///
 /// # Errors
-/// When one of the variables is no URL.
+/// When one of the variables is not a valid URL.
 pub fn own_hosts() -> Result<Vec<Host>, ConfigError> {
     let given = OWN_ADDRESSES.into_iter().filter_map(|name| config::optional(name).map(|address| (name, address)));
     given.map(|(name, address)| host_of(name, &address)).collect()
@@ -70,7 +73,7 @@ mod tests {
             let error = Reach::of(Some(other)).unwrap_err().to_string();
             assert_eq!(
                 error,
-                "the environment variable WATCH_ALLOW_LOOPBACK is invalid: only yes-for-tests has a meaning"
+                "the environment variable WATCH_ALLOW_LOOPBACK is invalid: must be yes-for-tests or empty"
             );
         }
     }

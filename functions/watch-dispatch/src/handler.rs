@@ -1,8 +1,8 @@
-//! Begins rounds: reads the targets whose turn it is, and sends a message for each.
+//! Dispatches rounds: reads the targets that are due, and sends a message for the check of each.
 //!
-//! A message whose check can't begin before the next one of its target would be paid for and left out. So a round sends no more
-//! than there is room for, and of one host no more than are checked one after another; `allowance` knows how many that is. It
-//! takes the targets from a random place on: who is left out this time comes another time.
+//! A check that can't start before the target's next one would be skipped, but its message would cost money. So a round sends
+//! no more checks than the workers have capacity for, and no more of one host than can run one after another (`allowance`). It
+//! reads targets from a random point on, so that no target is always left out.
 
 mod allowance;
 mod walk;
@@ -22,43 +22,43 @@ use tokio::time::sleep;
 
 use self::{
     allowance::Allowance,
-    walk::{LeftOut, Start, Walk},
+    walk::{LeftOut, StartPoint, TargetWalk},
 };
 
-/// Begins rounds.
+/// The consumer of the queue of rounds.
 pub struct Dispatch {
-    /// The targets.
+    /// The repository of targets.
     pub targets: WatchTable,
-    /// Where checks wait for their turn.
+    /// The queue of checks.
     pub checks: Publisher,
-    /// Messages that are no rounds go here.
+    /// The dead-letter queue, for messages that can't be parsed.
     pub dead_letters: DeadLetterQueue,
-    /// How many checks run at once.
+    /// Maximum number of concurrent checks.
     pub max_concurrency: u16,
-    /// How many targets a round reads at most beyond those that it has room for, to get past hosts that have their share.
-    pub detour: usize,
-    /// For how long it tries again what failed, while the round lasts.
-    pub patience: Duration,
+    /// How many more targets than it has capacity for a round may read, to get past targets of hosts that reached their limit.
+    pub extra_reads: usize,
+    /// How long a round retries failed calls, at most until it is over.
+    pub retry_for: Duration,
 }
 
-/// Why a round left out some of its targets, or all.
+/// Why a round was not dispatched completely.
 #[derive(Debug, thiserror::Error)]
 pub enum DispatchError {
-    /// It isn't known how much room there is.
-    #[error("the room in the queue of checks is not known")]
-    Room(#[from] CountError),
-    /// The table failed.
+    /// The messages in the queue of checks could not be counted.
+    #[error("the number of waiting checks is not known")]
+    Count(#[from] CountError),
+    /// The targets could not be read from the table.
     #[error("the targets could not be read")]
     Repository(#[from] RepositoryError),
-    /// A check could not be written down.
-    #[error("a check could not be written as a message")]
+    /// A check could not be serialised.
+    #[error("a check could not be serialised")]
     Message(#[from] serde_json::Error),
-    /// The operating system has no random numbers.
-    #[error("there is no random place to start from")]
+    /// The operating system's random number generator failed.
+    #[error("no random number could be generated")]
     Random(#[from] getrandom::Error),
 }
 
-/// What came of a round.
+/// The outcome of a round.
 #[derive(Debug, Default)]
 struct Sent {
     checks: usize,
@@ -72,7 +72,7 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Dispatch {
         let (rounds, unreadable) = batch::read::<PlannedRound>(batch);
         let failed = self.dead_letters.park_all(unreadable).await;
         for received in rounds {
-            self.hold(received.event).await;
+            self.dispatch(received.event).await;
         }
         batch::log(records, failed.len(), started);
         batch::failures(failed)
@@ -80,14 +80,15 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Dispatch {
 }
 
 impl Dispatch {
-    /// So far a round goes to get past hosts that have their share: 1.5 MB more, which is 190 read units.
-    pub const DETOUR: usize = 2_000;
+    /// The default of [`Self::extra_reads`]: 1.5 MB of items, which cost 190 read units.
+    pub const EXTRA_READS: usize = 2_000;
 
-    /// A call that hangs is given up after 2.4 seconds, so the last tries end before the function's 30 seconds do.
-    pub const PATIENCE: Duration = Duration::from_secs(10);
+    /// The default of [`Self::retry_for`]. A call times out after 2.4 seconds, so the last retries end before the function's
+    /// timeout of 30 seconds.
+    pub const RETRY_FOR: Duration = Duration::from_secs(10);
 
-    /// Whatever happens, the message is done with: when SQS shows one again that failed, its round is over.
-    async fn hold(&self, round: PlannedRound) {
+    /// Dispatches a round. It never fails the message, since the round would be over when SQS redelivers it.
+    async fn dispatch(&self, round: PlannedRound) {
         let (phase, slot) = (round.phase.number(), round.slot.to_string());
         if round.is_over(Timestamp::now()) {
             metrics::add(Metric::RoundsCut, 1);
@@ -106,38 +107,38 @@ impl Dispatch {
     }
 
     async fn send(&self, round: PlannedRound, sent: &mut Sent) -> Result<(), DispatchError> {
-        let patience = Patience::new(round, self.patience);
-        let allowance = Allowance::new(self.max_concurrency, round.interval, self.waiting(&patience).await?);
-        let mut walk = Walk::new(round.phase, &Start::random()?, allowance, self.detour);
+        let retries = RetryDeadline::new(round, self.retry_for);
+        let allowance = Allowance::new(self.max_concurrency, round.interval, self.waiting(&retries).await?);
+        let mut walk = TargetWalk::new(round.phase, &StartPoint::random()?, allowance, self.extra_reads);
         loop {
-            while let Some((stretch, limit)) = walk.next() {
-                match self.targets.due(&stretch, limit).await {
+            while let Some((range, limit)) = walk.next() {
+                match self.targets.due(&range, limit).await {
                     Ok(page) => {
-                        report(&page.unreadable);
-                        sent.checks += self.send_checks(round, walk.pass(page)).await?;
+                        log_unreadable(&page.unreadable);
+                        sent.checks += self.send_checks(round, walk.admit(page)).await?;
                     }
-                    Err(error) => walk.put_off(stretch, error),
+                    Err(error) => walk.defer(range, error),
                 }
             }
             sent.left_out = walk.left_out();
-            let Some(error) = walk.go_back() else { return Ok(()) };
-            if !patience.pause().await {
+            let Some(error) = walk.resume_deferred() else { return Ok(()) };
+            if !retries.pause().await {
                 return Err(error.into());
             }
         }
     }
 
-    /// How many messages are in the queue of checks.
-    async fn waiting(&self, patience: &Patience) -> Result<usize, CountError> {
+    /// The number of messages in the queue of checks.
+    async fn waiting(&self, retries: &RetryDeadline) -> Result<usize, CountError> {
         loop {
             let counted = self.checks.count().await;
-            if counted.is_ok() || !patience.pause().await {
+            if counted.is_ok() || !retries.pause().await {
                 return counted;
             }
         }
     }
 
-    /// Returns how many checks are on their way.
+    /// Sends the checks of these targets, and returns how many were sent.
     async fn send_checks(&self, round: PlannedRound, targets: Vec<DueTarget>) -> Result<usize, DispatchError> {
         let messages = targets.into_iter().map(|target| message(round, target)).collect::<Result<Vec<_>, _>>()?;
         let refused = self.checks.send_all(&messages).await;
@@ -146,19 +147,19 @@ impl Dispatch {
     }
 }
 
-/// Until when a round tries again what failed.
-struct Patience {
+/// The time until which a round retries failed calls.
+struct RetryDeadline {
     until: Timestamp,
 }
 
-impl Patience {
+impl RetryDeadline {
     const PAUSE: Duration = Duration::from_millis(500);
 
-    fn new(round: PlannedRound, patience: Duration) -> Self {
-        Self { until: round.ends_at().min(Timestamp::now().plus(patience)) }
+    fn new(round: PlannedRound, retry_for: Duration) -> Self {
+        Self { until: round.ends_at().min(Timestamp::now().plus(retry_for)) }
     }
 
-    /// Waits for the next try, if there is one.
+    /// Waits before a retry. Returns `false` at once if the deadline would pass meanwhile.
     async fn pause(&self) -> bool {
         let is_left = Timestamp::now().plus(Self::PAUSE) < self.until;
         if is_left {
@@ -178,11 +179,11 @@ fn message(round: PlannedRound, target: DueTarget) -> Result<Message, serde_json
         slot: round.slot,
         interval: round.interval,
     };
-    Ok(Message::new(&check)?.in_group(check.host.group(), check.deduplication_id()))
+    Ok(Message::new(&check)?.in_group(check.host.message_group_id(), check.deduplication_id()))
 }
 
-/// One line for all of them: if a version of Linklet can't read one row, it may well not be able to read any.
-fn report(unreadable: &[UnreadableTarget]) {
+/// Logs targets that can't be read, in one line for all, since possibly all targets are affected.
+fn log_unreadable(unreadable: &[UnreadableTarget]) {
     if let [first, ..] = unreadable {
         let (target_id, targets, error) = (&first.id, unreadable.len(), chain(&first.error));
         tracing::error!(target_id, targets, error, "targets can't be read and are not checked");

@@ -23,8 +23,8 @@ async fn run() -> Result<(), StartError> {
         checks: Publisher::new(sqs.clone(), checks),
         dead_letters: DeadLetterQueue::new(sqs, dead_letters),
         max_concurrency,
-        detour: Dispatch::DETOUR,
-        patience: Dispatch::PATIENCE,
+        extra_reads: Dispatch::EXTRA_READS,
+        retry_for: Dispatch::RETRY_FOR,
     })
     .await
 }

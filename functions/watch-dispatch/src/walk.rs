@@ -1,68 +1,69 @@
-//! The way of a round through the targets of its phase.
+//! Iteration over the targets of a round's phase.
 
 use std::collections::VecDeque;
 
 use linklet_domain::{Phase, Shard, TargetId};
-use linklet_dynamodb::{DuePage, DueTarget, RepositoryError, Stretch};
+use linklet_dynamodb::{DuePage, DueTarget, RepositoryError, ShardRange};
 
 use crate::allowance::{Admission, Allowance};
 
-/// How many targets are read at a time at least.
+/// Minimum number of targets to read per query.
 const PAGE: usize = 100;
 
-/// A walk through the targets of a phase, until there is no room for more checks.
-pub(crate) struct Walk {
-    ahead: VecDeque<Stretch>,
-    /// What could not be read, and the latest reason.
-    put_off: VecDeque<Stretch>,
+/// An iteration over the targets of a phase, until the round has no capacity left for checks.
+pub(crate) struct TargetWalk {
+    pending: VecDeque<ShardRange>,
+    /// The ranges that could not be read, to be retried.
+    deferred: VecDeque<ShardRange>,
+    /// The latest error of a read.
     failure: Option<RepositoryError>,
     allowance: Allowance,
-    /// How many rows may still be read.
-    rows: usize,
+    /// Number of targets that may still be read.
+    reads_left: usize,
     left_out: LeftOut,
 }
 
-/// Whom a walk has left out.
+/// The targets without a check in a round.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LeftOut {
-    /// How many targets were read whose host has its share.
+    /// Number of targets that were read, but whose host has reached its limit.
     pub held_back: usize,
-    /// Whether there were others.
+    /// Whether there were targets without a check for another reason.
     pub others: bool,
 }
 
-impl Walk {
-    /// A walk that reads at most `detour` targets more than there is room for.
-    pub(crate) fn new(phase: Phase, start: &Start, allowance: Allowance, detour: usize) -> Self {
-        let rows = allowance.room() + detour;
-        let (ahead, put_off) = (start.stretches(phase), VecDeque::new());
-        Self { ahead, put_off, failure: None, allowance, rows, left_out: LeftOut::default() }
+impl TargetWalk {
+    /// A walk that reads at most `extra_reads` more targets than the allowance has capacity for.
+    pub(crate) fn new(phase: Phase, start: &StartPoint, allowance: Allowance, extra_reads: usize) -> Self {
+        let reads_left = allowance.capacity() + extra_reads;
+        let (pending, deferred) = (start.ranges(phase), VecDeque::new());
+        Self { pending, deferred, failure: None, allowance, reads_left, left_out: LeftOut::default() }
     }
 
-    /// What to read next, and how many rows of it at most.
-    pub(crate) fn next(&mut self) -> Option<(Stretch, usize)> {
-        if self.rows == 0 && !self.ahead.is_empty() {
-            self.end();
+    /// The next range to read, and the maximum number of targets to read.
+    pub(crate) fn next(&mut self) -> Option<(ShardRange, usize)> {
+        if self.reads_left == 0 && !self.pending.is_empty() {
+            self.stop();
         }
-        // One more than there is room for tells whether anybody is left out.
-        let limit = PAGE.max(self.allowance.room() + 1).min(self.rows);
-        self.ahead.pop_front().map(|stretch| (stretch, limit))
+        // One more than the capacity, to see whether a target is left out.
+        let limit = PAGE.max(self.allowance.capacity() + 1).min(self.reads_left);
+        self.pending.pop_front().map(|range| (range, limit))
     }
 
-    /// Goes past what was read, and says which of it may be checked.
-    pub(crate) fn pass(&mut self, page: DuePage) -> Vec<DueTarget> {
-        self.rows = self.rows.saturating_sub(page.targets.len() + page.unreadable.len());
+    /// Processes a page that was read, and returns the targets whose checks may be sent.
+    pub(crate) fn admit(&mut self, page: DuePage) -> Vec<DueTarget> {
+        self.reads_left = self.reads_left.saturating_sub(page.targets.len() + page.unreadable.len());
         self.left_out.others |= !page.unreadable.is_empty();
         if let Some(rest) = page.rest {
-            self.ahead.push_front(rest);
+            self.pending.push_front(rest);
         }
         let mut admitted = Vec::new();
         for target in page.targets {
             match self.allowance.admit(&target.host) {
                 Admission::Admitted => admitted.push(target),
                 Admission::HeldBack => self.left_out.held_back += 1,
-                Admission::NoRoom => {
-                    self.end();
+                Admission::NoCapacity => {
+                    self.stop();
                     break;
                 }
             }
@@ -70,23 +71,23 @@ impl Walk {
         admitted
     }
 
-    /// Leaves a stretch that could not be read for later, and goes on with the next.
-    pub(crate) fn put_off(&mut self, stretch: Stretch, failure: RepositoryError) {
-        self.put_off.push_back(stretch);
+    /// Defers a range that could not be read.
+    pub(crate) fn defer(&mut self, range: ShardRange, failure: RepositoryError) {
+        self.deferred.push_back(range);
         self.failure = Some(failure);
     }
 
-    /// Goes back to what was put off, and says why it was; `None` if nothing was.
-    pub(crate) fn go_back(&mut self) -> Option<RepositoryError> {
-        self.ahead.append(&mut self.put_off);
+    /// Makes the deferred ranges pending again, and returns the latest error; `None` if no range was deferred.
+    pub(crate) fn resume_deferred(&mut self) -> Option<RepositoryError> {
+        self.pending.append(&mut self.deferred);
         self.failure.take()
     }
 
-    /// Leaves out all that is still to be read.
-    fn end(&mut self) {
+    /// Ends the walk, leaving out all targets that were not read.
+    fn stop(&mut self) {
         self.left_out.others = true;
-        self.ahead.clear();
-        self.put_off.clear();
+        self.pending.clear();
+        self.deferred.clear();
         self.failure = None;
     }
 
@@ -95,23 +96,23 @@ impl Walk {
     }
 }
 
-/// Where a walk starts.
-pub(crate) struct Start(u128);
+/// The point at which a walk starts.
+pub(crate) struct StartPoint(u128);
 
-impl Start {
-    /// Anywhere, so that nobody is always the last.
+impl StartPoint {
+    /// A random point, so that no target is always the last.
     pub(crate) fn random() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes)?;
         Ok(Self(u128::from_be_bytes(bytes)))
     }
 
-    /// All targets of a phase, from one of its shards on, and in each shard from one of its targets on.
-    fn stretches(&self, phase: Phase) -> VecDeque<Stretch> {
+    /// The ranges with all targets of a phase, beginning at one of its shards, and in each shard at one of its targets.
+    fn ranges(&self, phase: Phase) -> VecDeque<ShardRange> {
         let mut shards: Vec<Shard> = phase.shards().collect();
         let first = self.0 % shards.len().max(1) as u128;
         shards.rotate_left(usize::try_from(first).unwrap_or_default());
-        let place = TargetId::numbered(self.0);
-        shards.into_iter().flat_map(|shard| Stretch::around(shard, &place)).collect()
+        let split = TargetId::from_number(self.0);
+        shards.into_iter().flat_map(|shard| ShardRange::split_at(shard, &split)).collect()
     }
 }

@@ -1,7 +1,7 @@
-//! Lets links watch the URLs that they lead to, and ends that with them.
+//! Adds links to the watchers of their targets when they are created, and removes them when they are deleted or expire.
 //!
-//! Queues keep no order and deliver twice. The table knows which links have begun and which have ceased to watch, so it doesn't
-//! matter here which news comes first, or how often.
+//! Queues don't keep the order and may deliver twice. The table stores which links watch and which have stopped, so events may
+//! arrive in any order and repeatedly.
 
 use std::time::Instant;
 
@@ -16,15 +16,15 @@ use linklet_lambda::{
     telemetry::chain,
 };
 
-/// Keeps account of which links watch which targets.
+/// The consumer of the watch-links queue.
 pub struct WatchLinks {
-    /// The monitored URLs.
+    /// The repository of targets.
     pub targets: WatchTable,
-    /// Messages that neither begin nor end anything go here.
+    /// The dead-letter queue, for messages that can't be parsed or don't apply.
     pub dead_letters: DeadLetterQueue,
 }
 
-/// How many links are worked on at a time.
+/// Maximum number of messages that are processed concurrently.
 const CONCURRENCY: usize = 10;
 
 impl Consumer<SqsEvent, SqsBatchResponse> for WatchLinks {
@@ -40,55 +40,55 @@ impl Consumer<SqsEvent, SqsBatchResponse> for WatchLinks {
     }
 }
 
-/// What an event means here.
-enum News<'e> {
-    /// The link watches this from now on.
-    Began(Box<Target>, &'e ShortCode),
-    /// The link doesn't any more.
-    Ended(&'e TargetId, &'e ShortCode),
+/// The change of a target's watchers that an event causes.
+enum WatcherChange<'e> {
+    /// The link starts watching the target.
+    Added(Box<Target>, &'e ShortCode),
+    /// The link stops watching the target.
+    Removed(&'e TargetId, &'e ShortCode),
 }
 
-/// Why an event means nothing here, and never will.
+/// Why an event causes no change. Retrying doesn't help.
 #[derive(Debug, thiserror::Error)]
-enum NoNews {
-    #[error("its link watches nothing")]
+enum NotApplicable {
+    #[error("the link doesn't watch a target")]
     NotWatching,
-    #[error("its URL can't be monitored")]
+    #[error("the link's URL can't be monitored")]
     Target(#[from] Invalid),
 }
 
-fn news_of(event: &Event) -> Result<News<'_>, NoNews> {
+fn change_of(event: &Event) -> Result<WatcherChange<'_>, NotApplicable> {
     match &event.detail {
         EventDetail::UrlCreated(created @ UrlCreated { watch: true, short_code, .. }) => {
-            Ok(News::Began(Box::new(target_of(event, created)?), short_code))
+            Ok(WatcherChange::Added(Box::new(target_of(event, created)?), short_code))
         }
         EventDetail::UrlDeleted(UrlDeleted { watched_target: Some(target), short_code, .. })
         | EventDetail::UrlExpired(UrlExpired { watched_target: Some(target), short_code, .. })
         | EventDetail::UrlPurged(UrlPurged { watched_target: Some(target), short_code, .. }) => {
-            Ok(News::Ended(target, short_code))
+            Ok(WatcherChange::Removed(target, short_code))
         }
-        _ => Err(NoNews::NotWatching),
+        _ => Err(NotApplicable::NotWatching),
     }
 }
 
-/// The target of a new link, in case that there is none: it belongs to whoever created the link, and is as old.
+/// The target to create for a new link if its URL has none. Its owner is the link's creator, its time of creation the link's.
 fn target_of(event: &Event, created: &UrlCreated) -> Result<Target, Invalid> {
     let UrlCreated { original_url, workspace_id, user_id, user_email, .. } = created.clone();
     Target::new(original_url, workspace_id, user_id, user_email, event.occurred_at)
 }
 
 impl WatchLinks {
-    /// Returns the id of the message if it has to come again.
+    /// Processes a message, and returns its id if it has to be redelivered.
     async fn process(&self, received: Received) -> Vec<String> {
         let event = &received.event;
-        let result = match news_of(event) {
-            Ok(news) => self.take_note(event, news).await,
+        let result = match change_of(event) {
+            Ok(change) => self.apply(event, change).await,
             Err(reason) => return self.dead_letters.park_all(vec![received.refused(&chain(&reason))]).await,
         };
         let (correlation_id, event_id) = (event.correlation_id.as_str(), event.event_id.as_str());
         match result {
             Ok(()) => {
-                tracing::info!(correlation_id, event_id, event_type = event.event_type(), "watching changed");
+                tracing::info!(correlation_id, event_id, event_type = event.event_type(), "watchers updated");
                 Vec::new()
             }
             Err(error) => {
@@ -98,17 +98,17 @@ impl WatchLinks {
                     event_type = event.event_type(),
                     attempt = received.receive_count,
                     error = chain(&error),
-                    "watching not changed"
+                    "watchers could not be updated"
                 );
                 vec![received.message_id]
             }
         }
     }
 
-    async fn take_note(&self, event: &Event, news: News<'_>) -> Result<(), RepositoryError> {
-        match news {
-            News::Began(target, link) => self.targets.watch(&target, link, &event.correlation_id).await,
-            News::Ended(target, link) => self.targets.unwatch(target, link, event.occurred_at).await,
+    async fn apply(&self, event: &Event, change: WatcherChange<'_>) -> Result<(), RepositoryError> {
+        match change {
+            WatcherChange::Added(target, link) => self.targets.watch(&target, link, &event.correlation_id).await,
+            WatcherChange::Removed(target, link) => self.targets.unwatch(target, link, event.occurred_at).await,
         }
     }
 }

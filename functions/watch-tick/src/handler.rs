@@ -1,8 +1,8 @@
 //! Plans the rounds of the next minute.
 //!
-//! The scheduler can't call more than once a minute, and intervals are shorter. So each call sends one message per round, and the
-//! queue keeps it back until the round begins. A call that comes twice sends its rounds twice: their checks have the same
-//! deduplication ids, and the results the same keys.
+//! The scheduler can't invoke a function more than once a minute, but check intervals are shorter. So each call sends one
+//! message per round, with a delay until the round starts. A repeated call sends its rounds twice, which is harmless: their
+//! checks have the same deduplication ids, and the results the same keys.
 
 use std::time::Instant;
 
@@ -13,22 +13,22 @@ use linklet_lambda::{
     schedule::{Call, Job},
 };
 
-/// Plans rounds.
+/// The scheduled job that plans rounds.
 pub struct Tick {
-    /// Where rounds wait for their time.
+    /// The queue of rounds.
     pub rounds: Publisher,
     /// How often each target is checked.
     pub interval: CheckInterval,
 }
 
-/// Why not all rounds were planned.
+/// Why rounds could not be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum TickError {
-    /// A round could not be written down.
-    #[error("a round could not be written as a message")]
+    /// A round could not be serialised.
+    #[error("a round could not be serialised")]
     Message(#[from] serde_json::Error),
-    /// The queue doesn't take them.
-    #[error("{0} rounds did not get into their queue")]
+    /// This number of rounds could not be sent to the queue.
+    #[error("{0} rounds could not be sent to their queue")]
     Refused(usize),
 }
 
@@ -38,9 +38,9 @@ impl Job for Tick {
     async fn run(&self, call: Call) -> Result<(), TickError> {
         let started = Instant::now();
         let now = Timestamp::now();
-        // If Lambda repeats a call, which it does after a minute, some may be over.
+        // Lambda retries a failed call after a minute, when some of its rounds may be over.
         let rounds = PlannedRound::planned_by(call.scheduled_time, self.interval).filter(|round| !round.is_over(now));
-        let messages = rounds.map(|round| Ok(Message::new(&round)?.after(now.until(round.slot))));
+        let messages = rounds.map(|round| Ok(Message::new(&round)?.delayed(now.until(round.slot))));
         let messages = messages.collect::<Result<Vec<_>, TickError>>()?;
         let refused = self.rounds.send_all(&messages).await;
         batch::log(messages.len(), refused, started);

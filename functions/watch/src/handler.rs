@@ -1,4 +1,4 @@
-//! Registers, lists, shows and deletes monitored URLs, and shows what checking them has found.
+//! Registers, lists, shows and deletes targets (monitored URLs), and lists results of their checks.
 
 mod view;
 
@@ -17,9 +17,9 @@ use self::view::{Checks, OneTarget, Targets};
 pub struct Watch {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
-    /// The monitored URLs.
+    /// The repository of targets.
     pub targets: WatchTable,
-    /// Knows which hosts lead to us.
+    /// Knows the hosts of the shortener itself.
     pub short_urls: ShortUrls,
 }
 
@@ -48,7 +48,7 @@ struct NewTarget {
 }
 
 impl Watch {
-    /// 201 with a new target, or 200 with the one that the URL or the key has.
+    /// Responds 201 with a new target, or 200 with the existing one of the URL or the idempotency key.
     async fn register(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let wanted = self.wanted(request, caller)?;
         let key = request.header_lossy("idempotency-key").map(|key| IdempotencyKey::parse(&key)).transpose()?;
@@ -59,7 +59,7 @@ impl Watch {
 
     fn wanted(&self, request: &Request, caller: &Caller) -> Result<Target, ApiError> {
         let NewTarget { url } = request.json(BODY_LIMIT)?;
-        // Checking a short link would follow it: each check would be a click.
+        // Each check of a short link would count as a click.
         url.refuse_hosts(self.short_urls.own_hosts(request))?;
         let (workspace, owner, email) = (caller.workspace().clone(), caller.user().clone(), caller.email().clone());
         Ok(Target::new(url, workspace, owner, email, request.received_at())?)
@@ -96,7 +96,7 @@ impl Watch {
         Ok(json(StatusCode::OK, &Checks::from(results)))
     }
 
-    /// A target of the caller's workspace.
+    /// Reads a target of the caller's workspace.
     async fn target(&self, caller: &Caller, id: &str) -> Result<Target, ApiError> {
         let id = TargetId::parse(id).map_err(|_| UNKNOWN)?;
         let target = self.targets.find(&id).await?.ok_or(UNKNOWN)?;

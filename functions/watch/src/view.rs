@@ -1,4 +1,4 @@
-//! Targets and results as the API shows them.
+//! The JSON representation of targets and results in the API.
 
 use linklet_domain::{
     CanonicalUrl, CheckError, CheckResult, Host, PageToken, Target, TargetId, TargetStatus, TargetUrl, Timestamp,
@@ -15,7 +15,7 @@ struct TargetView {
     created_at: Timestamp,
 }
 
-/// A single target, with what a list doesn't know.
+/// A single target, with its status, which lists don't have.
 #[derive(Serialize)]
 pub(crate) struct OneTarget {
     #[serde(flatten)]

@@ -1,4 +1,4 @@
-//! People, their workspaces and what they may do in them.
+//! User accounts, workspaces, memberships and roles.
 
 use std::fmt;
 
@@ -9,19 +9,19 @@ use url::Host;
 
 use crate::{Invalid, Timestamp, UserId, WorkspaceId, validated::string_newtype};
 
-/// A mail address, lower-cased and trimmed, shaped as RFC 5321 wants it and at most 254 bytes long.
+/// An email address in the form of RFC 5321: trimmed, in lower case, at most 254 bytes long.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct EmailAddress(String);
 
 impl EmailAddress {
-    /// The longest address that fits an SMTP path (RFC 5321 4.5.3.1.3, less the angle brackets).
+    /// Maximum length in bytes: an SMTP path (RFC 5321, 4.5.3.1.3) without the angle brackets.
     pub const MAX_LENGTH: usize = 254;
 
-    /// Trims, lower-cases and checks an address.
+    /// Trims, lower-cases and validates an address.
     ///
     /// # Errors
-    /// When it is missing, too long, or not the bare address of a mailbox at a domain.
+    /// When the text is empty, too long, or not of the form `local@domain`.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let refused = || Invalid::new("email is not a valid address");
         let given = text.trim().to_lowercase();
@@ -30,12 +30,13 @@ impl EmailAddress {
         }
         check_mailbox(&given)?;
         let (local, domain) = given.rsplit_once('@').ok_or_else(refused)?;
-        // SMTP without extensions knows ASCII only; a domain has an ASCII form, a mailbox has none.
+        // SMTP without extensions allows only ASCII. A domain has an ASCII form (Punycode), a local part has none.
         let Host::Domain(domain) = Host::parse(domain).map_err(|_| refused())? else { return Err(refused()) };
         if !local.is_ascii() {
             return Err(refused());
         }
-        // The ASCII form may be longer, and undoing percent encoding may bring anything. What is stored has to be readable.
+        // Checked again, since the ASCII form may be longer and percent-decoding may yield any character; a stored address
+        // must pass this function when it is read.
         let address = format!("{local}@{domain}");
         check_mailbox(&address)?;
         Ok(Self(address))
@@ -56,22 +57,22 @@ fn check_mailbox(address: &str) -> Result<(), Invalid> {
     }
     let shape = Options::default().without_display_text().without_domain_literal().with_required_tld();
     match email_address::EmailAddress::parse_with_options(address, shape) {
-        // Between quotes there may be a tab.
+        // RFC 5321 allows a tab in a quoted local part.
         Ok(_) if !address.contains(char::is_control) => Ok(()),
         _ => Err(Invalid::new("email is not a valid address")),
     }
 }
 
-/// A password as somebody typed it. It is never printed.
+/// A password in plain text. Its `Debug` output doesn't contain it.
 #[derive(Clone, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Password(String);
 
 impl Password {
-    /// Accepts 8–1,024 bytes.
+    /// Parses a password of 8–1,024 bytes.
     ///
     /// # Errors
-    /// When it is shorter or longer.
+    /// When the text is shorter or longer.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         match text.len() {
             0..8 => Err(Invalid::new("password must be at least 8 characters")),
@@ -80,7 +81,7 @@ impl Password {
         }
     }
 
-    /// What goes into the hash function.
+    /// The password's bytes, for the hash function.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
@@ -101,23 +102,23 @@ impl fmt::Debug for Password {
     }
 }
 
-/// What a member may do in a workspace. Each role includes the ones before it.
+/// The role of a member in a workspace. Each role has all permissions of the roles before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Role {
-    /// Reads.
+    /// May read.
     Viewer,
-    /// Creates links and changes its own.
+    /// May also create links, and change and delete their own.
     Member,
-    /// Does everything.
+    /// May do everything, including changing the workspace, its members and keys.
     Admin,
 }
 
 impl Role {
-    /// Reads a role's name.
+    /// Parses a role's name: `viewer`, `member` or `admin`.
     ///
     /// # Errors
-    /// When there is no such role.
+    /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         [Self::Viewer, Self::Member, Self::Admin]
             .into_iter()
@@ -125,7 +126,7 @@ impl Role {
             .ok_or_else(|| Invalid::new("role must be viewer, member or admin"))
     }
 
-    /// The role's name.
+    /// The role's name in the API.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -135,7 +136,7 @@ impl Role {
         }
     }
 
-    /// Whether someone with this role may change or delete what this person has created in the workspace.
+    /// Whether `user`, with this role, may change or delete what `owner` has created in the workspace.
     #[must_use]
     pub fn may_change(self, owner: &UserId, user: &UserId) -> bool {
         match self {
@@ -160,7 +161,7 @@ impl From<Role> for String {
     }
 }
 
-/// What a person is called: at most 255 characters.
+/// The name of a person: at most 255 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct FullName(String);
@@ -181,16 +182,16 @@ impl FullName {
 
 string_newtype!(FullName);
 
-/// A workspace's name for people: 1–100 characters.
+/// The display name of a workspace: 1–100 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct WorkspaceName(String);
 
 impl WorkspaceName {
-    /// Trims and checks a name.
+    /// Trims and validates a name.
     ///
     /// # Errors
-    /// When it is empty or longer than 100 characters.
+    /// When the name is empty, longer than 100 characters or has control characters.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let name = text.trim();
         if (1..=100).contains(&name.chars().count()) && !name.chars().any(char::is_control) {
@@ -200,7 +201,7 @@ impl WorkspaceName {
         }
     }
 
-    /// The name of the workspace that a person gets at registration if they name none.
+    /// The default name of the workspace that is created with an account.
     #[must_use]
     pub fn personal(email: &EmailAddress) -> Self {
         Self(format!("{}'s workspace", email.local_part()))
@@ -209,7 +210,7 @@ impl WorkspaceName {
 
 string_newtype!(WorkspaceName);
 
-/// A workspace's name in URLs and at login: 2–63 of `[a-z0-9-]`, not starting or ending with a hyphen.
+/// The slug of a workspace, by which a login selects it: 2–63 characters of `[a-z0-9-]`, not starting or ending with a hyphen.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct WorkspaceSlug(String);
@@ -217,7 +218,7 @@ pub struct WorkspaceSlug(String);
 impl WorkspaceSlug {
     const MAX_LENGTH: usize = 63;
 
-    /// Accepts `^[a-z0-9][a-z0-9-]*[a-z0-9]$`, at most 63 characters.
+    /// Parses a slug: `^[a-z0-9][a-z0-9-]*[a-z0-9]$`, at most 63 characters.
     ///
     /// # Errors
     /// When the text is anything else.
@@ -231,7 +232,7 @@ impl WorkspaceSlug {
         }
     }
 
-    /// A slug that resembles a name; the end of the workspace's id, which is random, makes it unique.
+    /// Derives a slug from a name and the last characters of the workspace's id, which are random and make it unique.
     #[must_use]
     pub fn derive(name: &str, workspace: &WorkspaceId) -> Self {
         let id = workspace.as_str();
@@ -251,19 +252,19 @@ impl WorkspaceSlug {
 
 string_newtype!(WorkspaceSlug);
 
-/// What a client keeps with a workspace: a JSON object of at most 2 KB, which Linklet stores and never interprets.
+/// Settings that clients store with a workspace: a JSON object of at most 2 KB, which Linklet doesn't interpret.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct WorkspaceSettings(Map<String, Value>);
 
 impl WorkspaceSettings {
-    /// The most bytes that the object may have as JSON without white space.
+    /// Maximum length in bytes of the object as JSON without white space.
     pub const MAX_BYTES: usize = 2_048;
 
-    /// Accepts an object that fits.
+    /// Settings with these members.
     ///
     /// # Errors
-    /// When it is too large.
+    /// When the object is longer than [`Self::MAX_BYTES`] as JSON.
     pub fn new(members: Map<String, Value>) -> Result<Self, Invalid> {
         let settings = Self(members);
         if String::from(settings.clone()).len() <= Self::MAX_BYTES {
@@ -290,7 +291,8 @@ impl TryFrom<String> for WorkspaceSettings {
     type Error = Invalid;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        // Without the limit: a number that is read and written may get a digit longer, and stored settings must stay readable.
+        // The limit isn't checked here: a number that is parsed and serialized again may get longer, and stored settings must
+        // stay readable.
         serde_json::from_str(&text).map(Self).map_err(|_| Invalid::new("settings must be an object"))
     }
 }
@@ -298,20 +300,20 @@ impl TryFrom<String> for WorkspaceSettings {
 /// A workspace, the tenant that owns links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
-    /// Identifies it for ever.
+    /// The workspace's id, which never changes.
     pub id: WorkspaceId,
-    /// Its name for people.
+    /// The display name.
     pub name: WorkspaceName,
-    /// Its name at login. No two workspaces have the same.
+    /// The slug, unique among all workspaces.
     pub slug: WorkspaceSlug,
-    /// What its clients keep with it.
+    /// Settings that clients store with the workspace.
     pub settings: WorkspaceSettings,
-    /// Since when there is such a workspace.
+    /// When the workspace was created.
     pub created_at: Timestamp,
 }
 
 impl Workspace {
-    /// The workspace as it is after a change.
+    /// The workspace with a patch applied.
     #[must_use]
     pub fn changed_by(&self, patch: &WorkspacePatch) -> Self {
         Self {
@@ -323,55 +325,55 @@ impl Workspace {
     }
 }
 
-/// A change of a workspace; what is `None` stays as it is.
+/// Changes to a workspace. `None` leaves a property unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorkspacePatch {
-    /// A new name.
+    /// The new name.
     pub name: Option<WorkspaceName>,
-    /// A new slug.
+    /// The new slug.
     pub slug: Option<WorkspaceSlug>,
-    /// New settings, in place of all that were there.
+    /// The new settings, which replace the old ones completely.
     pub settings: Option<WorkspaceSettings>,
 }
 
-/// A person's account, as it is stored.
+/// A user account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
-    /// Identifies the person.
+    /// The user's id.
     pub id: UserId,
-    /// The address that they log in with.
+    /// The email address with which the user logs in.
     pub email: EmailAddress,
-    /// How they are called, if they said.
+    /// The user's name, if given.
     pub full_name: Option<FullName>,
-    /// The hash of their password in PHC or modular crypt form.
+    /// The password hash, as a PHC string or in modular crypt format (bcrypt).
     pub password_hash: String,
-    /// When they registered.
+    /// When the user registered.
     pub created_at: Timestamp,
 }
 
-/// A person's place in a workspace.
+/// A user's membership in a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Membership {
-    /// Which workspace.
+    /// The workspace.
     pub workspace: WorkspaceId,
-    /// What the person may do there.
+    /// The user's role in the workspace.
     pub role: Role,
-    /// Since when.
+    /// When the user joined the workspace.
     pub joined_at: Timestamp,
 }
 
-/// A person as the other members of a workspace see them.
+/// A member of a workspace, as its member list shows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// Who it is.
+    /// The user's id.
     pub user: UserId,
-    /// Their address.
+    /// The user's email address.
     pub email: EmailAddress,
-    /// How they are called, if they said.
+    /// The user's name, if given.
     pub full_name: Option<FullName>,
-    /// What they may do.
+    /// The user's role in the workspace.
     pub role: Role,
-    /// Since when they belong to the workspace.
+    /// When the user joined the workspace.
     pub joined_at: Timestamp,
 }
 
@@ -397,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_bare_address_is_refused() {
+    fn anything_but_a_bare_address_is_refused() {
         let too_long = format!("{}@example.com", "a".repeat(250));
         for refused in [
             "",

@@ -1,4 +1,4 @@
-//! API keys: what programs use instead of a token.
+//! API keys, with which programs authenticate.
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
@@ -9,55 +9,56 @@ use crate::{
     EmailAddress, Invalid, Role, Timestamp, UserId, WorkspaceId, base62, lifetimes, validated::string_newtype,
 };
 
-const MARK: &str = "sk_live_";
+const LIVE_PREFIX: &str = "sk_live_";
 
-/// Whether a text is the mark of a key and so many base62 characters.
-fn has_form(text: &str, characters: usize) -> bool {
-    text.strip_prefix(MARK)
+/// Whether `text` is [`LIVE_PREFIX`] followed by this many base62 characters.
+fn is_live_key(text: &str, characters: usize) -> bool {
+    text.strip_prefix(LIVE_PREFIX)
         .is_some_and(|rest| rest.len() == characters && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// An API key as its owner has it: `sk_live_` and 32 base62 characters, 190 random bits. It is shown once, when it is made,
-/// and never printed or stored.
+/// An API key in plain text: `sk_live_` and 32 base62 characters, 190 random bits.
+///
+/// It is shown once, when it is created, and never logged or stored.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKeySecret(String);
 
 impl ApiKeySecret {
     const RANDOM_CHARACTERS: usize = 32;
 
-    /// Accepts what could be a key.
+    /// Parses text that has the form of a key. Whether the key exists is not checked.
     ///
     /// # Errors
-    /// When the text has another form. The error doesn't repeat it.
+    /// When the text has another form. The error doesn't contain the text.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if has_form(text, Self::RANDOM_CHARACTERS) {
+        if is_live_key(text, Self::RANDOM_CHARACTERS) {
             Ok(Self(text.to_owned()))
         } else {
             Err(Invalid::new("an API key is sk_live_ and 32 characters of 0-9, A-Z and a-z"))
         }
     }
 
-    /// A new key, from the operating system's generator.
+    /// Generates a key with the operating system's random number generator.
     ///
     /// # Errors
-    /// When the operating system has no randomness to give.
+    /// When the random number generator fails.
     pub fn generate() -> Result<Self, getrandom::Error> {
-        Ok(Self(format!("{MARK}{}", base62::random(Self::RANDOM_CHARACTERS)?)))
+        Ok(Self(format!("{LIVE_PREFIX}{}", base62::random(Self::RANDOM_CHARACTERS)?)))
     }
 
-    /// What is stored of it. One round of SHA-256 is enough: nobody can try 2¹⁹⁰ keys.
+    /// The key's hash, which is stored instead of the key. A single SHA-256 is enough, since a key has 190 random bits.
     #[must_use]
     pub fn hash(&self) -> KeyHash {
         KeyHash(hex::encode(Sha256::digest(&self.0)))
     }
 
-    /// What it is recognised by.
+    /// The key's prefix, by which lists and paths name it.
     #[must_use]
     pub fn prefix(&self) -> KeyPrefix {
         KeyPrefix(self.0[..KeyPrefix::LENGTH].to_owned())
     }
 
-    /// The key itself, for the one answer that shows it.
+    /// The key in plain text, for the response that creates it.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -70,16 +71,16 @@ impl fmt::Debug for ApiKeySecret {
     }
 }
 
-/// The SHA-256 of a key, as 64 hexadecimal digits: a key is found by it and can't be made from it.
+/// The SHA-256 of an API key as 64 lower-case hexadecimal digits, by which the key is looked up.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyHash(String);
 
 impl KeyHash {
-    /// Accepts 64 lower-case hexadecimal digits.
+    /// Parses 64 lower-case hexadecimal digits.
     ///
     /// # Errors
-    /// When the text is anything else, such as a key that nobody hashed.
+    /// When the text is anything else, such as a key in plain text.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         if text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
             Ok(Self(text.to_owned()))
@@ -91,22 +92,23 @@ impl KeyHash {
 
 string_newtype!(KeyHash);
 
-/// The first 16 characters of a key, `sk_live_` and 8 more: its name in lists and paths, unique in its workspace. The 24
-/// that it leaves out can't be guessed.
+/// The first 16 characters of an API key, `sk_live_` and 8 more: its identifier in lists and paths, unique in its workspace.
+///
+/// The 24 random characters that it leaves out keep the key secret.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyPrefix(String);
 
 impl KeyPrefix {
     const SHOWN_CHARACTERS: usize = 8;
-    const LENGTH: usize = MARK.len() + Self::SHOWN_CHARACTERS;
+    const LENGTH: usize = LIVE_PREFIX.len() + Self::SHOWN_CHARACTERS;
 
-    /// Accepts `sk_live_` and 8 base62 characters.
+    /// Parses `sk_live_` and 8 base62 characters.
     ///
     /// # Errors
     /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if has_form(text, Self::SHOWN_CHARACTERS) {
+        if is_live_key(text, Self::SHOWN_CHARACTERS) {
             Ok(Self(text.to_owned()))
         } else {
             Err(Invalid::new("the prefix of an API key is sk_live_ and 8 characters of 0-9, A-Z and a-z"))
@@ -116,7 +118,7 @@ impl KeyPrefix {
 
 string_newtype!(KeyPrefix);
 
-/// What a key may be used for.
+/// A permission of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Scope {
@@ -124,15 +126,15 @@ pub enum Scope {
     LinksRead,
     /// Creating, changing and deleting links.
     LinksWrite,
-    /// Statistics that aren't public.
+    /// Reading statistics that aren't public.
     AnalyticsRead,
 }
 
 impl Scope {
-    /// All of them.
+    /// All scopes.
     pub const ALL: [Self; 3] = [Self::LinksRead, Self::LinksWrite, Self::AnalyticsRead];
 
-    /// Reads a scope's name.
+    /// Parses a scope's name in the API, such as `links:read`.
     ///
     /// # Errors
     /// When there is no such scope.
@@ -143,7 +145,7 @@ impl Scope {
             .ok_or_else(|| Invalid::new("scopes must be links:read, links:write or analytics:read"))
     }
 
-    /// The scope's name.
+    /// The scope's name in the API.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -153,9 +155,9 @@ impl Scope {
         }
     }
 
-    /// The least role of a person that allows the same.
+    /// The lowest role with which a person may do the same.
     #[must_use]
-    pub fn least_role(self) -> Role {
+    pub fn minimum_role(self) -> Role {
         match self {
             Self::LinksRead | Self::AnalyticsRead => Role::Viewer,
             Self::LinksWrite => Role::Member,
@@ -177,21 +179,21 @@ impl From<Scope> for String {
     }
 }
 
-/// The scopes of a key: at least one, each once, always in the same order.
+/// The scopes of an API key: at least one, without duplicates, in a fixed order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "BTreeSet<Scope>", into = "BTreeSet<Scope>")]
 pub struct Scopes(BTreeSet<Scope>);
 
 impl Scopes {
-    /// Reads scopes by their names.
+    /// Parses the names of scopes.
     ///
     /// # Errors
-    /// When there are none, or one isn't known.
+    /// When `names` is empty or has an unknown name.
     pub fn parse(names: &[&str]) -> Result<Self, Invalid> {
         names.iter().map(|name| Scope::parse(name)).collect::<Result<BTreeSet<_>, _>>()?.try_into()
     }
 
-    /// Whether this is one of them.
+    /// Whether `scope` is granted.
     #[must_use]
     pub fn contains(&self, scope: Scope) -> bool {
         self.0.contains(&scope)
@@ -215,16 +217,16 @@ impl From<Scopes> for BTreeSet<Scope> {
     }
 }
 
-/// What people call a key: 1–100 characters.
+/// The display name of an API key: 1–100 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyName(String);
 
 impl KeyName {
-    /// Trims and checks a name.
+    /// Trims and validates a name.
     ///
     /// # Errors
-    /// When it is empty, longer than 100 characters or has control characters.
+    /// When the name is empty, longer than 100 characters or has control characters.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let name = text.trim();
         if (1..=100).contains(&name.chars().count()) && !name.chars().any(char::is_control) {
@@ -237,51 +239,51 @@ impl KeyName {
 
 string_newtype!(KeyName);
 
-/// An API key as it is stored.
+/// An API key as it is stored: hashed, with its metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
-    /// The workspace that it opens.
+    /// The workspace to which the key gives access.
     pub workspace: WorkspaceId,
-    /// What it is recognised by, unique in the workspace.
+    /// The key's identifier in lists and paths, unique in the workspace.
     pub prefix: KeyPrefix,
-    /// What it is found by.
+    /// The hash by which the key is looked up.
     pub hash: KeyHash,
-    /// What people call it.
+    /// The display name.
     pub name: KeyName,
-    /// What it may be used for.
+    /// The key's permissions.
     pub scopes: Scopes,
-    /// Who created it, and so owns the links that it creates.
+    /// The user who created the key and owns the links that it creates.
     pub created_by: UserId,
-    /// Their address at that time.
+    /// The creator's email address when the key was created.
     pub created_by_email: EmailAddress,
-    /// When it was created.
+    /// When the key was created.
     pub created_at: Timestamp,
-    /// From this moment on it opens nothing.
+    /// When the key expires; `None` if never. It is invalid from this moment on.
     pub expires_at: Option<Timestamp>,
-    /// When it was last used, to the minute; `None` if it never was.
+    /// When the key was last used, with a precision of [`Self::LAST_USED_PRECISION`]; `None` if never.
     pub last_used_at: Option<Timestamp>,
 }
 
 impl ApiKey {
-    /// How many keys a workspace may have, expired ones included.
+    /// Maximum number of keys per workspace, expired ones included.
     pub const MAX_PER_WORKSPACE: usize = 100;
 
-    /// How precisely the last use is noted: a minute, so that a busy key costs one write in it.
-    pub const USE_NOTED_EVERY: Duration = Duration::from_secs(60);
+    /// Precision of [`Self::last_used_at`]: one minute, so that a busy key costs at most one write per minute.
+    pub const LAST_USED_PRECISION: Duration = Duration::from_secs(60);
 
-    /// Whether it opens anything at this moment.
+    /// Whether the key has not expired at `now`.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         self.expires_at.is_none_or(|expiry| now < expiry)
     }
 
-    /// When nothing is left of it, if it expires.
+    /// When the key may be removed from storage; `None` if it never expires.
     #[must_use]
-    pub fn forgotten_at(&self) -> Option<Timestamp> {
+    pub fn kept_until(&self) -> Option<Timestamp> {
         self.expires_at.map(|expiry| expiry.plus(lifetimes::EXPIRED_API_KEYS))
     }
 
-    /// What its bearer may do to single links: never more than a member, who changes only what is their own.
+    /// The role with which the key acts: at most member, which may change only the links of its creator.
     #[must_use]
     pub fn role(&self) -> Role {
         if self.scopes.contains(Scope::LinksWrite) { Role::Member } else { Role::Viewer }
@@ -320,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused_and_not_repeated() {
+    fn an_invalid_key_is_refused_and_not_part_of_the_error() {
         for refused in [
             "",
             "sk_live_",
@@ -376,7 +378,7 @@ mod tests {
     fn a_key_is_a_member_at_most_and_only_if_it_may_write() {
         assert_eq!(key(&["links:read", "analytics:read"], None).role(), Role::Viewer);
         assert_eq!(key(&["links:read", "links:write", "analytics:read"], None).role(), Role::Member);
-        assert_eq!(Scope::ALL.map(Scope::least_role), [Role::Viewer, Role::Member, Role::Viewer]);
+        assert_eq!(Scope::ALL.map(Scope::minimum_role), [Role::Viewer, Role::Member, Role::Viewer]);
     }
 
     #[test]
@@ -386,9 +388,9 @@ mod tests {
 
         assert!(expiring.is_valid_at(expiry.minus(Duration::from_millis(1))));
         assert!(!expiring.is_valid_at(expiry));
-        assert_eq!(expiring.forgotten_at(), Timestamp::parse("2026-04-01T12:00:00Z").ok());
+        assert_eq!(expiring.kept_until(), Timestamp::parse("2026-04-01T12:00:00Z").ok());
         let lasting = key(&["links:read"], None);
-        assert!(lasting.is_valid_at(expiry) && lasting.forgotten_at().is_none());
+        assert!(lasting.is_valid_at(expiry) && lasting.kept_until().is_none());
     }
 
     #[test]

@@ -1,24 +1,23 @@
-//! What follows links: people, programs, and browsers that look ahead.
+//! Classification of clicks: people, bots and prefetching browsers.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Visitor;
 
-/// Who or what a click comes from.
+/// The audience of a click: person, bot or prefetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Audience {
-    /// A person, as far as one can tell.
+    /// A person, as far as the request shows.
     Human,
-    /// A crawler, a link preview, a monitor, a script.
+    /// A program, such as a crawler, a link preview, a monitor or a script.
     Bot,
-    /// A browser that fetches the target before anybody asks for it (`Sec-Purpose` of the Fetch standard, and the older
-    /// `Purpose`).
+    /// A browser that prefetches the destination (`Sec-Purpose` of the Fetch standard, or the older `Purpose`).
     Prefetch,
 }
 
 impl Audience {
-    /// The audience of a click.
+    /// Classifies a click. A bot that prefetches counts as a bot.
     #[must_use]
     pub fn of(visitor: &Visitor, client: &Client) -> Self {
         match client.device {
@@ -29,24 +28,24 @@ impl Audience {
     }
 }
 
-/// The kind of device that a user agent names.
+/// The kind of device, as derived from a user agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Device {
-    /// A computer, also one with a touch screen.
+    /// A desktop or laptop computer, with or without a touch screen.
     Desktop,
     /// A phone.
     Mobile,
-    /// A tablet that says so.
+    /// A tablet that identifies as one.
     Tablet,
-    /// No device of a person.
+    /// A bot, not a person's device.
     Bot,
-    /// It doesn't say.
+    /// The user agent doesn't tell the device.
     Unknown,
 }
 
 impl Device {
-    /// The device as the API spells it.
+    /// The device's name in the API.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -59,14 +58,14 @@ impl Device {
     }
 }
 
-/// What a user agent says about the client. Whoever sends a request chooses it, so the texts are cut to size.
+/// A client, as derived from its user agent. Clients can send any user agent, so the texts are limited in length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
     /// The kind of device.
     pub device: Device,
-    /// The browser's or program's name, or `unknown`; at most 40 bytes.
+    /// The name of the browser or program, or `unknown`; at most 40 bytes.
     pub browser: String,
-    /// Its version, possibly empty; at most 20 bytes.
+    /// The version of the browser or program, possibly empty; at most 20 bytes.
     pub version: String,
     /// The operating system's name, or `unknown`; at most 40 bytes.
     pub os: String,
@@ -78,7 +77,7 @@ mod tests {
     use crate::{IpHash, Salt};
 
     #[test]
-    fn a_bot_is_a_bot_whatever_it_says_and_looking_ahead_is_not_following() {
+    fn a_bot_is_a_bot_even_if_it_prefetches_and_a_prefetch_is_not_human() {
         let visitor = Visitor::new(IpHash::of("203.0.113.9", &Salt::parse(&"s".repeat(32)).unwrap()));
         let client = |device| Client { device, browser: "x".into(), version: String::new(), os: "x".into() };
         let ahead = visitor.clone().prefetching(true);

@@ -1,14 +1,14 @@
-//! Random text that can stand in a URL.
+//! Base62: random text that needs no escaping in a URL.
 
-/// The 62 characters that short codes and API keys are made of.
+/// The 62 characters of short codes, API keys and target ids, in ASCII order.
 pub const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// That many random characters from the operating system's generator.
+/// Generates `length` random characters with the operating system's random number generator.
 pub(crate) fn random(length: usize) -> Result<String, getrandom::Error> {
     from_random(length, getrandom::fill)
 }
 
-/// Takes bytes below 248 = 4 × 62 and drops the rest, since `byte % 62` alone would favour the first 8 characters.
+/// Maps random bytes to characters. Bytes from 248 = 4 × 62 on are rejected: `byte % 62` would favour the first 8 characters.
 fn from_random<E>(length: usize, mut fill: impl FnMut(&mut [u8]) -> Result<(), E>) -> Result<String, E> {
     const UNBIASED: u8 = 248;
     let mut text = String::with_capacity(length);

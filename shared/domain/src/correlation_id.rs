@@ -3,7 +3,7 @@ use uuid::Uuid;
 
 use crate::{Invalid, validated::string_newtype};
 
-/// Ties a request to its log lines, the items it wrote, their events and the consumers' log lines.
+/// A correlation id: it links a request to its log lines, the items it wrote, their events and the consumers' log lines.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CorrelationId(String);
@@ -11,7 +11,7 @@ pub struct CorrelationId(String);
 impl CorrelationId {
     const MAX_LENGTH: usize = 128;
 
-    /// Accepts 1–128 visible ASCII characters, so that it can stand in a header and in a log line.
+    /// Parses an id of 1–128 visible ASCII characters, which are safe in a header and in a log line.
     ///
     /// # Errors
     /// When the text is anything else.
@@ -24,13 +24,13 @@ impl CorrelationId {
         }
     }
 
-    /// A new one (UUID version 4).
+    /// Generates a random id (UUID version 4).
     #[must_use]
     pub fn generate() -> Self {
         Self(Uuid::new_v4().to_string())
     }
 
-    /// The caller's id when it is sane, else a new one.
+    /// The id that the caller sent, if it is valid, or else a generated one.
     #[must_use]
     pub fn accept(offered: Option<&str>) -> Self {
         offered.and_then(|text| Self::parse(text).ok()).unwrap_or_else(Self::generate)

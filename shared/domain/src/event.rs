@@ -248,7 +248,7 @@ mod tests {
             occurred_at: Timestamp::now(),
             correlation_id: CorrelationId::generate(),
             detail: EventDetail::TargetDown(TargetDown {
-                target_id: TargetId::numbered(7),
+                target_id: TargetId::from_number(7),
                 url: TargetUrl::parse("https://example.com/a").unwrap(),
                 workspace_id: WorkspaceId::generate(),
                 user_id: UserId::generate(),
@@ -282,12 +282,12 @@ mod tests {
                 watched_target,
             }),
         };
-        let (watching, plain) = (purged(Some(TargetId::numbered(7))), purged(None));
+        let (watching, plain) = (purged(Some(TargetId::from_number(7))), purged(None));
 
         let on_the_wire = serde_json::to_value(&watching).unwrap();
         let as_ever = serde_json::to_value(&plain).unwrap();
 
-        assert_eq!(on_the_wire["watched_target"], TargetId::numbered(7).as_str());
+        assert_eq!(on_the_wire["watched_target"], TargetId::from_number(7).as_str());
         assert_eq!(serde_json::from_value::<Event>(on_the_wire).unwrap(), watching);
         assert_eq!(as_ever.get("watched_target"), None);
         assert_eq!(serde_json::from_value::<Event>(as_ever).unwrap(), plain);

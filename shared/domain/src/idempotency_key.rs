@@ -1,14 +1,14 @@
 use crate::{Invalid, validated::string_newtype};
 
-/// A client's name for a request, by which a repetition is recognised: 1–255 visible ASCII characters.
+/// The value of an `Idempotency-Key` header, by which a repeated request is recognised: 1–255 visible ASCII characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// Checks a key.
+    /// Parses a key.
     ///
     /// # Errors
-    /// When it has another form.
+    /// When the text is not 1–255 visible ASCII characters.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         if (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
             Ok(Self(text.to_owned()))

@@ -1,4 +1,4 @@
-//! Identifiers that Linklet gives out.
+//! Identifiers of users, workspaces and events.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -13,7 +13,7 @@ macro_rules! uuid_newtype {
         pub struct $name(String);
 
         impl $name {
-            /// Accepts a UUID in its hyphenated form.
+            /// Parses a UUID; the result is in hyphenated lower-case form.
             ///
             /// # Errors
             /// When the text is not a UUID.
@@ -22,7 +22,7 @@ macro_rules! uuid_newtype {
                 Ok(Self(uuid.to_string()))
             }
 
-            /// A new one, sortable by time of creation (UUID version 7, RFC 9562).
+            /// Generates an id that sorts by time of creation (UUID version 7, RFC 9562).
             #[must_use]
             pub fn generate() -> Self {
                 Self(Uuid::now_v7().to_string())
@@ -34,15 +34,15 @@ macro_rules! uuid_newtype {
 }
 
 uuid_newtype! {
-    /// A user account.
+    /// The id of a user account, a UUID.
     UserId, "user_id"
 }
 uuid_newtype! {
-    /// A workspace, the tenant that owns links.
+    /// The id of a workspace, a UUID.
     WorkspaceId, "workspace_id"
 }
 
-/// Identifies an event through every redelivery: the key by which consumers recognise what they have already done.
+/// The id of an event. It stays the same in every redelivery, so consumers use it to recognise duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct EventId(String);
@@ -50,7 +50,7 @@ pub struct EventId(String);
 impl EventId {
     const MAX_LENGTH: usize = 64;
 
-    /// Accepts 1–64 letters, digits, `-` and `:`.
+    /// Parses an id of 1–64 ASCII letters, digits, `-` and `:`.
     ///
     /// # Errors
     /// When the text is anything else.
@@ -64,20 +64,20 @@ impl EventId {
         }
     }
 
-    /// A new one, sortable by time of creation (UUID version 7).
+    /// Generates an id that sorts by time of creation (UUID version 7, RFC 9562).
     #[must_use]
     pub fn generate() -> Self {
         Self(Uuid::now_v7().to_string())
     }
 
-    /// An id that sorts before all that are generated from this moment on.
+    /// The lowest id that [`Self::generate`] can return at this time: a lower bound for range queries.
     #[must_use]
     pub fn first_at(time: Timestamp) -> Self {
         let millis = time.unix_millis();
         Self(format!("{:08x}-{:04x}-7000-8000-000000000000", millis >> 16, millis & 0xffff))
     }
 
-    /// The id of a milestone, the same whoever computes it.
+    /// The id of the event that a link has reached this number of clicks, derived from both.
     #[must_use]
     pub fn milestone(code: &crate::ShortCode, clicks: u64) -> Self {
         Self(format!("milestone:{code}:{clicks}"))

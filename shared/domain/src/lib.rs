@@ -1,7 +1,7 @@
-//! The rules of Linklet, free of AWS, HTTP and Lambda.
+//! The domain rules of Linklet, independent of AWS, HTTP and Lambda.
 //!
-//! Every type here is valid by construction: a [`ShortCode`] can be looked up, a [`TargetUrl`] can be redirected to,
-//! an [`Event`] can be counted. Whoever holds one needs no further check.
+//! Every type here is valid by construction: values are validated when they are parsed or deserialized, and code that
+//! receives a [`ShortCode`], [`TargetUrl`] or [`Event`] doesn't validate it again.
 
 mod account;
 mod api_key;

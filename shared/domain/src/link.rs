@@ -7,59 +7,59 @@ use crate::{
     validated::{null_as_default, patched, string_newtype},
 };
 
-/// A short link with everything that its owner sees.
+/// A short link with all its properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// The code, unique over all workspaces.
+    /// The short code, unique over all workspaces.
     pub code: ShortCode,
-    /// Where it leads.
+    /// The destination.
     pub target: TargetUrl,
-    /// The workspace that it belongs to.
+    /// The workspace that owns the link.
     pub workspace: WorkspaceId,
-    /// Who created it and is notified about it.
+    /// The user who created the link and is notified about it.
     pub owner: UserId,
-    /// The owner's address when the link was created.
+    /// The owner's email address when the link was created.
     pub owner_email: EmailAddress,
-    /// When it was created.
+    /// When the link was created.
     pub created_at: Timestamp,
-    /// From this moment on it doesn't redirect.
+    /// When the link expires; `None` if never. It doesn't redirect from this moment on.
     pub expires_at: Option<Timestamp>,
-    /// What people have written about it.
+    /// Title, description and tags.
     pub metadata: LinkMetadata,
-    /// Whether the URL that it leads to is monitored, for as long as the link lives.
+    /// Whether the destination is monitored until the link is deleted or expires.
     pub watch: bool,
-    /// Whether its owner wants it to work.
+    /// Whether the owner has deactivated or deleted the link.
     pub state: LinkState,
 }
 
-/// What the owner has decided about a link.
+/// The state of a link that its owner controls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkState {
-    /// It redirects until it expires.
+    /// The link redirects until it expires.
     Active,
-    /// It is switched off and can be switched on again.
+    /// The link is switched off and can be switched on again.
     Inactive,
-    /// It was deactivated at this moment and doesn't redirect any more.
+    /// The link was deleted at this time and never redirects again.
     Deleted(Timestamp),
 }
 
-/// What a visitor gets at a given moment.
+/// The status of a link at a given time. All but [`Self::Active`] answer a visitor with 410.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkStatus {
-    /// A redirect.
+    /// The link redirects.
     Active,
-    /// 410: the owner switched it off.
+    /// The owner switched the link off.
     Inactive,
-    /// 410: the owner deleted it.
+    /// The owner deleted the link.
     Deleted,
-    /// 410: its time is over.
+    /// The link has expired.
     Expired,
-    /// 410: the owner deleted it with its statistics.
+    /// The owner deleted the link with its statistics.
     Purged,
 }
 
 impl LinkStatus {
-    /// The status as the API spells it.
+    /// The status's name in the API.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -71,10 +71,10 @@ impl LinkStatus {
         }
     }
 
-    /// Reads a status that a stored link can have. (A purged link is no link any more.)
+    /// Parses a status that a stored link can have: any but `purged`, of which only a tombstone is left.
     ///
     /// # Errors
-    /// When the text is none.
+    /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         [Self::Active, Self::Inactive, Self::Deleted, Self::Expired]
             .into_iter()
@@ -93,47 +93,47 @@ impl LinkStatus {
 }
 
 impl Link {
-    /// Whether shortening the same URL again may answer with this link: it works, and goes on to.
+    /// Whether shortening the same URL again may return this link: it is active and never expires.
     #[must_use]
     pub fn is_reusable(&self) -> bool {
         self.state == LinkState::Active && self.expires_at.is_none()
     }
 
-    /// The target that it watches at this time. A link that is switched off goes on watching, since it can be switched on
-    /// again; a deleted one has ceased to.
+    /// The target that the link watches; `None` if it doesn't watch one or is deleted. An inactive link keeps watching, since
+    /// it can be switched on again.
     #[must_use]
     pub fn watched_target(&self) -> Option<TargetId> {
         let is_watching = self.watch && !matches!(self.state, LinkState::Deleted(_));
         is_watching.then(|| TargetId::of_url(&self.workspace, &self.target).ok()).flatten()
     }
 
-    /// When DynamoDB may delete it.
+    /// When a link with this expiry may be removed from storage.
     #[must_use]
-    pub fn forgotten_at(expires_at: Timestamp) -> Timestamp {
+    pub fn kept_until(expires_at: Timestamp) -> Timestamp {
         expires_at.plus(lifetimes::EXPIRED_LINKS)
     }
 
-    /// What a visitor gets at this moment.
+    /// The link's status at `now`.
     #[must_use]
     pub fn status(&self, now: Timestamp) -> LinkStatus {
         LinkStatus::at(now, self.state, self.expires_at)
     }
 }
 
-/// What people write about a link, for people: nothing else depends on it. Requests, answers and rows of the table have these
-/// members under the same names, so a new one belongs here and in [`LinkPatch`].
+/// The properties of a link that only people read. Request bodies, responses and items have these members under the same names,
+/// so a new property belongs here and in [`LinkPatch`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LinkMetadata {
-    /// A name.
+    /// The display name.
     pub title: Option<Title>,
-    /// A longer text.
+    /// A note.
     pub description: Option<Description>,
-    /// Labels to filter by.
+    /// Tags to filter by.
     #[serde(default, deserialize_with = "null_as_default")]
     pub tags: Tags,
 }
 
-/// The name of a link: at most 500 characters.
+/// The display name of a link: at most 500 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Title(String);
@@ -208,41 +208,41 @@ impl TryFrom<Vec<String>> for Tags {
     }
 }
 
-/// What changes about a link; the destination never does. In the members that can be taken away, `Some(None)` does that.
+/// Changes to a link; its destination can't be changed. `None` leaves a property unchanged, `Some(None)` removes it.
 ///
-/// Requests have these members under the same names, with `null` for what is taken away, and so have the attributes that they
-/// change.
+/// Request bodies have these members under the same names, with `null` for a removed property, and so have the attributes that
+/// they change.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LinkPatch {
-    /// A new title.
+    /// The new title.
     #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
     pub title: Option<Option<Title>>,
-    /// A new description.
+    /// The new description.
     #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<Description>>,
-    /// New tags.
+    /// The new tags, which replace all old ones.
     #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
     pub tags: Option<Option<Tags>>,
-    /// A new expiry.
+    /// The new expiry.
     #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Option<Timestamp>>,
-    /// Off or on.
+    /// Whether the link is switched on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_active: Option<bool>,
 }
 
-/// What stands under a code.
+/// What is stored for a short code: a link, or the tombstone of a removed one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Record<L> {
     /// A link.
     Link(L),
-    /// The reservation of a code whose link is gone.
+    /// The tombstone of a link that was removed.
     Tombstone(Tombstone),
 }
 
 impl<L> Record<L> {
-    /// What both have, under the names that they have for it.
+    /// Returns a property that links and tombstones both have.
     fn common<'a, T>(
         &'a self,
         of_link: impl Fn(&'a L) -> &'a T,
@@ -256,13 +256,13 @@ impl<L> Record<L> {
 }
 
 impl Record<RedirectTarget> {
-    /// The workspace that it belongs or belonged to.
+    /// The workspace that owns or owned the link.
     #[must_use]
     pub fn workspace(&self) -> &WorkspaceId {
         self.common(|link| &link.workspace, |tombstone| &tombstone.workspace)
     }
 
-    /// Whether it was removed with everything about it.
+    /// Whether the link was purged: deleted with its statistics.
     #[must_use]
     pub fn is_purged(&self) -> bool {
         matches!(self, Self::Tombstone(tombstone) if tombstone.reason == LinkStatus::Purged)
@@ -270,49 +270,48 @@ impl Record<RedirectTarget> {
 }
 
 impl Record<Link> {
-    /// The workspace that it belongs or belonged to.
+    /// The workspace that owns or owned the link.
     #[must_use]
     pub fn workspace(&self) -> &WorkspaceId {
         self.common(|link| &link.workspace, |tombstone| &tombstone.workspace)
     }
 
-    /// Who created the link.
+    /// The user who created the link.
     #[must_use]
     pub fn owner(&self) -> &UserId {
         self.common(|link| &link.owner, |tombstone| &tombstone.owner)
     }
 }
 
-/// Keeps the code of a link that is gone from being given out again, and says why it is gone.
+/// The tombstone of a removed link: it reserves the short code and records why the link was removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tombstone {
-    /// The code.
+    /// The link's short code.
     pub code: ShortCode,
-    /// The workspace that the link belonged to.
+    /// The workspace that owned the link.
     pub workspace: WorkspaceId,
-    /// Who created the link.
+    /// The user who created the link.
     pub owner: UserId,
-    /// Why it is gone.
+    /// Why the link was removed: deleted, expired or purged.
     pub reason: LinkStatus,
-    /// Since when.
-    pub buried_at: Timestamp,
-    /// The target that the link watched until it was gone. The id, not the URL: nothing that a purge removes comes back from
-    /// it.
+    /// When the tombstone replaced the link.
+    pub removed_at: Timestamp,
+    /// The target that the link watched when it was removed. The id is a hash, so it doesn't reveal the URL of a purged link.
     pub watched_target: Option<TargetId>,
 }
 
 impl Tombstone {
-    /// Of a purged link.
+    /// How long the code of a purged link stays reserved.
     pub const KEPT_FOR: Duration = lifetimes::PURGED_LINKS;
 
-    /// When the code may be given out again. Only that of a purged link ever is: any other has statistics that stay, and
-    /// that nobody else may inherit.
+    /// When the code may be used for another link; `None` means never. Only the code of a purged link can be used again: the
+    /// statistics of other links are kept under their code, and a new owner must not get them.
     #[must_use]
     pub fn kept_until(&self) -> Option<Timestamp> {
-        (self.reason == LinkStatus::Purged).then(|| self.buried_at.plus(Self::KEPT_FOR))
+        (self.reason == LinkStatus::Purged).then(|| self.removed_at.plus(Self::KEPT_FOR))
     }
 
-    /// The tombstone of what is purged: a link, or one that is gone already and leaves only its statistics to be removed.
+    /// The tombstone that a purge leaves, of a link or of a removed link whose statistics were kept until now.
     #[must_use]
     pub fn of_purged(record: &Record<Link>, at: Timestamp) -> Self {
         let purged = |code: &ShortCode, workspace: &WorkspaceId, owner: &UserId, watched_target| Self {
@@ -320,7 +319,7 @@ impl Tombstone {
             workspace: workspace.clone(),
             owner: owner.clone(),
             reason: LinkStatus::Purged,
-            buried_at: at,
+            removed_at: at,
             watched_target,
         };
         match record {
@@ -329,7 +328,7 @@ impl Tombstone {
         }
     }
 
-    /// The tombstone of a link whose time is over, or that was deleted before that.
+    /// The tombstone of a link that DynamoDB's TTL has removed: expired, or deleted before it expired.
     #[must_use]
     pub fn of_expired(link: &Link, at: Timestamp) -> Self {
         let reason = match link.state {
@@ -341,7 +340,7 @@ impl Tombstone {
             workspace: link.workspace.clone(),
             owner: link.owner.clone(),
             reason,
-            buried_at: at,
+            removed_at: at,
             watched_target: link.watched_target(),
         }
     }
@@ -350,28 +349,28 @@ impl Tombstone {
 /// The part of a link that a redirect reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RedirectTarget {
-    /// The code.
+    /// The short code.
     pub code: ShortCode,
-    /// Where it leads.
+    /// The destination.
     pub target: TargetUrl,
-    /// The workspace that it belongs to.
+    /// The workspace that owns the link.
     pub workspace: WorkspaceId,
-    /// Who is told about its milestones.
+    /// The user who is notified when the link reaches a milestone.
     pub owner: UserId,
-    /// From this moment on it doesn't redirect.
+    /// When the link expires; `None` if never. It doesn't redirect from this moment on.
     pub expires_at: Option<Timestamp>,
-    /// Whether its owner wants it to work.
+    /// Whether the owner has deactivated or deleted the link.
     pub state: LinkState,
 }
 
 impl RedirectTarget {
-    /// What a visitor gets at this moment.
+    /// The link's status at `now`.
     #[must_use]
     pub fn status(&self, now: Timestamp) -> LinkStatus {
         LinkStatus::at(now, self.state, self.expires_at)
     }
 
-    /// How long a browser may remember the redirect: 90 s, or until the link expires if that is sooner.
+    /// How long a browser may cache the redirect: 90 s, or until the link expires if that is sooner.
     #[must_use]
     pub fn cacheable_for(&self, now: Timestamp) -> Duration {
         const LONGEST: Duration = Duration::from_secs(90);

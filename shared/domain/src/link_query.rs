@@ -1,28 +1,28 @@
-//! Finding links in the management view: filters, order, pages.
+//! Filtering, sorting and paging of links in the management view.
 
 use std::{cmp::Ordering, collections::HashMap};
 
 use crate::{Invalid, Link, LinkStatus, ShortCode, Timestamp};
 
-/// Which links are wanted. What is `None` matches every link.
+/// A filter for links; all of its conditions must match. `None` matches every link.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinkFilter {
-    /// A part of the original URL or the title, in any case.
+    /// A substring of the original URL or the title, case-insensitive.
     pub search: Option<String>,
-    /// One of the tags, exactly.
+    /// A tag of the link, case-sensitive.
     pub tag: Option<String>,
-    /// The status at the time of asking.
+    /// The link's status at the time of the request.
     pub status: Option<LinkStatus>,
 }
 
 impl LinkFilter {
-    /// Whether every link matches.
+    /// Whether the filter has no conditions and matches every link.
     #[must_use]
-    pub fn is_open(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether this link matches at this moment.
+    /// Whether `link` matches the filter at `now`.
     #[must_use]
     pub fn matches(&self, link: &Link, now: Timestamp) -> bool {
         let found = self.search.as_deref().is_none_or(|text| {
@@ -38,21 +38,21 @@ fn contains(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
 }
 
-/// What links are sorted by.
+/// The criterion by which links are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SortBy {
-    /// When they were created.
+    /// Time of creation.
     #[default]
     CreatedAt,
-    /// How often they were followed.
+    /// Number of clicks.
     Clicks,
 }
 
 impl SortBy {
-    /// Reads `created_at` or `clicks`.
+    /// Parses `created_at` or `clicks`.
     ///
     /// # Errors
-    /// When the text is neither.
+    /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         match text {
             "created_at" => Ok(Self::CreatedAt),
@@ -62,21 +62,21 @@ impl SortBy {
     }
 }
 
-/// In which direction.
+/// The direction in which links are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// The newest or most followed first.
+    /// Newest or most clicked first.
     #[default]
     Descending,
-    /// The oldest or least followed first.
+    /// Oldest or least clicked first.
     Ascending,
 }
 
 impl Order {
-    /// Reads `desc` or `asc`.
+    /// Parses `desc` or `asc`.
     ///
     /// # Errors
-    /// When the text is neither.
+    /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         match text {
             "desc" => Ok(Self::Descending),
@@ -93,7 +93,7 @@ impl Order {
     }
 }
 
-/// A page of the management view, within its first 10,000 rows.
+/// A page of the management view, within the first [`Self::LAST_ROW`] rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageNumber {
     page: usize,
@@ -104,10 +104,10 @@ impl PageNumber {
     /// The last row that can be reached by page number.
     pub const LAST_ROW: usize = 10_000;
 
-    /// Page 1 and up, with 1–100 rows.
+    /// The page with this number, counted from 1, with 1–100 rows per page.
     ///
     /// # Errors
-    /// When a number is out of range, or the page ends behind row 10,000.
+    /// When a number is out of range, or the page starts after [`Self::LAST_ROW`].
     pub fn new(page: usize, per_page: usize) -> Result<Self, Invalid> {
         if page == 0 {
             return Err(Invalid::new("page must be a number from 1 on"));
@@ -123,40 +123,39 @@ impl PageNumber {
         Ok(Self { page, per_page })
     }
 
-    /// The number of the page.
+    /// The page's number, counted from 1.
     #[must_use]
     pub fn page(self) -> usize {
         self.page
     }
 
-    /// How many rows it has at most.
+    /// Maximum number of rows per page.
     #[must_use]
     pub fn per_page(self) -> usize {
         self.per_page
     }
 
-    /// How many pages a number of rows fills.
+    /// Number of pages that `rows` rows fill.
     #[must_use]
     pub fn pages(self, rows: usize) -> usize {
         rows.div_ceil(self.per_page)
     }
 
-    /// The page's rows out of all of them.
+    /// Selects the page's rows from all rows.
     #[must_use]
-    pub fn cut<T>(self, rows: Vec<T>) -> Vec<T> {
+    pub fn select<T>(self, rows: Vec<T>) -> Vec<T> {
         rows.into_iter().take(Self::LAST_ROW).skip((self.page - 1) * self.per_page).take(self.per_page).collect()
     }
 }
 
-/// Sorts links. Links that are equal by the criterion follow the time of creation and the code, so the order is total and
-/// pages never overlap.
+/// Sorts links by a criterion, then by time of creation and by code, so that the order is total and pages never overlap.
 pub fn sort_links(links: &mut [Link], by: SortBy, order: Order, clicks: &HashMap<ShortCode, u64>) {
-    let followed = |link: &Link| match by {
+    let clicks_of = |link: &Link| match by {
         SortBy::CreatedAt => 0,
         SortBy::Clicks => clicks.get(&link.code).copied().unwrap_or_default(),
     };
     links.sort_by(|left, right| {
-        let key = |link: &Link| (followed(link), link.created_at);
+        let key = |link: &Link| (clicks_of(link), link.created_at);
         order.apply(key(left).cmp(&key(right)).then_with(|| left.code.cmp(&right.code)))
     });
 }
@@ -182,18 +181,18 @@ mod tests {
         let rows: Vec<u32> = (0..25).collect();
         let page = |number| PageNumber::new(number, 10).unwrap();
 
-        let covered: Vec<u32> = (1..=3).flat_map(|number| page(number).cut(rows.clone())).collect();
+        let covered: Vec<u32> = (1..=3).flat_map(|number| page(number).select(rows.clone())).collect();
 
         assert_eq!(covered, rows);
         assert_eq!(page(1).pages(25), 3);
         assert_eq!(page(1).pages(0), 0);
-        assert!(page(4).cut(rows).is_empty());
+        assert!(page(4).select(rows).is_empty());
     }
 
     #[test]
     fn no_row_behind_the_last_one_is_shown() {
         let page = PageNumber::new(334, 30).unwrap();
 
-        assert_eq!(page.cut((0..20_000).collect::<Vec<u32>>()), (9_990..10_000).collect::<Vec<u32>>());
+        assert_eq!(page.select((0..20_000).collect::<Vec<u32>>()), (9_990..10_000).collect::<Vec<u32>>());
     }
 }

@@ -1,6 +1,4 @@
-/// The round click counts (10, 100, 1,000, …) passed on the way from `before` to `after`, in ascending order.
-///
-/// A burst that jumps over several yields each of them.
+/// The milestones (10, 100, 1,000, … clicks) that are greater than `before` and at most `after`, in ascending order.
 pub fn milestones_crossed(before: u64, after: u64) -> impl Iterator<Item = u64> {
     (1..=u32::from(u8::MAX))
         .map_while(|exponent| 10_u64.checked_pow(exponent))

@@ -5,18 +5,18 @@ use url::Url;
 
 use crate::TargetUrl;
 
-/// Query parameters that tell where a visitor came from and not what the page shows.
+/// Tracking parameters, which [`NormalizedUrl`] removes from the query: they identify a campaign or visit, not a page.
 const TRACKING: [&str; 14] = [
     "_ga", "dclid", "fbclid", "gbraid", "gclid", "gclsrc", "igshid", "mc_cid", "mc_eid", "msclkid", "ttclid", "twclid",
     "wbraid", "yclid",
 ];
 
-/// A URL in the form by which links to the same page are recognised. It is only compared, never shown or followed.
+/// The normalised form of a link's URL, for finding links to the same page. It is only compared, never shown or followed.
 ///
-/// Scheme and host are lower case, the host in its ASCII form; default port, trailing slashes of a non-empty path and tracking
-/// parameters are gone; the remaining parameters are sorted by name, and those of one name keep their order. The case of path
-/// and values is kept, since it means something to servers. The fragment is kept, since it names a place within the page, or in
-/// an application with client-side routing another page (`/#/invoice/42`); an empty one names nothing and is gone.
+/// Scheme and host are lower case, the host in ASCII (Punycode). Default port, trailing slashes of a non-empty path, tracking
+/// parameters and an empty fragment are removed. The remaining parameters are sorted by name; parameters of the same name
+/// keep their order. The case of path and values is kept, since servers may distinguish it. A fragment is kept, since it can
+/// identify another page in an application with client-side routing (`/#/invoice/42`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NormalizedUrl(String);
 
@@ -24,8 +24,8 @@ impl NormalizedUrl {
     /// Normalises a URL.
     #[must_use]
     pub fn of(target: &TargetUrl) -> Self {
-        let Some(mut url) = plain(target) else { return Self(target.as_str().to_owned()) };
-        let query = url.query().map(normal_query);
+        let Some(mut url) = normalize_host_and_path(target) else { return Self(target.as_str().to_owned()) };
+        let query = url.query().map(normalize_query);
         url.set_query(query.flatten().as_deref());
         if url.fragment() == Some("") {
             url.set_fragment(None);
@@ -33,13 +33,13 @@ impl NormalizedUrl {
         Self(url.into())
     }
 
-    /// The normal form as text.
+    /// The normalised URL as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// SHA-256 of the normal form in hex: of equal length for every URL, so that it fits a key.
+    /// SHA-256 of the normalised URL in hex, 64 characters: short enough for a table key.
     #[must_use]
     pub fn digest(&self) -> String {
         hex::encode(Sha256::digest(&self.0))
@@ -52,9 +52,9 @@ impl fmt::Display for NormalizedUrl {
     }
 }
 
-/// The URL without what never names another resource: scheme and host are lower case, the host in its ASCII form; default port
-/// and trailing slashes of a non-empty path are gone. `None` can't happen, since a target has been parsed before.
-pub(crate) fn plain(target: &TargetUrl) -> Option<Url> {
+/// Lower-cases scheme and host, converts the host to ASCII, and removes the default port and trailing slashes of a non-empty
+/// path. Returns `None` only for a URL that can't be parsed, which [`TargetUrl::parse`] has ruled out.
+pub(crate) fn normalize_host_and_path(target: &TargetUrl) -> Option<Url> {
     // Parsing lower-cases, drops the default port and turns the host into ASCII.
     let mut url = Url::parse(target.as_str()).ok()?;
     let path = url.path().trim_end_matches('/').to_owned();
@@ -62,8 +62,8 @@ pub(crate) fn plain(target: &TargetUrl) -> Option<Url> {
     Some(url)
 }
 
-/// The query without tracking parameters and sorted by name, or `None` if nothing else was in it.
-fn normal_query(query: &str) -> Option<String> {
+/// Removes tracking parameters from a query and sorts the others by name; `None` if none are left.
+fn normalize_query(query: &str) -> Option<String> {
     let mut parameters: Vec<&str> = query.split('&').filter(|parameter| !is_tracking(name_of(parameter))).collect();
     if parameters.is_empty() {
         return None;

@@ -144,7 +144,7 @@ mod tests {
     fn a_target_that_is_down_says_why() {
         let sentence = |status_code, error| {
             let down = EventDetail::TargetDown(TargetDown {
-                target_id: TargetId::numbered(7),
+                target_id: TargetId::from_number(7),
                 url: TargetUrl::parse("https://example.com/a").unwrap(),
                 workspace_id: WorkspaceId::generate(),
                 user_id: UserId::generate(),
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn a_target_that_is_up_again_says_since_when_it_was_down() {
         let up = EventDetail::TargetUp(TargetUp {
-            target_id: TargetId::numbered(7),
+            target_id: TargetId::from_number(7),
             url: TargetUrl::parse("https://example.com/a").unwrap(),
             workspace_id: WorkspaceId::generate(),
             user_id: UserId::generate(),

@@ -2,22 +2,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Invalid, base62, validated::string_newtype};
 
-/// The length of a generated code: 62⁷ ≈ 3.5 × 10¹² of them.
+/// Length of a generated code in characters: 62⁷ ≈ 3.5 × 10¹² possible codes.
 pub const GENERATED_LENGTH: usize = 7;
 
-/// Words a custom code can't be, because a path of ours or a file that browsers and crawlers ask for has that name.
+/// Reserved words, which a custom code can't be: paths of the API, and files that browsers and crawlers request.
 const RESERVED: [&str; 14] = [
     "admin", "apis", "assets", "auth", "favicon", "health", "index", "login", "metrics", "register", "robots",
     "shorten", "static", "stats",
 ];
 
-/// The part of a short link after the last slash: 4–10 characters of `[0-9A-Za-z]`.
+/// A short code, the last path segment of a short link: 4–10 characters of `[0-9A-Za-z]`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ShortCode(String);
 
 impl ShortCode {
-    /// Accepts anything that could be a code, reserved words included: what a path may hold.
+    /// Parses a code from a path. Reserved words are accepted.
     ///
     /// # Errors
     /// When the text is not 4–10 characters of `[0-9A-Za-z]`.
@@ -29,10 +29,10 @@ impl ShortCode {
         }
     }
 
-    /// Accepts a code that a person chose.
+    /// Parses a custom code, chosen by a user.
     ///
     /// # Errors
-    /// When it has the wrong form or is a reserved word, in any case.
+    /// When the text has the wrong form or is a reserved word in upper or lower case.
     pub fn custom(text: &str) -> Result<Self, Invalid> {
         let code =
             Self::parse(text).map_err(|_| Invalid::new("custom_code must have 4–10 characters of 0-9, A-Z and a-z"))?;
@@ -42,10 +42,10 @@ impl ShortCode {
         Ok(code)
     }
 
-    /// Seven random characters from the operating system's generator.
+    /// Generates a code of [`GENERATED_LENGTH`] characters with the operating system's random number generator.
     ///
     /// # Errors
-    /// When the operating system has no randomness to give.
+    /// When the random number generator fails.
     pub fn generate() -> Result<Self, getrandom::Error> {
         base62::random(GENERATED_LENGTH).map(Self)
     }

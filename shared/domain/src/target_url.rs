@@ -5,19 +5,19 @@ use url::Url;
 
 use crate::{Invalid, validated::string_newtype};
 
-/// Where a short link leads, or what is monitored: an http or https URL, kept exactly as it was given.
+/// The destination of a short link, or a URL to monitor: an http or https URL, kept exactly as it was given.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TargetUrl(String);
 
 impl TargetUrl {
-    /// The longest URL in characters.
+    /// Maximum length in characters.
     pub const MAX_LENGTH: usize = 2_048;
 
-    /// Accepts an absolute http or https URL with a host, without credentials, of at most 2,048 characters.
+    /// Parses an absolute http or https URL with a host, without credentials, of at most 2,048 characters.
     ///
     /// # Errors
-    /// When it is anything else; the sentence names the rule.
+    /// When the text is anything else; the error names the rule.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         if text.is_empty() {
             return Err(Invalid::new("url is required"));
@@ -31,7 +31,7 @@ impl TargetUrl {
         let Some((scheme, rest)) = text.split_once("://") else {
             return Err(Invalid::new("url must include scheme and host"));
         };
-        // A parser mends `https:///example.com`, but the URL is handed on as it was given.
+        // The URL parser would accept `https:///example.com` and correct it, but the URL is passed on as it was given.
         if rest.starts_with(['/', '\\']) {
             return Err(Invalid::new("url must include scheme and host"));
         }
@@ -39,23 +39,23 @@ impl TargetUrl {
             return Err(Invalid::new("url scheme must be http or https"));
         }
         let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
-        // Each redirect reads a URL, and parsing most of them could only tell what is plain to see.
+        // Each redirect calls this function, so the costly parser only sees hosts that may be invalid.
         if !is_plain_domain(authority) {
             Url::parse(text).map_err(|_| Invalid::new("url is not a valid URL"))?;
         }
-        // In the text and not in the parsed URL, which forgets empty ones.
+        // Checked in the text, since the parsed URL doesn't contain empty credentials.
         if authority.contains('@') {
             return Err(Invalid::new("url must not contain credentials"));
         }
         Ok(Self(text.to_owned()))
     }
 
-    /// Refuses a URL that leads back to the shortener, since following it would never end.
+    /// Refuses a URL that points to the shortener itself, which could cause a redirect loop.
     ///
-    /// `own_hosts` are host names in any case, with or without a port: a port makes no other machine.
+    /// `own_hosts` are host names in any case, with or without a port; ports are ignored.
     ///
     /// # Errors
-    /// When the URL's host is one of them.
+    /// When the URL's host is one of `own_hosts`.
     pub fn refuse_hosts<'h>(&self, own_hosts: impl IntoIterator<Item = &'h str>) -> Result<(), Invalid> {
         let host = canonical_host(self.as_str());
         let is_own = own_hosts.into_iter().any(|own| {
@@ -65,8 +65,10 @@ impl TargetUrl {
         if is_own { Err(Invalid::new("url must not point to the shortener itself")) } else { Ok(()) }
     }
 
-    /// The text for a `Location` header: the URL as given, or the form that parsing gives it if it isn't plain ASCII or has a
-    /// backslash. Browsers read that as a slash, and others don't: `https://example.com\@evil.example` would have two hosts.
+    /// The URL for a `Location` header: as given, or as parsed if it has non-ASCII characters or a backslash.
+    ///
+    /// Browsers read a backslash as a slash, and other clients don't, so that `https://example.com\@evil.example` would lead
+    /// to different hosts.
     #[must_use]
     pub fn location(&self) -> Cow<'_, str> {
         if self.0.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\') {
@@ -80,9 +82,8 @@ impl TargetUrl {
     }
 }
 
-/// Whether an authority is a domain without a port that no rule of the
-/// [URL standard](https://url.spec.whatwg.org/#host-parsing) could refuse: no number, no Punycode, nothing to decode. After a
-/// valid host, nothing makes an http URL invalid.
+/// Whether an authority is a domain without port that the [URL standard](https://url.spec.whatwg.org/#host-parsing) certainly
+/// accepts: lower-case labels that start with a letter, no Punycode. An http URL with a valid host is always valid.
 fn is_plain_domain(authority: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     authority.split('.').all(|label| {
@@ -92,7 +93,7 @@ fn is_plain_domain(authority: &str) -> bool {
     })
 }
 
-/// The code points that Unicode reserves for nobody's text, and that XML and SQS refuse.
+/// Whether a character is a Unicode noncharacter. XML and SQS reject some of these.
 fn is_noncharacter(character: char) -> bool {
     let code = u32::from(character);
     code & 0xFFFE == 0xFFFE || (0xFDD0..=0xFDEF).contains(&code)
@@ -105,7 +106,7 @@ fn without_port(authority: &str) -> &str {
     }
 }
 
-/// The host in the one spelling that parsing gives it: lower case, ASCII, without the root's dot.
+/// The host of a URL in canonical form: lower case, ASCII (Punycode), without trailing dot.
 fn canonical_host(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     url.host_str().map(|host| host.trim_end_matches('.').to_owned())

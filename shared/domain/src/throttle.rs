@@ -1,9 +1,10 @@
-//! How often somebody may call a route.
+//! Rate limits: how often a client may call a route.
 //!
-//! A window begins with somebody's first call and lasts a minute; the next one begins with the first call after it. Each has
-//! at most the limit, but two of them can meet: one call at 0 s, nine at 59.9 s and ten at 60 s are 19 of 10, twice the limit
-//! less one, within a moment. A window is one counter and one write all the same, exact in itself, and tells exactly when it
-//! is over. A call that is refused doesn't count: whoever waits until the window ends gets a whole new one.
+//! Calls are counted in fixed windows of one minute per client. A window begins with a client's first call, and the next one
+//! with the first call after its end. Each window allows at most the limit, but calls at the end of one and at the start of
+//! the next can come close together: with a limit of 10, a client that calls once at 0 s can call nine times at 59.9 s and ten
+//! times at 60 s, twice the limit minus one within 0.1 s. In return, a window needs only one counter and one write per call,
+//! and its end is known exactly. Refused calls are not counted, so the next window always starts with the full limit.
 
 use std::{
     net::{IpAddr, Ipv6Addr},
@@ -13,7 +14,7 @@ use std::{
 
 use crate::{Invalid, IpHash, KeyHash, Salt, Timestamp};
 
-/// A route with a limit. Each has counts of its own.
+/// A route with a rate limit. Each route is counted separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LimitedRoute {
     /// Creating links.
@@ -23,7 +24,7 @@ pub enum LimitedRoute {
 }
 
 impl LimitedRoute {
-    /// Its name.
+    /// The route's name, as table keys contain it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -33,18 +34,20 @@ impl LimitedRoute {
     }
 }
 
-/// Whose calls are counted.
+/// The client whose calls are counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ThrottleSubject {
-    /// Everybody at an address, which only its hash is known of.
+    /// All calls from an IP address, identified by its hash.
     Address(IpHash),
-    /// Everybody with an API key.
+    /// All calls with an API key.
     ApiKey(KeyHash),
 }
 
 impl ThrottleSubject {
-    /// The subject at this address. An IPv6 client owns at least a /64, so all addresses in it are one subject; an IPv4 address
-    /// that is written as IPv6 is itself.
+    /// The subject for an IP address.
+    ///
+    /// All IPv6 addresses of a /64 network are one subject, since a client usually has a whole /64. An IPv4-mapped IPv6
+    /// address is the same subject as its IPv4 address. Text that is not an IP address is a subject of its own.
     #[must_use]
     pub fn at(address: &str, salt: &Salt) -> Self {
         Self::Address(match address.parse::<IpAddr>().map(|address| address.to_canonical()) {
@@ -60,43 +63,43 @@ fn network(address: Ipv6Addr) -> String {
     format!("{}/64", Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
 }
 
-/// How many calls a subject may make on a route within a window.
+/// The maximum number of calls per subject, route and window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimit {
     calls: u32,
 }
 
 impl RateLimit {
-    /// How long a window lasts.
+    /// Length of a window.
     pub const WINDOW: Duration = Duration::from_secs(60);
 
-    /// So many calls a minute, at least one.
+    /// A limit of this many calls per minute.
     ///
     /// # Errors
-    /// When it is zero.
+    /// When `calls` is zero.
     pub fn per_minute(calls: u32) -> Result<Self, Invalid> {
         if calls == 0 { Err(Invalid::new("a limit must be at least 1 per minute")) } else { Ok(Self { calls }) }
     }
 
-    /// How many calls.
+    /// The maximum number of calls per window.
     #[must_use]
     pub fn calls(self) -> u32 {
         self.calls
     }
 
-    /// What is left of the window, whose latest call is counted already.
+    /// The calls that are left in a window; `window.hits` includes the current call.
     #[must_use]
     pub fn allowance(self, window: Window) -> Allowance {
         Allowance { limit: self.calls, remaining: self.calls.saturating_sub(window.hits) }
     }
 
-    /// Whether another call has to wait.
+    /// Whether the window has no calls left, so that another one is refused.
     #[must_use]
     pub fn is_reached(self, window: Window) -> bool {
         window.hits >= self.calls
     }
 
-    /// The refusal of a call at this moment.
+    /// The refusal of a call at `now`, with the time until the window ends.
     #[must_use]
     pub fn refusal(self, window: Window, now: Timestamp) -> Refusal {
         let millis = now.until(window.ends_at).as_millis();
@@ -108,56 +111,56 @@ impl FromStr for RateLimit {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        Self::per_minute(text.parse().map_err(|_| Invalid::new("it must be a whole number"))?)
+        Self::per_minute(text.parse().map_err(|_| Invalid::new("must be a whole number"))?)
     }
 }
 
-/// A minute that began with somebody's first call, and how often they have called since.
+/// A subject's window on a route: when it ends, and the number of calls so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// From this moment on it says nothing any more.
+    /// When the window ends.
     pub ends_at: Timestamp,
-    /// The calls in it that were not refused.
+    /// Number of calls in the window, without refused ones.
     pub hits: u32,
 }
 
 impl Window {
-    /// A new one, without a call.
+    /// A new window that starts at `now`, without calls.
     #[must_use]
     pub fn starting(now: Timestamp) -> Self {
         Self { ends_at: now.plus(RateLimit::WINDOW), hits: 0 }
     }
 
-    /// Whether it still lasts.
+    /// Whether the window has not ended at `now`.
     #[must_use]
     pub fn is_live(self, now: Timestamp) -> bool {
         now < self.ends_at
     }
 }
 
-/// What a client may still do.
+/// The calls that a client has left, for the rate limit headers of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
-    /// Calls per minute.
+    /// The limit in calls per minute.
     pub limit: u32,
-    /// How many of them are left in this window.
+    /// Number of calls left in the current window.
     pub remaining: u32,
 }
 
 impl Allowance {
-    /// The lesser of two that both hold.
+    /// The stricter of two allowances that apply to the same call.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn stricter(self, other: Self) -> Self {
         if other.remaining < self.remaining { other } else { self }
     }
 }
 
-/// Why a client has to wait.
+/// The refusal of a call that exceeds a rate limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refusal {
-    /// Calls per minute.
+    /// The limit in calls per minute.
     pub limit: u32,
-    /// After so many seconds another call may succeed; at least 1.
+    /// Seconds until the window ends and another call may succeed; at least 1.
     pub retry_after: u64,
 }
 
@@ -188,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_one_subject() {
+    fn text_that_is_no_address_is_a_subject() {
         assert_eq!(subject("unknown"), subject("unknown"));
         assert_ne!(subject("unknown"), subject("203.0.113.9"));
     }
@@ -222,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_ends_in_the_very_moment() {
+    fn a_window_is_over_at_its_end() {
         let now = Timestamp::now();
         let window = Window::starting(now);
 
@@ -231,9 +234,9 @@ mod tests {
     }
 
     #[test]
-    fn of_two_allowances_the_lesser_holds() {
-        let (much, little) = (Allowance { limit: 10, remaining: 9 }, Allowance { limit: 10, remaining: 2 });
+    fn the_stricter_allowance_has_fewer_calls_left() {
+        let (more, fewer) = (Allowance { limit: 10, remaining: 9 }, Allowance { limit: 10, remaining: 2 });
 
-        assert_eq!((much.and(little), little.and(much)), (little, little));
+        assert_eq!((more.stricter(fewer), fewer.stricter(more)), (fewer, fewer));
     }
 }

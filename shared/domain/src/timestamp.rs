@@ -26,10 +26,10 @@ impl Timestamp {
         Self::truncated(OffsetDateTime::now_utc())
     }
 
-    /// Reads an RFC 3339 date-time with any offset, in the years 0001–9999.
+    /// Parses an RFC 3339 date-time with any offset, in the years 0001–9999.
     ///
     /// # Errors
-    /// When the text is no such date-time.
+    /// When the text is not such a date-time.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let refused = || Invalid::new("a time must be an RFC 3339 date-time such as 2026-03-02T14:05:09Z");
         let parsed = OffsetDateTime::parse(text, &Rfc3339).map_err(|_| refused())?;
@@ -37,41 +37,41 @@ impl Timestamp {
         if (1..=9999).contains(&utc.year()) { Ok(Self::truncated(utc)) } else { Err(refused()) }
     }
 
-    /// The moment that lies this many seconds after 1970-01-01T00:00:00Z.
+    /// The time this many seconds after 1970-01-01T00:00:00Z.
     ///
     /// # Errors
-    /// When that is outside the years 0001–9999.
+    /// When the result is outside the years 0001–9999.
     pub fn from_unix_seconds(seconds: i64) -> Result<Self, Invalid> {
         OffsetDateTime::from_unix_timestamp(seconds)
             .map(Self)
             .map_err(|_| Invalid::new("a time must lie in the years 0001–9999"))
     }
 
-    /// Seconds since 1970-01-01T00:00:00Z, rounded down: what DynamoDB's TTL and JWT's claims use.
+    /// Seconds since 1970-01-01T00:00:00Z, rounded down: the unit of DynamoDB's TTL and of JWT claims.
     #[must_use]
     pub fn unix_seconds(self) -> i64 {
         self.0.unix_timestamp()
     }
 
-    /// Milliseconds since 1970-01-01T00:00:00Z, or zero before: what a UUID version 7 begins with.
+    /// Milliseconds since 1970-01-01T00:00:00Z, or zero for an earlier time.
     #[must_use]
     pub fn unix_millis(self) -> u64 {
         u64::try_from(self.0.unix_timestamp_nanos() / 1_000_000).unwrap_or_default()
     }
 
-    /// This moment plus a span, or the last representable moment.
+    /// Adds a duration, saturating at the latest representable time.
     #[must_use]
     pub fn plus(self, span: Duration) -> Self {
         Self::truncated(self.0.saturating_add(signed(span)))
     }
 
-    /// This moment minus a span, or the first representable moment.
+    /// Subtracts a duration, saturating at the earliest representable time.
     #[must_use]
     pub fn minus(self, span: Duration) -> Self {
         Self::truncated(self.0.saturating_sub(signed(span)))
     }
 
-    /// How long until `later`; zero when that has passed.
+    /// The duration from this time until `later`; zero if `later` is earlier.
     #[must_use]
     pub fn until(self, later: Self) -> Duration {
         Duration::try_from(later.0 - self.0).unwrap_or(Duration::ZERO)
@@ -132,10 +132,10 @@ impl<'de> Deserialize<'de> for Timestamp {
 pub struct Day(Date);
 
 impl Day {
-    /// Reads `YYYY-MM-DD`.
+    /// Parses `YYYY-MM-DD`.
     ///
     /// # Errors
-    /// When the text is no such day.
+    /// When the text has another form or is not a calendar day.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let refused = || Invalid::new("a day must have the form 2026-03-02");
         if text.len() != 10 {
@@ -144,7 +144,7 @@ impl Day {
         Timestamp::parse(&format!("{text}T00:00:00Z")).map(Timestamp::day).map_err(|_| refused())
     }
 
-    /// The moment at which an hour (0–23) of this day starts; a later hour is taken as 23.
+    /// The start of an hour (0–23) of this day; a larger hour counts as 23.
     #[must_use]
     pub fn at_hour(self, hour: u8) -> Timestamp {
         let time = Time::from_hms(hour.min(23), 0, 0).unwrap_or(Time::MIDNIGHT);

@@ -1,22 +1,22 @@
-//! What a refused value says, and the glue that keeps string newtypes valid when they are deserialised.
+//! The validation error, and a macro for string newtypes that are validated on deserialisation.
 
 use serde::{Deserialize, Deserializer};
 
-/// A value that breaks a rule. The text is a sentence for the person who sent it, safe to show as it is. The sentence of a type
-/// that is read under several names begins with `must`; whoever knows the name puts it in front.
+/// A validation error. Its text is a sentence for the client that sent the value, and safe to show. For a type that is read
+/// under several names, the sentence begins with `must`, and whoever knows the name puts it in front.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(pub String);
 
 impl Invalid {
-    /// An error with the given sentence.
+    /// A validation error with this sentence.
     pub fn new(sentence: impl Into<String>) -> Self {
         Self(sentence.into())
     }
 }
 
-/// Gives a `struct Name(String)` with a `parse(&str) -> Result<Self, Invalid>` its string conversions, so that
-/// deserialising it runs the same check as parsing a request.
+/// Implements the string conversions of a `struct Name(String)` that has `parse(&str) -> Result<Self, Invalid>`, so that
+/// deserialisation runs the same validation as parsing a request.
 macro_rules! string_newtype {
     ($name:ident) => {
         impl $name {

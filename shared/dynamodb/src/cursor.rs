@@ -3,17 +3,17 @@ use std::str::FromStr;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use linklet_domain::{Invalid, Timestamp};
 
-/// One page of a list.
+/// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T, C> {
-    /// The rows, in order.
+    /// The page's items in order.
     pub items: Vec<T>,
-    /// Where the next page starts; `None` at the end.
+    /// The cursor for the next page; `None` on the last page.
     pub next: Option<Cursor<C>>,
 }
 
 impl<T, C> Page<T, C> {
-    /// Makes a page of at most `limit` rows out of `limit + 1` fetched ones: the extra one only tells that there are more.
+    /// Makes a page of at most `limit` rows from up to `limit + 1` rows; the extra row only shows that there is a next page.
     pub(crate) fn of(mut rows: Vec<T>, limit: usize, cursor: impl Fn(&T) -> Cursor<C>) -> Self {
         let has_more = rows.len() > limit;
         rows.truncate(limit);
@@ -22,26 +22,26 @@ impl<T, C> Page<T, C> {
     }
 }
 
-/// The last row a client has seen: its time, and its id for rows that share a time. Opaque to clients.
+/// A pagination cursor: time and id of the last item of a page. It is opaque to clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor<C> {
-    /// The row's time.
+    /// The item's time, usually that of its creation.
     pub at: Timestamp,
-    /// The row's id.
+    /// The item's id, which orders items of the same time.
     pub id: C,
 }
 
 impl<C: std::fmt::Display + FromStr> Cursor<C> {
-    /// The cursor as clients carry it.
+    /// Encodes the cursor for clients as URL-safe Base64.
     #[must_use]
     pub fn encode(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.sort_key())
     }
 
-    /// Reads a cursor that a client brought back.
+    /// Decodes a cursor that a client sent.
     ///
     /// # Errors
-    /// When it is not one of ours.
+    /// When the text is not a cursor made by [`Self::encode`].
     pub fn decode(text: &str) -> Result<Self, Invalid> {
         let decoded = URL_SAFE_NO_PAD.decode(text).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         decoded
@@ -50,7 +50,7 @@ impl<C: std::fmt::Display + FromStr> Cursor<C> {
             .ok_or_else(|| Invalid::new("after is not a cursor of this list"))
     }
 
-    /// `<time>#<id>`: the sort key of the row in its index.
+    /// The sort key of the item in its table or index: `<time>#<id>`.
     pub(crate) fn sort_key(&self) -> String {
         format!("{}#{}", self.at, self.id)
     }

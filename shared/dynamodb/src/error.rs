@@ -1,45 +1,45 @@
 use std::error::Error;
 
-/// Why a table could not be read or written. What a caller can act on (a taken code, a duplicate) is a return value instead.
+/// An error of a table access. Outcomes that callers act on, such as a code that is taken, are return values instead.
 #[derive(Debug, thiserror::Error)]
 pub enum RepositoryError {
-    /// DynamoDB refused, failed or did not answer in time; the same call may succeed later.
+    /// DynamoDB refused the call, failed or timed out; the same call may succeed later.
     #[error("DynamoDB failed to {operation}")]
     Unavailable {
-        /// What was tried.
+        /// The operation that failed, for example `read a link`.
         operation: &'static str,
         /// The SDK's error.
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
-    /// An item does not have the attributes that this version of Linklet writes.
-    #[error("an item read to {operation} has an unexpected form")]
+    /// An item could not be deserialised or serialised: it doesn't have the attributes that this version of Linklet writes.
+    #[error("failed to {operation}: unexpected item attributes")]
     UnexpectedItem {
-        /// What was tried.
+        /// The operation that failed, for example `read a link`.
         operation: &'static str,
-        /// What is wrong with it.
+        /// The (de)serialisation error.
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
 }
 
 impl RepositoryError {
-    /// Wraps an SDK error; made for `map_err`.
+    /// Wraps an SDK error, for `map_err`.
     pub(crate) fn unavailable<E: Error + Send + Sync + 'static>(operation: &'static str) -> impl FnOnce(E) -> Self {
         move |source| Self::Unavailable { operation, source: Box::new(source) }
     }
 
-    /// DynamoDB kept answering with part of a batch.
+    /// The error of a batch of which DynamoDB left a part unprocessed after all retries.
     pub(crate) fn incomplete(operation: &'static str) -> Self {
         Self::Unavailable { operation, source: "part of the batch stayed unprocessed".into() }
     }
 
-    /// Somebody else was faster each time.
-    pub(crate) fn overtaken(operation: &'static str) -> Self {
-        Self::Unavailable { operation, source: "others kept changing the same items".into() }
+    /// The error of a write that met conflicting writes in all of its retries.
+    pub(crate) fn contention(operation: &'static str) -> Self {
+        Self::Unavailable { operation, source: "conflicting writes to the same items in all retries".into() }
     }
 
-    /// Wraps a deserialisation error; made for `map_err`.
+    /// Wraps a (de)serialisation error, for `map_err`.
     pub(crate) fn unexpected_item<E: Error + Send + Sync + 'static>(operation: &'static str) -> impl Fn(E) -> Self {
         move |source| Self::UnexpectedItem { operation, source: Box::new(source) }
     }

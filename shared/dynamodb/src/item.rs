@@ -1,4 +1,4 @@
-//! What all tables share: the key attributes and the conversions between items and structs.
+//! Key attributes, reads, writes and conversions that all tables share.
 
 use std::collections::HashMap;
 
@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{RepositoryError, back_off};
 
-/// An item as the SDK has it.
+/// An item as the SDK represents it: attribute values by attribute name.
 pub(crate) type Item = HashMap<String, AttributeValue>;
 
-/// The condition under which a write creates an item and never replaces one.
+/// The condition of a write that creates an item and never replaces one.
 pub(crate) const IS_NEW: &str = "attribute_not_exists(pk)";
 
-/// The primary key, the same two attributes in every table.
+/// The primary key of an item; all tables have the same two key attributes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Key {
     pub pk: String,
@@ -35,7 +35,7 @@ impl Key {
     }
 }
 
-/// A table by its deployed name, with the client that reaches it.
+/// A table: the name under which it is deployed, and the client for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     pub client: Client,
@@ -43,7 +43,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Runs a query to its end or until `limit` items are there, across the 1 MB pages that DynamoDB answers with.
+    /// Runs a query through all of DynamoDB's 1 MB pages, until its end or until it has `limit` items.
     pub(crate) async fn query_all(
         &self,
         operation: &'static str,
@@ -71,7 +71,7 @@ impl Table {
 }
 
 impl Table {
-    /// Reads one item consistently.
+    /// Reads an item with a strongly consistent read.
     pub(crate) async fn get<T: DeserializeOwned>(
         &self,
         operation: &'static str,
@@ -89,7 +89,7 @@ impl Table {
         found.item.map(|item| from_item(operation, item)).transpose()
     }
 
-    /// A transaction's action that writes an item, whatever stands there.
+    /// A transaction action that puts an item without a condition.
     pub(crate) fn put(
         &self,
         operation: &'static str,
@@ -99,7 +99,7 @@ impl Table {
         Ok(TransactWriteItem::builder().put(put.build().map_err(RepositoryError::unavailable(operation))?).build())
     }
 
-    /// A transaction's action that creates an item and replaces none.
+    /// A transaction action that creates an item and fails if its key exists.
     pub(crate) fn put_new(
         &self,
         operation: &'static str,
@@ -108,7 +108,8 @@ impl Table {
         self.put_if(operation, item, IS_NEW, [])
     }
 
-    /// A transaction's action that writes an item on a condition with these values. `#ttl` stands for the reserved word.
+    /// A transaction action that puts an item on a condition with these attribute values. `#ttl` in the condition stands for
+    /// the reserved word `ttl`.
     pub(crate) fn put_if(
         &self,
         operation: &'static str,
@@ -130,7 +131,7 @@ impl Table {
         Ok(TransactWriteItem::builder().put(put).build())
     }
 
-    /// Reads up to 100 items, in any order, and asks again for what DynamoDB left out of a successful answer.
+    /// Reads up to 100 items in any order, and retries the keys that DynamoDB returns as unprocessed.
     pub(crate) async fn batch_get(
         &self,
         operation: &'static str,
@@ -170,7 +171,7 @@ impl Table {
         Err(RepositoryError::incomplete(operation))
     }
 
-    /// Deletes items by their keys, 25 at a time, and asks again for what DynamoDB left undone in a successful answer.
+    /// Deletes items by their keys in batches of 25, and retries those that DynamoDB returns as unprocessed.
     pub(crate) async fn delete_all(&self, operation: &'static str, keys: Vec<Item>) -> Result<(), RepositoryError> {
         const BATCH: usize = 25;
         const TRIES: u32 = 8;
@@ -204,8 +205,11 @@ impl Table {
     }
 }
 
-/// Sends a plain write again while a transaction holds its item: DynamoDB refuses it then, and the SDK doesn't repeat it.
-pub(crate) async fn despite_transactions<T, E, R, Sent>(mut send: impl FnMut() -> Sent) -> Result<T, SdkError<E, R>>
+/// Retries a single-item write while a transaction is writing the same item: DynamoDB refuses the write with
+/// `TransactionConflictException`, which the SDK doesn't retry.
+pub(crate) async fn retry_transaction_conflicts<T, E, R, Sent>(
+    mut send: impl FnMut() -> Sent,
+) -> Result<T, SdkError<E, R>>
 where
     E: ProvideErrorMetadata,
     Sent: Future<Output = Result<T, SdkError<E, R>>>,
@@ -255,10 +259,10 @@ mod tests {
 
     use super::*;
 
-    /// What a send answers that fails with this code until its third try, and how often it was sent.
+    /// Sends a request that fails twice with this error code: whether it succeeded, and how often it was sent.
     async fn sent_with(code: &str) -> (bool, u32) {
         let tries = AtomicU32::new(0);
-        let outcome = despite_transactions(async || {
+        let outcome = retry_transaction_conflicts(async || {
             if tries.fetch_add(1, Ordering::SeqCst) == 2 {
                 return Ok(());
             }
@@ -270,7 +274,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_write_that_meets_a_transaction_is_sent_again_and_no_other() {
+    async fn only_a_write_in_conflict_with_a_transaction_is_retried() {
         assert_eq!(sent_with("TransactionConflictException").await, (true, 3));
         assert_eq!(sent_with("ValidationException").await, (false, 1));
     }

@@ -1,7 +1,7 @@
-//! Linklet's DynamoDB tables.
+//! Repositories for Linklet's DynamoDB tables.
 //!
-//! One module per table: `item.rs` derives keys and attributes from the domain's types, `mod.rs` holds the queries.
-//! Nothing outside this crate knows an attribute's name. [`stream`] reads the same items out of stream records.
+//! There is one module per table: `item.rs` maps domain types to keys and attributes, `mod.rs` has the queries. Attribute
+//! names are used only in this crate. [`stream`] reads the same items from stream records.
 
 mod backoff;
 mod clicks;
@@ -21,8 +21,10 @@ pub use backoff::back_off;
 pub use clicks::{ClicksTable, Purged};
 pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
-pub use links::{BuryOutcome, CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, LinksTable, Reusable};
-pub use notifications::{Claim, Delivery, NotificationsTable};
+pub use links::{
+    CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, LinksTable, Reusable, TombstoneOutcome,
+};
+pub use notifications::{Claim, ClaimOutcome, NotificationsTable};
 pub use stats::{CommitOutcome, Correction, Counting, Life, Milestone, Room, Snapshot, StatsTable};
 pub use throttle::{CountOutcome, ThrottleTable};
 pub use users::{
@@ -30,6 +32,6 @@ pub use users::{
     WorkspaceOutcome,
 };
 pub use watch::{
-    DeleteTargetOutcome, DuePage, DueTarget, Health, ListedTarget, Registered, RoundOutcome, RoundRecord, Stretch,
+    DeleteTargetOutcome, DuePage, DueTarget, Health, ListedTarget, Registered, RoundOutcome, RoundRecord, ShardRange,
     TargetPage, UnreadableTarget, WatchTable,
 };

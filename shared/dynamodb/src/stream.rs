@@ -1,6 +1,6 @@
-//! From a stream record to what it means.
+//! Translation of DynamoDB stream records into events.
 //!
-//! The table write is the outbox: what stands in a stream has committed, so an event exists if and only if its write does.
+//! The table is the outbox: a stream contains only committed writes, so an event exists if and only if its write does.
 
 use aws_lambda_events::dynamodb::EventRecord;
 use linklet_domain::{CorrelationId, Event, Invalid, Link};
@@ -14,15 +14,15 @@ use crate::{
     watch::item::{TARGET_PREFIX, TargetItem},
 };
 
-/// Why a record yields no event although it should. Retrying can't help.
+/// Why a stream record can't be translated. Retrying doesn't help.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
-    /// An image lacks the attributes that this version of Linklet writes. Which one isn't told, since the deserialiser's text
-    /// quotes values and this error is logged; the record is kept whole elsewhere.
-    #[error("a stream image has an unexpected form")]
+    /// An image could not be deserialised. The deserialiser's error is left out, since this error is logged and that one
+    /// contains attribute values; the dead-letter queue keeps the whole record.
+    #[error("the stream image has unexpected attributes")]
     Image,
-    /// An attribute breaks a rule.
-    #[error("a stream image holds an invalid value")]
+    /// An attribute has an invalid value.
+    #[error("the stream image has an invalid value")]
     Value(#[from] Invalid),
 }
 
@@ -32,28 +32,28 @@ impl From<serde_dynamo::Error> for StreamError {
     }
 }
 
-/// What a record means to the rest of the system.
+/// What a stream record means for other contexts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "nearly every record is an event, and none is kept")]
 pub enum Change {
     /// An event to publish.
     Event(Event),
-    /// DynamoDB has deleted a link whose time was over; it has to be buried.
+    /// DynamoDB's TTL has deleted a link, which needs a tombstone.
     Expired(Box<Link>, CorrelationId),
-    /// Nothing that anybody is told about.
+    /// A change without an event.
     None,
 }
 
-/// What a record means.
+/// Translates a stream record.
 ///
 /// # Errors
-/// When the record should mean something but can't be read.
+/// When the record's images can't be read.
 pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
     let change = &record.change;
     let Key { pk, sk } = serde_dynamo::from_item(change.keys.clone())?;
     match record.event_name.as_str() {
         "INSERT" | "MODIFY" if pk.starts_with(LINK_PREFIX) && is_tombstone(&change.new_image) => {
-            Ok(image::<TombstoneItem>(&change.new_image)?.buried_event().map_or(Change::None, Change::Event))
+            Ok(image::<TombstoneItem>(&change.new_image)?.removed_event().map_or(Change::None, Change::Event))
         }
         "INSERT" if pk.starts_with(LINK_PREFIX) => {
             Ok(Change::Event(image::<LinkItem>(&change.new_image)?.created_event()))
@@ -81,7 +81,8 @@ pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
     }
 }
 
-/// DynamoDB names itself as the one who deleted an expired item.
+/// Whether DynamoDB's TTL deleted the item: the record then names DynamoDB as the user
+/// ([DynamoDB Streams and TTL](https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-streams.html)).
 fn is_by_ttl(record: &EventRecord) -> bool {
     record
         .user_identity

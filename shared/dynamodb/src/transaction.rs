@@ -1,4 +1,4 @@
-//! Transactions whose actions say what it means when DynamoDB refuses them.
+//! Transactions that map the refusal of each action to a value.
 
 use aws_sdk_dynamodb::{
     Client,
@@ -9,21 +9,21 @@ use aws_sdk_dynamodb::{
 
 use crate::{RepositoryError, back_off};
 
-/// Actions that become true together or not at all.
+/// A transaction: write actions, each with the value that [`Self::send`] returns if the action's condition fails.
 pub(crate) struct Transaction<T> {
     operation: &'static str,
     actions: Vec<TransactWriteItem>,
     refusals: Vec<T>,
 }
 
-/// What came of a transaction.
+/// The outcome of a transaction.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Sent<T> {
-    /// All of it is true now.
+    /// All actions are committed.
     Committed,
-    /// The condition of an action did not hold, which means this.
+    /// The condition of an action failed; this is the action's refusal.
     Refused(T),
-    /// Another transaction has one of the items at this moment.
+    /// Another transaction is writing one of the items; a retry may succeed.
     InConflict,
 }
 
@@ -32,14 +32,14 @@ impl<T> Transaction<T> {
         Self { operation, actions: Vec::new(), refusals: Vec::new() }
     }
 
-    /// With one more action. If several are refused, the one that was added first says what that means.
+    /// Adds an action. If the conditions of several actions fail, the refusal of the first of them is returned.
     pub(crate) fn and(mut self, action: TransactWriteItem, refusal: T) -> Self {
         self.actions.push(action);
         self.refusals.push(refusal);
         self
     }
 
-    /// Sends it. The SDK repeats it under one token, so a lost answer changes nothing twice.
+    /// Sends the transaction. The SDK retries it with the same client request token, so it is applied at most once.
     pub(crate) async fn send(self, client: &Client) -> Result<Sent<T>, RepositoryError> {
         let sent = client.transact_write_items().set_transact_items(Some(self.actions)).send().await;
         let cancelled = match sent.map_err(SdkError::into_service_error) {
@@ -54,7 +54,7 @@ impl<T> Transaction<T> {
     }
 }
 
-/// What a cancelled transaction means. `None` if DynamoDB had a reason of its own, such as too many writes.
+/// The outcome of a cancelled transaction; `None` if the reason is neither a condition nor a conflict, such as throttling.
 fn outcome_of<T>(reasons: &[CancellationReason], refusals: Vec<T>) -> Option<Sent<T>> {
     let mut refused = refusals.into_iter().zip(reasons);
     if let Some((refusal, _)) = refused.find(|(_, reason)| reason.code() == Some("ConditionalCheckFailed")) {
@@ -63,8 +63,8 @@ fn outcome_of<T>(reasons: &[CancellationReason], refusals: Vec<T>) -> Option<Sen
     reasons.iter().any(|reason| reason.code() == Some("TransactionConflict")).then_some(Sent::InConflict)
 }
 
-/// Looks and tries again as long as somebody else was faster, which `attempt` says with `None`.
-pub(crate) async fn settle<T, Tried>(
+/// Retries a read-check-write `attempt` up to 8 times while it returns `None`, which means that a concurrent write came first.
+pub(crate) async fn retry_on_conflict<T, Tried>(
     operation: &'static str,
     mut attempt: impl FnMut() -> Tried,
 ) -> Result<T, RepositoryError>
@@ -78,7 +78,7 @@ where
         }
         back_off(tried).await;
     }
-    Err(RepositoryError::overtaken(operation))
+    Err(RepositoryError::contention(operation))
 }
 
 #[cfg(test)]
@@ -99,16 +99,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_is_overtaken_tries_again_but_not_for_ever() {
+    async fn conflicts_are_retried_eight_times() {
         let tries = std::cell::Cell::new(0);
         let attempt = async |succeeds_at| {
             tries.set(tries.get() + 1);
             Ok((tries.get() == succeeds_at).then_some("done"))
         };
 
-        assert_eq!(settle("try", || attempt(3)).await.unwrap(), "done");
+        assert_eq!(retry_on_conflict("try", || attempt(3)).await.unwrap(), "done");
         tries.set(0);
-        assert!(settle("try", || attempt(0)).await.is_err());
+        assert!(retry_on_conflict("try", || attempt(0)).await.is_err());
         assert_eq!(tries.get(), 8);
     }
 }

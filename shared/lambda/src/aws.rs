@@ -1,4 +1,4 @@
-//! The SDK's configuration, the same for every client, and the clients' guard.
+//! The configuration of the AWS SDK, which all clients share, and DynamoDB clients with a circuit breaker.
 
 use std::{sync::OnceLock, time::Duration};
 
@@ -18,51 +18,53 @@ use linklet_dynamodb::RepositoryError;
 
 use crate::{breaker::Breaker, telemetry::chain};
 
-/// How long a call may take, its repetitions included.
-pub const LONGEST_CALL: Duration = Duration::from_millis(2_400);
+/// Maximum duration of a call, including its retries.
+pub const OPERATION_TIMEOUT: Duration = Duration::from_millis(2_400);
 
-/// Before a call is tried again, at most; twice as long before the third try. The SDK's own second would keep whoever waits
-/// longer than DynamoDB takes to find room, and a burst of throttled clicks would keep as many environments busy.
-const FIRST_PAUSE: Duration = Duration::from_millis(25);
+/// Maximum pause before the first retry; it doubles before the second one. The SDK's default of one second is longer than
+/// DynamoDB needs to recover from throttling, and would keep an execution environment busy for each throttled call.
+const INITIAL_BACKOFF: Duration = Duration::from_millis(25);
 
 /// Loads region, credentials and endpoint from the environment.
 ///
-/// The limits suit a function that has 10 seconds and makes a few calls one after another: a lost connection is given up early
-/// enough to try again, and the caller still gets an answer of ours. (The SDK's defaults would wait without end.) A call that
-/// fails takes 2.4 s at most, and mostly ends its request. A request goes on when the use of an API key can't be noted, when a
-/// call can't be counted (after half a second), and in redirect when memory stands in for the link. After a redirect's answer
-/// there are two more at worst, 4.8 s: the click is not stored, and parked or lost.
+/// The timeouts suit a function that has 10 seconds and makes a few calls one after another: there is time for a retry after
+/// a lost connection, and the client gets a response before Lambda's timeout. (By default the SDK has no operation timeout.)
+/// A failed call takes at most 2.4 s, and in most cases ends its request. Exceptions, in which the request continues: storing
+/// the last use of an API key, counting a call (at most half a second), and in redirect reading a link that is cached. After
+/// the response of a redirect, two calls can fail, in 4.8 s: storing the click, and parking it.
 pub async fn load() -> SdkConfig {
     let timeouts = TimeoutConfig::builder()
         .connect_timeout(Duration::from_millis(800))
         .operation_attempt_timeout(Duration::from_millis(1_500))
-        .operation_timeout(LONGEST_CALL)
+        .operation_timeout(OPERATION_TIMEOUT)
         .build();
     let config = aws_config::defaults(BehaviorVersion::latest())
         .http_client(http_client())
         .timeout_config(timeouts)
-        // Bodies are small, and the limits above hold for a stalled one, too.
+        // Bodies are small, and the timeouts above also end a stalled one.
         .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
-        .retry_config(RetryConfig::standard().with_max_attempts(3).with_initial_backoff(FIRST_PAUSE))
+        .retry_config(RetryConfig::standard().with_max_attempts(3).with_initial_backoff(INITIAL_BACKOFF))
         .load()
         .await;
-    let settings = SetForServices(config.clone());
+    let settings = NonEmptySettings(config.clone());
     config.into_builder().service_config(settings).build()
 }
 
-/// What is set for single services (`AWS_ENDPOINT_URL_DYNAMODB`), or for all of them. The SDK takes an empty value for an
-/// address and panics; here it is as good as none, so the general setting holds, and without one the service's own address.
+/// The settings of single services, such as `AWS_ENDPOINT_URL_DYNAMODB`, without those that are empty.
+///
+/// The SDK would parse an empty value as a URL and panic. Here it counts as not set, so that the general setting applies, or
+/// the service's default endpoint.
 #[derive(Debug)]
-struct SetForServices(SdkConfig);
+struct NonEmptySettings(SdkConfig);
 
-impl LoadServiceConfig for SetForServices {
+impl LoadServiceConfig for NonEmptySettings {
     fn load_config(&self, key: ServiceConfigKey<'_>) -> Option<String> {
         self.0.service_config()?.load_config(key).filter(|value| !value.is_empty())
     }
 }
 
-/// What the client of each service would make for itself, but once for all of them: each would parse all root certificates
-/// again. They share their settings, too.
+/// One HTTP client for the clients of all services. Each would otherwise create its own with the same settings, and parse all
+/// root certificates again.
 fn http_client() -> SharedHttpClient {
     let connector = OnceLock::new();
     http_client_fn(move |settings, components| {
@@ -78,19 +80,20 @@ fn http_client() -> SharedHttpClient {
     })
 }
 
-/// The tables as functions behind the API reach them: with a circuit breaker, one for all tables, since they share an endpoint.
+/// A DynamoDB client with a circuit breaker, for functions behind the API. All tables share the breaker, since they share an
+/// endpoint.
 ///
-/// Consumers of streams and queues have none: nobody waits for them, a batch that fails comes again, and a refused message
-/// would count as received.
+/// Consumers of streams and queues use a client without one: no user waits for them, failed batches are redelivered, and
+/// failing at once would use up the receive count of messages.
 #[must_use]
 pub fn tables(config: &SdkConfig) -> DynamoDb {
     DynamoDb::from_conf(Builder::from(config).interceptor(Breaker::default()).build())
 }
 
-/// Logs a connection that could not be opened ahead of the first request. That is for the first request to bear: a function
-/// starts without its tables, since it may be asked for what needs none.
-pub fn note_connection(opened: Result<(), RepositoryError>) {
+/// Logs the failure to open a connection ahead of the first request. The function starts anyway, since some requests need no
+/// table.
+pub fn log_connection(opened: Result<(), RepositoryError>) {
     if let Err(error) = opened {
-        tracing::warn!(error = chain(&error), "the tables can't be reached at the start");
+        tracing::warn!(error = chain(&error), "DynamoDB can't be reached at start-up");
     }
 }

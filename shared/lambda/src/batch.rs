@@ -1,7 +1,7 @@
-//! Queue consumers: reading a batch, reporting batch item failures, and the dead-letter queue.
+//! Queue consumers: parsing batches, batch item failures, and the dead-letter queue.
 //!
-//! SQS delivers at least once. A consumer answers with the messages that failed and only these come again. A message that
-//! can't be read would fail forever, so it goes to the dead-letter queue after one attempt, whole, and its neighbours go on.
+//! SQS delivers at least once. A consumer returns the messages that failed, and only these are redelivered. A message that
+//! can't be parsed would fail in each delivery, so it is sent to the dead-letter queue at once, and the others are processed.
 
 use std::{
     future::Future,
@@ -18,23 +18,23 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{
     StartError,
     metrics::{self, Metric},
-    publisher::sendable,
+    publisher::escape_noncharacters,
     telemetry::chain,
 };
 
-/// A message that could be read, by default an event.
+/// A parsed message, by default an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received<T = Event> {
-    /// How SQS knows it.
+    /// The SQS message id.
     pub message_id: String,
-    /// How often it has been delivered, this time included.
+    /// How often the message has been delivered, including this delivery.
     pub receive_count: u32,
-    /// What it says.
+    /// The message's content.
     pub event: T,
 }
 
 impl Received {
-    /// The same as a message that its consumer can't do anything with.
+    /// Converts a message that its consumer can't process, for [`DeadLetterQueue::park_all`].
     #[must_use]
     pub fn refused(&self, reason: &str) -> Unreadable {
         let body = serde_json::to_string(&self.event).unwrap_or_default();
@@ -42,18 +42,18 @@ impl Received {
     }
 }
 
-/// A message that could not be read and never will be.
+/// A message that can't be parsed or processed, so that retrying it doesn't help.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
-    /// How SQS knows it.
+    /// The SQS message id.
     pub message_id: String,
-    /// What is wrong with it, without its content.
+    /// Why the message can't be processed, without parts of its content.
     pub reason: String,
-    /// The body as it came.
+    /// The message's body, unchanged.
     pub body: String,
 }
 
-/// Sorts a batch into what can be read and what can't.
+/// Parses the messages of a batch, and separates those that can't be parsed.
 #[must_use]
 pub fn read<T: DeserializeOwned>(batch: SqsEvent) -> (Vec<Received<T>>, Vec<Unreadable>) {
     let mut readable = Vec::with_capacity(batch.records.len());
@@ -73,12 +73,14 @@ fn read_message<T: DeserializeOwned>(message: SqsMessage) -> Result<Received<T>,
     let receive_count = message.attributes.get("ApproximateReceiveCount").and_then(|count| count.parse().ok());
     match serde_json::from_str(&body) {
         Ok(event) => Ok(Received { message_id, receive_count: receive_count.unwrap_or(1), event }),
-        // The category only: serde's full text quotes the content.
-        Err(error) => Err(Unreadable { message_id, reason: format!("not an event ({:?})", error.classify()), body }),
+        // Only the category, since the full text of serde's error quotes the content.
+        Err(error) => {
+            Err(Unreadable { message_id, reason: format!("malformed message ({:?})", error.classify()), body })
+        }
     }
 }
 
-/// The answer that has these messages delivered again.
+/// The response of a consumer that makes SQS redeliver these messages.
 #[must_use]
 pub fn failures(message_ids: impl IntoIterator<Item = String>) -> SqsBatchResponse {
     let mut response = SqsBatchResponse::default();
@@ -93,7 +95,7 @@ pub fn failures(message_ids: impl IntoIterator<Item = String>) -> SqsBatchRespon
     response
 }
 
-/// The queue for what can't be processed. The redrive runbook tells what happens to it.
+/// The dead-letter queue, for messages that can't be processed. What to do with them is in `infra/runbooks/redrive.md`.
 #[derive(Debug, Clone)]
 pub struct DeadLetterQueue {
     client: Client,
@@ -101,13 +103,13 @@ pub struct DeadLetterQueue {
 }
 
 impl DeadLetterQueue {
-    /// The queue with this URL.
+    /// The dead-letter queue with this URL.
     #[must_use]
     pub fn new(client: Client, url: impl Into<String>) -> Self {
         Self { client, url: url.into() }
     }
 
-    /// Parks messages, and returns the ids of those that could not even be parked and must come again.
+    /// Sends messages to the dead-letter queue. Returns the ids of those that could not be sent and must be redelivered.
     pub async fn park_all(&self, unreadable: Vec<Unreadable>) -> Vec<String> {
         let mut failed = Vec::new();
         for message in unreadable {
@@ -118,14 +120,16 @@ impl DeadLetterQueue {
         failed
     }
 
-    /// Parks one body with the reason, and says whether that worked. The log never shows the body.
+    /// Sends one message to the dead-letter queue, with the reason as an attribute. Returns whether it was sent. The body isn't
+    /// logged.
     pub async fn park(&self, body: &str, reason: &str, message_id: &str) -> bool {
         let attribute = MessageAttributeValue::builder().data_type("String").string_value(reason).build();
-        // A FIFO queue's name ends so, and wants every message in a group. No two of ours have to wait for each other.
+        // The name of a FIFO queue ends with `.fifo`, and its messages need a group. Each message gets its own, since their
+        // order doesn't matter.
         let group = self.url.ends_with(".fifo").then(|| message_id.to_owned());
         let sent = match attribute {
             Ok(attribute) => {
-                let message = self.client.send_message().queue_url(&self.url).message_body(sendable(body));
+                let message = self.client.send_message().queue_url(&self.url).message_body(escape_noncharacters(body));
                 let message = message.set_message_group_id(group.clone()).set_message_deduplication_id(group);
                 message.message_attributes("reason", attribute).send().await.map(|_| ()).map_err(|error| chain(&error))
             }
@@ -139,9 +143,9 @@ impl DeadLetterQueue {
     }
 }
 
-/// What a consumer does with a batch.
+/// A consumer of a queue or stream.
 pub trait Consumer<Batch, Answer>: Send + Sync {
-    /// Processes one batch and answers with what failed. The answer can't be an error: that would fail all of it.
+    /// Processes a batch and returns the items that failed. It can't return an error, which would fail the whole batch.
     fn consume(&self, batch: Batch) -> impl Future<Output = Answer> + Send;
 }
 
@@ -156,13 +160,13 @@ where
 {
     let consumer = &consumer;
     lambda_runtime::run(service_fn(async |event: LambdaEvent<Batch>| {
-        // Boxed, since the types of nested futures get deeper than the compiler follows.
+        // Boxed, since the type of the nested futures exceeds the compiler's recursion limit.
         Ok::<_, StartError>(Box::pin(metrics::scope(consumer.consume(event.payload))).await)
     }))
     .await
 }
 
-/// Logs a batch's line.
+/// Writes the log line of a batch, with its metrics.
 pub fn log(records: usize, failed: usize, started: Instant) {
     static IS_WARM: AtomicBool = AtomicBool::new(false);
     let cold_start = !IS_WARM.swap(true, Ordering::Relaxed);
@@ -174,7 +178,7 @@ pub fn log(records: usize, failed: usize, started: Instant) {
         failed,
         duration_ms = started.elapsed().as_secs_f64() * 1_000.0,
         cold_start,
-        emf = metrics::embedded(),
+        emf = metrics::emf(),
         "batch processed"
     );
 }

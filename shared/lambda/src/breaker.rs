@@ -1,8 +1,7 @@
-//! A circuit breaker around the tables: while DynamoDB doesn't answer, requests are refused at once instead of each waiting
-//! for its own timeouts.
+//! A circuit breaker around DynamoDB: while it doesn't answer, calls fail at once instead of waiting for their timeouts.
 //!
-//! [`Breaker`] sits in the SDK as an interceptor and so sees every call of a client. What it makes of a call is decided by
-//! [`Circuit`], which knows neither a clock nor the SDK.
+//! [`Breaker`] is an interceptor of the SDK and sees every call of a client. [`Circuit`] is the state machine behind it,
+//! independent of clock and SDK.
 
 use std::{
     fmt,
@@ -22,12 +21,14 @@ use parking_lot::Mutex;
 
 use crate::metrics::{self, Metric};
 
-/// Closed: calls go through, and failures in a row are counted. Open: nothing goes through. Half-open: one call does, the
-/// probe, and decides.
+/// The state machine of a circuit breaker.
+///
+/// Closed: calls are admitted, and consecutive failures are counted. Open: calls are refused. Half-open: one call is admitted,
+/// the probe, whose result closes or reopens the circuit.
 #[derive(Debug)]
 pub struct Circuit {
     state: State,
-    /// Goes up whenever results of earlier calls lose their meaning.
+    /// Incremented with each change of state, so that results of earlier calls can be ignored.
     epoch: u64,
 }
 
@@ -38,57 +39,57 @@ enum State {
     HalfOpen { probing_since: Instant },
 }
 
-/// A call may go through. Its result is reported with it.
+/// The permission for a call, with which its result has to be reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Permit {
     epoch: u64,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallResult {
-    /// DynamoDB answered, be it with a refusal.
+    /// DynamoDB answered, possibly with an error that is the caller's.
     Answered,
-    /// There was no answer, or one that says that DynamoDB is broken.
+    /// DynamoDB didn't answer, or answered with a server error.
     Failed,
 }
 
-/// What a result has changed.
+/// A change of state that a result has caused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// The circuit has opened.
     Opened,
-    /// The probe has failed too, so it is open for as long again.
-    StaysOpen,
-    /// The circuit has closed again.
+    /// The probe has failed, and the circuit is open for another [`Circuit::OPEN_FOR`].
+    Reopened,
+    /// The circuit has closed.
     Closed,
 }
 
 impl Circuit {
-    /// So many failures in a row open it.
-    pub const FAILURES: u32 = 5;
-    /// A failure counts as in a row with the one before if there is no more time between them.
-    pub const WINDOW: Duration = Duration::from_secs(10);
-    /// For this long it refuses everything.
+    /// Number of consecutive failures that open the circuit.
+    pub const FAILURE_THRESHOLD: u32 = 5;
+    /// Maximum time between two failures that count as consecutive.
+    pub const FAILURE_WINDOW: Duration = Duration::from_secs(10);
+    /// How long an open circuit refuses all calls.
     pub const OPEN_FOR: Duration = Duration::from_secs(30);
-    /// After this time without a result, a probe gives way to another: its caller was dropped. Longer than the SDK tries
-    /// ([`crate::aws`]).
-    pub const PROBE_TIME: Duration = Duration::from_secs(5);
+    /// How long the result of a probe is awaited before another call becomes the probe. It is longer than the SDK's timeouts
+    /// ([`crate::aws`]), so the caller of such a probe was dropped.
+    pub const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
     const CLOSED: State = State::Closed { failures: 0, last_failure: None };
 
-    /// A closed one.
+    /// A closed circuit.
     #[must_use]
     pub const fn new() -> Self {
         Self { state: Self::CLOSED, epoch: 0 }
     }
 
-    /// Whether a call may go through now.
+    /// Admits a call, or returns `None` if it is refused.
     pub fn admit(&mut self, now: Instant) -> Option<Permit> {
         let is_due = match self.state {
             State::Closed { .. } => return Some(Permit { epoch: self.epoch }),
             State::Open { since } => has_passed(Self::OPEN_FOR, since, now),
-            State::HalfOpen { probing_since } => has_passed(Self::PROBE_TIME, probing_since, now),
+            State::HalfOpen { probing_since } => has_passed(Self::PROBE_TIMEOUT, probing_since, now),
         };
         is_due.then(|| {
             self.enter(State::HalfOpen { probing_since: now });
@@ -96,16 +97,17 @@ impl Circuit {
         })
     }
 
-    /// Takes note of a call's result. That of a call from before the latest change means nothing any more.
+    /// Processes the result of a call. The result of a call that was admitted before the latest change of state is ignored.
     pub fn report(&mut self, permit: Permit, result: CallResult, now: Instant) -> Option<Change> {
         if permit.epoch != self.epoch {
             return None;
         }
         match (self.state, result) {
             (State::Closed { failures, last_failure }, CallResult::Failed) => {
-                let in_a_row = last_failure.is_some_and(|last| now.saturating_duration_since(last) <= Self::WINDOW);
-                let failures = if in_a_row { failures + 1 } else { 1 };
-                if failures >= Self::FAILURES {
+                let is_consecutive =
+                    last_failure.is_some_and(|last| now.saturating_duration_since(last) <= Self::FAILURE_WINDOW);
+                let failures = if is_consecutive { failures + 1 } else { 1 };
+                if failures >= Self::FAILURE_THRESHOLD {
                     self.enter(State::Open { since: now });
                     return Some(Change::Opened);
                 }
@@ -122,7 +124,7 @@ impl Circuit {
             }
             (State::HalfOpen { .. }, CallResult::Failed) => {
                 self.enter(State::Open { since: now });
-                Some(Change::StaysOpen)
+                Some(Change::Reopened)
             }
             // No permit has the epoch of an open circuit.
             (State::Open { .. }, _) => None,
@@ -141,28 +143,28 @@ impl Default for Circuit {
     }
 }
 
-/// A clock that went back counts as time that has passed: a probe too early costs one call, a circuit that stays open costs
-/// every request.
+/// Whether `span` has passed. A clock that was set back counts as passed: a probe that is too early costs one call, a circuit
+/// that stays open too long fails all requests.
 fn has_passed(span: Duration, since: Instant, now: Instant) -> bool {
     now.checked_duration_since(since).is_none_or(|passed| passed >= span)
 }
 
-/// The interceptor. Clones share the circuit.
+/// The circuit breaker as an interceptor of the SDK. Clones share the circuit.
 ///
-/// A call is a whole operation, with all its tries: it is refused before the first, and its result is that of the last.
+/// A call is a whole operation with its retries: it is refused before the first attempt, and its result is that of the last.
 #[derive(Clone)]
 pub struct Breaker {
     circuit: Arc<Mutex<Circuit>>,
     clock: Arc<dyn Fn() -> Instant + Send + Sync>,
 }
 
-/// The call was refused without an attempt: the tables have not answered for a while.
+/// The error of a call that the open circuit breaker has refused.
 #[derive(Debug, thiserror::Error)]
 #[error("the circuit breaker is open")]
 pub struct BreakerOpen;
 
 impl Breaker {
-    /// A closed one with this clock.
+    /// A closed circuit breaker with this clock.
     #[must_use]
     pub fn with_clock(clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         Self { circuit: Arc::default(), clock: Arc::new(clock) }
@@ -181,8 +183,8 @@ impl Breaker {
                 metrics::add(Metric::BreakerOpened, 1);
                 tracing::warn!("DynamoDB does not answer: the circuit breaker has opened");
             }
-            // Measured like an opening, so that an alarm lasts as long as the outage, but no news for the log.
-            Some(Change::StaysOpen) => metrics::add(Metric::BreakerOpened, 1),
+            // Counted like an opening, so that the alarm lasts as long as the outage, but not logged again.
+            Some(Change::Reopened) => metrics::add(Metric::BreakerOpened, 1),
             Some(Change::Closed) => tracing::warn!("DynamoDB answers again: the circuit breaker has closed"),
             None => {}
         }
@@ -201,7 +203,7 @@ impl fmt::Debug for Breaker {
     }
 }
 
-/// Between its two hooks, a call keeps its permit with the SDK.
+/// Allows the interceptor to store a call's permit in the SDK's config bag between its two hooks.
 impl Storable for Permit {
     type Storer = StoreReplace<Self>;
 }
@@ -211,7 +213,7 @@ impl Intercept for Breaker {
         "Breaker"
     }
 
-    // An error here ends the call before a connection is looked for, and before the SDK would try again.
+    // An error in this hook ends the call before a connection is opened, and the SDK doesn't retry it.
     fn modify_before_serialization(
         &self,
         _context: &mut BeforeSerializationInterceptorContextMut<'_>,
@@ -236,7 +238,7 @@ impl Intercept for Breaker {
     }
 }
 
-/// A refusal (a condition, a throttle, a validation) shows that DynamoDB works.
+/// The result of a call. Errors such as a failed condition, throttling or a validation error show that DynamoDB works.
 fn result_of(context: &FinalizerInterceptorContextRef<'_>) -> CallResult {
     let is_answer = match context.output_or_error() {
         Some(Ok(_)) => true,
@@ -307,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_ends_the_row() {
+    fn an_answer_resets_the_count_of_failures() {
         let mut bench = Bench::closed();
         bench.fail(4);
         let permit = bench.admit().unwrap();
@@ -322,13 +324,13 @@ mod tests {
         let mut bench = Bench::closed();
         for _ in 0..4 {
             assert_eq!(bench.fail(1), None);
-            bench.now += Circuit::WINDOW;
+            bench.now += Circuit::FAILURE_WINDOW;
         }
         assert_eq!(bench.fail(1), Some(Change::Opened));
 
         let mut bench = Bench::closed();
         bench.fail(4);
-        bench.now += Circuit::WINDOW + Duration::from_millis(1);
+        bench.now += Circuit::FAILURE_WINDOW + Duration::from_millis(1);
         assert_eq!(bench.fail(4), None);
         assert_eq!(bench.fail(1), Some(Change::Opened));
     }
@@ -348,7 +350,7 @@ mod tests {
         let (mut bench, _probe) = Bench::half_open();
 
         assert_eq!(bench.admit(), None);
-        bench.now += Circuit::PROBE_TIME - Duration::from_millis(1);
+        bench.now += Circuit::PROBE_TIMEOUT - Duration::from_millis(1);
         assert_eq!(bench.admit(), None);
     }
 
@@ -365,7 +367,7 @@ mod tests {
         let (mut bench, probe) = Bench::half_open();
         bench.now += SECOND;
 
-        assert_eq!(bench.report(probe, CallResult::Failed), Some(Change::StaysOpen));
+        assert_eq!(bench.report(probe, CallResult::Failed), Some(Change::Reopened));
         bench.now += Circuit::OPEN_FOR - Duration::from_millis(1);
         assert_eq!(bench.admit(), None);
         bench.now += Duration::from_millis(1);
@@ -375,7 +377,7 @@ mod tests {
     #[test]
     fn a_probe_that_never_reports_gives_way_to_another() {
         let (mut bench, lost) = Bench::half_open();
-        bench.now += Circuit::PROBE_TIME;
+        bench.now += Circuit::PROBE_TIMEOUT;
 
         let second = bench.admit().unwrap();
 

@@ -2,23 +2,23 @@
 
 use std::{env, str::FromStr};
 
-/// A setting that is missing or makes no sense. It names the variable, so the log tells what to fix.
+/// A missing or invalid environment variable; the error names it.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The variable is not set, or empty.
+    /// The variable is not set or empty.
     #[error("the environment variable {0} is not set")]
     Missing(&'static str),
-    /// The variable's value can't be read.
+    /// The variable's value is invalid.
     #[error("the environment variable {name} is invalid: {reason}")]
     Invalid {
-        /// Which variable.
+        /// The variable's name.
         name: &'static str,
-        /// What is wrong with it.
+        /// Why the value is invalid.
         reason: String,
     },
 }
 
-/// The value of a variable that must be there.
+/// The value of a required variable.
 ///
 /// # Errors
 /// When it is missing or empty.
@@ -26,16 +26,16 @@ pub fn required(name: &'static str) -> Result<String, ConfigError> {
     optional(name).ok_or(ConfigError::Missing(name))
 }
 
-/// The value of a variable that may be missing or empty.
+/// The value of an optional variable; `None` if it is missing or empty.
 #[must_use]
 pub fn optional(name: &'static str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The value of a variable that must be there and have the right form.
+/// The parsed value of a required variable.
 ///
 /// # Errors
-/// When it is missing or has another form.
+/// When it is missing, empty or invalid.
 pub fn parsed<T: FromStr>(name: &'static str) -> Result<T, ConfigError>
 where
     T::Err: ToString,

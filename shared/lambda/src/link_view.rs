@@ -1,4 +1,4 @@
-//! A link as the API shows it.
+//! The JSON representation of a link in the API.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -11,40 +11,40 @@ use crate::{
     telemetry::chain,
 };
 
-/// Click counts by code; a code without clicks is absent.
+/// Click counts by short code; codes without clicks are absent.
 pub type ClickCounts = HashMap<ShortCode, u64>;
 
-/// How long an answer waits for what other contexts know: without that it is worth more than no answer.
+/// Maximum time to wait for data of other contexts, without which a response is still useful.
 const BUDGET: Duration = Duration::from_secs(1);
 
-/// What `degraded` calls click counts.
+/// The name of click counts in the member `degraded`.
 pub const CLICKS: &str = "clicks";
 
-/// What `degraded` calls the health of what a link watches.
+/// The name of the health of a link's target in the member `degraded`.
 const HEALTH: &str = "health";
 
-/// What another context knows, or `None` if it can't be had in time; `what` is how `degraded` calls it.
-pub async fn in_time<T>(what: &'static str, read: impl Future<Output = Result<T, RepositoryError>>) -> Option<T> {
+/// Reads data of another context; `None` if that fails or takes longer than 1 s. `what` is the data's name in `degraded`.
+pub async fn within_budget<T>(what: &'static str, read: impl Future<Output = Result<T, RepositoryError>>) -> Option<T> {
     match tokio::time::timeout(BUDGET, read).await {
         Ok(Ok(known)) => Some(known),
         Ok(Err(error)) => {
-            tracing::warn!(what, error = chain(&error), "an answer goes without a part");
+            tracing::warn!(what, error = chain(&error), "a part of a response could not be read");
             None
         }
         Err(_) => {
-            tracing::warn!(what, "an answer goes without a part, which took longer than 1 s");
+            tracing::warn!(what, "a part of a response was not read within 1 s");
             None
         }
     }
 }
 
-/// The click counts of these links, or `None` if they can't be had in time.
+/// Reads the click counts of these links; `None` if that fails or takes longer than 1 s.
 pub async fn click_counts(stats: &StatsTable, links: &[Link]) -> Option<ClickCounts> {
     let codes: Vec<_> = links.iter().map(|link| link.code.clone()).collect();
-    in_time(CLICKS, stats.totals(&codes)).await
+    within_budget(CLICKS, stats.totals(&codes)).await
 }
 
-/// A link with its clicks; `degraded` names what is missing.
+/// A link with its click count, which is `null` if it could not be read.
 #[derive(Debug, Serialize)]
 pub struct LinkView {
     short_code: ShortCode,
@@ -62,7 +62,7 @@ pub struct LinkView {
 }
 
 impl LinkView {
-    /// The view of a link at the time of the request.
+    /// The representation of a link at the time of the request.
     #[must_use]
     pub fn new(request: &Request, short_urls: &ShortUrls, link: Link, clicks: Option<&ClickCounts>) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl LinkView {
     }
 }
 
-/// How the URL is that a link watches. Before the first round there is nothing but `pending`.
+/// The health of the target that a link watches. All but `status` are `null` before the first check.
 #[derive(Debug, Serialize)]
 struct HealthView {
     status: &'static str,
@@ -95,7 +95,7 @@ impl HealthView {
         Self { status, checked_at: None, status_code: None, latency_ms: None }
     }
 
-    /// Of a target that isn't there yet as well: the link's event is still on its way to it.
+    /// The health of a target. `None` means that it doesn't exist yet, since the link's event has not been processed.
     fn of(health: Option<Health>) -> Self {
         let Some(Health { status, latest }) = health else {
             return Self::without_result(TargetStatus::Pending.as_str());
@@ -111,7 +111,7 @@ impl HealthView {
     }
 }
 
-/// A single link as an answer.
+/// The response with a single link. `degraded` names the parts that could not be read.
 #[derive(Debug, Serialize)]
 pub struct OneLink {
     #[serde(flatten)]
@@ -123,14 +123,14 @@ pub struct OneLink {
 }
 
 impl OneLink {
-    /// The answer with a link, and its clicks if they can be had in time.
+    /// Makes the response for a link, with its click count if that can be read within 1 s.
     pub async fn load(request: &Request, short_urls: &ShortUrls, stats: &StatsTable, link: Link) -> Self {
         let clicks = click_counts(stats, std::slice::from_ref(&link)).await;
         let degraded = clicks.is_none().then_some(CLICKS).into_iter().collect();
         Self { link: LinkView::new(request, short_urls, link, clicks.as_ref()), health: None, degraded }
     }
 
-    /// The same with the health of what the link watches, read meanwhile.
+    /// Like [`Self::load`], and concurrently reads the health of the target that the link watches.
     pub async fn load_with_health(
         request: &Request,
         short_urls: &ShortUrls,
@@ -139,7 +139,7 @@ impl OneLink {
         link: Link,
     ) -> Self {
         let Some(target) = link.watched_target() else { return Self::load(request, short_urls, stats, link).await };
-        let health = in_time(HEALTH, targets.health(&target, request.received_at()));
+        let health = within_budget(HEALTH, targets.health(&target, request.received_at()));
         let (answer, health) = tokio::join!(Self::load(request, short_urls, stats, link), health);
         answer.with_health(health)
     }

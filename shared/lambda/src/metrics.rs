@@ -1,69 +1,69 @@
-//! Metrics, in the line that a request or batch logs anyway.
+//! Metrics in the
+//! [embedded metric format](https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html).
 //!
-//! CloudWatch reads them out of the log (the
-//! [embedded metric format](https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html)),
-//! so they cost no call and no time. The namespace is the stack's name, the dimension the function's.
+//! They are part of the log line of each request or batch, from which CloudWatch extracts them, so they need no call of their
+//! own. The namespace is the stack's name, the dimension the function's name.
 //!
-//! [`add`] works wherever a request or batch is being processed, however deep, and does nothing elsewhere.
+//! [`add`] and [`record`] have an effect only while a request or batch is processed.
 
 use std::{cell::RefCell, fmt::Write as _, future::Future, sync::OnceLock};
 
 use linklet_domain::Timestamp;
 
-/// What is measured. Only what is not zero is written.
+/// A metric. Only metrics that are not zero are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
-    /// HTTP requests.
+    /// Number of HTTP requests.
     Requests,
-    /// From the request's arrival in the function to its answer, in milliseconds.
+    /// Milliseconds from a request's arrival in the function to its response.
     Latency,
-    /// Answers with a status of 500 or above.
+    /// Number of responses with a status of 500 or above.
     Errors,
-    /// Answers with the status 429.
+    /// Number of responses with status 429.
     Throttles,
-    /// First requests or batches of an execution environment.
+    /// Number of first requests or batches of an execution environment.
     ColdStarts,
-    /// Redirects whose link was held in the execution environment.
+    /// Number of redirects whose link was cached in the execution environment.
     CacheHits,
-    /// Clicks that were stored.
+    /// Number of clicks that were stored.
     ClicksRecorded,
-    /// Clicks that could not be stored and wait in a queue for it.
+    /// Number of clicks that could not be stored and were sent to the clicks queue.
     ClicksParked,
-    /// Clicks that could not even be parked: the visitor was redirected, the click is lost.
+    /// Number of clicks that were lost, since they could be neither stored nor sent to the clicks queue.
     ClicksDropped,
-    /// Clicks that were added to the statistics.
+    /// Number of clicks that were added to the statistics.
     ClicksCounted,
-    /// Events that came again and were not counted again.
+    /// Number of events that had been processed before and were ignored.
     DedupeHits,
-    /// Messages or stream records in a batch.
+    /// Number of messages or stream records in a batch.
     BatchSize,
-    /// Of these, the ones that have to come again.
+    /// Number of messages or stream records in a batch that failed and will be redelivered.
     BatchFailures,
-    /// Mails that SES took.
+    /// Number of mails that SES accepted.
     MailsSent,
-    /// Mails that SES didn't take.
+    /// Number of mails that SES refused.
     MailsFailed,
-    /// What the table of limits could not count: in redirect merges that failed, in shorten requests that were let through.
+    /// Number of failed calls of ThrottleTable: in redirect, merges; in shorten, requests that were allowed uncounted.
     ThrottleUnavailable,
-    /// Times that the circuit breaker opened, or stayed open after a probe.
+    /// Number of times that the circuit breaker opened, or reopened after a failed probe.
     BreakerOpened,
-    /// Monitored URLs that were checked.
+    /// Number of checks of monitored URLs.
     Checks,
-    /// Of these, the ones that gave no good answer.
+    /// Number of checks that failed.
     ChecksFailed,
-    /// Checks that were left out because they could not begin before the next one of their target.
+    /// Number of checks that were skipped, since they could not start before the target's next check, or could not be sent.
     ChecksSkipped,
-    /// Targets that a round left out because their host has as many checks as it can do one after another.
+    /// Number of targets without a check in a round, since their host already had its share of checks.
     ChecksHeldBack,
-    /// Checks whose result could not be stored.
+    /// Number of checks whose result could not be stored.
     ChecksLost,
-    /// Rounds that left targets out: there was no room for more checks, targets could not be read, or the round itself came too
-    /// late.
+    /// Number of rounds that left out targets, not counting those of [`Self::ChecksHeldBack`]: the workers had no capacity left,
+    /// targets could not be read, or the round was dispatched too late.
     RoundsCut,
 }
 
 impl Metric {
-    /// All there are.
+    /// All metrics.
     pub const ALL: [Self; 23] = [
         Self::Requests,
         Self::Latency,
@@ -90,13 +90,13 @@ impl Metric {
         Self::RoundsCut,
     ];
 
-    /// Its name in CloudWatch.
+    /// The metric's name in CloudWatch.
     #[must_use]
     pub fn name(self) -> String {
         format!("{self:?}")
     }
 
-    /// How the log line announces it. Counts go without a unit: each byte here is paid for with every request.
+    /// The metric's definition in the log line. Counts have no unit, since each byte of the line costs money.
     fn definition(self) -> String {
         match self {
             Self::Latency => format!(r#"{{"Name":"{}","Unit":"Milliseconds"}}"#, self.name()),
@@ -105,12 +105,12 @@ impl Metric {
     }
 }
 
-/// What was measured while one request or batch was processed.
+/// The metrics of one request or batch.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Measured([f64; Metric::ALL.len()]);
 
 impl Measured {
-    /// The sum of what was added.
+    /// The sum of a metric.
     #[must_use]
     pub fn get(&self, metric: Metric) -> f64 {
         self.0[metric as usize]
@@ -143,23 +143,23 @@ tokio::task_local! {
 
 static NAMESPACE: OnceLock<String> = OnceLock::new();
 
-/// Has metrics written from now on, under this namespace. The first call decides.
+/// Turns metrics on, with this namespace. Later calls have no effect.
 pub fn write_to(namespace: String) {
     let _ = NAMESPACE.set(namespace);
 }
 
-/// Processes a request or batch, and measures on the way. Within [`observe`], it adds to what that measures.
+/// Collects metrics while `work` runs. Within [`observe`], they are added to the observed metrics.
 pub async fn scope<F: Future>(work: F) -> F::Output {
     if MEASURED.try_with(|_| ()).is_ok() { work.await } else { MEASURED.scope(RefCell::default(), work).await }
 }
 
-/// Does something and tells what was measured meanwhile.
+/// Runs `work`, and returns its output with the metrics that it has collected.
 pub async fn observe<F: Future>(work: F) -> (F::Output, Measured) {
-    go_on(Measured::default(), work).await
+    resume(Measured::default(), work).await
 }
 
-/// Does the next part of a request of which this was measured so far, and tells what was measured in all.
-pub(crate) async fn go_on<F: Future>(measured: Measured, work: F) -> (F::Output, Measured) {
+/// Runs the next part of a request, and returns its output with the metrics of the request: `measured` and the new ones.
+pub(crate) async fn resume<F: Future>(measured: Measured, work: F) -> (F::Output, Measured) {
     let observed = async {
         let output = work.await;
         (output, MEASURED.with(RefCell::take))
@@ -167,20 +167,20 @@ pub(crate) async fn go_on<F: Future>(measured: Measured, work: F) -> (F::Output,
     MEASURED.scope(RefCell::new(measured), observed).await
 }
 
-/// Counts this many more of something.
+/// Adds a count to a metric.
 pub fn add(metric: Metric, count: usize) {
     record(metric, count as f64);
 }
 
-/// Adds to a metric.
+/// Adds a value to a metric.
 pub fn record(metric: Metric, value: f64) {
-    // Outside of a request or batch there is no line to write it to.
+    // Outside of a request or batch there is no log line that could contain the metric.
     let _ = MEASURED.try_with(|measured| measured.borrow_mut().0[metric as usize] += value);
 }
 
-/// What belongs into the log line of this request or batch: the field `emf` of the line. Nothing where no namespace is set, as
-/// on a developer's machine.
-pub(crate) fn embedded() -> Option<String> {
+/// The metrics of the current request or batch in embedded metric format, for the field `emf` of its log line. `None` if
+/// metrics are off, as on a developer's machine.
+pub(crate) fn emf() -> Option<String> {
     let namespace = NAMESPACE.get()?;
     MEASURED.try_with(|measured| measured.borrow().embed(namespace, Timestamp::now())).ok()
 }
@@ -237,7 +237,7 @@ mod tests {
     fn outside_of_a_request_nothing_is_measured() {
         add(Metric::Requests, 1);
 
-        assert_eq!(embedded(), None);
+        assert_eq!(emf(), None);
     }
 
     #[test]

@@ -15,16 +15,16 @@ use tokio::time::sleep;
 
 use crate::telemetry::chain;
 
-/// An event that a queue didn't take.
+/// A message that could not be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused {
-    /// Its position among the events.
+    /// The message's position in the batch.
     pub position: usize,
-    /// Whether the queue will never take it, so that repeating it would block whatever comes behind it.
-    pub for_good: bool,
+    /// Whether SQS will refuse the message again (`SenderFault`), so that retrying it doesn't help.
+    pub is_permanent: bool,
 }
 
-/// A message for a queue.
+/// A message for an SQS queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     body: String,
@@ -34,25 +34,25 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message that says this.
+    /// A message with `content` as JSON.
     ///
     /// # Errors
-    /// When it can't be written as JSON.
+    /// When `content` can't be serialised as JSON.
     pub fn new(content: &impl Serialize) -> Result<Self, serde_json::Error> {
-        let body = sendable(&serde_json::to_string(content)?);
+        let body = escape_noncharacters(&serde_json::to_string(content)?);
         Ok(Self { body, delay: None, group: None, deduplication_id: None })
     }
 
-    /// Delivered after this time at the earliest, in whole seconds. A queue keeps a message back for 15 minutes at most, and a
-    /// FIFO queue not at all.
+    /// Delays the delivery by this time, rounded up to seconds. SQS allows at most 15 minutes, and no delay of single messages in
+    /// a FIFO queue.
     #[must_use]
-    pub fn after(mut self, delay: Duration) -> Self {
+    pub fn delayed(mut self, delay: Duration) -> Self {
         self.delay = i32::try_from(delay.as_millis().div_ceil(1_000)).ok();
         self
     }
 
-    /// For a FIFO queue: delivered when nobody works on another message of this group, and once, however often a message with
-    /// this id is sent within five minutes.
+    /// Sets message group id and deduplication id, for a FIFO queue. Messages of a group are processed one at a time; messages
+    /// with the same deduplication id within five minutes are delivered once.
     #[must_use]
     pub fn in_group(mut self, group: String, deduplication_id: String) -> Self {
         self.group = Some(group);
@@ -61,14 +61,14 @@ impl Message {
     }
 }
 
-/// Why it isn't known how many messages a queue has.
+/// Why the messages of a queue could not be counted.
 #[derive(Debug, thiserror::Error)]
 pub enum CountError {
-    /// SQS doesn't say.
-    #[error("the queue's messages could not be counted")]
+    /// SQS can't be reached or refused the call.
+    #[error("the queue's attributes could not be read")]
     Unavailable(#[source] Box<SdkError<GetQueueAttributesError>>),
-    /// The answer lacks one of the numbers.
-    #[error("the queue's answer has no number of messages")]
+    /// The response has no valid number of messages.
+    #[error("the queue's attributes have no number of messages")]
     NoNumber,
 }
 
@@ -80,30 +80,30 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    /// The most messages in one call (SQS's limit).
+    /// Maximum number of messages in one call, a limit of SQS.
     pub const MAX_BATCH: usize = 10;
 
-    /// The queue with this URL.
+    /// A publisher for the queue with this URL.
     #[must_use]
     pub fn new(client: Client, queue_url: impl Into<String>) -> Self {
         Self { client, queue_url: queue_url.into() }
     }
 
-    /// Sends at most ten events in one call and returns those that didn't get through.
+    /// Sends at most [`Self::MAX_BATCH`] events in one call, and returns those that could not be sent.
     pub async fn send(&self, events: &[&Event]) -> Vec<Refused> {
         match events.iter().map(Message::new).collect::<Result<Vec<_>, _>>() {
             Ok(messages) => self.send_batch(&messages.iter().collect::<Vec<_>>()).await,
             Err(error) => {
-                tracing::error!(error = chain(&error), "events could not be written as messages");
-                everything(events.len())
+                tracing::error!(error = chain(&error), "events could not be serialised");
+                all_refused(events.len())
             }
         }
     }
 
-    /// Sends any number of messages, in any order, the refused ones three times, and returns how many didn't get through.
+    /// Sends any number of messages in any order, with up to three attempts. Returns how many could not be sent.
     pub async fn send_all(&self, messages: &[Message]) -> usize {
         const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(100), Duration::from_millis(300)];
-        /// How many calls are under way at a time.
+        /// Maximum number of concurrent calls.
         const CALLS: usize = 8;
         let mut waiting: Vec<&Message> = messages.iter().collect();
         let mut lost = 0;
@@ -112,7 +112,7 @@ impl Publisher {
             let calls: Vec<_> = waiting.chunks(Self::MAX_BATCH).map(|batch| self.send_some(batch)).collect();
             let outcomes: Vec<_> = stream::iter(calls).buffer_unordered(CALLS).collect().await;
             lost += outcomes.iter().map(|outcome| outcome.lost).sum::<usize>();
-            waiting = outcomes.into_iter().flat_map(|outcome| outcome.again).collect();
+            waiting = outcomes.into_iter().flat_map(|outcome| outcome.retryable).collect();
             if waiting.is_empty() {
                 break;
             }
@@ -121,43 +121,44 @@ impl Publisher {
     }
 
     async fn send_some<'m>(&self, batch: &[&'m Message]) -> Unsent<'m> {
-        let (for_good, passing): (Vec<_>, Vec<_>) =
-            self.send_batch(batch).await.into_iter().partition(|refused| refused.for_good);
-        Unsent { lost: for_good.len(), again: passing.into_iter().map(|refused| batch[refused.position]).collect() }
+        let (permanent, transient): (Vec<_>, Vec<_>) =
+            self.send_batch(batch).await.into_iter().partition(|refused| refused.is_permanent);
+        let retryable = transient.into_iter().map(|refused| batch[refused.position]).collect();
+        Unsent { lost: permanent.len(), retryable }
     }
 
-    /// About how many messages the queue has, those included that somebody works on.
+    /// The approximate number of messages in the queue, including messages in flight.
     ///
     /// # Errors
     /// When SQS can't be reached.
     pub async fn count(&self) -> Result<usize, CountError> {
         use QueueAttributeName::{
-            ApproximateNumberOfMessages as Waiting, ApproximateNumberOfMessagesNotVisible as InWork,
+            ApproximateNumberOfMessages as Visible, ApproximateNumberOfMessagesNotVisible as InFlight,
         };
-        let answer = self.client.get_queue_attributes().queue_url(&self.queue_url).attribute_names(Waiting);
+        let answer = self.client.get_queue_attributes().queue_url(&self.queue_url).attribute_names(Visible);
         let answer =
-            answer.attribute_names(InWork).send().await.map_err(|error| CountError::Unavailable(error.into()))?;
+            answer.attribute_names(InFlight).send().await.map_err(|error| CountError::Unavailable(error.into()))?;
         let attributes = answer.attributes().ok_or(CountError::NoNumber)?;
         let number =
             |name| attributes.get(&name).and_then(|text| text.parse::<usize>().ok()).ok_or(CountError::NoNumber);
-        Ok(number(Waiting)? + number(InWork)?)
+        Ok(number(Visible)? + number(InFlight)?)
     }
 
-    /// SQS reports the failure of single messages inside a successful answer, so every position has to be accounted for.
+    /// Sends a batch. SQS reports failures of single messages in a successful response, so each position is checked.
     async fn send_batch(&self, messages: &[&Message]) -> Vec<Refused> {
         let entries = match messages.iter().enumerate().map(entry).collect::<Result<Vec<_>, _>>() {
             Ok(entries) => entries,
             Err(error) => {
-                tracing::error!(error, "messages could not be sent");
-                return everything(messages.len());
+                tracing::error!(error, "messages could not be built");
+                return all_refused(messages.len());
             }
         };
         let sent = self.client.send_message_batch().queue_url(&self.queue_url).set_entries(Some(entries)).send().await;
         let answer = match sent {
             Ok(answer) => answer,
             Err(error) => {
-                tracing::warn!(error = chain(&error), "a queue is unreachable");
-                return everything(messages.len());
+                tracing::warn!(error = chain(&error), "messages could not be sent");
+                return all_refused(messages.len());
             }
         };
         let accepted: Vec<&str> = answer.successful().iter().map(|entry| entry.id()).collect();
@@ -168,23 +169,24 @@ impl Publisher {
             if !accepted.contains(&id.as_str()) {
                 let failure = failure_of(&id);
                 tracing::warn!(code = failure.map(|failure| failure.code()), "a queue refused a message");
-                refused.push(Refused { position, for_good: failure.is_some_and(|failure| failure.sender_fault()) });
+                let is_permanent = failure.is_some_and(|failure| failure.sender_fault());
+                refused.push(Refused { position, is_permanent });
             }
         }
         refused
     }
 }
 
-/// What a queue didn't take of a batch.
+/// The messages of a batch that could not be sent.
 struct Unsent<'m> {
-    /// How many it will never take.
+    /// Number of messages that SQS will refuse again.
     lost: usize,
-    /// What it may take later.
-    again: Vec<&'m Message>,
+    /// The messages to retry.
+    retryable: Vec<&'m Message>,
 }
 
-fn everything(count: usize) -> Vec<Refused> {
-    (0..count).map(|position| Refused { position, for_good: false }).collect()
+fn all_refused(count: usize) -> Vec<Refused> {
+    (0..count).map(|position| Refused { position, is_permanent: false }).collect()
 }
 
 fn entry((position, message): (usize, &&Message)) -> Result<SendMessageBatchRequestEntry, String> {
@@ -198,22 +200,22 @@ fn entry((position, message): (usize, &&Message)) -> Result<SendMessageBatchRequ
         .map_err(|error| chain(&error))
 }
 
-/// A JSON text without the two characters that SQS refuses and JSON allows. They can only stand in strings, where an escape
-/// means the same.
-pub(crate) fn sendable(json: &str) -> String {
+/// Escapes the two characters that JSON allows and SQS refuses, U+FFFE and U+FFFF. They occur only in JSON strings, so the
+/// escaped text has the same value.
+pub(crate) fn escape_noncharacters(json: &str) -> String {
     json.replace('\u{fffe}', "\\ufffe").replace('\u{ffff}', "\\uffff")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::sendable;
+    use super::escape_noncharacters;
 
     #[test]
     fn what_sqs_refuses_is_escaped_and_means_the_same() {
         let text = "a\u{ffff}b\u{fffe}ü";
         let json = serde_json::to_string(text).unwrap();
 
-        let sent = sendable(&json);
+        let sent = escape_noncharacters(&json);
 
         assert_eq!(sent, r#""a\uffffb\ufffeü""#);
         assert_eq!(serde_json::from_str::<String>(&sent).unwrap(), text);

@@ -1,7 +1,7 @@
-//! What the scheduler calls.
+//! The loop of a function that EventBridge Scheduler invokes.
 //!
-//! It calls at least once, so a job has to bear being called twice for one time. A job that failed is called again by Lambda, as
-//! the template says.
+//! The scheduler invokes at least once, so a job must be idempotent per scheduled time. Lambda retries a failed job as the
+//! template configures.
 
 use std::{error::Error, future::Future};
 
@@ -11,23 +11,23 @@ use serde::Deserialize;
 
 use crate::{StartError, metrics, telemetry::chain};
 
-/// What the schedule in the template sends.
+/// The event that the schedule in the template sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Call {
-    /// The time that the call is meant for; it may come later.
+    /// The scheduled time; the invocation may come later.
     pub scheduled_time: Timestamp,
 }
 
-/// Something that is done by schedule.
+/// A job that runs by schedule.
 pub trait Job: Send + Sync {
-    /// Why it wasn't done.
+    /// The error of a failed job.
     type Error: Error + Send + Sync + 'static;
 
-    /// Does it for one call.
+    /// Runs the job for one call.
     fn run(&self, call: Call) -> impl Future<Output = Result<(), Self::Error>> + Send;
 }
 
-/// Does a job at each call, until the execution environment ends.
+/// Runs a job for each invocation until the execution environment ends.
 ///
 /// # Errors
 /// When the Runtime API can't be reached.
@@ -36,7 +36,7 @@ pub async fn run(job: impl Job) -> Result<(), StartError> {
     lambda_runtime::run(service_fn(async |event: LambdaEvent<Call>| {
         let done = Box::pin(metrics::scope(job.run(event.payload))).await;
         if let Err(error) = &done {
-            tracing::error!(error = chain(error), "the job was not done");
+            tracing::error!(error = chain(error), "the scheduled job failed");
         }
         done.map_err(StartError::from)
     }))

@@ -1,10 +1,10 @@
-//! Secrets Manager.
+//! Reading secrets from Secrets Manager.
 
 use std::error::Error;
 
 use aws_sdk_secretsmanager::Client;
 
-/// A secret that can't be read; the function then refuses to start.
+/// A secret could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("the secret {id} could not be read")]
 pub struct SecretError {
@@ -13,7 +13,7 @@ pub struct SecretError {
     source: Box<dyn Error + Send + Sync>,
 }
 
-/// The current value of a secret.
+/// Reads the current value of a secret.
 ///
 /// # Errors
 /// When Secrets Manager can't be reached, or the secret has no text.
@@ -21,10 +21,10 @@ pub async fn current(client: &Client, id: &str) -> Result<String, SecretError> {
     let answer = client.get_secret_value().secret_id(id).send().await;
     let failed = |source: Box<dyn Error + Send + Sync>| SecretError { id: id.to_owned(), source };
     let value = answer.map_err(|error| failed(Box::new(error)))?;
-    value.secret_string.ok_or_else(|| failed("it has no text".into()))
+    value.secret_string.ok_or_else(|| failed("the secret has no text value".into()))
 }
 
-/// The value before the latest rotation, if there was one.
+/// Reads the value of a secret before its latest rotation, `None` if it was never rotated.
 ///
 /// # Errors
 /// When Secrets Manager can't be reached.

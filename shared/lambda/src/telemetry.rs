@@ -1,7 +1,7 @@
-//! Logs: one JSON object per line, with the same members everywhere.
+//! Logging: one JSON object per line, with the same members in all functions.
 //!
-//! A line has `level`, `time`, `service`, the members of its spans (`correlation_id` among them) and its own, `message`
-//! included. Everything that comes from outside passes through JSON's escaping, so no header can forge a line.
+//! A line has `level`, `time`, `service`, the fields of its spans (such as `correlation_id`) and its own fields, including
+//! `message`. All values are JSON-escaped, so that a client can't forge a line.
 
 use std::{env, error::Error, fmt::Write as _};
 
@@ -19,7 +19,8 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-/// Starts logging to standard output, where Lambda picks it up. `LOG_LEVEL` is `error`, `warn`, `info` (default) or `debug`.
+/// Starts logging to standard output, which Lambda sends to CloudWatch Logs. The environment variable `LOG_LEVEL` sets the
+/// level: `error`, `warn`, `info` (default) or `debug`.
 pub fn init(service: &'static str) {
     let level = env::var("LOG_LEVEL").ok().and_then(|level| level.parse().ok()).unwrap_or(Level::INFO);
     let subscriber = tracing_subscriber::registry().with(lines(service, level, std::io::stdout));
@@ -29,7 +30,7 @@ pub fn init(service: &'static str) {
     }
 }
 
-/// The layer that writes the lines.
+/// A layer that writes log lines as JSON.
 pub fn lines<S, W>(service: &'static str, level: Level, writer: W) -> impl Layer<S>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
@@ -42,15 +43,15 @@ where
         .with_filter(filter_fn(move |metadata| is_wanted(metadata, level)))
 }
 
-/// Libraries may only warn: at their lower levels they print requests, and with them tokens and addresses. Lines with metrics
-/// are written at every level: alarms live on them.
+/// Whether a line is written. Libraries may log only warnings and errors, since their lower levels contain requests with tokens
+/// and addresses. Lines with metrics are written at any level, since alarms need them.
 fn is_wanted(metadata: &Metadata<'_>, level: Level) -> bool {
     let is_ours = metadata.target().starts_with("linklet");
     let has_metrics = is_ours && metadata.fields().field("emf").is_some();
     has_metrics || *metadata.level() <= if is_ours { level } else { level.min(Level::WARN) }
 }
 
-/// An error with its causes, in one line.
+/// Formats an error and the chain of its sources in one line, separated by colons.
 #[must_use]
 pub fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
@@ -119,7 +120,7 @@ impl JsonVisitor<'_> {
     }
 }
 
-/// JSON leaves DEL and the control characters above it as they are, and a terminal that shows a log obeys some of them.
+/// Escapes DEL and the C1 control characters, which JSON doesn't escape, and some of which control a terminal that shows a log.
 fn without_controls(json: String) -> String {
     if !json.contains(char::is_control) {
         return json;
@@ -150,7 +151,7 @@ impl Visit for JsonVisitor<'_> {
 
     fn record_str(&mut self, field: &Field, value: &str) {
         match field.name() {
-            // Members that `metrics` has written, and nothing from outside.
+            // JSON members that `metrics` has formatted. They contain no external input.
             "emf" if self.result.is_ok() => self.result = self.writer.write_str(value),
             _ => self.write(field, value),
         }

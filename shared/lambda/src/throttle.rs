@@ -1,4 +1,4 @@
-//! A limit that is counted in ThrottleTable, before any other work.
+//! The rate limit of a route, with exact counts in ThrottleTable.
 
 use linklet_domain::{Allowance, LimitedRoute, RateLimit, Salt, ThrottleSubject, Window};
 use linklet_dynamodb::{CountOutcome, ThrottleTable};
@@ -9,35 +9,35 @@ use crate::{
     telemetry::chain,
 };
 
-/// Counts the calls of a route, exactly, for one write each.
+/// Enforces the rate limit of a route. Each call costs one write per subject.
 pub struct Throttle {
-    /// Where they are counted.
+    /// The table that has the counts.
     pub table: ThrottleTable,
-    /// Which route.
+    /// The route.
     pub route: LimitedRoute,
-    /// How many calls a subject may make.
+    /// The limit per subject.
     pub limit: RateLimit,
-    /// Whose headers are believed.
+    /// The trusted edge, which determines the client's address.
     pub edge: Edge,
-    /// Hides addresses.
+    /// The salt for the hashes of addresses.
     pub salt: Salt,
 }
 
 impl Throttle {
-    /// The request's sender, by address.
+    /// The subject for the client's IP address.
     #[must_use]
     pub fn sender(&self, request: &Request) -> ThrottleSubject {
         ThrottleSubject::at(&self.edge.address(request), &self.salt)
     }
 
-    /// Counts the request for each of these, all of whom need room for it. If one has none, nobody's call is counted; so let
-    /// the one come first that is the most likely to have none, since that costs the least.
+    /// Counts a request for each subject. If one of them has reached its limit, the request is refused and counted for none;
+    /// the cheapest order begins with the subject that most likely has reached its limit.
     ///
-    /// When the table can't be reached in time, the request is allowed and a warning is logged: a limit protects the service,
-    /// and must not be what stops it.
+    /// If ThrottleTable doesn't answer in time, the request is allowed and a warning is logged, so that an outage of the table
+    /// doesn't become one of the route.
     ///
     /// # Errors
-    /// 429.
+    /// 429 if a subject has reached the limit.
     pub async fn admit(&self, request: &Request, subjects: &[ThrottleSubject]) -> Result<(), ApiError> {
         let now = request.received_at();
         let mut counted: Vec<(&ThrottleSubject, Window)> = Vec::with_capacity(subjects.len());
@@ -45,7 +45,7 @@ impl Throttle {
             match self.table.count(self.route, subject, self.limit, now).await {
                 Ok(CountOutcome::Counted(window)) => counted.push((subject, window)),
                 Ok(CountOutcome::Refused(window)) => {
-                    self.give_back(&counted).await;
+                    self.uncount(&counted).await;
                     return Err(ApiError::Throttled(self.limit.refusal(window, now)));
                 }
                 Err(error) => {
@@ -56,16 +56,16 @@ impl Throttle {
             }
         }
         let allowances = counted.iter().map(|(_, window)| self.limit.allowance(*window));
-        if let Some(allowance) = allowances.reduce(Allowance::and) {
+        if let Some(allowance) = allowances.reduce(Allowance::stricter) {
             request.note_allowance(allowance);
         }
         Ok(())
     }
 
-    async fn give_back(&self, counted: &[(&ThrottleSubject, Window)]) {
+    async fn uncount(&self, counted: &[(&ThrottleSubject, Window)]) {
         for (subject, window) in counted {
-            if let Err(error) = self.table.give_back(self.route, subject, *window).await {
-                tracing::warn!(error = chain(&error), "a refused call stays counted");
+            if let Err(error) = self.table.uncount(self.route, subject, *window).await {
+                tracing::warn!(error = chain(&error), "a refused call could not be uncounted");
             }
         }
     }

@@ -1,29 +1,29 @@
-//! What isn't a person: crawlers, link previews, monitors, programs.
+//! Recognition of bots: crawlers, link previews, monitors and other programs.
 //!
-//! The rules are tried in their order, and the first that matches names the bot. To teach Linklet another one, add a rule
-//! to [`NAMED`] and a line to `tests/user_agents.tsv`; a test fails if a rule has no line.
+//! The rules are tried in order, and the first match names the bot. To add a bot, add a rule to [`NAMED`] and a line to
+//! `tests/user_agents.tsv`; a test fails if a rule has no line.
 
 use ua_parser::user_agent::{Builder, Extractor, Parser, ValueRef};
 
-/// How a bot is called.
+/// The name that a rule gives to a matching bot.
 #[derive(Clone, Copy)]
 enum Name {
-    /// By this name, however it spells itself.
+    /// This name, whatever the user agent contains.
     Fixed(&'static str),
-    /// As it calls itself in the first group.
+    /// The text that the rule's first group matches.
     Own,
-    /// It is a person after all.
+    /// The user agent is a person's, and no further rules are tried.
     Person,
 }
 
 use Name::{Fixed, Own, Person};
 
-/// Bots whose names don't say that they are bots, or that should have one name whatever they send.
+/// Rules for bots whose names don't contain "bot" or the like, or that need a fixed name.
 ///
-/// A rule is a regular expression in ASCII without groups. It matches whole words, in upper and lower case, and takes
-/// the number after it as the version.
+/// A rule is a regular expression in ASCII without groups. It matches whole words, case-insensitively; the number after the
+/// match is the version.
 const NAMED: &[(&str, Name)] = &[
-    // Link previews, in chats, mails and social networks. iMessage's names two others.
+    // Link previews in chats, mails and social networks. iMessage's user agent names two others.
     ("facebookexternalhit/[0-9.]+ facebot twitterbot", Fixed("iMessage preview")),
     ("linkedinbot", Fixed("LinkedInBot")),
     ("facebookexternalhit", Fixed("facebookexternalhit")),
@@ -48,10 +48,10 @@ const NAMED: &[(&str, Name)] = &[
     ("bitrix link preview", Fixed("Bitrix link preview")),
     ("websitemetadataretriever", Fixed("WebsiteMetadataRetriever")),
     ("bingpreview", Fixed("BingPreview")),
-    // Office looks at a link before it opens the browser.
+    // Microsoft Office requests a link before it opens the browser.
     ("(?:ms-office|microsoft office (?:existence|protocol) discovery)", Fixed("Microsoft Office")),
     ("(?:microsoft-?)?safelinks?", Fixed("SafeLinks")),
-    // Google's, most of which have no "bot" in their names.
+    // Google's bots, most of which have no "bot" in their names.
     ("google-[a-z]+(?:-[a-z]+)*", Own),
     ("google(?:other|imageproxy)", Own),
     ("(?:apis|adsbot|mediapartners|feedfetcher|duplexweb)-google(?:-mobile)?", Own),
@@ -100,7 +100,7 @@ const NAMED: &[(&str, Name)] = &[
     ("gtmetrix", Fixed("GTmetrix")),
     ("ptst", Fixed("WebPageTest")),
     ("chrome-lighthouse", Fixed("Lighthouse")),
-    // Browsers without a person in front.
+    // Browsers that programs control.
     ("headlesschrome", Fixed("HeadlessChrome")),
     ("phantomjs", Fixed("PhantomJS")),
     ("(?:playwright|cypress)", Own),
@@ -112,7 +112,7 @@ const NAMED: &[(&str, Name)] = &[
     ("nuclei", Fixed("Nuclei")),
     ("nikto", Fixed("Nikto")),
     ("palo alto networks", Fixed("Palo Alto Networks")),
-    // Command line tools, HTTP libraries and test tools. Short names count at the beginning only.
+    // Command line tools, HTTP libraries and test tools. Short names match only at the beginning.
     ("symfony httpclient", Fixed("Symfony HttpClient")),
     ("(?:lib|py)?curl", Fixed("curl")),
     ("wget2?", Fixed("Wget")),
@@ -165,18 +165,18 @@ const NAMED: &[(&str, Name)] = &[
     ("scrapy", Fixed("Scrapy")),
 ];
 
-/// Rules for what isn't named above, complete regular expressions.
+/// Rules for other bots, as complete regular expressions.
 const GENERAL: &[(&str, Name)] = &[
-    // Phones of Cubot, apps of iRobot and SwitchBot. What else in the user agent looks like a bot isn't seen.
+    // Phones of Cubot, apps of iRobot and SwitchBot. No further rules are tried for them.
     (r"(?i-u:\b(?:cubot|irobot|switchbot))", Person),
-    // A word that ends in "bot", and what follows names of products but not of phones: Googlebot, GPTBot, AhrefsBot, …
-    // A slash or dot before it would be in the middle of an address.
+    // A word that ends in "bot" or the like, followed by what follows names of products but not of phones: Googlebot, GPTBot,
+    // AhrefsBot, … It must not follow a slash or dot, which would be inside a URL.
     (
         r"(?:^|[ (;+])((?i-u:[a-z0-9_.-]+(?:bot|crawler|spider|scraper)s?(?:-[a-z]+)*))(?:/v?(\d+)(?:\.(\d+))?|[;:),+]| ?\(| \+|$)",
         Own,
     ),
     (r"(?-u:\b)((?i-u:[a-z0-9_.-]*(?:fetcher|preview|http-?client)))(?:/v?(\d+)(?:\.(\d+))?|$)", Own),
-    // Programs say where to complain about them. If they claim to be a browser, a plain address may be a toolbar's.
+    // Many bots name a contact URL or address. In a user agent that claims to be a browser, one without `+` may be a toolbar's.
     (r"compatible; ([^;/)<>]+)(?:/v?(\d+)(?:\.(\d+))?)?[^)]*\+(?:https?:|mailto:)", Own),
     (r"^(?:Mozilla|Opera)/.*(?:\+https?:|[ (;](?i-u:bot|crawler|spider)(?:[/;:),+]|$))", Fixed("unknown")),
     (r"^(?:Mozilla|Opera)/", Person),
@@ -192,13 +192,13 @@ impl Bots {
         Ok(Self(Builder::new().push_all(rules())?.build()?))
     }
 
-    /// The bot whose user agent this is, or nothing if it is a person's.
+    /// Recognises a bot by its user agent; `None` for a person.
     pub(crate) fn find<'a>(&'a self, user_agent: &'a str) -> Option<ValueRef<'a>> {
         self.0.extract(user_agent).filter(|bot| bot.family != PERSON)
     }
 }
 
-/// No bot calls itself so, since no rule's group matches a slash.
+/// The name that stands for a person. No bot can have it, since no rule's group matches a slash.
 const PERSON: &str = "/";
 
 fn rules() -> impl Iterator<Item = Parser<'static>> {

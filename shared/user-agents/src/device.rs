@@ -1,9 +1,9 @@
-//! The kind of device that a person uses.
+//! Classification of devices.
 
 use linklet_domain::Device;
 
-/// Televisions, consoles and headsets are none of the kinds that statistics tell apart. Most of them look like a tablet
-/// or a computer otherwise. `; AFT` begins the models of Fire TV.
+/// Tokens of televisions, consoles and headsets, which count as unknown devices. Most of them would otherwise be classified as a
+/// tablet or a computer. `; AFT` is the prefix of Fire TV models.
 const OTHERS: &[&str] = &[
     "SmartTV",
     "SMART-TV",
@@ -34,22 +34,23 @@ const OTHERS: &[&str] = &[
     "OculusBrowser",
 ];
 
-/// `KF` begins the models of Fire tablets, whose browser claims to be mobile now and then.
+/// Tokens of tablets. `KF` is the prefix of Fire tablet models, whose browser sometimes claims to be mobile.
 const TABLETS: &[&str] = &["iPad", "; KF", "Kindle", "PlayBook", "Tablet; "];
 
-/// Systems of computers. Android names Linux, too, but never its architecture.
+/// Tokens of computers' operating systems. Android's user agents contain `Linux`, too, but never an architecture.
 const COMPUTERS: &[&str] =
     &["Windows NT", "Windows 9", "Win64", "X11", "CrOS", "Linux x86_64", "Linux i686", "Wayland"];
 
-/// What iPads have even when they claim to be a Mac: `Mobile/`, in browsers inside of apps, and browsers of iOS only.
+/// Tokens by which an iPad is recognised that claims to be a Mac: `Mobile/` of in-app browsers, and browsers for iOS only.
 const IOS_ONLY: &[&str] = &["Mobile/", "CriOS/", "FxiOS/", "EdgiOS/", "GSA/"];
 
+/// Tokens of phones.
 const PHONES: &[&str] = &["iPhone", "iPod", "Mobi", "Phone", "Opera Mini", "MIDP", "BlackBerry", "KAIOS"];
 
-/// The device of a user agent that isn't a bot's.
+/// Classifies the device of a user agent that isn't a bot.
 ///
-/// Safari on an iPad says the same as on a Mac, to the letter, and a browser that was asked for the desktop site says
-/// that it is on a desktop: both are told as desktop.
+/// Safari on an iPad sends the same user agent as on a Mac, and a mobile browser in desktop mode sends that of a desktop
+/// browser; both are classified as desktop.
 pub(crate) fn of_person(user_agent: &str) -> Device {
     let names = |tokens: &[&str]| tokens.iter().any(|token| user_agent.contains(token));
     if names(OTHERS) {

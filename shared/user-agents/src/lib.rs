@@ -1,10 +1,10 @@
-//! What a user agent says about the client: the device, the browser, the operating system; person or bot.
+//! Classification of user agents: device, browser and operating system; person or bot.
 //!
-//! Browsers and operating systems are told by the regular expressions of [uap-core], which are vendored in `uap-core/`.
-//! Bots and devices are told by rules of our own: uap-core's 628 expressions for devices name the model of each phone,
-//! which nobody counts, and take longer to compile than everything else together.
+//! Browsers and operating systems are recognised by the regular expressions of [uap-core], which are vendored in `uap-core/`.
+//! Bots and devices are recognised by Linklet's own rules: uap-core's 628 expressions for devices tell the models of phones,
+//! which the statistics don't need, and take longer to compile than everything else together.
 //!
-//! Whoever sends a request chooses its user agent. So this is for statistics, never for decisions about access.
+//! Clients can send any user agent. So use this for statistics, never for decisions about access.
 //!
 //! [uap-core]: https://github.com/ua-parser/uap-core
 
@@ -22,32 +22,31 @@ const MAX_NAME: usize = 40;
 const MAX_VERSION: usize = 20;
 const UNKNOWN: &str = "unknown";
 
-/// Tells clients by their user agents.
+/// Classifies user agents.
 ///
-/// Loading one takes tens of milliseconds and some ten megabytes, so load it once. It can be shared between threads.
+/// Loading a classifier takes tens of milliseconds and about ten megabytes, so load it once. It can be shared between threads.
 pub struct Classifier {
     bots: Bots,
     browsers: user_agent::Extractor<'static>,
     systems: os::Extractor<'static>,
 }
 
-/// The rules that are part of the program can't be used. It doesn't depend on any input.
+/// Why the rules could not be loaded. They are part of the binary, so this is a bug.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The list of regular expressions isn't YAML of the expected form.
-    #[error("the list of user agents' regular expressions can't be read")]
+    /// The file of regular expressions isn't YAML of the expected form.
+    #[error("the regular expressions for user agents can't be parsed")]
     Format(#[source] Box<serde_saphyr::Error>),
     /// A regular expression can't be compiled.
-    #[error("a user agents' regular expression can't be compiled")]
+    #[error("a regular expression for user agents can't be compiled")]
     Compile(#[from] ua_parser::Error),
 }
 
 impl Classifier {
-    /// Compiles the rules.
+    /// Loads a classifier, compiling its rules.
     ///
     /// # Errors
-    ///
-    /// If the rules that are part of the program are broken; then it fails always.
+    /// When the rules, which are part of the binary, are invalid.
     pub fn load() -> Result<Self, LoadError> {
         let regexes: Regexes<'static> =
             serde_saphyr::from_str(REGEXES).map_err(|error| LoadError::Format(Box::new(error)))?;
@@ -58,9 +57,9 @@ impl Classifier {
         })
     }
 
-    /// What the user agent says. An empty one is a bot's: every browser sends something.
+    /// Classifies a user agent. An empty one is a bot, since every browser sends a user agent.
     ///
-    /// A bot's `browser` is its own name, whichever browser it claims to be, and its `os` is `unknown`.
+    /// The `browser` of a bot is the bot's name, whichever browser it claims to be, and its `os` is `unknown`.
     #[must_use]
     pub fn classify(&self, user_agent: &str) -> Client {
         let user_agent = user_agent.trim();
@@ -89,19 +88,19 @@ fn client(device: Device, browser: Option<user_agent::ValueRef<'_>>, os: &str) -
     Client {
         device,
         browser: name(&browser.family),
-        version: cut(&version(browser.major, browser.minor), MAX_VERSION).to_owned(),
+        version: truncate(&version(browser.major, browser.minor), MAX_VERSION).to_owned(),
         os: name(os),
     }
 }
 
 fn name(text: &str) -> String {
-    match cut(text, MAX_NAME) {
+    match truncate(text, MAX_NAME) {
         "" | "Other" => UNKNOWN.to_owned(),
         name => name.to_owned(),
     }
 }
 
-/// A minor version of zero tells nothing: Chrome's is always zero, and Safari 17.0 is Safari 17.
+/// The version as text. A minor version of zero is left out: Chrome's is always zero, and Safari 17.0 is called Safari 17.
 fn version(major: Option<&str>, minor: Option<&str>) -> String {
     match (major, minor) {
         (Some(major), Some(minor)) if minor != "0" => format!("{major}.{minor}"),
@@ -110,7 +109,8 @@ fn version(major: Option<&str>, minor: Option<&str>) -> String {
     }
 }
 
-fn cut(text: &str, bytes: usize) -> &str {
+/// Truncates text to this number of bytes, at a character boundary.
+fn truncate(text: &str, bytes: usize) -> &str {
     let text = text.trim();
     text[..text.floor_char_boundary(bytes)].trim_end()
 }
@@ -144,12 +144,13 @@ mod tests {
     }
 
     #[test]
-    fn every_listed_user_agent_is_told() {
+    fn every_listed_user_agent_is_classified() {
         let wrong: Vec<String> = lines()
             .filter_map(|Line { number, expected, user_agent }| {
                 let client = CLASSIFIER.classify(user_agent);
-                let told = [client.device.as_str(), &client.browser, &client.version, &client.os];
-                (told != expected).then(|| format!("line {number}: {told:?} instead of {expected:?} for {user_agent}"))
+                let classified = [client.device.as_str(), &client.browser, &client.version, &client.os];
+                (classified != expected)
+                    .then(|| format!("line {number}: {classified:?} instead of {expected:?} for {user_agent}"))
             })
             .collect();
 
@@ -166,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_cut_between_characters() {
+    fn a_name_is_truncated_between_characters() {
         let client = CLASSIFIER.classify(&format!("{}é/1 (+https://program.example)", "x".repeat(MAX_NAME - 1)));
 
         assert_eq!(client.browser, "x".repeat(MAX_NAME - 1));
     }
 
     #[test]
-    fn a_version_is_cut() {
+    fn a_version_is_truncated() {
         let client = CLASSIFIER.classify(&format!("curl/{}", "1".repeat(100)));
 
         assert_eq!(client.version, "1".repeat(MAX_VERSION));

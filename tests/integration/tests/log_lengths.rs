@@ -121,8 +121,8 @@ impl System {
             checks: self.queue("checks"),
             dead_letters: self.dead_letters(),
             max_concurrency: 8,
-            detour: Dispatch::DETOUR,
-            patience: Dispatch::PATIENCE,
+            extra_reads: Dispatch::EXTRA_READS,
+            retry_for: Dispatch::RETRY_FOR,
         };
         let checker = Checker {
             fetcher: Fetcher::new(Reach::PublicAndLoopback, Duration::from_secs(5)).unwrap(),

@@ -174,7 +174,7 @@ async fn what_fails_after_a_redirect_is_said_once_each() {
     reads.plan(Some((0, Fault::NotSent)));
     assert_eq!(send("GET", now.plus(std::time::Duration::from_secs(2))).await, fixture::REDIRECT);
 
-    assert_eq!(logs.messages("WARN")[1..], ["the last known state of a link was used", "a queue is unreachable"]);
+    assert_eq!(logs.messages("WARN")[1..], ["the last known state of a link was used", "messages could not be sent"]);
     assert_eq!(logs.messages("ERROR"), ["a click was lost"]);
 }
 

@@ -8,7 +8,7 @@ use super::{
     outcome,
 };
 
-/// Each block of IANA's two registries of special-purpose addresses, and of multicast.
+/// The blocks of IANA's two registries of special-purpose addresses, and multicast.
 const SPECIAL: &[&str] = &[
     "0.0.0.0/8",
     "0.0.0.0/32",
@@ -66,7 +66,7 @@ const SPECIAL: &[&str] = &[
     "ff00::/8",
 ];
 
-/// Neighbours of the blocks, and places where real servers are.
+/// Addresses next to the special blocks, and addresses of real servers.
 const ORDINARY: &[&str] = &[
     "1.0.0.0",
     "9.255.255.255",
@@ -121,7 +121,7 @@ impl Block {
         Self { first: first.parse().unwrap(), prefix: prefix.parse().unwrap() }
     }
 
-    /// One of its addresses: where the block leaves a choice, these bits choose.
+    /// An address in the block, whose host part is taken from `choice`.
     fn address(self, choice: u128) -> IpAddr {
         match self.first {
             IpAddr::V4(first) => {
@@ -143,8 +143,8 @@ fn literal(address: IpAddr) -> String {
     }
 }
 
-/// All ways in which an address can be met: in the URL, behind a name, behind a name among public ones, behind a redirect to
-/// it or to such a name.
+/// All ways in which a check can be directed to an address: in the URL, by a name, by a name that also has public addresses, and
+/// by a redirect to the address or to such a name.
 async fn is_never_connected(address: IpAddr) {
     let (text, to_literal) = (address.to_string(), redirect(&literal(address)));
     let to_name = redirect("http://named.example/");
@@ -165,7 +165,7 @@ async fn is_never_connected(address: IpAddr) {
     assert_eq!(internet.connected(), [format!("{PUBLIC}:80"), format!("{PUBLIC}:80")], "{address}");
 }
 
-/// An IPv4 address in each of its disguises as an IPv6 address.
+/// The IPv6 addresses that embed an IPv4 address.
 fn disguises(address: Ipv4Addr) -> [Ipv6Addr; 7] {
     let bits = u128::from(address.to_bits());
     let at =
@@ -177,7 +177,7 @@ fn disguises(address: Ipv4Addr) -> [Ipv6Addr; 7] {
         at("64:ff9b::", 0),
         at("64:ff9b:1::", 0),
         at("2002::", 80),
-        // Teredo has the server's address as it is, and the client's with each bit turned over.
+        // Teredo embeds the server's address unchanged, and the client's with all bits inverted (RFC 4380, 4).
         Ipv6Addr::from_bits(at("2001::", 64).to_bits() | u128::from(!address.to_bits())),
     ]
 }

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::Check;
 
-/// What a check says about a server that answers with these bytes, and then closes the connection.
+/// Checks a server that responds with these bytes and then closes the connection.
 async fn check_bytes(bytes: &'static [u8]) -> Check {
     check_server(server(move |mut stream| async move {
         read_head(&mut stream).await;
@@ -32,7 +32,7 @@ async fn check_server(server: Server) -> Check {
     check(&Internet::default().server(PUBLIC, server), &format!("http://{PUBLIC}/")).await
 }
 
-/// Sends these bytes, and then others every now and then, and counts them.
+/// A server that sends `first`, and then `then` again and again with a pause, and counts the bytes after `first`.
 fn endless(first: &'static [u8], then: &'static [u8], pause: Duration) -> (Server, Arc<AtomicUsize>) {
     let sent = Arc::new(AtomicUsize::new(0));
     let counter = sent.clone();
@@ -189,7 +189,7 @@ async fn silent_addresses_share_the_time_equally() {
     let check = check(&internet, "http://three.example/").await;
 
     assert_eq!((outcome(&check), check.attempts), (Ok(200), 1));
-    // Timers tick in milliseconds.
+    // Tokio's timers have a resolution of one millisecond.
     assert!(check.latency.abs_diff(TIMEOUT * 2 / 3) < Duration::from_millis(3), "{:?}", check.latency);
 }
 
@@ -206,7 +206,7 @@ async fn of_many_addresses_three_are_tried() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_no_http_is_an_error() {
+async fn a_response_that_is_not_http_is_an_error() {
     let cases: [&[u8]; 8] = [
         b"",
         b"hello\r\n\r\n",
@@ -248,7 +248,7 @@ async fn an_endless_head_is_given_up() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_decompressed() {
-    // Ten bytes of gzip's header and rubbish: whoever unpacked it would fail.
+    // A gzip header and invalid data, which could not be decompressed.
     let rubbish =
         b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 14\r\n\r\n\x1f\x8b\x08\0\0\0\0\0\0\xff\xff\xff\xff\xff";
 

@@ -34,7 +34,7 @@ async fn a_connection_is_not_used_for_another_host_port_or_scheme() {
         fetcher.check(&url(other)).await;
     }
 
-    // The last one speaks no TLS, so it is tried three times.
+    // The last server has no TLS, so it is tried three times.
     assert_eq!(internet.resolved(), ["a.example", "b.example", "a.example", "a.example", "a.example", "a.example"]);
 }
 
@@ -130,7 +130,7 @@ async fn few_connections_are_kept_however_many_hosts_are_checked() {
         assert_eq!(outcome(&fetcher.check(&url(&format!("http://{host}/"))).await), Ok(200));
     }
 
-    assert_eq!(fetcher.kept(), 32);
-    // The latest 32 are kept. Number 67 is older than these.
+    assert_eq!(fetcher.idle_connections(), 32);
+    // The latest 32 connections are in the pool. Number 67 is older than these.
     assert_eq!(internet.connected().len(), 101);
 }

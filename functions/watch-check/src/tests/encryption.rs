@@ -17,7 +17,7 @@ use super::{
 };
 use crate::Check;
 
-/// Somebody who signs certificates.
+/// A certificate authority.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
@@ -33,7 +33,7 @@ impl Authority {
         roots
     }
 
-    /// A server's side of TLS with a certificate for this name.
+    /// A TLS acceptor with a certificate for this name.
     fn acceptor(&self, name: &str, protocols: &[&str], change: impl FnOnce(&mut CertificateParams)) -> TlsAcceptor {
         let mut params = CertificateParams::new([name.to_owned()]).unwrap();
         change(&mut params);
@@ -50,12 +50,12 @@ impl Authority {
     }
 }
 
-/// Roots that no server of these tests has a certificate of.
+/// Root certificates that have signed no certificate of a server in these tests.
 pub(super) fn some_roots() -> RootCertStore {
     Authority::new().roots()
 }
 
-/// A server that speaks HTTP/1.1 behind TLS.
+/// An HTTP/1.1 server with TLS.
 fn http1(acceptor: TlsAcceptor, web: Web) -> Server {
     server(move |stream: DuplexStream| {
         let (acceptor, web) = (acceptor.clone(), web.clone());
@@ -67,7 +67,7 @@ fn http1(acceptor: TlsAcceptor, web: Web) -> Server {
     })
 }
 
-/// A server that speaks HTTP/2 behind TLS, and answers with this body.
+/// An HTTP/2 server with TLS that responds with this body.
 fn http2(acceptor: TlsAcceptor, body: &'static [u8]) -> Server {
     let answer = move |request: Request<Incoming>| async move {
         let is_fine = request.version() == Version::HTTP_2
@@ -198,7 +198,7 @@ async fn a_long_body_over_http2_is_cut_and_its_connection_closed() {
     tokio::time::sleep(Duration::from_millis(1)).await;
 
     assert_eq!(outcome(&check), Ok(200));
-    assert_eq!((fetcher.kept(), internet.open()), (0, 0));
+    assert_eq!((fetcher.idle_connections(), internet.open()), (0, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -207,7 +207,7 @@ async fn a_flooded_connection_is_closed_when_its_attempt_ends() {
     let ping = b"\0\0\x08\x06\0\0\0\0\0whatever";
     let authority = Authority::new();
     let acceptor = authority.acceptor("example.com", &["h2"], |_| {});
-    // It never reads, so the answers to its pings pile up until the connection can't be ended politely either.
+    // The server never reads, so responses to its pings fill the buffers until the connection can't be closed gracefully.
     let internet = internet(server(move |stream: DuplexStream| {
         let acceptor = acceptor.clone();
         async move {

@@ -1,4 +1,4 @@
-//! An internet in memory.
+//! A simulated internet in memory: names, addresses and servers.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -15,10 +15,10 @@ use crate::{CheckedAddress, Network};
 
 type Session = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What a server does with a connection.
+/// The function with which a server handles a connection.
 pub(super) type Server = Arc<dyn Fn(DuplexStream) -> Session + Send + Sync>;
 
-/// Names with their addresses, and servers at addresses. Clones are the same internet.
+/// A simulated internet. Clones share its state.
 #[derive(Clone, Default)]
 pub(super) struct Internet(Arc<Mutex<State>>);
 
@@ -33,25 +33,25 @@ struct State {
 }
 
 impl Internet {
-    /// A name whose every lookup has these addresses.
+    /// Adds a name that always resolves to these addresses.
     pub(super) fn name(self, name: &str, addresses: &[&str]) -> Self {
         self.name_that_changes(name, &[addresses])
     }
 
-    /// A name whose lookups have these addresses, one after the other. The last stays.
+    /// Adds a name whose lookups return these addresses one after another, and then always the last.
     pub(super) fn name_that_changes(self, name: &str, answers: &[&[&str]]) -> Self {
         let answers = answers.iter().map(|addresses| addresses.iter().map(|text| text.parse().unwrap()).collect());
         self.0.lock().unwrap().names.insert(name.to_owned(), answers.collect());
         self
     }
 
-    /// A server at all ports of an address.
+    /// Adds a server at all ports of an address.
     pub(super) fn server(self, address: &str, server: Server) -> Self {
         self.0.lock().unwrap().servers.insert(address.parse().unwrap(), server);
         self
     }
 
-    /// An address at which nobody says whether there is anybody.
+    /// Adds an address that doesn't answer connection attempts.
     pub(super) fn silence(self, address: &str) -> Self {
         self.0.lock().unwrap().silent.push(address.parse().unwrap());
         self
@@ -62,12 +62,12 @@ impl Internet {
         self.0.lock().unwrap().resolved.clone()
     }
 
-    /// The addresses that somebody tried to connect to, in order.
+    /// The addresses of all connection attempts, in order.
     pub(super) fn connected(&self) -> Vec<String> {
         self.0.lock().unwrap().connected.iter().map(SocketAddr::to_string).collect()
     }
 
-    /// How many servers have a connection that isn't closed.
+    /// Number of open connections.
     pub(super) fn open(&self) -> usize {
         self.0.lock().unwrap().open
     }
@@ -105,7 +105,7 @@ impl Network for Internet {
     }
 }
 
-/// A server that does this with each connection.
+/// A server that handles each connection with this function.
 pub(super) fn server<F>(session: impl Fn(DuplexStream) -> F + Send + Sync + 'static) -> Server
 where
     F: Future<Output = ()> + Send + 'static,
@@ -113,7 +113,7 @@ where
     Arc::new(move |stream| Box::pin(session(stream)))
 }
 
-/// A web server that gives each request the next of its answers, and the last one again and again.
+/// A web server that gives each request the next of its responses, and then always the last.
 #[derive(Clone)]
 pub(super) struct Web(Arc<Mutex<WebState>>);
 
@@ -152,7 +152,7 @@ impl Web {
     }
 }
 
-/// The head of the next request, or nothing if there is none.
+/// The head of the next request; `None` at the end of the connection.
 pub(super) async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> Option<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -161,17 +161,17 @@ pub(super) async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> Option<S
     String::from_utf8(head).ok()
 }
 
-/// An answer with a body.
+/// A response with a body.
 pub(super) fn answer(status: u16) -> String {
     format!("HTTP/1.1 {status} Whatever\r\ncontent-length: 5\r\n\r\nhello")
 }
 
-/// An answer that leads elsewhere.
+/// A response that redirects.
 pub(super) fn redirect(location: &str) -> String {
     format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n")
 }
 
-/// A server whose every answer has this status.
+/// A server that always responds with this status.
 pub(super) fn always(status: u16) -> Server {
     Web::new([answer(status).as_str()]).server()
 }

@@ -1,5 +1,4 @@
-//! Checks against servers in memory, on a network whose names and addresses a test decides, in a time that it stops. What only
-//! sockets can show is in `sockets`.
+//! Tests with simulated servers, names and addresses, and with paused time. Tests with real sockets are in `sockets`.
 
 mod addresses;
 mod answers;
@@ -20,9 +19,9 @@ use crate::{Check, Fetcher, Reach};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// An address of a server that anybody may fetch.
+/// A public address.
 const PUBLIC: &str = "93.184.216.34";
-/// Another one.
+/// Another public address.
 const OTHER: &str = "2606:2800:21f:cb07:6820:80da:af6b:8b2c";
 
 fn fetcher(internet: &Internet) -> Fetcher<Internet> {
@@ -41,7 +40,7 @@ async fn check(internet: &Internet, text: &str) -> Check {
     fetcher(internet).check(&url(text)).await
 }
 
-/// The status, or the class of the error.
+/// The HTTP status of a check, or its error.
 fn outcome(check: &Check) -> Result<u16, &'static str> {
     check.outcome.as_ref().map(|status| status.as_u16()).map_err(|error| error.class().as_str())
 }

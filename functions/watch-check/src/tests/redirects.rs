@@ -86,7 +86,7 @@ async fn a_redirect_to_anything_but_http_is_invalid() {
     }
 }
 
-/// It would be a click at each check.
+/// Each check would count as a click.
 #[tokio::test(start_paused = true)]
 async fn a_redirect_to_the_shortener_itself_is_not_followed() {
     let own = Host::parse("go.example.com").unwrap();
@@ -97,20 +97,20 @@ async fn a_redirect_to_the_shortener_itself_is_not_followed() {
             .server(OTHER, always(200))
             .server(PUBLIC, Web::new([redirect("/on").as_str(), redirect(location).as_str()]).server());
 
-        let check = fetcher(&internet).avoiding(vec![own.clone()]).check(&url(&format!("http://{PUBLIC}/"))).await;
+        let check = fetcher(&internet).excluding(vec![own.clone()]).check(&url(&format!("http://{PUBLIC}/"))).await;
 
         assert_eq!((outcome(&check), check.attempts), (Err("invalid_redirect"), 1), "{location}");
         assert_eq!(internet.resolved(), [""; 0], "{location}");
     }
 }
 
-/// It may have been registered before the host was ours.
+/// The URL may have been registered before the host belonged to the shortener.
 #[tokio::test(start_paused = true)]
 async fn a_url_of_the_shortener_itself_is_not_fetched_and_others_are() {
     let own = Host::parse("go.example.com").unwrap();
     let internet =
         Internet::default().name("go.example.com", &[OTHER]).name("example.com", &[OTHER]).server(OTHER, always(200));
-    let fetcher = fetcher(&internet).avoiding(vec![own]);
+    let fetcher = fetcher(&internet).excluding(vec![own]);
 
     assert_eq!(outcome(&fetcher.check(&url("http://Go.Example.com:8080/launch")).await), Err("other"));
     assert_eq!(outcome(&fetcher.check(&url("http://example.com/go.example.com")).await), Ok(200));

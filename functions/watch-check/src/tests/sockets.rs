@@ -1,4 +1,4 @@
-//! On the sockets of the operating system, against servers on this machine.
+//! Tests with real sockets and servers on this machine.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::{
 use crate::{Fetcher, Reach, SystemNetwork};
 
 fn fetcher(reach: Reach) -> Fetcher {
-    // Longer than any of these tests should take on a busy machine.
+    // Longer than any of these tests takes on a busy machine.
     Fetcher::on(SystemNetwork, encryption::some_roots(), reach, Duration::from_secs(60)).unwrap()
 }
 

@@ -1,40 +1,40 @@
 use std::collections::BTreeMap;
 
-/// Counts per value, of a limited number of values, whatever visitors send.
+/// Counts per value, limited to a number of distinct values, since clients can send any values.
 ///
-/// The limit is the `capacity` that each call is given. When it is full, a new value takes the place of the rarest one, whose count moves to `other`. So the sum is always the
-/// number of counted values, a frequent value stays, and each count is exact since the value entered; with no more than
-/// `capacity` values, each is exact.
+/// When the `capacity` that a method is given is reached, a new value replaces the rarest one, whose count is added to `other`.
+/// So the sum of all counts is always exact and frequent values are kept. With at most `capacity` distinct values each count is
+/// exact; otherwise a count is exact since the value was last added.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Breakdown {
-    /// The counted values.
+    /// The count of each value.
     pub counts: BTreeMap<String, u64>,
-    /// How often values occurred that have no place of their own.
+    /// The sum of the counts of replaced values.
     pub other: u64,
 }
 
 impl Breakdown {
-    /// Counts one occurrence.
+    /// Counts one occurrence of a value.
     pub fn count(&mut self, value: &str, capacity: usize) {
         self.add(value, 1, capacity);
     }
 
-    /// Adds everything that another one has counted.
+    /// Adds all counts of another breakdown.
     pub fn merge(&mut self, counted: &Self, capacity: usize) {
         self.other += counted.other;
-        // The frequent ones last: so that none of them is pushed out by a rare one.
+        // In ascending order of count, so that a rare value never replaces a frequent one.
         for (value, count) in counted.ranked().into_iter().rev() {
             self.add(value, count, capacity);
         }
     }
 
-    /// Everything that was counted.
+    /// The sum of all counts, `other` included.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.values().sum::<u64>() + self.other
     }
 
-    /// The values, most frequent first, equal ones in alphabetical order.
+    /// The values with their counts, most frequent first, and in alphabetical order for equal counts.
     #[must_use]
     pub fn ranked(&self) -> Vec<(&str, u64)> {
         let mut ranked: Vec<_> = self.counts.iter().map(|(value, count)| (value.as_str(), *count)).collect();
@@ -42,8 +42,8 @@ impl Breakdown {
         ranked
     }
 
-    /// Whether both may have counted the same values. What a full one has let go depends on the order in which they came; then
-    /// only the sums tell.
+    /// Whether both may be counts of the same values. Which values a full breakdown keeps depends on their order, so of two
+    /// full ones only the totals are compared.
     #[must_use]
     pub fn agrees_with(&self, other: &Self) -> bool {
         self == other || (self.other > 0 && other.other > 0 && self.total() == other.total())

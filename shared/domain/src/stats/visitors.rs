@@ -4,25 +4,25 @@ use datasketches::hll::{HllSketch, HllType, HllUnion};
 
 use crate::{Invalid, IpHash};
 
-/// How many different people have followed a link, in at most about 2 KB however many they are.
+/// An estimate of the number of unique visitors, a HyperLogLog sketch of at most about 2 KB.
 ///
-/// A HyperLogLog sketch (Apache DataSketches, 4,096 registers). Up to a few hundred visitors it keeps their hashes and is
-/// exact but for a rare collision; beyond, the standard error is below 1.7 %. Adding somebody again changes nothing, so a
-/// redelivery can't inflate it.
+/// The sketch is that of Apache DataSketches with 4,096 registers. Up to a few hundred visitors it stores their hashes and is
+/// exact except for rare collisions; above, the standard error is below 1.7 %. Adding a visitor again changes nothing, so a
+/// redelivered click doesn't change the estimate.
 #[derive(Clone, PartialEq)]
 pub struct UniqueVisitors(HllSketch);
 
-/// 2¹² registers.
+/// Base-2 logarithm of the number of registers: 2¹² = 4,096.
 const PRECISION: u8 = 12;
 const TYPE: HllType = HllType::Hll4;
 
 impl UniqueVisitors {
-    /// Adds somebody.
+    /// Adds a visitor.
     pub fn add(&mut self, visitor: &IpHash) {
         self.0.update(visitor.as_str());
     }
 
-    /// Adds everybody whom another sketch has seen.
+    /// Adds all visitors of another sketch.
     pub fn merge(&mut self, others: &Self) {
         if others.0.is_empty() {
             return;
@@ -37,7 +37,7 @@ impl UniqueVisitors {
         self.0 = union.to_sketch(TYPE);
     }
 
-    /// About how many there are.
+    /// The estimated number of unique visitors.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
@@ -48,30 +48,30 @@ impl UniqueVisitors {
         self.0.estimate().round() as u64
     }
 
-    /// Whether both may have seen the same visitors: equal as long as they are few, and within the error when they are many,
-    /// since a large estimate depends a little on the order in which they came.
+    /// Whether both may be sketches of the same visitors: estimates up to 300 must be equal, larger ones may differ by 10 %,
+    /// since they depend on the order of the visitors.
     #[must_use]
     pub fn agrees_with(&self, other: &Self) -> bool {
         let (left, right) = (self.estimate(), other.estimate());
         left.abs_diff(right) * 10 <= left.max(right) && (left > 300 || left == right)
     }
 
-    /// Whether there are none.
+    /// Whether no visitor was added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The sketch as bytes, in the format that all languages' DataSketches share.
+    /// Serializes the sketch in the binary format of Apache DataSketches.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         self.0.serialize()
     }
 
-    /// Reads what [`Self::to_bytes`] wrote.
+    /// Deserializes a sketch that [`Self::to_bytes`] wrote.
     ///
     /// # Errors
-    /// When the bytes are no sketch of this precision.
+    /// When the bytes are not a sketch of 4,096 registers.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Invalid> {
         let refused = || Invalid::new("unique visitors must be a HyperLogLog sketch with 4,096 registers");
         let sketch = HllSketch::deserialize(bytes).map_err(|_| refused())?;
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_comes_again_changes_nothing() {
+    fn a_returning_visitor_changes_nothing() {
         for number in [5, 5_000] {
             let mut visitors = seen(0..number);
             let before = visitors.clone();

@@ -2,31 +2,31 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use crate::{Invalid, TargetUrl, normalized_url::plain, validated::string_newtype};
+use crate::{Invalid, TargetUrl, normalized_url::normalize_host_and_path, validated::string_newtype};
 
-/// A URL in the form by which registering it again is recognised.
+/// The canonical form of a monitored URL: two URLs with the same canonical form are one target.
 ///
-/// Scheme and host are lower case, the host in its ASCII form; default port, fragment and trailing slashes are gone, but for
-/// the slash of an empty path. The query stays as it is: what is monitored may depend on each parameter.
+/// Scheme and host are lower case, the host in ASCII (Punycode). Default port, fragment and trailing slashes are removed,
+/// except the slash of an empty path. The query is kept as it is, since the response may depend on each parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CanonicalUrl(String);
 
 impl CanonicalUrl {
-    /// The longest canonical form in bytes. Percent-encoding can make a URL several times as long as it was given.
+    /// Maximum length of the canonical form in bytes. Percent-encoding can make a URL several times as long as it was given.
     pub const MAX_LENGTH: usize = 2_048;
 
-    /// The canonical form of a URL.
+    /// Canonicalises a URL.
     ///
     /// # Errors
-    /// When it is longer than 2,048 bytes, or its host is longer than a name can be.
+    /// When the canonical form is longer than [`Self::MAX_LENGTH`], or its host is not a valid [`Host`].
     pub fn of(url: &TargetUrl) -> Result<Self, Invalid> {
-        let mut plain = plain(url);
-        if let Some(plain) = &mut plain {
-            // A browser's business: it is never sent to the server that is monitored.
-            plain.set_fragment(None);
+        let mut normalized = normalize_host_and_path(url);
+        if let Some(normalized) = &mut normalized {
+            // Clients never send the fragment to the server.
+            normalized.set_fragment(None);
         }
-        let canonical = plain.map_or_else(|| url.as_str().to_owned(), String::from);
+        let canonical = normalized.map_or_else(|| url.as_str().to_owned(), String::from);
         if canonical.len() > Self::MAX_LENGTH {
             return Err(Invalid::new("url must have at most 2,048 bytes when it is percent-encoded"));
         }
@@ -39,37 +39,38 @@ impl CanonicalUrl {
         Self::of(&TargetUrl::parse(text)?)
     }
 
-    /// The host that answers.
+    /// The host of the URL.
     #[must_use]
     pub fn host(&self) -> Host {
         Host(self.host_text())
     }
 
     fn host_text(&self) -> String {
-        let host = Url::parse(&self.0).ok().and_then(|url| url.host_str().map(without_root));
+        let host = Url::parse(&self.0).ok().and_then(|url| url.host_str().map(without_trailing_dot));
         host.unwrap_or_default()
     }
 }
 
 string_newtype!(CanonicalUrl);
 
-/// The host of a monitored URL, without its port: lower case, in its ASCII form, without the root's dot. At most one check at a
-/// time runs for it, whatever the port, since it is one machine that would feel them.
+/// The host of a monitored URL, without port: lower case, in ASCII (Punycode), without trailing dot.
+///
+/// At most one check per host runs at a time, whatever the port, to limit the load on the server.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Host(String);
 
 impl Host {
-    /// The longest name in DNS (RFC 1035, 2.3.4).
+    /// Maximum length of a DNS name in characters (RFC 1035, 2.3.4).
     pub const MAX_LENGTH: usize = 253;
 
-    /// Accepts a host name or an IP address in any spelling; an IPv6 address stands in brackets, as in a URL.
+    /// Parses a host name or an IP address in any spelling; an IPv6 address needs brackets, as in a URL.
     ///
     /// # Errors
-    /// When it is neither, or longer than 253 bytes.
+    /// When the text is neither, or is longer than [`Self::MAX_LENGTH`].
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let parsed = url::Host::parse(text).map_err(|_| Invalid::new("host must be a host name or an IP address"))?;
-        let host = without_root(&parsed.to_string());
+        let host = without_trailing_dot(&parsed.to_string());
         match host.len() {
             0 => Err(Invalid::new("host must be a host name or an IP address")),
             1..=Self::MAX_LENGTH => Ok(Self(host)),
@@ -77,12 +78,12 @@ impl Host {
         }
     }
 
-    /// The name of the queue's message group in which this host's checks wait for each other: the host itself, or a digest
-    /// of one that is longer than the 128 characters of a group's name.
+    /// The SQS message group id for checks of this host: the host itself, or its SHA-256 in hex if the host is longer than
+    /// the 128 characters that SQS allows.
     #[must_use]
-    pub fn group(&self) -> String {
-        const LONGEST: usize = 128;
-        if self.0.len() <= LONGEST {
+    pub fn message_group_id(&self) -> String {
+        const MAX_GROUP_ID: usize = 128;
+        if self.0.len() <= MAX_GROUP_ID {
             return self.0.clone();
         }
         hex::encode(Sha256::digest(&self.0))
@@ -91,7 +92,7 @@ impl Host {
 
 string_newtype!(Host);
 
-fn without_root(host: &str) -> String {
+fn without_trailing_dot(host: &str) -> String {
     host.trim_end_matches('.').to_owned()
 }
 
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_one_machine_in_every_spelling() {
+    fn spellings_of_a_host_are_equal() {
         for (url, host) in [
             ("https://Example.COM:8443/a", "example.com"),
             ("https://example.com./a", "example.com"),
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_no_key_is_refused() {
+    fn a_url_too_long_for_a_key_is_refused() {
         let refusal = |text: &str| CanonicalUrl::of(&TargetUrl::parse(text).unwrap()).unwrap_err().to_string();
 
         assert_eq!(refusal(&format!("https://{}.com/", "a".repeat(250))), "host must have at most 253 characters");
@@ -159,12 +160,12 @@ mod tests {
     }
 
     #[test]
-    fn a_group_is_the_host_as_long_as_that_fits() {
+    fn a_message_group_id_is_the_host_if_that_fits_and_else_its_digest() {
         let host = |length: usize| Host::parse(&"a".repeat(length)).unwrap();
 
-        assert_eq!(host(128).group(), "a".repeat(128));
-        assert_eq!(host(129).group().len(), 64);
-        assert_ne!(host(129).group(), host(130).group());
+        assert_eq!(host(128).message_group_id(), "a".repeat(128));
+        assert_eq!(host(129).message_group_id().len(), 64);
+        assert_ne!(host(129).message_group_id(), host(130).message_group_id());
     }
 
     prop_compose! {
@@ -185,7 +186,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_canonical_form_of_a_canonical_form_is_itself(text in any_url()) {
+        fn canonicalizing_is_idempotent(text in any_url()) {
             let once = canonical(&text);
 
             prop_assert_eq!(canonical(once.as_str()), once.clone());
@@ -193,7 +194,7 @@ mod tests {
         }
 
         #[test]
-        fn only_what_the_rules_name_is_changed(text in any_url()) {
+        fn canonicalizing_keeps_all_other_parts(text in any_url()) {
             let given = Url::parse(&text).unwrap();
             let canonical = Url::parse(canonical(&text).as_str()).unwrap();
 

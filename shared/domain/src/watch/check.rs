@@ -3,38 +3,38 @@ use serde::{Deserialize, Serialize};
 use super::TargetStatus;
 use crate::Timestamp;
 
-/// What a round of checking a target has found.
+/// The result of checking a target in one round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckResult {
     /// When the round's first request was sent.
     pub checked_at: Timestamp,
-    /// What came of it, after retries.
+    /// The outcome of the last attempt, after retries.
     pub outcome: CheckOutcome,
-    /// How long the last request took, in milliseconds.
+    /// Duration of the last attempt in milliseconds.
     pub latency_ms: u64,
 }
 
 impl CheckResult {
-    /// Whether the target failed: see [`CheckOutcome::is_failure`].
+    /// Whether the check failed: see [`CheckOutcome::is_failure`].
     #[must_use]
     pub fn is_failure(&self) -> bool {
         self.outcome.is_failure()
     }
 }
 
-/// An answer or the lack of one.
+/// The outcome of a check: an HTTP status or an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckOutcome {
-    /// The target answered with this status, after redirects.
+    /// The target answered with this HTTP status, after redirects.
     Answered(u16),
-    /// There was no answer to count.
+    /// The check got no HTTP status.
     Failed(CheckError),
 }
 
 impl CheckOutcome {
-    /// Whether this counts against the target: no answer, an error of the server's, or one that says that the page isn't there.
+    /// Whether the outcome counts as a failure of the target: an error, or a status of 400 or above.
     ///
-    /// 401, 403, 405 and 429 don't: the server is there and refuses only this client.
+    /// 401, 403, 405 and 429 don't count: the server is up and refuses only this client.
     #[must_use]
     pub fn is_failure(self) -> bool {
         match self {
@@ -44,7 +44,7 @@ impl CheckOutcome {
         }
     }
 
-    /// The status of the answer.
+    /// The HTTP status, if the target answered.
     #[must_use]
     pub fn status_code(self) -> Option<u16> {
         match self {
@@ -53,7 +53,7 @@ impl CheckOutcome {
         }
     }
 
-    /// Why there was none.
+    /// The error, if the target didn't answer.
     #[must_use]
     pub fn error(self) -> Option<CheckError> {
         match self {
@@ -63,32 +63,32 @@ impl CheckOutcome {
     }
 }
 
-/// Why a check got no answer to count.
+/// Why a check got no HTTP status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckError {
-    /// The host's name leads to no address.
+    /// The host name could not be resolved.
     Dns,
-    /// No connection came about.
+    /// No TCP connection could be opened.
     Connect,
-    /// The certificate or the handshake was refused.
+    /// The TLS handshake failed or the certificate is invalid.
     Tls,
-    /// No answer came in time.
+    /// The attempt timed out.
     Timeout,
-    /// An address of the host is not public, so nothing was sent.
+    /// An address of the host is not public, so no request was sent.
     NotPublic,
-    /// The URL has a port at which nothing is fetched, so nothing was sent.
+    /// The URL's port may not be fetched, so no request was sent.
     PortNotAllowed,
-    /// The redirects had no end.
+    /// The target redirects more often than is followed.
     TooManyRedirects,
-    /// A redirect leads to no http or https URL, or to the shortener itself.
+    /// A redirect's location is not an http or https URL, or is the shortener itself.
     InvalidRedirect,
-    /// Anything else, such as an answer that is no HTTP.
+    /// Any other error, such as a response that is not HTTP.
     Other,
 }
 
 impl CheckError {
-    /// The error as the API spells it.
+    /// The error's name in the API.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -104,7 +104,7 @@ impl CheckError {
         }
     }
 
-    /// The error in words, for the end of a sentence about the target.
+    /// Describes the error in words, as the last clause of a sentence about the target.
     #[must_use]
     pub fn describe(self) -> &'static str {
         match self {
@@ -121,7 +121,7 @@ impl CheckError {
     }
 }
 
-/// The status after a round: an answer means up, two failed rounds in a row mean down, and a first failed one changes nothing.
+/// The target's status after a round: up after a success, down after two failures in a row, unchanged after a first failure.
 #[must_use]
 pub fn next_status(status: TargetStatus, previous_failed: bool, failed: bool) -> TargetStatus {
     match (failed, previous_failed) {
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_counts_against_a_target_if_it_is_broken_or_gone() {
+    fn a_status_of_400_or_above_is_a_failure_unless_only_this_client_is_refused() {
         for good in [200, 204, 301, 304, 401, 403, 405, 429] {
             assert!(!CheckOutcome::Answered(good).is_failure(), "{good}");
         }

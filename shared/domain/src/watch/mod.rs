@@ -1,4 +1,4 @@
-//! Linkwatch: URLs that are fetched again and again, and whether they answer.
+//! Linkwatch: monitored URLs, the schedule of their checks, and the results.
 
 mod canonical_url;
 mod check;

@@ -4,28 +4,30 @@ use serde::{Deserialize, Serialize};
 use super::TargetId;
 use crate::{Invalid, Timestamp};
 
-/// The last target of a page; the next page starts behind it. It names no workspace, so it opens none.
+/// The pagination token of the target list: the last target of a page, after which the next page starts.
+///
+/// It doesn't contain the workspace, so it grants no access to one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageToken {
     /// When the target was registered.
     pub created_at: Timestamp,
-    /// Its id, which orders targets of one moment.
+    /// The target's id, which orders targets with the same `created_at`.
     pub id: TargetId,
 }
 
 impl PageToken {
-    /// The token as clients carry it: JSON in the alphabet of base64 that needs no escaping in a URL.
+    /// Encodes the token for clients: JSON in URL-safe Base64 without padding (RFC 4648, 5).
     #[must_use]
     pub fn encode(&self) -> String {
         let Self { created_at, id } = self;
-        // Neither value has a character that JSON would escape.
+        // Neither value has characters that JSON would have to escape.
         URL_SAFE_NO_PAD.encode(format!(r#"{{"created_at":"{created_at}","id":"{id}"}}"#))
     }
 
-    /// Reads a token that a client brought back.
+    /// Decodes a token that a client sent.
     ///
     /// # Errors
-    /// When it is not one of ours.
+    /// When the text is not a token made by [`Self::encode`].
     pub fn decode(text: &str) -> Result<Self, Invalid> {
         let decoded = URL_SAFE_NO_PAD.decode(text).ok();
         decoded
@@ -41,7 +43,7 @@ mod tests {
     #[test]
     fn a_token_survives_the_round_trip_through_a_url() {
         for number in [0, 1, u128::MAX] {
-            let token = PageToken { created_at: Timestamp::now(), id: TargetId::numbered(number) };
+            let token = PageToken { created_at: Timestamp::now(), id: TargetId::from_number(number) };
             let encoded = token.encode();
 
             assert!(encoded.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)));
@@ -51,7 +53,7 @@ mod tests {
 
     #[test]
     fn it_is_json_of_both() {
-        let token = PageToken { created_at: Timestamp::from_unix_seconds(0).unwrap(), id: TargetId::numbered(7) };
+        let token = PageToken { created_at: Timestamp::from_unix_seconds(0).unwrap(), id: TargetId::from_number(7) };
 
         let json = URL_SAFE_NO_PAD.decode(token.encode()).unwrap();
 

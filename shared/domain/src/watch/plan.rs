@@ -1,4 +1,4 @@
-//! What travels in the queues between the scheduler and a check.
+//! The messages in the queues of rounds and checks.
 
 use std::time::Duration;
 
@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 use super::{CheckInterval, Host, Phase, TargetId, TargetStatus};
 use crate::{TargetUrl, Timestamp, WorkspaceId};
 
-/// A minute, which is how often the scheduler calls.
+/// The interval at which the scheduler invokes the planning function.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A round that is to be held.
+/// A planned round, as the queue of rounds carries it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedRound {
-    /// Whose turn it is.
+    /// The phase whose targets are checked.
     pub phase: Phase,
-    /// When it starts.
+    /// When the round starts.
     pub slot: Timestamp,
-    /// How long it is until the next round of the same targets. It travels along, so that rounds which were planned before the
-    /// interval was changed are held as they were planned.
+    /// The check interval when the round was planned. It is part of the message, so that a later change of the setting
+    /// doesn't affect rounds that are already queued.
     #[serde(rename = "interval_seconds")]
     pub interval: CheckInterval,
 }
 
 impl PlannedRound {
-    /// The rounds that a call of the scheduler plans: those of the minute after the one that it is meant for. The scheduler
-    /// calls at any second of its minute, and all of these are still to come then.
+    /// The rounds that a scheduled call plans: those of the minute after the call's scheduled minute. The scheduler may call
+    /// at any second of its minute, and none of these rounds has started by then.
     pub fn planned_by(call: Timestamp, interval: CheckInterval) -> impl Iterator<Item = Self> {
         let rounds = interval.rounds_of_minute(call.plus(MINUTE));
         rounds.map(move |round| Self { phase: round.phase, slot: round.slot, interval })
@@ -44,34 +44,34 @@ impl PlannedRound {
     }
 }
 
-/// A check of one target in a round.
+/// A planned check of one target, as the queue of checks carries it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedCheck {
-    /// Which target.
+    /// The target to check.
     pub target_id: TargetId,
-    /// The workspace that it belongs to.
+    /// The target's workspace.
     pub workspace_id: WorkspaceId,
-    /// What is fetched.
+    /// The URL to fetch.
     pub url: TargetUrl,
-    /// Whose turn it has to wait for.
+    /// The host, whose checks run one at a time.
     pub host: Host,
-    /// How the target was when the round began.
+    /// The target's status when the round was dispatched.
     pub status: TargetStatus,
-    /// When the round began, by its plan.
+    /// The planned start of the round.
     pub slot: Timestamp,
-    /// How long the round lasts.
+    /// The check interval of the round.
     #[serde(rename = "interval_seconds")]
     pub interval: CheckInterval,
 }
 
 impl PlannedCheck {
-    /// Whether the next round of this target has begun, so that this check is left out.
+    /// Whether the next round of this target has begun, so that this check is skipped.
     #[must_use]
     pub fn is_over(&self, now: Timestamp) -> bool {
         self.interval.is_over(self.slot, now)
     }
 
-    /// What makes two messages the same check.
+    /// The SQS deduplication id: messages for the same target and slot are the same check.
     #[must_use]
     pub fn deduplication_id(&self) -> String {
         format!("{}@{}", self.target_id, self.slot)

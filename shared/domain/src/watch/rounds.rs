@@ -1,7 +1,7 @@
-//! Which targets are checked when.
+//! The schedule of checks: shards, phases and rounds.
 //!
-//! All targets have one interval. A target's place within it follows from its id, by way of its shard: that is the index of due
-//! times, and no check ever has to move a target in it.
+//! All targets have the same interval. A target's id determines its shard, and the shard determines the phase, the part of
+//! the interval in which the target is checked. So the schedule needs no index of due times that each check would update.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -11,15 +11,15 @@ use sha2::{Digest, Sha256};
 use super::TargetId;
 use crate::{Invalid, Timestamp};
 
-/// A partition of the targets, 0–14.
+/// A shard of the targets, 0–14.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shard(u8);
 
 impl Shard {
-    /// How many there are: at 100,000 targets, about 7,000 in each.
+    /// Number of shards. With 100,000 targets, each shard has about 7,000.
     pub const COUNT: u8 = Phase::COUNT * Phase::SHARDS;
 
-    /// All of them.
+    /// All shards.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..Self::COUNT).map(Self)
     }
@@ -31,44 +31,45 @@ impl Shard {
         Self(u8::try_from(number % u64::from(Self::COUNT)).unwrap_or_default())
     }
 
-    /// When in the interval its targets are checked.
+    /// The phase in which the shard's targets are checked.
     #[must_use]
     pub fn phase(self) -> Phase {
         Phase(self.0 / Phase::SHARDS)
     }
 }
 
-/// Two digits.
+/// Formats the shard as two digits, as in table keys.
 impl fmt::Display for Shard {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{:02}", self.0)
     }
 }
 
-/// A third of the interval, 0–2: checks are spread over it instead of starting all at once.
+/// A third of the check interval, 0–2. Phases spread the checks over the interval instead of starting all at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct Phase(u8);
 
 impl Phase {
-    /// How many there are.
+    /// Number of phases.
     pub const COUNT: u8 = 3;
+    /// Number of shards per phase.
     const SHARDS: u8 = 5;
 
-    /// All of them, in their order.
+    /// All phases in ascending order.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..Self::COUNT).map(Self)
     }
 
-    /// Reads the number of a phase.
+    /// The phase with this number.
     ///
     /// # Errors
-    /// When there is no such phase.
+    /// When the number is not 0, 1 or 2.
     pub fn new(number: u8) -> Result<Self, Invalid> {
         if number < Self::COUNT { Ok(Self(number)) } else { Err(Invalid::new("a phase is 0, 1 or 2")) }
     }
 
-    /// Its number.
+    /// The phase's number, 0–2.
     #[must_use]
     pub fn number(self) -> u8 {
         self.0
@@ -95,17 +96,18 @@ impl From<Phase> for u8 {
     }
 }
 
-/// How often each target is checked: every 10, 15, 20, 30 or 60 seconds. Each of them divides a minute, which is how often the
-/// scheduler calls.
+/// How often each target is checked: every 10, 15, 20, 30 or 60 seconds.
+///
+/// Each of these divides a minute, the interval at which the scheduler invokes the planning function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct CheckInterval(u8);
 
 impl CheckInterval {
-    /// Accepts 10, 15, 20, 30 and 60.
+    /// An interval of 10, 15, 20, 30 or 60 seconds.
     ///
     /// # Errors
-    /// When it is another number.
+    /// When `seconds` is any other number.
     pub fn from_seconds(seconds: u8) -> Result<Self, Invalid> {
         match seconds {
             10 | 15 | 20 | 30 | 60 => Ok(Self(seconds)),
@@ -113,25 +115,25 @@ impl CheckInterval {
         }
     }
 
-    /// Its length in seconds.
+    /// The interval in seconds.
     #[must_use]
     pub fn seconds(self) -> u8 {
         self.0
     }
 
-    /// Its length.
+    /// The interval as a duration.
     #[must_use]
     pub fn duration(self) -> Duration {
         Duration::from_secs(self.0.into())
     }
 
-    /// Whether the next round of the same targets has begun: a check that hasn't started by now is left out.
+    /// Whether the round that started at `slot` is over, because the next round of the same targets has begun.
     #[must_use]
     pub fn is_over(self, slot: Timestamp, now: Timestamp) -> bool {
         slot.plus(self.duration()) <= now
     }
 
-    /// The rounds that start in the minute in which this moment lies, in their order.
+    /// The rounds that start in the UTC minute that contains `moment`, in ascending order.
     pub fn rounds_of_minute(self, moment: Timestamp) -> impl Iterator<Item = Round> {
         let minute = moment.minus(Duration::from_millis(moment.unix_millis() % 60_000));
         (0..60 / self.0).flat_map(move |turn| {
@@ -165,12 +167,12 @@ impl FromStr for CheckInterval {
     }
 }
 
-/// One turn of checking the targets of a phase.
+/// A round: one check of each target of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Round {
-    /// Whose turn it is.
+    /// The phase whose targets are checked.
     pub phase: Phase,
-    /// When it starts, in whole seconds. It names the round: a target has at most one result for it.
+    /// When the round starts, in whole seconds. It identifies the round: a target has at most one result per slot.
     pub slot: Timestamp,
 }
 
@@ -241,7 +243,7 @@ mod tests {
     fn targets_are_spread_evenly() {
         let mut counts = BTreeMap::new();
         for number in 0..15_000 {
-            *counts.entry(TargetId::numbered(number).shard()).or_insert(0) += 1;
+            *counts.entry(TargetId::from_number(number).shard()).or_insert(0) += 1;
         }
 
         assert_eq!(counts.len(), 15);

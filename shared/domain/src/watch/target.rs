@@ -4,38 +4,38 @@ use sha2::{Digest, Sha256};
 use super::{CanonicalUrl, Shard};
 use crate::{ALPHABET, EmailAddress, Invalid, TargetUrl, Timestamp, UserId, WorkspaceId, validated::string_newtype};
 
-/// Identifies a monitored URL: `t_` and 22 characters of `[0-9A-Za-z]`.
+/// The id of a target, a monitored URL: `t_` and 22 characters of `[0-9A-Za-z]`.
 ///
-/// It is derived from the workspace and the canonical URL, so a URL has one target per workspace and no row is needed to find
-/// it. Of the 256 bits of the digest it keeps 128: nobody finds two URLs with one id.
+/// It is the first 128 bits of a SHA-256 of workspace and canonical URL. So a URL has one target per workspace, and its id
+/// can be computed without a lookup.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TargetId(String);
 
 impl TargetId {
     const PREFIX: &str = "t_";
-    /// 62²² > 2¹²⁸.
+    /// Number of base62 digits of a 128-bit number: 62²² > 2¹²⁸.
     const DIGITS: usize = 22;
 
-    /// The id of a URL in a workspace.
+    /// The target id of a canonical URL in a workspace.
     #[must_use]
     pub fn of(workspace: &WorkspaceId, url: &CanonicalUrl) -> Self {
         let digest = Sha256::new().chain_update(workspace.as_str()).chain_update("\n").chain_update(url.as_str());
         let kept = digest.finalize().into_iter().take(16).fold(0, |number, byte| number << 8 | u128::from(byte));
-        Self::numbered(kept)
+        Self::from_number(kept)
     }
 
-    /// The id of the target that a link to this URL watches.
+    /// The target id of a URL in a workspace.
     ///
     /// # Errors
-    /// When the URL's canonical form is too long for a target.
+    /// When the URL has no canonical form: see [`CanonicalUrl::of`].
     pub fn of_url(workspace: &WorkspaceId, url: &TargetUrl) -> Result<Self, Invalid> {
         Ok(Self::of(workspace, &CanonicalUrl::of(url)?))
     }
 
-    /// The id with this number: a place among the ids, from which a walk through them can start.
+    /// Encodes a number as an id. Ids sort like their numbers, so a random number is a random position among all ids.
     #[must_use]
-    pub fn numbered(number: u128) -> Self {
+    pub fn from_number(number: u128) -> Self {
         let mut digits = [ALPHABET[0]; Self::DIGITS];
         let mut rest = number;
         for digit in digits.iter_mut().rev() {
@@ -46,10 +46,10 @@ impl TargetId {
         Self(Self::PREFIX.chars().chain(text).collect())
     }
 
-    /// Reads an id.
+    /// Parses an id.
     ///
     /// # Errors
-    /// When the text is none.
+    /// When the text is not `t_` and 22 characters of `[0-9A-Za-z]`.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let digits = text.strip_prefix(Self::PREFIX).unwrap_or_default();
         if digits.len() == Self::DIGITS && digits.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
@@ -59,7 +59,7 @@ impl TargetId {
         }
     }
 
-    /// The partition that it is stored in.
+    /// The shard in which the target is stored and checked.
     #[must_use]
     pub fn shard(&self) -> Shard {
         Shard::of(self)
@@ -68,38 +68,39 @@ impl TargetId {
 
 string_newtype!(TargetId);
 
-/// A monitored URL.
+/// A target: a URL that a workspace monitors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Derived from the workspace and the canonical URL.
+    /// The target's id, derived from workspace and canonical URL.
     pub id: TargetId,
-    /// The workspace that it belongs to.
+    /// The workspace that owns the target.
     pub workspace: WorkspaceId,
-    /// The URL as it was first given: this one is fetched.
+    /// The URL as it was first given; checks fetch this form.
     pub url: TargetUrl,
-    /// The form by which it is recognised.
+    /// The canonical form, by which registering the same URL again finds this target.
     pub canonical_url: CanonicalUrl,
-    /// When it was registered.
+    /// When the target was created.
     pub created_at: Timestamp,
-    /// Who is told when it goes down: who registered it first, or who created the first of its links as long as nobody has.
+    /// The user who is notified when the target goes down or up: the first who registered it, or until somebody has, the
+    /// creator of the first link that watches it.
     pub owner: UserId,
-    /// The owner's address at that time.
+    /// The owner's email address when they became the owner.
     pub owner_email: EmailAddress,
-    /// Whether somebody asked for it by itself, and not only for a link that leads to it.
+    /// Whether the target was registered directly, and not only watched by links.
     pub registered: bool,
-    /// How many links watch it.
+    /// Number of links that watch the target.
     pub watchers: u64,
-    /// How it is.
+    /// The current status.
     pub status: TargetStatus,
-    /// Since when it is so.
+    /// When the current status began.
     pub status_since: Timestamp,
 }
 
 impl Target {
-    /// A target that nobody has checked yet, and that nobody watches.
+    /// A new target: pending, not registered, without watchers.
     ///
     /// # Errors
-    /// When the URL's canonical form is too long.
+    /// When the URL has no canonical form: see [`CanonicalUrl::of`].
     pub fn new(
         url: TargetUrl,
         workspace: WorkspaceId,
@@ -124,20 +125,20 @@ impl Target {
     }
 }
 
-/// How a target is.
+/// Whether a target is up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetStatus {
-    /// Not known yet.
+    /// Not known yet: no check has succeeded, and no two in a row have failed.
     Pending,
-    /// It answers.
+    /// A check has succeeded, and no two in a row have failed since.
     Up,
-    /// It has failed twice in a row, and not answered since.
+    /// Checks have failed in two rounds in a row, and in all rounds since.
     Down,
 }
 
 impl TargetStatus {
-    /// The status as the API spells it.
+    /// The status's name in the API.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -170,7 +171,7 @@ mod tests {
         assert_ne!(id_of(&WorkspaceId::generate(), "https://example.com/a"), id);
     }
 
-    /// Stored rows are found by it, so it must never change.
+    /// Stored items are found by their id, so the derivation must never change.
     #[test]
     fn the_id_of_a_url_and_its_shard_are_the_same_for_ever() {
         let workspace = WorkspaceId::parse("0198c0de-0000-7000-8000-000000000002").unwrap();
@@ -181,8 +182,8 @@ mod tests {
     }
 
     #[test]
-    fn only_an_id_is_an_id() {
-        let id = TargetId::numbered(u128::MAX);
+    fn an_id_in_another_form_is_refused() {
+        let id = TargetId::from_number(u128::MAX);
 
         assert_eq!(TargetId::parse(id.as_str()), Ok(id));
         for refused in
@@ -205,7 +206,7 @@ mod tests {
     proptest! {
         #[test]
         fn ids_sort_like_their_numbers(left: u128, right: u128) {
-            let (one, other) = (TargetId::numbered(left), TargetId::numbered(right));
+            let (one, other) = (TargetId::from_number(left), TargetId::from_number(right));
 
             prop_assert_eq!(one.cmp(&other), left.cmp(&right));
             prop_assert_eq!(TargetId::parse(one.as_str()), Ok(one));

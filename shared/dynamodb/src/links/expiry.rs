@@ -1,7 +1,7 @@
-//! What becomes of links whose time is over.
+//! Cleanup of expired links.
 //!
-//! DynamoDB deletes them by TTL; the stream tells the relay, which buries them: the code keeps a tombstone, the URL is free for a
-//! new code, and the cleanup is counted. Writing the tombstone publishes `url.expired`.
+//! DynamoDB's TTL deletes an expired link. The relay sees this in the stream and writes a tombstone, which reserves the code
+//! and publishes `url.expired`, deletes the reuse entry of the URL, and updates the statistics of the cleanup.
 
 use std::time::Duration;
 
@@ -18,74 +18,74 @@ use super::{
 };
 use crate::{
     RepositoryError, back_off,
-    item::{despite_transactions, from_item, number, text},
+    item::{from_item, number, retry_transaction_conflicts, text},
 };
 
-/// What came of burying a link.
+/// The outcome of writing the tombstone of an expired link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BuryOutcome {
-    /// The code is reserved now.
-    Buried,
-    /// It was before: a stream repeats itself.
-    AlreadyBuried,
-    /// Another link has the code by now; this is the event that no tombstone publishes.
+pub enum TombstoneOutcome {
+    /// The tombstone is written, and the code is reserved.
+    Written,
+    /// The tombstone exists from an earlier delivery of the same stream record.
+    AlreadyWritten,
+    /// Another link has taken the code, so no tombstone is written. The caller has to publish this event of the expired link.
     CodeTaken(Box<Event>),
 }
 
-/// The statistics of the cleanup.
+/// The statistics of the cleanup of expired links.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CleanupStats {
     /// When the latest run ended.
     pub last_cleanup_at: Option<Timestamp>,
-    /// How many links were buried, ever.
+    /// Number of links in all runs.
     pub total_cleaned: u64,
-    /// How many in the latest run.
+    /// Number of links in the latest run.
     pub last_batch_size: u64,
-    /// Runs that buried all of their links.
+    /// Number of runs without a failed link.
     pub successful_runs: u64,
-    /// Runs that have to be repeated.
+    /// Number of runs with a failed link, which are retried.
     pub failed_runs: u64,
-    /// The time of all successful runs.
+    /// The total duration of all successful runs.
     pub successful_time: Duration,
-    /// Whether a run is under way.
+    /// Whether a run is in progress.
     pub is_running: bool,
 }
 
 impl LinksTable {
-    /// Twice the relay's timeout: a run that is older has died.
+    /// Maximum duration of a run, twice the relay's timeout. A run that started earlier has crashed.
     const LONGEST_RUN: Duration = Duration::from_secs(60);
 
-    /// Buries a link that DynamoDB has deleted.
+    /// Writes the tombstone of a link that DynamoDB's TTL has deleted, and frees its URL.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn bury(
+    pub async fn leave_tombstone(
         &self,
         link: &Link,
         at: Timestamp,
         correlation_id: &CorrelationId,
-    ) -> Result<BuryOutcome, RepositoryError> {
-        const OPERATION: &str = "bury an expired link";
+    ) -> Result<TombstoneOutcome, RepositoryError> {
+        const OPERATION: &str = "write the tombstone of an expired link";
         const CONFLICTS: u32 = 8;
         self.free_reuse_entry(link).await?;
         let tombstone = TombstoneItem::new(&Tombstone::of_expired(link, at), &EventId::generate(), correlation_id);
         for attempt in 0..CONFLICTS {
-            // The count moves with the tombstone, so that a repetition counts nothing.
+            // The total is incremented in the same transaction, so that a redelivered record doesn't count again.
             let sent = self
                 .0
                 .client
                 .transact_write_items()
                 .transact_items(self.0.put_new(OPERATION, &tombstone)?)
-                .transact_items(self.count_buried()?)
+                .transact_items(self.increment_total_cleaned()?)
                 .send()
                 .await;
             match sent.map_err(SdkError::into_service_error) {
-                Ok(_) => return Ok(BuryOutcome::Buried),
+                Ok(_) => return Ok(TombstoneOutcome::Written),
                 Err(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
                     let failed_with =
                         |code| cancelled.cancellation_reasons().iter().any(|reason| reason.code() == Some(code));
                     if failed_with("ConditionalCheckFailed") {
-                        return self.what_stands_there(link.created_at, tombstone).await;
+                        return self.resolve_taken_code(link.created_at, tombstone).await;
                     }
                     if !failed_with("TransactionConflict") {
                         return Err(RepositoryError::unavailable(OPERATION)(cancelled));
@@ -98,28 +98,29 @@ impl LinksTable {
         Err(RepositoryError::incomplete(OPERATION))
     }
 
-    /// A tombstone in the way is our own, from an earlier delivery. A link in the way has taken the code in the moment between
-    /// DynamoDB's deletion and the tombstone; the event of the one that expired is made here then, with an id that repeats.
-    async fn what_stands_there(
+    /// The outcome when the code has an item already. A tombstone was written by an earlier delivery of the same record. A link
+    /// took the code between the TTL deletion and the tombstone; the event of the expired link is then made here, with an id
+    /// derived from the link, so that it is the same in each delivery.
+    async fn resolve_taken_code(
         &self,
         created_at: Timestamp,
         tombstone: TombstoneItem,
-    ) -> Result<BuryOutcome, RepositoryError> {
+    ) -> Result<TombstoneOutcome, RepositoryError> {
         match self.find(&tombstone.short_code).await? {
             Some(Record::Link(link)) => {
                 let id = format!("expired:{}:{}", tombstone.short_code, created_at.unix_seconds());
                 let change_id = EventId::parse(&id).unwrap_or(tombstone.change_id.clone());
-                // If the other link watches the same, under the same code, its watching must not end.
+                // The new link has the same code, so if it watches the same target, the event must not end the watch.
                 let watched_target =
                     tombstone.watched_target.clone().filter(|id| link.watched_target().as_ref() != Some(id));
-                let event = TombstoneItem { change_id, watched_target, ..tombstone }.buried_event();
-                Ok(event.map_or(BuryOutcome::AlreadyBuried, |event| BuryOutcome::CodeTaken(Box::new(event))))
+                let event = TombstoneItem { change_id, watched_target, ..tombstone }.removed_event();
+                Ok(event.map_or(TombstoneOutcome::AlreadyWritten, |event| TombstoneOutcome::CodeTaken(Box::new(event))))
             }
-            Some(Record::Tombstone(_)) | None => Ok(BuryOutcome::AlreadyBuried),
+            Some(Record::Tombstone(_)) | None => Ok(TombstoneOutcome::AlreadyWritten),
         }
     }
 
-    fn count_buried(&self) -> Result<TransactWriteItem, RepositoryError> {
+    fn increment_total_cleaned(&self) -> Result<TransactWriteItem, RepositoryError> {
         let update = Update::builder()
             .table_name(&self.0.name)
             .set_key(Some(cleanup_key().into_item()))
@@ -130,7 +131,7 @@ impl LinksTable {
         Ok(TransactWriteItem::builder().update(update).build())
     }
 
-    /// Notes that a run has begun.
+    /// Records the start of a cleanup run.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -138,27 +139,28 @@ impl LinksTable {
         self.update_cleanup("SET running_until = :until", vec![(":until", text(&at.plus(Self::LONGEST_RUN)))]).await
     }
 
-    /// Notes how a run has ended.
+    /// Records the end of a cleanup run, with the number of new tombstones and of failed links.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn cleanup_ended(
         &self,
-        buried: usize,
+        cleaned: usize,
         failed: usize,
         started: Timestamp,
         ended: Timestamp,
     ) -> Result<(), RepositoryError> {
-        if buried == 0 && failed == 0 {
-            // A repetition of what is counted already.
+        if cleaned == 0 && failed == 0 {
+            // All records were redelivered, so the run is counted already.
             return self.update_cleanup("REMOVE running_until", Vec::new()).await;
         }
         let outcome = if failed == 0 { "ADD successful_runs :one, successful_ms :ms" } else { "ADD failed_runs :one" };
-        let mut values = vec![(":one", number(&1)), (":at", text(&ended)), (":buried", number(&buried))];
+        let mut values = vec![(":one", number(&1)), (":at", text(&ended)), (":cleaned", number(&cleaned))];
         if failed == 0 {
             values.push((":ms", number(&started.until(ended).as_millis())));
         }
-        let expression = format!("SET last_cleanup_at = :at, last_batch_size = :buried REMOVE running_until {outcome}");
+        let expression =
+            format!("SET last_cleanup_at = :at, last_batch_size = :cleaned REMOVE running_until {outcome}");
         self.update_cleanup(&expression, values).await
     }
 
@@ -177,11 +179,13 @@ impl LinksTable {
         for (name, value) in values {
             update = update.expression_attribute_values(name, value);
         }
-        despite_transactions(|| update.clone().send()).await.map_err(RepositoryError::unavailable("note a cleanup"))?;
+        retry_transaction_conflicts(|| update.clone().send())
+            .await
+            .map_err(RepositoryError::unavailable("record a cleanup"))?;
         Ok(())
     }
 
-    /// What the cleanup has done so far.
+    /// Reads the statistics of the cleanup.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.

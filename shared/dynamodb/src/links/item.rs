@@ -11,7 +11,7 @@ use crate::{Cursor, item::Key};
 
 pub(crate) const LINK_PREFIX: &str = "LINK#";
 
-/// The attribute that only tombstones have.
+/// The name of the attribute that distinguishes tombstones from links.
 pub(crate) const TOMBSTONE: &str = "tombstone";
 
 pub(crate) fn link_key(code: &ShortCode) -> Key {
@@ -22,22 +22,22 @@ pub(crate) fn workspace_partition(workspace: &WorkspaceId) -> String {
     format!("WS#{workspace}")
 }
 
-/// `URL#<workspace>#<digest>` / `URL`: the link that answers when this URL is shortened again.
+/// `URL#<workspace>#<digest>` / `URL`: the reuse entry of a URL.
 pub(super) fn reuse_key(workspace: &WorkspaceId, digest: &str) -> Key {
     Key::new(format!("URL#{workspace}#{digest}"), "URL")
 }
 
-/// `IDEM#<workspace>#<key>` / `IDEM`: the answer that a request with this key got.
+/// `IDEM#<workspace>#<key>` / `IDEM`: the stored response to a request with this idempotency key.
 pub(super) fn idempotency_key(workspace: &WorkspaceId, key: &str) -> Key {
     Key::new(format!("IDEM#{workspace}#{key}"), "IDEM")
 }
 
-/// `CLEANUP` / `CLEANUP`: what has become of expired links.
+/// `CLEANUP` / `CLEANUP`: the statistics of the cleanup.
 pub(super) fn cleanup_key() -> Key {
     Key::new("CLEANUP", "CLEANUP")
 }
 
-/// `LINK#<code>` / `LINK`: a link. Creating and changing it is also what publishes its events, so it carries what they need.
+/// `LINK#<code>` / `LINK`: a link. Its events are made from this item's stream records, so it has all that events contain.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct LinkItem {
     #[serde(flatten)]
@@ -62,7 +62,7 @@ pub(crate) struct LinkItem {
     pub deleted_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_by: Option<UserId>,
-    /// The id of the event that the latest write makes.
+    /// The id of the event that the latest write publishes.
     pub change_id: EventId,
     pub correlation_id: CorrelationId,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,7 +104,7 @@ impl LinkItem {
             deleted_by: None,
             change_id: change_id.clone(),
             correlation_id: correlation_id.clone(),
-            ttl: link.expires_at.map(|expiry| Link::forgotten_at(expiry).unix_seconds()),
+            ttl: link.expires_at.map(|expiry| Link::kept_until(expiry).unix_seconds()),
         }
     }
 
@@ -123,7 +123,7 @@ impl LinkItem {
         }
     }
 
-    /// The event of a new link.
+    /// The `url.created` event of a new link.
     pub(crate) fn created_event(self) -> Event {
         Event {
             event_id: self.change_id,
@@ -141,7 +141,7 @@ impl LinkItem {
         }
     }
 
-    /// The event of a change from `before` to this, if there is one.
+    /// The `url.deleted` event, if the change from `before` to this item deleted the link.
     pub(crate) fn changed_event(self, before: &Self) -> Option<Event> {
         let deleted_at = self.deleted_at?;
         if before.deleted_at.is_some() {
@@ -164,7 +164,7 @@ impl LinkItem {
     }
 }
 
-/// `LINK#<code>` / `LINK` of a link that is gone. Writing it publishes why.
+/// `LINK#<code>` / `LINK`: the tombstone of a removed link. Writing it publishes `url.expired` or `url.purged`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct TombstoneItem {
     #[serde(flatten)]
@@ -173,7 +173,7 @@ pub(crate) struct TombstoneItem {
     pub workspace_id: WorkspaceId,
     pub user_id: UserId,
     pub tombstone: Reason,
-    pub buried_at: Timestamp,
+    pub removed_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched_target: Option<TargetId>,
     pub change_id: EventId,
@@ -182,7 +182,7 @@ pub(crate) struct TombstoneItem {
     pub ttl: Option<i64>,
 }
 
-/// Why a link is gone.
+/// Why a link was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Reason {
@@ -203,7 +203,7 @@ impl TombstoneItem {
                 LinkStatus::Deleted => Reason::Deleted,
                 LinkStatus::Active | LinkStatus::Inactive | LinkStatus::Expired => Reason::Expired,
             },
-            buried_at: tombstone.buried_at,
+            removed_at: tombstone.removed_at,
             watched_target: tombstone.watched_target.clone(),
             change_id: change_id.clone(),
             correlation_id: correlation_id.clone(),
@@ -211,8 +211,8 @@ impl TombstoneItem {
         }
     }
 
-    /// The event of a tombstone that was set. A link that was deleted before it expired had its event then.
-    pub(crate) fn buried_event(self) -> Option<Event> {
+    /// The event of a new tombstone. A link that was deleted before it expired has none: `url.deleted` was published then.
+    pub(crate) fn removed_event(self) -> Option<Event> {
         let Self { short_code, workspace_id, user_id, watched_target, .. } = self;
         let detail = match self.tombstone {
             Reason::Deleted => return None,
@@ -223,7 +223,7 @@ impl TombstoneItem {
         };
         Some(Event {
             event_id: self.change_id,
-            occurred_at: self.buried_at,
+            occurred_at: self.removed_at,
             correlation_id: self.correlation_id,
             detail,
         })
@@ -241,14 +241,14 @@ impl From<TombstoneItem> for Tombstone {
                 Reason::Expired => LinkStatus::Expired,
                 Reason::Purged => LinkStatus::Purged,
             },
-            buried_at: item.buried_at,
+            removed_at: item.removed_at,
             watched_target: item.watched_target,
         }
     }
 }
 
-/// What a redirect takes out of a link. It reads all of it: a projection saves no read unit, and naming the attributes takes
-/// longer than skipping the rest.
+/// The attributes of a link that a redirect needs. The whole item is read, since a projection saves no read units, and naming
+/// the attributes takes longer than skipping the others.
 #[derive(Debug, Deserialize)]
 pub(super) struct RedirectItem {
     pub short_code: ShortCode,
@@ -274,7 +274,8 @@ impl From<RedirectItem> for RedirectTarget {
     }
 }
 
-/// `URL#<workspace>#<digest>` / `URL`: the reuse entry. It may name a link that is gone; whoever reads it looks at the link.
+/// `URL#<workspace>#<digest>` / `URL`: the reuse entry, the link to return when the URL is shortened again. The link may have
+/// been removed since, so readers have to check it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ReuseItem {
     #[serde(flatten)]
@@ -292,7 +293,7 @@ impl ReuseItem {
     }
 }
 
-/// `IDEM#<workspace>#<key>` / `IDEM`: the first answer.
+/// `IDEM#<workspace>#<key>` / `IDEM`: the stored response to a request with this idempotency key.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct IdempotencyItem {
     #[serde(flatten)]

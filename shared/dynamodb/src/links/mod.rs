@@ -1,4 +1,4 @@
-//! LinksTable: every link and every reserved code, found by its code and listed by its workspace.
+//! LinksTable: links and tombstones, which are looked up by code and listed by workspace.
 
 mod expiry;
 pub(crate) mod item;
@@ -17,58 +17,60 @@ use linklet_domain::{
 
 use self::item::{LinkItem, RedirectItem, TOMBSTONE, TombstoneItem, link_key, workspace_partition};
 pub use self::{
-    expiry::{BuryOutcome, CleanupStats},
+    expiry::{CleanupStats, TombstoneOutcome},
     reuse::{Creation, FirstAnswer, Reusable},
 };
 use crate::{
     Cursor, Page, RepositoryError,
-    item::{Item, Key, Table, despite_transactions, from_item, number, text, to_attributes, to_item},
+    item::{Item, Key, Table, from_item, number, retry_transaction_conflicts, text, to_attributes, to_item},
 };
 
-/// The table of links.
+/// The repository of links: LinksTable.
 #[derive(Debug, Clone)]
 pub struct LinksTable(Table);
 
-/// What came of creating a link.
+/// The outcome of creating a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CreateOutcome {
-    /// The link exists now.
+    /// The link is created.
     Created,
-    /// Another link, or a tombstone, has the code.
+    /// Another link or a tombstone has the code; retry with another code.
     CodeTaken,
-    /// Somebody else has just shortened the URL, or used the idempotency key, or is doing so: look again.
-    Overtaken,
+    /// A concurrent request has shortened the same URL or used the same idempotency key; read again and retry.
+    Conflict,
 }
 
-/// What came of deactivating a link.
+/// The outcome of deleting a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeleteOutcome {
-    /// It redirected before and doesn't any more.
+    /// The link is deleted.
     Deleted,
-    /// It was deleted before.
+    /// The link was deleted before, or doesn't exist.
     AlreadyDeleted,
 }
 
 impl LinksTable {
     const BY_WORKSPACE: &str = "by-workspace";
 
-    /// The table with this name.
+    /// A repository for the table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
 
-    /// Reads a row that can't exist, to open the connection while nobody waits: TLS is the largest part of a first call.
+    /// Opens a connection to DynamoDB ahead of the first request, since the TLS handshake is the largest part of a first call.
+    /// It reads a key that can't exist.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn open_connection(&self) -> Result<(), RepositoryError> {
-        let nobodys = Key::new("LINK#", "LINK").into_item();
-        let read = self.0.client.get_item().table_name(&self.0.name).set_key(Some(nobodys)).send().await;
+        let no_link = Key::new("LINK#", "LINK").into_item();
+        let read = self.0.client.get_item().table_name(&self.0.name).set_key(Some(no_link)).send().await;
         read.map(|_| ()).map_err(RepositoryError::unavailable("open a connection"))
     }
 
-    /// What a redirect needs, read eventually consistently: half the price, and a new link is there within milliseconds.
+    /// Reads what a redirect needs with an eventually consistent read, which costs half of a strongly consistent one. A new
+    /// link is visible within milliseconds.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -89,7 +91,7 @@ impl LinksTable {
             .transpose()
     }
 
-    /// A whole link, read consistently: the basis of decisions about it.
+    /// Reads a whole link with a strongly consistent read.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -111,7 +113,7 @@ impl LinksTable {
             .transpose()
     }
 
-    /// A workspace's links, newest first, `limit` at most, after the given one.
+    /// Lists a workspace's links, newest first: at most `limit`, starting after the cursor.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -132,7 +134,7 @@ impl LinksTable {
             .scan_index_forward(false)
             .limit(i32::try_from(fetched).unwrap_or(i32::MAX));
         query = match after {
-            // A condition on the key instead of an exclusive start key: it holds even if that row is gone by now.
+            // A key condition instead of an exclusive start key, since it also works if that link was deleted meanwhile.
             Some(cursor) => query
                 .key_condition_expression("by_workspace_pk = :workspace AND by_workspace_sk < :after")
                 .expression_attribute_values(":after", text(&cursor.sort_key())),
@@ -142,7 +144,7 @@ impl LinksTable {
         Ok(Page::of(links, limit, |link| Cursor { at: link.created_at, id: link.code.clone() }))
     }
 
-    /// A workspace's links that were created between two moments, both included, in the order of creation; `limit` at most.
+    /// Lists a workspace's links that were created between two times, both inclusive, by time of creation: at most `limit`.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -154,7 +156,7 @@ impl LinksTable {
         limit: usize,
     ) -> Result<Vec<Link>, RepositoryError> {
         const OPERATION: &str = "list a workspace's links";
-        // The sort key is `<created_at>#<code>`, so `~`, which sorts behind every code, closes the last moment.
+        // The sort key is `<created_at>#<code>`. `~` sorts after every code, so the range includes the last time.
         let first = from.map(|at| at.to_string()).unwrap_or_default();
         let last = to.map_or_else(|| "~".to_owned(), |at| format!("{at}#~"));
         if first > last {
@@ -173,7 +175,7 @@ impl LinksTable {
         read_links(OPERATION, self.0.query_all(OPERATION, query, limit).await?)
     }
 
-    /// Changes a link and returns what it has become; `None` if it was deleted or is gone.
+    /// Changes a link and returns the changed link; `None` if it was deleted or removed.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -197,7 +199,7 @@ impl LinksTable {
         for (position, name) in changes.remove.iter().enumerate() {
             update = update.expression_attribute_names(format!("#r{position}"), name);
         }
-        match despite_transactions(|| update.clone().send()).await.map_err(SdkError::into_service_error) {
+        match retry_transaction_conflicts(|| update.clone().send()).await.map_err(SdkError::into_service_error) {
             Ok(updated) => {
                 let item = updated.attributes.unwrap_or_default();
                 Ok(Some(from_item::<LinkItem>(OPERATION, item)?.into_link()))
@@ -207,7 +209,7 @@ impl LinksTable {
         }
     }
 
-    /// Deactivates a link: it answers 410 from now on, its statistics stay, and its URL can get a new code.
+    /// Deletes a link: it answers 410 from now on, its statistics are kept, and its URL can get a new code.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -232,18 +234,18 @@ impl LinksTable {
             .expression_attribute_values(":by", text(by))
             .expression_attribute_values(":change", text(&EventId::generate()))
             .expression_attribute_values(":correlation", text(correlation_id));
-        let deleted = despite_transactions(|| update.clone().send()).await;
+        let deleted = retry_transaction_conflicts(|| update.clone().send()).await;
         let outcome = match deleted.map_err(SdkError::into_service_error) {
             Ok(_) => DeleteOutcome::Deleted,
             Err(UpdateItemError::ConditionalCheckFailedException(_)) => DeleteOutcome::AlreadyDeleted,
             Err(error) => return Err(RepositoryError::unavailable("delete a link")(error)),
         };
-        // Also after a repetition, since the first try may have ended between the two writes.
+        // Also if the link was deleted before, since that attempt may have failed between the two writes.
         self.free_reuse_entry(link).await?;
         Ok(outcome)
     }
 
-    /// Replaces a link, or the tombstone of one that expired, by the tombstone of a purged one.
+    /// Replaces a link, or the tombstone of a deleted or expired one, with the tombstone of a purged link.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -256,7 +258,7 @@ impl LinksTable {
         const OPERATION: &str = "purge a link";
         let tombstone = Tombstone::of_purged(record, at);
         if let Record::Link(link) = record {
-            // First, as long as the link still tells which entry is its own.
+            // Before the link is replaced, since the key of the reuse entry is derived from its URL.
             self.free_reuse_entry(link).await?;
         }
         let put = self
@@ -265,17 +267,17 @@ impl LinksTable {
             .put_item()
             .table_name(&self.0.name)
             .set_item(Some(to_item(OPERATION, &TombstoneItem::new(&tombstone, &EventId::generate(), correlation_id))?))
-            // A purged one is there already: repeating it would publish its event again.
+            // Replacing the tombstone of a purged link would publish its event again.
             .condition_expression("attribute_not_exists(tombstone) OR tombstone <> :purged")
             .expression_attribute_values(":purged", text("purged"));
-        let purged = despite_transactions(|| put.clone().send()).await;
+        let purged = retry_transaction_conflicts(|| put.clone().send()).await;
         match purged.map_err(SdkError::into_service_error) {
             Ok(_) | Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(()),
             Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
         }
     }
 
-    /// Stores a link on its own, which costs half of a transaction.
+    /// Stores a link with a single write, which costs half of a transaction.
     async fn put_link(
         &self,
         link: &Link,
@@ -295,7 +297,7 @@ impl LinksTable {
             .await;
         match created.map_err(SdkError::into_service_error) {
             Ok(_) => Ok(CreateOutcome::Created),
-            // The SDK repeats a write whose answer got lost; then the item in the way is our own.
+            // The SDK retries a write whose response was lost. The existing item is then from the first attempt.
             Err(PutItemError::ConditionalCheckFailedException(refused)) => {
                 let is_ours = refused.item.is_some_and(|item| item.get("change_id") == Some(&text(change_id)));
                 Ok(if is_ours { CreateOutcome::Created } else { CreateOutcome::CodeTaken })
@@ -305,7 +307,7 @@ impl LinksTable {
     }
 }
 
-/// A link or a tombstone: they share the key.
+/// Deserialises a link or a tombstone, which have the same key.
 fn read<L>(
     operation: &'static str,
     item: Item,
@@ -321,7 +323,7 @@ fn read_links(operation: &'static str, items: Vec<Item>) -> Result<Vec<Link>, Re
     items.into_iter().map(|item| from_item::<LinkItem>(operation, item).map(LinkItem::into_link)).collect()
 }
 
-/// The attributes that a patch sets and removes.
+/// The attributes that a patch sets or removes.
 #[derive(Default)]
 struct Changes {
     set: Vec<(String, AttributeValue)>,
@@ -333,7 +335,7 @@ impl Changes {
     fn of(operation: &'static str, patch: &LinkPatch) -> Result<Self, RepositoryError> {
         let mut attributes: Item = to_attributes(operation, patch)?;
         if let Some(expires_at) = patch.expires_at {
-            let ttl = expires_at.map(|expiry| number(&Link::forgotten_at(expiry).unix_seconds()));
+            let ttl = expires_at.map(|expiry| number(&Link::kept_until(expiry).unix_seconds()));
             attributes.insert("ttl".to_owned(), ttl.unwrap_or(AttributeValue::Null(true)));
         }
         let (remove, set): (Vec<_>, Vec<_>) = attributes.into_iter().partition(|(_, value)| value.is_null());

@@ -1,20 +1,20 @@
-//! Creating links so that one URL has one code and one idempotency key one answer.
+//! Creating links with one code per URL and one response per idempotency key.
 //!
 //! ```text
-//! request ── key known? ──────────── yes ──→ the first answer, or a refusal if the request is another
+//! request ── key used before? ────── yes ──→ the stored response, or an error if the request differs
 //!              │ no
-//!            URL has a working link? yes ──→ that link (and the answer under the key)
+//!            URL has an active link? yes ──→ that link (its response is stored under the key)
 //!              │ no
-//!            one transaction: link + reuse entry + answer under the key, each only if nobody has it
+//!            one transaction: link + reuse entry + response under the key, each only if it doesn't exist
 //!              │                          │
-//!           committed                  cancelled ──→ look again: whoever was faster has the answer
+//!           committed                  cancelled ──→ read again: a concurrent request has created one of them
 //! ```
-//! A request to watch the URL finds only a link that watches it. A new one that does then takes over the entry of one that
-//! doesn't, which goes on to redirect; the other way round an entry never goes. So all who ask for a link that watches get the
-//! same one, too, and there is one entry for a URL.
+//! A request with `watch` reuses only a link that watches the URL. If there is only a link without `watch`, it creates a new
+//! link, which replaces the old one in the reuse entry; the old one keeps redirecting. A link without `watch` never replaces
+//! one with `watch`. So a URL has one reuse entry, and all requests with `watch` get the same link.
 //!
-//! The transaction is the only moment at which anything becomes visible, so a crash before it leaves nothing and a crash after
-//! it leaves the answer for the retry.
+//! Nothing is visible before the transaction commits, so a crash before leaves nothing, and a crash after it leaves the
+//! response for the client's retry.
 
 use aws_sdk_dynamodb::{
     error::SdkError,
@@ -32,47 +32,47 @@ use super::{
 };
 use crate::{
     RepositoryError,
-    item::{despite_transactions, number, text, to_item},
+    item::{number, retry_transaction_conflicts, text, to_item},
 };
 
-/// The answer that a request got when it came for the first time.
+/// The stored response to the first request with an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FirstAnswer {
-    /// Tells whether a repetition is the same request.
+    /// The fingerprint of the request, to recognise another request with the same key.
     pub fingerprint: String,
-    /// The HTTP status.
+    /// The response's HTTP status.
     pub status: u16,
-    /// The body.
+    /// The response's body.
     pub body: String,
 }
 
-/// What shortening a URL again finds.
+/// The reuse entry of a URL, as [`LinksTable::reusable`] finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reusable {
-    /// A link that works.
+    /// The URL has a link that can be reused.
     Link(Box<Link>),
-    /// An entry whose link won't do: it doesn't work any more, doesn't watch as it should, or leads to another URL. A new link
-    /// replaces it.
+    /// The entry names a link that can't be reused: it is not active, doesn't watch although it has to, or has another URL. A
+    /// new link replaces it in the entry.
     Stale(ShortCode),
-    /// Nothing.
+    /// The URL has no reuse entry.
     None,
 }
 
-/// A link to create, with everything that has to become true together with it.
+/// A link to create, with the items that are written in the same transaction.
 #[derive(Debug)]
 pub struct Creation<'a> {
     /// The link.
     pub link: &'a Link,
     /// The correlation id of the request.
     pub correlation_id: &'a CorrelationId,
-    /// Whether the next request for the URL gets this link, and what stands in its place so far.
+    /// The current reuse entry of the URL, which will name this link; `None` to leave the reuse entry alone.
     pub reusable: Option<&'a Reusable>,
-    /// The answer to remember, and under which key.
+    /// The idempotency key of the request, and the response to store under it.
     pub answer: Option<(&'a IdempotencyKey, &'a FirstAnswer)>,
 }
 
 impl LinksTable {
-    /// Stores a new link with its reuse entry and its remembered answer, all or nothing.
+    /// Stores a new link with its reuse entry and its idempotency key, all or nothing.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -115,7 +115,7 @@ impl LinksTable {
         }
     }
 
-    /// The link that a URL already has in a workspace, and that watches it if it has to.
+    /// Finds the link that can be reused for a URL in a workspace. With `must_watch`, only a link with `watch` can be reused.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -131,7 +131,7 @@ impl LinksTable {
             return Ok(Reusable::None);
         };
         match self.find(&entry.short_code).await? {
-            // The entry may have been made when other URLs counted as the same, so the link itself has the last word.
+            // The entry may have been written by a version with other normalisation rules, so the link's URL is compared again.
             Some(Record::Link(link))
                 if link.is_reusable() && (link.watch || !must_watch) && NormalizedUrl::of(&link.target) == wanted =>
             {
@@ -141,7 +141,7 @@ impl LinksTable {
         }
     }
 
-    /// The answer that a request with this key got within the last 24 hours.
+    /// The stored response to a request with this key within the last 24 hours.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -153,12 +153,12 @@ impl LinksTable {
     ) -> Result<Option<FirstAnswer>, RepositoryError> {
         let found =
             self.0.get::<IdempotencyItem>("look up a first answer", idempotency_key(workspace, key.as_str())).await?;
-        // DynamoDB deletes some time after the TTL, so the time is checked here as well.
+        // DynamoDB deletes an item some time after its TTL, so the TTL is checked here as well.
         let current = found.filter(|item| item.ttl > now.unix_seconds());
         Ok(current.map(|item| FirstAnswer { fingerprint: item.fingerprint, status: item.status, body: item.answer }))
     }
 
-    /// Remembers an answer that created nothing; says whether the key was free.
+    /// Stores the response of a request that created no link. Returns whether the key was unused.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -188,8 +188,8 @@ impl LinksTable {
         }
     }
 
-    /// Removes a link's reuse entry if it is the link's own. An entry that stays behind after a crash does no harm: whoever
-    /// reads it sees that the link doesn't work any more.
+    /// Deletes the reuse entry of a link's URL if it names this link. An entry that is left after a crash is harmless, since
+    /// readers check the link.
     pub(super) async fn free_reuse_entry(&self, link: &Link) -> Result<(), RepositoryError> {
         let delete = self
             .0
@@ -199,7 +199,7 @@ impl LinksTable {
             .set_key(Some(ReuseItem::key_of(link).into_item()))
             .condition_expression("short_code = :code")
             .expression_attribute_values(":code", text(&link.code));
-        let freed = despite_transactions(|| delete.clone().send()).await;
+        let freed = retry_transaction_conflicts(|| delete.clone().send()).await;
         match freed.map_err(SdkError::into_service_error) {
             Ok(_) | Err(DeleteItemError::ConditionalCheckFailedException(_)) => Ok(()),
             Err(error) => Err(RepositoryError::unavailable("free a URL")(error)),
@@ -207,7 +207,7 @@ impl LinksTable {
     }
 }
 
-/// Nobody has used the key in the last 24 hours.
+/// The condition that an idempotency key was not used in the last 24 hours.
 const KEY_IS_FREE: &str = "attribute_not_exists(pk) OR #ttl <= :now";
 
 fn idempotency_item(
@@ -225,16 +225,17 @@ fn idempotency_item(
     }
 }
 
-/// What a cancelled creation means; the link is the first action. `None` if DynamoDB had a reason of its own.
+/// The outcome of a cancelled creation, whose first action puts the link. `None` if the reason is neither a condition nor a
+/// conflict, such as throttling.
 fn outcome_of(reasons: &[CancellationReason]) -> Option<CreateOutcome> {
     let refused = |reason: &CancellationReason| reason.code() == Some("ConditionalCheckFailed");
     let others = reasons.iter().skip(1);
     if others.clone().any(refused) {
-        return Some(CreateOutcome::Overtaken);
+        return Some(CreateOutcome::Conflict);
     }
     if reasons.first().is_some_and(refused) {
         return Some(CreateOutcome::CodeTaken);
     }
-    let meets_another = |reason: &CancellationReason| reason.code() == Some("TransactionConflict");
-    reasons.iter().any(meets_another).then_some(CreateOutcome::Overtaken)
+    let is_conflict = |reason: &CancellationReason| reason.code() == Some("TransactionConflict");
+    reasons.iter().any(is_conflict).then_some(CreateOutcome::Conflict)
 }

@@ -20,7 +20,7 @@ pub(super) fn owner_key(user: &UserId) -> Key {
     Key::new(format!("OWNER#{user}"), "OWNER")
 }
 
-/// `USER#<id>` / `<created_at>#<event>`: a notification. The key holds the event, so one event makes one row.
+/// `USER#<id>` / `<created_at>#<event>`: a notification. The key contains the event's id, so an event has one notification.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct NotificationItem {
     #[serde(flatten)]
@@ -70,7 +70,7 @@ impl From<NotificationItem> for Notification {
     }
 }
 
-/// `OWNER#<id>` / `OWNER`: where a person gets mail, as their latest link said.
+/// `OWNER#<id>` / `OWNER`: a user's email address, taken from their latest link.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct OwnerItem {
     #[serde(flatten)]

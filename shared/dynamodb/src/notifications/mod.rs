@@ -1,4 +1,4 @@
-//! NotificationsTable: what people were told, how far it got, and where they get mail.
+//! NotificationsTable: notifications with the state of their delivery, and email addresses of link owners.
 
 mod item;
 
@@ -22,12 +22,13 @@ use crate::{
     item::{Item, Table, from_item, text, to_item},
 };
 
-/// The table of notifications.
+/// The repository of notifications: NotificationsTable.
 #[derive(Debug, Clone)]
 pub struct NotificationsTable(Table);
 
-/// A delivery's wish to have a notification for itself for a time. Each delivery makes one of its own. Nothing takes it back
-/// when a delivery dies or fails: it runs out.
+/// A lease on a notification: only the holder delivers it until the claim expires.
+///
+/// Each delivery attempt makes its own claim. A claim isn't released when the attempt fails or crashes; it expires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     id: Uuid,
@@ -36,46 +37,45 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// From now on, for this time.
+    /// A claim that starts at `now` and expires after `duration`.
     #[must_use]
-    pub fn new(now: Timestamp, lasts: Duration) -> Self {
-        Self { id: Uuid::new_v4(), from: now, until: now.plus(lasts) }
+    pub fn new(now: Timestamp, duration: Duration) -> Self {
+        Self { id: Uuid::new_v4(), from: now, until: now.plus(duration) }
     }
 }
 
-/// Who delivers a notification, when somebody has claimed it.
+/// The outcome of claiming a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Delivery {
-    /// Whoever asks, and nobody else until their claim runs out.
-    Ours {
-        /// Whether the topic has it already.
+pub enum ClaimOutcome {
+    /// The caller holds the claim and has to deliver the notification.
+    Claimed {
+        /// Whether an earlier attempt has published the notification to the SNS topic.
         published: bool,
     },
-    /// Somebody whose claim hasn't run out.
-    Elsewhere,
-    /// Nobody: every channel has it.
-    Complete,
+    /// Another delivery attempt holds a claim that has not expired.
+    ClaimedByOther,
+    /// The notification was delivered to all channels.
+    AlreadySent,
 }
 
 impl NotificationsTable {
-    /// The table with this name.
+    /// A repository for the table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
 
-    /// Stores a notification as pending, or finds how far an earlier delivery of the same event has come; and claims what
-    /// remains to be done. All of that is one write, also for what is there already.
+    /// Claims a notification for delivery, and stores it as pending if it doesn't exist. Both happen in one write.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn open(&self, notification: &Notification, claim: &Claim) -> Result<Delivery, RepositoryError> {
-        const OPERATION: &str = "open a notification";
-        // The last one is the SDK's, which repeats a write whose answer got lost.
+    pub async fn claim(&self, notification: &Notification, claim: &Claim) -> Result<ClaimOutcome, RepositoryError> {
+        const OPERATION: &str = "claim a notification";
+        // `claimed_by = :claim` holds when the SDK retries a write whose response was lost.
         const IS_FREE: &str = "attribute_not_exists(pk) OR (#status <> :sent AND (attribute_not_exists(claimed_until) OR \
                                claimed_until <= :now OR claimed_by = :claim))";
         let item = to_item(OPERATION, &NotificationItem::from(notification))?;
-        let opened = unless_there(self.update_of(notification), item, "claimed_by = :claim, claimed_until = :until")
+        let claimed = set_if_absent(self.update_of(notification), item, "claimed_by = :claim, claimed_until = :until")
             .condition_expression(IS_FREE)
             .expression_attribute_names("#status", "status")
             .expression_attribute_values(":sent", text(SENT))
@@ -87,21 +87,21 @@ impl NotificationsTable {
             .send()
             .await;
         let read = |item: Item| from_item::<NotificationItem>(OPERATION, item);
-        match opened.map_err(SdkError::into_service_error) {
-            Ok(opened) => {
-                let published_at = read(opened.attributes.unwrap_or_default())?.published_at;
-                Ok(Delivery::Ours { published: published_at.is_some() })
+        match claimed.map_err(SdkError::into_service_error) {
+            Ok(claimed) => {
+                let published_at = read(claimed.attributes.unwrap_or_default())?.published_at;
+                Ok(ClaimOutcome::Claimed { published: published_at.is_some() })
             }
             Err(UpdateItemError::ConditionalCheckFailedException(refused)) => {
-                let standing = refused.item.map(read).transpose()?;
-                let is_sent = standing.is_some_and(|item| item.status == NotificationStatus::Sent);
-                Ok(if is_sent { Delivery::Complete } else { Delivery::Elsewhere })
+                let existing = refused.item.map(read).transpose()?;
+                let is_sent = existing.is_some_and(|item| item.status == NotificationStatus::Sent);
+                Ok(if is_sent { ClaimOutcome::AlreadySent } else { ClaimOutcome::ClaimedByOther })
             }
             Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
         }
     }
 
-    /// Notes that the topic has it, so that a retry of the mail doesn't publish again.
+    /// Records that the notification was published to the SNS topic, so that a retry of the mail doesn't publish it again.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -110,7 +110,7 @@ impl NotificationsTable {
         mark(update.condition_expression("attribute_exists(pk)").expression_attribute_values(":at", text(&at))).await
     }
 
-    /// Notes that every channel has it, which ends the claim.
+    /// Records that the notification was delivered to all channels, and releases the claim.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -125,7 +125,7 @@ impl NotificationsTable {
         mark(update).await
     }
 
-    /// Notes that delivery was given up for now, unless every channel has it by then; a redrive can still bring it to sent.
+    /// Records that delivery has failed, unless the notification is sent. A redrive can still deliver it.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -138,7 +138,7 @@ impl NotificationsTable {
             .expression_attribute_values(":failed", text("failed"))
             .expression_attribute_values(":sent", text(SENT));
         match update.send().await.map_err(SdkError::into_service_error) {
-            // It is sent, or was never stored: there is nothing to mark.
+            // The notification is sent, or was never stored.
             Ok(_) | Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(()),
             Err(error) => Err(RepositoryError::unavailable(MARK)(error)),
         }
@@ -149,7 +149,7 @@ impl NotificationsTable {
         self.0.client.update_item().table_name(&self.0.name).set_key(Some(key))
     }
 
-    /// A person's notifications, newest first, `limit` at most, after the given one.
+    /// Lists a user's notifications, newest first: at most `limit`, starting after the cursor.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -180,7 +180,7 @@ impl NotificationsTable {
         Ok(Page::of(notifications?, limit, |row| Cursor { at: row.created_at, id: row.id.clone() }))
     }
 
-    /// Remembers where a person gets mail, unless something newer is known.
+    /// Stores a user's email address as of a time, unless a newer one is stored.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -203,13 +203,13 @@ impl NotificationsTable {
             .send()
             .await;
         match stored.map_err(SdkError::into_service_error) {
-            // Something at least as new is known: that is what was asked for.
+            // An address that is as new or newer is stored.
             Ok(_) | Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(()),
             Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
         }
     }
 
-    /// Where a person gets mail, if any of their links has said so yet.
+    /// Reads a user's email address; `None` if it isn't stored yet.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -230,11 +230,11 @@ impl NotificationsTable {
 
 const MARK: &str = "update a notification";
 
-/// [`NotificationStatus::Sent`], as it is stored.
+/// The stored form of [`NotificationStatus::Sent`].
 const SENT: &str = "sent";
 
-/// Writes the attributes of an item that aren't there yet, and sets others.
-fn unless_there(update: UpdateItemFluentBuilder, item: Item, set: &str) -> UpdateItemFluentBuilder {
+/// An update that sets each attribute of `item` only if it doesn't exist, and applies `set` in any case.
+fn set_if_absent(update: UpdateItemFluentBuilder, item: Item, set: &str) -> UpdateItemFluentBuilder {
     let attributes = item.into_iter().filter(|(name, _)| name != "pk" && name != "sk");
     let (mut expression, mut update) = (format!("SET {set}"), update);
     for (number, (name, value)) in attributes.enumerate() {

@@ -30,7 +30,7 @@ use self::snapshot::needed_for;
 pub use self::snapshot::{Room, Snapshot};
 use crate::{
     RepositoryError,
-    item::{Item, Key, Table, despite_transactions, from_item, number, text, to_item},
+    item::{Item, Key, Table, from_item, number, retry_transaction_conflicts, text, to_item},
 };
 
 const LOAD: &str = "load statistics";
@@ -342,7 +342,7 @@ impl StatsTable {
             .put_item()
             .table_name(&self.0.name)
             .set_item(Some(to_item(OPERATION, &PurgedItem::new(code, at))?));
-        despite_transactions(|| put.clone().send()).await.map_err(RepositoryError::unavailable(OPERATION))?;
+        retry_transaction_conflicts(|| put.clone().send()).await.map_err(RepositoryError::unavailable(OPERATION))?;
         // Consistently: a row that was counted a moment before the mark would be missed, and stay for ever.
         let query = self.0.client.query().consistent_read(true).projection_expression("pk, sk");
         let numbers = query

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::item::Key;
 
-/// `IP#<hash>` or `KEY#<hash>` / `<route>`: the calls of a subject on a route.
+/// `IP#<hash>` or `KEY#<hash>` / `<route>`: the window of a subject on a route.
 pub(super) fn window_key(route: LimitedRoute, subject: &ThrottleSubject) -> Key {
     let partition = match subject {
         ThrottleSubject::Address(hash) => format!("IP#{hash}"),
@@ -18,7 +18,7 @@ pub(super) fn ttl(window_ends: Timestamp) -> i64 {
     window_ends.plus(lifetimes::COUNTED_CALLS).unix_seconds()
 }
 
-/// What a row says beside its key.
+/// The attributes of a window's item besides its key.
 #[derive(Debug, Deserialize)]
 pub(super) struct WindowItem {
     hits: u32,

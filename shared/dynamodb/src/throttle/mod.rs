@@ -1,6 +1,7 @@
-//! ThrottleTable: how often somebody has called a route in the current window.
+//! ThrottleTable: the number of calls per client and route in the current window.
 //!
-//! Every call is sent once and given up soon: an `ADD` that is sent again would count twice, and a limit is not worth a wait.
+//! Requests have a short timeout and no retries, since a retried `ADD` could count twice, and a rate limit must not delay the
+//! request that it protects.
 
 mod item;
 
@@ -21,41 +22,42 @@ use crate::{
     item::{Item, Table, from_item, number, text},
 };
 
-/// The table of calls.
+/// The repository of rate limit windows: ThrottleTable.
 #[derive(Debug, Clone)]
 pub struct ThrottleTable(Table);
 
-/// What came of counting a call.
+/// The outcome of counting a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountOutcome {
-    /// It is counted, and this is the window with it.
+    /// The call is counted; the window includes it.
     Counted(Window),
-    /// The limit was reached before: nothing is counted.
+    /// The limit of the window was reached before, so the call isn't counted.
     Refused(Window),
 }
 
-/// What came of an update on a condition.
+/// The outcome of a conditional update.
 enum Updated {
+    /// The window after the update.
     To(Window),
-    /// The condition did not hold; this is what stands there.
+    /// The condition failed; this is the existing window, if any.
     Refused(Option<Window>),
 }
 
 impl ThrottleTable {
     const TIMEOUT: Duration = Duration::from_millis(500);
-    /// How often others may start or end a window in between.
+    /// Number of attempts, if concurrent calls start a window, or it ends, between the two updates of an attempt.
     const TRIES: u32 = 3;
 
-    /// The table with this name.
+    /// A repository for the table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
 
-    /// Counts a call, unless the limit is reached: exactly, however many call at once.
+    /// Counts a call, unless the limit is reached. The count is exact, also with concurrent calls.
     ///
     /// # Errors
-    /// When DynamoDB can't be reached within half a second; then the call may or may not be counted.
+    /// When DynamoDB doesn't answer within half a second; the call may or may not be counted then.
     pub async fn count(
         &self,
         route: LimitedRoute,
@@ -82,14 +84,14 @@ impl ThrottleTable {
                 return Ok(CountOutcome::Counted(window));
             }
         }
-        Err(RepositoryError::overtaken(OPERATION))
+        Err(RepositoryError::contention(OPERATION))
     }
 
-    /// Takes back a call that was counted in this window, if it still lasts.
+    /// Undoes [`Self::count`]: subtracts a call that was counted in this window, unless another window has begun.
     ///
     /// # Errors
-    /// When DynamoDB can't be reached; then the call stays counted.
-    pub async fn give_back(
+    /// When DynamoDB can't be reached; the call may stay counted then.
+    pub async fn uncount(
         &self,
         route: LimitedRoute,
         subject: &ThrottleSubject,
@@ -101,15 +103,15 @@ impl ThrottleTable {
             .condition_expression("window_ends = :ends")
             .expression_attribute_values(":hits", number(&-1))
             .expression_attribute_values(":ends", text(&window.ends_at));
-        send("give a call back", update).await?;
+        send("uncount a call", update).await?;
         Ok(())
     }
 
-    /// Adds calls that were counted elsewhere, whatever the limit, and answers with the window that all count in. If none
-    /// lasts, the given one begins here.
+    /// Adds calls that an execution environment has counted in memory, regardless of the limit, and returns the shared window.
+    /// If there is no current window, `counted` becomes it.
     ///
     /// # Errors
-    /// When DynamoDB can't be reached within half a second; then the calls may or may not be added.
+    /// When DynamoDB doesn't answer within half a second; the calls may or may not be added then.
     pub async fn merge(
         &self,
         route: LimitedRoute,
@@ -132,10 +134,10 @@ impl ThrottleTable {
                 return Ok(window);
             }
         }
-        Err(RepositoryError::overtaken(OPERATION))
+        Err(RepositoryError::contention(OPERATION))
     }
 
-    /// Writes this window if none lasts.
+    /// Writes a new window, unless there is a current one.
     async fn start(
         &self,
         operation: &'static str,
@@ -168,7 +170,7 @@ impl ThrottleTable {
 }
 
 async fn send(operation: &'static str, update: UpdateItemFluentBuilder) -> Result<Updated, RepositoryError> {
-    // Another connect timeout would give these calls connections of their own, so that stays as it is.
+    // The connect timeout isn't changed: with another one, the SDK wouldn't share connections with other calls.
     let timeouts = TimeoutConfig::builder().operation_timeout(ThrottleTable::TIMEOUT).build();
     let once = Builder::new().timeout_config(timeouts).retry_config(RetryConfig::disabled());
     let window = |item: Item| from_item::<WindowItem>(operation, item).map(Window::from);

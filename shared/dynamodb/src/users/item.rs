@@ -44,7 +44,7 @@ pub(super) fn workspace_member_key(workspace: &WorkspaceId, user: &UserId) -> Ke
     Key::new(workspace_partition(workspace), format!("{MEMBER_PREFIX}{user}"))
 }
 
-/// The roles of functions that take keys name this prefix, in `template.yaml`.
+/// The key of an API key's item. IAM roles in `template.yaml` name the prefix of the partition key.
 pub(super) fn api_key_key(hash: &KeyHash) -> Key {
     Key::new(format!("{KEY_PREFIX}{hash}"), "KEY")
 }
@@ -91,7 +91,7 @@ impl From<UserItem> for Account {
     }
 }
 
-/// `EMAIL#<address>` / `EMAIL`: this address is taken, and by whom.
+/// `EMAIL#<address>` / `EMAIL`: the account of an email address, which makes the address unique.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct EmailItem {
     #[serde(flatten)]
@@ -99,7 +99,7 @@ pub(super) struct EmailItem {
     pub user_id: UserId,
 }
 
-/// `USER#<id>` / `MEMBER#<workspace>`: a person's place in a workspace, as the login reads it.
+/// `USER#<id>` / `MEMBER#<workspace>`: a membership under its user, for the login.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct MemberItem {
     #[serde(flatten)]
@@ -126,8 +126,8 @@ impl From<MemberItem> for Membership {
     }
 }
 
-/// `WS#<id>` / `MEMBER#<user>`: the same place, as the workspace lists it. Address and name are copies, so that a list is one
-/// query; nothing changes them in an account so far, and what will has to change them here.
+/// `WS#<id>` / `MEMBER#<user>`: a membership under its workspace, for the member list. Email address and name are copies, so
+/// that the list takes one query. Nothing changes them in an account so far; code that does has to change them here, too.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct WorkspaceMemberItem {
     #[serde(flatten)]
@@ -175,13 +175,13 @@ pub(super) struct WorkspaceItem {
     pub slug: WorkspaceSlug,
     #[serde(default)]
     pub settings: WorkspaceSettings,
-    /// How many of its members are admins: never none.
+    /// Number of members that are admins; at least 1.
     pub admins: u64,
     pub created_at: Timestamp,
 }
 
 impl WorkspaceItem {
-    /// A workspace with its first admin.
+    /// A new workspace with one admin.
     pub(super) fn new(id: &WorkspaceId, name: &WorkspaceName, slug: &WorkspaceSlug, created_at: Timestamp) -> Self {
         Self {
             key: workspace_key(id),
@@ -207,7 +207,7 @@ impl From<WorkspaceItem> for Workspace {
     }
 }
 
-/// `SLUG#<slug>` / `SLUG`: this slug is taken, and by which workspace.
+/// `SLUG#<slug>` / `SLUG`: the workspace of a slug, which makes the slug unique.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SlugItem {
     #[serde(flatten)]
@@ -215,7 +215,7 @@ pub(super) struct SlugItem {
     pub workspace_id: WorkspaceId,
 }
 
-/// `KEY#<sha256>` / `KEY`: an API key, as a request is let in by it.
+/// `KEY#<sha256>` / `KEY`: an API key under its hash, for authentication.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ApiKeyItem {
     #[serde(flatten)]
@@ -223,24 +223,24 @@ pub(super) struct ApiKeyItem {
     pub key_hash: KeyHash,
     pub workspace_id: WorkspaceId,
     #[serde(flatten)]
-    pub facts: KeyFacts,
+    pub attributes: KeyAttributes,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
 }
 
-/// `WS#<workspace>` / `KEY#<prefix>`: the same key, as the workspace lists it.
+/// `WS#<workspace>` / `KEY#<prefix>`: an API key under its workspace, for the list of keys.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct WorkspaceKeyItem {
     #[serde(flatten)]
     pub key: Key,
     pub key_hash: KeyHash,
     #[serde(flatten)]
-    pub facts: KeyFacts,
+    pub attributes: KeyAttributes,
 }
 
-/// What both rows of a key have. None of it ever changes.
+/// The attributes that both items of an API key have. They never change.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct KeyFacts {
+pub(super) struct KeyAttributes {
     pub prefix: KeyPrefix,
     pub name: KeyName,
     pub scopes: Scopes,
@@ -253,14 +253,14 @@ pub(super) struct KeyFacts {
     pub ttl: Option<i64>,
 }
 
-/// The part of a key's row that a list reads.
+/// The attributes of [`ApiKeyItem`] that the list of keys reads.
 #[derive(Debug, Deserialize)]
 pub(super) struct LastUse {
     pub key_hash: KeyHash,
     pub last_used_at: Option<Timestamp>,
 }
 
-impl KeyFacts {
+impl KeyAttributes {
     fn into_key(self, workspace: WorkspaceId, hash: KeyHash, last_used_at: Option<Timestamp>) -> ApiKey {
         ApiKey {
             workspace,
@@ -277,7 +277,7 @@ impl KeyFacts {
     }
 }
 
-impl From<&ApiKey> for KeyFacts {
+impl From<&ApiKey> for KeyAttributes {
     fn from(key: &ApiKey) -> Self {
         Self {
             prefix: key.prefix.clone(),
@@ -287,7 +287,7 @@ impl From<&ApiKey> for KeyFacts {
             created_by_email: key.created_by_email.clone(),
             created_at: key.created_at,
             expires_at: key.expires_at,
-            ttl: key.forgotten_at().map(Timestamp::unix_seconds),
+            ttl: key.kept_until().map(Timestamp::unix_seconds),
         }
     }
 }
@@ -298,7 +298,7 @@ impl From<&ApiKey> for ApiKeyItem {
             key: api_key_key(&key.hash),
             key_hash: key.hash.clone(),
             workspace_id: key.workspace.clone(),
-            facts: key.into(),
+            attributes: key.into(),
             last_used_at: key.last_used_at,
         }
     }
@@ -306,18 +306,22 @@ impl From<&ApiKey> for ApiKeyItem {
 
 impl From<ApiKeyItem> for ApiKey {
     fn from(item: ApiKeyItem) -> Self {
-        item.facts.into_key(item.workspace_id, item.key_hash, item.last_used_at)
+        item.attributes.into_key(item.workspace_id, item.key_hash, item.last_used_at)
     }
 }
 
 impl From<&ApiKey> for WorkspaceKeyItem {
     fn from(key: &ApiKey) -> Self {
-        Self { key: workspace_api_key_key(&key.workspace, &key.prefix), key_hash: key.hash.clone(), facts: key.into() }
+        Self {
+            key: workspace_api_key_key(&key.workspace, &key.prefix),
+            key_hash: key.hash.clone(),
+            attributes: key.into(),
+        }
     }
 }
 
 impl WorkspaceKeyItem {
     pub(super) fn into_key(self, workspace: WorkspaceId, last_used_at: Option<Timestamp>) -> ApiKey {
-        self.facts.into_key(workspace, self.key_hash, last_used_at)
+        self.attributes.into_key(workspace, self.key_hash, last_used_at)
     }
 }

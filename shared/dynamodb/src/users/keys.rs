@@ -1,9 +1,9 @@
 //! API keys.
 //!
-//! A key is two rows, written and deleted in the same transactions: one by its hash, with all that a request needs to be let
-//! in by it, and one with the workspace, for its list. A key that is revoked has no row, so nothing has to look at a mark.
+//! A key has two items, which are written and deleted in the same transaction: one under its hash, for authentication, and one
+//! under its workspace, for the list of keys. Revoking a key deletes both.
 //!
-//! What a function that only lets requests in may do stands in [`ApiKeysTable`], apart from everything else about accounts.
+//! [`ApiKeysTable`] has only the operations of functions that authenticate requests; [`UsersTable`] has all others.
 
 use std::collections::HashMap;
 
@@ -23,21 +23,21 @@ use super::{
 use crate::{
     RepositoryError,
     item::{Item, Table, from_item, text},
-    transaction::{Sent, Transaction, settle},
+    transaction::{Sent, Transaction, retry_on_conflict},
 };
 
-/// The rows of UsersTable that let requests in by their keys.
+/// The repository for authentication by API key: the items of UsersTable under the keys' hashes.
 #[derive(Debug, Clone)]
 pub struct ApiKeysTable(Table);
 
 impl ApiKeysTable {
-    /// The table with this name.
+    /// A repository for the table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
 
-    /// The key with this hash, expired or not.
+    /// Reads the key with this hash. It may be expired.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -46,8 +46,8 @@ impl ApiKeysTable {
         Ok(found.map(ApiKey::from))
     }
 
-    /// Notes that a key is in use, once a minute: not if that was noted within the last one. A key that was revoked in the
-    /// meantime stays away.
+    /// Sets the time of a key's last use, unless it was set within [`ApiKey::LAST_USED_PRECISION`]. A key that was revoked
+    /// meanwhile isn't created again.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -63,58 +63,58 @@ impl ApiKeysTable {
                 "attribute_exists(pk) AND (attribute_not_exists(last_used_at) OR last_used_at <= :before)",
             )
             .expression_attribute_values(":now", text(&now))
-            .expression_attribute_values(":before", text(&now.minus(ApiKey::USE_NOTED_EVERY)))
+            .expression_attribute_values(":before", text(&now.minus(ApiKey::LAST_USED_PRECISION)))
             .send()
             .await;
         match touched {
             Err(error)
                 if !error.as_service_error().is_some_and(UpdateItemError::is_conditional_check_failed_exception) =>
             {
-                Err(RepositoryError::unavailable("note the use of an API key")(error))
+                Err(RepositoryError::unavailable("record the use of an API key")(error))
             }
             _ => Ok(()),
         }
     }
 }
 
-/// What came of creating a key.
+/// The outcome of creating an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CreateKeyOutcome {
-    /// It opens the workspace now.
+    /// The key is created.
     Created,
-    /// Another key of the workspace has its prefix: another one will do.
+    /// Another key of the workspace has the same prefix; retry with another key.
     PrefixTaken,
-    /// The workspace has as many keys as it may have.
+    /// The workspace has [`ApiKey::MAX_PER_WORKSPACE`] keys.
     TooMany,
-    /// Its creator isn't an admin of the workspace any more.
+    /// The caller is no longer an admin of the workspace.
     CallerNotAdmin,
 }
 
-/// What came of revoking a key.
+/// The outcome of revoking an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RevokeOutcome {
-    /// It opens nothing any more.
+    /// The key is revoked.
     Revoked,
     /// The workspace has no such key.
     NoKey,
-    /// The caller isn't an admin of the workspace any more.
+    /// The caller is no longer an admin of the workspace.
     CallerNotAdmin,
 }
 
 const REVOKE: &str = "revoke an API key";
 
 impl UsersTable {
-    /// Stores a key, if who creates it is an admin now. The number of keys is counted before: requests at once may exceed the
-    /// maximum by some, which does no harm.
+    /// Stores an API key, if its creator is an admin. The keys are counted before the write, so concurrent requests may exceed
+    /// the maximum by a few, which is harmless.
     ///
     /// # Errors
-    /// When DynamoDB can't be reached. Whether the key is there is then unknown; as nobody has seen it, nobody can use it.
+    /// When DynamoDB can't be reached. The key may be stored then, but nobody knows it, so nobody can use it.
     pub async fn create_key(&self, key: &ApiKey) -> Result<CreateKeyOutcome, RepositoryError> {
         const OPERATION: &str = "create an API key";
         if self.key_rows(&key.workspace, key.created_at).await?.len() >= ApiKey::MAX_PER_WORKSPACE {
             return Ok(CreateKeyOutcome::TooMany);
         }
-        settle(OPERATION, || async {
+        retry_on_conflict(OPERATION, || async {
             let sent = Transaction::new(OPERATION)
                 .and(self.caller_is_admin(&key.workspace, &key.created_by)?, CreateKeyOutcome::CallerNotAdmin)
                 .and(self.0.put_new(OPERATION, &WorkspaceKeyItem::from(key))?, CreateKeyOutcome::PrefixTaken)
@@ -130,7 +130,7 @@ impl UsersTable {
         .await
     }
 
-    /// The keys of a workspace, newest first; an expired one for 30 days.
+    /// Lists the API keys of a workspace, newest first, including keys that expired within the last 30 days.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -150,7 +150,7 @@ impl UsersTable {
         Ok(keys)
     }
 
-    /// Takes a key away, if the caller is an admin now.
+    /// Revokes an API key, if the caller is an admin.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -160,7 +160,7 @@ impl UsersTable {
         caller: &UserId,
         prefix: &KeyPrefix,
     ) -> Result<RevokeOutcome, RepositoryError> {
-        settle(REVOKE, || self.try_to_revoke(workspace, caller, prefix)).await
+        retry_on_conflict(REVOKE, || self.try_to_revoke(workspace, caller, prefix)).await
     }
 
     async fn try_to_revoke(
@@ -186,7 +186,7 @@ impl UsersTable {
         })
     }
 
-    /// The rows of a workspace's keys, without those that DynamoDB is about to delete.
+    /// The items of a workspace's keys, without those whose TTL is over.
     async fn key_rows(
         &self,
         workspace: &WorkspaceId,
@@ -206,11 +206,11 @@ impl UsersTable {
             .into_iter()
             .map(|item| from_item::<WorkspaceKeyItem>(OPERATION, item))
             .collect::<Result<Vec<_>, _>>()?;
-        rows.retain(|row| row.facts.ttl.is_none_or(|ttl| now.unix_seconds() < ttl));
+        rows.retain(|row| row.attributes.ttl.is_none_or(|ttl| now.unix_seconds() < ttl));
         Ok(rows)
     }
 
-    /// When each of these keys was last used. It is noted in the key's row and not in the list's, so that a use costs one write.
+    /// Reads when these keys were last used. Only the items under the keys' hashes have this, so that a use costs one write.
     async fn last_uses(&self, rows: &[WorkspaceKeyItem]) -> Result<HashMap<KeyHash, Timestamp>, RepositoryError> {
         const OPERATION: &str = "read the last uses of API keys";
         const BATCH: usize = 100;
@@ -226,7 +226,7 @@ impl UsersTable {
         Ok(last_uses)
     }
 
-    /// On the condition that the prefix is still that of the same key.
+    /// The action that deletes the key's item under its workspace, if it is still the same key.
     fn key_row_deletion(&self, row: &WorkspaceKeyItem) -> Result<TransactWriteItem, RepositoryError> {
         let delete = Delete::builder()
             .table_name(&self.0.name)
@@ -238,7 +238,7 @@ impl UsersTable {
         Ok(TransactWriteItem::builder().delete(delete).build())
     }
 
-    /// Without a condition: DynamoDB may have deleted an expired one already.
+    /// The action that deletes the key's item under its hash. It has no condition, since DynamoDB's TTL may have deleted the item.
     fn key_deletion(&self, hash: &KeyHash) -> Result<TransactWriteItem, RepositoryError> {
         let delete = Delete::builder()
             .table_name(&self.0.name)

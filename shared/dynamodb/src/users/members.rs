@@ -1,11 +1,11 @@
-//! Who belongs to a workspace.
+//! Members of workspaces.
 //!
-//! A membership is two rows, one with the person for the login, one with the workspace for its list; both are written in the
-//! same transactions. The workspace's row counts its admins, and nothing takes the last one away: DynamoDB decides that with
-//! the condition on the count, so two requests at once can't do together what neither may do alone.
+//! A membership has two items, which are written in the same transaction: one under its user, for the login, and one under
+//! its workspace, for the member list. The workspace's item counts its admins. A condition on this count keeps the last admin,
+//! also if concurrent requests would each remove another admin.
 //!
-//! A token may be older than the role that it carries. So every change of somebody else's membership checks in its transaction
-//! that the caller is still an admin: who was removed can't use the rest of a token's day to come back.
+//! The role in a token may be outdated. So every change of another user's membership checks in its transaction that the
+//! caller is an admin now; a removed admin can't add themselves again with a token that is still valid.
 
 use aws_sdk_dynamodb::types::{ConditionCheck, Delete, TransactWriteItem, Update};
 use linklet_domain::{Member, Membership, Role, UserId, WorkspaceId};
@@ -20,31 +20,31 @@ use super::{
 use crate::{
     RepositoryError,
     item::{Key, from_item, number, text},
-    transaction::{Sent, Transaction, settle},
+    transaction::{Sent, Transaction, retry_on_conflict},
 };
 
-/// What came of changing a membership.
+/// The outcome of changing a membership.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemberOutcome {
-    /// It is done; this is the member as they are now, or were before they left.
+    /// The change is made; this is the member after it, or before they were removed.
     Done(Member),
-    /// The person belongs to the workspace already.
+    /// The user is already a member of the workspace.
     AlreadyMember,
-    /// The person doesn't belong to the workspace.
+    /// The user is not a member of the workspace.
     NoMember,
-    /// The workspace would be left without an admin.
+    /// The change would leave the workspace without an admin.
     LastAdmin,
-    /// The caller isn't an admin of the workspace any more.
+    /// The caller is no longer an admin of the workspace.
     CallerNotAdmin,
 }
 
-/// What a refused action means; `None`: the row has changed since it was read, so look again.
+/// The outcome if an action is refused. `None` means that the item has changed since it was read, so that a retry is needed.
 type Refusal = Option<MemberOutcome>;
 
 const CALLER_NOT_ADMIN: Refusal = Some(MemberOutcome::CallerNotAdmin);
 
 impl UsersTable {
-    /// The members of a workspace, who joined first first.
+    /// Lists the members of a workspace in the order in which they joined.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -65,7 +65,7 @@ impl UsersTable {
         Ok(members)
     }
 
-    /// Adds somebody to a workspace.
+    /// Adds a user to a workspace, if the caller is an admin.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -75,10 +75,10 @@ impl UsersTable {
         caller: &UserId,
         member: &Member,
     ) -> Result<MemberOutcome, RepositoryError> {
-        settle("add a member", || self.try_to_add(workspace, caller, member)).await
+        retry_on_conflict("add a member", || self.try_to_add(workspace, caller, member)).await
     }
 
-    /// Gives a member another role.
+    /// Changes the role of a member, if the caller is an admin.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -89,10 +89,10 @@ impl UsersTable {
         user: &UserId,
         role: Role,
     ) -> Result<MemberOutcome, RepositoryError> {
-        settle("change a role", || self.try_to_change_role(workspace, caller, user, role)).await
+        retry_on_conflict("change a role", || self.try_to_change_role(workspace, caller, user, role)).await
     }
 
-    /// Takes somebody out of a workspace. What they have created there stays.
+    /// Removes a member from a workspace, if the caller is an admin or that member. What the member has created is kept.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -102,7 +102,7 @@ impl UsersTable {
         caller: &UserId,
         user: &UserId,
     ) -> Result<MemberOutcome, RepositoryError> {
-        settle("remove a member", || self.try_to_remove(workspace, caller, user)).await
+        retry_on_conflict("remove a member", || self.try_to_remove(workspace, caller, user)).await
     }
 
     async fn try_to_add(
@@ -114,7 +114,7 @@ impl UsersTable {
         const OPERATION: &str = "add a member";
         const ALREADY: Refusal = Some(MemberOutcome::AlreadyMember);
         if member.user == *caller {
-            // Nobody vouches for themselves: whoever isn't in can't let themselves in.
+            // A caller who isn't a member can't add themselves, whatever their token says.
             let found = self.member(workspace, caller).await?;
             return Ok(Some(found.map_or(MemberOutcome::CallerNotAdmin, |_| MemberOutcome::AlreadyMember)));
         }
@@ -143,11 +143,11 @@ impl UsersTable {
             return Ok(Some(MemberOutcome::Done(member)));
         }
         let mut transaction = Transaction::new(OPERATION);
-        for key in rows_of(workspace, user) {
+        for key in membership_keys(workspace, user) {
             transaction = transaction.and(self.role_change(OPERATION, key, member.role, role)?, None);
         }
         transaction = self.count_admins(transaction, workspace, Some(member.role), Some(role))?;
-        // The caller's own rows are in the transaction already, on the condition that they haven't changed.
+        // The caller's own items are in the transaction already, with the condition that their role hasn't changed.
         if user != caller {
             transaction = transaction.and(self.caller_is_admin(workspace, caller)?, CALLER_NOT_ADMIN);
         }
@@ -163,7 +163,7 @@ impl UsersTable {
         const OPERATION: &str = "remove a member";
         let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
         let mut transaction = Transaction::new(OPERATION);
-        for key in rows_of(workspace, user) {
+        for key in membership_keys(workspace, user) {
             transaction = transaction.and(self.member_deletion(OPERATION, key, member.role)?, None);
         }
         transaction = self.count_admins(transaction, workspace, Some(member.role), None)?;
@@ -190,7 +190,7 @@ impl UsersTable {
         })
     }
 
-    /// With the change of the number of admins, if this change of a role is one.
+    /// Adds the change of the workspace's count of admins to a transaction, if the change of the role affects it.
     fn count_admins(
         &self,
         transaction: Transaction<Refusal>,
@@ -199,7 +199,8 @@ impl UsersTable {
         after: Option<Role>,
     ) -> Result<Transaction<Refusal>, RepositoryError> {
         let is_admin = |role: Option<Role>| role == Some(Role::Admin);
-        // At least so many admins there have to be. A workspace that isn't there has none, so the caller isn't one either.
+        // `least` is the number of admins that the workspace must have before. A workspace that doesn't exist has no admins, so
+        // the refusal of a promotion means that the caller isn't one.
         let (change, least, refusal) = match (is_admin(before), is_admin(after)) {
             (false, true) => (1, 1, MemberOutcome::CallerNotAdmin),
             (true, false) => (-1, 2, MemberOutcome::LastAdmin),
@@ -217,7 +218,7 @@ impl UsersTable {
         Ok(transaction.and(TransactWriteItem::builder().update(update).build(), Some(refusal)))
     }
 
-    /// The condition that the caller is an admin now, whatever their token says.
+    /// A condition check that the caller is an admin now, whatever their token says.
     pub(super) fn caller_is_admin(
         &self,
         workspace: &WorkspaceId,
@@ -272,10 +273,10 @@ impl UsersTable {
     }
 }
 
-/// The member has the role that the change relies on. `role` is a reserved word.
+/// The condition that a member still has the expected role. `#role` stands for the reserved word.
 const HAS_ROLE: &str = "#role = :role";
 
-/// A membership's two rows.
-fn rows_of(workspace: &WorkspaceId, user: &UserId) -> [Key; 2] {
+/// The keys of a membership's two items.
+fn membership_keys(workspace: &WorkspaceId, user: &UserId) -> [Key; 2] {
     [member_key(user, workspace), workspace_member_key(workspace, user)]
 }

@@ -1,4 +1,4 @@
-//! UsersTable: accounts, their addresses, workspaces, slugs, memberships and API keys.
+//! UsersTable: accounts, email addresses, workspaces, slugs, memberships and API keys.
 
 mod item;
 mod keys;
@@ -23,25 +23,25 @@ use crate::{
     transaction::{Sent, Transaction},
 };
 
-/// The table of accounts and workspaces.
+/// The repository of accounts, workspaces, memberships and API keys: UsersTable.
 #[derive(Debug, Clone)]
 pub struct UsersTable(Table);
 
-/// A new account with its first workspace, of which it is the admin.
+/// A new account with its own workspace.
 #[derive(Debug)]
 pub struct Registration {
     /// The account.
     pub account: Account,
-    /// Its place in the new workspace.
+    /// The account's membership in the new workspace.
     pub membership: Membership,
-    /// The workspace's name.
+    /// The name of the new workspace.
     pub workspace_name: WorkspaceName,
-    /// The workspace's slug.
+    /// The slug of the new workspace.
     pub workspace_slug: WorkspaceSlug,
 }
 
 impl Registration {
-    /// The account as a member of its workspace.
+    /// The account as a member of the new workspace.
     fn member(&self) -> Member {
         Member {
             user: self.account.id.clone(),
@@ -53,56 +53,57 @@ impl Registration {
     }
 }
 
-/// What came of a registration.
+/// The outcome of a registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegisterOutcome {
-    /// Account and workspace exist now.
+    /// Account and workspace are created.
     Registered,
-    /// Another account has the address.
+    /// Another account has the email address.
     EmailTaken,
     /// Another workspace has the slug.
     SlugTaken,
-    /// Somebody registers the same address at this moment: try again, with new ids.
-    Overtaken,
+    /// A concurrent request is registering the same address; retry with new ids.
+    Conflict,
 }
 
 impl UsersTable {
-    /// The table with this name.
+    /// A repository for the table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
 
-    /// Creates account, address, workspace, slug and membership (both its rows), all or nothing.
+    /// Creates account, email address, workspace, slug and membership in one transaction.
     ///
     /// # Errors
-    /// When DynamoDB can't be reached. The SDK repeats the transaction under one token, so a lost answer registers once.
+    /// When DynamoDB can't be reached. The SDK retries the transaction with the same client request token, so it is applied at
+    /// most once.
     pub async fn register(&self, registration: &Registration) -> Result<RegisterOutcome, RepositoryError> {
         const OPERATION: &str = "register an account";
         let Registration { account, membership, workspace_name, workspace_slug } = registration;
         let workspace = &membership.workspace;
         let email = EmailItem { key: email_key(&account.email), user_id: account.id.clone() };
         let slug = SlugItem { key: slug_key(workspace_slug), workspace_id: workspace.clone() };
-        let founded = WorkspaceItem::new(workspace, workspace_name, workspace_slug, account.created_at);
+        let new_workspace = WorkspaceItem::new(workspace, workspace_name, workspace_slug, account.created_at);
         let member = WorkspaceMemberItem::new(workspace, &registration.member());
-        // Ids are new, so their rows can't be there; if they are, other ids will do.
+        // The ids are new, so items with them can't exist; if they do, the caller retries with other ids.
         let sent = Transaction::new(OPERATION)
             .and(self.0.put_new(OPERATION, &email)?, RegisterOutcome::EmailTaken)
             .and(self.0.put_new(OPERATION, &slug)?, RegisterOutcome::SlugTaken)
-            .and(self.0.put_new(OPERATION, &UserItem::from(account))?, RegisterOutcome::Overtaken)
-            .and(self.0.put_new(OPERATION, &founded)?, RegisterOutcome::Overtaken)
-            .and(self.0.put_new(OPERATION, &MemberItem::new(&account.id, membership))?, RegisterOutcome::Overtaken)
-            .and(self.0.put_new(OPERATION, &member)?, RegisterOutcome::Overtaken)
+            .and(self.0.put_new(OPERATION, &UserItem::from(account))?, RegisterOutcome::Conflict)
+            .and(self.0.put_new(OPERATION, &new_workspace)?, RegisterOutcome::Conflict)
+            .and(self.0.put_new(OPERATION, &MemberItem::new(&account.id, membership))?, RegisterOutcome::Conflict)
+            .and(self.0.put_new(OPERATION, &member)?, RegisterOutcome::Conflict)
             .send(&self.0.client)
             .await?;
         Ok(match sent {
             Sent::Committed => RegisterOutcome::Registered,
             Sent::Refused(outcome) => outcome,
-            Sent::InConflict => RegisterOutcome::Overtaken,
+            Sent::InConflict => RegisterOutcome::Conflict,
         })
     }
 
-    /// Whether an account has this address.
+    /// Whether an account has this email address.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -110,7 +111,7 @@ impl UsersTable {
         Ok(self.0.get::<EmailItem>("look up an address", email_key(email)).await?.is_some())
     }
 
-    /// The account with this address and its memberships, oldest first.
+    /// Reads the account with this email address, and its memberships in the order in which the user joined.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -120,7 +121,7 @@ impl UsersTable {
     ) -> Result<Option<(Account, Vec<Membership>)>, RepositoryError> {
         const OPERATION: &str = "find an account";
         let owner = self.0.get::<EmailItem>(OPERATION, email_key(email)).await?;
-        // The same reads for an unknown address, or the time of an answer would tell which addresses are known.
+        // An unknown address causes the same reads, so that the response time doesn't reveal which addresses are registered.
         let user = owner.map_or_else(UserId::generate, |item| item.user_id);
         let query = self
             .0
@@ -143,7 +144,7 @@ impl UsersTable {
         Ok(account.map(|account| (account, memberships)))
     }
 
-    /// The workspace with this slug.
+    /// Looks up the workspace with this slug.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -151,7 +152,7 @@ impl UsersTable {
         Ok(self.0.get::<SlugItem>("find a workspace", slug_key(slug)).await?.map(|item| item.workspace_id))
     }
 
-    /// Replaces a password hash, unless somebody has replaced it in the meantime.
+    /// Replaces a password hash, if it is still the old one.
     ///
     /// # Errors
     /// When DynamoDB can't be reached or the hash has changed.

@@ -12,26 +12,26 @@ use super::{
 use crate::{
     RepositoryError,
     item::text,
-    transaction::{Sent, Transaction, settle},
+    transaction::{Sent, Transaction, retry_on_conflict},
 };
 
-/// What came of changing a workspace.
+/// The outcome of changing a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkspaceOutcome {
-    /// It is like this now.
+    /// The workspace after the change.
     Changed(Workspace),
     /// Another workspace has the slug.
     SlugTaken,
     /// There is no such workspace.
     NoWorkspace,
-    /// The caller isn't an admin of the workspace any more.
+    /// The caller is no longer an admin of the workspace.
     CallerNotAdmin,
 }
 
 const CHANGE: &str = "change a workspace";
 
 impl UsersTable {
-    /// The workspace with this id.
+    /// Reads a workspace with a strongly consistent read.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -39,8 +39,8 @@ impl UsersTable {
         Ok(self.0.get::<WorkspaceItem>("find a workspace", workspace_key(id)).await?.map(Workspace::from))
     }
 
-    /// Changes what the patch names, if the caller is an admin now. A new slug is taken, the old one freed and the workspace
-    /// changed all or nothing.
+    /// Applies a patch to a workspace, if the caller is an admin. Reserving a new slug, freeing the old one and changing the
+    /// workspace are one transaction.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -50,10 +50,10 @@ impl UsersTable {
         caller: &UserId,
         patch: &WorkspacePatch,
     ) -> Result<WorkspaceOutcome, RepositoryError> {
-        settle(CHANGE, || self.try_to_change(id, caller, patch)).await
+        retry_on_conflict(CHANGE, || self.try_to_change(id, caller, patch)).await
     }
 
-    /// `None` if the workspace got another slug in the meantime.
+    /// Returns `None` if a concurrent request has changed the slug.
     async fn try_to_change(
         &self,
         id: &WorkspaceId,
@@ -73,7 +73,7 @@ impl UsersTable {
                 .and(self.slug_release(&current)?, None);
         }
         Ok(match transaction.send(&self.0.client).await? {
-            // Another change of name or settings may have come before: what stands there now has all of them.
+            // Read again, since a concurrent request may have changed name or settings as well.
             Sent::Committed => self.workspace(id).await?.map(WorkspaceOutcome::Changed),
             Sent::Refused(refusal) => refusal,
             Sent::InConflict => None,
@@ -82,7 +82,7 @@ impl UsersTable {
 
     fn slug_claim(&self, current: &Workspace, slug: &WorkspaceSlug) -> Result<TransactWriteItem, RepositoryError> {
         let claim = SlugItem { key: slug_key(slug), workspace_id: current.id.clone() };
-        // It may be the workspace's own, if a request for the same slug was faster: then the workspace's row refuses.
+        // A concurrent request may have reserved the same slug for this workspace; the update of the workspace fails then.
         let is_free = "attribute_not_exists(pk) OR workspace_id = :workspace";
         self.0.put_if(CHANGE, &claim, is_free, [(":workspace", text(&current.id))])
     }
@@ -108,17 +108,18 @@ impl UsersTable {
             .table_name(&self.0.name)
             .set_key(Some(workspace_key(&current.id).into_item()))
             .update_expression(&changes.expression)
-            .condition_expression("slug = :standing")
+            .condition_expression("slug = :current")
             .set_expression_attribute_names(Some(changes.names))
             .set_expression_attribute_values(Some(changes.values))
-            .expression_attribute_values(":standing", text(&current.slug))
+            .expression_attribute_values(":current", text(&current.slug))
             .build()
             .map_err(RepositoryError::unavailable(CHANGE))?;
         Ok(TransactWriteItem::builder().update(update).build())
     }
 }
 
-/// What a patch sets, and nothing else: two patches of different members don't undo each other.
+/// The update expression of a patch. It sets only the properties that the patch has, so that concurrent patches of different
+/// properties don't undo each other.
 struct Changes {
     expression: String,
     names: HashMap<String, String>,

@@ -27,7 +27,7 @@ pub(super) fn host_partition(workspace: &WorkspaceId, host: &Host) -> String {
     format!("{}#HOST#{host}", workspace_partition(workspace))
 }
 
-/// The place of a target in the lists.
+/// The sort key of a target in both list indexes.
 pub(super) fn list_sort_key(place: &PageToken) -> String {
     Cursor { at: place.created_at, id: place.id.clone() }.sort_key()
 }
@@ -44,8 +44,8 @@ pub(super) fn result_partition(id: &TargetId) -> String {
     format!("RESULT#{id}")
 }
 
-/// `TARGET#<shard>` / `<target id>`: a monitored URL. A change of its status is what publishes its events, so it carries what
-/// they need.
+/// `TARGET#<shard>` / `<target id>`: a monitored URL. Its events are made from this item's stream records, so it has all that
+/// events contain.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct TargetItem {
     #[serde(flatten)]
@@ -66,13 +66,13 @@ pub(crate) struct TargetItem {
     pub watchers: u64,
     pub status: TargetStatus,
     pub status_since: Timestamp,
-    /// What the round answered that changed the status.
+    /// The HTTP status of the check that changed the target's status, if it got one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_code: Option<u16>,
-    /// Why it got no answer.
+    /// The error of the check that changed the target's status, if it failed without an HTTP status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<CheckError>,
-    /// The id of the event that the latest change of the status makes.
+    /// The id of the event that the latest change of the status publishes.
     pub change_id: EventId,
 }
 
@@ -103,7 +103,7 @@ impl TargetItem {
         }
     }
 
-    /// The event of a change from `before` to this, if there is one. That a new target is up is no news.
+    /// The event of a change from `before` to this item. Only changes to down, and from down to up, have an event.
     pub(crate) fn changed_event(self, before: &Self) -> Option<Event> {
         let Self { target_id, url, workspace_id, user_id, user_email, status_code, error, .. } = self;
         let detail = match (before.status, self.status) {
@@ -153,7 +153,7 @@ impl From<TargetItem> for Target {
     }
 }
 
-/// What the indexes have of a target; the sort key is its id.
+/// The attributes of a target that are projected into the list indexes; the sort key is its id.
 #[derive(Debug, Deserialize)]
 pub(super) struct ListedItem {
     #[serde(rename = "sk")]
@@ -163,9 +163,10 @@ pub(super) struct ListedItem {
     pub created_at: Timestamp,
 }
 
-/// What a check needs to know of a target; the sort key is its id. `#url`, `#host` and `#status` stand for reserved words.
+/// The projection of [`DueItem`]; the sort key is the target's id. `#url`, `#host` and `#status` stand for reserved words.
 pub(super) const DUE_PROJECTION: &str = "sk, workspace_id, #url, #host, #status";
 
+/// The attributes of a target that a check needs.
 #[derive(Debug, Deserialize)]
 pub(super) struct DueItem {
     #[serde(rename = "sk")]
@@ -176,29 +177,29 @@ pub(super) struct DueItem {
     pub status: TargetStatus,
 }
 
-/// `WATCHER#<target id>` / `LINK#<code>`: a link watches the target, or has ceased to.
+/// `WATCHER#<target id>` / `LINK#<code>`: a link that watches the target, or with `removed_at` the tombstone of one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct WatcherItem {
     #[serde(flatten)]
     pub key: Key,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gone_at: Option<Timestamp>,
+    pub removed_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<i64>,
 }
 
 impl WatcherItem {
     pub(super) fn watching(id: &TargetId, code: &ShortCode) -> Self {
-        Self { key: watcher_key(id, code), gone_at: None, ttl: None }
+        Self { key: watcher_key(id, code), removed_at: None, ttl: None }
     }
 
-    pub(super) fn gone(id: &TargetId, code: &ShortCode, at: Timestamp) -> Self {
+    pub(super) fn tombstone(id: &TargetId, code: &ShortCode, at: Timestamp) -> Self {
         let ttl = at.plus(lifetimes::ENDED_WATCHES).unix_seconds();
-        Self { key: watcher_key(id, code), gone_at: Some(at), ttl: Some(ttl) }
+        Self { key: watcher_key(id, code), removed_at: Some(at), ttl: Some(ttl) }
     }
 }
 
-/// `IDEM#<workspace>#<key>` / `IDEM`: the target that a request with this key got.
+/// `IDEM#<workspace>#<key>` / `IDEM`: the target that a request with this idempotency key registered.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct IdempotencyItem {
     #[serde(flatten)]
@@ -217,7 +218,7 @@ impl IdempotencyItem {
     }
 }
 
-/// `RESULT#<target id>` / `<slot>`: what a round has found.
+/// `RESULT#<target id>` / `<slot>`: the result of a target's check in one round.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ResultItem {
     #[serde(flatten)]

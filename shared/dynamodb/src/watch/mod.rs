@@ -1,4 +1,4 @@
-//! WatchTable: monitored URLs, who watches them, and what checking them has found.
+//! WatchTable: targets (monitored URLs), the links that watch them, and results of checks.
 
 pub(crate) mod item;
 mod registration;
@@ -26,109 +26,109 @@ pub use self::{
 };
 use crate::{
     RepositoryError,
-    item::{Item, Table, despite_transactions, from_item, number, text},
+    item::{Item, Table, from_item, number, retry_transaction_conflicts, text},
 };
 
-/// The table of monitored URLs.
+/// The repository of targets: WatchTable.
 #[derive(Debug, Clone)]
 pub struct WatchTable(Table);
 
-/// A target as a list shows it.
+/// A target in a list: the attributes that the list indexes contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedTarget {
-    /// Its id.
+    /// The target's id.
     pub id: TargetId,
     /// The URL as it was first given.
     pub url: TargetUrl,
-    /// The form by which it is recognised.
+    /// The canonical form of the URL.
     pub canonical_url: CanonicalUrl,
-    /// When it was registered.
+    /// When the target was created.
     pub created_at: Timestamp,
 }
 
-/// One page of targets.
+/// A page of targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetPage {
-    /// The targets, who was registered first first.
+    /// The targets by time of creation, oldest first.
     pub items: Vec<ListedTarget>,
-    /// Where the next page starts; `None` at the end.
+    /// The token for the next page; `None` on the last page.
     pub next: Option<PageToken>,
 }
 
-/// How a target is.
+/// The health of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
-    /// What its rounds have come to.
+    /// The target's status.
     pub status: TargetStatus,
-    /// What the latest one has found; `None` before the first.
+    /// The latest result; `None` before the first check.
     pub latest: Option<CheckResult>,
 }
 
-/// A target whose turn it is to be checked.
+/// A target that is due for a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueTarget {
-    /// Its id.
+    /// The target's id.
     pub id: TargetId,
-    /// The workspace that it belongs to.
+    /// The target's workspace.
     pub workspace: WorkspaceId,
-    /// What is fetched.
+    /// The URL to fetch.
     pub url: TargetUrl,
-    /// Whose turn it has to wait for.
+    /// The host, whose checks run one at a time.
     pub host: Host,
-    /// How it was when this was read.
+    /// The target's status when it was read.
     pub status: TargetStatus,
 }
 
-/// Targets of a shard that lie side by side in the order of their ids.
+/// A range of a shard's targets in the order of their ids.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stretch {
+pub struct ShardRange {
     shard: Shard,
     condition: &'static str,
-    place: TargetId,
-    /// The row behind which to go on.
-    behind: Option<Item>,
+    split: TargetId,
+    /// The exclusive start key of the next query.
+    start_key: Option<Item>,
 }
 
-impl Stretch {
-    /// All of a shard's targets: from a place among the ids on, and those before it. Whoever starts at a random place and
-    /// can't go all the way leaves nobody out for ever.
+impl ShardRange {
+    /// Splits a shard into two ranges: the ids from `split` on, and those before. A caller that doesn't read all of them can
+    /// split at a random id, so that no target is always left out.
     #[must_use]
-    pub fn around(shard: Shard, place: &TargetId) -> [Self; 2] {
-        ["pk = :shard AND sk >= :place", "pk = :shard AND sk < :place"].map(|condition| Self {
+    pub fn split_at(shard: Shard, split: &TargetId) -> [Self; 2] {
+        ["pk = :shard AND sk >= :split", "pk = :shard AND sk < :split"].map(|condition| Self {
             shard,
             condition,
-            place: place.clone(),
-            behind: None,
+            split: split.clone(),
+            start_key: None,
         })
     }
 }
 
-/// Some targets of a stretch.
+/// A page of due targets.
 #[derive(Debug, Default)]
 pub struct DuePage {
-    /// Those that can be checked.
+    /// The targets to check.
     pub targets: Vec<DueTarget>,
-    /// Rows in an unknown form. They keep nobody else from being checked.
+    /// The items that can't be deserialised. They don't prevent the checks of other targets.
     pub unreadable: Vec<UnreadableTarget>,
-    /// What comes behind; `None` at the end.
-    pub rest: Option<Stretch>,
+    /// The rest of the range; `None` on the last page.
+    pub rest: Option<ShardRange>,
 }
 
-/// A row of a target that doesn't have the attributes that this version of Linklet writes.
+/// The item of a target that doesn't have the attributes that this version of Linklet writes.
 #[derive(Debug)]
 pub struct UnreadableTarget {
-    /// The target's id, which is the row's sort key.
+    /// The target's id, which is the item's sort key.
     pub id: String,
-    /// What is wrong with it.
+    /// The deserialisation error.
     pub error: RepositoryError,
 }
 
-/// What came of deleting a target.
+/// The outcome of deleting a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeleteTargetOutcome {
-    /// It isn't there any more.
+    /// The target is deleted, or didn't exist.
     Deleted,
-    /// Links watch it, so it stays.
+    /// Links watch the target, so it is kept.
     Watched,
 }
 
@@ -136,13 +136,13 @@ impl WatchTable {
     const BY_WORKSPACE: &str = "by-workspace";
     const BY_HOST: &str = "by-host";
 
-    /// The table with this name.
+    /// A repository for the table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self(Table { client, name: name.into() })
     }
 
-    /// A target, read consistently: the basis of decisions about it.
+    /// Reads a target with a strongly consistent read.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -151,7 +151,7 @@ impl WatchTable {
         Ok(found.map(Target::from))
     }
 
-    /// How a target is; `None` if there is no such target.
+    /// Reads the health of a target; `None` if there is no such target.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -161,8 +161,7 @@ impl WatchTable {
         Ok(Some(Health { status: target.status, latest }))
     }
 
-    /// A workspace's targets, or those at a host, in the order of (time of registration, id); `limit` at most, behind the given
-    /// one.
+    /// Lists a workspace's targets, or those of one host, by time of creation and id: at most `limit`, starting after the token.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -178,9 +177,9 @@ impl WatchTable {
             None => (Self::BY_WORKSPACE, "by_workspace_pk", workspace_partition(workspace)),
             Some(host) => (Self::BY_HOST, "by_host_pk", host_partition(workspace, host)),
         };
-        // One more than is shown only tells that there are more.
+        // The extra item only shows whether there is a next page.
         let fetched = limit + 1;
-        // A condition on the key instead of an exclusive start key: it holds even if that row is gone by now.
+        // A key condition instead of an exclusive start key, since it also works if that target was deleted meanwhile.
         let query = self
             .0
             .client
@@ -200,25 +199,25 @@ impl WatchTable {
         Ok(TargetPage { items, next })
     }
 
-    /// The next targets of a stretch, read eventually consistently in one call: `limit` at most, which is not 0, or as many as
-    /// 1 MB holds.
+    /// Reads the next targets of a range with one eventually consistent query: at most `limit`, which must not be 0, and at
+    /// most 1 MB.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn due(&self, stretch: &Stretch, limit: usize) -> Result<DuePage, RepositoryError> {
+    pub async fn due(&self, range: &ShardRange, limit: usize) -> Result<DuePage, RepositoryError> {
         let query = self
             .0
             .client
             .query()
             .table_name(&self.0.name)
-            .key_condition_expression(stretch.condition)
-            .expression_attribute_values(":shard", text(&shard_partition(stretch.shard)))
-            .expression_attribute_values(":place", text(&stretch.place))
+            .key_condition_expression(range.condition)
+            .expression_attribute_values(":shard", text(&shard_partition(range.shard)))
+            .expression_attribute_values(":split", text(&range.split))
             .projection_expression(DUE_PROJECTION)
             .expression_attribute_names("#url", "url")
             .expression_attribute_names("#host", "host")
             .expression_attribute_names("#status", "status")
-            .set_exclusive_start_key(stretch.behind.clone())
+            .set_exclusive_start_key(range.start_key.clone())
             .limit(i32::try_from(limit).unwrap_or(i32::MAX));
         let answer = query.send().await.map_err(RepositoryError::unavailable(READ_SHARD))?;
         let mut page = DuePage::default();
@@ -228,12 +227,12 @@ impl WatchTable {
                 Err(row) => page.unreadable.push(row),
             }
         }
-        page.rest = answer.last_evaluated_key.map(|behind| Stretch { behind: Some(behind), ..stretch.clone() });
+        page.rest = answer.last_evaluated_key.map(|key| ShardRange { start_key: Some(key), ..range.clone() });
         Ok(page)
     }
 
-    /// Deletes a target, unless links watch it. Its results go by themselves; if the URL is registered again, which gives it
-    /// the same id, nobody sees them.
+    /// Deletes a target, unless links watch it. Its results are deleted by their TTL. Registering the URL again gives the same
+    /// id, but [`Self::results`] leaves out results from before.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -247,18 +246,18 @@ impl WatchTable {
             .condition_expression("watchers = :none")
             .expression_attribute_values(":none", number(&0))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-        match despite_transactions(|| delete.clone().send()).await.map_err(SdkError::into_service_error) {
+        match retry_transaction_conflicts(|| delete.clone().send()).await.map_err(SdkError::into_service_error) {
             Ok(_) => Ok(DeleteTargetOutcome::Deleted),
             Err(DeleteItemError::ConditionalCheckFailedException(refused)) => Ok(match refused.item {
                 Some(_) => DeleteTargetOutcome::Watched,
-                // Somebody else deleted it, or we did and the answer got lost.
+                // A concurrent request deleted it, or the SDK has retried a delete whose response was lost.
                 None => DeleteTargetOutcome::Deleted,
             }),
             Err(error) => Err(RepositoryError::unavailable("delete a target")(error)),
         }
     }
 
-    /// A transaction's action that changes a target on a condition. `#status` and `#error` stand for reserved words.
+    /// A transaction action that updates a target on a condition. `#status` and `#error` stand for reserved words.
     fn update(
         &self,
         operation: &'static str,

@@ -1,13 +1,13 @@
-//! Registering a URL so that it has one target, however many ask at once.
+//! Registering targets: one target per URL, also with concurrent requests.
 //!
 //! ```text
-//! request ── key known, and its target there? ── yes ──→ that target
+//! request ── key used before, and its target exists? ── yes ──→ that target
 //!              │ no
-//!            URL has a target? ── yes ──→ that target, registered and the caller's from now on if only links
-//!              │ no                       watched it (and noted under the key)
-//!            one transaction: target + key, each only if nobody has it
+//!            URL has a target? ── yes ──→ that target (stored under the key); if only links watched it, it becomes
+//!              │ no                       registered, with the caller as owner
+//!            one transaction: target + key, each only if it doesn't exist
 //!              │                  │
-//!           committed         cancelled ──→ look again: whoever was faster has the answer
+//!           committed         cancelled ──→ read again: a concurrent request has created one of them
 //! ```
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
@@ -20,31 +20,31 @@ use super::{
 use crate::{
     RepositoryError,
     item::{number, text},
-    transaction::{Sent, Transaction, settle},
+    transaction::{Sent, Transaction, retry_on_conflict},
 };
 
 const REGISTER: &str = "register a target";
 
-/// The target of a URL that somebody asked to monitor.
+/// The outcome of registering a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registered {
-    /// The target as it is now.
+    /// The target after the registration.
     pub target: Target,
-    /// Whether it was made for this request.
+    /// Whether this request created the target.
     pub is_new: bool,
 }
 
-/// An idempotency key and what was found under it: a target that was deleted since, or nothing.
+/// The idempotency key of a request, and its existing item if the target in it is deleted or no longer registered.
 struct Key<'a> {
     key: &'a IdempotencyKey,
     stale: Option<IdempotencyItem>,
 }
 
 impl WatchTable {
-    /// Registers a URL, or finds the target that it has. A key that was used in the last 24 hours finds the target that it was
-    /// used for, whatever the URL, as long as that is there.
+    /// Registers a URL, or returns its existing target. A key that was used in the last 24 hours returns the target of that
+    /// request whatever the URL is now, as long as the target is registered.
     ///
-    /// The time of the request is the target's `created_at`.
+    /// `target.created_at` must be the time of the request.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -54,7 +54,7 @@ impl WatchTable {
         key: Option<&IdempotencyKey>,
         correlation_id: &CorrelationId,
     ) -> Result<Registered, RepositoryError> {
-        settle(REGISTER, || self.try_to_register(target, key, correlation_id)).await
+        retry_on_conflict(REGISTER, || self.try_to_register(target, key, correlation_id)).await
     }
 
     async fn try_to_register(
@@ -63,21 +63,22 @@ impl WatchTable {
         key: Option<&IdempotencyKey>,
         correlation_id: &CorrelationId,
     ) -> Result<Option<Registered>, RepositoryError> {
-        let known = self.known_key(target, key).await?;
-        if let Some(known) = &known
-            && let Some(found) = self.find(&known.target_id).await?
+        let used = self.used_key(target, key).await?;
+        if let Some(used) = &used
+            && let Some(found) = self.find(&used.target_id).await?
             && found.registered
         {
             return Ok(Some(Registered { target: found, is_new: false }));
         }
-        let key = key.map(|key| Key { key, stale: known });
+        let key = key.map(|key| Key { key, stale: used });
         match self.find(&target.id).await? {
-            Some(found) => self.adopt(found, target, key, correlation_id).await,
+            Some(found) => self.register_existing(found, target, key, correlation_id).await,
             None => self.create(target, key, correlation_id).await,
         }
     }
 
-    async fn known_key(
+    /// The item of an idempotency key that was used in the last 24 hours.
+    async fn used_key(
         &self,
         target: &Target,
         key: Option<&IdempotencyKey>,
@@ -87,12 +88,12 @@ impl WatchTable {
             .0
             .get::<IdempotencyItem>("look up an idempotency key", idempotency_key(&target.workspace, key))
             .await?;
-        // DynamoDB deletes some time after the TTL, so the time is checked here as well.
+        // DynamoDB deletes an item some time after its TTL, so the TTL is checked here as well.
         Ok(found.filter(|item| item.ttl > target.created_at.unix_seconds()))
     }
 
-    /// Answers with a target that is there. One that only links watch becomes registered, and belongs to who wants it then.
-    async fn adopt(
+    /// Returns an existing target. If only links watch it, it becomes registered, with the caller as its owner.
+    async fn register_existing(
         &self,
         found: Target,
         wanted: &Target,
@@ -101,17 +102,17 @@ impl WatchTable {
     ) -> Result<Option<Registered>, RepositoryError> {
         let (mut target, mut actions) = (found, Vec::new());
         if !target.registered {
-            actions.push(self.take_over(wanted, correlation_id)?);
+            actions.push(self.set_owner(wanted, correlation_id)?);
             let (owner, owner_email) = (wanted.owner.clone(), wanted.owner_email.clone());
             target = Target { registered: true, owner, owner_email, ..target };
         }
-        actions.extend(key.map(|key| self.note_key(wanted, &key)).transpose()?);
+        actions.extend(key.map(|key| self.put_key(wanted, &key)).transpose()?);
         let is_done = actions.is_empty() || self.commit(actions).await?;
         Ok(is_done.then_some(Registered { target, is_new: false }))
     }
 
-    /// The action that registers a target for who wants it, if nobody has registered it.
-    fn take_over(&self, wanted: &Target, correlation_id: &CorrelationId) -> Result<TransactWriteItem, RepositoryError> {
+    /// The action that marks a target as registered and sets its owner, unless it is registered already.
+    fn set_owner(&self, wanted: &Target, correlation_id: &CorrelationId) -> Result<TransactWriteItem, RepositoryError> {
         const SET: &str = "SET registered = :yes, user_id = :user, user_email = :email, correlation_id = :correlation";
         let values = [
             (":yes", AttributeValue::Bool(true)),
@@ -132,12 +133,12 @@ impl WatchTable {
         let target = Target { registered: true, ..target.clone() };
         let mut actions =
             vec![self.0.put_new(REGISTER, &TargetItem::new(&target, EventId::generate(), correlation_id))?];
-        actions.extend(key.map(|key| self.note_key(&target, &key)).transpose()?);
+        actions.extend(key.map(|key| self.put_key(&target, &key)).transpose()?);
         Ok(self.commit(actions).await?.then_some(Registered { target, is_new: true }))
     }
 
-    /// The action that notes a target under a key, if nobody has used the key in the last 24 hours, or for this one only.
-    fn note_key(&self, target: &Target, key: &Key<'_>) -> Result<TransactWriteItem, RepositoryError> {
+    /// The action that stores a target under an idempotency key, unless a concurrent request has used the key.
+    fn put_key(&self, target: &Target, key: &Key<'_>) -> Result<TransactWriteItem, RepositoryError> {
         let item = IdempotencyItem::new(target, key.key, target.created_at);
         let (condition, value) = match &key.stale {
             Some(stale) => ("target_id = :stale", (":stale", text(&stale.target_id))),
@@ -146,7 +147,7 @@ impl WatchTable {
         self.0.put_if(REGISTER, &item, condition, Some(value))
     }
 
-    /// Says whether the actions are done; otherwise somebody else was faster.
+    /// Sends the actions as one transaction. Returns `false` if a concurrent write prevented it.
     async fn commit(&self, actions: Vec<TransactWriteItem>) -> Result<bool, RepositoryError> {
         let transaction =
             actions.into_iter().fold(Transaction::new(REGISTER), |transaction, action| transaction.and(action, ()));

@@ -1,8 +1,8 @@
-//! Recording what rounds have found, and the changes of status that follow.
+//! Recording results of checks, and the changes of status that they cause.
 //!
-//! The result's row is what makes a round count once: it is put on the condition that it isn't there, alone or in one
-//! transaction with the change that it causes. So a change of status exists if and only if the result behind it does, and a
-//! message that comes again finds the row.
+//! A result counts once, since its item is put on the condition that it doesn't exist: alone, or in one transaction with the
+//! change of status that it causes. So a change of status is stored if and only if its result is, and a redelivered message
+//! finds the item.
 
 use std::time::Duration;
 
@@ -19,61 +19,63 @@ use super::{
 };
 use crate::{
     RepositoryError,
-    item::{IS_NEW, despite_transactions, from_item, number, text, to_item},
-    transaction::{Sent, Transaction, settle},
+    item::{IS_NEW, from_item, number, retry_transaction_conflicts, text, to_item},
+    transaction::{Sent, Transaction, retry_on_conflict},
 };
 
 const RECORD: &str = "record a round";
 
-/// A check has begun at most this long after its slot: the longest interval, after which it isn't started any more.
+/// The latest start of a check after its slot: the longest check interval, since a later check is skipped.
 const LATEST_START: Duration = Duration::from_secs(60);
 
-/// What a round has found about a target.
+/// A target's result in a round, to be recorded.
 #[derive(Debug, Clone, Copy)]
 pub struct RoundRecord<'a> {
     /// The target.
     pub target: &'a TargetId,
-    /// When the round started, by its plan; it names the round.
+    /// The planned start of the round, which identifies it.
     pub slot: Timestamp,
-    /// The target's status when the round was planned. It decides what has to be looked at, and nothing else: it may be
-    /// outdated.
+    /// The target's status when the round was dispatched. It may be outdated, and only determines what has to be read.
     pub known_status: TargetStatus,
-    /// What was found.
+    /// The result of the check.
     pub result: &'a CheckResult,
 }
 
-/// What came of recording a round.
+/// The outcome of recording a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoundOutcome {
-    /// The result is stored.
+    /// The result is stored; the target's status is unchanged.
     Recorded,
-    /// The result is stored, and the target has another status now.
+    /// The result is stored, and the target's status has changed to this one.
     Changed(TargetStatus),
-    /// The round has a result already, which stays.
+    /// The round already has a result, which is kept.
     AlreadyRecorded,
 }
 
-/// A change of status that a result causes if nothing newer is known.
+/// A change of status that a result causes, unless the target's status is newer than the result.
 struct Change {
     to: TargetStatus,
-    /// The target has to be at least as old as this: the results of a target that was deleted don't count for a new one.
+    /// The time of the first result that the change is based on. The target must not have been created later, since results of
+    /// a deleted target don't count for a new one with the same id.
     counted_from: Timestamp,
 }
 
-/// Why a change is refused.
+/// Why recording a result with a change of status is refused.
 enum Refusal {
+    /// The round already has a result.
     AlreadyRecorded,
-    NotDue,
+    /// The target already has the status, has a newer one, or is deleted.
+    NotApplicable,
 }
 
 impl WatchTable {
-    /// Stores the result of a round, and changes the target's status if that follows. A good round of a target that was up is
-    /// one read and one write.
+    /// Stores the result of a check, and changes the target's status if the result causes that. A success of a target that is
+    /// up takes one read and one write.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn record(&self, round: RoundRecord<'_>) -> Result<RoundOutcome, RepositoryError> {
-        settle(RECORD, || self.try_to_record(round)).await
+        retry_on_conflict(RECORD, || self.try_to_record(round)).await
     }
 
     async fn try_to_record(&self, round: RoundRecord<'_>) -> Result<Option<RoundOutcome>, RepositoryError> {
@@ -82,17 +84,16 @@ impl WatchTable {
         };
         let transaction = Transaction::new(RECORD)
             .and(self.0.put_new(RECORD, &item_of(round))?, Refusal::AlreadyRecorded)
-            .and(self.change_action(round, &change)?, Refusal::NotDue);
+            .and(self.change_action(round, &change)?, Refusal::NotApplicable);
         match transaction.send(&self.0.client).await? {
             Sent::Committed => Ok(Some(RoundOutcome::Changed(change.to))),
             Sent::Refused(Refusal::AlreadyRecorded) => Ok(Some(RoundOutcome::AlreadyRecorded)),
-            // It has that status, something newer is known, or it is gone: only the result remains to be stored.
-            Sent::Refused(Refusal::NotDue) => self.put_result(round).await.map(Some),
+            Sent::Refused(Refusal::NotApplicable) => self.put_result(round).await.map(Some),
             Sent::InConflict => Ok(None),
         }
     }
 
-    /// The change that a result causes, as far as one can tell from the status that was known and the result before.
+    /// The change of status that a result causes, judging by the known status and the previous result.
     async fn change_of(&self, round: RoundRecord<'_>) -> Result<Option<Change>, RepositoryError> {
         let (known, failed, checked_at) = (round.known_status, round.result.is_failure(), round.result.checked_at);
         let previous_failure = match (known, failed) {
@@ -103,8 +104,8 @@ impl WatchTable {
             }
         };
         let to = next_status(known, previous_failure.is_some(), failed);
-        // Behind a failure, `up` may be outdated: that round may have ended after this one was planned. Its result is there,
-        // since the checks of a host come one after another.
+        // After a failure, the known status `up` may be outdated, since the previous round may have ended after this one was
+        // dispatched. Its result is stored by now, since the checks of a host run one after another.
         if to == known && (failed || previous_failure.is_none()) {
             return Ok(None);
         }
@@ -112,7 +113,7 @@ impl WatchTable {
         Ok(Some(Change { to, counted_from }))
     }
 
-    /// The result of the last round before this one that has one.
+    /// The latest result before this round.
     async fn previous(&self, round: RoundRecord<'_>) -> Result<Option<CheckResult>, RepositoryError> {
         const OPERATION: &str = "read the previous result";
         let query = self
@@ -131,7 +132,7 @@ impl WatchTable {
 
     fn change_action(&self, round: RoundRecord<'_>, change: &Change) -> Result<TransactWriteItem, RepositoryError> {
         const SET: &str = "SET #status = :status, status_since = :at, change_id = :change";
-        const IS_DUE: &str = "#status <> :status AND status_since <= :at AND created_at <= :counted_from";
+        const IS_APPLICABLE: &str = "#status <> :status AND status_since <= :at AND created_at <= :counted_from";
         let CheckResult { checked_at, outcome, .. } = round.result;
         let (reason, value): (_, (_, AttributeValue)) = match (outcome.error(), outcome.status_code()) {
             (Some(error), _) => (", #error = :reason REMOVE status_code", (":reason", text(error.as_str()))),
@@ -144,7 +145,7 @@ impl WatchTable {
             (":counted_from", text(&change.counted_from)),
             value,
         ];
-        self.update(RECORD, round.target, &format!("{SET}{reason}"), IS_DUE, values)
+        self.update(RECORD, round.target, &format!("{SET}{reason}"), IS_APPLICABLE, values)
     }
 
     async fn put_result(&self, round: RoundRecord<'_>) -> Result<RoundOutcome, RepositoryError> {
@@ -155,15 +156,15 @@ impl WatchTable {
             .table_name(&self.0.name)
             .set_item(Some(to_item(RECORD, &item_of(round))?))
             .condition_expression(IS_NEW);
-        match despite_transactions(|| put.clone().send()).await.map_err(SdkError::into_service_error) {
+        match retry_transaction_conflicts(|| put.clone().send()).await.map_err(SdkError::into_service_error) {
             Ok(_) => Ok(RoundOutcome::Recorded),
             Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(RoundOutcome::AlreadyRecorded),
             Err(error) => Err(RepositoryError::unavailable(RECORD)(error)),
         }
     }
 
-    /// A target's results, newest first, `limit` at most, of checks since a moment, as far back as results are kept. Results
-    /// of a target that had the id before are left out.
+    /// Lists a target's results, newest first, as far back as they are kept: at most `limit`, and only checks since `since` if
+    /// given. Results of a deleted target with the same id are left out.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -175,7 +176,7 @@ impl WatchTable {
         now: Timestamp,
     ) -> Result<Vec<CheckResult>, RepositoryError> {
         const OPERATION: &str = "list results";
-        // DynamoDB deletes some time after the TTL, so the time is checked here as well.
+        // DynamoDB deletes an item some time after its TTL, so the time is checked here as well.
         let oldest = now.minus(lifetimes::CHECK_RESULTS).max(target.created_at).max(since.unwrap_or(target.created_at));
         let query = self
             .0
@@ -183,7 +184,8 @@ impl WatchTable {
             .query()
             .key_condition_expression("pk = :results AND sk >= :oldest")
             .expression_attribute_values(":results", text(&result_partition(&target.id)))
-            // A check starts after its slot. What this lets in too much are the oldest, so the limit cuts off nothing newer.
+            // The sort key is the slot, and a check starts after its slot, so this may include results that are too old. They
+            // are the last ones and are filtered out below.
             .expression_attribute_values(":oldest", text(&oldest.minus(LATEST_START)))
             .scan_index_forward(false)
             .limit(i32::try_from(limit).unwrap_or(i32::MAX));

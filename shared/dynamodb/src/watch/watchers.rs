@@ -1,9 +1,9 @@
-//! Links that watch the URL that they lead to.
+//! Watchers: links that watch their destination.
 //!
-//! The row of a watcher decides: it is written and marked as gone in one transaction with the count of watchers, and with the
-//! target's creation and end, so however often and in whichever order the news of a link come, it counts once. The mark stays
-//! behind, since queues keep no order: the news that a link is gone may come before the news that there is one, which then
-//! must not bring a target to life that nobody would end.
+//! A watcher's item is written, and later replaced with a tombstone, in one transaction with the change of the target: its
+//! count of watchers, its creation or its deletion. So each link counts once, however often and in whichever order its
+//! messages arrive. The tombstone is needed because queues don't keep the order: if the message about a link's removal comes
+//! before the one about its creation, the latter must not create a target that nothing would delete.
 
 use aws_sdk_dynamodb::types::{AttributeValue, Delete, TransactWriteItem};
 use linklet_domain::{CorrelationId, EventId, ShortCode, Target, TargetId, Timestamp};
@@ -15,20 +15,23 @@ use super::{
 use crate::{
     RepositoryError,
     item::{IS_NEW, number},
-    transaction::{Sent, Transaction, settle},
+    transaction::{Sent, Transaction, retry_on_conflict},
 };
 
 const WATCH: &str = "watch a link's target";
 const UNWATCH: &str = "end watching a link's target";
 
-/// A refused action means that it is done already, or that something has changed since it was read: look again.
+/// What a refused action means.
 enum Refusal {
+    /// The change was made before.
     Done,
-    LookAgain,
+    /// A concurrent write has changed an item since it was read; read again and retry.
+    Retry,
 }
 
 impl WatchTable {
-    /// Lets a link watch its target, which comes into being if it has to. A link that has ceased to watch doesn't begin again.
+    /// Adds a link to a target's watchers, and creates the target if it doesn't exist. A link that has stopped watching isn't
+    /// added again.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -38,7 +41,7 @@ impl WatchTable {
         link: &ShortCode,
         correlation_id: &CorrelationId,
     ) -> Result<(), RepositoryError> {
-        settle(WATCH, || self.try_to_watch(target, link, correlation_id)).await
+        retry_on_conflict(WATCH, || self.try_to_watch(target, link, correlation_id)).await
     }
 
     async fn try_to_watch(
@@ -48,7 +51,7 @@ impl WatchTable {
         correlation_id: &CorrelationId,
     ) -> Result<Option<()>, RepositoryError> {
         let count = match self.find(&target.id).await? {
-            Some(found) => self.count_one_more(&found.id)?,
+            Some(found) => self.increment_watchers(&found.id)?,
             None => {
                 let target = Target { watchers: 1, registered: false, ..target.clone() };
                 self.0.put_new(WATCH, &TargetItem::new(&target, EventId::generate(), correlation_id))?
@@ -56,16 +59,16 @@ impl WatchTable {
         };
         let transaction = Transaction::new(WATCH)
             .and(self.0.put_new(WATCH, &WatcherItem::watching(&target.id, link))?, Refusal::Done)
-            .and(count, Refusal::LookAgain);
+            .and(count, Refusal::Retry);
         self.settled(transaction).await
     }
 
-    /// Ends it. The last watcher takes the target along, unless somebody registered it by itself.
+    /// Removes a link from a target's watchers. The target is deleted with its last watcher, unless it is registered.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn unwatch(&self, id: &TargetId, link: &ShortCode, at: Timestamp) -> Result<(), RepositoryError> {
-        settle(UNWATCH, || self.try_to_unwatch(id, link, at)).await
+        retry_on_conflict(UNWATCH, || self.try_to_unwatch(id, link, at)).await
     }
 
     async fn try_to_unwatch(
@@ -74,19 +77,19 @@ impl WatchTable {
         link: &ShortCode,
         at: Timestamp,
     ) -> Result<Option<()>, RepositoryError> {
-        let gone = WatcherItem::gone(id, link, at);
+        let tombstone = WatcherItem::tombstone(id, link, at);
         let Some(watcher) = self.0.get::<WatcherItem>(UNWATCH, watcher_key(id, link)).await? else {
-            let mark = self.0.put_if(UNWATCH, &gone, IS_NEW, [])?;
-            return self.settled(Transaction::new(UNWATCH).and(mark, Refusal::LookAgain)).await;
+            let put = self.0.put_if(UNWATCH, &tombstone, IS_NEW, [])?;
+            return self.settled(Transaction::new(UNWATCH).and(put, Refusal::Retry)).await;
         };
-        if watcher.gone_at.is_some() {
+        if watcher.removed_at.is_some() {
             return Ok(Some(()));
         }
-        let is_watching = "attribute_exists(pk) AND attribute_not_exists(gone_at)";
-        let mark = self.0.put_if(UNWATCH, &gone, is_watching, [])?;
-        let transaction = Transaction::new(UNWATCH).and(mark, Refusal::LookAgain);
+        let is_watching = "attribute_exists(pk) AND attribute_not_exists(removed_at)";
+        let put = self.0.put_if(UNWATCH, &tombstone, is_watching, [])?;
+        let transaction = Transaction::new(UNWATCH).and(put, Refusal::Retry);
         let transaction = match self.find(id).await? {
-            Some(target) => transaction.and(self.count_one_less(&target)?, Refusal::LookAgain),
+            Some(target) => transaction.and(self.decrement_watchers(&target)?, Refusal::Retry),
             None => transaction,
         };
         self.settled(transaction).await
@@ -95,16 +98,17 @@ impl WatchTable {
     async fn settled(&self, transaction: Transaction<Refusal>) -> Result<Option<()>, RepositoryError> {
         Ok(match transaction.send(&self.0.client).await? {
             Sent::Committed | Sent::Refused(Refusal::Done) => Some(()),
-            Sent::Refused(Refusal::LookAgain) | Sent::InConflict => None,
+            Sent::Refused(Refusal::Retry) | Sent::InConflict => None,
         })
     }
 
-    fn count_one_more(&self, id: &TargetId) -> Result<TransactWriteItem, RepositoryError> {
+    fn increment_watchers(&self, id: &TargetId) -> Result<TransactWriteItem, RepositoryError> {
         self.update(WATCH, id, "ADD watchers :one", "attribute_exists(pk)", Some((":one", number(&1))))
     }
 
-    /// One watcher less, or no target any more, if it still is as it was read.
-    fn count_one_less(&self, target: &Target) -> Result<TransactWriteItem, RepositoryError> {
+    /// The action that decrements the count of watchers, or deletes a target without other watchers that isn't registered. Its
+    /// condition fails if the target has changed since it was read in a way that matters.
+    fn decrement_watchers(&self, target: &Target) -> Result<TransactWriteItem, RepositoryError> {
         if target.registered || target.watchers > 1 {
             let values = [(":less", number(&-1)), (":one", number(&1)), (":yes", AttributeValue::Bool(true))];
             let stays = "watchers > :one OR (watchers = :one AND registered = :yes)";

@@ -5,11 +5,12 @@ use percent_encoding::percent_decode_str;
 
 use super::Request;
 
-/// What stands in front of API Gateway, and so whose headers tell the truth about a client. A client can send any header
-/// itself, so this must only be [`Edge::CloudFront`] if nobody can reach the API around it.
+/// The trusted edge in front of API Gateway, whose headers describe the client.
+///
+/// Use [`Edge::CloudFront`] only if clients can't bypass CloudFront, since they could forge its headers otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edge {
-    /// Nothing: the client's address is the one that API Gateway saw, and nothing is known about the place.
+    /// No edge: the client's address is the source IP of API Gateway, its location is unknown.
     None,
     /// CloudFront with an origin request policy that adds its
     /// [viewer headers](https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/adding-cloudfront-headers.html).
@@ -23,13 +24,13 @@ impl FromStr for Edge {
         match text {
             "none" => Ok(Self::None),
             "cloudfront" => Ok(Self::CloudFront),
-            _ => Err(Invalid::new("it must be none or cloudfront")),
+            _ => Err(Invalid::new("must be none or cloudfront")),
         }
     }
 }
 
 impl Edge {
-    /// The client's address.
+    /// The client's IP address.
     #[must_use]
     pub fn address(self, request: &Request) -> Cow<'_, str> {
         let viewer = self.header(request, "cloudfront-viewer-address").and_then(without_port);
@@ -39,13 +40,13 @@ impl Edge {
         viewer.map_or(Cow::Borrowed(request.source_ip()), |address| Cow::Owned(address.to_string()))
     }
 
-    /// The client's country.
+    /// The client's country, if the edge has sent it.
     #[must_use]
     pub fn country(self, request: &Request) -> Option<CountryCode> {
         CountryCode::parse(self.header(request, "cloudfront-viewer-country")?).ok()
     }
 
-    /// The client's city. CloudFront writes it in percent encoding.
+    /// The client's city, if the edge has sent it. CloudFront percent-encodes it.
     #[must_use]
     pub fn city(self, request: &Request) -> Option<Cow<'_, str>> {
         Some(percent_decode_str(self.header(request, "cloudfront-viewer-city")?).decode_utf8_lossy())
@@ -59,13 +60,13 @@ impl Edge {
     }
 }
 
-/// Without the header all visitors of an edge location are one, and share its limits.
+/// Logs a warning, once per environment: without the header, all clients of an edge location share one rate limit.
 fn warn_once() {
     static WARNED: Once = Once::new();
     WARNED.call_once(|| tracing::warn!("CloudFront-Viewer-Address is missing: is it in the origin request policy?"));
 }
 
-/// `198.51.100.10:46532`; an IPv6 address stands there with or without brackets.
+/// The address without port, as in `198.51.100.10:46532`. An IPv6 address may be in brackets or not.
 fn without_port(viewer: &str) -> Option<IpAddr> {
     let (address, _port) = viewer.rsplit_once(':')?;
     address.trim_start_matches('[').trim_end_matches(']').parse().ok()

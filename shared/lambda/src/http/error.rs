@@ -6,56 +6,55 @@ use serde::Serialize;
 use super::{Request, Response, response::problem};
 use crate::telemetry::chain;
 
-/// Every way in which a request can fail, and the only mapping of failures to HTTP.
+/// The error of a request, and the only mapping of errors to HTTP responses.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
-    /// 400: the request breaks a rule, and the sentence says which.
+    /// 400: a value in the request is invalid.
     #[error("the request is invalid")]
     Invalid(#[from] Invalid),
-    /// 401: no, a malformed, a forged or an expired token, or a key that is unknown, revoked or expired. The answer never says
-    /// which.
+    /// 401: the token or API key is missing or invalid. The response doesn't reveal why.
     #[error("unauthorized")]
     Unauthorized,
-    /// 401: a login failed. The answer never says why.
+    /// 401: a login failed. The response doesn't reveal why.
     #[error("invalid credentials")]
     InvalidCredentials,
-    /// 403: the thing exists and the caller may not touch it.
+    /// 403: the caller may not access or change the resource.
     #[error("{0}")]
     Forbidden(&'static str),
-    /// 404.
+    /// 404: the resource or route doesn't exist.
     #[error("{0}")]
     NotFound(&'static str),
-    /// 409: something stands in the way.
+    /// 409: the request conflicts with the state of the resource.
     #[error("{0}")]
     Conflict(&'static str),
-    /// 410: it was there and isn't any more.
+    /// 410: the link was removed, or is no longer active.
     #[error("{0}")]
     Gone(&'static str),
-    /// 413.
+    /// 413: the request body is too large.
     #[error("the request body must have at most {limit} bytes")]
     PayloadTooLarge {
         /// The route's limit in bytes.
         limit: usize,
     },
-    /// 422: the request makes sense alone, but not after an earlier one.
+    /// 422: the request is valid, but contradicts an earlier one, such as one with the same idempotency key.
     #[error("{0}")]
     Unprocessable(&'static str),
-    /// 429: the client has called too often.
+    /// 429: the client has reached a rate limit.
     #[error("rate limit exceeded")]
     Throttled(Refusal),
-    /// 503: trying again later can help.
+    /// 503: the request can succeed if it is retried later.
     #[error("{0}")]
     Unavailable(&'static str),
-    /// 503 or 500: a table failed.
+    /// 503 if DynamoDB failed, 500 if an item has an unexpected form.
     #[error("a table failed")]
     Repository(#[from] RepositoryError),
-    /// 500: a defect, or something outside that we can't do without.
+    /// 500: a bug, or the failure of a service without which the request can't be processed.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl ApiError {
-    /// 410, with the sentence of the status that a link has.
+    /// 410 with the sentence for a link's status.
     #[must_use]
     pub fn gone(status: LinkStatus) -> Self {
         Self::Gone(match status {
@@ -88,7 +87,7 @@ impl ApiError {
         }
     }
 
-    /// What the client is told: a short sentence without anything internal.
+    /// The sentence for the client, without internal details.
     #[must_use]
     pub fn sentence(&self) -> String {
         match self {
@@ -101,7 +100,7 @@ impl ApiError {
         }
     }
 
-    /// The problem document. A failure of ours is logged here, with its causes, and nowhere else.
+    /// Makes the response, a problem document (RFC 9457). An error with a 5xx status is logged here with its causes.
     pub(super) fn into_response(self, request: &Request) -> Response {
         let (status, sentence) = (self.status(), self.sentence());
         if status.is_server_error() {
@@ -127,7 +126,7 @@ impl ApiError {
     }
 }
 
-/// RFC 9457, with the member `error` of the older contract.
+/// A problem document (RFC 9457), with the additional member `error` for older clients.
 #[derive(Serialize)]
 struct Problem<'a> {
     #[serde(rename = "type")]

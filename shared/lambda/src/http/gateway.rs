@@ -1,9 +1,8 @@
-//! Between API Gateway's events (payload format 2.0) and our requests and answers.
+//! API Gateway's events and responses (payload format 2.0).
 //!
-//! Only what Linklet reads is taken out of an event, and what it doesn't read is skipped: to build all of it, as the types of
-//! `aws_lambda_events` do, takes longer than to decide about a redirect. `lambda_http` would go on to make a URI of host,
-//! scheme, path and query, and panic when that is none. A client can see to that with `?q="x"`, and a panic ends the execution
-//! environment. No URI is needed here.
+//! Linklet has its own types for two reasons. They deserialise only what Linklet reads; the types of `aws_lambda_events`
+//! deserialise everything, which takes longer than processing a redirect. And `lambda_http` builds a URI of host, scheme, path
+//! and query, and panics if that is invalid, as with `?q="x"`; a panic ends the execution environment.
 
 use std::{borrow::Cow, fmt};
 
@@ -19,46 +18,46 @@ use serde::{
 
 use super::Response;
 
-/// What API Gateway tells of a request
+/// The event of an HTTP request
 /// ([payload format 2.0](https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html)).
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GatewayEvent {
     /// The path, decoded.
     pub raw_path: Option<String>,
-    /// The query as it came. API Gateway's own map joins repeated parameters with commas.
+    /// The query string as it was sent. (The event's map of parameters would join repeated ones with commas.)
     pub raw_query_string: Option<String>,
     /// The headers; repeated ones are joined with commas.
     #[serde(default, deserialize_with = "headers")]
     pub headers: HeaderMap,
-    /// What API Gateway itself knows.
+    /// The request context of API Gateway.
     pub request_context: RequestContext,
-    /// The body, perhaps in Base64.
+    /// The body, as text or in Base64.
     pub body: Option<String>,
-    /// Whether it is.
+    /// Whether `body` is Base64-encoded.
     pub is_base64_encoded: Option<bool>,
 }
 
-/// What API Gateway itself knows of a request.
+/// The request context of API Gateway.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct RequestContext {
-    /// Of HTTP.
+    /// The HTTP part of the context.
     pub http: HttpContext,
 }
 
-/// The request line and the connection.
+/// The HTTP part of the request context.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HttpContext {
-    /// The method.
+    /// The HTTP method.
     #[serde(deserialize_with = "method")]
     pub method: Method,
-    /// The address that API Gateway saw.
+    /// The source IP address of the connection to API Gateway.
     pub source_ip: Option<String>,
 }
 
 impl GatewayEvent {
-    /// The body, decoded. What can't be decoded is as good as nothing: no route with a body takes an empty one.
+    /// Takes the decoded body. A body that can't be decoded becomes empty, which all routes with a body refuse.
     pub(super) fn take_body(&mut self) -> Body {
         match self.body.take() {
             Some(body) if self.is_base64_encoded == Some(true) => {
@@ -72,7 +71,7 @@ impl GatewayEvent {
 
 fn method<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Method, D::Error> {
     let name = Cow::<str>::deserialize(deserializer)?;
-    name.parse().map_err(|_| D::Error::custom("the method is none"))
+    name.parse().map_err(|_| D::Error::custom("invalid HTTP method"))
 }
 
 fn headers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<HeaderMap, D::Error> {
@@ -91,7 +90,7 @@ impl<'de> Visitor<'de> for Headers {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<HeaderMap, A::Error> {
         let mut headers = HeaderMap::with_capacity(map.size_hint().unwrap_or(16));
         while let Some((name, value)) = map.next_entry::<Cow<'_, str>, Cow<'_, str>>()? {
-            // Nobody here could ask for a header that is none.
+            // Invalid headers are skipped, since no handler could read them.
             if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(&value)) {
                 headers.insert(name, value);
             }
@@ -100,7 +99,7 @@ impl<'de> Visitor<'de> for Headers {
     }
 }
 
-/// What API Gateway is told to answer. All our bodies are text.
+/// The response for API Gateway. All bodies are text.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct GatewayAnswer {
@@ -108,11 +107,11 @@ pub(super) struct GatewayAnswer {
     status_code: StatusCode,
     #[serde(serialize_with = "texts")]
     headers: HeaderMap,
-    /// An empty body is no member: not everything that plays API Gateway knows what `null` means.
+    /// The body; left out if it is empty, since some emulators of API Gateway don't accept `null`.
     #[serde(skip_serializing_if = "is_empty")]
     body: Body,
     is_base64_encoded: bool,
-    /// None, but who plays API Gateway with the types of `aws_lambda_events`, as `cargo lambda watch` does, asks for the member.
+    /// Always empty. Emulators that use the types of `aws_lambda_events`, such as `cargo lambda watch`, require the member.
     cookies: [&'static str; 0],
 }
 
@@ -131,7 +130,7 @@ fn number<S: Serializer>(status: &StatusCode, serializer: S) -> Result<S::Ok, S:
     serializer.serialize_u16(status.as_u16())
 }
 
-/// What a handler puts into a header is text, and each header stands there once.
+/// Serialises headers. Handlers set only text, and each header once.
 fn texts<S: Serializer>(headers: &HeaderMap, serializer: S) -> Result<S::Ok, S::Error> {
     serializer
         .collect_map(headers.iter().map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes()))))
@@ -218,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_event_is_refused() {
+    fn an_invalid_event_is_refused() {
         let without = |member: &str| {
             let mut event = event("go.example.com", "https", "/health", "");
             event.as_object_mut().unwrap().remove(member);

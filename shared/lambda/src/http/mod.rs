@@ -100,7 +100,7 @@ pub async fn serve(handler: impl DeferringHandler) -> Result<(), StartError> {
     let finishing = ThenLayer::new(|sent: Result<(), StartError>| async {
         let answered = unfinished.lock().take();
         if let Some((exchange, measured)) = answered {
-            metrics::go_on(measured, exchange.finish(handler)).await;
+            metrics::resume(measured, exchange.finish(handler)).await;
         }
         sent
     });
@@ -175,7 +175,7 @@ impl<D> Exchange<D> {
             status = self.status.as_u16(),
             duration_ms,
             cold_start,
-            emf = metrics::embedded(),
+            emf = metrics::emf(),
             "request answered"
         );
     }

@@ -4,33 +4,33 @@ use lambda_http::{
 };
 use serde::Serialize;
 
-/// An answer.
+/// An HTTP response.
 pub type Response = lambda_http::Response<Body>;
 
-/// An answer with a JSON body.
+/// A response with a JSON body.
 #[must_use]
 pub fn json(status: StatusCode, body: &impl Serialize) -> Response {
     typed(status, "application/json", body)
 }
 
-/// An answer with a JSON body that is text already.
+/// A response with a JSON body that is already serialised.
 #[must_use]
 pub fn json_text(status: StatusCode, text: String) -> Response {
     with_body(status, "application/json", text)
 }
 
-/// An answer with a problem document (RFC 9457).
+/// A response with a problem document (RFC 9457).
 pub(super) fn problem(status: StatusCode, body: &impl Serialize) -> Response {
     typed(status, "application/problem+json", body)
 }
 
-/// An answer with a page.
+/// A response with an HTML page.
 #[must_use]
 pub fn html(status: StatusCode, page: String) -> Response {
     with_body(status, "text/html; charset=utf-8", page)
 }
 
-/// 204 without a body.
+/// A response with status 204 and no body.
 #[must_use]
 pub fn no_content() -> Response {
     let mut response = Response::new(Body::Empty);
@@ -42,7 +42,7 @@ fn typed(status: StatusCode, content_type: &'static str, body: &impl Serialize) 
     match serde_json::to_string(body) {
         Ok(text) => with_body(status, content_type, text),
         Err(error) => {
-            tracing::error!(%error, "an answer could not be serialised");
+            tracing::error!(%error, "a response could not be serialised");
             with_body(StatusCode::INTERNAL_SERVER_ERROR, "application/json", "{}".to_owned())
         }
     }

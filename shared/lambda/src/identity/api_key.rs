@@ -11,32 +11,32 @@ use crate::{
     telemetry::chain,
 };
 
-/// Turns API keys into callers.
+/// Authenticates requests with API keys.
 ///
-/// A valid key is held for up to 60 seconds after it was read, so a revoked one opens nothing any more a minute later. One that
-/// isn't known is asked for each time: a new key works at once, and nobody can fill the memory with keys that they made up.
+/// A valid key is cached for up to 60 seconds after it was read, so revoking a key takes effect within a minute. Unknown keys
+/// aren't cached, so a new key works at once, and made-up keys can't fill the memory.
 pub struct KeyVerifier {
     table: ApiKeysTable,
-    held: Mutex<Held>,
+    cache: Mutex<Cache>,
 }
 
 impl KeyVerifier {
-    /// The header that a key is sent in.
+    /// The name of the header that contains an API key.
     pub const HEADER: &str = "x-api-key";
 
     /// Accepts the keys of this table.
     #[must_use]
     pub fn new(table: ApiKeysTable) -> Self {
-        Self { table, held: Mutex::default() }
+        Self { table, cache: Mutex::default() }
     }
 
-    /// Who sent the request, if their key has this scope.
+    /// Authenticates a request by its API key, which must have this scope.
     ///
     /// # Errors
-    /// 401 without a valid key, 403 without the scope, 503 if the keys can't be read. The answer never says what is wrong with a
-    /// key.
+    /// 401 without a valid key, 403 without the scope, 503 if the keys can't be read. The response doesn't reveal why a key is
+    /// invalid.
     pub(super) async fn require(&self, request: &Request, scope: Scope) -> Result<Caller, ApiError> {
-        // What isn't a key costs no look into the table.
+        // Text in another form is refused without reading the table.
         let offered = request.only_header(Self::HEADER).and_then(|text| ApiKeySecret::parse(text).ok());
         let hash = offered.ok_or(ApiError::Unauthorized)?.hash();
         let key = self.find(&hash, request.received_at()).await?.ok_or_else(|| {
@@ -52,31 +52,32 @@ impl KeyVerifier {
 
     /// The key with this hash, if it is valid now.
     async fn find(&self, hash: &KeyHash, now: Timestamp) -> Result<Option<ApiKey>, RepositoryError> {
-        if let Some(key) = self.held.lock().get(hash, now) {
+        if let Some(key) = self.cache.lock().get(hash, now) {
             return Ok(Some(key).filter(|key| key.is_valid_at(now)));
         }
         let Some(key) = self.table.find(hash).await?.filter(|key| key.is_valid_at(now)) else {
-            self.held.lock().0.pop(hash);
+            self.cache.lock().0.pop(hash);
             return Ok(None);
         };
-        // As of the request's arrival, before the key was read: what was revoked since then is held no longer than it may be.
-        self.held.lock().insert(key.clone(), now);
+        // The age counts from the request's arrival, before the key was read, so that a key which is revoked meanwhile isn't
+        // cached for longer than 60 seconds after that.
+        self.cache.lock().insert(key.clone(), now);
         self.touch(&key, now).await;
         Ok(Some(key))
     }
 
-    /// Notes that the key is in use. Since a key is read once a minute here, this comes once a minute at most.
+    /// Stores the time of the key's last use. It is called when a key is read, at most once a minute per environment.
     async fn touch(&self, key: &ApiKey, now: Timestamp) {
-        if key.last_used_at.is_some_and(|noted| now < noted.plus(ApiKey::USE_NOTED_EVERY)) {
+        if key.last_used_at.is_some_and(|stored| now < stored.plus(ApiKey::LAST_USED_PRECISION)) {
             return;
         }
         if let Err(error) = self.table.touch(&key.hash, now).await {
-            tracing::warn!(error = chain(&error), "the use of an API key could not be noted");
+            tracing::warn!(error = chain(&error), "the last use of an API key could not be stored");
         }
     }
 }
 
-/// No public conversion, which would make a caller of any key that somebody has read.
+/// The caller with a verified key. This isn't a public conversion, since a [`Caller`] must only come from a verifier.
 fn caller_with(key: ApiKey) -> Caller {
     Caller {
         role: key.role(),
@@ -87,12 +88,12 @@ fn caller_with(key: ApiKey) -> Caller {
     }
 }
 
-/// The keys that were valid when they were read, with the time of that.
-struct Held(LruCache<KeyHash, (ApiKey, Timestamp)>);
+/// The cache of valid keys, with the time at which each was read.
+struct Cache(LruCache<KeyHash, (ApiKey, Timestamp)>);
 
-impl Held {
-    const LONGEST: Duration = Duration::from_secs(60);
-    const MOST: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
+impl Cache {
+    const MAX_AGE: Duration = Duration::from_secs(60);
+    const CAPACITY: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
 
     fn get(&self, hash: &KeyHash, now: Timestamp) -> Option<ApiKey> {
         self.0.peek(hash).filter(|(_, since)| is_fresh(*since, now)).map(|(key, _)| key.clone())
@@ -103,15 +104,15 @@ impl Held {
     }
 }
 
-impl Default for Held {
+impl Default for Cache {
     fn default() -> Self {
-        Self(LruCache::sparse(Self::MOST))
+        Self(LruCache::sparse(Self::CAPACITY))
     }
 }
 
-/// A clock that was set back makes nothing fresh.
+/// Whether a key that was read at `since` may be used at `now`. It may not if the clock was set back.
 fn is_fresh(since: Timestamp, now: Timestamp) -> bool {
-    since <= now && now < since.plus(Held::LONGEST)
+    since <= now && now < since.plus(Cache::MAX_AGE)
 }
 
 #[cfg(test)]
@@ -141,30 +142,30 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_held_for_a_minute_and_not_by_a_clock_that_was_set_back() {
+    fn a_key_is_cached_for_a_minute_and_not_by_a_clock_that_was_set_back() {
         let (key, start) = (key(), Timestamp::now());
-        let mut held = Held::default();
+        let mut cache = Cache::default();
 
-        held.insert(key.clone(), start);
+        cache.insert(key.clone(), start);
 
-        assert_eq!(held.get(&key.hash, in_millis(start, 59_999)).as_ref(), Some(&key));
-        assert_eq!(held.get(&key.hash, in_millis(start, 60_000)), None);
-        assert_eq!(held.get(&key.hash, start.minus(Duration::from_millis(1))), None);
+        assert_eq!(cache.get(&key.hash, in_millis(start, 59_999)).as_ref(), Some(&key));
+        assert_eq!(cache.get(&key.hash, in_millis(start, 60_000)), None);
+        assert_eq!(cache.get(&key.hash, start.minus(Duration::from_millis(1))), None);
     }
 
     #[test]
-    fn a_thousand_keys_are_held_at_most_and_the_oldest_goes_first() {
+    fn at_most_a_thousand_keys_are_cached_and_the_oldest_is_evicted_first() {
         let start = Timestamp::now();
-        let mut held = Held::default();
+        let mut cache = Cache::default();
         let keys: Vec<_> = (0..1_002).map(|_| key()).collect();
 
         for (millis, key) in (0..).zip(&keys) {
-            held.insert(key.clone(), in_millis(start, millis));
+            cache.insert(key.clone(), in_millis(start, millis));
         }
 
         let now = in_millis(start, 1_002);
-        assert_eq!(held.0.len(), 1_000);
-        let is_held: Vec<_> = keys.iter().map(|key| held.get(&key.hash, now).is_some()).collect();
+        assert_eq!(cache.0.len(), 1_000);
+        let is_held: Vec<_> = keys.iter().map(|key| cache.get(&key.hash, now).is_some()).collect();
         assert_eq!(is_held.iter().take_while(|is_held| !**is_held).count(), 2);
         assert!(is_held[2..].iter().all(|is_held| *is_held));
     }

@@ -10,14 +10,14 @@ use crate::{
     http::{ApiError, Request},
 };
 
-/// Turns tokens and API keys into callers.
+/// Authenticates requests with tokens or API keys.
 pub struct Authenticator {
     tokens: TokenVerifier,
     keys: KeyVerifier,
 }
 
 impl Authenticator {
-    /// Accepts the tokens that `JWT_SECRET_ID` signs, and the keys in `USERS_TABLE`.
+    /// Accepts tokens that are signed with the secret `JWT_SECRET_ID`, and the API keys in `USERS_TABLE`.
     ///
     /// # Errors
     /// When one of these variables is missing, or the secret can't be read.
@@ -26,28 +26,27 @@ impl Authenticator {
         Ok(Self::new(TokenVerifier::from_env(aws).await?, keys))
     }
 
-    /// Accepts these tokens, and the keys of this table.
+    /// Accepts tokens that this verifier accepts, and the API keys of this table.
     #[must_use]
     pub fn new(tokens: TokenVerifier, keys: ApiKeysTable) -> Self {
         Self { tokens, keys: KeyVerifier::new(keys) }
     }
 
-    /// What accepts tokens only, for a route without a scope.
+    /// The verifier for tokens only, for routes that API keys can't use.
     #[must_use]
     pub fn tokens(&self) -> &TokenVerifier {
         &self.tokens
     }
 
-    /// Who sent the request, if they may do this: with a token the role decides, with a key its scopes.
+    /// Authenticates a request by its token or API key. A token needs the scope's minimum role, a key the scope itself.
     ///
-    /// A request with an `Authorization` header is judged by that alone, so that nobody has to guess which of two credentials
-    /// counted.
+    /// If a request has an `Authorization` header, its API key is ignored.
     ///
     /// # Errors
-    /// 401 without a valid token or key, 403 if role or scopes don't suffice, 503 if the keys can't be read.
+    /// 401 without a valid token or key, 403 without the role or scope, 503 if the keys can't be read.
     pub async fn require(&self, request: &Request, scope: Scope) -> Result<Caller, ApiError> {
         if request.has_header(header::AUTHORIZATION) || !request.has_header(KeyVerifier::HEADER) {
-            self.tokens.require(request, scope.least_role()).await
+            self.tokens.require(request, scope.minimum_role()).await
         } else {
             self.keys.require(request, scope).await
         }

@@ -1,9 +1,9 @@
-//! Who is calling.
+//! Authentication.
 //!
-//! A [`Caller`] can only be had from a verifier, so a function that takes one can't be reached without a token or a key:
+//! Only verifiers create a [`Caller`], so code that takes one can't be reached without a valid token or API key:
 //!
-//! - [`TokenVerifier`] accepts tokens, and needs no I/O: for routes that are for people.
-//! - [`Authenticator`] accepts tokens and API keys: for routes that have a [scope](linklet_domain::Scope).
+//! - [`TokenVerifier`] accepts tokens, for routes that API keys can't use.
+//! - [`Authenticator`] accepts tokens and API keys, for routes that have a [scope](linklet_domain::Scope).
 
 mod api_key;
 mod authenticator;
@@ -17,7 +17,7 @@ pub use self::{
     token::{TokenIssuer, TokenSecret, TokenSecretError, TokenVerifier},
 };
 
-/// A verified caller: a person, or a program with a key that a person created.
+/// An authenticated caller: a user with a token, or a program with a user's API key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     user: UserId,
@@ -28,37 +28,37 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Who it is; of a key, who created it.
+    /// The user; for an API key, its creator.
     #[must_use]
     pub fn user(&self) -> &UserId {
         &self.user
     }
 
-    /// Their address.
+    /// The user's email address.
     #[must_use]
     pub fn email(&self) -> &EmailAddress {
         &self.email
     }
 
-    /// The workspace that they act in.
+    /// The workspace to which the token or key gives access.
     #[must_use]
     pub fn workspace(&self) -> &WorkspaceId {
         &self.workspace
     }
 
-    /// What they may do there.
+    /// The caller's role in the workspace.
     #[must_use]
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// The key, if they came with one.
+    /// The hash of the API key, if the caller used one.
     #[must_use]
     pub fn api_key(&self) -> Option<&KeyHash> {
         self.api_key.as_ref()
     }
 
-    /// Whether they may change or delete a link.
+    /// Whether the caller may change or delete a link.
     #[must_use]
     pub fn may_change(&self, record: &Record<Link>) -> bool {
         *record.workspace() == self.workspace && self.role.may_change(record.owner(), &self.user)

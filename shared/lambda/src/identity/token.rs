@@ -18,32 +18,32 @@ use crate::{
 const ISSUER: &str = "url-shortener";
 const LIFETIME: Duration = Duration::from_secs(86_400);
 
-/// How old a copy of the secret may be when it is used: so long after a rotation, all environments know of it, also those
-/// that meet no token that is signed with the new one.
+/// Maximum age of the cached secret. After this time all execution environments use a rotated secret, also those that receive
+/// no token signed with it.
 const MAX_AGE: Duration = Duration::from_secs(300);
 
-/// Why the token secret can't be had; the function then refuses to start.
+/// Why the token secret could not be loaded. The function doesn't start then.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenSecretError {
-    /// Secrets Manager did not answer.
+    /// The secret could not be read from Secrets Manager.
     #[error("the token secret could not be read")]
     Secret(#[from] SecretError),
-    /// The secret can be guessed.
-    #[error("the token secret is unusable")]
+    /// The secret is too short.
+    #[error("the token secret is too weak")]
     Weak(#[from] Invalid),
 }
 
-/// A secret that signs tokens: at least 32 bytes, the output size of HS256's hash (RFC 7518, 3.2).
+/// A secret for signing tokens: at least 32 bytes, the output size of HS256's hash (RFC 7518, 3.2).
 pub struct TokenSecret(String);
 
 impl TokenSecret {
     /// The environment variable with the secret's id.
     const VARIABLE: &str = "JWT_SECRET_ID";
 
-    /// Accepts at least 32 bytes.
+    /// Parses a secret.
     ///
     /// # Errors
-    /// When the text is shorter.
+    /// When the text is shorter than 32 bytes.
     pub fn parse(text: impl Into<String>) -> Result<Self, Invalid> {
         let text = text.into();
         if text.len() >= 32 {
@@ -54,11 +54,11 @@ impl TokenSecret {
     }
 }
 
-/// Turns tokens into callers. API keys mean nothing to it.
+/// Authenticates requests with tokens.
 ///
-/// The secret is read at the start and again when the copy is five minutes old. A token with an unknown signature has it read
-/// sooner, at most every ten seconds: so right after a rotation, an environment learns the new secret from the first token
-/// that is signed with it.
+/// The secret is read at the start, and again when the cached copy is five minutes old. A token whose signature doesn't match
+/// causes a read as well, but at most every ten seconds. So right after a rotation, an environment reads the new secret when
+/// it receives the first token signed with it.
 pub struct TokenVerifier {
     keys: Mutex<Keys>,
     source: Option<Source>,
@@ -71,14 +71,14 @@ struct Keys {
     read_at: Timestamp,
 }
 
-/// Where the secret comes from.
+/// The location of the secret in Secrets Manager.
 struct Source {
     client: aws_sdk_secretsmanager::Client,
     secret_id: String,
 }
 
 impl Source {
-    /// The current secret and, so that a rotation ends no session, the one before.
+    /// Reads the current secret and the previous one, so that tokens stay valid after a rotation.
     async fn read(&self) -> Result<Vec<TokenSecret>, TokenSecretError> {
         let mut secrets = vec![self.current().await?];
         if let Some(previous) = secrets::previous(&self.client, &self.secret_id).await? {
@@ -97,11 +97,10 @@ fn decoding_keys(secrets: &[TokenSecret]) -> Arc<[DecodingKey]> {
 }
 
 impl TokenVerifier {
-    /// How often a token with an unknown signature may have the secret read again: seldom enough that nobody can run up a bill
-    /// with forged tokens.
+    /// Minimum time between reads of the secret that invalid signatures cause. It limits the costs that forged tokens can cause.
     const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
 
-    /// Accepts the tokens that `JWT_SECRET_ID` signs.
+    /// Verifies tokens with the secret `JWT_SECRET_ID`.
     ///
     /// # Errors
     /// When the variable is missing, or the secret can't be read or is too short.
@@ -110,10 +109,10 @@ impl TokenVerifier {
         Ok(Self::load(&aws_sdk_secretsmanager::Client::new(aws), &secret_id).await?)
     }
 
-    /// Reads the secret and the one before it.
+    /// Reads the current and the previous secret from Secrets Manager.
     ///
     /// # Errors
-    /// When they can't be read or are too short.
+    /// When a secret can't be read or is too short.
     pub async fn load(client: &aws_sdk_secretsmanager::Client, secret_id: &str) -> Result<Self, TokenSecretError> {
         let source = Source { client: client.clone(), secret_id: secret_id.to_owned() };
         let secrets = source.read().await?;
@@ -131,23 +130,23 @@ impl TokenVerifier {
         Self { keys: Mutex::new(keys), source: None, reload_interval: Self::RELOAD_INTERVAL, validation }
     }
 
-    /// The same with another interval between readings of the secret.
+    /// Sets the minimum time between reads of the secret that invalid signatures cause.
     #[must_use]
     pub fn reloading_every(self, reload_interval: Duration) -> Self {
         Self { reload_interval, ..self }
     }
 
-    /// Who sent the request.
+    /// Authenticates a request by the token in its `Authorization` header.
     ///
     /// # Errors
-    /// 401 without a valid token. The log says why, the answer doesn't.
+    /// 401 without a valid token. The reason is logged, and not part of the response.
     pub async fn authenticate(&self, request: &Request) -> Result<Caller, ApiError> {
         let token = request.only_header(header::AUTHORIZATION).and_then(bearer_token).ok_or(ApiError::Unauthorized)?;
         let now = request.received_at();
         self.reload(MAX_AGE, now).await;
         let mut verified = self.verify(token);
-        let is_unknown = verified.as_ref().is_err_and(|error| *error.kind() == ErrorKind::InvalidSignature);
-        if is_unknown && self.reload(self.reload_interval, now).await {
+        let is_signed_otherwise = verified.as_ref().is_err_and(|error| *error.kind() == ErrorKind::InvalidSignature);
+        if is_signed_otherwise && self.reload(self.reload_interval, now).await {
             verified = self.verify(token);
         }
         verified.map_err(|error| {
@@ -156,10 +155,10 @@ impl TokenVerifier {
         })
     }
 
-    /// Who sent the request, if they may at least do what this role may.
+    /// Authenticates a request by its token, whose role must be at least `role`.
     ///
     /// # Errors
-    /// 401 without a valid token, 403 with a lesser role.
+    /// 401 without a valid token, 403 with a lower role.
     pub async fn require(&self, request: &Request, role: Role) -> Result<Caller, ApiError> {
         let caller = self.authenticate(request).await?;
         if caller.role >= role { Ok(caller) } else { Err(ApiError::Forbidden("your role does not allow this")) }
@@ -171,7 +170,7 @@ impl TokenVerifier {
         for key in keys.iter() {
             match jsonwebtoken::decode::<Claims>(token, key, &self.validation) {
                 Ok(token) => return Ok(token.claims.into()),
-                // A key that fits tells more than one that doesn't: an expired token is no unknown one.
+                // The signature matches this key, so another error, such as an expired token, is the reason to report.
                 Err(error) if *error.kind() != ErrorKind::InvalidSignature => return Err(error),
                 Err(error) => refusal = error,
             }
@@ -179,8 +178,8 @@ impl TokenVerifier {
         Err(refusal)
     }
 
-    /// Reads the secret again if the copy is so old, and says whether there may be a new one. While Secrets Manager doesn't
-    /// answer, the copy stays in use: sessions matter more than a rotation's last minutes.
+    /// Reads the secret again if the cached copy has at least this age. Returns whether it was read. If that fails, the cached
+    /// copy stays in use: a late rotation does less harm than refusing all tokens.
     async fn reload(&self, age: Duration, now: Timestamp) -> bool {
         let Some(source) = &self.source else { return false };
         {
@@ -203,25 +202,25 @@ impl TokenVerifier {
     }
 }
 
-/// What is wrong with a token, without anything of it: the error's own text quotes headers and claims.
+/// Why a token is invalid, for the log. The text of the error itself isn't logged, since it quotes headers and claims.
 fn reason(kind: &ErrorKind) -> &'static str {
     match kind {
-        ErrorKind::InvalidToken => "it has not the form of a token",
-        ErrorKind::InvalidSignature => "its signature is not ours",
-        ErrorKind::InvalidAlgorithm | ErrorKind::InvalidAlgorithmName => "it is signed with another algorithm",
-        ErrorKind::ExpiredSignature => "it has expired",
-        ErrorKind::InvalidIssuer => "it is somebody else's",
-        _ => "its header or claims are not ours",
+        ErrorKind::InvalidToken => "malformed token",
+        ErrorKind::InvalidSignature => "invalid signature",
+        ErrorKind::InvalidAlgorithm | ErrorKind::InvalidAlgorithmName => "unsupported algorithm",
+        ErrorKind::ExpiredSignature => "expired token",
+        ErrorKind::InvalidIssuer => "wrong issuer",
+        _ => "invalid header or claims",
     }
 }
 
-/// The scheme's name is case-insensitive (RFC 9110, 11.1).
+/// The token in an `Authorization` header. The scheme's name is case-insensitive (RFC 9110, 11.1).
 fn bearer_token(header: &str) -> Option<&str> {
     let (scheme, token) = header.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token)
 }
 
-/// Signs tokens. The secret is read at the start, and again when the copy is five minutes old.
+/// Issues tokens. The secret is read at the start, and again when the cached copy is five minutes old.
 pub struct TokenIssuer {
     key: Mutex<SigningKey>,
     source: Option<Source>,
@@ -239,7 +238,7 @@ impl SigningKey {
 }
 
 impl TokenIssuer {
-    /// Signs with the secret `JWT_SECRET_ID`.
+    /// Signs tokens with the secret `JWT_SECRET_ID`.
     ///
     /// # Errors
     /// When the variable is missing, or the secret can't be read or is too short.
@@ -248,23 +247,23 @@ impl TokenIssuer {
         Ok(Self::load(&aws_sdk_secretsmanager::Client::new(aws), &secret_id).await?)
     }
 
-    /// Reads the secret.
+    /// Reads the current secret from Secrets Manager.
     ///
     /// # Errors
-    /// When it can't be read or is too short.
+    /// When the secret can't be read or is too short.
     pub async fn load(client: &aws_sdk_secretsmanager::Client, secret_id: &str) -> Result<Self, TokenSecretError> {
         let source = Source { client: client.clone(), secret_id: secret_id.to_owned() };
         let secret = source.current().await?;
         Ok(Self { source: Some(source), ..Self::new(&secret) })
     }
 
-    /// Signs with this secret.
+    /// Signs tokens with this secret.
     #[must_use]
     pub fn new(secret: &TokenSecret) -> Self {
         Self { key: Mutex::new(SigningKey::of(secret, Timestamp::now())), source: None }
     }
 
-    /// A token for 24 hours, and when it expires.
+    /// Issues a token that is valid for 24 hours, and returns it with its expiry.
     ///
     /// # Errors
     /// When signing fails.
@@ -309,7 +308,7 @@ impl TokenIssuer {
     }
 }
 
-/// The claims of a token. A missing or malformed one makes the token invalid.
+/// The claims of a token. A missing or malformed claim makes the token invalid.
 #[derive(Debug, Serialize, Deserialize)]
 struct Claims {
     iss: String,

@@ -9,7 +9,7 @@ use linklet_domain::{
     TargetStatus, Timestamp, UrlCreated, UserId, WorkspaceId,
 };
 use linklet_dynamodb::{
-    ClicksTable, LinksTable, NotificationsTable, RoundRecord, StatsTable, Stretch, ThrottleTable, WatchTable,
+    ClicksTable, LinksTable, NotificationsTable, RoundRecord, ShardRange, StatsTable, ThrottleTable, WatchTable,
 };
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
@@ -263,8 +263,8 @@ impl Measured {
             checks: Publisher::new(queues.client(), queues.url("checks")),
             dead_letters: DeadLetterQueue::new(queues.client(), queues.url("rounds-dlq")),
             max_concurrency: 8,
-            detour: Dispatch::DETOUR,
-            patience: Dispatch::PATIENCE,
+            extra_reads: Dispatch::EXTRA_READS,
+            retry_for: Dispatch::RETRY_FOR,
         };
         let round = PlannedRound {
             phase: Phase::new(0).unwrap(),
@@ -276,7 +276,7 @@ impl Measured {
         self.operation("round_without_targets", metered.spent());
 
         let (shard, of_shard) = store_hundred_targets(&db).await;
-        let [all, _] = Stretch::around(shard, &TargetId::numbered(0));
+        let [all, _] = ShardRange::split_at(shard, &TargetId::from_number(0));
         assert_eq!(table.due(&all, of_shard.len()).await.unwrap().targets.len(), 100);
         self.operation("hundred_due_targets", metered.spent());
 

@@ -94,7 +94,7 @@ async fn reading_an_expired_link_in_every_way_writes_nothing() {
 }
 
 #[tokio::test]
-async fn burying_publishes_one_event_however_often_the_stream_repeats_itself() {
+async fn an_expired_link_has_one_event_however_often_its_record_is_delivered() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let link = expired("launch");
     db.store(&link).await;
@@ -170,7 +170,7 @@ async fn a_batch_is_one_run_of_the_cleanup() {
 }
 
 #[tokio::test]
-async fn a_link_that_cannot_be_buried_is_tried_again() {
+async fn a_tombstone_that_cannot_be_written_is_retried() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     db.store(&expired("launch")).await;
     db.sweep_ttl();
@@ -258,7 +258,7 @@ async fn only_dynamodbs_own_deletion_is_an_expiry() {
 }
 
 #[tokio::test]
-async fn a_tombstone_whose_time_is_over_is_not_buried_again() {
+async fn the_ttl_deletion_of_a_tombstone_leaves_no_tombstone() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     db.store(&expired("launch")).await;
     db.sweep_ttl();

@@ -98,7 +98,7 @@ fn target_down(user: &UserId, email: &str) -> Event {
         occurred_at: Timestamp::now(),
         correlation_id: CorrelationId::generate(),
         detail: EventDetail::TargetDown(TargetDown {
-            target_id: TargetId::numbered(7),
+            target_id: TargetId::from_number(7),
             url: "https://example.com/a".parse().unwrap(),
             workspace_id: WorkspaceId::generate(),
             user_id: user.clone(),

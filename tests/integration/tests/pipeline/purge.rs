@@ -219,14 +219,19 @@ async fn a_link_that_has_expired_can_be_purged_with_its_statistics() {
         LinkBuilder::new("launch").in_workspace(&fixture.link.workspace).owned_by(&fixture.link.owner).build();
     let record = fixture.db.record("launch").await.unwrap();
     let Record::Link(link) = record else { panic!("{record:?}") };
-    // Buried as after its expiry.
+    // With the tombstone of an expired link.
     let key = [("pk", "LINK#launch"), ("sk", "LINK")];
     let mut delete = fixture.db.client().delete_item().table_name("LinksTable");
     for (name, value) in key {
         delete = delete.key(name, aws_sdk_dynamodb::types::AttributeValue::S(value.into()));
     }
     delete.send().await.unwrap();
-    fixture.db.links().bury(&link, Timestamp::now(), &linklet_domain::CorrelationId::generate()).await.unwrap();
+    fixture
+        .db
+        .links()
+        .leave_tombstone(&link, Timestamp::now(), &linklet_domain::CorrelationId::generate())
+        .await
+        .unwrap();
     assert_eq!(fixture.stats("launch").await.json()["total_clicks"], 2);
 
     assert_eq!(fixture.delete().await.status, 204);

@@ -6,7 +6,7 @@ use linklet_domain::{
     CheckError, CheckInterval, CheckOutcome, CheckResult, Host, Phase, PlannedCheck, PlannedRound, Target,
     TargetStatus, Timestamp, WorkspaceId,
 };
-use linklet_dynamodb::{DueTarget, Stretch, WatchTable};
+use linklet_dynamodb::{DueTarget, ShardRange, WatchTable};
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     metrics::{self, Measured, Metric},
@@ -43,8 +43,8 @@ fn dispatch_from(targets: WatchTable, queues: &FakeQueues, max_concurrency: u16)
         checks: Publisher::new(queues.client(), queues.url("checks")),
         dead_letters: DeadLetterQueue::new(queues.client(), queues.url("rounds-dlq")),
         max_concurrency,
-        detour: Dispatch::DETOUR,
-        patience: Dispatch::PATIENCE,
+        extra_reads: Dispatch::EXTRA_READS,
+        retry_for: Dispatch::RETRY_FOR,
     }
 }
 
@@ -298,7 +298,7 @@ async fn a_round_goes_only_so_far_to_get_past_a_host_with_many_urls() {
     let phase = Phase::new(1).unwrap();
     register_on(&db, phase, 60, |number| format!("https://many.example/{number}")).await;
     // One worker, 10 seconds: room for 13.
-    let dispatch = Dispatch { detour: 20, ..dispatch(&db, &queues, 1) };
+    let dispatch = Dispatch { extra_reads: 20, ..dispatch(&db, &queues, 1) };
     queues.occupy("checks", 1, 0);
 
     let (_, measured) = begin(&dispatch, PlannedRound { interval: interval(10), ..round_now(phase) }).await;
@@ -367,7 +367,7 @@ async fn a_round_that_is_over_is_dropped_and_counted() {
 async fn a_round_whose_targets_or_room_stay_unknown_is_counted_and_its_message_is_done_with() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let round = round_now(Phase::new(0).unwrap());
-    let impatient = |targets| Dispatch { patience: Duration::ZERO, ..dispatch_from(targets, &queues, 8) };
+    let impatient = |targets| Dispatch { retry_for: Duration::ZERO, ..dispatch_from(targets, &queues, 8) };
 
     let unreadable = begin(&impatient(WatchTable::new(TestDynamoDb::unreachable(), "WatchTable")), round).await;
     queues.fail(Outage::Everything);
@@ -399,7 +399,7 @@ async fn a_shard_that_cannot_be_read_keeps_no_other_from_being_checked() {
     let phase = Phase::new(0).unwrap();
     let targets = register_in_phase(&db, phase, 30).await;
     let table = WatchTable::new(db.client_with(faults.clone()), "WatchTable");
-    let dispatch = Dispatch { patience: Duration::ZERO, ..dispatch_from(table, &queues, 8) };
+    let dispatch = Dispatch { retry_for: Duration::ZERO, ..dispatch_from(table, &queues, 8) };
     faults.plan(Some((0, Fault::Throttled)));
 
     let (failed, measured) = begin(&dispatch, round_now(phase)).await;
@@ -459,7 +459,7 @@ impl Watched {
 
     /// The message of a round that begins now, as dispatch would send it.
     async fn message(&self) -> PlannedCheck {
-        let [on, _] = Stretch::around(self.target.id.shard(), &self.target.id);
+        let [on, _] = ShardRange::split_at(self.target.id.shard(), &self.target.id);
         let due = self.db.watch().due(&on, 1).await.unwrap().targets;
         let [DueTarget { id, workspace, url, host, status }] = <[_; 1]>::try_from(due).unwrap();
         let slot = Timestamp::now();

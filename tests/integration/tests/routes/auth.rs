@@ -364,5 +364,5 @@ async fn a_secret_that_can_be_guessed_is_refused_at_start() {
 
     let refused = TokenVerifier::load(&secret.client(), "secret").await.err().unwrap();
 
-    assert_eq!(chain(&refused), "the token secret is unusable: the token secret must have at least 32 bytes");
+    assert_eq!(chain(&refused), "the token secret is too weak: the token secret must have at least 32 bytes");
 }

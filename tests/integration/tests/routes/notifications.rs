@@ -27,7 +27,7 @@ fn notification(user: &UserId, created_at: Timestamp) -> Notification {
 
 async fn store(db: &TestDynamoDb, notification: &Notification) {
     let claim = Claim::new(notification.created_at, Duration::from_secs(15));
-    db.notifications().open(notification, &claim).await.unwrap();
+    db.notifications().claim(notification, &claim).await.unwrap();
 }
 
 #[tokio::test]

@@ -137,7 +137,7 @@ async fn a_probe_that_was_given_up_does_not_keep_it_closed_to_others() {
 
     assert!(look(&bench.redirect).now_or_never().is_none(), "it is under way, and is dropped");
     assert_eq!(statuses(&bench.redirect, 1).await, [503]);
-    bench.time.pass(Circuit::PROBE_TIME);
+    bench.time.pass(Circuit::PROBE_TIMEOUT);
 
     assert_eq!(statuses(&bench.redirect, 1).await, [fixture::REDIRECT]);
 }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
 use linklet_domain::{CorrelationId, EmailAddress, EventId, Notification, NotificationStatus, Timestamp, UserId};
-use linklet_dynamodb::{Claim, Delivery, NotificationsTable};
+use linklet_dynamodb::{Claim, ClaimOutcome, NotificationsTable};
 use linklet_test_support::{CapacityMeter, Fault, Faults, TestDynamoDb};
 
 fn notification() -> Notification {
@@ -30,7 +30,7 @@ fn claim(seconds: u64) -> Claim {
 async fn opening_it_again_tells_how_far_delivery_has_come() {
     let db = TestDynamoDb::start();
     let (table, notification) = (db.notifications(), notification());
-    let open = async |seconds| table.open(&notification, &claim(seconds)).await.unwrap();
+    let open = async |seconds| table.claim(&notification, &claim(seconds)).await.unwrap();
 
     let fresh = open(0).await;
     let reopened = open(15).await;
@@ -41,9 +41,9 @@ async fn opening_it_again_tells_how_far_delivery_has_come() {
     table.mark_sent(&notification, Timestamp::now()).await.unwrap();
     let sent = open(46).await;
 
-    assert_eq!([fresh, reopened], [Delivery::Ours { published: false }; 2]);
-    assert_eq!([published, failed], [Delivery::Ours { published: true }; 2]);
-    assert_eq!(sent, Delivery::Complete);
+    assert_eq!([fresh, reopened], [ClaimOutcome::Claimed { published: false }; 2]);
+    assert_eq!([published, failed], [ClaimOutcome::Claimed { published: true }; 2]);
+    assert_eq!(sent, ClaimOutcome::AlreadySent);
     assert_eq!(db.scan("NotificationsTable").len(), 1);
 }
 
@@ -51,13 +51,13 @@ async fn opening_it_again_tells_how_far_delivery_has_come() {
 async fn a_notification_is_one_deliverys_until_its_claim_has_run_out() {
     let db = TestDynamoDb::start();
     let (table, notification) = (db.notifications(), notification());
-    let open = async |seconds| table.open(&notification, &claim(seconds)).await.unwrap();
+    let open = async |seconds| table.claim(&notification, &claim(seconds)).await.unwrap();
     open(0).await;
 
-    assert_eq!(open(0).await, Delivery::Elsewhere, "at once");
-    assert_eq!(open(14).await, Delivery::Elsewhere);
-    assert_eq!(open(15).await, Delivery::Ours { published: false });
-    assert_eq!(open(16).await, Delivery::Elsewhere, "it is claimed anew");
+    assert_eq!(open(0).await, ClaimOutcome::ClaimedByOther, "at once");
+    assert_eq!(open(14).await, ClaimOutcome::ClaimedByOther);
+    assert_eq!(open(15).await, ClaimOutcome::Claimed { published: false });
+    assert_eq!(open(16).await, ClaimOutcome::ClaimedByOther, "it is claimed anew");
     assert_eq!(table.list(&notification.user, 10, None).await.unwrap().items, [notification], "claims change nothing");
 }
 
@@ -65,15 +65,15 @@ async fn a_notification_is_one_deliverys_until_its_claim_has_run_out() {
 async fn what_was_stored_before_there_were_claims_is_free() {
     let db = TestDynamoDb::start();
     let (table, notification) = (db.notifications(), notification());
-    table.open(&notification, &claim(0)).await.unwrap();
+    table.claim(&notification, &claim(0)).await.unwrap();
     table.mark_published(&notification, Timestamp::now()).await.unwrap();
     let mut row = db.scan("NotificationsTable").pop().unwrap();
     row.as_object_mut().unwrap().retain(|name, _| !name.starts_with("claimed_"));
     db.put("NotificationsTable", &row);
 
-    let opened = table.open(&notification, &claim(1)).await.unwrap();
+    let opened = table.claim(&notification, &claim(1)).await.unwrap();
 
-    assert_eq!(opened, Delivery::Ours { published: true });
+    assert_eq!(opened, ClaimOutcome::Claimed { published: true });
 }
 
 #[tokio::test]
@@ -85,16 +85,16 @@ async fn opening_bears_a_lost_answer() {
     let table = NotificationsTable::new(Client::from_conf(client), "NotificationsTable");
     faults.plan(Some((0, Fault::AnswerLost)));
 
-    let opened = table.open(&notification, &claim(0)).await.unwrap();
+    let opened = table.claim(&notification, &claim(0)).await.unwrap();
 
-    assert_eq!((opened, faults.calls()), (Delivery::Ours { published: false }, 2));
+    assert_eq!((opened, faults.calls()), (ClaimOutcome::Claimed { published: false }, 2));
 }
 
 #[tokio::test]
 async fn a_notification_that_is_sent_is_never_failed() {
     let db = TestDynamoDb::start();
     let (table, notification) = (db.notifications(), notification());
-    table.open(&notification, &claim(0)).await.unwrap();
+    table.claim(&notification, &claim(0)).await.unwrap();
     table.mark_sent(&notification, Timestamp::now()).await.unwrap();
 
     table.mark_failed(&notification).await.unwrap();
@@ -115,13 +115,13 @@ async fn a_delivery_costs_three_writes_and_one_that_finds_it_claimed_or_done_one
         units
     };
 
-    table.open(&notification, &claim(0)).await.unwrap();
-    table.open(&notification, &claim(1)).await.unwrap();
+    table.claim(&notification, &claim(0)).await.unwrap();
+    table.claim(&notification, &claim(1)).await.unwrap();
     assert_eq!(spent(), (0.0, 2.0), "opened, and found claimed");
     table.mark_published(&notification, Timestamp::now()).await.unwrap();
     table.mark_sent(&notification, Timestamp::now()).await.unwrap();
     assert_eq!(spent(), (0.0, 2.0), "published and sent");
-    table.open(&notification, &claim(2)).await.unwrap();
+    table.claim(&notification, &claim(2)).await.unwrap();
     assert_eq!(spent(), (0.0, 1.0), "found done");
     let row = db.scan("NotificationsTable").pop().unwrap();
     assert!(row.as_object().unwrap().keys().all(|name| !name.starts_with("claimed_")), "{row}");

@@ -211,11 +211,11 @@ async fn a_call_that_is_given_back_makes_room_in_its_own_window_only() {
     passed(&db.calls(), 10, noon()).await;
     let window = Window { ends_at: noon().plus(MINUTE), hits: 10 };
 
-    db.calls().give_back(ROUTE, &ada(), window).await.unwrap();
+    db.calls().uncount(ROUTE, &ada(), window).await.unwrap();
     assert_eq!(passed(&db.calls(), 2, noon()).await, 1);
 
     assert_eq!(passed(&db.calls(), 1, noon().plus(MINUTE)).await, 1);
-    db.calls().give_back(ROUTE, &ada(), window).await.unwrap();
+    db.calls().uncount(ROUTE, &ada(), window).await.unwrap();
     assert_eq!(hits(&db), [1]);
 }
 

@@ -12,7 +12,7 @@ use linklet_domain::{
     PageToken, Phase, Shard, ShortCode, Target, TargetId, TargetStatus, Timestamp, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
-    DeleteTargetOutcome, DueTarget, Registered, RepositoryError, RoundOutcome, RoundRecord, Stretch, WatchTable,
+    DeleteTargetOutcome, DueTarget, Registered, RepositoryError, RoundOutcome, RoundRecord, ShardRange, WatchTable,
     stream::{Change, change_of},
 };
 use linklet_test_support::{CapacityMeter, Fault, Faults, Rendezvous, TargetBuilder, TestDynamoDb};
@@ -129,7 +129,7 @@ async fn a_target_is_read_as_it_was_registered() {
     assert!(registered.is_new);
     assert_eq!(registered.target, Target { registered: true, ..wanted.clone() });
     assert_eq!(db.watch().find(&wanted.id).await.unwrap(), Some(registered.target));
-    assert_eq!(db.watch().find(&TargetId::numbered(7)).await.unwrap(), None);
+    assert_eq!(db.watch().find(&TargetId::from_number(7)).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -356,7 +356,7 @@ async fn a_target_with_the_longest_url_and_host_fits_every_key() {
 /// A shard's targets in the order in which a walk from a place comes by, so many in a page.
 async fn all_due(db: &TestDynamoDb, shard: Shard, from: &TargetId, limit: usize) -> Vec<DueTarget> {
     let mut found = Vec::new();
-    for stretch in Stretch::around(shard, from) {
+    for stretch in ShardRange::split_at(shard, from) {
         let mut next = Some(stretch);
         while let Some(stretch) = next {
             let page = db.watch().due(&stretch, limit).await.unwrap();
@@ -381,7 +381,7 @@ async fn a_walk_through_the_shards_finds_each_target_once_wherever_it_starts() {
     for start in [0, u128::MAX / 3, u128::MAX] {
         let mut found = BTreeMap::new();
         for shard in Phase::all().flat_map(Phase::shards) {
-            for due in all_due(&db, shard, &TargetId::numbered(start), 7).await {
+            for due in all_due(&db, shard, &TargetId::from_number(start), 7).await {
                 assert_eq!(due.id.shard(), shard);
                 assert!(found.insert(due.id.clone(), due).is_none(), "a target was found twice");
             }
@@ -426,7 +426,7 @@ async fn a_row_that_cannot_be_read_is_reported_and_its_neighbours_are_due() {
     let (shard, ids) = register_in_one_shard(&db, 3).await;
     damage(&db, &ids[1]).await;
 
-    let [on, _] = Stretch::around(shard, &ids[0]);
+    let [on, _] = ShardRange::split_at(shard, &ids[0]);
     let page = db.watch().due(&on, 99).await.unwrap();
 
     assert_eq!(page.targets.into_iter().map(|due| due.id).collect::<Vec<_>>(), [ids[0].clone(), ids[2].clone()]);
