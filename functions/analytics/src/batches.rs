@@ -44,7 +44,7 @@ pub(crate) fn sort(received: Vec<Received>, clients: &Clients) -> Work {
             }
             Err(event) => {
                 let body = serde_json::to_string(&event).unwrap_or_default();
-                work.set_aside.push(Unreadable { message_id, reason: "nothing to count".to_owned(), body });
+                work.set_aside.push(Unreadable { message_id, reason: "not a click or purge".to_owned(), body });
                 continue;
             }
         };

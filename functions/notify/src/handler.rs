@@ -141,7 +141,7 @@ impl Notify {
         let claim = Claim::new((self.clock)(), CLAIMED_FOR);
         let published = match self.notifications.claim(notification, &claim).await? {
             ClaimOutcome::Claimed { published } => published,
-            ClaimOutcome::ClaimedByOther => return Ok(Outcome::Elsewhere),
+            ClaimOutcome::ClaimedByOther => return Ok(Outcome::ClaimedByOther),
             ClaimOutcome::AlreadySent => return Ok(Outcome::Delivered),
         };
         if !published {
@@ -166,7 +166,7 @@ impl Notify {
 
     /// An event that nobody is told about has no business in this queue.
     async fn set_aside(&self, received: &Received) -> bool {
-        self.dead_letters.park_all(vec![received.refused("nobody is told about this event")]).await.is_empty()
+        self.dead_letters.park_all(vec![received.refused("this event type has no notification")]).await.is_empty()
     }
 }
 
@@ -175,7 +175,7 @@ enum Outcome {
     /// Every channel has the notification, by now or since earlier.
     Delivered,
     /// Another delivery of the event is at it. Whether that one succeeds is not known yet, so the message has to come again.
-    Elsewhere,
+    ClaimedByOther,
 }
 
 fn log(received: &Received, delivered: &Result<Outcome, DeliveryError>) {
@@ -184,7 +184,7 @@ fn log(received: &Received, delivered: &Result<Outcome, DeliveryError>) {
     let (event_type, attempt) = (event.event_type(), received.receive_count);
     match delivered {
         Ok(Outcome::Delivered) => tracing::info!(correlation_id, event_id, event_type, "notification delivered"),
-        Ok(Outcome::Elsewhere) => {
+        Ok(Outcome::ClaimedByOther) => {
             tracing::info!(correlation_id, event_id, event_type, attempt, "notification is being delivered already");
         }
         Err(error) => {

@@ -47,7 +47,7 @@ impl RecordClicks {
             Ok(click) => click,
             Err(event) => {
                 let other = Received { message_id, event: *event, receive_count };
-                return self.dead_letters.park_all(vec![other.refused("it is no click")]).await;
+                return self.dead_letters.park_all(vec![other.refused("not a click")]).await;
             }
         };
         let Err(error) = self.clicks.record(&click).await else {

@@ -60,7 +60,7 @@ impl Shorten {
     }
 }
 
-/// What a request asks for, read and checked.
+/// A validated request for a short link.
 struct Order<'r> {
     request: &'r Request,
     caller: &'r Caller,
@@ -68,33 +68,33 @@ struct Order<'r> {
     key: Option<IdempotencyKey>,
 }
 
-/// How one try went.
+/// The outcome of one attempt.
 enum Try {
-    /// This is the answer.
+    /// The response to send.
     Answer(FirstAnswer),
-    /// The generated code was taken.
+    /// The generated code is taken; try another.
     Collision,
-    /// Somebody else was faster: what they did may be the answer.
-    Overtaken,
+    /// Another request for the same URL or key was faster; look again, since its result may be the response.
+    Conflict,
 }
 
 impl Shorten {
     async fn shorten(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         const CODE_TRIES: u32 = 5;
-        const OVERTAKEN_TRIES: u32 = 10;
+        const CONFLICT_TRIES: u32 = 10;
         let wanted = NewLink::read(request)?;
         wanted.target.refuse_hosts(self.short_urls.own_hosts(request))?;
         let key = request.header_lossy("idempotency-key").map(|key| IdempotencyKey::parse(&key)).transpose()?;
         let order = Order { request, caller, wanted, key };
 
-        let (mut collisions, mut overtaken) = (0, 0);
-        while collisions < CODE_TRIES && overtaken < OVERTAKEN_TRIES {
+        let (mut collisions, mut conflicts) = (0, 0);
+        while collisions < CODE_TRIES && conflicts < CONFLICT_TRIES {
             match self.attempt(&order).await? {
                 Try::Answer(answer) => return Ok(into_response(answer)),
                 Try::Collision => collisions += 1,
-                Try::Overtaken => {
-                    back_off(overtaken).await;
-                    overtaken += 1;
+                Try::Conflict => {
+                    back_off(conflicts).await;
+                    conflicts += 1;
                 }
             }
         }
@@ -138,7 +138,7 @@ impl Shorten {
         let Some(key) = &order.key else { return Ok(Try::Answer(answer)) };
         let (workspace, now) = (order.caller.workspace(), order.request.received_at());
         let is_first = self.links.remember_answer(workspace, key, &answer, now).await?;
-        Ok(if is_first { Try::Answer(answer) } else { Try::Overtaken })
+        Ok(if is_first { Try::Answer(answer) } else { Try::Conflict })
     }
 
     /// 201 with a new link.
@@ -157,7 +157,7 @@ impl Shorten {
         };
         match self.links.create(&creation).await? {
             CreateOutcome::Created => Ok(Try::Answer(answer)),
-            CreateOutcome::Conflict => Ok(Try::Overtaken),
+            CreateOutcome::Conflict => Ok(Try::Conflict),
             CreateOutcome::CodeTaken if order.wanted.custom_code.is_some() => {
                 Err(ApiError::Conflict("short code already taken"))
             }

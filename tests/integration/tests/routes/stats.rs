@@ -99,7 +99,7 @@ async fn counted_clicks_show_in_totals_windows_and_referrers() {
             ],
             "countries": [{"country": "unknown", "count": 3}, {"country": "DE", "count": 2}],
             "devices": [
-                {"device": "desktop", "count": 3}, {"device": "mobile", "count": 1}, {"device": "bot", "count": 1},
+                {"device": "desktop", "count": 3}, {"device": "bot", "count": 1}, {"device": "mobile", "count": 1},
             ],
             "browsers": [
                 {"browser": "Chrome", "count": 3}, {"browser": "Mobile Safari", "count": 1},
