@@ -61,14 +61,14 @@ impl Account {
     }
 }
 
-/// Who is to become a member.
+/// The body of a request to add a member.
 #[derive(Deserialize)]
 struct NewMember {
     email: EmailAddress,
     role: Role,
 }
 
-/// What a member is to become.
+/// The body of a request to change a member's role.
 #[derive(Deserialize)]
 struct NewRole {
     role: Role,

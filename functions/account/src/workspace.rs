@@ -33,7 +33,7 @@ impl Account {
     }
 }
 
-/// What is to change. A workspace always has a name and a slug; settings can be taken away.
+/// The body of a request to change a workspace. Only settings can be removed with `null`.
 #[derive(Deserialize)]
 struct Body {
     name: Option<WorkspaceName>,

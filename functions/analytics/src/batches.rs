@@ -1,4 +1,4 @@
-//! From a batch of messages to transactions.
+//! Groups the messages of a batch by link, and splits a link's clicks into transactions.
 
 use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 
@@ -8,30 +8,30 @@ use linklet_lambda::batch::{Received, Unreadable};
 
 use crate::clients::Clients;
 
-/// A click to count, with the messages that brought it: SQS may deliver one twice in a batch.
+/// A click to count, with the ids of the messages that carried it: SQS may deliver a message twice in a batch.
 #[derive(Debug, Clone)]
 pub(crate) struct QueuedClick {
     pub click: Click,
-    /// What the visitor's user agent says.
+    /// The client that the visitor's user agent names.
     pub client: Client,
     pub message_ids: Vec<String>,
 }
 
-/// A link's clicks by time, so that milestones are reached by the click that came at that place.
+/// A link's clicks by time, so that a milestone is reached by the right click.
 pub(crate) type ByTime = BTreeMap<Timestamp, Vec<QueuedClick>>;
 
-/// A batch by what is to be done.
+/// The messages of a batch, sorted by what has to be done.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     /// Clicks to count, by link, each click once.
     pub links: BTreeMap<ShortCode, ByTime>,
-    /// Links to forget.
+    /// Events of purged links, whose statistics have to be deleted.
     pub purges: Vec<Received>,
-    /// Events that have no business in this queue.
+    /// Events of types that this queue isn't for.
     pub set_aside: Vec<Unreadable>,
 }
 
-/// Sorts a batch.
+/// Sorts the messages of a batch.
 pub(crate) fn sort(received: Vec<Received>, clients: &Clients) -> Work {
     let mut work = Work::default();
     let mut clicks: HashMap<EventId, QueuedClick> = HashMap::with_capacity(received.len());
@@ -63,7 +63,7 @@ pub(crate) fn sort(received: Vec<Received>, clients: &Clients) -> Work {
     work
 }
 
-/// How many of the clicks, from the front, fit one transaction.
+/// How many clicks from the start of the slice fit one transaction; at least one.
 pub(crate) fn next_transaction(clicks: &[QueuedClick]) -> usize {
     let mut room = Room::default();
     clicks.iter().take_while(|queued| room.take(&queued.click.id, queued.click.clicked_at.day())).count().max(1)

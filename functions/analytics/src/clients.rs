@@ -1,4 +1,4 @@
-//! What user agents say, remembered: the same few thousand come again and again.
+//! A cache of classified user agents, since the same few thousand are seen most of the time.
 
 use std::num::NonZeroUsize;
 
@@ -7,7 +7,7 @@ use linklet_user_agents::Classifier;
 use lru::LruCache;
 use parking_lot::Mutex;
 
-/// The clients behind user agents.
+/// Classifies user agents, with a cache.
 pub struct Clients {
     classifier: Classifier,
     known: Mutex<LruCache<String, Client>>,
@@ -17,13 +17,13 @@ impl Clients {
     /// User agents are at most 512 bytes, so this is 3 MB at most.
     const REMEMBERED: NonZeroUsize = NonZeroUsize::new(4_096).unwrap();
 
-    /// With nothing remembered.
+    /// An empty cache in front of this classifier.
     #[must_use]
     pub fn new(classifier: Classifier) -> Self {
         Self { classifier, known: Mutex::new(LruCache::sparse(Self::REMEMBERED)) }
     }
 
-    /// The client behind a user agent.
+    /// The client that a user agent names.
     pub fn of(&self, user_agent: &str) -> Client {
         let mut known = self.known.lock();
         known.get_or_insert_ref(user_agent, || self.classifier.classify(user_agent)).clone()

@@ -1,9 +1,9 @@
 //! Counts clicks, each exactly once.
 //!
-//! A batch is grouped by link. For each link the numbers are read, with the ids of the clicks that were counted at about the
-//! same time; the clicks that are not among them are folded in, and numbers and ids are written in one transaction. Somebody
-//! else who counts the same link cancels it, and then everything is read again. Nothing is known before the transaction
-//! commits and nothing is left to do after it, so a consumer may die at any point.
+//! A batch is grouped by link. For each link, its statistics are read together with the ids of clicks that were counted at
+//! about the same time. Clicks whose ids are not among them are added, and statistics and ids are written in one transaction.
+//! If another consumer counts the same link, the transaction is cancelled, and the link is read again. There is no state before
+//! the commit and no work after it, so a consumer may die at any point.
 
 mod batches;
 mod clients;
@@ -31,7 +31,7 @@ use linklet_lambda::{
 use self::batches::{ByTime, QueuedClick, Work, next_transaction, sort};
 pub use self::clients::Clients;
 
-/// Counts clicks, and forgets them when their link is purged.
+/// Counts clicks, and deletes the clicks and statistics of purged links.
 pub struct Analytics {
     /// The table of statistics.
     pub stats: StatsTable,
@@ -47,7 +47,7 @@ pub struct Analytics {
     pub purge_turn: Duration,
 }
 
-/// How many links are counted at a time. Their transactions don't touch each other, and each takes DynamoDB some 10 ms.
+/// How many links are counted concurrently. Their transactions share no items, and each takes DynamoDB some 10 ms.
 const CONCURRENCY: usize = 24;
 
 /// How long an invocation starts to count links; the rest of the batch is returned to the queue. Only a table that is down or
@@ -88,8 +88,8 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
 }
 
 impl Analytics {
-    /// Reads the numbers of all links at once, which takes a fraction of the calls. If that fails, each link reads its own, so
-    /// that one of them can't keep the others from being counted.
+    /// Reads the statistics of all links together, which takes a fraction of the calls. If that fails, each link is read by
+    /// itself, so that one link can't keep the others from being counted.
     async fn with_snapshots(&self, links: BTreeMap<ShortCode, ByTime>) -> Vec<LinkWork> {
         let mut links: Vec<LinkWork> = links.into_iter().map(|(code, clicks)| LinkWork::new(code, clicks)).collect();
         let requests: Vec<_> = links.iter().map(|link| (&link.code, ids_and_days(link.first_transaction()))).collect();
@@ -102,7 +102,7 @@ impl Analytics {
         links
     }
 
-    /// Counts a link's clicks and returns the ids of the messages that have to come again.
+    /// Counts a link's clicks, and returns the ids of the messages that failed.
     async fn count_link(&self, link: LinkWork, until: Instant) -> Vec<String> {
         let LinkWork { code, clicks: mut pending, mut snapshot } = link;
         while !pending.is_empty() {
@@ -126,7 +126,7 @@ impl Analytics {
         Vec::new()
     }
 
-    /// Counts as many clicks as fit one transaction, from these numbers if they are known.
+    /// Counts the clicks of one transaction, on top of `known` if it was read already.
     async fn count(
         &self,
         code: &ShortCode,
@@ -197,7 +197,7 @@ impl Analytics {
     }
 }
 
-/// A link with its clicks and, as far as they were read, its numbers.
+/// A link with its clicks, and its statistics if they were read already.
 struct LinkWork {
     code: ShortCode,
     clicks: Vec<QueuedClick>,
@@ -218,7 +218,7 @@ fn ids_and_days(clicks: &[QueuedClick]) -> Vec<(EventId, Day)> {
     clicks.iter().map(|QueuedClick { click, .. }| (click.id.clone(), click.clicked_at.day())).collect()
 }
 
-/// The milestones that these clicks reach, each with the click that reached it.
+/// The milestones that these clicks reach.
 fn milestones(before: &Snapshot, clicks: &[&QueuedClick]) -> Vec<Milestone> {
     let counted_before = before.stats().totals.total_clicks;
     let ordinals = counted_before + 1..;
@@ -230,7 +230,7 @@ fn milestones(before: &Snapshot, clicks: &[&QueuedClick]) -> Vec<Milestone> {
         .collect()
 }
 
-/// The correlation ids of all counted clicks stand in one line, since a line per click would cost more than counting it.
+/// Logs counted clicks in one line with all their correlation ids, since a line per click would cost more than counting it.
 fn report_counted(code: &ShortCode, clicks: &[&QueuedClick], duplicates: usize) {
     metrics::add(Metric::ClicksCounted, clicks.len());
     metrics::add(Metric::DedupeHits, duplicates);

@@ -1,4 +1,4 @@
-//! Forgetting a purged link.
+//! Deleting the clicks and statistics of a purged link.
 
 use std::time::Instant;
 
@@ -8,15 +8,16 @@ use linklet_lambda::telemetry::chain;
 
 use crate::{Analytics, batches::QueuedClick};
 
-/// How far a turn has come.
+/// Whether a purge is complete.
 enum Progress {
     Done,
     More,
 }
 
 impl Analytics {
-    /// Deletes everything about the link, and says whether the message is done with. A link with very many clicks takes more
-    /// than one turn: then the event is sent again, since a message that merely failed would end in the dead-letter queue.
+    /// Deletes a link's clicks and statistics, and returns whether the message is done. A link with very many clicks takes more
+    /// than one invocation. The event is then sent again, since a message that fails repeatedly would end in the dead-letter
+    /// queue.
     pub(crate) async fn purge(&self, event: &Event, until: Instant) -> bool {
         let linklet_domain::EventDetail::UrlPurged(purged) = &event.detail else { return false };
         let code = &purged.short_code;
@@ -37,7 +38,7 @@ impl Analytics {
         }
     }
 
-    /// Sends the event again, for another turn.
+    /// Sends the event again, for another invocation.
     pub(crate) async fn later(&self, event: &Event) -> bool {
         self.queue.send(&[event]).await.is_empty()
     }
@@ -53,7 +54,7 @@ impl Analytics {
         Ok(Progress::Done)
     }
 
-    /// Deletes clicks that were on their way when their link was purged.
+    /// Deletes clicks that were in the queue when their link was purged.
     pub(crate) async fn forget(&self, code: &ShortCode, clicks: &[QueuedClick]) -> Result<(), RepositoryError> {
         for QueuedClick { click, .. } in clicks {
             self.clicks.delete(code, &click.id).await?;

@@ -1,7 +1,7 @@
-//! Stores the clicks that redirect could not store itself: it parks them in a queue while ClicksTable is throttled or away.
+//! Stores parked clicks: those that redirect put into a queue because ClicksTable was throttled or unavailable.
 //!
-//! A click's id is its key, so it doesn't matter how often it comes, nor that redirect may have stored it in spite of an error.
-//! From the table it goes the way of all clicks, and counts at the time of the click.
+//! A click's id is its key, so storing it twice changes nothing, even if redirect stored it in spite of an error. Its insert
+//! then makes it count like any other click, at the time of the click.
 
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ pub struct RecordClicks {
     pub dead_letters: DeadLetterQueue,
 }
 
-/// How many clicks are stored at a time.
+/// How many clicks are stored concurrently.
 const CONCURRENCY: usize = 10;
 
 impl Consumer<SqsEvent, SqsBatchResponse> for RecordClicks {
@@ -40,7 +40,7 @@ impl Consumer<SqsEvent, SqsBatchResponse> for RecordClicks {
 }
 
 impl RecordClicks {
-    /// Returns the id of the message if it has to come again.
+    /// Stores one click, and returns the message's id if that failed.
     async fn record(&self, received: Received) -> Vec<String> {
         let Received { message_id, event, receive_count } = received;
         let click = match Click::from_event(event) {

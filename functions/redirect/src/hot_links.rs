@@ -1,8 +1,8 @@
-//! Links that many people follow at this moment, held in memory.
+//! A cache of hot links: those that many requests ask for at the moment.
 //!
-//! A link that is followed often is held for a second, so a viral one costs a read a second and not one per visitor, while a
-//! change of any other link is seen at once. The last state of a link that was held stays for some minutes as a last resort,
-//! for when the table can't be read.
+//! A hot link is cached for a second, so a viral link costs one read per second instead of one per visitor, while a change of
+//! any other link is seen at once. The last state of a cached link is kept for some minutes as a fallback, for when the table
+//! can't be read.
 
 use std::{collections::VecDeque, num::NonZeroUsize, time::Duration};
 
@@ -10,9 +10,9 @@ use linklet_domain::{Record, RedirectTarget, ShortCode, Timestamp};
 use lru::LruCache;
 use parking_lot::Mutex;
 
-/// What this environment remembers of links.
+/// The cached records of this execution environment.
 ///
-/// It says what stood under a code, never whether that redirects: expiry is for the caller to check, at every hit.
+/// A hit returns the record of a code. Whether the link still redirects is for the caller to check, since it may have expired.
 #[derive(Debug)]
 pub struct HotLinks {
     codes: Mutex<LruCache<ShortCode, Code>>,
@@ -20,7 +20,7 @@ pub struct HotLinks {
 
 #[derive(Debug)]
 struct Code {
-    /// When it was asked for, the latest [`HotLinks::HOT`] times.
+    /// The times of the latest requests, at most [`HotLinks::HOT`].
     asked_at: VecDeque<Timestamp>,
     held: Option<Held>,
 }
@@ -29,7 +29,7 @@ struct Code {
 struct Held {
     record: Record<RedirectTarget>,
     read_at: Timestamp,
-    /// For so long after the reading, it stands for another.
+    /// How long after `read_at` a request is answered without reading again.
     fresh_for: Duration,
 }
 
@@ -52,20 +52,20 @@ impl Code {
 }
 
 impl HotLinks {
-    /// A code that is asked for so often …
+    /// How many requests within [`Self::HOT_WITHIN`] make a link hot.
     pub const HOT: usize = 8;
-    /// … within this time is held …
+    /// The time within which [`Self::HOT`] requests make a link hot.
     pub const HOT_WITHIN: Duration = Duration::from_secs(1);
-    /// … for this time.
+    /// How long a hot link is cached.
     pub const HELD_FOR: Duration = Duration::from_secs(1);
-    /// A tombstone is final, so it may be held longer, and need not be hot.
+    /// How long a tombstone is cached. It is final, so it is cached longer than a link, and need not be hot.
     pub const TOMBSTONE_HELD_FOR: Duration = Duration::from_secs(60);
-    /// For so long, the last state of a link may stand in for a table that can't be read.
+    /// How long the last state of a link may be used while the table can't be read.
     pub const LAST_RESORT_FOR: Duration = Duration::from_secs(300);
-    /// So many codes are remembered, those that were asked for last: some 3 MB if all are held and have long URLs.
+    /// Maximum number of codes, of which the least recently used is evicted: some 3 MB if all are cached and have long URLs.
     pub const MAX_CODES: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
 
-    /// What stands under a code, if that is held. Every request asks this first, and is counted by it.
+    /// The record of a code, if it is cached. Each request calls this first, which also counts the request.
     pub fn get(&self, code: &ShortCode, now: Timestamp) -> Option<Record<RedirectTarget>> {
         let mut codes = self.codes.lock();
         let known = codes.get_mut(code)?;
@@ -74,30 +74,30 @@ impl HotLinks {
         Some(held.record.clone())
     }
 
-    /// Takes note of what was read for a request of this time.
+    /// Caches what was read for a request that arrived at `now`, if the link is hot or a tombstone.
     pub fn learn(&self, code: &ShortCode, found: Option<&Record<RedirectTarget>>, now: Timestamp) {
         let mut codes = self.codes.lock();
-        // A code that nobody has is not remembered, or whoever tries out codes could fill the memory.
+        // An unknown code is not cached, or a client that tries out codes could evict all others.
         let Some(record) = found else {
             codes.pop(code);
             return;
         };
         let known = codes.get_or_insert_mut_ref(code, || Code::asked_for(now));
-        // An answer that was overtaken by a later one must not bring a deleted link back.
+        // A late response of an earlier read must not bring a deleted link back.
         if known.held.as_ref().is_some_and(|held| held.read_at > now) {
             return;
         }
         let fresh_for = match record {
             Record::Tombstone(_) => Self::TOMBSTONE_HELD_FOR,
             Record::Link(_) if known.is_hot(now) => Self::HELD_FOR,
-            // What was hot once is kept up to date, as a last resort.
+            // A link that was hot once is kept up to date, as a fallback.
             Record::Link(_) if known.held.is_some() => Duration::ZERO,
             Record::Link(_) => return,
         };
         known.held = Some(Held { record: record.clone(), read_at: now, fresh_for });
     }
 
-    /// The last known state of a link that was hot, for when the table can't be read.
+    /// The last known state of a link that was hot, for use while the table can't be read.
     pub fn last_resort(&self, code: &ShortCode, now: Timestamp) -> Option<Record<RedirectTarget>> {
         let codes = self.codes.lock();
         let held = codes.peek(code)?.held.as_ref()?;
@@ -111,7 +111,7 @@ impl Default for HotLinks {
     }
 }
 
-/// A clock that went back makes everything stale: reading once more is harmless.
+/// Whether `now` is less than `span` after `since`. After a clock went back it isn't, since reading once more is harmless.
 fn is_within(span: Duration, since: Timestamp, now: Timestamp) -> bool {
     since <= now && since.until(now) < span
 }

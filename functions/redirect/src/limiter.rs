@@ -1,10 +1,10 @@
-//! The limit of redirects, decided without I/O.
+//! The rate limit of redirects, decided without I/O.
 //!
-//! Each execution environment counts for itself and decides without asking anybody. What it has counted is merged into
-//! ThrottleTable from a tenth of the limit on, every five seconds at most, and the table's total is what the next decisions
-//! start from. So an ordinary visitor costs no write at all, and a subject that N environments serve can exceed the limit: of
-//! 300, up to 29 calls in each are never merged, and what comes between two merges is known to one environment only. None
-//! lets through more than the limit, so N times the limit is the bound.
+//! Each execution environment counts the calls of a subject in memory and decides by its own count. Once a subject has used a
+//! tenth of the limit here, the count is merged into ThrottleTable, at most every five seconds, and the table's total replaces
+//! the local one. So an ordinary visitor costs no write. A subject that N environments serve can exceed the limit: of 300
+//! calls, up to 29 per environment are never merged, and calls between two merges are known to one environment only. No
+//! environment allows more than the limit, so N times the limit is the upper bound.
 
 use std::{num::NonZeroUsize, time::Duration};
 
@@ -20,11 +20,11 @@ pub struct Limiter {
 
 #[derive(Debug, Clone, Copy)]
 struct Count {
-    /// All calls that are known of: those that the latest merge told, and those since.
+    /// The window with all known calls: the total of the latest merge, and the calls here since.
     window: Window,
-    /// The calls that came here.
+    /// The calls in this environment.
     here: u32,
-    /// Those among them that the table doesn't know.
+    /// The calls in this environment that aren't merged yet.
     unmerged: u32,
     merged_at: Option<Timestamp>,
 }
@@ -36,15 +36,15 @@ impl Count {
 }
 
 impl Limiter {
-    /// At most so often, the calls of a subject are merged.
+    /// The shortest time between two merges of a subject.
     pub const MERGE_INTERVAL: Duration = Duration::from_secs(5);
-    /// Nothing is merged before a subject has made this part of the limit here, a tenth.
+    /// A subject's calls are merged once they are at least the limit divided by this.
     pub const MERGE_PART: u32 = 10;
-    /// So many subjects are remembered, those that called last: some 2 MB. Whoever has so many addresses that another one is
-    /// forgotten meanwhile need not have it forgotten: each of them has a limit of its own.
+    /// Maximum number of subjects, of which the least recently used is evicted: some 2 MB. A client with more addresses gains
+    /// nothing by evicting its own, since each address has a limit of its own.
     pub const MAX_SUBJECTS: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
 
-    /// Nobody has called yet.
+    /// A limiter without any counted calls.
     #[must_use]
     pub fn new(limit: RateLimit) -> Self {
         Self { limit, counts: Mutex::new(LruCache::sparse(Self::MAX_SUBJECTS)) }
@@ -53,7 +53,7 @@ impl Limiter {
     /// Counts a call, unless the limit is reached.
     ///
     /// # Errors
-    /// When it is; then nothing is counted.
+    /// When the limit is reached; the call is not counted then.
     pub fn count(&self, subject: &ThrottleSubject, now: Timestamp) -> Result<Allowance, Refusal> {
         let mut counts = self.counts.lock();
         let count = counts.get_or_insert_mut_ref(subject, || Count::starting(now, None));
@@ -69,7 +69,7 @@ impl Limiter {
         Ok(self.limit.allowance(count.window))
     }
 
-    /// The calls that should be merged now, if any. Whoever gets them merges them.
+    /// The calls to merge into the table now, if any. The caller must merge them.
     pub fn due(&self, subject: &ThrottleSubject, now: Timestamp) -> Option<Window> {
         let mut counts = self.counts.lock();
         let count = counts.get_mut(subject).filter(|count| count.window.is_live(now))?;
@@ -82,10 +82,10 @@ impl Limiter {
         Some(Window { hits: count.unmerged, ..count.window })
     }
 
-    /// Takes over the table's window and total, with the calls that came meanwhile.
+    /// Replaces the local window by the table's after a merge, and adds the calls that came meanwhile.
     pub fn merged(&self, subject: &ThrottleSubject, sent: Window, total: Window) {
         let mut counts = self.counts.lock();
-        // Of an older window, the table's answer says nothing any more.
+        // The total of a window that is over is of no use.
         if let Some(count) = counts.get_mut(subject).filter(|count| count.window.ends_at == sent.ends_at) {
             count.unmerged = count.unmerged.saturating_sub(sent.hits);
             count.window = Window { hits: total.hits.saturating_add(count.unmerged), ..total };

@@ -1,4 +1,4 @@
-//! Creates short links: one code for one URL in a workspace, one answer for one idempotency key, and only so many a minute.
+//! Creates short links: one code per URL in a workspace, one response per idempotency key, with a rate limit.
 
 mod new_link;
 

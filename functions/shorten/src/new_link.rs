@@ -25,15 +25,15 @@ fn custom_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Shor
     code.map(|code| ShortCode::custom(&code)).transpose().map_err(D::Error::custom)
 }
 
-/// What somebody asks for when they shorten a URL.
+/// The parsed request for a short link.
 pub(crate) struct NewLink {
     pub target: TargetUrl,
     pub custom_code: Option<ShortCode>,
-    /// Whether a link that the URL already has will do: not for a code or an expiry of one's own.
+    /// Whether an existing link of the URL may be returned: not if the request has a custom code or an expiry.
     pub may_reuse: bool,
     /// Whether the link watches its URL.
     pub watch: bool,
-    /// Tells requests apart that come with one idempotency key.
+    /// A digest of the body, which must be the same for all requests with one idempotency key.
     pub fingerprint: String,
     expires_at: Option<Timestamp>,
     metadata: LinkMetadata,
@@ -60,7 +60,7 @@ impl NewLink {
         })
     }
 
-    /// Whether the new link can answer later requests for its URL: it works, and goes on to.
+    /// Whether the new link may be returned to later requests for its URL: it never expires.
     pub(crate) fn is_reusable(&self) -> bool {
         self.expires_at.is_none()
     }

@@ -41,7 +41,7 @@ impl Handler for Watch {
     }
 }
 
-/// What somebody asks for when they register a URL.
+/// The body of a request to monitor a URL.
 #[derive(Deserialize)]
 struct NewTarget {
     url: TargetUrl,

@@ -92,7 +92,8 @@ struct Comparison {
 }
 
 impl Reconciler {
-    /// So many days have all their raw clicks. When the lifetime ends, some of a day's are gone before the others.
+    /// The number of days whose raw clicks are certainly complete: when the lifetime of a day's clicks ends, some are deleted
+    /// before the others.
     const RAW_DAYS: u64 = lifetimes::in_days(lifetimes::RAW_CLICKS) - 2;
     /// Clocks and late deletions by TTL put aside, ids of this age are certainly there.
     const MARGIN: Duration = Duration::from_secs(86_400);

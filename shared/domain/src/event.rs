@@ -175,7 +175,7 @@ pub struct TargetDown {
     pub workspace_id: WorkspaceId,
     /// Who registered it and is told.
     pub user_id: UserId,
-    /// Where they get mail: whoever has no link has no other event that says so.
+    /// The user's address. A user without links has no other event with it.
     pub user_email: EmailAddress,
     /// The status of the last answer, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

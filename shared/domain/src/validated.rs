@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer};
 
 /// A validation error. Its text is a sentence for the client that sent the value, and safe to show. For a type that is read
-/// under several names, the sentence begins with `must`, and whoever knows the name puts it in front.
+/// under several names, the sentence begins with `must` and the reader of the body puts the name in front.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(pub String);

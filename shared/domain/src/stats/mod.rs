@@ -22,7 +22,7 @@ pub use self::{
 };
 use crate::{Audience, Client, Day, Timestamp, Visitor};
 
-/// The statistics of one link: its totals, and the parts that matter to whoever loaded them.
+/// The statistics of one link: its totals, and those of its other parts that were loaded.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LinkStats {
     /// Over the link's whole life.

@@ -24,10 +24,10 @@ impl ClicksTable {
         Self(Table { client, name: name.into() })
     }
 
-    /// Over so many partition keys the clicks of one link are spread.
+    /// The number of partition keys over which the clicks of a link are spread.
     pub const SHARDS: u32 = SHARDS;
 
-    /// The one, from 0, to which a click with this id belongs.
+    /// The shard of a click with this id, from 0.
     #[must_use]
     pub fn shard_of(id: &EventId) -> u32 {
         shard_of(id)
@@ -50,8 +50,8 @@ impl ClicksTable {
         Ok(())
     }
 
-    /// The latest clicks of a link, newest first. Each of the 16 shards is asked for its share of them and a few more, and
-    /// again only if it holds more than that; so the cost depends on `limit` and not on how many clicks there are.
+    /// Reads the latest clicks of a link, newest first. Each of the 16 shards is asked for its share and a few more, and again
+    /// only if it may hold more of the latest. So the cost depends on `limit` and not on the number of clicks.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -71,7 +71,7 @@ impl ClicksTable {
             }
             latest.sort_by(|left, right| right.key.sk.cmp(&left.key.sk));
             latest.truncate(limit);
-            // A shard matters as long as what it has not shown may be newer than the last that is shown.
+            // A shard is read on while its next click may be newer than the last of the result.
             let last_shown = latest.get(limit - 1).map(|click| click.key.sk.clone());
             open = more.into_iter().filter(|shard| shard.before > last_shown).collect();
         }
@@ -79,7 +79,7 @@ impl ClicksTable {
         latest.into_iter().map(click).collect()
     }
 
-    /// The newest clicks of a shard before one of them.
+    /// Reads the newest clicks of a shard, from a position on.
     async fn page_of(
         &self,
         operation: &'static str,
@@ -99,7 +99,7 @@ impl ClicksTable {
         found.into_iter().map(|item| from_item(operation, item)).collect()
     }
 
-    /// The oldest click.
+    /// Reads the oldest click of a link.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -115,7 +115,7 @@ impl ClicksTable {
         Ok(clicks?.into_iter().min_by_key(|click| click.clicked_at))
     }
 
-    /// All clicks whose ids were made in this time, in no order, read consistently.
+    /// Reads all clicks of a link whose ids were generated in this time, consistently and in no order.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -141,8 +141,7 @@ impl ClicksTable {
         found.into_iter().flatten().map(|item| click_of(OPERATION, item)).collect()
     }
 
-    /// Deletes some 1,000 clicks of a link and says whether there may be more, so that a caller with little time can stop in
-    /// between and go on another time.
+    /// Deletes some 1,000 clicks of a link, and returns whether there may be more, so that a caller can stop in between.
     ///
     /// # Errors
     /// When DynamoDB can't be reached; then part of it may be done.
@@ -190,17 +189,17 @@ fn click_of(operation: &'static str, item: Item) -> Result<Click, RepositoryErro
     item.into_click().map_err(RepositoryError::unexpected_item(operation))
 }
 
-/// Where to go on in a shard.
+/// A position in a shard.
 #[derive(Debug, Clone)]
 struct ShardPage {
     shard: u32,
     before: Option<String>,
 }
 
-/// How far purging has come.
+/// Whether clicks of a purged link are left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purged {
-    /// Some clicks are gone, there may be more.
+    /// Some clicks were deleted, and there may be more.
     Some,
     /// None is left.
     All,

@@ -1,4 +1,4 @@
-//! Recounting: what there is to compare with the raw clicks, and the way to put it right.
+//! Recounts: reads the statistics that are compared with raw clicks, and writes corrections.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -23,16 +23,16 @@ use crate::{
 
 const CORRECT: &str = "correct statistics";
 
-/// Everything that is counted for a link.
+/// All statistics of a link.
 #[derive(Debug, Clone, Default)]
 pub struct Life {
-    /// Totals, past and all days.
+    /// The totals, the past and all days.
     pub stats: LinkStats,
     /// The workspace that the link is counted for; `None` without a total.
     pub workspace: Option<WorkspaceId>,
-    /// The milestones that were reached.
+    /// The milestones that the link has reached.
     pub milestones: BTreeSet<u64>,
-    /// Whether the link was purged, so that there is nothing to count.
+    /// Whether the link was purged, so that nothing is counted for it.
     pub is_purged: bool,
 }
 
@@ -43,25 +43,25 @@ pub struct Correction<'a> {
     pub code: &'a ShortCode,
     /// The workspace that it belongs to.
     pub workspace: &'a WorkspaceId,
-    /// What was read.
+    /// The statistics that were read.
     pub before: &'a LinkStats,
-    /// What it should be.
+    /// The statistics to write.
     pub after: &'a LinkStats,
-    /// The days that differ: as many as [`StatsTable::MAX_CORRECTED_DAYS`].
+    /// The days that differ, at most [`StatsTable::MAX_CORRECTED_DAYS`].
     pub days: &'a [Day],
-    /// Milestones that should have been reached.
+    /// The missing milestones to write.
     pub milestones: &'a [Milestone],
 }
 
 impl StatsTable {
-    /// The most days in a correction: with them, the total, the past and the milestones make up a transaction.
+    /// Maximum number of days in a correction, so that they fit one transaction with the total, the past and the milestones.
     pub const MAX_CORRECTED_DAYS: usize = 75;
 
-    /// For so long the ids of counted events are kept; younger ones are certainly there.
+    /// How long the ids of counted events are kept at least.
     pub const IDS_KEPT_FOR: std::time::Duration = SEEN_FOR;
 
-    /// Reads everything that is counted for a link, consistently. The total comes first: if it hasn't changed when a
-    /// correction commits, nothing else has.
+    /// Reads all statistics of a link, consistently. The total is read first: if it hasn't changed when a correction commits,
+    /// nothing else has.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -93,7 +93,7 @@ impl StatsTable {
         Ok(Life { stats, workspace, milestones, is_purged })
     }
 
-    /// The counted events whose ids were made in this time, as far as they are kept.
+    /// Reads the ids of counted events that were generated in this time, as far as they are kept.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -120,7 +120,7 @@ impl StatsTable {
         Ok(events)
     }
 
-    /// Replaces numbers, all or nothing, if none of them has changed since it was read.
+    /// Replaces statistics in one transaction, if none of them has changed since they were read.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -166,7 +166,7 @@ impl StatsTable {
     }
 }
 
-/// The sort key of the ids that were made in this second.
+/// The sort key of the bucket with the ids of this second.
 fn bucket_at(time: Timestamp) -> String {
     Bucket::of(&EventId::first_at(time)).0.0
 }

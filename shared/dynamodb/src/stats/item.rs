@@ -47,22 +47,22 @@ pub(super) fn seen_partition(code: &ShortCode) -> String {
     format!("SEEN#{code}")
 }
 
-/// A bucket of event ids: those that begin alike.
+/// The common beginning of the event ids that share an item.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Bucket(pub String);
 
-/// What follows the beginning that a bucket's ids have in common: 11 bytes of a UUID, or other text behind a zero byte.
+/// The rest of an id after its bucket: the last 11 bytes of a UUID, or a zero byte and the text of another id.
 pub(super) type Rest = ByteBuf;
 
 impl Bucket {
-    /// The first 40 bits of a UUID version 7, as text: the ids of a quarter of a second (RFC 9562). With 12 bytes for each
-    /// of them, an item of 400 KB has room for more than 30,000: 120,000 clicks a second on one link.
+    /// The length of the first 40 bits of a UUID version 7 as text, which the ids of a quarter of a second share (RFC 9562). At
+    /// 12 bytes per id, an item of 400 KB has room for more than 30,000 ids: 120,000 clicks a second on one link.
     const PREFIX: usize = "0198c0de-00".len();
 
-    /// The bucket of ids that are no UUIDs, and so none of ours.
+    /// The bucket of ids that aren't UUIDs. Linklet generates none of these.
     const OTHERS: &str = "others";
 
-    /// The bucket of an id, and what the id is called in it. Both together are the id.
+    /// Splits an id into its bucket and the rest.
     pub(super) fn of(id: &EventId) -> (Self, Rest) {
         match Uuid::try_parse(id.as_str()).ok().filter(|uuid| uuid.to_string() == id.as_str()) {
             Some(uuid) => (Self(id.as_str()[..Self::PREFIX].to_owned()), ByteBuf::from(&uuid.as_bytes()[5..])),
@@ -70,7 +70,7 @@ impl Bucket {
         }
     }
 
-    /// The id that is called so in this bucket.
+    /// Joins the bucket and the rest of an id.
     fn id(&self, rest: &Rest) -> Result<EventId, Invalid> {
         let unknown = || Invalid::new("a counted event's id can't be read");
         let digits = hex::encode(rest);
@@ -86,7 +86,7 @@ impl Bucket {
     }
 }
 
-/// `STATS#<code>` / `TOTAL`: the small numbers of a link, written at every counting.
+/// `STATS#<code>` / `TOTAL`: the totals of a link, written with each counted batch.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct TotalItem {
     #[serde(flatten)]
@@ -140,7 +140,7 @@ impl From<TotalItem> for Totals {
     }
 }
 
-/// The attribute that only the total of a purged link has.
+/// The attribute that marks the total of a purged link.
 pub(super) const PURGED_AT: &str = "purged_at";
 
 /// `STATS#<code>` / `TOTAL` of a purged link: nothing is counted for it any more.
@@ -158,14 +158,14 @@ impl PurgedItem {
     }
 }
 
-/// What a list reads of a total.
+/// The attributes of a total that lists read.
 #[derive(Debug, Deserialize)]
 pub(super) struct ListedTotal {
     pub by_workspace_sk: ShortCode,
     pub total_clicks: u64,
 }
 
-/// Who clicked, as part of an item.
+/// A profile as attributes of an item.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ProfileAttributes {
     pub total_clicks: u64,
@@ -174,10 +174,10 @@ pub(super) struct ProfileAttributes {
     /// Counts per value, by the name of the dimension.
     #[serde(default)]
     pub breakdowns: BTreeMap<String, BTreeMap<String, u64>>,
-    /// What each breakdown has no place for.
+    /// The count of evicted values, by the name of the dimension.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub others: BTreeMap<String, u64>,
-    /// Absent as long as no person has come.
+    /// The sketch of unique visitors; absent without clicks by people.
     #[serde(default, skip_serializing_if = "no_bytes")]
     pub visitors: ByteBuf,
 }
@@ -198,7 +198,7 @@ impl From<&Profile> for ProfileAttributes {
     }
 }
 
-/// What there is of each breakdown, by the name of its dimension.
+/// A part of each breakdown that has it, by the name of its dimension.
 fn of_each<T>(profile: &Profile, part: impl Fn(&Breakdown) -> Option<T>) -> BTreeMap<String, T> {
     let parts = profile.breakdowns.iter().filter_map(|(dimension, breakdown)| Some((dimension, part(breakdown)?)));
     parts.map(|(dimension, part)| (dimension.name().to_owned(), part)).collect()
@@ -267,9 +267,9 @@ impl PastItem {
 pub(super) struct SeenItem {
     #[serde(flatten)]
     pub key: Key,
-    /// How many there are.
+    /// The number of ids.
     pub total_clicks: usize,
-    /// What follows the common beginning.
+    /// The rests of the ids after the bucket in the sort key.
     #[serde(with = "serde_dynamo::binary_set")]
     pub event_ids: BTreeSet<Rest>,
     pub ttl: i64,
@@ -285,7 +285,7 @@ impl SeenItem {
         Bucket(self.key.sk.clone())
     }
 
-    /// The whole ids.
+    /// The complete ids.
     pub(super) fn events(&self) -> Result<Vec<EventId>, Invalid> {
         let bucket = self.bucket();
         self.event_ids.iter().map(|rest| bucket.id(rest)).collect()

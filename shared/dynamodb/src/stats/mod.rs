@@ -1,7 +1,7 @@
 //! StatsTable: counted clicks.
 //!
-//! Counting reads a [`Snapshot`], folds clicks into it and commits the result, with the ids of the counted events, in one
-//! transaction: on the condition that nobody has changed any of the rows in between. The ids say what was counted before.
+//! Counting reads a [`Snapshot`], adds clicks to it and commits the result in one transaction with the ids of the counted
+//! events, on the condition that none of the items has changed since it was read. The ids tell which events were counted.
 
 mod correction;
 mod item;
@@ -43,11 +43,11 @@ pub struct StatsTable(Table);
 /// A milestone that a transaction reaches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Milestone {
-    /// What the event will say.
+    /// The members of the event.
     pub detail: MilestoneReached,
-    /// When the click happened that reached it.
+    /// The time of the click that reached the milestone.
     pub reached_at: Timestamp,
-    /// The correlation id of that click.
+    /// The correlation id of the click that reached the milestone.
     pub correlation_id: CorrelationId,
 }
 
@@ -75,29 +75,29 @@ pub struct Counting<'a> {
     pub code: &'a ShortCode,
     /// The workspace that the link belongs to.
     pub workspace: &'a WorkspaceId,
-    /// What was read.
+    /// The statistics that were read.
     pub before: &'a Snapshot,
-    /// What it has become.
+    /// The statistics to write.
     pub after: &'a LinkStats,
     /// The events of the clicks that `after` counts and `before` doesn't, each once.
     pub events: &'a [EventId],
-    /// The milestones passed on the way.
+    /// The milestones that the clicks reach.
     pub milestones: &'a [Milestone],
-    /// The time of counting, from which markers expire.
+    /// The time of counting, from which the TTL of the ids is computed.
     pub now: Timestamp,
 }
 
 /// The outcome of a transaction that counts clicks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommitOutcome {
-    /// Everything is counted.
+    /// All clicks are counted.
     Committed,
     /// Nothing is counted, because another write on the same link got in the way. Read again and retry.
     Contended,
 }
 
 impl StatsTable {
-    /// The most rows in a BatchGetItem (DynamoDB's limit).
+    /// Maximum number of items in a BatchGetItem (DynamoDB's limit).
     const MAX_BATCH: usize = 100;
 
     /// The table with this name.
@@ -106,7 +106,7 @@ impl StatsTable {
         Self(Table { client, name: name.into() })
     }
 
-    /// Reads all that counting these events needs, consistently: the events may be as many as [`Room`] says.
+    /// Reads what counting these events needs, consistently. The events must fit a [`Room`].
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -119,8 +119,8 @@ impl StatsTable {
         Ok(snapshot)
     }
 
-    /// The same for many links, with as few calls as possible. `None` stands for a link that has to be loaded by itself, since
-    /// its past is needed as well.
+    /// Reads snapshots of many links like [`Self::load`], with as few calls as possible. A link that needs its past as well is
+    /// `None` and has to be loaded by itself.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -143,8 +143,8 @@ impl StatsTable {
         links.iter().map(snapshot).collect()
     }
 
-    /// Adds the past and the days after it. Since they are read after the total, and whoever changes any of them changes
-    /// the total, they are as old as the total is if that hasn't changed at the commit.
+    /// Adds the past and the days after it. They are read after the total, and each change of them changes the total, too. So if
+    /// the total hasn't changed at the commit, they haven't either.
     async fn add_past(
         &self,
         operation: &'static str,
@@ -158,7 +158,7 @@ impl StatsTable {
         Ok(())
     }
 
-    /// Counts, all or nothing.
+    /// Counts all clicks, or none.
     ///
     /// # Errors
     /// When DynamoDB can't be reached; whether the events are counted is then unknown, and counting them again is safe.
@@ -208,8 +208,8 @@ impl StatsTable {
         Ok(actions)
     }
 
-    /// Replaces a link's total that still is as it was read: counting changes the count, and correcting the number of
-    /// corrections.
+    /// Replaces a link's total if it is unchanged. Counting changes the number of clicks, and a correction the number of
+    /// corrections, so comparing these two is enough.
     fn put_over_total(&self, total: &TotalItem, before: &Totals) -> Result<TransactWriteItem, RepositoryError> {
         if before.total_clicks == 0 {
             return self.put_over(total, 0);
@@ -222,8 +222,8 @@ impl StatsTable {
         self.0.put_if(COUNT, total, condition, values)
     }
 
-    /// Replaces an item that still has the count it was read with. Counts only grow, but for corrections, which the total
-    /// tells; so an equal count is an equal item.
+    /// Replaces an item if its count is unchanged. Counts only grow, except by corrections, which change the total, too. So an
+    /// equal count means an equal item.
     fn put_over(&self, item: &impl Serialize, counted_before: u64) -> Result<TransactWriteItem, RepositoryError> {
         if counted_before == 0 {
             // Or in place of the total of a link that was purged so long ago that its code is free again, or that a correction
@@ -235,8 +235,8 @@ impl StatsTable {
         self.0.put_if(COUNT, item, "total_clicks = :before", [(":before", number(&counted_before))])
     }
 
-    /// A link's numbers and its days from `since` on, and whatever else its whole life consists of; `None` for a link without
-    /// counted clicks. One Query, or two if the days that aren't in the past reach further back: those of a quiet link.
+    /// Reads a link's totals, its past, and its days from `since` or from the end of the past on; `None` for a link without
+    /// counted clicks. That is one Query, or two for a quiet link, whose past ends before `since`.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -251,7 +251,7 @@ impl StatsTable {
         Ok((stats.totals.total_clicks > 0).then_some(stats))
     }
 
-    /// The days of a link from one to another, both included, without its totals.
+    /// Reads a range of days of a link, without its totals.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -271,7 +271,7 @@ impl StatsTable {
         Ok(self.between("ask for clicks", code, TOTAL, TOTAL, false).await?.totals.total_clicks > 0)
     }
 
-    /// What stands under a link between two sort keys.
+    /// Reads a link's items between two sort keys.
     async fn between(
         &self,
         operation: &'static str,
@@ -292,7 +292,7 @@ impl StatsTable {
         read_stats(operation, self.0.query_all(operation, query, usize::MAX).await?)
     }
 
-    /// The total of each code that has one.
+    /// Reads the total clicks of each code that has any.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -307,8 +307,8 @@ impl StatsTable {
         Ok(totals)
     }
 
-    /// The totals of all links of a workspace: the order by clicks is made from these. The index has the code as its sort key
-    /// and the count beside it, so a click rewrites a row and moves none.
+    /// Reads the total clicks of all links of a workspace, for sorting by clicks. The index has the code as its sort key and the
+    /// count as an attribute, so a click updates an index item in place.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -329,13 +329,13 @@ impl StatsTable {
         Ok(read_totals(OPERATION, found)?.into_iter().collect())
     }
 
-    /// Forgets everything about a link and counts nothing for it from now on. Repeating it is harmless.
+    /// Deletes a link's statistics, and marks it so that nothing more is counted for it. Repeating it changes nothing.
     ///
     /// # Errors
     /// When DynamoDB can't be reached; then part of it may be done.
     pub async fn purge(&self, code: &ShortCode, at: Timestamp) -> Result<(), RepositoryError> {
         const OPERATION: &str = "purge statistics";
-        // First the total: whoever counts at this moment fails, reads again, and sees that the link is gone.
+        // First the total: a concurrent count fails, reads again, and sees that the link is purged.
         let put = self
             .0
             .client
@@ -385,7 +385,7 @@ fn read_stats(operation: &'static str, items: Vec<Item>) -> Result<LinkStats, Re
     Ok(stats)
 }
 
-/// Whether nothing is counted for the link any more. DynamoDB deletes some time after the TTL, so the time is checked as well.
+/// Whether an item marks a purged link. DynamoDB deletes an item some time after its TTL, so the time is checked as well.
 fn is_purge_mark(item: &Item) -> bool {
     item.contains_key(PURGED_AT) && item.get("ttl").is_none_or(|ttl| is_later(ttl, Timestamp::now()))
 }
@@ -406,8 +406,8 @@ fn read_totals(
     Ok(totals?.into_iter().map(|total| (total.by_workspace_sk, total.total_clicks)))
 }
 
-/// Whether a transaction was cancelled because somebody else has counted or is counting, or because the link's rows get more
-/// writes than DynamoDB takes: then it is tried again after a pause, since a message has but five attempts.
+/// Whether a transaction was cancelled because of a conflict with another one, or because the link's items get more writes than
+/// DynamoDB takes. It is then retried after a pause, since a message has only five attempts.
 fn is_contended(error: &SdkError<TransactWriteItemsError>) -> bool {
     match error.as_service_error() {
         Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {

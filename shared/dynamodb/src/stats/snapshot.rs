@@ -1,4 +1,4 @@
-//! What counting reads, and how much of it fits one transaction.
+//! The statistics that counting reads, and how many events fit one transaction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::{
     item::{Item, Key, from_item, text},
 };
 
-/// A link's statistics as they were read, with what counting some events needs to know.
+/// A link's statistics as they were read, with the ids that tell which events were counted.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Snapshot {
     pub(super) stats: LinkStats,
@@ -23,7 +23,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The statistics to fold clicks into.
+    /// The statistics to which clicks are added.
     #[must_use]
     pub fn stats(&self) -> &LinkStats {
         &self.stats
@@ -43,7 +43,7 @@ impl Snapshot {
         Ok(Self { stats: read_stats(LOAD, items)?, seen: read_seen(seen)?, is_purged })
     }
 
-    /// Whether counting these events changes the past.
+    /// Whether counting these events needs the past, which the snapshot doesn't have.
     pub(super) fn lacks_past(&self, events: &[(EventId, Day)]) -> bool {
         let totals = &self.stats.totals;
         let newest = events.iter().map(|(_, day)| *day).max();
@@ -51,7 +51,7 @@ impl Snapshot {
             || events.iter().any(|(_, day)| totals.is_past(*day))
     }
 
-    /// Whether an event, one of those that the snapshot was loaded for, was counted before.
+    /// Whether an event was counted before. It must be one of those for which the snapshot was loaded.
     #[must_use]
     pub fn has_counted(&self, event: &EventId) -> bool {
         let (bucket, rest) = Bucket::of(event);
@@ -69,7 +69,7 @@ pub struct Room {
 
 impl Room {
     const MAX_ROWS: usize = 100;
-    /// The total, the past, and the most milestones that 500 events can pass: 3 → 503 passes 10 and 100.
+    /// The total, the past, and at most two milestones, since 500 events can reach two: from 3 to 503 clicks, 10 and 100.
     const OTHER_ROWS: usize = 4;
     const MAX_EVENTS: usize = 500;
 

@@ -38,34 +38,33 @@ use crate::{
     metrics::{self, Metric},
 };
 
-/// A function that is through with a request when it has answered.
+/// A function behind the API whose work is done with its response.
 pub trait Handler: Send + Sync {
-    /// Answers one request.
+    /// Handles one request.
     fn handle(&self, request: &Request) -> impl Future<Output = Result<Response, ApiError>> + Send;
 }
 
-/// A function that may have work left for after its answer. Every [`Handler`] is one that never has.
+/// A function behind the API that may defer work until its response has left. Each [`Handler`] is one that never does.
 pub trait DeferringHandler: Send + Sync {
-    /// The work that remains after the answer, with all that it needs.
+    /// The data of deferred work.
     type Deferred: Send;
 
-    /// Answers one request, and says what remains to be done.
+    /// Decides the response to one request, and which work is deferred.
     fn answer(&self, request: &Request) -> impl Future<Output = Answer<Self::Deferred>> + Send;
 
-    /// Does what need not keep the client waiting. The answer to this request has left by then, and nothing can change it any
-    /// more.
+    /// Does the deferred work of a request, after its response has left.
     ///
-    /// Lambda counts and bills this time as the request's own, its timeout included. If the environment dies meanwhile, what
-    /// remained to be done is lost.
+    /// Lambda bills this time as part of the invocation, and the function's timeout includes it. If the environment dies
+    /// meanwhile, the deferred work is lost.
     fn after_response(&self, request: &Request, deferred: Self::Deferred) -> impl Future<Output = ()> + Send;
 }
 
-/// What a [`DeferringHandler`] makes of a request.
+/// The result of a [`DeferringHandler`].
 #[derive(Debug)]
 pub struct Answer<D> {
-    /// What the client gets.
+    /// The response to the client.
     pub response: Result<Response, ApiError>,
-    /// What is done after that.
+    /// The work to do after the response has left.
     pub deferred: Option<D>,
 }
 
@@ -96,7 +95,7 @@ pub async fn serve(handler: impl DeferringHandler) -> Result<(), StartError> {
         *unfinished.lock() = Some((exchange, measured));
         Ok::<_, StartError>(GatewayAnswer::from(response))
     });
-    // The runtime's own service, around which a layer lies, is through with a request when Lambda has taken the answer.
+    // The runtime's service completes when Lambda has taken the response, so this layer runs after that.
     let finishing = ThenLayer::new(|sent: Result<(), StartError>| async {
         let answered = unfinished.lock().take();
         if let Some((exchange, measured)) = answered {
@@ -107,7 +106,7 @@ pub async fn serve(handler: impl DeferringHandler) -> Result<(), StartError> {
     Runtime::new(answers).layer(finishing).run().await
 }
 
-/// Answers one request. [`serve`] sends the response and then [finishes](Exchange::finish) the exchange.
+/// Handles one request. [`serve`] sends the response, and then [finishes](Exchange::finish) the exchange.
 pub async fn answer<H: DeferringHandler>(handler: &H, request: Request) -> (Response, Exchange<H::Deferred>) {
     let started = Instant::now();
     let span = tracing::info_span!("request", correlation_id = request.correlation_id().as_str());
@@ -135,7 +134,7 @@ fn complete(request: &Request, response: &mut Response) {
     }
 }
 
-/// A request whose answer is decided, and what remains to be done for it.
+/// A request whose response is decided, with its deferred work.
 #[derive(Debug)]
 pub struct Exchange<D> {
     request: Request,
@@ -147,7 +146,7 @@ pub struct Exchange<D> {
 }
 
 impl<D> Exchange<D> {
-    /// Does what remains to be done, and logs the request. The line comes last, so that it tells what came of that.
+    /// Does the deferred work and logs the request. The log line comes last, so that its metrics include the deferred work.
     pub async fn finish(mut self, handler: &impl DeferringHandler<Deferred = D>) {
         let span = self.span.clone();
         let work = async {
