@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::Host;
 
-use crate::{Invalid, Timestamp, UserId, WorkspaceId, validated::string_newtype};
+use crate::{
+    Invalid, Timestamp, UserId, WorkspaceId,
+    validated::{bounded_text, string_newtype},
+};
 
 /// An email address in the form of RFC 5321: trimmed, in lower case, at most 254 bytes long.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -161,26 +164,10 @@ impl From<Role> for String {
     }
 }
 
-/// The name of a person: at most 255 characters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct FullName(String);
-
-impl FullName {
-    /// Accepts at most 255 characters.
-    ///
-    /// # Errors
-    /// When the text is longer.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if text.chars().count() <= 255 {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("full_name must have at most 255 characters"))
-        }
-    }
+bounded_text! {
+    /// The name of a person: at most 255 characters.
+    FullName, "full_name", 255
 }
-
-string_newtype!(FullName);
 
 /// The display name of a workspace: 1–100 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

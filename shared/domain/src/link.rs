@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     EmailAddress, Invalid, ShortCode, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId, lifetimes,
-    validated::{null_as_default, patched, string_newtype},
+    validated::{bounded_text, null_as_default, patched},
 };
 
 /// A short link with all its properties.
@@ -133,47 +133,15 @@ pub struct LinkMetadata {
     pub tags: Tags,
 }
 
-/// The display name of a link: at most 500 characters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Title(String);
-
-impl Title {
-    /// Accepts at most 500 characters.
-    ///
-    /// # Errors
-    /// When the text is longer.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if text.chars().count() <= 500 {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("title must have at most 500 characters"))
-        }
-    }
+bounded_text! {
+    /// The display name of a link: at most 500 characters.
+    Title, "title", 500
 }
 
-string_newtype!(Title);
-
-/// The description of a link: at most 2,000 characters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Description(String);
-
-impl Description {
-    /// Accepts at most 2,000 characters.
-    ///
-    /// # Errors
-    /// When the text is longer.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if text.chars().count() <= 2_000 {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Invalid::new("description must have at most 2000 characters"))
-        }
-    }
+bounded_text! {
+    /// The description of a link: at most 2,000 characters.
+    Description, "description", 2000
 }
-
-string_newtype!(Description);
 
 /// The labels of a link: at most 20, each once, of 1–50 characters without spaces around.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -58,6 +58,34 @@ macro_rules! string_newtype {
 }
 pub(crate) use string_newtype;
 
+/// Defines a text of limited length, in characters, that only people read. The arguments are the type's name, the name of its
+/// member in requests, and the limit.
+macro_rules! bounded_text {
+    ($(#[$attribute:meta])* $name:ident, $member:literal, $longest:literal) => {
+        $(#[$attribute])*
+        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            #[doc = concat!("Accepts at most ", $longest, " characters.")]
+            ///
+            /// # Errors
+            /// When the text is longer.
+            pub fn parse(text: &str) -> Result<Self, $crate::Invalid> {
+                if text.chars().count() <= $longest {
+                    Ok(Self(text.to_owned()))
+                } else {
+                    Err($crate::Invalid::new(concat!($member, " must have at most ", $longest, " characters")))
+                }
+            }
+        }
+
+        $crate::validated::string_newtype!($name);
+    };
+}
+pub(crate) use bounded_text;
+
 /// Reads a member of a patch that can be taken away: `None` if it is absent, `Some(None)` if it is `null`. For use with
 /// `#[serde(default, deserialize_with = "patched")]`.
 ///
