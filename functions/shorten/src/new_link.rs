@@ -42,7 +42,8 @@ pub(crate) struct NewLink {
 impl NewLink {
     /// Reads the body.
     pub(crate) fn read(request: &Request) -> Result<Self, ApiError> {
-        let (body, metadata) = (request.json::<Body>(BODY_LIMIT)?, request.json(BODY_LIMIT)?);
+        let object = request.json_object(BODY_LIMIT)?;
+        let (body, metadata) = (object.read::<Body>()?, object.read()?);
         request.require_future("expires_at", body.expires_at)?;
         let watch = body.watch.unwrap_or_default();
         if watch {
@@ -54,7 +55,7 @@ impl NewLink {
             watch,
             may_reuse: body.reuse.unwrap_or(true) && body.custom_code.is_none() && body.expires_at.is_none(),
             custom_code: body.custom_code,
-            fingerprint: hex::encode(Sha256::digest(request.canonical_json(BODY_LIMIT)?)),
+            fingerprint: hex::encode(Sha256::digest(object.canonical())),
             expires_at: body.expires_at,
             metadata,
         })

@@ -66,11 +66,12 @@ struct Destination {
 }
 
 fn read_patch(request: &Request) -> Result<LinkPatch, ApiError> {
-    let destination: Destination = request.json(BODY_LIMIT)?;
+    let object = request.json_object(BODY_LIMIT)?;
+    let destination: Destination = object.read()?;
     if destination.url.is_some() || destination.original_url.is_some() {
         return Err(Invalid::new("the destination of a link never changes; create another link").into());
     }
-    let patch: LinkPatch = request.json(BODY_LIMIT)?;
+    let patch: LinkPatch = object.read()?;
     request.require_future("expires_at", patch.expires_at.flatten())?;
     Ok(patch)
 }

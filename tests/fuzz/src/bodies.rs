@@ -11,11 +11,13 @@ const BODY_LIMIT: usize = 4_096;
 /// JSON bodies, and what is read from their members.
 pub fn json_bodies(input: &[u8]) {
     let request = with_body(input);
-    let Ok(canonical) = request.canonical_json(BODY_LIMIT) else {
+    let Ok(object) = request.json_object(BODY_LIMIT) else {
         let is_object = serde_json::from_slice::<Map<String, Value>>(input).is_ok();
         return assert!(!is_object || input.len() > BODY_LIMIT, "an object was refused");
     };
-    let again = with_body(canonical.as_bytes()).canonical_json(usize::MAX).expect("a canonical body is a body");
+    let canonical = object.canonical();
+    let again =
+        with_body(canonical.as_bytes()).json_object(usize::MAX).expect("a canonical body is a body").canonical();
     let value: Value = serde_json::from_slice(input).expect("an object was read from it");
     if is_exact(&value) {
         assert_eq!(again, canonical);

@@ -60,7 +60,8 @@ struct Probe;
 
 impl Handler for Probe {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let body = if request.method() == "POST" { request.canonical_json(BODY_LIMIT)? } else { String::new() };
+        let body =
+            if request.method() == "POST" { request.json_object(BODY_LIMIT)?.canonical() } else { String::new() };
         let from = request.moment("from")?;
         let seen = json!({
             "segments": request.segments(),

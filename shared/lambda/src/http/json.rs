@@ -4,28 +4,39 @@
 //! its members. Unknown members are ignored, and `null` stands for an absent member.
 
 use linklet_domain::Invalid;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::Value;
 
-/// Reads a JSON object into the struct of a body.
-///
-/// # Errors
-/// When the text is no JSON object, or a member breaks a rule; the sentence names the member.
-pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Invalid> {
-    serde_path_to_error::deserialize(Value::Object(members(body)?)).map_err(|error| refusal(&error))
-}
+/// A request body: a JSON object, parsed once.
+#[derive(Debug)]
+pub struct JsonObject(Value);
 
-/// The text of a JSON object with its members in alphabetical order and without white space: two bodies with equal texts are
-/// the same request.
-///
-/// # Errors
-/// When the text is no JSON object.
-pub(super) fn canonical(body: &[u8]) -> Result<String, Invalid> {
-    Ok(Value::Object(members(body)?).to_string())
-}
+impl JsonObject {
+    /// Parses a JSON object.
+    ///
+    /// # Errors
+    /// When the text is anything else.
+    pub(super) fn parse(body: &[u8]) -> Result<Self, Invalid> {
+        match serde_json::from_slice(body) {
+            Ok(object @ Value::Object(_)) => Ok(Self(object)),
+            _ => Err(Invalid::new("the request body must be a JSON object")),
+        }
+    }
 
-fn members(body: &[u8]) -> Result<Map<String, Value>, Invalid> {
-    serde_json::from_slice(body).map_err(|_| Invalid::new("the request body must be a JSON object"))
+    /// Reads the members that the struct has. Others are ignored.
+    ///
+    /// # Errors
+    /// When a member breaks a rule; the sentence names the member.
+    pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Invalid> {
+        serde_path_to_error::deserialize(&self.0).map_err(|error| refusal(&error))
+    }
+
+    /// The text of the object with its members in alphabetical order and without white space: two bodies with equal texts are
+    /// the same request.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        self.0.to_string()
+    }
 }
 
 /// The sentence about a member that was refused: that of its domain type, or what serde says about a wrong JSON type, in words.
@@ -62,7 +73,7 @@ fn in_words(expected: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use linklet_domain::{Timestamp, WorkspaceName, patched};
-    use serde::Deserialize;
+    use serde_json::Map;
 
     use super::*;
 
@@ -78,7 +89,7 @@ mod tests {
     }
 
     fn read_body(text: &str) -> Result<Body, Invalid> {
-        read(text.as_bytes())
+        JsonObject::parse(text.as_bytes())?.read()
     }
 
     fn with(member: &str) -> Result<Body, Invalid> {
@@ -126,7 +137,7 @@ mod tests {
 
     #[test]
     fn order_and_white_space_make_no_other_request() {
-        let canonical = |text: &str| canonical(text.as_bytes()).unwrap();
+        let canonical = |text: &str| JsonObject::parse(text.as_bytes()).unwrap().canonical();
 
         assert_eq!(canonical(r#"{"b": [1, 2], "a": "x"}"#), canonical(r#"{"a":"x","b":[1,2]}"#));
         assert_ne!(canonical(r#"{"a": [1, 2]}"#), canonical(r#"{"a": [2, 1]}"#));

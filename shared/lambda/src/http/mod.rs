@@ -29,6 +29,7 @@ pub use self::{
     edge::Edge,
     error::ApiError,
     gateway::{GatewayEvent, HttpContext, RequestContext},
+    json::JsonObject,
     request::Request,
     response::{Response, html, json, json_text, no_content},
     short_urls::ShortUrls,

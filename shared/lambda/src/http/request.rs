@@ -8,7 +8,7 @@ use lambda_http::{
 use linklet_domain::{Allowance, CorrelationId, Day, Invalid, Timestamp};
 use serde::de::DeserializeOwned;
 
-use super::{ApiError, GatewayEvent, json};
+use super::{ApiError, GatewayEvent, JsonObject};
 
 /// A request as handlers see it.
 #[derive(Debug)]
@@ -124,26 +124,23 @@ impl Request {
         self.query(name).map(parse).transpose()
     }
 
-    /// The body, a JSON object of at most `limit` bytes, as the struct that a route has for it. Members that the struct lacks
-    /// are ignored.
+    /// The body as the struct that a route has for it.
     ///
     /// # Errors
-    /// 413 when it is longer, 400 when it is no JSON object or a member breaks a rule.
+    /// 413 when it has more than `limit` bytes, 400 when it is no JSON object or a member breaks a rule.
     pub fn json<T: DeserializeOwned>(&self, limit: usize) -> Result<T, ApiError> {
-        Ok(json::read(self.body_within(limit)?)?)
+        Ok(self.json_object(limit)?.read()?)
     }
 
-    /// The body, a JSON object of at most `limit` bytes, without what makes no difference: the order of its members, and white
-    /// space between them.
+    /// The body as a JSON object, for a route that reads more than one struct from it.
     ///
     /// # Errors
-    /// 413 when it is longer, 400 when it is no JSON object.
-    pub fn canonical_json(&self, limit: usize) -> Result<String, ApiError> {
-        Ok(json::canonical(self.body_within(limit)?)?)
-    }
-
-    fn body_within(&self, limit: usize) -> Result<&[u8], ApiError> {
-        if self.body.len() > limit { Err(ApiError::PayloadTooLarge { limit }) } else { Ok(&self.body) }
+    /// 413 when it has more than `limit` bytes, 400 when it is no JSON object.
+    pub fn json_object(&self, limit: usize) -> Result<JsonObject, ApiError> {
+        if self.body.len() > limit {
+            return Err(ApiError::PayloadTooLarge { limit });
+        }
+        Ok(JsonObject::parse(&self.body)?)
     }
 
     /// Checks a time in the body that has to come after the request.
