@@ -130,7 +130,9 @@ fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CheckError, EmailAddress, TargetId, TargetUp, TargetUrl, WorkspaceId};
+    use crate::{
+        CheckError, EmailAddress, ShortCode, TargetId, TargetUp, TargetUrl, UrlExpired, UrlPurged, WorkspaceId,
+    };
 
     #[test]
     fn thousands_are_grouped() {
@@ -138,6 +140,22 @@ mod tests {
         assert_eq!(grouped(100), "100");
         assert_eq!(grouped(1_000), "1,000");
         assert_eq!(grouped(10_000_000), "10,000,000");
+    }
+
+    #[test]
+    fn a_mail_about_a_link_that_is_gone_says_so_in_its_subject() {
+        let (short_code, workspace_id, user_id) =
+            (ShortCode::parse("launch").unwrap(), WorkspaceId::generate(), UserId::generate());
+        let expired = EventDetail::UrlExpired(UrlExpired {
+            short_code: short_code.clone(),
+            workspace_id: workspace_id.clone(),
+            user_id: user_id.clone(),
+            watched_target: None,
+        });
+        let purged = EventDetail::UrlPurged(UrlPurged { short_code, workspace_id, user_id, watched_target: None });
+
+        assert_eq!(wording(&expired).unwrap().subject, "Your short link has expired");
+        assert_eq!(wording(&purged).unwrap().subject, "Your short link was deleted with its statistics");
     }
 
     #[test]

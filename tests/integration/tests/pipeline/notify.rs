@@ -133,6 +133,7 @@ async fn an_event_is_stored_published_and_mailed() {
     assert_eq!(mails.len(), 1);
     assert_eq!(mails[0]["FromEmailAddress"], "links@example.com");
     assert_eq!(mails[0]["Destination"]["ToAddresses"][0], "ada@example.com");
+    assert_eq!(mails[0]["Content"]["Simple"]["Subject"]["Data"], "Your short link is ready");
     assert_eq!(mails[0]["Content"]["Simple"]["Body"]["Text"]["Data"], stored[0].message);
 }
 
