@@ -273,6 +273,22 @@ mod tests {
         (outcome.is_ok(), tries.into_inner())
     }
 
+    #[test]
+    fn an_attribute_without_a_value_is_left_out_of_an_item_and_null_in_a_change() {
+        #[derive(Serialize)]
+        struct Row {
+            title: Option<&'static str>,
+            tags: Vec<&'static str>,
+            labels: Vec<&'static str>,
+        }
+        let row = Row { title: None, tags: vec![], labels: vec!["a"] };
+
+        let (item, attributes) = (to_item("test", &row).unwrap(), to_attributes("test", &row).unwrap());
+
+        assert_eq!(item, Item::from([("labels".to_owned(), AttributeValue::L(vec![text("a")]))]));
+        assert_eq!(attributes["title"], AttributeValue::Null(true));
+    }
+
     #[tokio::test]
     async fn only_a_write_in_conflict_with_a_transaction_is_retried() {
         assert_eq!(sent_with("TransactionConflictException").await, (true, 3));
