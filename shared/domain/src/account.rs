@@ -9,7 +9,7 @@ use url::Host;
 
 use crate::{
     Invalid, Timestamp, UserId, WorkspaceId,
-    validated::{bounded_text, string_newtype},
+    validated::{bounded_text, named_enum, string_newtype},
 };
 
 /// An email address in the form of RFC 5321: trimmed, in lower case, at most 254 bytes long.
@@ -150,19 +150,7 @@ impl Role {
     }
 }
 
-impl TryFrom<String> for Role {
-    type Error = Invalid;
-
-    fn try_from(text: String) -> Result<Self, Invalid> {
-        Self::parse(&text)
-    }
-}
-
-impl From<Role> for String {
-    fn from(role: Role) -> Self {
-        role.as_str().to_owned()
-    }
-}
+named_enum!(Role);
 
 bounded_text! {
     /// The name of a person: at most 255 characters.

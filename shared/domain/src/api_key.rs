@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    EmailAddress, Invalid, Role, Timestamp, UserId, WorkspaceId, base62, lifetimes, validated::string_newtype,
+    EmailAddress, Invalid, Role, Timestamp, UserId, WorkspaceId, base62, lifetimes,
+    validated::{named_enum, string_newtype},
 };
 
 const LIVE_PREFIX: &str = "sk_live_";
@@ -165,19 +166,7 @@ impl Scope {
     }
 }
 
-impl TryFrom<String> for Scope {
-    type Error = Invalid;
-
-    fn try_from(text: String) -> Result<Self, Invalid> {
-        Self::parse(&text)
-    }
-}
-
-impl From<Scope> for String {
-    fn from(scope: Scope) -> Self {
-        scope.as_str().to_owned()
-    }
-}
+named_enum!(Scope);
 
 /// The scopes of an API key: at least one, without duplicates, in a fixed order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

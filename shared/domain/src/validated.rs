@@ -102,3 +102,23 @@ pub(crate) fn null_as_default<'de, T: Default + Deserialize<'de>, D: Deserialize
 ) -> Result<T, D::Error> {
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
+
+/// Gives an enum with `parse(&str)` and `as_str()` the conversions by which serde reads and writes its name.
+macro_rules! named_enum {
+    ($name:ident) => {
+        impl TryFrom<String> for $name {
+            type Error = $crate::Invalid;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                Self::parse(&text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(value: $name) -> Self {
+                value.as_str().to_owned()
+            }
+        }
+    };
+}
+pub(crate) use named_enum;
