@@ -25,11 +25,9 @@ mod throttle;
 mod timestamp;
 mod validated;
 mod watch;
+mod workspace;
 
-pub use account::{
-    Account, EmailAddress, FullName, Member, Membership, Password, Role, Workspace, WorkspaceName, WorkspacePatch,
-    WorkspaceSettings, WorkspaceSlug,
-};
+pub use account::{Account, EmailAddress, FullName, Member, Membership, Password, Role};
 pub use api_key::{ApiKey, ApiKeySecret, KeyHash, KeyName, KeyPrefix, Scope, Scopes};
 pub use audience::{Audience, Client, Device};
 pub use base62::ALPHABET;
@@ -61,3 +59,4 @@ pub use watch::{
     CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, PageToken, Phase, PlannedCheck,
     PlannedRound, Round, Shard, Target, TargetId, TargetStatus, next_status,
 };
+pub use workspace::{Workspace, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug};

@@ -1,0 +1,201 @@
+//! Workspaces: their names, slugs and settings.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{EmailAddress, Invalid, Timestamp, WorkspaceId, validated::string_newtype};
+
+/// The display name of a workspace: 1–100 characters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct WorkspaceName(String);
+
+impl WorkspaceName {
+    /// Trims and validates a name.
+    ///
+    /// # Errors
+    /// When the name is empty, longer than 100 characters or has control characters.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let name = text.trim();
+        if (1..=100).contains(&name.chars().count()) && !name.chars().any(char::is_control) {
+            Ok(Self(name.to_owned()))
+        } else {
+            Err(Invalid::new("must have 1–100 characters"))
+        }
+    }
+
+    /// The default name of the workspace that is created with an account.
+    #[must_use]
+    pub fn personal(email: &EmailAddress) -> Self {
+        Self(format!("{}'s workspace", email.local_part()))
+    }
+}
+
+string_newtype!(WorkspaceName);
+
+/// The slug of a workspace, by which a login selects it: 2–63 characters of `[a-z0-9-]`, not starting or ending with a hyphen.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct WorkspaceSlug(String);
+
+impl WorkspaceSlug {
+    const MAX_LENGTH: usize = 63;
+
+    /// Parses a slug: `^[a-z0-9][a-z0-9-]*[a-z0-9]$`, at most 63 characters.
+    ///
+    /// # Errors
+    /// When the text is anything else.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let fits = (2..=Self::MAX_LENGTH).contains(&text.len());
+        let plain = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+        if fits && plain && !text.starts_with('-') && !text.ends_with('-') {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Invalid::new("slug must have 2–63 characters of a-z, 0-9 and inner hyphens"))
+        }
+    }
+
+    /// Derives a slug from a name and the last characters of the workspace's id, which are random and make it unique.
+    #[must_use]
+    pub fn derive(name: &str, workspace: &WorkspaceId) -> Self {
+        let id = workspace.as_str();
+        let suffix = &id[id.len().saturating_sub(6)..];
+        let mut slug = String::new();
+        for character in name.to_lowercase().chars().take(40) {
+            if character.is_ascii_alphanumeric() {
+                slug.push(character);
+            } else if !slug.is_empty() && !slug.ends_with('-') {
+                slug.push('-');
+            }
+        }
+        let stem = slug.trim_end_matches('-');
+        Self(if stem.is_empty() { format!("ws-{suffix}") } else { format!("{stem}-{suffix}") })
+    }
+}
+
+string_newtype!(WorkspaceSlug);
+
+/// Settings that clients store with a workspace: a JSON object of at most 2 KB, which Linklet doesn't interpret.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct WorkspaceSettings(Map<String, Value>);
+
+impl WorkspaceSettings {
+    /// Maximum length in bytes of the object as JSON without white space.
+    pub const MAX_BYTES: usize = 2_048;
+
+    /// Settings with these members.
+    ///
+    /// # Errors
+    /// When the object is longer than [`Self::MAX_BYTES`] as JSON.
+    pub fn new(members: Map<String, Value>) -> Result<Self, Invalid> {
+        let settings = Self(members);
+        if String::from(settings.clone()).len() <= Self::MAX_BYTES {
+            Ok(settings)
+        } else {
+            Err(Invalid::new("settings must have at most 2,048 bytes"))
+        }
+    }
+
+    /// The object's members.
+    #[must_use]
+    pub fn members(&self) -> &Map<String, Value> {
+        &self.0
+    }
+}
+
+impl From<WorkspaceSettings> for String {
+    fn from(settings: WorkspaceSettings) -> Self {
+        Value::Object(settings.0).to_string()
+    }
+}
+
+impl TryFrom<String> for WorkspaceSettings {
+    type Error = Invalid;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        // The limit isn't checked here: a number that is parsed and serialized again may get longer, and stored settings must
+        // stay readable.
+        serde_json::from_str(&text).map(Self).map_err(|_| Invalid::new("settings must be an object"))
+    }
+}
+
+/// A workspace, the tenant that owns links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// The workspace's id, which never changes.
+    pub id: WorkspaceId,
+    /// The display name.
+    pub name: WorkspaceName,
+    /// The slug, unique among all workspaces.
+    pub slug: WorkspaceSlug,
+    /// Settings that clients store with the workspace.
+    pub settings: WorkspaceSettings,
+    /// When the workspace was created.
+    pub created_at: Timestamp,
+}
+
+impl Workspace {
+    /// The workspace with a patch applied.
+    #[must_use]
+    pub fn changed_by(&self, patch: &WorkspacePatch) -> Self {
+        Self {
+            name: patch.name.as_ref().unwrap_or(&self.name).clone(),
+            slug: patch.slug.as_ref().unwrap_or(&self.slug).clone(),
+            settings: patch.settings.as_ref().unwrap_or(&self.settings).clone(),
+            ..self.clone()
+        }
+    }
+}
+
+/// Changes to a workspace. `None` leaves a property unchanged.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WorkspacePatch {
+    /// The new name.
+    pub name: Option<WorkspaceName>,
+    /// The new slug.
+    pub slug: Option<WorkspaceSlug>,
+    /// The new settings, which replace the old ones completely.
+    pub settings: Option<WorkspaceSettings>,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_slug_has_letters_digits_and_inner_hyphens() {
+        assert!(WorkspaceSlug::parse("acme-corp").is_ok());
+        for refused in ["", "a", "-acme", "acme-", "Acme", "ac_me", &"a".repeat(64)] {
+            assert!(WorkspaceSlug::parse(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn settings_are_an_object_of_two_kilobytes_and_come_back_as_they_were() {
+        let of_length = |bytes: usize| format!(r#"{{"k":"{}"}}"#, "x".repeat(bytes - r#"{"k":""}"#.len()));
+        let stored = |text: String| WorkspaceSettings::try_from(text);
+        let given = |text: String| WorkspaceSettings::new(serde_json::from_str(&text).unwrap());
+        let mixed = r#"{"a":[1,2.5,null,true],"b":{"ü":"\"\u0000"}}"#.to_owned();
+
+        assert_eq!(stored(mixed.clone()).map(String::from), Ok(mixed));
+        assert_eq!(String::from(WorkspaceSettings::default()), "{}");
+        assert!(given(of_length(2_048)).is_ok());
+        assert!(given(of_length(2_049)).is_err());
+        assert!(stored(of_length(2_049)).is_ok(), "what is stored stays readable");
+        for refused in ["[]", "", "null"] {
+            assert!(stored(refused.to_owned()).is_err(), "{refused}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_derived_slug_is_always_a_slug(name in any::<String>()) {
+            let slug = WorkspaceSlug::derive(&name, &WorkspaceId::generate());
+
+            prop_assert_eq!(WorkspaceSlug::parse(slug.as_str()), Ok(slug));
+        }
+    }
+}
