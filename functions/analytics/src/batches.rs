@@ -1,9 +1,9 @@
-//! Groups the messages of a batch by link, and splits a link's clicks into transactions.
+//! Groups the messages of a batch by link and day.
 
 use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 
-use linklet_domain::{Click, Client, EventDetail, EventId, ShortCode, Timestamp};
-use linklet_dynamodb::Room;
+use linklet_domain::{Click, ClickId, Day, EventDetail, LinkId, UrlPurged, WorkspaceId};
+use linklet_dynamodb::{ClassifiedClick, DayWork};
 use linklet_lambda::batch::{Received, Unreadable};
 
 use crate::clients::Clients;
@@ -11,22 +11,50 @@ use crate::clients::Clients;
 /// A click to count, with the ids of the messages that carried it: SQS may deliver a message twice in a batch.
 #[derive(Debug, Clone)]
 pub(crate) struct QueuedClick {
-    pub click: Click,
-    /// The client that the visitor's user agent names.
-    pub client: Client,
+    pub classified: ClassifiedClick,
     pub message_ids: Vec<String>,
 }
 
-/// A link's clicks by time, so that a milestone is reached by the right click.
-pub(crate) type ByTime = BTreeMap<Timestamp, Vec<QueuedClick>>;
+/// The clicks of one link on one day by their ids, and so by their time: a milestone is reached by the right click.
+#[derive(Debug)]
+pub(crate) struct DayOfClicks {
+    pub link: LinkId,
+    pub workspace: WorkspaceId,
+    pub day: Day,
+    pub clicks: BTreeMap<ClickId, QueuedClick>,
+}
+
+impl DayOfClicks {
+    /// The clicks in their order, for [`Self::work`].
+    pub(crate) fn in_order(&self) -> Vec<&ClassifiedClick> {
+        self.clicks.values().map(|queued| &queued.classified).collect()
+    }
+
+    /// What the table has to count.
+    pub(crate) fn work<'a>(&'a self, clicks: &'a [&'a ClassifiedClick]) -> DayWork<'a> {
+        DayWork { link: &self.link, workspace: &self.workspace, day: self.day, clicks }
+    }
+
+    /// The messages that carried the clicks.
+    pub(crate) fn message_ids(self) -> impl Iterator<Item = String> {
+        self.clicks.into_values().flat_map(|queued| queued.message_ids)
+    }
+}
+
+/// A link that was purged, with the message that says so.
+#[derive(Debug)]
+pub(crate) struct Purge {
+    pub purged: UrlPurged,
+    pub received: Received,
+}
 
 /// The messages of a batch, sorted by what has to be done.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
-    /// Clicks to count, by link, each click once.
-    pub links: BTreeMap<ShortCode, ByTime>,
-    /// Events of purged links, whose statistics have to be deleted.
-    pub purges: Vec<Received>,
+    /// Clicks to count, by link and day, each click once.
+    pub links: BTreeMap<LinkId, BTreeMap<Day, DayOfClicks>>,
+    /// Purged links, whose statistics have to be deleted.
+    pub purges: Vec<Purge>,
     /// Events of types that this queue isn't for.
     pub set_aside: Vec<Unreadable>,
 }
@@ -34,37 +62,35 @@ pub(crate) struct Work {
 /// Sorts the messages of a batch.
 pub(crate) fn sort(received: Vec<Received>, clients: &Clients) -> Work {
     let mut work = Work::default();
-    let mut clicks: HashMap<EventId, QueuedClick> = HashMap::with_capacity(received.len());
-    for Received { message_id, event, receive_count } in received {
+    let mut clicks: HashMap<(LinkId, ClickId), QueuedClick> = HashMap::with_capacity(received.len());
+    for received in received {
+        if let EventDetail::UrlPurged(purged) = &received.event.detail {
+            work.purges.push(Purge { purged: purged.clone(), received });
+            continue;
+        }
+        let Received { message_id, event, .. } = received;
         let click = match Click::from_event(event) {
             Ok(click) => click,
-            Err(event) if matches!(event.detail, EventDetail::UrlPurged(_)) => {
-                work.purges.push(Received { message_id, event: *event, receive_count });
-                continue;
-            }
             Err(event) => {
                 let body = serde_json::to_string(&event).unwrap_or_default();
                 work.set_aside.push(Unreadable { message_id, reason: "not a click or purge".to_owned(), body });
                 continue;
             }
         };
-        match clicks.entry(click.id.clone()) {
+        match clicks.entry((click.link.clone(), click.id.clone())) {
             Entry::Occupied(mut known) => known.get_mut().message_ids.push(message_id),
             Entry::Vacant(vacant) => {
                 let client = clients.of(&click.visitor.user_agent);
-                vacant.insert(QueuedClick { click, client, message_ids: vec![message_id] });
+                let classified = ClassifiedClick { click, client };
+                vacant.insert(QueuedClick { classified, message_ids: vec![message_id] });
             }
         }
     }
-    for queued in clicks.into_values() {
-        let link = work.links.entry(queued.click.code.clone()).or_default();
-        link.entry(queued.click.clicked_at).or_default().push(queued);
+    for ((link, id), queued) in clicks {
+        let (day, workspace) = (id.at().day(), queued.classified.click.workspace.clone());
+        let days = work.links.entry(link.clone()).or_default();
+        let of_day = days.entry(day).or_insert_with(|| DayOfClicks { link, workspace, day, clicks: BTreeMap::new() });
+        of_day.clicks.insert(id, queued);
     }
     work
-}
-
-/// How many clicks from the start of the slice fit one transaction; at least one.
-pub(crate) fn next_transaction(clicks: &[QueuedClick]) -> usize {
-    let mut room = Room::default();
-    clicks.iter().take_while(|queued| room.take(&queued.click.id, queued.click.clicked_at.day())).count().max(1)
 }

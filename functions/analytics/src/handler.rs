@@ -1,26 +1,23 @@
 //! Counts clicks, each exactly once.
 //!
-//! A batch is grouped by link. For each link, its statistics are read together with the ids of clicks that were counted at
-//! about the same time. Clicks whose ids are not among them are added, and statistics and ids are written in one transaction.
-//! If another consumer counts the same link, the transaction is cancelled, and the link is read again. There is no state before
-//! the commit and no work after it, so a consumer may die at any point.
+//! A batch is grouped by link and day. For each, the table adds the clicks that it doesn't know yet, in one write of the day on
+//! the condition that nobody else has written it; if somebody has, the day is read again. What follows from the day, the link's
+//! total and its milestones, is written afterwards and can be repeated, so a consumer may die at any point.
 
 mod batches;
 mod clients;
 mod purge;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
-use linklet_domain::{Day, EventId, ShortCode, Timestamp, WorkspaceId, milestones_crossed};
-use linklet_dynamodb::{
-    ClicksTable, CommitOutcome, Counting, Milestone, RepositoryError, Snapshot, StatsTable, back_off,
-};
+use linklet_domain::{Day, LinkId, Timestamp, Totals};
+use linklet_dynamodb::{ClicksTable, DayOutcome, Loaded, RepositoryError, StatsTable, back_off};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
     metrics::{self, Metric},
@@ -28,7 +25,7 @@ use linklet_lambda::{
     telemetry::chain,
 };
 
-use self::batches::{ByTime, QueuedClick, Work, next_transaction, sort};
+use self::batches::{DayOfClicks, Purge, Work, sort};
 pub use self::clients::Clients;
 
 /// Counts clicks, and deletes the clicks and statistics of purged links.
@@ -47,7 +44,7 @@ pub struct Analytics {
     pub purge_turn: Duration,
 }
 
-/// How many links are counted concurrently. Their transactions share no items, and each takes DynamoDB some 10 ms.
+/// How many links are counted concurrently. Their writes share no items, and each takes DynamoDB some 10 ms.
 const CONCURRENCY: usize = 24;
 
 /// How long an invocation starts to count links; the rest of the batch is returned to the queue. Only a table that is down or
@@ -70,16 +67,16 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
         let Work { links, purges, set_aside } = sort(readable, &self.clients);
         unreadable.extend(set_aside);
         let mut failed = self.dead_letters.park_all(unreadable).await;
-        let counted =
-            stream::iter(self.with_snapshots(links).await).map(|link| self.count_link(link, started + COUNT_TURN));
+        let counted = stream::iter(self.loaded(links).await).map(|days| self.count_link(days, started + COUNT_TURN));
         failed.extend(counted.buffer_unordered(CONCURRENCY).concat().await);
         let until = Instant::now() + self.purge_turn;
         for (position, purge) in purges.into_iter().enumerate() {
             // At least one each time, so that every turn gets further.
             let is_late = position > 0 && Instant::now() >= until;
-            let is_done = if is_late { self.later(&purge.event).await } else { self.purge(&purge.event, until).await };
+            let Purge { received, .. } = &purge;
+            let is_done = if is_late { self.later(&received.event).await } else { self.purge(&purge, until).await };
             if !is_done {
-                failed.push(purge.message_id);
+                failed.push(purge.received.message_id);
             }
         }
         batch::log(records, failed.len(), started);
@@ -87,158 +84,110 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
     }
 }
 
+/// A day with its clicks, and what counting them needs if it was read already.
+type DayAndState = (DayOfClicks, Option<Loaded>);
+
 impl Analytics {
-    /// Reads the statistics of all links together, which takes a fraction of the calls. If that fails, each link is read by
+    /// Reads what counting needs for all links together, which takes a fraction of the calls. If that fails, each day is read by
     /// itself, so that one link can't keep the others from being counted.
-    async fn with_snapshots(&self, links: BTreeMap<ShortCode, ByTime>) -> Vec<LinkWork> {
-        let mut links: Vec<LinkWork> = links.into_iter().map(|(code, clicks)| LinkWork::new(code, clicks)).collect();
-        let requests: Vec<_> = links.iter().map(|link| (&link.code, ids_and_days(link.first_transaction()))).collect();
-        match self.stats.load_all(&requests).await {
-            Ok(snapshots) => {
-                links.iter_mut().zip(snapshots).for_each(|(link, snapshot)| link.snapshot = snapshot);
+    async fn loaded(&self, links: BTreeMap<LinkId, BTreeMap<Day, DayOfClicks>>) -> Vec<Vec<DayAndState>> {
+        let in_order: Vec<_> = links.values().flat_map(BTreeMap::values).map(DayOfClicks::in_order).collect();
+        let days = links.values().flat_map(BTreeMap::values);
+        let works: Vec<_> = days.zip(&in_order).map(|(day, clicks)| day.work(clicks)).collect();
+        let mut states = match self.stats.load(&works).await {
+            Ok(states) => states.into_iter().map(Some).collect(),
+            Err(error) => {
+                tracing::warn!(error = chain(&error), "numbers are read day by day");
+                vec![None; works.len()]
             }
-            Err(error) => tracing::warn!(error = chain(&error), "numbers are read link by link"),
         }
-        links
+        .into_iter();
+        let with_state = |days: BTreeMap<Day, DayOfClicks>| days.into_values().zip(states.by_ref()).collect();
+        links.into_values().map(with_state).collect()
     }
 
     /// Counts a link's clicks, and returns the ids of the messages that failed.
-    async fn count_link(&self, link: LinkWork, until: Instant) -> Vec<String> {
-        let LinkWork { code, clicks: mut pending, mut snapshot } = link;
-        while !pending.is_empty() {
-            let rest = pending.split_off(next_transaction(&pending));
-            let counted = if Instant::now() < until {
-                self.count(&code, &pending, snapshot.take()).await
-            } else {
-                Err(CountError::OutOfTime)
-            };
-            if let Err(error) = counted {
-                let error = match error {
-                    CountError::Repository(error) => chain(&error),
-                    CountError::Contended => "its rows are being written all the time".to_owned(),
-                    CountError::OutOfTime => "the batch has taken too long already".to_owned(),
-                };
-                tracing::error!(short_code = code.as_str(), error, "clicks could not be counted");
-                return pending.into_iter().chain(rest).flat_map(|queued| queued.message_ids).collect();
+    async fn count_link(&self, days: Vec<DayAndState>, until: Instant) -> Vec<String> {
+        let mut failed = Vec::new();
+        let mut latest: Option<Totals> = None;
+        for (day, state) in days {
+            if !failed.is_empty() {
+                failed.extend(day.message_ids());
+                continue;
             }
-            pending = rest;
+            let state = match &latest {
+                Some(totals) => state.map(|state| state.with_totals(totals.clone())),
+                None => state,
+            };
+            let counted =
+                if Instant::now() < until { self.count(&day, state).await } else { Err(CountError::OutOfTime) };
+            match counted {
+                Ok(totals) => latest = totals.or(latest),
+                Err(error) => {
+                    report_failure(&day.link, error);
+                    failed.extend(day.message_ids());
+                }
+            }
         }
-        Vec::new()
+        failed
     }
 
-    /// Counts the clicks of one transaction, on top of `known` if it was read already.
-    async fn count(
-        &self,
-        code: &ShortCode,
-        clicks: &[QueuedClick],
-        mut known: Option<Snapshot>,
-    ) -> Result<(), CountError> {
+    /// Counts the clicks of a day, on top of `state` if it was read already. Returns the link's counts, or `None` for a link
+    /// that was purged.
+    async fn count(&self, day: &DayOfClicks, mut state: Option<Loaded>) -> Result<Option<Totals>, CountError> {
         const CONTENDED_TRIES: u32 = 10;
+        let clicks = day.in_order();
+        let work = day.work(&clicks);
         for attempt in 0..=CONTENDED_TRIES {
-            let before = match known.take() {
-                Some(snapshot) => snapshot,
-                None => self.stats.load(code, &ids_and_days(clicks)).await.map_err(CountError::Repository)?,
+            let before = match state.take() {
+                Some(state) => state,
+                None => self.stats.load(&[work]).await.map_err(CountError::Repository)?.pop().unwrap_or_default(),
             };
-            match self.try_count(code, clicks, &before).await.map_err(CountError::Repository)? {
-                CommitOutcome::Committed => return Ok(()),
-                CommitOutcome::Contended => back_off(attempt).await,
+            let now = Timestamp::now();
+            match self.stats.count(&work, before, now).await.map_err(CountError::Repository)? {
+                DayOutcome::Counted { fresh, totals } => {
+                    report_counted(day, fresh);
+                    self.settle(day, &totals, now.day()).await;
+                    return Ok(Some(totals));
+                }
+                DayOutcome::Purged => {
+                    self.forget(&day.link, day.clicks.keys()).await.map_err(CountError::Repository)?;
+                    return Ok(None);
+                }
+                DayOutcome::Contended => back_off(attempt).await,
             }
         }
         Err(CountError::Contended)
     }
 
-    async fn try_count(
-        &self,
-        code: &ShortCode,
-        clicks: &[QueuedClick],
-        before: &Snapshot,
-    ) -> Result<CommitOutcome, RepositoryError> {
-        if before.is_purged() {
-            self.forget(code, clicks).await?;
-            return Ok(CommitOutcome::Committed);
+    /// Moves days into the past if it is time to. If that fails, the next click of the link tries again.
+    async fn settle(&self, DayOfClicks { link, workspace, .. }: &DayOfClicks, totals: &Totals, today: Day) {
+        let Some(until) = totals.settles_until(today) else { return };
+        if let Err(error) = self.stats.settle(workspace, link, totals, until).await {
+            tracing::warn!(short_code = link.code.as_str(), error = chain(&error), "days could not be settled");
         }
-        let fresh: Vec<&QueuedClick> = clicks.iter().filter(|queued| !before.has_counted(&queued.click.id)).collect();
-        let outcome = match fresh.first() {
-            Some(first) => self.commit(code, &first.click.workspace, before, &fresh).await?,
-            None => CommitOutcome::Committed,
-        };
-        if outcome == CommitOutcome::Committed {
-            let messages: usize = clicks.iter().map(|queued| queued.message_ids.len()).sum();
-            report_counted(code, &fresh, messages - fresh.len());
-        }
-        Ok(outcome)
-    }
-
-    async fn commit(
-        &self,
-        code: &ShortCode,
-        workspace: &WorkspaceId,
-        before: &Snapshot,
-        clicks: &[&QueuedClick],
-    ) -> Result<CommitOutcome, RepositoryError> {
-        let mut after = before.stats().clone();
-        if let Some(newest) = clicks.iter().map(|queued| queued.click.clicked_at.day()).max() {
-            after.settle(newest);
-        }
-        for QueuedClick { click, client, .. } in clicks {
-            after.count(click.clicked_at, &click.visitor, client);
-        }
-        let events: Vec<_> = clicks.iter().map(|queued| queued.click.id.clone()).collect();
-        let counting = Counting {
-            code,
-            workspace,
-            before,
-            after: &after,
-            events: &events,
-            milestones: &milestones(before, clicks),
-            now: Timestamp::now(),
-        };
-        self.stats.commit(&counting).await
     }
 }
 
-/// A link with its clicks, and its statistics if they were read already.
-struct LinkWork {
-    code: ShortCode,
-    clicks: Vec<QueuedClick>,
-    snapshot: Option<Snapshot>,
-}
-
-impl LinkWork {
-    fn new(code: ShortCode, clicks: ByTime) -> Self {
-        Self { code, clicks: clicks.into_values().flatten().collect(), snapshot: None }
-    }
-
-    fn first_transaction(&self) -> &[QueuedClick] {
-        &self.clicks[..next_transaction(&self.clicks)]
-    }
-}
-
-fn ids_and_days(clicks: &[QueuedClick]) -> Vec<(EventId, Day)> {
-    clicks.iter().map(|QueuedClick { click, .. }| (click.id.clone(), click.clicked_at.day())).collect()
-}
-
-/// The milestones that these clicks reach.
-fn milestones(before: &Snapshot, clicks: &[&QueuedClick]) -> Vec<Milestone> {
-    let counted_before = before.stats().totals.total_clicks;
-    let ordinals = counted_before + 1..;
-    let crossed: BTreeSet<u64> = milestones_crossed(counted_before, counted_before + clicks.len() as u64).collect();
-    ordinals
-        .zip(clicks)
-        .filter(|(ordinal, _)| crossed.contains(ordinal))
-        .map(|(ordinal, queued)| Milestone::reached_by(&queued.click, ordinal))
-        .collect()
+fn report_failure(link: &LinkId, error: CountError) {
+    let error = match error {
+        CountError::Repository(error) => chain(&error),
+        CountError::Contended => "its rows are being written all the time".to_owned(),
+        CountError::OutOfTime => "the batch has taken too long already".to_owned(),
+    };
+    tracing::error!(short_code = link.code.as_str(), error, "clicks could not be counted");
 }
 
 /// Logs counted clicks in one line with all their correlation ids, since a line per click would cost more than counting it.
-fn report_counted(code: &ShortCode, clicks: &[&QueuedClick], duplicates: usize) {
-    metrics::add(Metric::ClicksCounted, clicks.len());
-    metrics::add(Metric::DedupeHits, duplicates);
-    let ids: Vec<_> = clicks.iter().map(|queued| queued.click.correlation_id.as_str()).collect();
+fn report_counted(day: &DayOfClicks, fresh: usize) {
+    let messages: usize = day.clicks.values().map(|queued| queued.message_ids.len()).sum();
+    metrics::add(Metric::ClicksCounted, fresh);
+    metrics::add(Metric::DedupeHits, messages - fresh);
+    let ids: Vec<_> = day.clicks.values().map(|queued| queued.classified.click.correlation_id.as_str()).collect();
     tracing::info!(
-        short_code = code.as_str(),
-        clicks = clicks.len(),
-        duplicates,
+        short_code = day.link.code.as_str(),
+        clicks = fresh,
+        duplicates = messages - fresh,
         correlation_id = ids.join(" "),
         "clicks counted"
     );

@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use linklet_domain::{Event, ShortCode};
+use linklet_domain::{ClickId, Event, LinkId, UrlPurged};
 use linklet_dynamodb::{Purged, RepositoryError};
 use linklet_lambda::telemetry::chain;
 
-use crate::{Analytics, batches::QueuedClick};
+use crate::{Analytics, batches::Purge};
 
 /// Whether a purge is complete.
 enum Progress {
@@ -18,21 +18,17 @@ impl Analytics {
     /// Deletes a link's clicks and statistics, and returns whether the message is done. A link with very many clicks takes more
     /// than one invocation. The event is then sent again, since a message that fails repeatedly would end in the dead-letter
     /// queue.
-    pub(crate) async fn purge(&self, event: &Event, until: Instant) -> bool {
-        let linklet_domain::EventDetail::UrlPurged(purged) = &event.detail else { return false };
-        let code = &purged.short_code;
-        match self.purge_until(code, event, until).await {
+    pub(crate) async fn purge(&self, Purge { purged, received }: &Purge, until: Instant) -> bool {
+        let (event, short_code) = (&received.event, purged.link.code.as_str());
+        match self.purge_until(purged, event, until).await {
             Ok(Progress::Done) => {
-                tracing::info!(
-                    short_code = code.as_str(),
-                    correlation_id = event.correlation_id.as_str(),
-                    "clicks and statistics purged"
-                );
+                let correlation_id = event.correlation_id.as_str();
+                tracing::info!(short_code, correlation_id, "clicks and statistics purged");
                 true
             }
             Ok(Progress::More) => self.later(event).await,
             Err(error) => {
-                tracing::error!(short_code = code.as_str(), error = chain(&error), "a link could not be purged");
+                tracing::error!(short_code, error = chain(&error), "a link could not be purged");
                 false
             }
         }
@@ -43,10 +39,16 @@ impl Analytics {
         self.queue.send(&[event]).await.is_empty()
     }
 
-    async fn purge_until(&self, code: &ShortCode, event: &Event, until: Instant) -> Result<Progress, RepositoryError> {
+    async fn purge_until(
+        &self,
+        purged: &UrlPurged,
+        event: &Event,
+        until: Instant,
+    ) -> Result<Progress, RepositoryError> {
+        let UrlPurged { link, workspace_id, .. } = purged;
         // First the numbers, after which nothing is counted any more; then the clicks, which may be many.
-        self.stats.purge(code, event.occurred_at).await?;
-        while self.clicks.purge_some(code).await? == Purged::Some {
+        self.stats.purge(workspace_id, link, event.occurred_at).await?;
+        while self.clicks.purge_some(link).await? == Purged::Some {
             if Instant::now() >= until {
                 return Ok(Progress::More);
             }
@@ -54,12 +56,20 @@ impl Analytics {
         Ok(Progress::Done)
     }
 
-    /// Deletes clicks that were in the queue when their link was purged.
-    pub(crate) async fn forget(&self, code: &ShortCode, clicks: &[QueuedClick]) -> Result<(), RepositoryError> {
-        for QueuedClick { click, .. } in clicks {
-            self.clicks.delete(code, &click.id).await?;
+    /// Deletes clicks that were in the queue when their link was purged, and what they may have left behind: one may have been
+    /// written to its day after the purge had deleted that.
+    pub(crate) async fn forget(
+        &self,
+        link: &LinkId,
+        clicks: impl IntoIterator<Item = &ClickId>,
+    ) -> Result<(), RepositoryError> {
+        let mut forgotten = 0;
+        for click in clicks {
+            self.clicks.delete(link, click).await?;
+            forgotten += 1;
         }
-        tracing::info!(short_code = code.as_str(), clicks = clicks.len(), "clicks of a purged link dropped");
+        self.stats.delete_rows(link).await?;
+        tracing::info!(short_code = link.code.as_str(), clicks = forgotten, "clicks of a purged link dropped");
         Ok(())
     }
 }

@@ -56,7 +56,7 @@ impl RecordClicks {
         };
         tracing::warn!(
             correlation_id = click.correlation_id.as_str(),
-            short_code = click.code.as_str(),
+            short_code = click.link.code.as_str(),
             attempt = receive_count,
             error = chain(&error),
             "a parked click could not be stored"

@@ -44,7 +44,7 @@ impl Recorder {
         let Err(refused) = self.clicks.record(click).await else {
             return metrics::add(Metric::ClicksRecorded, 1);
         };
-        let (short_code, error) = (click.code.as_str(), chain(&refused));
+        let (short_code, error) = (click.link.code.as_str(), chain(&refused));
         if self.parking.send(&[&click.clone().into_event()]).await.is_empty() {
             metrics::add(Metric::ClicksParked, 1);
             tracing::warn!(short_code, error, "a click was parked");

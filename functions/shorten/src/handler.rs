@@ -2,7 +2,9 @@
 
 mod new_link;
 
-use linklet_domain::{IdempotencyKey, Link, Scope, ShortCode, Tags, TargetUrl, ThrottleSubject, Timestamp, Title};
+use linklet_domain::{
+    Generation, IdempotencyKey, Link, LinkId, Scope, ShortCode, Tags, TargetUrl, ThrottleSubject, Timestamp, Title,
+};
 use linklet_dynamodb::{CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, back_off};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json_text},
@@ -147,7 +149,8 @@ impl Shorten {
             Some(code) => code.clone(),
             None => (self.generate_code)().map_err(|error| ApiError::Internal(Box::new(error)))?,
         };
-        let link = order.wanted.link(code, order.caller, order.request);
+        let generation = Generation::generate().map_err(|error| ApiError::Internal(Box::new(error)))?;
+        let link = order.wanted.link(LinkId { code, generation }, order.caller, order.request);
         let answer = self.answer(order, StatusCode::CREATED, link.clone(), false)?;
         let creation = Creation {
             link: &link,

@@ -1,4 +1,4 @@
-use linklet_domain::{CanonicalUrl, Link, LinkMetadata, LinkState, ShortCode, TargetUrl, Timestamp};
+use linklet_domain::{CanonicalUrl, Link, LinkId, LinkMetadata, LinkState, ShortCode, TargetUrl, Timestamp};
 use linklet_lambda::{
     http::{ApiError, Request},
     identity::Caller,
@@ -66,9 +66,10 @@ impl NewLink {
         self.expires_at.is_none()
     }
 
-    pub(crate) fn link(&self, code: ShortCode, caller: &Caller, request: &Request) -> Link {
+    pub(crate) fn link(&self, id: LinkId, caller: &Caller, request: &Request) -> Link {
         Link {
-            code,
+            code: id.code,
+            generation: id.generation,
             target: self.target.clone(),
             workspace: caller.workspace().clone(),
             owner: caller.user().clone(),

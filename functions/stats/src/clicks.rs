@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use linklet_domain::{Audience, Click, Client, CountryCode, Device, EventId, ShortCode, Timestamp};
+use linklet_domain::{Audience, Click, ClickId, Client, CountryCode, Device, LinkId, Timestamp};
 use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
 use linklet_user_agents::{Classifier, LoadError};
 use serde::Serialize;
@@ -13,10 +13,10 @@ use crate::Stats;
 static CLASSIFIER: LazyLock<Result<Classifier, LoadError>> = LazyLock::new(Classifier::load);
 
 impl Stats {
-    pub(crate) async fn latest_clicks(&self, request: &Request, code: &ShortCode) -> Result<Response, ApiError> {
+    pub(crate) async fn latest_clicks(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
         let limit = request.page_size()?;
         let classifier = CLASSIFIER.as_ref().map_err(|error| ApiError::Internal(Box::new(error)))?;
-        let clicks = self.clicks.latest(code, limit).await?;
+        let clicks = self.clicks.latest(link, limit).await?;
         let clicks = clicks.into_iter().map(|click| ClickView::new(click, classifier)).collect();
         Ok(json(StatusCode::OK, &ClicksView { clicks }))
     }
@@ -30,7 +30,7 @@ struct ClicksView {
 /// A click in the API. The hash of the address is left out, since it would show which clicks come from the same person.
 #[derive(Serialize)]
 struct ClickView {
-    id: EventId,
+    id: ClickId,
     clicked_at: Timestamp,
     audience: Audience,
     device: Device,
@@ -50,8 +50,8 @@ impl ClickView {
         let audience = Audience::of(&visitor, &client);
         let Client { device, browser, version, os } = client;
         Self {
+            clicked_at: click.id.at(),
             id: click.id,
-            clicked_at: click.clicked_at,
             audience,
             device,
             browser,

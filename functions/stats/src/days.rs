@@ -2,12 +2,14 @@
 
 use std::{ops::RangeInclusive, time::Duration};
 
-use linklet_domain::{Day, DayStats, Device, Dimension, Interval, Invalid, Point, ShortCode, lifetimes, timeline};
+use linklet_domain::{
+    Day, DayStats, Device, Dimension, Interval, Invalid, LinkId, Point, ShortCode, lifetimes, timeline,
+};
 use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
 use serde::Serialize;
 
 use crate::{
-    Stats, UNKNOWN,
+    Stats,
     summary::{ValueCount, counts},
 };
 
@@ -15,22 +17,17 @@ use crate::{
 const MOST_DAYS: u64 = lifetimes::in_days(lifetimes::RAW_CLICKS);
 
 impl Stats {
-    pub(crate) async fn timeline(&self, request: &Request, code: &ShortCode) -> Result<Response, ApiError> {
+    pub(crate) async fn timeline(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
         let interval = request.query("interval").map_or(Ok(Interval::Day), Interval::parse)?;
-        let range = range(request)?;
-        let (stats, record) = self.with_link(code, self.stats.days(code, &range)).await?;
-        // The link doesn't exist, but its code may have clicks outside the requested range.
-        if stats.days.is_empty() && record.is_none() && !self.stats.has_clicks(code).await? {
-            return Err(UNKNOWN);
-        }
+        let stats = self.stats.days(link, &range(request)?).await?;
         let points = timeline(&stats, interval);
-        Ok(json(StatusCode::OK, &TimelineView { short_code: code, interval: interval.as_str(), points }))
+        Ok(json(StatusCode::OK, &TimelineView { short_code: &link.code, interval: interval.as_str(), points }))
     }
 
-    pub(crate) async fn daily(&self, request: &Request, code: &ShortCode) -> Result<Response, ApiError> {
-        let stats = self.stats.days(code, &range(request)?).await?;
+    pub(crate) async fn daily(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
+        let stats = self.stats.days(link, &range(request)?).await?;
         let days = stats.days.iter().map(|(day, stats)| DayView::new(*day, stats)).collect();
-        Ok(json(StatusCode::OK, &DailyView { short_code: code, days }))
+        Ok(json(StatusCode::OK, &DailyView { short_code: &link.code, days }))
     }
 }
 

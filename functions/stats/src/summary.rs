@@ -2,25 +2,20 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use linklet_domain::{Dimension, LinkStats, Profile, ShortCode, Summary, Timestamp};
+use linklet_domain::{Dimension, LinkId, Profile, ShortCode, Summary, Timestamp};
 use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
 use serde::Serialize;
 
-use crate::{Stats, UNKNOWN};
+use crate::Stats;
 
 /// The longest window of the summary.
 const WEEK: Duration = Duration::from_secs(7 * 86_400);
 
 impl Stats {
-    pub(crate) async fn summary(&self, request: &Request, code: &ShortCode) -> Result<Response, ApiError> {
+    pub(crate) async fn summary(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
         let now = request.received_at();
-        let stats = self.stats.since(code, now.minus(WEEK).day());
-        let stats = match self.with_link(code, stats).await? {
-            (Some(stats), _) => stats,
-            (None, Some(_)) => LinkStats::default(),
-            (None, None) => return Err(UNKNOWN),
-        };
-        Ok(json(StatusCode::OK, &SummaryView::new(code, &stats.summary(now))))
+        let stats = self.stats.since(link, now.minus(WEEK).day()).await?;
+        Ok(json(StatusCode::OK, &SummaryView::new(&link.code, &stats.summary(now))))
     }
 }
 

@@ -63,9 +63,11 @@ fn change_of(event: &Event) -> Result<WatcherChange<'_>, NotApplicable> {
             Ok(WatcherChange::Added(Box::new(target_of(event, created)?), short_code))
         }
         EventDetail::UrlDeleted(UrlDeleted { watched_target: Some(target), short_code, .. })
-        | EventDetail::UrlExpired(UrlExpired { watched_target: Some(target), short_code, .. })
-        | EventDetail::UrlPurged(UrlPurged { watched_target: Some(target), short_code, .. }) => {
+        | EventDetail::UrlExpired(UrlExpired { watched_target: Some(target), short_code, .. }) => {
             Ok(WatcherChange::Removed(target, short_code))
+        }
+        EventDetail::UrlPurged(UrlPurged { watched_target: Some(target), link, .. }) => {
+            Ok(WatcherChange::Removed(target, &link.code))
         }
         _ => Err(NotApplicable::NotWatching),
     }

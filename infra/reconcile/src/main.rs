@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::{ShortCode, Timestamp};
-use linklet_dynamodb::{ClicksTable, StatsTable};
+use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{StartError, aws, config, publisher::Publisher, telemetry::chain};
-use linklet_reconcile::Reconciler;
+use linklet_reconcile::{CountedLink, Reconciler};
 use linklet_user_agents::Classifier;
 
 #[tokio::main(flavor = "current_thread")]
@@ -31,17 +31,22 @@ async fn run() -> Result<ExitCode, StartError> {
         _ => return Err("usage: linklet-reconcile CODE [--repair]".into()),
     };
     let (stats, clicks) = (config::required("STATS_TABLE")?, config::required("CLICKS_TABLE")?);
-    let queue = config::required("ANALYTICS_QUEUE_URL")?;
+    let (links, queue) = (config::required("LINKS_TABLE")?, config::required("ANALYTICS_QUEUE_URL")?);
+    let raw_days = config::parsed("RAW_CLICK_DAYS")?;
     let aws = aws::load().await;
     let dynamodb = DynamoDb::new(&aws);
+    let links = LinksTable::new(dynamodb.clone(), links);
     let reconciler = Reconciler {
         stats: StatsTable::new(dynamodb.clone(), stats),
         clicks: ClicksTable::new(dynamodb, clicks),
         classifier: Classifier::load()?,
         queue: Publisher::new(Sqs::new(&aws), queue),
+        raw_days,
     };
+    let Some(record) = links.redirect_target(&code).await? else { return Err("no link has this code".into()) };
+    let link = CountedLink { id: record.id(), workspace: record.workspace().clone() };
     let now = Timestamp::now();
-    let report = if repairs { reconciler.repair(&code, now).await? } else { reconciler.report(&code, now).await? };
+    let report = if repairs { reconciler.repair(&link, now).await? } else { reconciler.report(&link, now).await? };
     println!("{report}");
     Ok(outcome(report.is_clean(), repairs))
 }

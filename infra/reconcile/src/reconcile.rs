@@ -12,14 +12,12 @@ use std::{
     time::Duration,
 };
 
-use linklet_domain::{
-    Click, Day, DayStats, Event, LinkStats, ShortCode, Timestamp, WorkspaceId, lifetimes, milestones_crossed,
-};
+use linklet_domain::{Click, Day, DayStats, Event, LinkId, Timestamp, WorkspaceId, milestones_crossed};
 use linklet_dynamodb::{ClicksTable, CommitOutcome, Correction, Life, Milestone, RepositoryError, StatsTable};
 use linklet_lambda::publisher::Publisher;
 use linklet_user_agents::Classifier;
 
-use self::recount::{DayOfClicks, around, rebuilt};
+use self::recount::{DayOfClicks, of_day};
 
 /// How often a link is compared anew since it is being clicked.
 const TRIES: usize = 5;
@@ -34,6 +32,8 @@ pub struct Reconciler {
     pub classifier: Classifier,
     /// The analytics queue.
     pub queue: Publisher,
+    /// For how many days raw clicks are kept.
+    pub raw_days: u64,
 }
 
 /// Why a link can't be compared or repaired.
@@ -45,9 +45,6 @@ pub enum ReconcileError {
     /// The link is clicked so much that its numbers change between reading and writing. Nothing is changed.
     #[error("the link is being counted all the time; try again when it is quieter")]
     Busy,
-    /// Neither the numbers nor a raw click say whose the link is, so there is nothing to repair it from.
-    #[error("the link has neither a total nor a raw click to repair it from")]
-    NothingToGoBy,
     /// Some clicks could not be sent to the queue.
     #[error("{0} clicks could not be sent to the queue; do it again")]
     Unsent(usize),
@@ -86,15 +83,23 @@ impl Report {
 struct Comparison {
     report: Report,
     before: Life,
-    after: LinkStats,
-    workspace: Option<WorkspaceId>,
+    /// The right numbers of the days to write.
+    corrected: BTreeMap<Day, DayStats>,
     latest: Option<Click>,
 }
 
+/// A link whose statistics are compared.
+#[derive(Debug, Clone)]
+pub struct CountedLink {
+    /// The link.
+    pub id: LinkId,
+    /// The workspace that it belongs to.
+    pub workspace: WorkspaceId,
+}
+
 impl Reconciler {
-    /// The number of days whose raw clicks are certainly complete: when the lifetime of a day's clicks ends, some are deleted
-    /// before the others.
-    const RAW_DAYS: u64 = lifetimes::in_days(lifetimes::RAW_CLICKS) - 2;
+    /// So many days before the lifetime of raw clicks ends, some of a day are deleted before the others.
+    const INCOMPLETE_DAYS: u64 = 2;
     /// Clocks and late deletions by TTL put aside, ids of this age are certainly there.
     const MARGIN: Duration = Duration::from_secs(86_400);
 
@@ -102,12 +107,11 @@ impl Reconciler {
     ///
     /// # Errors
     /// When a table can't be read.
-    pub async fn report(&self, code: &ShortCode, now: Timestamp) -> Result<Report, ReconcileError> {
+    pub async fn report(&self, link: &CountedLink, now: Timestamp) -> Result<Report, ReconcileError> {
         for _ in 0..TRIES {
-            let comparison = self.compare(code, now).await?;
+            let comparison = self.compare(link, now).await?;
             // What was counted between reading the numbers and reading the ids would look like a difference.
-            let is_still = || async { Ok(self.stats.life(code).await?.stats.totals == comparison.before.stats.totals) };
-            if comparison.report.is_clean() || is_still().await.map_err(ReconcileError::Table)? {
+            if comparison.report.is_clean() || self.life(link).await? == comparison.before {
                 return Ok(comparison.report);
             }
         }
@@ -119,15 +123,19 @@ impl Reconciler {
     ///
     /// # Errors
     /// When a table or the queue can't be used, or the link is too busy; then part of it may be done, and doing it again goes on.
-    pub async fn repair(&self, code: &ShortCode, now: Timestamp) -> Result<Report, ReconcileError> {
+    pub async fn repair(&self, link: &CountedLink, now: Timestamp) -> Result<Report, ReconcileError> {
         for _ in 0..TRIES {
-            let comparison = self.compare(code, now).await?;
-            if self.correct(code, &comparison).await? == CommitOutcome::Committed {
+            let comparison = self.compare(link, now).await?;
+            if self.correct(link, &comparison).await? == CommitOutcome::Committed {
                 let unsent = self.publish(&comparison.report.uncounted).await;
                 return if unsent == 0 { Ok(comparison.report) } else { Err(ReconcileError::Unsent(unsent)) };
             }
         }
         Err(ReconcileError::Busy)
+    }
+
+    async fn life(&self, CountedLink { id, workspace }: &CountedLink) -> Result<Life, ReconcileError> {
+        Ok(self.stats.life(workspace, id).await?)
     }
 
     /// Sends clicks to be counted, and says how many could not be sent.
@@ -140,100 +148,100 @@ impl Reconciler {
         unsent
     }
 
-    async fn compare(&self, code: &ShortCode, now: Timestamp) -> Result<Comparison, ReconcileError> {
-        // First the numbers: whatever is counted from now on changes the total, and no correction commits.
-        let before = self.stats.life(code).await?;
-        let from = self.first_day(code, &before, now).await?;
+    async fn compare(&self, link: &CountedLink, now: Timestamp) -> Result<Comparison, ReconcileError> {
+        // First the numbers: whatever is counted from now on changes them, and no correction commits.
+        let before = self.life(link).await?;
+        let from = self.first_day(&link.id, &before, now).await?;
         let mut report = Report {
             is_purged: before.is_purged,
             from: Some(from),
-            total_clicks: before.stats.totals.total_clicks,
+            total_clicks: before.totals.total_clicks(),
             ..Report::default()
         };
-        let mut days = before.stats.days.clone();
-        let (mut latest, mut last_click_at) = (None, None);
+        let counted = before.numbers();
+        let (mut corrected, mut latest) = (BTreeMap::new(), None);
         if !before.is_purged {
             for day in days_back(now).take_while(|day| *day >= from) {
-                let clicks = self.clicks.recorded_between(code, &around(day)).await?;
-                if clicks.iter().all(|click| click.clicked_at.day() != day) {
-                    report.without_clicks.extend(days.contains_key(&day).then_some(day));
+                let clicks = self.clicks.recorded_between(&link.id, &of_day(day)).await?;
+                if clicks.is_empty() {
+                    report.without_clicks.extend(counted.contains_key(&day).then_some(day));
                     continue;
                 }
-                latest = latest.or_else(|| clicks.iter().max_by_key(|click| click.clicked_at).cloned());
-                let recounted = self.recount(code, day, clicks, now).await?;
-                last_click_at = last_click_at.max(recounted.last_click_at);
+                latest = latest.or_else(|| clicks.iter().max_by_key(|click| click.clicked_at()).cloned());
+                let recounted = self.recount(&link.id, &before, day, clicks, now).await?;
                 report.uncounted.extend(recounted.uncounted);
-                if let Some((counted, actual)) = replace(&mut days, day, recounted.counted) {
-                    report.days.push((day, counted, actual));
+                let (known, actual) = (counted.get(&day), recounted.counted);
+                if !is_same(known, actual.as_ref()) {
+                    report.days.push((day, clicks_of(known), clicks_of(actual.as_ref())));
+                    // None of its clicks may be known to be counted: they are about to be published, and make the day anew.
+                    corrected.insert(day, actual.unwrap_or_default());
                 }
             }
         }
-        let after = rebuilt(&before.stats, days, last_click_at);
-        report.recounted = after.totals.total_clicks;
-        report.totals_differ = !report.is_purged && report.days.is_empty() && differ(&before.stats, &after);
-        let workspace = before.workspace.clone().or_else(|| latest.as_ref().map(|click| click.workspace.clone()));
-        Ok(Comparison { report, before, after, workspace, latest })
+        let after = before.with_days(&corrected);
+        report.recounted = after.totals.total_clicks();
+        if !report.is_purged && report.days.is_empty() {
+            let beside = days_beside_total(&before, &after);
+            report.totals_differ = !beside.is_empty() || differ(&before, &after);
+            corrected.extend(beside.into_iter().map(|day| (day, counted.get(&day).cloned().unwrap_or_default())));
+        }
+        Ok(Comparison { report, before, corrected, latest })
     }
 
     /// The first day with clicks, raw or counted, whose raw clicks are certainly all there.
-    async fn first_day(&self, code: &ShortCode, counted: &Life, now: Timestamp) -> Result<Day, ReconcileError> {
-        let raw = self.clicks.first(code).await?.map(|click| click.clicked_at.day());
-        let counted = counted.stats.days.keys().next().copied();
-        let complete_from = now.minus(Duration::from_secs(Self::RAW_DAYS * 86_400)).day();
+    async fn first_day(&self, link: &LinkId, counted: &Life, now: Timestamp) -> Result<Day, ReconcileError> {
+        let raw = self.clicks.first(link).await?.map(|click| click.clicked_at().day());
+        let counted = counted.days.keys().next().copied();
+        let complete = self.raw_days.saturating_sub(Self::INCOMPLETE_DAYS);
+        let complete_from = now.minus(Duration::from_secs(complete * 86_400)).day();
         Ok(raw.into_iter().chain(counted).min().unwrap_or(now.day()).max(complete_from))
     }
 
     async fn recount(
         &self,
-        code: &ShortCode,
+        link: &LinkId,
+        counted: &Life,
         day: Day,
         clicks: Vec<Click>,
         now: Timestamp,
     ) -> Result<DayOfClicks, ReconcileError> {
         // Without its id nothing tells whether an old click was counted. But no message lives so long that it could still be.
         let ids_since = now.minus(StatsTable::IDS_KEPT_FOR).plus(Self::MARGIN).day();
-        if day <= ids_since || clicks.is_empty() {
-            return Ok(DayOfClicks::of(day, clicks, |_| true, &self.classifier));
+        if day <= ids_since {
+            return Ok(DayOfClicks::of(clicks, |_| true, &self.classifier));
         }
-        let counted = self.stats.counted_between(code, &around(day)).await?;
-        Ok(DayOfClicks::of(day, clicks, |click| counted.contains(&click.id), &self.classifier))
+        let moved = self.stats.counted_between(link, &of_day(day)).await?;
+        let of_day = counted.days.get(&day);
+        let is_counted =
+            |click: &Click| moved.contains(&click.id) || of_day.is_some_and(|day| day.has_counted(&click.id));
+        Ok(DayOfClicks::of(clicks, is_counted, &self.classifier))
     }
 
-    /// Writes the corrected days, some at a time, and the totals that follow from them.
-    async fn correct(&self, code: &ShortCode, comparison: &Comparison) -> Result<CommitOutcome, ReconcileError> {
-        let Comparison { report, before, after, workspace, .. } = comparison;
-        if report.days.is_empty() && !report.totals_differ {
-            return Ok(CommitOutcome::Committed);
-        }
-        let workspace = workspace.as_ref().ok_or(ReconcileError::NothingToGoBy)?;
-        let mut written = before.stats.clone();
-        let wrong: Vec<Day> = report.days.iter().map(|(day, ..)| *day).collect();
-        let mut chunks: Vec<&[Day]> = wrong.chunks(StatsTable::MAX_CORRECTED_DAYS).collect();
-        if report.totals_differ {
-            chunks.push(&[]);
+    /// Writes the corrected days, some at a time, and the counts that follow from them; then the milestones that are missing.
+    async fn correct(&self, link: &CountedLink, comparison: &Comparison) -> Result<CommitOutcome, ReconcileError> {
+        let Comparison { report, before, corrected, .. } = comparison;
+        let CountedLink { id, workspace } = link;
+        let mut written = before.clone();
+        let mut chunks: Vec<BTreeMap<Day, DayStats>> = in_chunks(corrected, StatsTable::MAX_CORRECTED_DAYS);
+        if chunks.is_empty() && report.totals_differ {
+            chunks.push(BTreeMap::new());
         }
         for days in chunks {
-            let mut corrected = written.days.clone();
-            for day in days {
-                match after.days.get(day) {
-                    Some(stats) => corrected.insert(*day, stats.clone()),
-                    None => corrected.remove(day),
-                };
-            }
-            let mut next = rebuilt(&written, corrected, after.totals.last_click_at);
-            next.totals.corrections += 1;
-            // On the way a total may be larger than in the end.
-            let reached = next.totals.total_clicks.min(after.totals.total_clicks);
-            let milestones = missing_milestones(comparison, reached);
-            let correction =
-                Correction { code, workspace, before: &written, after: &next, days, milestones: &milestones };
+            let after = written.with_days(&days);
+            let correction = Correction { link: id, workspace, before: &written, after: &after };
             if self.stats.correct(&correction).await? == CommitOutcome::Contended {
                 return Ok(CommitOutcome::Contended);
             }
-            written = next;
+            written = after;
         }
+        self.stats.write_milestones(&missing_milestones(comparison, written.totals.total_clicks())).await?;
         Ok(CommitOutcome::Committed)
     }
+}
+
+fn in_chunks(days: &BTreeMap<Day, DayStats>, most: usize) -> Vec<BTreeMap<Day, DayStats>> {
+    let days: Vec<_> = days.iter().map(|(day, stats)| (*day, stats.clone())).collect();
+    days.chunks(most).map(|chunk| chunk.iter().cloned().collect()).collect()
 }
 
 /// Today, yesterday, and so on.
@@ -241,19 +249,8 @@ fn days_back(now: Timestamp) -> impl Iterator<Item = Day> {
     (0..).map(move |ago| now.minus(Duration::from_secs(ago * 86_400)).day())
 }
 
-/// Puts recounted numbers in the place of the counted ones; says how many clicks both have, if they differ.
-fn replace(days: &mut BTreeMap<Day, DayStats>, day: Day, recounted: Option<DayStats>) -> Option<(u64, u64)> {
-    let clicks = |stats: Option<&DayStats>| stats.map_or(0, |stats| stats.profile.clicks);
-    if is_same(days.get(&day), recounted.as_ref()) {
-        return None;
-    }
-    let difference = (clicks(days.get(&day)), clicks(recounted.as_ref()));
-    match recounted {
-        Some(stats) => days.insert(day, stats),
-        // None of its clicks is known to be counted: they are about to be published, and make the day anew.
-        None => days.remove(&day),
-    };
-    Some(difference)
+fn clicks_of(stats: Option<&DayStats>) -> u64 {
+    stats.map_or(0, |stats| stats.profile.clicks)
 }
 
 /// Whether two days have the same numbers. What a full breakdown has let go depends on the order of the clicks, and a large
@@ -265,12 +262,21 @@ fn is_same(counted: Option<&DayStats>, recounted: Option<&DayStats>) -> bool {
     counted.hours == recounted.hours && counted.profile.agrees_with(&recounted.profile)
 }
 
-fn differ(counted: &LinkStats, rebuilt: &LinkStats) -> bool {
-    let clicks = |stats: &LinkStats| stats.past.as_ref().map_or(0, |past| past.clicks + past.human_clicks);
-    counted.totals != rebuilt.totals || clicks(counted) != clicks(rebuilt)
+/// The open days whose number in the total isn't that of the day.
+fn days_beside_total(counted: &Life, rebuilt: &Life) -> Vec<Day> {
+    let of_total = |life: &Life, day: &Day| life.totals.open.get(day).copied();
+    let days = counted.totals.open.keys().chain(rebuilt.totals.open.keys());
+    let days: BTreeSet<Day> = days.filter(|day| of_total(counted, day) != of_total(rebuilt, day)).copied().collect();
+    days.into_iter().collect()
 }
 
-/// Milestones that a correction upwards passes, or that were never noted.
+/// Whether the past doesn't follow from its days.
+fn differ(counted: &Life, rebuilt: &Life) -> bool {
+    let clicks = |life: &Life| life.past.as_ref().map(|past| (past.profile.clicks, past.profile.human_clicks));
+    counted.totals.past_clicks != rebuilt.totals.past_clicks || clicks(counted) != clicks(rebuilt)
+}
+
+/// Milestones that a correction upwards passes, or that were never written.
 fn missing_milestones(comparison: &Comparison, total_clicks: u64) -> Vec<Milestone> {
     let Some(click) = &comparison.latest else { return Vec::new() };
     let known: &BTreeSet<u64> = &comparison.before.milestones;
@@ -302,7 +308,7 @@ impl fmt::Display for Report {
             writeln!(formatter, "The totals don't follow from the days.")?;
         }
         if !self.uncounted.is_empty() {
-            let oldest = self.uncounted.iter().map(|click| click.clicked_at).min();
+            let oldest = self.uncounted.iter().map(Click::clicked_at).min();
             let since = oldest.map(|time| time.to_string()).unwrap_or_default();
             writeln!(
                 formatter,

@@ -4,23 +4,21 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    CorrelationId, Event, EventDetail, EventId, Invalid, RedirectTarget, ShortCode, Timestamp, UrlClicked, UserId,
+    ClickId, CorrelationId, Event, EventDetail, Invalid, LinkId, RedirectTarget, Timestamp, UrlClicked, UserId,
     WorkspaceId, validated::string_newtype,
 };
 
 /// One followed link, as it is stored and counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Click {
-    /// Identifies the click through every redelivery.
-    pub id: EventId,
+    /// Identifies the click through every redelivery, and says when it happened.
+    pub id: ClickId,
     /// The link that was followed.
-    pub code: ShortCode,
+    pub link: LinkId,
     /// The workspace that the link belongs to.
     pub workspace: WorkspaceId,
     /// Who is told about the link's milestones.
     pub owner: UserId,
-    /// When it was followed; statistics count by this, not by the time of counting.
-    pub clicked_at: Timestamp,
     /// Who followed it.
     pub visitor: Visitor,
     /// The correlation id of the request.
@@ -32,25 +30,30 @@ impl Click {
     #[must_use]
     pub fn on(link: &RedirectTarget, at: Timestamp, visitor: Visitor, correlation_id: CorrelationId) -> Self {
         Self {
-            id: EventId::generate(),
-            code: link.code.clone(),
+            id: ClickId::generate(at),
+            link: link.id.clone(),
             workspace: link.workspace.clone(),
             owner: link.owner.clone(),
-            clicked_at: at,
             visitor,
             correlation_id,
         }
+    }
+
+    /// When the link was followed; statistics count by this, not by the time of counting.
+    #[must_use]
+    pub fn clicked_at(&self) -> Timestamp {
+        self.id.at()
     }
 
     /// The event `url.clicked` of this click. Its id is the click's, so a click always makes the same event.
     #[must_use]
     pub fn into_event(self) -> Event {
         Event {
-            event_id: self.id,
-            occurred_at: self.clicked_at,
+            occurred_at: self.clicked_at(),
+            event_id: self.id.into(),
             correlation_id: self.correlation_id,
             detail: EventDetail::UrlClicked(UrlClicked {
-                short_code: self.code,
+                link: self.link,
                 workspace_id: self.workspace,
                 user_id: self.owner,
                 visitor: self.visitor,
@@ -61,19 +64,19 @@ impl Click {
     /// The click of an event `url.clicked`.
     ///
     /// # Errors
-    /// The event itself, if it has another type.
+    /// The event itself, if it has another type or its id isn't that of a click.
     pub fn from_event(event: Event) -> Result<Self, Box<Event>> {
-        match event {
-            Event { event_id, occurred_at, correlation_id, detail: EventDetail::UrlClicked(clicked) } => Ok(Self {
-                id: event_id,
-                code: clicked.short_code,
+        let id = ClickId::parse(event.event_id.as_str());
+        match (id, event) {
+            (Ok(id), Event { correlation_id, detail: EventDetail::UrlClicked(clicked), .. }) => Ok(Self {
+                id,
+                link: clicked.link,
                 workspace: clicked.workspace_id,
                 owner: clicked.user_id,
-                clicked_at: occurred_at,
                 visitor: clicked.visitor,
                 correlation_id,
             }),
-            other => Err(Box::new(other)),
+            (_, other) => Err(Box::new(other)),
         }
     }
 }
@@ -217,6 +220,22 @@ impl IpHash {
     }
 }
 
+impl IpHash {
+    /// The 32 bytes of the hash, which take half of the space of its text.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        hex::decode(&self.0).unwrap_or_default()
+    }
+
+    /// The hash with these bytes.
+    ///
+    /// # Errors
+    /// When there are more or fewer than 32.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Invalid> {
+        Self::parse(&hex::encode(bytes))
+    }
+}
+
 string_newtype!(IpHash);
 
 #[cfg(test)]
@@ -230,11 +249,10 @@ mod tests {
     #[test]
     fn a_click_survives_being_told_as_an_event() {
         let click = Click {
-            id: EventId::generate(),
-            code: ShortCode::parse("launch").unwrap(),
+            id: ClickId::generate(Timestamp::parse("2026-03-02T14:05:09.120Z").unwrap()),
+            link: LinkId::parse("launch.x7Kf2a").unwrap(),
             workspace: WorkspaceId::generate(),
             owner: UserId::generate(),
-            clicked_at: Timestamp::parse("2026-03-02T14:05:09.120Z").unwrap(),
             visitor: Visitor::new(IpHash::of("203.0.113.9", &salt('a')))
                 .with_headers(Some("Mozilla/5.0 (é)"), Some("https://news.example/"))
                 .at_place(CountryCode::parse("de").ok(), Some("Köln"))
@@ -255,7 +273,8 @@ mod tests {
         assert_eq!(hash, IpHash::of("203.0.113.9", &salt('a')));
         assert_ne!(hash, IpHash::of("203.0.113.9", &salt('b')));
         assert_ne!(hash, IpHash::of("203.0.113.8", &salt('a')));
-        assert_eq!(IpHash::parse(hash.as_str()), Ok(hash));
+        assert_eq!(IpHash::parse(hash.as_str()), Ok(hash.clone()));
+        assert_eq!(IpHash::from_bytes(&hash.to_bytes()), Ok(hash));
         assert!(IpHash::parse("203.0.113.9").is_err());
     }
 

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CheckError, CorrelationId, EmailAddress, EventId, ShortCode, TargetId, TargetUrl, Timestamp, UserId, Visitor,
-    WorkspaceId,
+    CheckError, CorrelationId, EmailAddress, EventId, LinkId, ShortCode, TargetId, TargetUrl, Timestamp, UserId,
+    Visitor, WorkspaceId,
 };
 
 /// Something that has happened, because the table write behind it has committed.
@@ -94,8 +94,9 @@ pub struct UrlCreated {
 /// A link was followed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlClicked {
-    /// The code.
-    pub short_code: ShortCode,
+    /// The link.
+    #[serde(flatten)]
+    pub link: LinkId,
     /// Whose link it is.
     pub workspace_id: WorkspaceId,
     /// Who is told about milestones.
@@ -140,8 +141,9 @@ pub struct UrlExpired {
 /// A link was removed by a person; its clicks and statistics are to go too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlPurged {
-    /// The code.
-    pub short_code: ShortCode,
+    /// The link.
+    #[serde(flatten)]
+    pub link: LinkId,
     /// Whose link it was.
     pub workspace_id: WorkspaceId,
     /// Who created it and is told.
@@ -154,8 +156,9 @@ pub struct UrlPurged {
 /// A link has reached a round number of clicks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MilestoneReached {
-    /// The code.
-    pub short_code: ShortCode,
+    /// The link.
+    #[serde(flatten)]
+    pub link: LinkId,
     /// Whose link it is.
     pub workspace_id: WorkspaceId,
     /// Who is told.
@@ -215,7 +218,7 @@ mod tests {
             occurred_at: Timestamp::parse("2026-03-02T14:05:09Z").unwrap(),
             correlation_id: CorrelationId::parse("req-1").unwrap(),
             detail: EventDetail::MilestoneReached(MilestoneReached {
-                short_code: ShortCode::parse("abc1234").unwrap(),
+                link: LinkId::parse("abc1234.x7Kf2a").unwrap(),
                 workspace_id: WorkspaceId::parse("0198c0de-0000-7000-8000-000000000002").unwrap(),
                 user_id: UserId::parse("0198c0de-0000-7000-8000-000000000003").unwrap(),
                 milestone: 100,
@@ -232,6 +235,7 @@ mod tests {
                 "correlation_id": "req-1",
                 "event_type": "milestone.reached",
                 "short_code": "abc1234",
+                "generation": "x7Kf2a",
                 "workspace_id": "0198c0de-0000-7000-8000-000000000002",
                 "user_id": "0198c0de-0000-7000-8000-000000000003",
                 "milestone": 100,
@@ -276,7 +280,7 @@ mod tests {
             occurred_at: Timestamp::now(),
             correlation_id: CorrelationId::generate(),
             detail: EventDetail::UrlPurged(UrlPurged {
-                short_code: ShortCode::parse("abc1234").unwrap(),
+                link: LinkId::parse("abc1234.x7Kf2a").unwrap(),
                 workspace_id: WorkspaceId::generate(),
                 user_id: UserId::generate(),
                 watched_target,
@@ -297,8 +301,8 @@ mod tests {
     fn a_value_that_breaks_a_rule_is_no_event() {
         let mut clicked = json!({
             "event_id": "1", "occurred_at": "2026-03-02T14:05:09Z", "correlation_id": "req-1", "event_type": "url.clicked",
-            "short_code": "abc1234", "workspace_id": WorkspaceId::generate(), "user_id": UserId::generate(),
-            "ip_hash": "0".repeat(64),
+            "short_code": "abc1234", "generation": "x7Kf2a", "workspace_id": WorkspaceId::generate(),
+            "user_id": UserId::generate(), "ip_hash": "0".repeat(64),
         });
         assert!(serde_json::from_value::<Event>(clicked.clone()).is_ok());
 

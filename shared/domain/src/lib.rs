@@ -8,12 +8,14 @@ mod api_key;
 mod audience;
 mod base62;
 mod click;
+mod click_id;
 mod correlation_id;
 mod event;
 mod idempotency_key;
 mod ids;
 pub mod lifetimes;
 mod link;
+mod link_id;
 mod link_query;
 mod milestone;
 mod normalized_url;
@@ -32,6 +34,7 @@ pub use api_key::{ApiKey, ApiKeySecret, KeyHash, KeyName, KeyPrefix, Scope, Scop
 pub use audience::{Audience, Client, Device};
 pub use base62::ALPHABET;
 pub use click::{Click, CountryCode, IpHash, Salt, Visitor};
+pub use click_id::ClickId;
 pub use correlation_id::CorrelationId;
 pub use event::{
     Event, EventDetail, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted, UrlExpired,
@@ -42,14 +45,15 @@ pub use ids::{EventId, UserId, WorkspaceId};
 pub use link::{
     Description, Link, LinkMetadata, LinkPatch, LinkState, LinkStatus, Record, RedirectTarget, Tags, Title, Tombstone,
 };
+pub use link_id::{Generation, LinkId};
 pub use link_query::{LinkFilter, Order, PageNumber, SortBy, sort_links};
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
 pub use notification::{Notification, NotificationStatus, Wording, wording};
 pub use short_code::{GENERATED_LENGTH, ShortCode};
 pub use stats::{
-    Breakdown, DayStats, Dimension, Interval, LinkStats, Point, Profile, Ranking, Summary, Totals, UniqueVisitors,
-    timeline,
+    Breakdown, DayStats, Dimension, Interval, LinkStats, Past, Point, Profile, Ranking, Summary, Totals,
+    UniqueVisitors, is_recent, timeline,
 };
 pub use target_url::TargetUrl;
 pub use throttle::{Allowance, LimitedRoute, RateLimit, Refusal, ThrottleSubject, Window};

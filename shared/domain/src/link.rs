@@ -3,7 +3,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EmailAddress, Invalid, ShortCode, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId, lifetimes,
+    EmailAddress, Generation, Invalid, LinkId, ShortCode, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId,
+    lifetimes,
     validated::{bounded_text, null_as_default, patched},
 };
 
@@ -12,6 +13,8 @@ use crate::{
 pub struct Link {
     /// The short code, unique over all workspaces.
     pub code: ShortCode,
+    /// Distinguishes the link from others that have had its code before.
+    pub generation: Generation,
     /// The destination.
     pub target: TargetUrl,
     /// The workspace that owns the link.
@@ -93,6 +96,12 @@ impl LinkStatus {
 }
 
 impl Link {
+    /// What its clicks and statistics are stored under.
+    #[must_use]
+    pub fn id(&self) -> LinkId {
+        LinkId { code: self.code.clone(), generation: self.generation.clone() }
+    }
+
     /// Whether shortening the same URL again may return this link: it is active and never expires.
     #[must_use]
     pub fn is_reusable(&self) -> bool {
@@ -230,6 +239,15 @@ impl Record<RedirectTarget> {
         self.common(|link| &link.workspace, |tombstone| &tombstone.workspace)
     }
 
+    /// What the link's clicks and statistics are stored under.
+    #[must_use]
+    pub fn id(&self) -> LinkId {
+        match self {
+            Self::Link(link) => link.id.clone(),
+            Self::Tombstone(tombstone) => tombstone.id(),
+        }
+    }
+
     /// Whether the link was purged: deleted with its statistics.
     #[must_use]
     pub fn is_purged(&self) -> bool {
@@ -256,6 +274,8 @@ impl Record<Link> {
 pub struct Tombstone {
     /// The link's short code.
     pub code: ShortCode,
+    /// The link's generation.
+    pub generation: Generation,
     /// The workspace that owned the link.
     pub workspace: WorkspaceId,
     /// The user who created the link.
@@ -269,6 +289,12 @@ pub struct Tombstone {
 }
 
 impl Tombstone {
+    /// What the link's clicks and statistics are stored under.
+    #[must_use]
+    pub fn id(&self) -> LinkId {
+        LinkId { code: self.code.clone(), generation: self.generation.clone() }
+    }
+
     /// How long the code of a purged link stays reserved.
     pub const KEPT_FOR: Duration = lifetimes::PURGED_LINKS;
 
@@ -282,8 +308,9 @@ impl Tombstone {
     /// The tombstone that a purge leaves, of a link or of a removed link whose statistics were kept until now.
     #[must_use]
     pub fn of_purged(record: &Record<Link>, at: Timestamp) -> Self {
-        let purged = |code: &ShortCode, workspace: &WorkspaceId, owner: &UserId, watched_target| Self {
-            code: code.clone(),
+        let purged = |id: LinkId, workspace: &WorkspaceId, owner: &UserId, watched_target| Self {
+            code: id.code,
+            generation: id.generation,
             workspace: workspace.clone(),
             owner: owner.clone(),
             reason: LinkStatus::Purged,
@@ -291,8 +318,8 @@ impl Tombstone {
             watched_target,
         };
         match record {
-            Record::Link(link) => purged(&link.code, &link.workspace, &link.owner, link.watched_target()),
-            Record::Tombstone(old) => purged(&old.code, &old.workspace, &old.owner, old.watched_target.clone()),
+            Record::Link(link) => purged(link.id(), &link.workspace, &link.owner, link.watched_target()),
+            Record::Tombstone(old) => purged(old.id(), &old.workspace, &old.owner, old.watched_target.clone()),
         }
     }
 
@@ -305,6 +332,7 @@ impl Tombstone {
         };
         Self {
             code: link.code.clone(),
+            generation: link.generation.clone(),
             workspace: link.workspace.clone(),
             owner: link.owner.clone(),
             reason,
@@ -317,8 +345,8 @@ impl Tombstone {
 /// The part of a link that a redirect reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RedirectTarget {
-    /// The short code.
-    pub code: ShortCode,
+    /// The code, and which of the links with this code.
+    pub id: LinkId,
     /// The destination.
     pub target: TargetUrl,
     /// The workspace that owns the link.
@@ -352,7 +380,7 @@ mod tests {
 
     fn target(expires_at: Option<Timestamp>, state: LinkState) -> RedirectTarget {
         RedirectTarget {
-            code: ShortCode::parse("abcd").unwrap(),
+            id: LinkId::parse("abcd.x7Kf2a").unwrap(),
             target: TargetUrl::parse("https://example.com").unwrap(),
             workspace: WorkspaceId::generate(),
             owner: UserId::generate(),
@@ -380,6 +408,7 @@ mod tests {
     fn watching(state: LinkState) -> Link {
         Link {
             code: ShortCode::parse("abcd").unwrap(),
+            generation: Generation::parse("x7Kf2a").unwrap(),
             target: TargetUrl::parse("https://example.com/a").unwrap(),
             workspace: WorkspaceId::generate(),
             owner: UserId::generate(),

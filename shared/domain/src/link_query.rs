@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, collections::HashMap};
 
-use crate::{Invalid, Link, LinkStatus, ShortCode, Timestamp};
+use crate::{Invalid, Link, LinkId, LinkStatus, Timestamp};
 
 /// A filter for links; all of its conditions must match. `None` matches every link.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -149,10 +149,10 @@ impl PageNumber {
 }
 
 /// Sorts links by a criterion, then by time of creation and by code, so that the order is total and pages never overlap.
-pub fn sort_links(links: &mut [Link], by: SortBy, order: Order, clicks: &HashMap<ShortCode, u64>) {
+pub fn sort_links(links: &mut [Link], by: SortBy, order: Order, clicks: &HashMap<LinkId, u64>) {
     let clicks_of = |link: &Link| match by {
         SortBy::CreatedAt => 0,
-        SortBy::Clicks => clicks.get(&link.code).copied().unwrap_or_default(),
+        SortBy::Clicks => clicks.get(&link.id()).copied().unwrap_or_default(),
     };
     links.sort_by(|left, right| {
         let key = |link: &Link| (clicks_of(link), link.created_at);

@@ -87,12 +87,12 @@ pub fn wording(detail: &EventDetail) -> Option<Wording<'_>> {
         EventDetail::UrlPurged(purged) => (
             &purged.user_id,
             "Your short link was deleted with its statistics",
-            format!("Your short link {} was deleted with its statistics.", purged.short_code),
+            format!("Your short link {} was deleted with its statistics.", purged.link.code),
         ),
         EventDetail::MilestoneReached(reached) => (
             &reached.user_id,
             "Your short link reached a milestone",
-            format!("Your short link {} has reached {} clicks.", reached.short_code, grouped(reached.milestone)),
+            format!("Your short link {} has reached {} clicks.", reached.link.code, grouped(reached.milestone)),
         ),
         EventDetail::TargetDown(down) => {
             (&down.user_id, "A monitored URL is down", format!("{} is down: {}.", down.url, reason(down)))
@@ -130,9 +130,7 @@ fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        CheckError, EmailAddress, ShortCode, TargetId, TargetUp, TargetUrl, UrlExpired, UrlPurged, WorkspaceId,
-    };
+    use crate::{CheckError, EmailAddress, LinkId, TargetId, TargetUp, TargetUrl, UrlExpired, UrlPurged, WorkspaceId};
 
     #[test]
     fn thousands_are_grouped() {
@@ -144,15 +142,15 @@ mod tests {
 
     #[test]
     fn a_mail_about_a_link_that_is_gone_says_so_in_its_subject() {
-        let (short_code, workspace_id, user_id) =
-            (ShortCode::parse("launch").unwrap(), WorkspaceId::generate(), UserId::generate());
+        let (link, workspace_id, user_id) =
+            (LinkId::parse("launch.x7Kf2a").unwrap(), WorkspaceId::generate(), UserId::generate());
         let expired = EventDetail::UrlExpired(UrlExpired {
-            short_code: short_code.clone(),
+            short_code: link.code.clone(),
             workspace_id: workspace_id.clone(),
             user_id: user_id.clone(),
             watched_target: None,
         });
-        let purged = EventDetail::UrlPurged(UrlPurged { short_code, workspace_id, user_id, watched_target: None });
+        let purged = EventDetail::UrlPurged(UrlPurged { link, workspace_id, user_id, watched_target: None });
 
         assert_eq!(wording(&expired).unwrap().subject, "Your short link has expired");
         assert_eq!(wording(&purged).unwrap().subject, "Your short link was deleted with its statistics");

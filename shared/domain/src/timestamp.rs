@@ -47,6 +47,12 @@ impl Timestamp {
             .map_err(|_| Invalid::new("a time must lie in the years 0001–9999"))
     }
 
+    /// The time this many milliseconds after 1970-01-01T00:00:00Z, or the latest that there is.
+    #[must_use]
+    pub fn from_unix_millis(millis: u64) -> Self {
+        Self::EPOCH.plus(Duration::from_millis(millis))
+    }
+
     /// Seconds since 1970-01-01T00:00:00Z, rounded down: the unit of DynamoDB's TTL and of JWT claims.
     #[must_use]
     pub fn unix_seconds(self) -> i64 {

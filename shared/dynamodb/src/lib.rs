@@ -25,7 +25,9 @@ pub use links::{
     CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, LinksTable, Reusable, TombstoneOutcome,
 };
 pub use notifications::{Claim, ClaimOutcome, NotificationsTable};
-pub use stats::{CommitOutcome, Correction, Counting, Life, Milestone, Room, Snapshot, StatsTable};
+pub use stats::{
+    ClassifiedClick, CommitOutcome, Correction, CountedDay, DayOutcome, DayWork, Life, Loaded, Milestone, StatsTable,
+};
 pub use throttle::{CountOutcome, ThrottleTable};
 pub use users::{
     ApiKeysTable, CreateKeyOutcome, MemberOutcome, RegisterOutcome, Registration, RevokeOutcome, UsersTable,

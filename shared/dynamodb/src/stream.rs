@@ -7,7 +7,7 @@ use linklet_domain::{CorrelationId, Event, Invalid, Link};
 use serde::de::DeserializeOwned;
 
 use crate::{
-    clicks::item::ClickItem,
+    clicks::item::{CLICK_PREFIX, ClickItem},
     item::Key,
     links::item::{LINK_PREFIX, LinkItem, TOMBSTONE, TombstoneItem},
     stats::{MILESTONE_PREFIX, MilestoneItem},
@@ -71,7 +71,7 @@ pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
             let event = image::<TargetItem>(&change.new_image)?.changed_event(&image(&change.old_image)?);
             Ok(event.map_or(Change::None, Change::Event))
         }
-        "INSERT" if pk.starts_with("CLICK#") => {
+        "INSERT" if pk.starts_with(CLICK_PREFIX) => {
             Ok(Change::Event(image::<ClickItem>(&change.new_image)?.into_click()?.into_event()))
         }
         "INSERT" if sk.starts_with(MILESTONE_PREFIX) => {

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use linklet_domain::{Link, LinkMetadata, LinkState, ShortCode, TargetStatus, TargetUrl, Timestamp, UserId};
+use linklet_domain::{Link, LinkId, LinkMetadata, LinkState, ShortCode, TargetStatus, TargetUrl, Timestamp, UserId};
 use linklet_dynamodb::{Health, RepositoryError, StatsTable, WatchTable};
 use serde::Serialize;
 
@@ -11,8 +11,8 @@ use crate::{
     telemetry::chain,
 };
 
-/// Click counts by short code; codes without clicks are absent.
-pub type ClickCounts = HashMap<ShortCode, u64>;
+/// Click counts by link; links without clicks are absent.
+pub type ClickCounts = HashMap<LinkId, u64>;
 
 /// Maximum time to wait for data of other contexts, without which a response is still useful.
 const BUDGET: Duration = Duration::from_secs(1);
@@ -38,10 +38,11 @@ pub async fn within_budget<T>(what: &'static str, read: impl Future<Output = Res
     }
 }
 
-/// Reads the click counts of these links; `None` if that fails or takes longer than 1 s.
+/// Reads the click counts of these links of one workspace; `None` if that fails or takes longer than 1 s.
 pub async fn click_counts(stats: &StatsTable, links: &[Link]) -> Option<ClickCounts> {
-    let codes: Vec<_> = links.iter().map(|link| link.code.clone()).collect();
-    within_budget(CLICKS, stats.totals(&codes)).await
+    let Some(Link { workspace, .. }) = links.first() else { return Some(ClickCounts::new()) };
+    let ids: Vec<_> = links.iter().map(Link::id).collect();
+    within_budget(CLICKS, stats.totals(workspace, &ids)).await
 }
 
 /// A link with its click count, which is `null` if it could not be read.
@@ -69,7 +70,7 @@ impl LinkView {
             short_url: short_urls.of(request, &link.code),
             status: link.status(request.received_at()).as_str(),
             is_active: link.state == LinkState::Active,
-            total_clicks: clicks.map(|clicks| clicks.get(&link.code).copied().unwrap_or_default()),
+            total_clicks: clicks.map(|clicks| clicks.get(&link.id()).copied().unwrap_or_default()),
             short_code: link.code,
             original_url: link.target,
             metadata: link.metadata,

@@ -1,7 +1,7 @@
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
-    ApiKey, ApiKeySecret, CorrelationId, EmailAddress, Event, EventDetail, EventId, IpHash, KeyName, Link,
-    LinkMetadata, LinkState, Salt, Scopes, ShortCode, Target, TargetUrl, Timestamp, UrlClicked, UserId, Visitor,
+    ApiKey, ApiKeySecret, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation, IpHash, KeyName, Link,
+    LinkId, LinkMetadata, LinkState, Salt, Scopes, ShortCode, Target, TargetUrl, Timestamp, UrlClicked, UserId, Visitor,
     WorkspaceId,
 };
 use serde_json::{Value, json};
@@ -19,6 +19,7 @@ impl LinkBuilder {
     pub fn new(code: &str) -> Self {
         Self(Link {
             code: ShortCode::parse(code).expect("a code"),
+            generation: link_id(code).generation,
             target: TargetUrl::parse("https://example.com/landing").expect("a URL"),
             workspace: WorkspaceId::generate(),
             owner: UserId::generate(),
@@ -206,7 +207,26 @@ impl TargetBuilder {
     }
 }
 
-/// A click on this link, in some workspace, at this time, by somebody with a browser.
+/// The link with this code of which the builders make properties and clicks, unless a test says otherwise.
+///
+/// # Panics
+/// When the code is none.
+#[must_use]
+pub fn link_id(code: &str) -> LinkId {
+    let generation = Generation::parse("x7Kf2a").expect("a generation");
+    LinkId { code: ShortCode::parse(code).expect("a code"), generation }
+}
+
+/// The workspace of clicks for which a test names none.
+///
+/// # Panics
+/// Never: it is a UUID.
+#[must_use]
+pub fn some_workspace() -> WorkspaceId {
+    WorkspaceId::parse("0198c0de-0000-7000-8000-00000000000a").expect("a workspace")
+}
+
+/// A click on this link, in [`some_workspace`], at this time, by somebody with a browser.
 ///
 /// # Panics
 /// When the code is none.
@@ -242,8 +262,8 @@ impl ClickBuilder {
     #[must_use]
     pub fn new(code: &str) -> Self {
         let detail = UrlClicked {
-            short_code: ShortCode::parse(code).expect("a code"),
-            workspace_id: WorkspaceId::generate(),
+            link: link_id(code),
+            workspace_id: some_workspace(),
             user_id: UserId::generate(),
             visitor: Visitor::new(hashed("203.0.113.9")).with_headers(Some(Self::BROWSER), None),
         };
@@ -302,11 +322,18 @@ impl ClickBuilder {
         self
     }
 
-    /// The event.
+    /// Of this person's link.
+    #[must_use]
+    pub fn owned_by(mut self, owner: &UserId) -> Self {
+        self.detail.user_id = owner.clone();
+        self
+    }
+
+    /// The event, with the id of a click at its time.
     #[must_use]
     pub fn build(self) -> Event {
         Event {
-            event_id: EventId::generate(),
+            event_id: ClickId::generate(self.clicked_at).into(),
             occurred_at: self.clicked_at,
             correlation_id: CorrelationId::generate(),
             detail: EventDetail::UrlClicked(self.detail),

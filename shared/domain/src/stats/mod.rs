@@ -1,53 +1,47 @@
 //! Click statistics: folding clicks in, and reading windows and timelines out.
 //!
-//! Everything is a pure function of the clicks. The store reads a [`LinkStats`], folds a batch into it and writes it back
-//! on the condition that nobody else has; so the arithmetic here is the whole of the counting.
+//! Everything is a pure function of the clicks. The store reads a day, folds clicks into it and writes it back on the condition
+//! that nobody else has; so the arithmetic here is the whole of the counting.
 //!
 //! Who clicked is kept per day. What a link has seen over its whole life is the sum of its days, and most of that sum is
-//! kept as well, in the past: the days before [`Totals::past_until`]. The later days are added when somebody asks. So a
-//! click changes its day and a few numbers, however much its link has seen.
+//! kept as well, in the past: the days before [`Past::until`]. The later days are added when somebody asks. So a click changes
+//! its day and one number, however much its link has seen.
 
 mod breakdown;
 mod dimension;
 mod read;
+mod totals;
 mod visitors;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 pub use self::{
     breakdown::Breakdown,
     dimension::Dimension,
     read::{Interval, Point, Ranking, Summary, timeline},
+    totals::{Totals, is_recent},
     visitors::UniqueVisitors,
 };
 use crate::{Audience, Client, Day, Timestamp, Visitor};
 
-/// The statistics of one link: its totals, and those of its other parts that were loaded.
+/// The statistics of one link, as far as they were loaded.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LinkStats {
-    /// Over the link's whole life.
-    pub totals: Totals,
-    /// The days before [`Totals::past_until`] together; `None` if it wasn't loaded or there are none.
-    pub past: Option<Profile>,
-    /// Per day; a day without clicks is absent.
+    /// The earlier days together; `None` if there are none.
+    pub past: Option<Past>,
+    /// Per day, also those in the past; a day without clicks is absent.
     pub days: BTreeMap<Day, DayStats>,
 }
 
-/// The small numbers of a link, which change with every click.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Totals {
-    /// Every counted click.
-    pub total_clicks: u64,
-    /// The counted clicks of people.
-    pub human_clicks: u64,
-    /// When the latest click happened.
+/// The clicks of all days before a day, together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Past {
+    /// The first day that isn't in the past.
+    pub until: Day,
+    /// When the latest click before that day happened.
     pub last_click_at: Option<Timestamp>,
-    /// The first day that isn't in the past; `None` before the first click.
-    pub past_until: Option<Day>,
-    /// The clicks on days that aren't in the past.
-    pub recent_clicks: u64,
-    /// How often the numbers were corrected after a recount.
-    pub corrections: u64,
+    /// Who clicked before that day.
+    pub profile: Profile,
 }
 
 /// The clicks of one UTC day.
@@ -55,6 +49,8 @@ pub struct Totals {
 pub struct DayStats {
     /// Clicks per hour of the day.
     pub hours: [u64; 24],
+    /// When the latest click of the day happened.
+    pub last_click_at: Option<Timestamp>,
     /// Who clicked.
     pub profile: Profile,
 }
@@ -73,75 +69,48 @@ pub struct Profile {
 }
 
 impl LinkStats {
-    /// Moves days into the past if it is time to, before clicks of `newest` and earlier days are counted. All days from
-    /// [`Totals::past_until`] up to `newest`, and the past, must be loaded if [`Totals::is_settling_due`] says so.
-    pub fn settle(&mut self, newest: Day) {
-        if !self.totals.is_settling_due(newest) {
-            return;
-        }
-        let past = self.past.get_or_insert_default();
-        let from = self.totals.past_until.unwrap_or(newest);
-        for stats in self.days.range(from..newest).map(|(_, stats)| stats) {
-            past.merge(&stats.profile);
-            // A day that was read after others had counted on it may have more clicks than the total knows of. Then the total
-            // has changed too, and what is made of this is never written.
-            self.totals.recent_clicks = self.totals.recent_clicks.saturating_sub(stats.profile.clicks);
-        }
-        self.totals.past_until = Some(newest);
-    }
-
-    /// Counts one click at the time it happened. If its day is in the past, the past must be loaded.
-    pub fn count(&mut self, clicked_at: Timestamp, visitor: &Visitor, client: &Client) {
-        let is_human = Audience::of(visitor, client) == Audience::Human;
-        let day = clicked_at.day();
-        self.totals.total_clicks += 1;
-        self.totals.human_clicks += u64::from(is_human);
-        self.totals.last_click_at = self.totals.last_click_at.max(Some(clicked_at));
-        if day < *self.totals.past_until.get_or_insert(day) {
-            self.past.get_or_insert_default().count(visitor, client);
-        } else {
-            self.totals.recent_clicks += 1;
-        }
-        let stats = self.days.entry(day).or_default();
-        stats.hours[usize::from(clicked_at.hour())] += 1;
-        stats.profile.count(visitor, client);
-    }
-
     /// The past and the days after it.
     #[must_use]
     pub fn whole_life(&self) -> Profile {
-        let mut life = self.past.clone().unwrap_or_default();
-        for stats in self.recent_days() {
+        let mut life = self.past.as_ref().map(|past| past.profile.clone()).unwrap_or_default();
+        for stats in self.open_days() {
             life.merge(&stats.profile);
         }
         life
     }
 
-    fn recent_days(&self) -> impl Iterator<Item = &DayStats> {
-        let from = self.totals.past_until;
+    /// The days that aren't in the past.
+    fn open_days(&self) -> impl DoubleEndedIterator<Item = &DayStats> {
+        let from = self.past.as_ref().map(|past| past.until);
         self.days.iter().filter(move |(day, _)| Some(**day) >= from).map(|(_, stats)| stats)
     }
 }
 
-impl Totals {
-    /// How long days stay out of the past while a link has fewer than [`Self::MANY`] recent clicks.
-    const SETTLED_AFTER: Duration = Duration::from_secs(28 * 86_400);
-    /// The number of recent clicks from which days move into the past when the next day begins.
-    const MANY: u64 = 100;
+impl DayStats {
+    /// Counts one click of this day.
+    pub fn count(&mut self, clicked_at: Timestamp, visitor: &Visitor, client: &Client) {
+        self.hours[usize::from(clicked_at.hour())] += 1;
+        self.last_click_at = self.last_click_at.max(Some(clicked_at));
+        self.profile.count(visitor, client);
+    }
+}
 
-    /// Whether the days before `newest` should move into the past before clicks of `newest` are counted. Moving costs one more
-    /// write, so it is done for many clicks at a time, or once in four weeks.
+impl Past {
+    /// Moves days into the past. They must be those from its end up to `until`.
     #[must_use]
-    pub fn is_settling_due(&self, newest: Day) -> bool {
-        let Some(past_until) = self.past_until else { return false };
-        let is_long_ago = newest.at_hour(0) >= past_until.at_hour(0).plus(Self::SETTLED_AFTER);
-        newest > past_until && (is_long_ago || self.recent_clicks >= Self::MANY)
+    pub fn extended<'d>(past: Option<Self>, until: Day, days: impl IntoIterator<Item = &'d DayStats>) -> Self {
+        let (mut last_click_at, mut profile) = past.map(|past| (past.last_click_at, past.profile)).unwrap_or_default();
+        for stats in days {
+            last_click_at = last_click_at.max(stats.last_click_at);
+            profile.merge(&stats.profile);
+        }
+        Self { until, last_click_at, profile }
     }
 
-    /// Whether a click of this day changes the past.
-    #[must_use]
-    pub fn is_past(&self, day: Day) -> bool {
-        self.past_until.is_some_and(|until| day < until)
+    /// Counts one late click, of a day that is in the past already.
+    pub fn count(&mut self, clicked_at: Timestamp, visitor: &Visitor, client: &Client) {
+        self.last_click_at = self.last_click_at.max(Some(clicked_at));
+        self.profile.count(visitor, client);
     }
 }
 
@@ -204,10 +173,18 @@ mod tests {
         Client { device, browser: browser.to_owned(), version: "1".to_owned(), os: "Linux".to_owned() }
     }
 
-    /// Counts as the consumer does: it settles first.
     fn count(stats: &mut LinkStats, clicked_at: Timestamp, visitor: &Visitor, client: &Client) {
-        stats.settle(clicked_at.day());
-        stats.count(clicked_at, visitor, client);
+        stats.days.entry(clicked_at.day()).or_default().count(clicked_at, visitor, client);
+        if let Some(past) = stats.past.as_mut().filter(|past| clicked_at.day() < past.until) {
+            past.count(clicked_at, visitor, client);
+        }
+    }
+
+    /// Moves the days before this one into the past.
+    fn settle(stats: &mut LinkStats, until: Day) {
+        let from = stats.past.as_ref().map(|past| past.until);
+        let days = stats.days.range(..until).filter(|(day, _)| Some(**day) >= from).map(|(_, stats)| stats);
+        stats.past = Some(Past::extended(stats.past.clone(), until, days));
     }
 
     fn counted(clicks: &[&str]) -> LinkStats {
@@ -234,7 +211,7 @@ mod tests {
         let stats = counted(&["2026-03-02T00:00:00Z", "2026-03-01T23:59:59Z"]);
 
         assert_eq!(stats.days.len(), 2);
-        assert_eq!(stats.totals.last_click_at, Some(at("2026-03-02T00:00:00Z")));
+        assert_eq!(stats.summary(at("2026-03-02T00:00:00Z")).last_click_at, Some(at("2026-03-02T00:00:00Z")));
         assert_eq!(stats.whole_life().clicks, 2);
     }
 
@@ -282,7 +259,7 @@ mod tests {
             count(&mut stats, at("2026-03-02T14:30:00Z"), &visitor, &client(Device::Desktop, "Firefox"));
         }
 
-        assert_eq!(stats.totals.total_clicks, 4);
+        assert_eq!(stats.whole_life().clicks, 4);
         assert_eq!(stats.whole_life().by(Dimension::Referer), &Breakdown::default());
     }
 
@@ -321,63 +298,32 @@ mod tests {
         assert_eq!(browsers.last(), Some(&("(other)".to_owned(), 20)));
     }
 
-    #[test]
-    fn a_busy_day_goes_into_the_past_with_the_next_one() {
-        let mut stats = counted(&["2026-03-01T10:00:00Z"; 100]);
-        assert_eq!(stats.past, None);
-
-        let tomorrow = at("2026-03-02T10:00:00Z");
-        count(&mut stats, tomorrow, &person(2), &client(Device::Desktop, "Firefox"));
-
-        assert_eq!(stats.totals.past_until, Some(tomorrow.day()));
-        assert_eq!(stats.totals.recent_clicks, 1);
-        assert_eq!(stats.past.as_ref().map(|past| past.clicks), Some(100));
-        assert_eq!(stats.whole_life().clicks, 101);
-        assert_eq!(stats.whole_life().visitors.estimate(), 2);
-    }
-
-    #[test]
-    fn a_day_that_is_newer_than_the_total_does_no_harm() {
-        let mut stats = counted(&["2026-03-01T10:00:00Z"]);
-        let day = stats.days.values_mut().next().unwrap();
-        day.profile.clicks += 1;
-
-        count(&mut stats, at("2026-03-29T10:00:00Z"), &person(2), &client(Device::Desktop, "Firefox"));
-
-        assert_eq!(stats.totals.recent_clicks, 1);
-    }
-
-    #[test]
-    fn quiet_days_go_into_the_past_after_four_weeks() {
-        let stats = counted(&["2026-03-01T10:00:00Z", "2026-03-28T10:00:00Z"]);
-        assert_eq!(stats.past, None);
-
-        let stats = counted(&["2026-03-01T10:00:00Z", "2026-03-29T10:00:00Z"]);
-        assert_eq!(stats.past.as_ref().map(|past| past.clicks), Some(1));
-        assert_eq!(stats.whole_life().clicks, 2);
-    }
-
     proptest! {
         /// Whatever order the clicks come in, and whatever has gone into the past in between.
         #[test]
         fn nothing_is_lost_between_hours_days_past_and_total(
             clicks in prop::collection::vec((0_i64..60 * 86_400, 0_u64..40, 0_usize..3), 0..400),
+            settled in prop::collection::btree_map(0_usize..400, 0_i64..60, 0..3),
         ) {
             let clients =
                 [client(Device::Desktop, "Firefox"), client(Device::Bot, "Googlebot"), client(Device::Mobile, "Safari")];
             let mut stats = LinkStats::default();
-            for (second, number, kind) in &clicks {
+            for (position, (second, number, kind)) in clicks.iter().enumerate() {
+                let until = settled.get(&position).map(|day| Timestamp::from_unix_seconds(day * 86_400).unwrap().day());
+                if let Some(until) = until.filter(|until| stats.past.as_ref().is_none_or(|past| past.until < *until)) {
+                    settle(&mut stats, until);
+                }
                 let visitor = person(*number).with_headers(None, Some(&format!("https://{}.example/", number % 29)));
                 count(&mut stats, Timestamp::from_unix_seconds(*second).unwrap(), &visitor, &clients[*kind]);
             }
 
             let total = clicks.len() as u64;
             let life = stats.whole_life();
-            prop_assert_eq!(stats.totals.total_clicks, total);
             prop_assert_eq!(stats.days.values().map(|day| day.profile.clicks).sum::<u64>(), total);
             prop_assert_eq!(stats.days.values().flat_map(|day| day.hours).sum::<u64>(), total);
             prop_assert_eq!(life.clicks, total);
-            prop_assert_eq!(life.human_clicks, stats.totals.human_clicks);
+            let latest = clicks.iter().map(|(second, ..)| Timestamp::from_unix_seconds(*second).unwrap()).max();
+            prop_assert_eq!(stats.summary(at("2026-03-02T14:00:00Z")).last_click_at, latest);
             prop_assert_eq!(life.by(Dimension::Device).total(), total);
             let mut all_days = Profile::default();
             stats.days.values().for_each(|day| all_days.merge(&day.profile));

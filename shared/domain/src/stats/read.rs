@@ -36,14 +36,19 @@ impl LinkStats {
     pub fn summary(&self, now: Timestamp) -> Summary {
         let profile = self.whole_life();
         Summary {
-            total_clicks: self.totals.total_clicks,
-            human_clicks: self.totals.human_clicks,
+            total_clicks: profile.clicks,
+            human_clicks: profile.human_clicks,
             unique_visitors: profile.visitors.estimate(),
             clicks_last_24h: self.clicks_in_last_hours(now, 24),
             clicks_last_7d: self.clicks_in_last_hours(now, 7 * 24),
             profile,
-            last_click_at: self.totals.last_click_at,
+            last_click_at: self.last_click_at(),
         }
+    }
+
+    fn last_click_at(&self) -> Option<Timestamp> {
+        let in_past = self.past.as_ref().and_then(|past| past.last_click_at);
+        self.open_days().map(|day| day.last_click_at).chain([in_past]).max().flatten()
     }
 
     /// Clicks in the current hour and the `hours - 1` before it.

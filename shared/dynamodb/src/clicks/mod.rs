@@ -2,10 +2,10 @@
 
 pub(crate) mod item;
 
-use std::ops::RangeInclusive;
+use std::{ops::Range, time::Duration};
 
 use aws_sdk_dynamodb::Client;
-use linklet_domain::{Click, EventId, ShortCode, Timestamp};
+use linklet_domain::{Click, ClickId, LinkId, Timestamp, lifetimes};
 
 use self::item::{ClickItem, SHARDS, click_key, item_of, partition, shard_of};
 use crate::{
@@ -15,13 +15,22 @@ use crate::{
 
 /// The table of raw clicks.
 #[derive(Debug, Clone)]
-pub struct ClicksTable(Table);
+pub struct ClicksTable {
+    table: Table,
+    kept_for: Duration,
+}
 
 impl ClicksTable {
     /// The table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
+        Self { table: Table { client, name: name.into() }, kept_for: lifetimes::RAW_CLICKS }
+    }
+
+    /// The same table, whose new clicks DynamoDB deletes so long after they happened.
+    #[must_use]
+    pub fn keeping_clicks_for(self, kept_for: Duration) -> Self {
+        Self { kept_for, ..self }
     }
 
     /// The number of partition keys over which the clicks of a link are spread.
@@ -29,7 +38,7 @@ impl ClicksTable {
 
     /// The shard of a click with this id, from 0.
     #[must_use]
-    pub fn shard_of(id: &EventId) -> u32 {
+    pub fn shard_of(id: &ClickId) -> u32 {
         shard_of(id)
     }
 
@@ -39,11 +48,11 @@ impl ClicksTable {
     /// When DynamoDB can't be reached.
     pub async fn record(&self, click: &Click) -> Result<(), RepositoryError> {
         const OPERATION: &str = "record a click";
-        self.0
+        self.table
             .client
             .put_item()
-            .table_name(&self.0.name)
-            .set_item(Some(item_of(OPERATION, click)?))
+            .table_name(&self.table.name)
+            .set_item(Some(item_of(OPERATION, click, self.kept_for)?))
             .send()
             .await
             .map_err(RepositoryError::unavailable(OPERATION))?;
@@ -55,13 +64,13 @@ impl ClicksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn latest(&self, code: &ShortCode, limit: usize) -> Result<Vec<Click>, RepositoryError> {
+    pub async fn latest(&self, link: &LinkId, limit: usize) -> Result<Vec<Click>, RepositoryError> {
         const OPERATION: &str = "read the latest clicks";
         let page = limit / SHARDS as usize + 8;
         let mut open: Vec<ShardPage> = (0..SHARDS).map(|shard| ShardPage { shard, before: None }).collect();
         let mut latest: Vec<ClickItem> = Vec::new();
         while !open.is_empty() {
-            let pages = open.iter().map(|next| self.page_of(OPERATION, code, next, page));
+            let pages = open.iter().map(|next| self.page_of(OPERATION, link, next, page));
             let mut more = Vec::new();
             for (next, found) in open.iter().zip(futures_util::future::try_join_all(pages).await?) {
                 if found.len() == page {
@@ -83,19 +92,19 @@ impl ClicksTable {
     async fn page_of(
         &self,
         operation: &'static str,
-        code: &ShortCode,
+        link: &LinkId,
         page: &ShardPage,
         limit: usize,
     ) -> Result<Vec<ClickItem>, RepositoryError> {
-        let query = self.0.client.query().scan_index_forward(false).limit(i32::try_from(limit).unwrap_or(i32::MAX));
-        let query = query.expression_attribute_values(":shard", text(&partition(code, page.shard)));
+        let query = self.table.client.query().scan_index_forward(false).limit(i32::try_from(limit).unwrap_or(i32::MAX));
+        let query = query.expression_attribute_values(":shard", text(&partition(link, page.shard)));
         let query = match &page.before {
             None => query.key_condition_expression("pk = :shard"),
             Some(before) => query
                 .key_condition_expression("pk = :shard AND sk < :before")
                 .expression_attribute_values(":before", text(before)),
         };
-        let found = self.0.query_all(operation, query, limit).await?;
+        let found = self.table.query_all(operation, query, limit).await?;
         found.into_iter().map(|item| from_item(operation, item)).collect()
     }
 
@@ -103,39 +112,39 @@ impl ClicksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn first(&self, code: &ShortCode) -> Result<Option<Click>, RepositoryError> {
+    pub async fn first(&self, link: &LinkId) -> Result<Option<Click>, RepositoryError> {
         const OPERATION: &str = "read the oldest click";
         let shards = (0..SHARDS).map(|shard| {
-            let query = self.0.client.query().limit(1).key_condition_expression("pk = :shard");
-            let query = query.expression_attribute_values(":shard", text(&partition(code, shard)));
-            self.0.query_all(OPERATION, query, 1)
+            let query = self.table.client.query().limit(1).key_condition_expression("pk = :shard");
+            let query = query.expression_attribute_values(":shard", text(&partition(link, shard)));
+            self.table.query_all(OPERATION, query, 1)
         });
         let found = futures_util::future::try_join_all(shards).await?;
         let clicks: Result<Vec<Click>, _> = found.into_iter().flatten().map(|item| click_of(OPERATION, item)).collect();
-        Ok(clicks?.into_iter().min_by_key(|click| click.clicked_at))
+        Ok(clicks?.into_iter().min_by_key(Click::clicked_at))
     }
 
-    /// Reads all clicks of a link whose ids were generated in this time, consistently and in no order.
+    /// Reads all clicks of a link in this time, consistently and in no order.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn recorded_between(
         &self,
-        code: &ShortCode,
-        time: &RangeInclusive<Timestamp>,
+        link: &LinkId,
+        time: &Range<Timestamp>,
     ) -> Result<Vec<Click>, RepositoryError> {
         const OPERATION: &str = "read clicks";
         let shards = (0..SHARDS).map(|shard| {
             let query = self
-                .0
+                .table
                 .client
                 .query()
                 .consistent_read(true)
                 .key_condition_expression("pk = :shard AND sk BETWEEN :first AND :last")
-                .expression_attribute_values(":shard", text(&partition(code, shard)))
-                .expression_attribute_values(":first", text(&EventId::first_at(*time.start())))
-                .expression_attribute_values(":last", text(&EventId::first_at(*time.end())));
-            self.0.query_all(OPERATION, query, usize::MAX)
+                .expression_attribute_values(":shard", text(&partition(link, shard)))
+                .expression_attribute_values(":first", text(&ClickId::first_at(time.start)))
+                .expression_attribute_values(":last", text(&ClickId::first_at(time.end)));
+            self.table.query_all(OPERATION, query, usize::MAX)
         });
         let found = futures_util::future::try_join_all(shards).await?;
         found.into_iter().flatten().map(|item| click_of(OPERATION, item)).collect()
@@ -145,25 +154,25 @@ impl ClicksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached; then part of it may be done.
-    pub async fn purge_some(&self, code: &ShortCode) -> Result<Purged, RepositoryError> {
+    pub async fn purge_some(&self, link: &LinkId) -> Result<Purged, RepositoryError> {
         const OPERATION: &str = "purge clicks";
         const FROM_EACH: usize = 62;
         let shards = (0..SHARDS).map(|shard| {
             let query = self
-                .0
+                .table
                 .client
                 .query()
                 .limit(62)
                 .key_condition_expression("pk = :shard")
-                .expression_attribute_values(":shard", text(&partition(code, shard)))
+                .expression_attribute_values(":shard", text(&partition(link, shard)))
                 .projection_expression("pk, sk");
-            self.0.query_all(OPERATION, query, FROM_EACH)
+            self.table.query_all(OPERATION, query, FROM_EACH)
         });
         let keys: Vec<Item> = futures_util::future::try_join_all(shards).await?.into_iter().flatten().collect();
         if keys.is_empty() {
             return Ok(Purged::All);
         }
-        self.0.delete_all(OPERATION, keys).await?;
+        self.table.delete_all(OPERATION, keys).await?;
         Ok(Purged::Some)
     }
 
@@ -171,12 +180,12 @@ impl ClicksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn delete(&self, code: &ShortCode, id: &EventId) -> Result<(), RepositoryError> {
-        self.0
+    pub async fn delete(&self, link: &LinkId, id: &ClickId) -> Result<(), RepositoryError> {
+        self.table
             .client
             .delete_item()
-            .table_name(&self.0.name)
-            .set_key(Some(click_key(code, id).into_item()))
+            .table_name(&self.table.name)
+            .set_key(Some(click_key(link, id).into_item()))
             .send()
             .await
             .map_err(RepositoryError::unavailable("delete a click"))?;

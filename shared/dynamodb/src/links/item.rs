@@ -1,9 +1,9 @@
 //! Keys and attributes of LinksTable.
 
 use linklet_domain::{
-    CorrelationId, EmailAddress, Event, EventDetail, EventId, Link, LinkMetadata, LinkState, LinkStatus, NormalizedUrl,
-    RedirectTarget, ShortCode, TargetId, TargetUrl, Timestamp, Tombstone, UrlCreated, UrlDeleted, UrlExpired,
-    UrlPurged, UserId, WorkspaceId,
+    CorrelationId, EmailAddress, Event, EventDetail, EventId, Generation, Link, LinkId, LinkMetadata, LinkState,
+    LinkStatus, NormalizedUrl, RedirectTarget, ShortCode, TargetId, TargetUrl, Timestamp, Tombstone, UrlCreated,
+    UrlDeleted, UrlExpired, UrlPurged, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,7 @@ pub(crate) struct LinkItem {
     pub by_workspace_pk: String,
     pub by_workspace_sk: String,
     pub short_code: ShortCode,
+    pub generation: Generation,
     pub original_url: TargetUrl,
     pub workspace_id: WorkspaceId,
     pub user_id: UserId,
@@ -88,6 +89,7 @@ impl LinkItem {
             by_workspace_pk: workspace_partition(&link.workspace),
             by_workspace_sk: Cursor { at: link.created_at, id: link.code.clone() }.sort_key(),
             short_code: link.code.clone(),
+            generation: link.generation.clone(),
             original_url: link.target.clone(),
             workspace_id: link.workspace.clone(),
             user_id: link.owner.clone(),
@@ -111,6 +113,7 @@ impl LinkItem {
     pub(crate) fn into_link(self) -> Link {
         Link {
             code: self.short_code,
+            generation: self.generation,
             target: self.original_url,
             workspace: self.workspace_id,
             owner: self.user_id,
@@ -170,6 +173,7 @@ pub(crate) struct TombstoneItem {
     #[serde(flatten)]
     pub key: Key,
     pub short_code: ShortCode,
+    pub generation: Generation,
     pub workspace_id: WorkspaceId,
     pub user_id: UserId,
     pub tombstone: Reason,
@@ -196,6 +200,7 @@ impl TombstoneItem {
         Self {
             key: link_key(&tombstone.code),
             short_code: tombstone.code.clone(),
+            generation: tombstone.generation.clone(),
             workspace_id: tombstone.workspace.clone(),
             user_id: tombstone.owner.clone(),
             tombstone: match tombstone.reason {
@@ -213,13 +218,16 @@ impl TombstoneItem {
 
     /// The event of a new tombstone. A link that was deleted before it expired has none: `url.deleted` was published then.
     pub(crate) fn removed_event(self) -> Option<Event> {
-        let Self { short_code, workspace_id, user_id, watched_target, .. } = self;
+        let Self { short_code, generation, workspace_id, user_id, watched_target, .. } = self;
         let detail = match self.tombstone {
             Reason::Deleted => return None,
             Reason::Expired => {
                 EventDetail::UrlExpired(UrlExpired { short_code, workspace_id, user_id, watched_target })
             }
-            Reason::Purged => EventDetail::UrlPurged(UrlPurged { short_code, workspace_id, user_id, watched_target }),
+            Reason::Purged => {
+                let link = LinkId { code: short_code, generation };
+                EventDetail::UrlPurged(UrlPurged { link, workspace_id, user_id, watched_target })
+            }
         };
         Some(Event {
             event_id: self.change_id,
@@ -234,6 +242,7 @@ impl From<TombstoneItem> for Tombstone {
     fn from(item: TombstoneItem) -> Self {
         Self {
             code: item.short_code,
+            generation: item.generation,
             workspace: item.workspace_id,
             owner: item.user_id,
             reason: match item.tombstone {
@@ -252,6 +261,7 @@ impl From<TombstoneItem> for Tombstone {
 #[derive(Debug, Deserialize)]
 pub(super) struct RedirectItem {
     pub short_code: ShortCode,
+    pub generation: Generation,
     pub original_url: TargetUrl,
     pub workspace_id: WorkspaceId,
     pub user_id: UserId,
@@ -264,7 +274,7 @@ pub(super) struct RedirectItem {
 impl From<RedirectItem> for RedirectTarget {
     fn from(item: RedirectItem) -> Self {
         Self {
-            code: item.short_code,
+            id: LinkId { code: item.short_code, generation: item.generation },
             target: item.original_url,
             workspace: item.workspace_id,
             owner: item.user_id,

@@ -1,123 +1,143 @@
 //! Recounts: reads the statistics that are compared with raw clicks, and writes corrections.
 
 use std::{
-    collections::{BTreeSet, HashSet},
-    ops::RangeInclusive,
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
 };
 
-use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
-use linklet_domain::{Day, EventId, LinkStats, ShortCode, Timestamp, WorkspaceId};
+use aws_sdk_dynamodb::types::TransactWriteItem;
+use linklet_domain::{ClickId, Day, DayStats, LinkId, Past, Timestamp, Totals, WorkspaceId};
 
 use super::{
-    Bucket, CommitOutcome, DayItem, Milestone, MilestoneItem, PURGED_AT, PastItem, StatsTable, TOTAL, TotalItem,
-    day_key, is_purge_mark, partition, seen_partition,
+    CommitOutcome, Milestone, StatsTable,
+    counting::TotalChange,
+    ids::bucket_ranges,
+    item::{CountedDay, DAY_PREFIX, MILESTONE_PREFIX, PAST, PastItem, SEEN_FOR, SeenItem, partition, seen_partition},
+    numbers_of, read_rows,
 };
 use crate::{
     RepositoryError,
     item::{from_item, number, text},
-    stats::{
-        item::{DAY_PREFIX, MILESTONE_PREFIX, PAST, SEEN_FOR, SeenItem},
-        read_stats,
-    },
 };
 
 const CORRECT: &str = "correct statistics";
 
 /// All statistics of a link.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Life {
-    /// The totals, the past and all days.
-    pub stats: LinkStats,
-    /// The workspace that the link is counted for; `None` without a total.
-    pub workspace: Option<WorkspaceId>,
+    /// The link's counts.
+    pub totals: Totals,
+    /// The days that have moved into the past, together.
+    pub past: Option<Past>,
+    /// All days.
+    pub days: BTreeMap<Day, CountedDay>,
     /// The milestones that the link has reached.
     pub milestones: BTreeSet<u64>,
     /// Whether the link was purged, so that nothing is counted for it.
     pub is_purged: bool,
 }
 
+impl Life {
+    /// The numbers of the days, without what tells which clicks were counted.
+    #[must_use]
+    pub fn numbers(&self) -> BTreeMap<Day, DayStats> {
+        numbers_of(self.days.clone())
+    }
+
+    /// The same with other numbers of some days, and with the past and the counts that follow from all days.
+    #[must_use]
+    pub fn with_days(&self, corrected: &BTreeMap<Day, DayStats>) -> Self {
+        let mut after = self.clone();
+        for (day, stats) in corrected {
+            after.days.entry(*day).or_default().correct(stats);
+        }
+        let days = after.numbers();
+        after.past = self
+            .totals
+            .past_until
+            .map(|until| Past::extended(None, until, days.range(..until).map(|(_, stats)| stats)));
+        after.totals.past_clicks = after.past.as_ref().map_or(0, |past| past.profile.clicks);
+        let open = days.iter().filter(|(day, _)| !self.totals.is_past(**day));
+        after.totals.open = open.map(|(day, stats)| (*day, stats.profile.clicks)).collect();
+        after.totals.epoch += 1;
+        after
+    }
+}
+
 /// A link's numbers to replace after a recount.
 #[derive(Debug)]
 pub struct Correction<'a> {
     /// The link.
-    pub code: &'a ShortCode,
+    pub link: &'a LinkId,
     /// The workspace that it belongs to.
     pub workspace: &'a WorkspaceId,
     /// The statistics that were read.
-    pub before: &'a LinkStats,
-    /// The statistics to write.
-    pub after: &'a LinkStats,
-    /// The days that differ, at most [`StatsTable::MAX_CORRECTED_DAYS`].
-    pub days: &'a [Day],
-    /// The missing milestones to write.
-    pub milestones: &'a [Milestone],
+    pub before: &'a Life,
+    /// The statistics to write, which [`Life::with_days`] has made of those, with at most
+    /// [`StatsTable::MAX_CORRECTED_DAYS`] other days.
+    pub after: &'a Life,
 }
 
 impl StatsTable {
-    /// Maximum number of days in a correction, so that they fit one transaction with the total, the past and the milestones.
+    /// Maximum number of days in a correction, so that they fit one transaction with the total and the past.
     pub const MAX_CORRECTED_DAYS: usize = 75;
 
-    /// How long the ids of counted events are kept at least.
+    /// How long the ids of counted clicks are kept at least.
     pub const IDS_KEPT_FOR: std::time::Duration = SEEN_FOR;
 
-    /// Reads all statistics of a link, consistently. The total is read first: if it hasn't changed when a correction commits,
-    /// nothing else has.
+    /// Reads all statistics of a link, consistently. The total is read first: if neither it nor any day has changed when a
+    /// correction commits, nothing else has.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn life(&self, code: &ShortCode) -> Result<Life, RepositoryError> {
+    pub async fn life(&self, workspace: &WorkspaceId, link: &LinkId) -> Result<Life, RepositoryError> {
         const OPERATION: &str = "read all of a link's statistics";
-        let link = text(&partition(code));
-        let between = |first: &str, last: &str| {
-            self.0
-                .client
-                .query()
-                .consistent_read(true)
-                .key_condition_expression("pk = :link AND sk BETWEEN :first AND :last")
-                .expression_attribute_values(":link", link.clone())
-                .expression_attribute_values(":first", text(first))
-                .expression_attribute_values(":last", text(last))
-        };
-        let total = self.0.query_all(OPERATION, between(TOTAL, TOTAL), 1).await?;
-        let rest = self.0.query_all(OPERATION, between(DAY_PREFIX, PAST), usize::MAX).await?;
-        let milestones = rest
-            .iter()
-            .filter_map(|item| item.get("sk")?.as_s().ok()?.strip_prefix(MILESTONE_PREFIX)?.parse().ok())
-            .collect();
-        let is_purged = total.iter().any(is_purge_mark);
-        let workspace = match total.first().filter(|item| !item.contains_key(PURGED_AT)) {
-            Some(item) => from_item::<TotalItem>(OPERATION, item.clone())?.workspace(),
-            None => None,
-        };
-        let stats = read_stats(OPERATION, total.into_iter().chain(rest).collect())?;
-        Ok(Life { stats, workspace, milestones, is_purged })
-    }
-
-    /// Reads the ids of counted events that were generated in this time, as far as they are kept.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn counted_between(
-        &self,
-        code: &ShortCode,
-        time: &RangeInclusive<Timestamp>,
-    ) -> Result<HashSet<EventId>, RepositoryError> {
-        const OPERATION: &str = "read the ids of counted events";
+        let (totals, is_purged) = self.total(workspace, link).await?;
         let query = self
             .0
             .client
             .query()
             .consistent_read(true)
-            .key_condition_expression("pk = :seen AND sk BETWEEN :first AND :last")
-            .expression_attribute_values(":seen", text(&seen_partition(code)))
-            .expression_attribute_values(":first", text(&bucket_at(*time.start())))
-            .expression_attribute_values(":last", text(&bucket_at(*time.end())));
-        let mut events = HashSet::new();
-        for item in self.0.query_all(OPERATION, query, usize::MAX).await? {
-            let row: SeenItem = from_item(OPERATION, item)?;
-            events.extend(row.events().map_err(RepositoryError::unexpected_item(OPERATION))?);
+            .key_condition_expression("pk = :link AND sk BETWEEN :first AND :last")
+            .expression_attribute_values(":link", text(&partition(link)))
+            .expression_attribute_values(":first", text(DAY_PREFIX))
+            .expression_attribute_values(":last", text(PAST));
+        let items = self.0.query_all(OPERATION, query, usize::MAX).await?;
+        let milestones = items
+            .iter()
+            .filter_map(|item| item.get("sk")?.as_s().ok()?.strip_prefix(MILESTONE_PREFIX)?.parse().ok())
+            .collect();
+        let rows = read_rows(OPERATION, items)?;
+        Ok(Life { totals, past: rows.past, days: rows.days, milestones, is_purged })
+    }
+
+    /// Reads the ids of counted clicks of this time, as far as they are kept outside of their days.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn counted_between(
+        &self,
+        link: &LinkId,
+        time: &Range<Timestamp>,
+    ) -> Result<BTreeSet<ClickId>, RepositoryError> {
+        const OPERATION: &str = "read the ids of counted clicks";
+        let mut ids = BTreeSet::new();
+        for (first, last) in bucket_ranges(&ClickId::first_at(time.start), &ClickId::first_at(time.end)) {
+            let query = self
+                .0
+                .client
+                .query()
+                .consistent_read(true)
+                .key_condition_expression("pk = :seen AND sk BETWEEN :first AND :last")
+                .expression_attribute_values(":seen", text(&seen_partition(link)))
+                .expression_attribute_values(":first", text(&first))
+                .expression_attribute_values(":last", text(&last));
+            for item in self.0.query_all(OPERATION, query, usize::MAX).await? {
+                let row: SeenItem = from_item(OPERATION, item)?;
+                ids.extend(row.ids().map_err(RepositoryError::unexpected_item(OPERATION))?);
+            }
         }
-        Ok(events)
+        Ok(ids)
     }
 
     /// Replaces statistics in one transaction, if none of them has changed since they were read.
@@ -128,45 +148,52 @@ impl StatsTable {
         self.transact(CORRECT, self.corrections(correction)?).await
     }
 
+    /// Writes missing milestones, and notes that all up to the highest of them are written.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn write_milestones(&self, milestones: &[Milestone]) -> Result<(), RepositoryError> {
+        for milestone in milestones {
+            self.put_milestone(milestone).await?;
+            let detail = &milestone.detail;
+            self.note_announced(&detail.workspace_id, &detail.link, detail.milestone).await?;
+        }
+        Ok(())
+    }
+
     fn corrections(&self, correction: &Correction<'_>) -> Result<Vec<TransactWriteItem>, RepositoryError> {
-        let Correction { code, workspace, before, after, days, milestones } = correction;
-        let total = TotalItem::new(code, workspace, &after.totals);
-        let mut actions = vec![self.put_over_total(&total, &before.totals)?];
+        let Correction { link, workspace, before, after } = correction;
+        let is_written = |day: &Day| after.days.get(day) != before.days.get(day);
+        let mut change = TotalChange::from_epoch(before.totals.epoch);
+        change.set("past_clicks", number(&after.totals.past_clicks));
+        // Only of days that are written here, since others may have been counted meanwhile.
+        for day in before.totals.open.keys().filter(|day| is_written(day) || !after.days.contains_key(day)) {
+            change.remove(*day);
+        }
+        for (day, clicks) in after.totals.open.iter().filter(|(day, _)| is_written(day)) {
+            change.set(day, number(clicks));
+        }
+        let mut actions = vec![self.change_total(workspace, link, change)?];
         if let Some(past) = &after.past {
-            let counted_before = before.past.as_ref().map_or(0, |past| past.clicks);
-            actions.push(self.put_over(&PastItem::new(code, past), counted_before)?);
+            actions.push(self.0.put(CORRECT, &PastItem::new(link, past))?);
         }
-        for day in *days {
-            let counted_before = before.days.get(day).map_or(0, |stats| stats.profile.clicks);
-            actions.push(match after.days.get(day) {
-                Some(stats) => self.put_over(&DayItem::new(code, *day, stats), counted_before)?,
-                None => self.delete_over(code, *day, counted_before)?,
-            });
-        }
-        for milestone in *milestones {
-            actions.push(self.0.put(CORRECT, &MilestoneItem::new(milestone))?);
+        for (day, counted) in after.days.iter().filter(|(day, _)| is_written(day)) {
+            actions.push(self.put_day_action(link, *day, counted)?);
         }
         Ok(actions)
     }
-
-    fn delete_over(
-        &self,
-        code: &ShortCode,
-        day: Day,
-        counted_before: u64,
-    ) -> Result<TransactWriteItem, RepositoryError> {
-        let delete = Delete::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(day_key(code, day).into_item()))
-            .condition_expression("total_clicks = :before")
-            .expression_attribute_values(":before", number(&counted_before))
-            .build()
-            .map_err(RepositoryError::unavailable(CORRECT))?;
-        Ok(TransactWriteItem::builder().delete(delete).build())
-    }
 }
 
-/// The sort key of the bucket with the ids of this second.
-fn bucket_at(time: Timestamp) -> String {
-    Bucket::of(&EventId::first_at(time)).0.0
+impl CountedDay {
+    /// Replaces the numbers. An empty day keeps its item, so that its version never begins again.
+    fn correct(&mut self, stats: &DayStats) {
+        self.stats = stats.clone();
+        self.version += 1;
+    }
+
+    /// Whether a click was counted on this day, as far as the ids that are still in its item tell.
+    #[must_use]
+    pub fn has_counted(&self, id: &ClickId) -> bool {
+        self.ids.contains(id)
+    }
 }

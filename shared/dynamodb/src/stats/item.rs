@@ -6,163 +6,100 @@ use std::{
 };
 
 use linklet_domain::{
-    Breakdown, CorrelationId, Day, DayStats, Dimension, Event, EventDetail, EventId, Invalid, MilestoneReached,
-    Profile, ShortCode, Timestamp, Tombstone, Totals, UniqueVisitors, UserId, WorkspaceId,
+    Breakdown, ClickId, CorrelationId, Day, DayStats, Dimension, Event, EventDetail, EventId, Invalid, LinkId,
+    MilestoneReached, Past, Profile, Timestamp, Totals, UniqueVisitors, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
-use uuid::Uuid;
 
 use super::Milestone;
 use crate::item::Key;
 
-pub(super) const TOTAL: &str = "TOTAL";
 pub(super) const PAST: &str = "PAST";
 pub(super) const DAY_PREFIX: &str = "DAY#";
+pub(super) const TOTAL_PREFIX: &str = "TOTAL#";
 pub(crate) const MILESTONE_PREFIX: &str = "MILESTONE#";
 
+/// How long the ids of counted clicks are kept, and the mark of a purged link.
 pub(super) const SEEN_FOR: Duration = linklet_domain::lifetimes::COUNTED_IDS;
 
-pub(super) fn partition(code: &ShortCode) -> String {
-    format!("STATS#{code}")
+pub(super) fn partition(link: &LinkId) -> String {
+    format!("STATS#{link}")
 }
 
 pub(super) fn workspace_partition(workspace: &WorkspaceId) -> String {
     format!("WS#{workspace}")
 }
 
-pub(super) fn total_key(code: &ShortCode) -> Key {
-    Key::new(partition(code), TOTAL)
+/// All totals of a workspace are in one partition, sorted by link, so that they are listed without an index.
+pub(super) fn total_key(workspace: &WorkspaceId, link: &LinkId) -> Key {
+    Key::new(workspace_partition(workspace), format!("{TOTAL_PREFIX}{link}"))
 }
 
 pub(super) fn day_sort_key(day: Day) -> String {
     format!("{DAY_PREFIX}{day}")
 }
 
-pub(super) fn day_key(code: &ShortCode, day: Day) -> Key {
-    Key::new(partition(code), day_sort_key(day))
+pub(super) fn day_key(link: &LinkId, day: Day) -> Key {
+    Key::new(partition(link), day_sort_key(day))
 }
 
-pub(super) fn seen_partition(code: &ShortCode) -> String {
-    format!("SEEN#{code}")
+pub(super) fn past_key(link: &LinkId) -> Key {
+    Key::new(partition(link), PAST)
 }
 
-/// The common beginning of the event ids that share an item.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Bucket(pub String);
-
-/// The rest of an id after its bucket: the last 11 bytes of a UUID, or a zero byte and the text of another id.
-pub(super) type Rest = ByteBuf;
-
-impl Bucket {
-    /// The length of the first 40 bits of a UUID version 7 as text, which the ids of a quarter of a second share (RFC 9562). At
-    /// 12 bytes per id, an item of 400 KB has room for more than 30,000 ids: 120,000 clicks a second on one link.
-    const PREFIX: usize = "0198c0de-00".len();
-
-    /// The bucket of ids that aren't UUIDs. Linklet generates none of these.
-    const OTHERS: &str = "others";
-
-    /// Splits an id into its bucket and the rest.
-    pub(super) fn of(id: &EventId) -> (Self, Rest) {
-        match Uuid::try_parse(id.as_str()).ok().filter(|uuid| uuid.to_string() == id.as_str()) {
-            Some(uuid) => (Self(id.as_str()[..Self::PREFIX].to_owned()), ByteBuf::from(&uuid.as_bytes()[5..])),
-            None => (Self(Self::OTHERS.to_owned()), ByteBuf::from([b"\0", id.as_str().as_bytes()].concat())),
-        }
-    }
-
-    /// Joins the bucket and the rest of an id.
-    fn id(&self, rest: &Rest) -> Result<EventId, Invalid> {
-        let unknown = || Invalid::new("a counted event's id can't be read");
-        let digits = hex::encode(rest);
-        let id = match rest.split_first() {
-            Some((0, text)) if self.0 == Self::OTHERS => String::from_utf8(text.to_vec()).map_err(|_| unknown())?,
-            _ => Uuid::try_parse(&format!("{}{digits}", self.0.replace('-', ""))).map_err(|_| unknown())?.to_string(),
-        };
-        EventId::parse(&id)
-    }
-
-    pub(super) fn key(&self, code: &ShortCode) -> Key {
-        Key::new(seen_partition(code), &self.0)
-    }
+pub(super) fn seen_partition(link: &LinkId) -> String {
+    format!("SEEN#{link}")
 }
 
-/// `STATS#<code>` / `TOTAL`: the totals of a link, written with each counted batch.
+/// `WS#<workspace>` / `TOTAL#<link>`: how many clicks a link has.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct TotalItem {
     #[serde(flatten)]
     pub key: Key,
-    pub by_workspace_pk: String,
-    pub by_workspace_sk: ShortCode,
-    pub total_clicks: u64,
     #[serde(default)]
-    pub human_clicks: u64,
-    pub last_click_at: Option<Timestamp>,
+    pub past_clicks: u64,
     #[serde(default)]
     pub past_until: Option<Day>,
     #[serde(default)]
-    pub recent_clicks: u64,
+    pub announced: u64,
     #[serde(default)]
-    pub corrections: u64,
+    pub epoch: u64,
+    /// Set when the link was purged; nothing is counted for it any more.
+    #[serde(default)]
+    pub purged_at: Option<Timestamp>,
+    #[serde(default)]
+    pub ttl: Option<i64>,
+    /// The clicks of each day that isn't in the past, as an attribute with the day's name.
+    #[serde(flatten)]
+    pub open: BTreeMap<Day, u64>,
 }
 
 impl TotalItem {
-    pub(super) fn new(code: &ShortCode, workspace: &WorkspaceId, totals: &Totals) -> Self {
+    /// The mark of a purged link.
+    pub(super) fn purged(workspace: &WorkspaceId, link: &LinkId, at: Timestamp) -> Self {
         Self {
-            key: total_key(code),
-            by_workspace_pk: workspace_partition(workspace),
-            by_workspace_sk: code.clone(),
-            total_clicks: totals.total_clicks,
-            human_clicks: totals.human_clicks,
-            last_click_at: totals.last_click_at,
-            past_until: totals.past_until,
-            recent_clicks: totals.recent_clicks,
-            corrections: totals.corrections,
+            key: total_key(workspace, link),
+            past_clicks: 0,
+            past_until: None,
+            announced: 0,
+            epoch: 0,
+            purged_at: Some(at),
+            ttl: Some(at.plus(SEEN_FOR).unix_seconds()),
+            open: BTreeMap::new(),
         }
     }
-}
 
-impl TotalItem {
-    pub(super) fn workspace(&self) -> Option<WorkspaceId> {
-        self.by_workspace_pk.strip_prefix("WS#").and_then(|id| WorkspaceId::parse(id).ok())
+    pub(super) fn link(&self) -> Result<LinkId, Invalid> {
+        LinkId::parse(self.key.sk.strip_prefix(TOTAL_PREFIX).unwrap_or_default())
     }
 }
 
 impl From<TotalItem> for Totals {
     fn from(item: TotalItem) -> Self {
-        Self {
-            total_clicks: item.total_clicks,
-            human_clicks: item.human_clicks,
-            last_click_at: item.last_click_at,
-            past_until: item.past_until,
-            recent_clicks: item.recent_clicks,
-            corrections: item.corrections,
-        }
+        let TotalItem { past_clicks, past_until, announced, epoch, open, .. } = item;
+        Self { past_clicks, past_until, open, announced, epoch }
     }
-}
-
-/// The attribute that marks the total of a purged link.
-pub(super) const PURGED_AT: &str = "purged_at";
-
-/// `STATS#<code>` / `TOTAL` of a purged link: nothing is counted for it any more.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct PurgedItem {
-    #[serde(flatten)]
-    pub key: Key,
-    pub purged_at: Timestamp,
-    pub ttl: i64,
-}
-
-impl PurgedItem {
-    pub(super) fn new(code: &ShortCode, purged_at: Timestamp) -> Self {
-        Self { key: total_key(code), purged_at, ttl: purged_at.plus(Tombstone::KEPT_FOR).unix_seconds() }
-    }
-}
-
-/// The attributes of a total that lists read.
-#[derive(Debug, Deserialize)]
-pub(super) struct ListedTotal {
-    pub by_workspace_sk: ShortCode,
-    pub total_clicks: u64,
 }
 
 /// A profile as attributes of an item.
@@ -223,81 +160,133 @@ impl TryFrom<ProfileAttributes> for Profile {
     }
 }
 
-/// `STATS#<code>` / `DAY#<day>`: the clicks of a day.
+/// A day as it was read, with what tells which clicks were counted.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CountedDay {
+    /// The numbers of the day.
+    pub stats: DayStats,
+    /// How often the item was written; 0 if there is none.
+    pub(super) version: u64,
+    /// The ids of clicks that were counted last.
+    pub(super) ids: BTreeSet<ClickId>,
+    /// How many ids have left the item.
+    pub(super) moved: u64,
+    /// The highest of these.
+    pub(super) moved_until: Option<ClickId>,
+}
+
+/// `STATS#<link>` / `DAY#<day>`: the clicks of a day.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct DayItem {
     #[serde(flatten)]
     pub key: Key,
-    pub hours: [u64; 24],
+    /// Grows with each write, so that an equal version means an unchanged item.
+    version: u64,
+    hours: [u64; 24],
+    #[serde(default)]
+    last_click_at: Option<Timestamp>,
     #[serde(flatten)]
-    pub profile: ProfileAttributes,
+    profile: ProfileAttributes,
+    #[serde(default, with = "serde_dynamo::binary_set", skip_serializing_if = "BTreeSet::is_empty")]
+    ids: BTreeSet<ByteBuf>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    moved: u64,
+    #[serde(default)]
+    moved_until: Option<ClickId>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl DayItem {
-    pub(super) fn new(code: &ShortCode, day: Day, stats: &DayStats) -> Self {
-        Self { key: day_key(code, day), hours: stats.hours, profile: (&stats.profile).into() }
+    pub(super) fn new(link: &LinkId, day: Day, counted: &CountedDay) -> Self {
+        Self {
+            key: day_key(link, day),
+            version: counted.version,
+            hours: counted.stats.hours,
+            last_click_at: counted.stats.last_click_at,
+            profile: (&counted.stats.profile).into(),
+            ids: binary(&counted.ids),
+            moved: counted.moved,
+            moved_until: counted.moved_until.clone(),
+        }
     }
 }
 
-impl TryFrom<DayItem> for DayStats {
+impl TryFrom<DayItem> for CountedDay {
     type Error = Invalid;
 
     fn try_from(item: DayItem) -> Result<Self, Invalid> {
-        Ok(Self { hours: item.hours, profile: item.profile.try_into()? })
+        Ok(Self {
+            stats: DayStats { hours: item.hours, last_click_at: item.last_click_at, profile: item.profile.try_into()? },
+            version: item.version,
+            ids: ids_of(&item.ids)?,
+            moved: item.moved,
+            moved_until: item.moved_until,
+        })
     }
 }
 
-/// `STATS#<code>` / `PAST`: the days before `past_until` of the total, together.
+pub(super) fn binary(ids: &BTreeSet<ClickId>) -> BTreeSet<ByteBuf> {
+    ids.iter().map(|id| ByteBuf::from(id.to_bytes())).collect()
+}
+
+fn ids_of(bytes: &BTreeSet<ByteBuf>) -> Result<BTreeSet<ClickId>, Invalid> {
+    bytes.iter().map(|bytes| ClickId::from_bytes(bytes)).collect()
+}
+
+/// `STATS#<link>` / `PAST`: the days before `past_until`, together.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct PastItem {
     #[serde(flatten)]
     pub key: Key,
+    past_until: Day,
+    #[serde(default)]
+    last_click_at: Option<Timestamp>,
     #[serde(flatten)]
-    pub profile: ProfileAttributes,
+    profile: ProfileAttributes,
 }
 
 impl PastItem {
-    pub(super) fn new(code: &ShortCode, profile: &Profile) -> Self {
-        Self { key: Key::new(partition(code), PAST), profile: profile.into() }
+    pub(super) fn new(link: &LinkId, past: &Past) -> Self {
+        Self {
+            key: past_key(link),
+            past_until: past.until,
+            last_click_at: past.last_click_at,
+            profile: (&past.profile).into(),
+        }
     }
 }
 
-/// `SEEN#<code>` / `<beginning of event ids>`: these events have been counted.
+impl TryFrom<PastItem> for Past {
+    type Error = Invalid;
+
+    fn try_from(item: PastItem) -> Result<Self, Invalid> {
+        Ok(Self { until: item.past_until, last_click_at: item.last_click_at, profile: item.profile.try_into()? })
+    }
+}
+
+/// `SEEN#<link>` / `<bucket>`: these clicks have been counted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct SeenItem {
-    #[serde(flatten)]
-    pub key: Key,
-    /// The number of ids.
-    pub total_clicks: usize,
-    /// The rests of the ids after the bucket in the sort key.
     #[serde(with = "serde_dynamo::binary_set")]
-    pub event_ids: BTreeSet<Rest>,
-    pub ttl: i64,
+    event_ids: BTreeSet<ByteBuf>,
 }
 
 impl SeenItem {
-    pub(super) fn new(code: &ShortCode, bucket: &Bucket, event_ids: BTreeSet<Rest>, now: Timestamp) -> Self {
-        let ttl = now.plus(SEEN_FOR).unix_seconds();
-        Self { key: bucket.key(code), total_clicks: event_ids.len(), event_ids, ttl }
-    }
-
-    pub(super) fn bucket(&self) -> Bucket {
-        Bucket(self.key.sk.clone())
-    }
-
-    /// The complete ids.
-    pub(super) fn events(&self) -> Result<Vec<EventId>, Invalid> {
-        let bucket = self.bucket();
-        self.event_ids.iter().map(|rest| bucket.id(rest)).collect()
+    pub(super) fn ids(&self) -> Result<BTreeSet<ClickId>, Invalid> {
+        ids_of(&self.event_ids)
     }
 }
 
-/// `STATS#<code>` / `MILESTONE#<clicks>`: the link has reached a round number. Creating it publishes the event.
+/// `STATS#<link>` / `MILESTONE#<clicks>`: the link has reached a round number. Creating it publishes the event.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct MilestoneItem {
     #[serde(flatten)]
     pub key: Key,
-    pub short_code: ShortCode,
+    #[serde(flatten)]
+    pub link: LinkId,
     pub workspace_id: WorkspaceId,
     pub user_id: UserId,
     pub milestone: u64,
@@ -310,8 +299,8 @@ impl MilestoneItem {
         let Milestone { detail, reached_at, correlation_id } = milestone;
         Self {
             // Padded to the digits of the largest count, so that the rows sort by number.
-            key: Key::new(partition(&detail.short_code), format!("{MILESTONE_PREFIX}{:020}", detail.milestone)),
-            short_code: detail.short_code.clone(),
+            key: Key::new(partition(&detail.link), format!("{MILESTONE_PREFIX}{:020}", detail.milestone)),
+            link: detail.link.clone(),
             workspace_id: detail.workspace_id.clone(),
             user_id: detail.user_id.clone(),
             milestone: detail.milestone,
@@ -322,34 +311,15 @@ impl MilestoneItem {
 
     pub(crate) fn reached_event(self) -> Event {
         Event {
-            event_id: EventId::milestone(&self.short_code, self.milestone),
+            event_id: EventId::milestone(&self.link, self.milestone),
             occurred_at: self.reached_at,
             correlation_id: self.correlation_id,
             detail: EventDetail::MilestoneReached(MilestoneReached {
-                short_code: self.short_code,
+                link: self.link,
                 workspace_id: self.workspace_id,
                 user_id: self.user_id,
                 milestone: self.milestone,
             }),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bucket_and_the_rest_are_the_whole_id() {
-        let uuid = EventId::generate();
-        let others =
-            ["1", "12345678901", "0198C0DE-0000-7000-8000-000000000001", "milestone:launch:10", "0198c0de00007000"];
-        for id in others.map(|id| EventId::parse(id).unwrap()).iter().chain([&uuid]) {
-            let (bucket, rest) = Bucket::of(id);
-
-            assert_eq!(&bucket.id(&rest).unwrap(), id);
-        }
-        let (bucket, rest) = Bucket::of(&uuid);
-        assert_eq!((bucket.0.len(), rest.len()), (11, 11));
     }
 }

@@ -1,0 +1,146 @@
+//! How many clicks a link has, kept day by day where days are still counted.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::{Day, milestones_crossed};
+
+/// A link's counts as lists show them: the past in one number, and the number of each later day.
+///
+/// A day's number only grows. So repeating the number of a day, or writing numbers in another order than they were counted in,
+/// does no harm.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// The clicks on the days before [`Self::past_until`].
+    pub past_clicks: u64,
+    /// The first day that isn't in the past; `None` before any day is.
+    pub past_until: Option<Day>,
+    /// The clicks on each later day.
+    pub open: BTreeMap<Day, u64>,
+    /// The highest milestone that was announced; 0 before the first.
+    pub announced: u64,
+    /// How often the past was changed, or a day that isn't recent: what was computed from an older state must not be written.
+    pub epoch: u64,
+}
+
+impl Totals {
+    /// How long days stay out of the past while they have fewer than [`Self::MANY`] clicks together.
+    const SETTLED_AFTER: Duration = Duration::from_secs(28 * 86_400);
+    /// The number of clicks from which days move into the past as soon as they may.
+    const MANY: u64 = 100;
+
+    /// Every counted click.
+    #[must_use]
+    pub fn total_clicks(&self) -> u64 {
+        self.past_clicks
+            + self.open.iter().filter(|(day, _)| !self.is_past(**day)).map(|(_, clicks)| clicks).sum::<u64>()
+    }
+
+    /// Whether a click of this day changes the past.
+    #[must_use]
+    pub fn is_past(&self, day: Day) -> bool {
+        self.past_until.is_some_and(|until| day < until)
+    }
+
+    /// Whether the number of a day is known to be at least this.
+    #[must_use]
+    pub fn includes(&self, day: Day, clicks: u64) -> bool {
+        self.is_past(day) || self.open.get(&day).is_some_and(|counted| *counted >= clicks)
+    }
+
+    /// The milestones that are reached and not announced yet.
+    pub fn unannounced(&self) -> impl Iterator<Item = u64> + use<> {
+        milestones_crossed(self.announced, self.total_clicks())
+    }
+
+    /// The first day that stays out of the past, if it is time to move the days before it. Moving costs a transaction, so it is
+    /// done for many clicks at a time, or once in four weeks.
+    #[must_use]
+    pub fn settles_until(&self, today: Day) -> Option<Day> {
+        let until = days_before(today, RECENT_DAYS);
+        let (oldest, _) = self.open.range(..until).next()?;
+        let clicks: u64 = self.open.range(..until).map(|(_, clicks)| clicks).sum();
+        let is_long_ago = oldest.at_hour(0).plus(Self::SETTLED_AFTER) <= today.at_hour(0);
+        (clicks >= Self::MANY || is_long_ago).then_some(until)
+    }
+}
+
+/// Days before this many days ago may be in the past, and only later ones are recent. The day between is neither, so that two
+/// consumers whose clocks differ by less than a day never disagree about a day in the worse way.
+const RECENT_DAYS: u64 = 2;
+
+/// Whether the clicks of a day are counted by one write of the day's item, which takes no transaction, since it can't be in the
+/// past: today, yesterday, and the future of clocks that are ahead.
+#[must_use]
+pub fn is_recent(day: Day, today: Day) -> bool {
+    day > days_before(today, RECENT_DAYS)
+}
+
+fn days_before(day: Day, days: u64) -> Day {
+    day.at_hour(0).minus(Duration::from_secs(days * 86_400)).day()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str) -> Day {
+        Day::parse(text).unwrap()
+    }
+
+    fn totals(open: &[(&str, u64)]) -> Totals {
+        Totals { open: open.iter().map(|(date, clicks)| (day(date), *clicks)).collect(), ..Totals::default() }
+    }
+
+    #[test]
+    fn the_total_is_the_past_and_the_later_days() {
+        let totals = Totals { past_clicks: 90, ..totals(&[("2026-03-01", 7), ("2026-03-02", 4)]) };
+
+        assert_eq!(totals.total_clicks(), 101);
+    }
+
+    #[test]
+    fn a_busy_day_moves_into_the_past_when_it_is_neither_recent_nor_the_day_before() {
+        let totals = totals(&[("2026-03-01", 100), ("2026-03-03", 5)]);
+
+        assert_eq!(totals.settles_until(day("2026-03-03")), None);
+        assert_eq!(totals.settles_until(day("2026-03-04")), Some(day("2026-03-02")));
+    }
+
+    #[test]
+    fn quiet_days_move_into_the_past_after_four_weeks() {
+        let totals = totals(&[("2026-03-01", 1), ("2026-03-28", 1)]);
+
+        assert_eq!(totals.settles_until(day("2026-03-28")), None);
+        assert_eq!(totals.settles_until(day("2026-03-29")), Some(day("2026-03-27")));
+    }
+
+    #[test]
+    fn no_day_is_recent_for_one_clock_and_past_for_another_that_differs_by_less_than_a_day() {
+        let busy = totals(&[("2026-03-01", 1_000)]);
+        for now in ["2026-03-02", "2026-03-03", "2026-03-04", "2026-03-05"] {
+            let until = busy.settles_until(day(now));
+            let an_hour_behind = days_before(day(now), 1);
+
+            assert!(until.is_none_or(|until| !is_recent(days_before(until, 1), an_hour_behind)), "{now}");
+        }
+    }
+
+    #[test]
+    fn milestones_are_due_until_they_are_announced() {
+        let reached = totals(&[("2026-03-01", 104)]);
+        let announced = Totals { announced: 10, ..reached.clone() };
+
+        assert_eq!(reached.unannounced().collect::<Vec<_>>(), [10, 100]);
+        assert_eq!(announced.unannounced().collect::<Vec<_>>(), [100]);
+    }
+
+    #[test]
+    fn a_day_in_the_past_is_included_whatever_its_number() {
+        let totals = Totals { past_until: Some(day("2026-03-02")), ..totals(&[("2026-03-02", 4)]) };
+
+        assert!(totals.includes(day("2026-03-01"), 9));
+        assert!(totals.includes(day("2026-03-02"), 4));
+        assert!(!totals.includes(day("2026-03-02"), 5));
+        assert!(!totals.includes(day("2026-03-03"), 1));
+    }
+}

@@ -1,0 +1,44 @@
+//! Settling: moving days into the past, so that reading a link's whole life doesn't read every day.
+
+use linklet_domain::{Day, LinkId, Past, Totals, WorkspaceId};
+
+use super::{
+    CommitOutcome, StatsTable,
+    counting::TotalChange,
+    item::{DAY_PREFIX, PastItem, day_sort_key},
+};
+use crate::{
+    RepositoryError,
+    item::{number, text},
+};
+
+const SETTLE: &str = "settle days";
+
+impl StatsTable {
+    /// Moves the days before `until` into the past, if nothing has changed the link's past since `totals` was read. They must
+    /// not be recent: clicks of such days change the epoch of the total, on which this write has a condition. So the days are
+    /// the same at the commit as when they are read.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached; then nothing has changed, or all of it.
+    pub async fn settle(
+        &self,
+        workspace: &WorkspaceId,
+        link: &LinkId,
+        totals: &Totals,
+        until: Day,
+    ) -> Result<CommitOutcome, RepositoryError> {
+        let first = totals.past_until.map_or_else(|| DAY_PREFIX.to_owned(), day_sort_key);
+        let rows = self.rows_between(SETTLE, link, &first, &day_sort_key(until), true).await?;
+        let settling = rows.days.range(..until).map(|(_, counted)| &counted.stats);
+        let past = Past::extended(self.past(link).await?, until, settling);
+        let mut change = TotalChange::from_epoch(totals.epoch);
+        change.set("past_clicks", number(&past.profile.clicks));
+        change.set("past_until", text(&until));
+        // Also days whose number is not in the total that was read, since it may be there by now.
+        rows.days.range(..until).for_each(|(day, _)| change.remove(*day));
+        totals.open.range(..until).for_each(|(day, _)| change.remove(*day));
+        let past = self.0.put(SETTLE, &PastItem::new(link, &past))?;
+        self.transact(SETTLE, vec![past, self.change_total(workspace, link, change)?]).await
+    }
+}
