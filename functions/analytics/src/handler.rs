@@ -42,6 +42,8 @@ pub struct Analytics {
     pub dead_letters: DeadLetterQueue,
     /// How long one invocation may delete clicks of purged links.
     pub purge_turn: Duration,
+    /// Tells the time, on which it depends whether a click's day is recent.
+    pub clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
 /// How many links are counted concurrently. Their writes share no items, and each takes DynamoDB some 10 ms.
@@ -143,7 +145,7 @@ impl Analytics {
                 Some(state) => state,
                 None => self.stats.load(&[work]).await.map_err(CountError::Repository)?.pop().unwrap_or_default(),
             };
-            let now = Timestamp::now();
+            let now = (self.clock)();
             match self.stats.count(&work, before, now).await.map_err(CountError::Repository)? {
                 DayOutcome::Counted { fresh, totals } => {
                     report_counted(day, fresh);

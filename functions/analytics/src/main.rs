@@ -5,6 +5,7 @@ use std::{process::ExitCode, sync::Arc, time::Duration};
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_analytics::{Analytics, Clients};
+use linklet_domain::Timestamp;
 use linklet_dynamodb::{ClicksTable, StatsTable};
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, publisher::Publisher};
 use linklet_user_agents::Classifier;
@@ -27,6 +28,7 @@ async fn run() -> Result<(), StartError> {
         dead_letters: DeadLetterQueue::new(sqs, dead_letters),
         // The function may run for 30 s, and counts before it deletes.
         purge_turn: Duration::from_secs(15),
+        clock: Box::new(Timestamp::now),
     })
     .await
 }

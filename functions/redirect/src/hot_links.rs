@@ -118,7 +118,7 @@ fn is_within(span: Duration, since: Timestamp, now: Timestamp) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use linklet_domain::{LinkState, LinkStatus, TargetUrl, Tombstone, UserId, WorkspaceId};
+    use linklet_domain::{Generation, LinkId, LinkState, LinkStatus, TargetUrl, Tombstone, UserId, WorkspaceId};
 
     use super::*;
 
@@ -134,7 +134,7 @@ mod tests {
 
     fn link_in(state: LinkState) -> Record<RedirectTarget> {
         Record::Link(RedirectTarget {
-            code: code("launch"),
+            id: LinkId::parse("launch.x7Kf2a").unwrap(),
             target: TargetUrl::parse("https://example.com").unwrap(),
             workspace: WorkspaceId::parse("0199c3a4-5b6c-7d8e-9f01-23456789abcd").unwrap(),
             owner: UserId::parse("0199c3a4-5b6c-7d8e-9f01-23456789abcd").unwrap(),
@@ -150,6 +150,7 @@ mod tests {
     fn tombstone() -> Record<RedirectTarget> {
         Record::Tombstone(Tombstone {
             code: code("launch"),
+            generation: Generation::parse("x7Kf2a").unwrap(),
             workspace: WorkspaceId::generate(),
             owner: UserId::generate(),
             reason: LinkStatus::Purged,

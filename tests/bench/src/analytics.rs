@@ -11,7 +11,7 @@ use std::{
 
 use aws_sdk_dynamodb::Client;
 use linklet_analytics::{Analytics, Clients};
-use linklet_domain::{Event, EventId, Timestamp};
+use linklet_domain::{Event, Timestamp};
 use linklet_dynamodb::{ClicksTable, StatsTable};
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
@@ -99,6 +99,7 @@ pub async fn count(client: &Client, queues: &FakeQueues, clicks: &[Event]) -> Du
         queue: Publisher::new(queues.client(), queues.url("analytics")),
         dead_letters: DeadLetterQueue::new(queues.client(), queues.url("dlq")),
         purge_turn: Duration::from_secs(15),
+        clock: Box::new(Timestamp::now),
     };
     let batches: Vec<_> = clicks.chunks(BATCH).map(event_batch).collect();
     let started = Instant::now();
@@ -115,22 +116,14 @@ fn clicks(workload: &Workload) -> Vec<Event> {
         .map(|number| {
             let link = (workload.pick)(workload.links);
             let at = start.plus(Duration::from_millis(2 * number as u64));
-            let mut click = ClickBuilder::new(&format!("code{link:04}"))
+            ClickBuilder::new(&format!("code{link:04}"))
                 .at(at)
                 .by(&format!("203.0.{}", random(5_000)))
                 .with(AGENTS[number % AGENTS.len()])
                 .from(&format!("https://site{}.example/", random(20)))
-                .build();
-            click.event_id = id_made_at(at);
-            click
+                .build()
         })
         .collect()
-}
-
-/// As `redirect` makes it at that time.
-fn id_made_at(time: Timestamp) -> EventId {
-    let random = EventId::generate().to_string();
-    EventId::parse(&format!("{}{}", &EventId::first_at(time).as_str()[..14], &random[14..])).expect("an id")
 }
 
 fn random(below: usize) -> usize {

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use linklet_domain::{EventId, Record, RedirectTarget, ShortCode, Timestamp};
+use linklet_domain::{ClickId, Record, RedirectTarget, ShortCode, Timestamp};
 use linklet_dynamodb::ClicksTable;
 use linklet_redirect::HotLinks;
 use linklet_test_support::LinkBuilder;
@@ -207,7 +207,7 @@ impl Simulation {
 
     /// What comes after the answer. Returns when that is over.
     fn record(&mut self, answered: u64) -> u64 {
-        let (at, is_stored) = self.clicks.call(ClicksTable::shard_of(&EventId::generate()), answered);
+        let (at, is_stored) = self.clicks.call(ClicksTable::shard_of(&ClickId::generate(Timestamp::now())), answered);
         if is_stored {
             self.outcome.stored += 1;
             return at;
@@ -220,7 +220,7 @@ impl Simulation {
 fn viral_link() -> (ShortCode, Record<RedirectTarget>) {
     let link = LinkBuilder::new("viral").build();
     let target = RedirectTarget {
-        code: link.code.clone(),
+        id: link.id(),
         target: link.target,
         workspace: link.workspace,
         owner: link.owner,

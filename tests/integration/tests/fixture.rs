@@ -8,9 +8,9 @@ use std::{
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
 use linklet_domain::{
-    Client, CorrelationId, Device, IpHash, LimitedRoute, LinkStats, RateLimit, Salt, TargetId, Timestamp, Visitor,
+    Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute, RateLimit, Salt, TargetId, Timestamp, Visitor,
 };
-use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
+use linklet_dynamodb::{ClassifiedClick, ClicksTable, LinksTable, ThrottleTable};
 use linklet_lambda::{
     batch::DeadLetterQueue,
     http::{Edge, ShortUrls},
@@ -39,11 +39,12 @@ pub fn visitor() -> Visitor {
     Visitor::new(IpHash::of("203.0.113.9", &salt()))
 }
 
-/// Counts a click by somebody with a phone who comes from the news.
-pub fn add_click(stats: &mut LinkStats, clicked_at: Timestamp) {
-    let visitor = visitor().with_headers(None, Some("https://news.example/"));
+/// The click of an event, by somebody with a phone who comes from the news.
+pub fn classified(event: &Event) -> ClassifiedClick {
+    let mut click = Click::from_event(event.clone()).unwrap();
+    click.visitor = visitor().with_headers(None, Some("https://news.example/"));
     let client = Client { device: Device::Mobile, browser: "Safari".into(), version: String::new(), os: "iOS".into() };
-    stats.count(clicked_at, &visitor, &client);
+    ClassifiedClick { click, client }
 }
 
 /// One for all tests: compiling its rules takes a while.
@@ -68,6 +69,7 @@ pub fn analytics(db: &TestDynamoDb, queues: &FakeQueues) -> Analytics {
         queue: Publisher::new(queues.client(), queues.url("analytics")),
         dead_letters: dead_letters(queues),
         purge_turn: Duration::from_secs(15),
+        clock: Box::new(Timestamp::now),
     }
 }
 

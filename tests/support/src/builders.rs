@@ -1,8 +1,8 @@
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
     ApiKey, ApiKeySecret, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation, IpHash, KeyName, Link,
-    LinkId, LinkMetadata, LinkState, Salt, Scopes, ShortCode, Target, TargetUrl, Timestamp, UrlClicked, UserId, Visitor,
-    WorkspaceId,
+    LinkId, LinkMetadata, LinkState, Salt, Scopes, ShortCode, Target, TargetUrl, Timestamp, UrlClicked, UserId,
+    Visitor, WorkspaceId,
 };
 use serde_json::{Value, json};
 

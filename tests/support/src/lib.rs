@@ -38,7 +38,8 @@ mod template;
 
 pub use broken::BrokenDynamoDb;
 pub use builders::{
-    ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, click_event, click_in, event_batch, queue_batch,
+    ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, click_event, click_in, event_batch, link_id,
+    queue_batch, some_workspace,
 };
 pub use capacity::{CapacityMeter, Consumption, item_bytes};
 pub use cost_units::{cost_units, write_cost_units};

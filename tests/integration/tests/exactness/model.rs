@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linklet_domain::{Event, EventDetail, EventId, ShortCode, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{ClickId, Event, LinkId, Timestamp, UserId, WorkspaceId};
 use linklet_test_support::ClickBuilder;
 
 /// A link that is clicked on.
 #[derive(Debug, Clone)]
 pub struct Link {
-    pub code: ShortCode,
+    pub id: LinkId,
     pub workspace: WorkspaceId,
     pub owner: UserId,
 }
@@ -79,9 +79,10 @@ pub struct Click {
 }
 
 impl Click {
-    /// Made of the time and a number, as that of a real click is (UUID version 7): clicks of one moment have similar ids.
-    pub fn id(&self) -> String {
-        format!("{:08x}-{:04x}-7000-8000-{:012x}", self.at >> 16, self.at & 0xffff, self.number)
+    /// Made of the time and a number, as that of a real click is: clicks of one moment have similar ids.
+    pub fn id(&self) -> ClickId {
+        let first = ClickId::first_at(self.at());
+        ClickId::parse(&format!("{}{:08}", &first.as_str()[..7], self.number)).unwrap()
     }
 
     pub fn at(&self) -> Timestamp {
@@ -90,8 +91,9 @@ impl Click {
     }
 
     pub fn event(&self, link: &Link) -> Event {
-        let mut click = ClickBuilder::new(link.code.as_str())
+        let mut click = ClickBuilder::new(link.id.code.as_str())
             .in_workspace(&link.workspace)
+            .owned_by(&link.owner)
             .at(self.at())
             .by(&format!("visitor {}", self.who))
             .with(self.agent.text);
@@ -104,12 +106,7 @@ impl Click {
         if self.prefetch {
             click = click.prefetching();
         }
-        let mut event = click.build();
-        event.event_id = EventId::parse(&self.id()).unwrap();
-        if let EventDetail::UrlClicked(click) = &mut event.detail {
-            click.user_id = link.owner.clone();
-        }
-        event
+        Event { event_id: self.id().into(), ..click.build() }
     }
 
     fn is_by_a_person(&self) -> bool {
@@ -163,8 +160,8 @@ pub struct Expected {
     pub days: BTreeMap<String, (Numbers, [u64; 24])>,
     pub last_click_at: Option<String>,
     pub milestones: Vec<u64>,
-    /// The ids of all counted events.
-    pub ids: BTreeSet<String>,
+    /// The ids of all counted clicks.
+    pub ids: BTreeSet<ClickId>,
 }
 
 impl Expected {

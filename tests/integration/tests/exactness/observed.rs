@@ -6,8 +6,13 @@ use std::{
 };
 
 use aws_lambda_events::dynamodb::Event as StreamEvent;
-use linklet_domain::{Breakdown, Day, Dimension, EventDetail, LinkStats, Profile, ShortCode, Timestamp};
-use linklet_dynamodb::stream::{Change, change_of};
+use linklet_domain::{
+    Breakdown, ClickId, Day, Dimension, EventDetail, LinkId, LinkStats, Past, Profile, Timestamp, Totals,
+};
+use linklet_dynamodb::{
+    Life,
+    stream::{Change, change_of},
+};
 use linklet_test_support::TestDynamoDb;
 
 use super::model::{Click, Expected, Link, Numbers};
@@ -23,22 +28,34 @@ const ESTIMATED_WITHIN: f64 = 0.08;
 /// Compares all that is stored and shown about a link with what has to be.
 pub async fn check(db: &TestDynamoDb, link: &Link, clicks: &[&Click]) -> Verdict {
     let expected = Expected::of(clicks);
-    let stats = read(db, &link.code, Timestamp::from_unix_seconds(0).unwrap().day()).await;
-    same("total", stats.totals.total_clicks, expected.life.clicks)?;
-    same("human clicks", stats.totals.human_clicks, expected.life.human_clicks)?;
-    same("last click", stats.totals.last_click_at.map(|at| at.to_string()), expected.last_click_at.clone())?;
+    let life = db.stats().life(&link.workspace, &link.id).await.unwrap();
+    same("total", life.totals.total_clicks(), expected.life.clicks)?;
+    let stats = read(db, &link.id, Timestamp::EPOCH.day()).await;
+    let summary = stats.summary(Timestamp::now());
+    same("shown total", summary.total_clicks, expected.life.clicks)?;
+    same("human clicks", summary.human_clicks, expected.life.human_clicks)?;
+    same("last click", summary.last_click_at.map(|at| at.to_string()), expected.last_click_at.clone())?;
     check_days(&stats, &expected)?;
+    check_totals(&life.totals, &stats)?;
     check_past(&stats, clicks)?;
     check_whole_life("the whole life", &stats, &expected)?;
-    if let Some(last) = stats.totals.last_click_at {
-        let shown = read(db, &link.code, last.day()).await;
+    if let Some(last) = summary.last_click_at {
+        let shown = read(db, &link.id, last.day()).await;
         check_whole_life("the whole life, read from the last day on", &shown, &expected)?;
     }
-    same("ids of counted events", ids(db, &link.code).await?, expected.ids)
+    check_ids(db, link, &life, &expected.ids).await
 }
 
-async fn read(db: &TestDynamoDb, code: &ShortCode, since: Day) -> LinkStats {
-    db.stats().since(code, since).await.unwrap().unwrap_or_default()
+async fn read(db: &TestDynamoDb, link: &LinkId, since: Day) -> LinkStats {
+    db.stats().since(link, since).await.unwrap()
+}
+
+/// The number of each day in the total must be that of the day, and the past must end where the total says.
+fn check_totals(totals: &Totals, stats: &LinkStats) -> Verdict {
+    same("end of the past", totals.past_until, stats.past.as_ref().map(|past| past.until))?;
+    same("clicks of the past", totals.past_clicks, stats.past.as_ref().map_or(0, |past| past.profile.clicks))?;
+    let open = stats.days.iter().filter(|(day, _)| !totals.is_past(**day));
+    same("open days", totals.open.clone(), open.map(|(day, stats)| (*day, stats.profile.clicks)).collect())
 }
 
 fn check_days(stats: &LinkStats, expected: &Expected) -> Verdict {
@@ -51,12 +68,10 @@ fn check_days(stats: &LinkStats, expected: &Expected) -> Verdict {
     Ok(())
 }
 
-/// What has gone into the past must be what happened before its end, and what hasn't the rest.
+/// What has gone into the past must be what happened before its end.
 fn check_past(stats: &LinkStats, clicks: &[&Click]) -> Verdict {
-    let Some(until) = stats.totals.past_until else { return same("clicks without a past", clicks.len(), 0) };
-    let past = Expected::before(clicks, &until.to_string());
-    same("clicks after the past", stats.totals.recent_clicks, clicks.len() as u64 - past.clicks)?;
-    same_numbers(&format!("the past until {until}"), &stats.past.clone().unwrap_or_default(), &past)
+    let Some(Past { until, profile, .. }) = &stats.past else { return Ok(()) };
+    same_numbers(&format!("the past until {until}"), profile, &Expected::before(clicks, &until.to_string()))
 }
 
 fn check_whole_life(name: &str, stats: &LinkStats, expected: &Expected) -> Verdict {
@@ -91,11 +106,14 @@ pub fn same<T: PartialEq + Debug>(name: &str, observed: T, expected: T) -> Verdi
     if observed == expected { Ok(()) } else { Err(format!("{name}: {observed:?} instead of {expected:?}")) }
 }
 
-/// The ids of the events that are known to be counted.
-async fn ids(db: &TestDynamoDb, code: &ShortCode) -> Result<BTreeSet<String>, String> {
-    let ever = Timestamp::from_unix_seconds(0).unwrap()..=Timestamp::parse("2100-01-01T00:00:00Z").unwrap();
-    let ids = db.stats().counted_between(code, &ever).await.unwrap();
-    Ok(ids.into_iter().map(String::from).collect())
+/// Each id must be in the item of its day or have left it, and no other id may be anywhere.
+async fn check_ids(db: &TestDynamoDb, link: &Link, life: &Life, expected: &BTreeSet<ClickId>) -> Verdict {
+    let ever = Timestamp::EPOCH..Timestamp::parse("2080-01-01T00:00:00Z").unwrap();
+    let moved = db.stats().counted_between(&link.id, &ever).await.unwrap();
+    same("ids of clicks that nobody has made", moved.difference(expected).collect(), Vec::new())?;
+    let of_day = |id: &ClickId| life.days.get(&id.at().day()).is_some_and(|day| day.has_counted(id));
+    let lost: Vec<&ClickId> = expected.iter().filter(|id| !moved.contains(id) && !of_day(id)).collect();
+    same("lost ids", lost, Vec::new())
 }
 
 /// The milestones that a stream publishes, by link, in its order.
@@ -105,7 +123,7 @@ pub fn milestones(stream: &StreamEvent) -> BTreeMap<String, Vec<u64>> {
         if let Change::Event(event) = change_of(record).unwrap()
             && let EventDetail::MilestoneReached(reached) = event.detail
         {
-            milestones.entry(reached.short_code.to_string()).or_default().push(reached.milestone);
+            milestones.entry(reached.link.code.to_string()).or_default().push(reached.milestone);
         }
     }
     milestones

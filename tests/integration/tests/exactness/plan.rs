@@ -1,8 +1,12 @@
 //! Schedules: who clicks when, and what becomes of the messages.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::LazyLock,
+};
 
 use aws_lambda_events::sqs::SqsBatchResponse;
+use linklet_domain::Timestamp;
 use linklet_test_support::{Cancellation, Fault};
 use proptest::{collection::vec, prelude::*, sample::Index};
 
@@ -10,17 +14,17 @@ use super::model::{AGENTS, COUNTRIES, Click, REFERERS};
 
 pub const LINKS: usize = 2;
 
-/// 2026-03-01T00:00:00Z, in milliseconds since 1970.
-const FIRST_DAY: u64 = 1_772_323_200_000;
+/// The beginning of today, in milliseconds since 1970: how a click is counted depends on how long ago its day was.
+static TODAY: LazyLock<u64> = LazyLock::new(|| Timestamp::now().day().at_hour(0).unix_millis());
 
-/// A hundred clicks a day make a day busy: it goes into the past as soon as the next one begins.
+/// A hundred clicks a day make a day busy: it goes into the past as soon as it may.
 const BUSY: std::ops::Range<usize> = 95..130;
 
 /// Clicks that were prompted by the same thing.
 #[derive(Debug, Clone)]
 struct Group {
     link: usize,
-    day: u64,
+    days_ago: u64,
     second: u64,
     clicks: usize,
     /// Milliseconds between two of them.
@@ -136,7 +140,7 @@ impl Group {
             let copy = copy as u64;
             Click {
                 link: self.link,
-                at: FIRST_DAY + self.day * 86_400_000 + self.second * 1_000 + copy * self.apart,
+                at: *TODAY - self.days_ago * 86_400_000 + self.second * 1_000 + copy * self.apart,
                 who: self.who + copy % 3,
                 agent: &AGENTS[self.agent],
                 referer: REFERERS[self.referer],
@@ -154,16 +158,17 @@ pub fn schedules() -> impl Strategy<Value = Schedule> {
 }
 
 fn groups() -> impl Strategy<Value = Group> {
-    // Today, yesterday; around the four weeks after which a quiet day goes into the past; some other day.
-    let day = prop_oneof![5 => 0..3_u64, 3 => 26..32_u64, 2 => 0..100_u64];
+    // Recent days and those that are neither recent nor past; around the four weeks after which a quiet day goes into the past;
+    // some other day.
+    let days_ago = prop_oneof![6 => 0..4_u64, 3 => 26..32_u64, 2 => 0..100_u64];
     let clicks = prop_oneof![12 => Just(1_usize), 6 => 2..12_usize, 1 => BUSY];
     // At once, within the same quarter of a second or a few of them, and each on its own.
     let apart = prop_oneof![1 => Just(0_u64), 1 => Just(40), 2 => Just(60_000)];
     let people = (0..12_u64, 0..AGENTS.len(), 0..REFERERS.len(), 0..COUNTRIES.len(), prop::bool::weighted(0.1));
-    (0..LINKS, day, 0..86_400_u64, clicks, apart, people).prop_map(
-        |(link, day, second, clicks, apart, (who, agent, referer, country, prefetch))| Group {
+    (0..LINKS, days_ago, 0..86_400_u64, clicks, apart, people).prop_map(
+        |(link, days_ago, second, clicks, apart, (who, agent, referer, country, prefetch))| Group {
             link,
-            day,
+            days_ago,
             second,
             clicks,
             apart,
@@ -194,7 +199,7 @@ fn faults() -> impl Strategy<Value = Fault> {
 }
 
 fn ends() -> impl Strategy<Value = End> {
-    prop_oneof![3 => Just(End::Answers), 2 => (0..7_usize).prop_map(End::DiesBefore), 1 => Just(End::Unheard)]
+    prop_oneof![3 => Just(End::Answers), 2 => (0..12_usize).prop_map(End::DiesBefore), 1 => Just(End::Unheard)]
 }
 
 fn deliveries() -> impl Strategy<Value = Delivery> {
@@ -204,13 +209,13 @@ fn deliveries() -> impl Strategy<Value = Delivery> {
 fn any_deliveries() -> impl Strategy<Value = Delivery> {
     let rival = (prop::option::of(batches()), vec(any::<bool>(), 0..16), ends())
         .prop_map(|(batch, order, end)| Rival { batch, order, end });
-    (batches(), vec((0..8_usize, faults()), 0..3), any::<bool>(), ends(), prop::option::of(rival))
+    (batches(), vec((0..14_usize, faults()), 0..3), any::<bool>(), ends(), prop::option::of(rival))
         .prop_map(|(batch, faults, retries, end, rival)| Delivery { batch, faults, retries, end, rival })
 }
 
 /// One call fails on the way, so that of links with many clicks some are counted and others aren't.
 fn interrupted() -> impl Strategy<Value = Delivery> {
-    (batches(), 1..6_usize, faults()).prop_map(|(batch, call, fault)| Delivery {
+    (batches(), 1..12_usize, faults()).prop_map(|(batch, call, fault)| Delivery {
         batch,
         faults: vec![(call, fault)],
         retries: false,

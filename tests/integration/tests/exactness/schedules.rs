@@ -11,10 +11,10 @@ use aws_sdk_dynamodb::{
     Client,
     config::retry::{RetryConfig, RetryPartition, TokenBucket},
 };
-use linklet_domain::{ShortCode, UserId, WorkspaceId};
+use linklet_domain::{UserId, WorkspaceId};
 use linklet_dynamodb::StatsTable;
 use linklet_lambda::batch::Consumer;
-use linklet_test_support::{FakeQueues, Faults, StreamReader, TestDynamoDb, event_batch};
+use linklet_test_support::{FakeQueues, Faults, StreamReader, TestDynamoDb, event_batch, link_id};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 use tokio::runtime::{Builder, Runtime};
 
@@ -142,8 +142,8 @@ impl Bench {
     fn new_links(&self) -> Vec<Link> {
         let case = self.case.replace(self.case.get() + 1);
         let (workspace, owner) = (WorkspaceId::generate(), UserId::generate());
-        let code = |link| ShortCode::parse(&format!("x{link}{case:06}")).unwrap();
-        (0..LINKS).map(|link| Link { code: code(link), workspace: workspace.clone(), owner: owner.clone() }).collect()
+        let id = |link| link_id(&format!("x{link}{case:06}"));
+        (0..LINKS).map(|link| Link { id: id(link), workspace: workspace.clone(), owner: owner.clone() }).collect()
     }
 }
 
@@ -213,14 +213,14 @@ impl Play<'_> {
         for (number, link) in self.links.iter().enumerate() {
             let clicks: Vec<&Click> = self.clicks.iter().filter(|click| click.link == number).collect();
             check(&self.bench.db, link, &clicks).await.map_err(|wrong| format!("link {number}: {wrong}"))?;
-            let reached = published.remove(link.code.as_str()).unwrap_or_default();
+            let reached = published.remove(link.id.code.as_str()).unwrap_or_default();
             same(&format!("milestones of link {number}"), reached, Expected::of(&clicks).milestones)?;
             if !clicks.is_empty() {
-                totals.insert(link.code.clone(), clicks.len() as u64);
+                totals.insert(link.id.clone(), clicks.len() as u64);
             }
         }
         same("milestones of other links", published, BTreeMap::new())?;
-        let indexed = self.bench.db.stats().totals_of_workspace(&self.links[0].workspace).await.unwrap();
-        same("totals of the workspace", indexed, totals)
+        let listed = self.bench.db.stats().totals_of_workspace(&self.links[0].workspace).await.unwrap();
+        same("totals of the workspace", listed, totals)
     }
 }

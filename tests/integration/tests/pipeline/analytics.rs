@@ -5,7 +5,7 @@ use aws_lambda_events::{
     sqs::{SqsBatchResponse, SqsEvent},
 };
 use linklet_analytics::Analytics;
-use linklet_domain::{Event, EventDetail, LinkStats, ShortCode, Timestamp};
+use linklet_domain::{Event, EventDetail, LinkStats, Timestamp};
 use linklet_dynamodb::{
     StatsTable,
     stream::{Change, change_of},
@@ -14,7 +14,7 @@ use linklet_lambda::{
     batch::Consumer,
     metrics::{self, Metric},
 };
-use linklet_test_support::{FakeQueues, Outage, TestDynamoDb, click_event, event_batch, queue_batch};
+use linklet_test_support::{FakeQueues, Outage, TestDynamoDb, click_event, event_batch, link_id, queue_batch};
 use serde_json::json;
 
 use crate::fixture::analytics;
@@ -29,9 +29,7 @@ fn failed(response: &SqsBatchResponse) -> BTreeSet<String> {
 }
 
 async fn counted(db: &TestDynamoDb, code: &str) -> LinkStats {
-    let code = ShortCode::parse(code).unwrap();
-    let ever = Timestamp::from_unix_seconds(0).unwrap().day();
-    db.stats().since(&code, ever).await.unwrap().unwrap_or_default()
+    db.stats().since(&link_id(code), Timestamp::EPOCH.day()).await.unwrap()
 }
 
 fn event(record: &EventRecord) -> Option<Event> {
@@ -48,7 +46,7 @@ fn milestones(db: &TestDynamoDb) -> Vec<String> {
         .iter()
         .filter_map(event)
         .map(|event| match event.detail {
-            EventDetail::MilestoneReached(reached) => format!("{} {}", reached.short_code, reached.milestone),
+            EventDetail::MilestoneReached(reached) => format!("{} {}", reached.link.code, reached.milestone),
             other => panic!("{other:?}"),
         })
         .collect()
@@ -64,7 +62,7 @@ async fn an_event_counts_once_however_often_it_is_delivered() {
     let again = analytics.consume(event_batch(&[click])).await;
 
     assert!(failed(&twice_in_one).is_empty() && failed(&again).is_empty());
-    assert_eq!(counted(&db, "launch").await.totals.total_clicks, 1);
+    assert_eq!(counted(&db, "launch").await.whole_life().clicks, 1);
 }
 
 #[tokio::test]
@@ -94,7 +92,7 @@ async fn of_a_batch_with_known_and_new_clicks_the_new_ones_count() {
     let response = analytics.consume(event_batch(&events)).await;
 
     assert!(failed(&response).is_empty());
-    assert_eq!(counted(&db, "launch").await.totals.total_clicks, 6);
+    assert_eq!(counted(&db, "launch").await.whole_life().clicks, 6);
 }
 
 #[tokio::test]
@@ -130,7 +128,7 @@ async fn twenty_five_parallel_clicks_count_twenty_five() {
     }
 
     let stats = counted(&db, "launch").await;
-    assert_eq!(stats.totals.total_clicks, 25);
+    assert_eq!(stats.whole_life().clicks, 25);
     assert_eq!(stats.days.values().map(|day| day.profile.clicks).sum::<u64>(), 25);
     assert_eq!(milestones(&db), ["launch 10"]);
 }
@@ -153,7 +151,7 @@ async fn a_burst_over_several_thresholds_fires_each_milestone_once_and_in_order(
         assert!(failed(&analytics.consume(event_batch(batch)).await).is_empty());
     }
 
-    assert_eq!(counted(&db, "launch").await.totals.total_clicks, 1_050);
+    assert_eq!(counted(&db, "launch").await.whole_life().clicks, 1_050);
     assert_eq!(milestones(&db), ["launch 10", "launch 100", "launch 1000"]);
 }
 
@@ -178,7 +176,7 @@ async fn a_milestone_belongs_to_the_click_that_reached_it() {
     let milestone = db.stream("StatsTable").records.iter().find_map(event).unwrap();
     assert_eq!(milestone.occurred_at, events[9].occurred_at);
     assert_eq!(milestone.correlation_id, events[9].correlation_id);
-    assert_eq!(milestone.event_id.as_str(), "milestone:launch:10");
+    assert_eq!(milestone.event_id.as_str(), "milestone:launch:x7Kf2a:10");
 }
 
 #[tokio::test]
@@ -194,7 +192,7 @@ async fn no_referrer_that_a_visitor_sends_keeps_clicks_from_counting() {
     let response = analytics(&db, &queues).consume(event_batch(&events)).await;
 
     assert!(failed(&response).is_empty());
-    assert_eq!(counted(&db, "launch").await.totals.total_clicks, 8);
+    assert_eq!(counted(&db, "launch").await.whole_life().clicks, 8);
 }
 
 #[tokio::test]
@@ -209,7 +207,7 @@ async fn links_are_counted_apart() {
 
     assert!(failed(&response).is_empty());
     for number in 0..30 {
-        assert_eq!(counted(&db, &format!("code{number:02}")).await.totals.total_clicks, number as u64);
+        assert_eq!(counted(&db, &format!("code{number:02}")).await.whole_life().clicks, number as u64);
     }
 }
 
@@ -241,7 +239,7 @@ async fn a_batch_that_spreads_over_months_fits_its_transactions() {
 
     assert!(failed(&response).is_empty());
     let stats = counted(&db, "launch").await;
-    assert_eq!((stats.totals.total_clicks, stats.days.len()), (200, 200));
+    assert_eq!((stats.whole_life().clicks, stats.days.len()), (200, 200));
 }
 
 #[tokio::test]
@@ -255,7 +253,7 @@ async fn a_malformed_message_goes_to_the_dead_letter_queue_while_its_neighbours_
     let response = analytics(&db, &queues).consume(queue_batch(&bodies)).await;
 
     assert!(failed(&response).is_empty());
-    assert_eq!(counted(&db, "launch").await.totals.total_clicks, 3);
+    assert_eq!(counted(&db, "launch").await.whole_life().clicks, 3);
     assert_eq!(queues.bodies("dlq"), ["not json".to_owned(), wrong_code.to_string(), "{}".into()]);
 }
 
@@ -268,7 +266,7 @@ async fn a_malformed_message_that_cannot_be_parked_comes_again() {
     let response = analytics(&db, &queues).consume(queue_batch(&bodies)).await;
 
     assert_eq!(failed(&response), BTreeSet::from(["1".to_owned()]));
-    assert_eq!(counted(&db, "launch").await.totals.total_clicks, 1);
+    assert_eq!(counted(&db, "launch").await.whole_life().clicks, 1);
 }
 
 #[tokio::test]
@@ -277,7 +275,7 @@ async fn an_event_that_is_no_click_is_set_aside() {
     let mut event = clicks("launch", 1).remove(0);
     let EventDetail::UrlClicked(click) = event.detail else { unreachable!() };
     event.detail = EventDetail::MilestoneReached(linklet_domain::MilestoneReached {
-        short_code: click.short_code,
+        link: click.link,
         workspace_id: click.workspace_id,
         user_id: click.user_id,
         milestone: 10,
@@ -312,5 +310,5 @@ async fn the_sample_event_counts() {
     let response = analytics(&db, &queues).consume(serde_json::from_str(sample).unwrap()).await;
 
     assert!(failed(&response).is_empty());
-    assert_eq!(counted(&db, "launch").await.totals.total_clicks, 1);
+    assert_eq!(counted(&db, "launch").await.whole_life().clicks, 1);
 }

@@ -1,13 +1,16 @@
 //! What counting costs, in DynamoDB's request units: that is what it costs to run.
 
-use std::{sync::LazyLock, time::Duration};
+use std::sync::{
+    Arc, LazyLock,
+    atomic::{AtomicU64, Ordering},
+};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::Analytics;
-use linklet_domain::{Dimension, Event, EventId, LinkStats, ShortCode, Timestamp, WorkspaceId};
+use linklet_domain::{Dimension, Event, LinkStats, Timestamp, WorkspaceId};
 use linklet_dynamodb::StatsTable;
 use linklet_lambda::batch::Consumer;
-use linklet_test_support::{CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb, event_batch};
+use linklet_test_support::{CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb, event_batch, link_id};
 
 use crate::fixture::analytics;
 
@@ -44,6 +47,8 @@ pub(crate) struct Bench {
     pub(crate) db: TestDynamoDb,
     analytics: Analytics,
     meter: CapacityMeter,
+    /// What time it is, in milliseconds since 1970.
+    now: Arc<AtomicU64>,
 }
 
 impl Bench {
@@ -51,7 +56,10 @@ impl Bench {
         let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
         let mut analytics = analytics(&db, &FakeQueues::start());
         analytics.stats = StatsTable::new(db.client_with(meter.clone()), "StatsTable");
-        Self { db, analytics, meter }
+        let now = Arc::new(AtomicU64::new(START));
+        let clock = Arc::clone(&now);
+        analytics.clock = Box::new(move || Timestamp::from_unix_millis(clock.load(Ordering::Relaxed)));
+        Self { db, analytics, meter, now }
     }
 
     /// Counts these clicks and says how many write units that takes.
@@ -61,6 +69,8 @@ impl Bench {
 
     /// Counts these clicks and says how many read units and write units that takes.
     pub(crate) async fn units(&self, clicks: &[Event]) -> (f64, f64) {
+        let newest = clicks.iter().map(|click| click.occurred_at.unix_millis()).max().unwrap();
+        self.now.store(newest, Ordering::Relaxed);
         self.meter.reset();
         let answer = self.analytics.consume(event_batch(clicks)).await;
         assert!(answer.batch_item_failures.is_empty());
@@ -78,8 +88,7 @@ impl Bench {
     }
 
     async fn stats(&self) -> LinkStats {
-        let code = ShortCode::parse("launch").unwrap();
-        self.db.stats().since(&code, Timestamp::from_unix_seconds(0).unwrap().day()).await.unwrap().unwrap()
+        self.db.stats().since(&link_id("launch"), Timestamp::EPOCH.day()).await.unwrap()
     }
 
     /// In kilobytes, rounded up to the four that a read unit pays for.
@@ -87,21 +96,16 @@ impl Bench {
         let meter = CapacityMeter::default();
         let client = self.db.client_with(meter.clone());
         let get = client.get_item().table_name("StatsTable").consistent_read(true);
-        let get = get.key("pk", AttributeValue::S("STATS#launch".to_owned()));
+        let get = get.key("pk", AttributeValue::S(format!("STATS#{}", link_id("launch"))));
         let answer = get.key("sk", AttributeValue::S(format!("DAY#{day}"))).send().await.unwrap();
         assert!(answer.item.is_some());
         4.0 * meter.read_units()
     }
 }
 
-/// A click with the id that it would have got at its time.
+/// A click so many milliseconds after the start.
 pub(crate) fn click_at(after: u64, click: ClickBuilder) -> Event {
-    let now = START + after;
-    let at = Timestamp::from_unix_seconds(i64::try_from(now / SECOND).unwrap()).unwrap();
-    let mut event = click.at(at.plus(Duration::from_millis(now % SECOND))).build();
-    let random = &event.event_id.as_str()[24..];
-    event.event_id = EventId::parse(&format!("{:08x}-{:04x}-7000-8000-{random}", now >> 16, now & 0xffff)).unwrap();
-    event
+    click.at(Timestamp::from_unix_millis(START + after)).build()
 }
 
 /// A click by one of a hundred visitors.
@@ -117,16 +121,16 @@ fn hundred_clicks(apart: u64) -> Vec<Event> {
 }
 
 #[tokio::test]
-async fn the_first_click_of_a_link_costs_at_most_seven_units() {
+async fn the_first_click_of_a_link_costs_two_units() {
     let bench = Bench::new();
 
     let cost = bench.cost(&[ordinary_click(0, 0)]).await;
 
-    assert!(cost <= 7.0, "{cost}");
+    assert_eq!(cost, 2.0);
 }
 
 #[tokio::test]
-async fn a_lone_click_on_a_link_with_a_history_costs_at_most_seven_units() {
+async fn a_lone_click_on_a_link_with_a_history_costs_two_units_and_at_times_that_of_settling() {
     let bench = Bench::new().with_a_history().await;
     let mut costs = Vec::new();
 
@@ -139,9 +143,9 @@ async fn a_lone_click_on_a_link_with_a_history_costs_at_most_seven_units() {
     costs.sort_by(f64::total_cmp);
     let (typical, highest) = (costs[costs.len() * 9 / 10], costs[costs.len() - 1]);
     println!("average {average:.2}, nine of ten at most {typical}, the most expensive {highest}");
-    assert!(typical <= 7.0, "{costs:?}");
-    assert!(average <= 7.5, "{costs:?}");
-    assert_eq!(bench.stats().await.totals.total_clicks, 360);
+    assert!(typical <= 2.0, "{costs:?}");
+    assert!(average <= 2.5, "{costs:?}");
+    assert_eq!(bench.stats().await.whole_life().clicks, 360);
 }
 
 #[tokio::test]
@@ -203,7 +207,7 @@ async fn a_hostile_client_cannot_make_counting_expensive_or_wrong() {
 
 fn check_sums(stats: &LinkStats, clicks: u64) {
     let day = stats.days.values().next().unwrap();
-    assert_eq!((stats.days.len(), stats.totals.total_clicks, day.profile.clicks), (1, clicks, clicks));
+    assert_eq!((stats.days.len(), stats.whole_life().clicks, day.profile.clicks), (1, clicks, clicks));
     assert_eq!(day.hours.iter().sum::<u64>(), clicks);
     let profile = &day.profile;
     assert_eq!(Dimension::ALL.map(|dimension| profile.by(dimension).total()), [clicks; Dimension::ALL.len()]);

@@ -16,7 +16,7 @@ use linklet_lambda::{
 };
 use linklet_notify::{CLAIMED_FOR, Mailer, Notify, Topic};
 use linklet_test_support::{
-    FakeNotifiers, FakeQueues, Fault, Faults, TestDynamoDb, click_event, event_batch, queue_batch,
+    FakeNotifiers, FakeQueues, Fault, Faults, TestDynamoDb, click_event, event_batch, link_id, queue_batch,
 };
 
 struct Fixture {
@@ -80,11 +80,11 @@ fn created(user: &UserId) -> Event {
 
 fn milestone(user: &UserId) -> Event {
     Event {
-        event_id: EventId::milestone(&"launch".parse().unwrap(), 1_000),
+        event_id: EventId::milestone(&link_id("launch"), 1_000),
         occurred_at: Timestamp::now(),
         correlation_id: CorrelationId::generate(),
         detail: EventDetail::MilestoneReached(MilestoneReached {
-            short_code: "launch".parse().unwrap(),
+            link: link_id("launch"),
             workspace_id: WorkspaceId::generate(),
             user_id: user.clone(),
             milestone: 1_000,

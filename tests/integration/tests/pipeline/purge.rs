@@ -1,13 +1,15 @@
 //! Forgetting a link: the tombstone, then clicks, statistics and milestones, also when something gets in between.
 
-use linklet_domain::{Click, EventId, Link, Record, Role, Timestamp, WorkspaceId};
-use linklet_dynamodb::ClicksTable;
+use linklet_domain::{Click, Generation, Link, LinkId, Record, Role, Timestamp, WorkspaceId};
+use linklet_dynamodb::{ClicksTable, DayOutcome, DayWork};
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{
-    Answer, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, queue_batch, token_of,
+    Answer, FakeQueues, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, click_in, event_batch, link_id,
+    queue_batch, token_of,
 };
+use serde_json::Value;
 
-use crate::fixture::{add_click, analytics, redirect, relay, stats, visitor};
+use crate::fixture::{analytics, classified, redirect, relay, stats, visitor};
 
 struct Fixture {
     db: TestDynamoDb,
@@ -64,9 +66,11 @@ impl Fixture {
 
     /// How many rows a table has about the link, markers and tombstones aside.
     fn rows(&self, table: &str, code: &str) -> usize {
-        let about = |key: &str| key.starts_with(&format!("CLICK#{code}#")) || key == format!("STATS#{code}");
+        let link = link_id(code);
+        let about = |key: &str| key.ends_with(&format!("#{link}")) || key.starts_with(&format!("CLICK#{link}#"));
+        let is_about = |item: &Value| ["pk", "sk"].iter().any(|name| about(item[name]["S"].as_str().unwrap()));
         let items = self.db.scan(table);
-        items.iter().filter(|item| about(item["pk"]["S"].as_str().unwrap()) && item.get("purged_at").is_none()).count()
+        items.iter().filter(|item| is_about(item) && item.get("purged_at").is_none()).count()
     }
 }
 
@@ -172,7 +176,7 @@ async fn clicks_that_were_on_their_way_leave_no_trace() {
     analytics(&fixture.db, &fixture.queues).consume(batch).await;
     // A redirect that had read the link just before writes its click only now.
     let target = linklet_domain::RedirectTarget {
-        code: fixture.link.code.clone(),
+        id: fixture.link.id(),
         target: fixture.link.target.clone(),
         workspace: fixture.link.workspace.clone(),
         owner: fixture.link.owner.clone(),
@@ -191,25 +195,68 @@ async fn clicks_that_were_on_their_way_leave_no_trace() {
 #[tokio::test]
 async fn somebody_who_counts_while_the_link_is_purged_counts_nothing() {
     let fixture = Fixture::with_clicks(3).await;
-    let (code, now) = (&fixture.link.code, Timestamp::now());
-    let before = fixture.db.stats().load(code, &[(EventId::generate(), now.day())]).await.unwrap();
-    fixture.db.stats().purge(code, now).await.unwrap();
+    let (link, workspace, now) = (fixture.link.id(), &fixture.link.workspace, Timestamp::now());
+    let click = classified(&click_in(workspace, "launch", now));
+    let clicks = [&click];
+    let work = DayWork { link: &link, workspace, day: now.day(), clicks: &clicks };
+    let before = fixture.db.stats().load(&[work]).await.unwrap().remove(0);
+    fixture.db.stats().purge(workspace, &link, now).await.unwrap();
 
-    let mut after = before.stats().clone();
-    add_click(&mut after, now);
-    let counting = linklet_dynamodb::Counting {
-        code,
-        workspace: &WorkspaceId::generate(),
-        before: &before,
-        after: &after,
-        events: &[EventId::generate()],
-        milestones: &[],
-        now,
+    let outcome = fixture.db.stats().count(&work, before, now).await.unwrap();
+    let again = fixture.db.stats().load(&[work]).await.unwrap().remove(0);
+
+    // The day that was read is gone, so it can't be written.
+    assert_eq!(outcome, DayOutcome::Contended);
+    assert_eq!(fixture.db.stats().count(&work, again, now).await.unwrap(), DayOutcome::Purged);
+    assert_eq!(fixture.rows("StatsTable", "launch"), 0);
+}
+
+#[tokio::test]
+async fn the_first_click_of_a_day_that_is_counted_while_the_link_is_purged_leaves_no_trace() {
+    let fixture = Fixture::with_clicks(0).await;
+    let (link, workspace, now) = (fixture.link.id(), &fixture.link.workspace, Timestamp::now());
+    let event = click_in(workspace, "launch", now);
+    let click = classified(&event);
+    let clicks = [&click];
+    let work = DayWork { link: &link, workspace, day: now.day(), clicks: &clicks };
+    let before = fixture.db.stats().load(&[work]).await.unwrap().remove(0);
+    fixture.db.stats().purge(workspace, &link, now).await.unwrap();
+
+    // Nobody has written the day, so it can be written; but the total tells that the link is purged.
+    assert_eq!(fixture.db.stats().count(&work, before, now).await.unwrap(), DayOutcome::Purged);
+    assert_eq!(fixture.rows("StatsTable", "launch"), 1);
+    // So its consumer, or the next one if that dies, deletes the day.
+    analytics(&fixture.db, &fixture.queues).consume(event_batch(&[event])).await;
+
+    assert_eq!(fixture.rows("StatsTable", "launch"), 0);
+}
+
+#[tokio::test]
+async fn a_purge_leaves_the_link_alone_that_has_the_code_by_now() {
+    let fixture = Fixture::with_clicks(3).await;
+    let next = LinkId { generation: Generation::parse("abcdef").unwrap(), ..fixture.link.id() };
+    let target = linklet_domain::RedirectTarget {
+        id: next.clone(),
+        target: fixture.link.target.clone(),
+        workspace: fixture.link.workspace.clone(),
+        owner: fixture.link.owner.clone(),
+        expires_at: None,
+        state: fixture.link.state,
     };
-    let outcome = fixture.db.stats().commit(&counting).await.unwrap();
+    fixture.delete().await;
+    let purge = queue_batch(&fixture.purge_messages().await);
+    let click = Click::on(&target, Timestamp::now(), visitor(), linklet_domain::CorrelationId::generate());
+    fixture.db.clicks().record(&click).await.unwrap();
+    analytics(&fixture.db, &fixture.queues).consume(event_batch(&[click.into_event()])).await;
 
-    assert_eq!(outcome, linklet_dynamodb::CommitOutcome::Contended);
-    assert!(fixture.db.stats().load(code, &[(EventId::generate(), now.day())]).await.unwrap().is_purged());
+    analytics(&fixture.db, &fixture.queues).consume(purge).await;
+
+    assert_eq!((fixture.rows("ClicksTable", "launch"), fixture.rows("StatsTable", "launch")), (0, 0));
+    let stats = fixture.db.stats().since(&next, Timestamp::now().day()).await.unwrap();
+    assert_eq!(stats.whole_life().clicks, 1);
+    assert_eq!(fixture.db.clicks().latest(&next, 10).await.unwrap().len(), 1);
+    let totals = fixture.db.stats().totals_of_workspace(&fixture.link.workspace).await.unwrap();
+    assert_eq!(totals, [(next, 1)].into());
 }
 
 #[tokio::test]

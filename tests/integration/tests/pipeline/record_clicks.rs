@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use aws_lambda_events::sqs::SqsBatchResponse;
 use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
 use futures_util::future::join_all;
-use linklet_domain::{ShortCode, Timestamp};
+use linklet_domain::Timestamp;
 use linklet_dynamodb::{ClicksTable, ThrottleTable};
 use linklet_lambda::{
     batch::Consumer,
@@ -14,7 +14,8 @@ use linklet_lambda::{
 };
 use linklet_redirect::{Recorder, Redirect};
 use linklet_test_support::{
-    FakeQueues, Fault, Faults, LinkBuilder, Outage, RequestBuilder, TestDynamoDb, click_event, event_batch, queue_batch,
+    FakeQueues, Fault, Faults, LinkBuilder, Outage, RequestBuilder, TestDynamoDb, click_event, event_batch, link_id,
+    queue_batch,
 };
 use serde_json::{Value, json};
 
@@ -108,9 +109,8 @@ async fn a_parked_click_counts_once_however_often_it_comes() {
     relay(&fixture.db, &fixture.queues).consume(fixture.db.stream("ClicksTable")).await;
     let told = fixture.queues.bodies("analytics");
     analytics(&fixture.db, &fixture.queues).consume(queue_batch(&told)).await;
-    let code = ShortCode::parse("launch").unwrap();
-    let stats = fixture.db.stats().since(&code, Timestamp::now().day()).await.unwrap().unwrap();
-    assert_eq!((told.len(), stats.totals.total_clicks), (1, 1));
+    let stats = fixture.db.stats().since(&link_id("launch"), Timestamp::now().day()).await.unwrap();
+    assert_eq!((told.len(), stats.whole_life().clicks), (1, 1));
 }
 
 #[tokio::test]

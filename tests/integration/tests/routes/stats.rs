@@ -233,7 +233,7 @@ async fn a_click_shows_what_is_known_about_it_but_no_hash() {
     assert_eq!(
         answer.json(),
         json!({"clicks": [{
-            "id": click.id, "clicked_at": click.clicked_at, "audience": "human", "device": "mobile",
+            "id": click.id, "clicked_at": click.clicked_at(), "audience": "human", "device": "mobile",
             "browser": "Mobile Safari", "browser_version": "17.4", "os": "iOS", "country": "DE", "city": "Köln",
             "referer": "https://news.example/0", "user_agent": IPHONE,
         }]})
@@ -369,7 +369,7 @@ async fn a_counted_click_and_a_listed_one_are_of_the_same_device() {
     let link = LinkBuilder::new("launch").build();
     db.store(&link).await;
     let stored = store_clicks(&db, "launch", 1).await.remove(0);
-    let mut event = click_event("launch", stored.clicked_at);
+    let mut event = click_event("launch", stored.clicked_at());
     if let EventDetail::UrlClicked(detail) = &mut event.detail {
         detail.visitor = stored.visitor;
     }

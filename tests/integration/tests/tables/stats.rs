@@ -1,220 +1,321 @@
 use std::time::Duration;
 
-use linklet_domain::{
-    CorrelationId, Day, Dimension, EventId, LinkStats, MilestoneReached, ShortCode, Timestamp, UserId, WorkspaceId,
-    lifetimes,
-};
-use linklet_dynamodb::{CommitOutcome, Counting, Milestone, Snapshot, StatsTable};
-use linklet_test_support::TestDynamoDb;
+use linklet_domain::{ClickId, Day, Dimension, Event, LinkId, LinkStats, Timestamp, WorkspaceId};
+use linklet_dynamodb::{ClassifiedClick, CommitOutcome, DayOutcome, DayWork, Loaded, StatsTable};
+use linklet_test_support::{ClickBuilder, Fault, Faults, TestDynamoDb, click_event, link_id, some_workspace};
 
-use crate::fixture::add_click;
+use crate::fixture::classified;
 
-fn code() -> ShortCode {
-    ShortCode::parse("launch").unwrap()
+fn days_ago(days: u64) -> Timestamp {
+    Timestamp::now().minus(Duration::from_secs(days * 86_400))
 }
 
-/// What a consumer loads for these events, all of now.
-async fn load(table: &StatsTable, events: &[EventId]) -> Snapshot {
-    let today = Timestamp::now().day();
-    let events: Vec<(EventId, Day)> = events.iter().map(|event| (event.clone(), today)).collect();
-    table.load(&code(), &events).await.unwrap()
+fn clicks(count: u64, at: Timestamp) -> Vec<Event> {
+    (0..count).map(|number| click_event("launch", at.plus(Duration::from_millis(number)))).collect()
 }
 
-fn ids(count: usize) -> Vec<EventId> {
-    (0..count).map(|_| EventId::generate()).collect()
+/// A link's clicks of one day, as a consumer has them.
+struct Clicks {
+    link: LinkId,
+    workspace: WorkspaceId,
+    clicks: Vec<ClassifiedClick>,
 }
 
-async fn count(table: &StatsTable, before: &Snapshot, events: &[EventId], milestones: &[Milestone]) -> CommitOutcome {
-    let now = Timestamp::now();
-    let mut after = before.stats().clone();
-    events.iter().for_each(|_| add_click(&mut after, now));
-    commit(table, before, &after, events, milestones).await
-}
-
-async fn commit(
-    table: &StatsTable,
-    before: &Snapshot,
-    after: &LinkStats,
-    events: &[EventId],
-    milestones: &[Milestone],
-) -> CommitOutcome {
-    let (code, workspace, now) = (code(), WorkspaceId::generate(), Timestamp::now());
-    let counting = Counting { code: &code, workspace: &workspace, before, after, events, milestones, now };
-    table.commit(&counting).await.unwrap()
-}
-
-#[tokio::test]
-async fn what_was_committed_is_loaded() {
-    let db = TestDynamoDb::start();
-    let (table, now, events) = (db.stats(), Timestamp::now(), ids(2));
-    let empty = load(&table, &events).await;
-    assert_eq!(empty, Snapshot::default());
-
-    let outcome = count(&table, &empty, &events, &[]).await;
-
-    assert_eq!(outcome, CommitOutcome::Committed);
-    let loaded = load(&table, &events).await;
-    assert_eq!(loaded.stats().totals.total_clicks, 2);
-    assert_eq!(loaded.stats().whole_life().by(Dimension::Referer).ranked(), [("https://news.example/", 2)]);
-    assert_eq!(loaded.stats().whole_life().visitors.estimate(), 1);
-    assert_eq!(loaded.stats().days[&now.day()].hours.iter().sum::<u64>(), 2);
-    assert_eq!(table.since(&code(), now.day()).await.unwrap().as_ref(), Some(loaded.stats()));
-    assert_eq!(table.totals(&[code(), "other".parse().unwrap()]).await.unwrap(), [(code(), 2)].into());
-}
-
-#[tokio::test]
-async fn a_counted_event_is_known_and_its_neighbours_are_not() {
-    let db = TestDynamoDb::start();
-    let (table, known, new) = (db.stats(), ids(3), ids(1));
-    count(&table, &Snapshot::default(), &known, &[]).await;
-
-    let loaded = load(&table, &[known.clone(), new.clone()].concat()).await;
-
-    assert!(known.iter().all(|event| loaded.has_counted(event)));
-    assert!(!loaded.has_counted(&new[0]));
-}
-
-#[tokio::test]
-async fn numbers_that_have_moved_since_they_were_read_are_not_overwritten() {
-    let db = TestDynamoDb::start();
-    let table = db.stats();
-    count(&table, &Snapshot::default(), &ids(1), &[]).await;
-
-    let outcome = count(&table, &Snapshot::default(), &ids(1), &[]).await;
-
-    assert_eq!(outcome, CommitOutcome::Contended);
-}
-
-#[tokio::test]
-async fn an_event_that_somebody_counts_meanwhile_is_not_counted_again() {
-    let db = TestDynamoDb::start();
-    let (table, event) = (db.stats(), ids(1));
-    let before = load(&table, &event).await;
-    count(&table, &before, &event, &[]).await;
-
-    // The same consumer a second time, with what it had read before; only the row of ids says that it is late.
-    let others_removed =
-        db.scan("StatsTable").into_iter().filter(|row| !row["pk"]["S"].as_str().unwrap().starts_with("SEEN#"));
-    for row in others_removed {
-        db.remove("StatsTable", &row);
+impl Clicks {
+    fn of(events: &[Event]) -> Self {
+        Self { link: link_id("launch"), workspace: some_workspace(), clicks: events.iter().map(classified).collect() }
     }
-    let outcome = count(&table, &before, &event, &[]).await;
 
-    assert_eq!(outcome, CommitOutcome::Contended);
+    fn day(&self) -> Day {
+        self.clicks[0].click.clicked_at().day()
+    }
+
+    async fn load(&self, table: &StatsTable) -> Loaded {
+        let clicks: Vec<_> = self.clicks.iter().collect();
+        let work = DayWork { link: &self.link, workspace: &self.workspace, day: self.day(), clicks: &clicks };
+        table.load(&[work]).await.unwrap().remove(0)
+    }
+
+    async fn count_on(&self, table: &StatsTable, before: Loaded) -> DayOutcome {
+        let clicks: Vec<_> = self.clicks.iter().collect();
+        let work = DayWork { link: &self.link, workspace: &self.workspace, day: self.day(), clicks: &clicks };
+        table.count(&work, before, Timestamp::now()).await.unwrap()
+    }
+
+    /// Counts them, and returns how many were not counted before, and the link's total.
+    async fn count(&self, table: &StatsTable) -> (usize, u64) {
+        match self.count_on(table, self.load(table).await).await {
+            DayOutcome::Counted { fresh, totals } => (fresh, totals.total_clicks()),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+async fn life(table: &StatsTable) -> LinkStats {
+    table.since(&link_id("launch"), Timestamp::EPOCH.day()).await.unwrap()
+}
+
+/// Recent days are counted by one write, and others in a transaction: all that follows must hold for both.
+const AGES: [u64; 4] = [0, 1, 2, 60];
+
+#[tokio::test]
+async fn what_was_counted_is_read() {
+    for age in AGES {
+        let db = TestDynamoDb::start();
+        let (table, events) = (db.stats(), clicks(2, days_ago(age)));
+
+        assert_eq!(Clicks::of(&events).count(&table).await, (2, 2));
+
+        let stats = life(&table).await;
+        let life = stats.whole_life();
+        assert_eq!((life.clicks, life.visitors.estimate()), (2, 1));
+        assert_eq!(life.by(Dimension::Referer).ranked(), [("https://news.example/", 2)]);
+        assert_eq!(stats.days[&events[0].occurred_at.day()].hours.iter().sum::<u64>(), 2);
+        assert_eq!(stats.summary(Timestamp::now()).last_click_at, Some(events[1].occurred_at));
+        let totals = table.totals(&some_workspace(), &[link_id("launch"), link_id("other")]).await.unwrap();
+        assert_eq!(totals, [(link_id("launch"), 2)].into());
+    }
 }
 
 #[tokio::test]
-async fn days_in_the_past_are_loaded_when_they_are_needed() {
+async fn a_counted_click_is_known_and_its_neighbours_are_not() {
+    for age in AGES {
+        let db = TestDynamoDb::start();
+        let (table, events) = (db.stats(), clicks(6, days_ago(age)));
+        Clicks::of(&events[..3]).count(&table).await;
+
+        assert_eq!(Clicks::of(&events).count(&table).await, (3, 6), "{age} days ago");
+        assert_eq!(Clicks::of(&events).count(&table).await, (0, 6), "{age} days ago");
+    }
+}
+
+#[tokio::test]
+async fn a_click_is_known_however_many_were_counted_after_it() {
+    for age in [0, 60] {
+        let db = TestDynamoDb::start();
+        let table = db.stats();
+        let noon = days_ago(age).day().at_hour(12);
+        // Close together and far apart, some of them so many that they go into narrow buckets.
+        let moments = |number: u64| noon.plus(Duration::from_millis(number * if number < 3_000 { 1 } else { 500 }));
+        let events: Vec<_> = (0..6_000).map(|number| click_event("launch", moments(number))).collect();
+        for batch in events.chunks(500) {
+            Clicks::of(batch).count(&table).await;
+        }
+
+        for place in [0, 1, 499, 500, 2_999, 3_001, 4_095, 4_096, 4_600, 5_499, 5_500, 5_999] {
+            let again = std::slice::from_ref(&events[place]);
+            assert_eq!(Clicks::of(again).count(&table).await, (0, 6_000), "{place}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_day_that_has_changed_since_it_was_read_is_not_overwritten() {
+    for age in AGES {
+        let db = TestDynamoDb::start();
+        let table = db.stats();
+        let (one, other) = (Clicks::of(&clicks(1, days_ago(age))), Clicks::of(&clicks(1, days_ago(age))));
+        let before = one.load(&table).await;
+        other.count(&table).await;
+
+        assert_eq!(one.count_on(&table, before).await, DayOutcome::Contended, "{age} days ago");
+        assert_eq!(one.count(&table).await, (1, 2), "{age} days ago");
+    }
+}
+
+#[tokio::test]
+async fn a_click_that_somebody_counts_meanwhile_is_not_counted_again() {
     let db = TestDynamoDb::start();
-    let (table, now) = (db.stats(), Timestamp::now());
-    let (today, long_ago) = (now.day(), now.minus(Duration::from_secs(30 * 86_400)));
-    let mut first = LinkStats::default();
-    add_click(&mut first, long_ago);
-    commit(&table, &Snapshot::default(), &first, &ids(1), &[]).await;
+    let (table, click) = (db.stats(), Clicks::of(&clicks(1, days_ago(0))));
+    let before = click.load(&table).await;
+    click.count(&table).await;
 
-    let events = ids(1);
-    let before = load(&table, &events).await;
-    let mut after = before.stats().clone();
-    after.settle(today);
-    add_click(&mut after, now);
-    commit(&table, &before, &after, &events, &[]).await;
+    assert_eq!(click.count_on(&table, before).await, DayOutcome::Contended);
+    assert_eq!(click.count(&table).await, (0, 1));
+}
 
-    assert_eq!(after.past.as_ref().map(|past| past.clicks), Some(1));
-    let late = table.load(&code(), &[(EventId::generate(), long_ago.day())]).await.unwrap();
-    assert_eq!(late.stats().past, after.past);
-    assert_eq!(late.stats().whole_life().clicks, 2);
-    let ordinary = load(&table, &ids(1)).await;
-    assert_eq!(ordinary.stats().past, None);
+#[tokio::test]
+async fn a_consumer_that_dies_between_its_writes_leaves_what_the_next_one_repairs() {
+    for age in AGES {
+        for next_comes_with_its_own_click in [false, true] {
+            let (db, faults) = (TestDynamoDb::start(), Faults::default());
+            let table = StatsTable::new(db.client_with(faults.clone()), "StatsTable");
+            let events = clicks(10, days_ago(age));
+            let nine = Clicks::of(&events[..9]);
+            let before = nine.load(&table).await;
+            // Reading is done; the first write is that of the day.
+            faults.plan(Some((1, Fault::NotSent)));
+            let work_of = nine.clicks.iter().collect::<Vec<_>>();
+            let work = DayWork { link: &nine.link, workspace: &nine.workspace, day: nine.day(), clicks: &work_of };
+            let _ = table.count(&work, before, Timestamp::now()).await;
+            faults.plan(None);
+            assert_eq!(life(&table).await.whole_life().clicks, 9, "{age} days ago");
+
+            let next = if next_comes_with_its_own_click { &events[9..] } else { &events[..9] };
+            let (fresh, total) = Clicks::of(next).count(&table).await;
+
+            let expected = if next_comes_with_its_own_click { (1, 10) } else { (0, 9) };
+            assert_eq!((fresh, total), expected, "{age} days ago");
+            let totals = table.totals_of_workspace(&some_workspace()).await.unwrap();
+            assert_eq!(totals, [(link_id("launch"), expected.1)].into(), "{age} days ago");
+        }
+    }
+}
+
+#[tokio::test]
+async fn days_that_have_settled_are_in_the_past_and_late_clicks_reach_both() {
+    let db = TestDynamoDb::start();
+    let (table, link, workspace) = (db.stats(), link_id("launch"), some_workspace());
+    let (long_ago, today) = (days_ago(30), Timestamp::now().day());
+    Clicks::of(&clicks(3, long_ago)).count(&table).await;
+    Clicks::of(&clicks(1, days_ago(0))).count(&table).await;
+    let totals = table.life(&workspace, &link).await.unwrap().totals;
+    let until = totals.settles_until(today).unwrap();
+
+    assert_eq!(table.settle(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Committed);
+    assert_eq!(table.settle(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Contended);
+    assert_eq!(Clicks::of(&clicks(2, long_ago.plus(Duration::from_secs(1)))).count(&table).await, (2, 6));
+
+    let settled = table.life(&workspace, &link).await.unwrap();
+    assert_eq!((settled.totals.past_until, settled.totals.past_clicks), (Some(until), 5));
+    assert_eq!(settled.past.as_ref().map(|past| past.profile.clicks), Some(5));
+    assert_eq!(settled.totals.open, [(today, 1)].into());
+    assert_eq!(life(&table).await.whole_life().clicks, 6);
+    assert_eq!(life(&table).await.days[&long_ago.day()].profile.clicks, 5);
+}
+
+#[tokio::test]
+async fn a_late_click_is_not_lost_to_days_that_settle_meanwhile() {
+    for settles_first in [true, false] {
+        let db = TestDynamoDb::start();
+        let (table, link, workspace) = (db.stats(), link_id("launch"), some_workspace());
+        Clicks::of(&clicks(3, days_ago(30))).count(&table).await;
+        let late = Clicks::of(&clicks(1, days_ago(29)));
+        let before = late.load(&table).await;
+        let totals = table.life(&workspace, &link).await.unwrap().totals;
+        let until = totals.settles_until(Timestamp::now().day()).unwrap();
+
+        if settles_first {
+            assert_eq!(table.settle(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Committed);
+            assert_eq!(late.count_on(&table, before).await, DayOutcome::Contended);
+            late.count(&table).await;
+        } else {
+            late.count_on(&table, before).await;
+            assert_eq!(table.settle(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Contended);
+        }
+
+        assert_eq!(life(&table).await.whole_life().clicks, 4);
+        assert_eq!(table.totals_of_workspace(&workspace).await.unwrap(), [(link.clone(), 4)].into());
+    }
 }
 
 #[tokio::test]
 async fn a_quiet_link_is_read_back_to_its_last_day() {
     let db = TestDynamoDb::start();
-    let (table, now) = (db.stats(), Timestamp::now());
-    let mut stats = LinkStats::default();
-    for days_ago in [300, 290] {
-        add_click(&mut stats, now.minus(Duration::from_secs(days_ago * 86_400)));
+    let table = db.stats();
+    for age in [300, 290] {
+        Clicks::of(&clicks(1, days_ago(age))).count(&table).await;
     }
-    commit(&table, &Snapshot::default(), &stats, &ids(2), &[]).await;
 
-    let read = table.since(&code(), now.day()).await.unwrap().unwrap();
+    let read = table.since(&link_id("launch"), Timestamp::now().day()).await.unwrap();
 
-    assert_eq!(read.whole_life(), stats.whole_life());
+    assert_eq!(read.whole_life().clicks, 2);
+    assert_eq!(read.days.len(), 2);
 }
 
 #[tokio::test]
-async fn a_milestone_is_stored_with_the_count_that_reaches_it() {
+async fn a_milestone_is_written_once_by_whoever_finds_it_reached() {
+    let db = TestDynamoDb::start();
+    let (table, events) = (db.stats(), clicks(12, days_ago(0)));
+    Clicks::of(&events[..9]).count(&table).await;
+    let milestones = || {
+        let rows = db.scan("StatsTable");
+        rows.into_iter().filter(|row| row["sk"]["S"].as_str().unwrap().starts_with("MILESTONE#")).collect::<Vec<_>>()
+    };
+    assert_eq!(milestones().len(), 0);
+
+    Clicks::of(&events).count(&table).await;
+    let first = milestones();
+    Clicks::of(&events).count(&table).await;
+
+    assert_eq!((first.len(), milestones()), (1, first));
+    // Milestones lie between the days and the past, and must not disturb whoever reads them.
+    assert_eq!(life(&table).await.whole_life().clicks, 12);
+}
+
+#[tokio::test]
+async fn a_milestone_that_nobody_has_written_is_written_when_the_click_comes_again() {
+    let (db, faults) = (TestDynamoDb::start(), Faults::default());
+    let (table, events) = (StatsTable::new(db.client_with(faults.clone()), "StatsTable"), clicks(10, days_ago(0)));
+    let ten = Clicks::of(&events);
+    let before = ten.load(&table).await;
+    // The day and the total are written, and the milestone isn't.
+    faults.plan(Some((2, Fault::NotSent)));
+    let refs = ten.clicks.iter().collect::<Vec<_>>();
+    let work = DayWork { link: &ten.link, workspace: &ten.workspace, day: ten.day(), clicks: &refs };
+    assert!(table.count(&work, before, Timestamp::now()).await.is_err());
+    faults.plan(None);
+    assert!(table.life(&ten.workspace, &ten.link).await.unwrap().milestones.is_empty());
+
+    ten.count(&table).await;
+
+    assert_eq!(table.life(&ten.workspace, &ten.link).await.unwrap().milestones, [10].into());
+}
+
+#[tokio::test]
+async fn ids_outside_of_days_expire_and_counts_do_not() {
     let db = TestDynamoDb::start();
     let table = db.stats();
-    let milestone = Milestone {
-        detail: MilestoneReached {
-            short_code: code(),
-            workspace_id: WorkspaceId::generate(),
-            user_id: UserId::generate(),
-            milestone: 10,
-        },
-        reached_at: Timestamp::now(),
-        correlation_id: CorrelationId::generate(),
-    };
-
-    count(&table, &Snapshot::default(), &ids(10), &[milestone]).await;
+    for batch in clicks(90, days_ago(0)).chunks(30) {
+        Clicks::of(batch).count(&table).await;
+    }
 
     let rows = db.scan("StatsTable");
-    assert_eq!(rows.iter().filter(|row| row["sk"]["S"].as_str().unwrap().starts_with("MILESTONE#")).count(), 1);
-    // The milestone lies between the days and the total, and must not disturb whoever reads them.
-    let stats = table.since(&code(), Timestamp::now().day()).await.unwrap().unwrap();
-    assert_eq!(stats.totals.total_clicks, 10);
-}
 
-#[tokio::test]
-async fn a_link_that_was_purged_so_long_ago_that_its_code_is_free_counts_anew() {
-    let db = TestDynamoDb::start();
-    let (table, now, events) = (db.stats(), Timestamp::now(), ids(1));
-    let long_ago = now.minus(lifetimes::PURGED_LINKS + Duration::from_secs(86_400));
-    table.purge(&code(), now).await.unwrap();
-    let recently = load(&table, &events).await;
-    table.purge(&code(), long_ago).await.unwrap();
-
-    let before = load(&table, &events).await;
-    let outcome = count(&table, &before, &events, &[]).await;
-
-    assert!(recently.is_purged() && !before.is_purged());
-    assert_eq!(outcome, CommitOutcome::Committed);
-    assert_eq!(load(&table, &events).await.stats().totals.total_clicks, 1);
-}
-
-#[tokio::test]
-async fn markers_expire_and_counts_do_not() {
-    let db = TestDynamoDb::start();
-    count(&db.stats(), &Snapshot::default(), &ids(1), &[]).await;
-
-    for row in db.scan("StatsTable") {
-        let is_marker = row["pk"]["S"].as_str().unwrap().starts_with("SEEN#");
-        assert_eq!(row.get("ttl").is_some(), is_marker, "{row}");
+    assert!(rows.iter().any(|row| row["pk"]["S"].as_str().unwrap().starts_with("SEEN#")));
+    for row in rows {
+        let is_of_ids = row["pk"]["S"].as_str().unwrap().starts_with("SEEN#");
+        assert_eq!(row.get("ttl").is_some(), is_of_ids, "{row}");
     }
 }
 
 #[tokio::test]
 async fn totals_of_more_links_than_one_call_takes_are_complete() {
     let db = TestDynamoDb::start();
-    let codes: Vec<ShortCode> = (0..250).map(|number| format!("code{number:03}").parse().unwrap()).collect();
-    let now = Timestamp::now();
-    for code in &codes {
-        let mut after = LinkStats::default();
-        add_click(&mut after, now);
-        let events = [EventId::generate()];
-        let before = Snapshot::default();
-        let counting = Counting {
-            code,
-            workspace: &WorkspaceId::generate(),
-            before: &before,
-            after: &after,
-            events: &events,
-            milestones: &[],
-            now,
-        };
-        db.stats().commit(&counting).await.unwrap();
+    let (table, now) = (db.stats(), Timestamp::now());
+    let links: Vec<LinkId> = (0..250).map(|number| link_id(&format!("code{number:03}"))).collect();
+    for link in &links {
+        let click = classified(&ClickBuilder::new(link.code.as_str()).at(now).build());
+        let clicks = [&click];
+        let workspace = some_workspace();
+        let work = DayWork { link, workspace: &workspace, day: now.day(), clicks: &clicks };
+        let before = table.load(&[work]).await.unwrap().remove(0);
+        table.count(&work, before, now).await.unwrap();
     }
 
-    assert_eq!(db.stats().totals(&codes).await.unwrap().len(), 250);
+    assert_eq!(table.totals(&some_workspace(), &links).await.unwrap().len(), 250);
+    assert_eq!(table.totals_of_workspace(&some_workspace()).await.unwrap().len(), 250);
+    assert_eq!(table.totals_of_workspace(&WorkspaceId::generate()).await.unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn many_days_are_loaded_together() {
+    let db = TestDynamoDb::start();
+    let table = db.stats();
+    let days: Vec<Clicks> = (0..120).map(|age| Clicks::of(&clicks(1, days_ago(age)))).collect();
+    let refs: Vec<Vec<_>> = days.iter().map(|day| day.clicks.iter().collect()).collect();
+    let works: Vec<_> = days
+        .iter()
+        .zip(&refs)
+        .map(|(day, clicks)| DayWork { link: &day.link, workspace: &day.workspace, day: day.day(), clicks })
+        .collect();
+    days[7].count(&table).await;
+
+    let loaded = table.load(&works).await.unwrap();
+
+    assert_eq!(loaded.len(), 120);
+    assert_eq!(loaded[7], days[7].load(&table).await);
+    assert_ne!(loaded[7], loaded[8]);
+    let id: &ClickId = &days[7].clicks[0].click.id;
+    assert!(table.life(&some_workspace(), &link_id("launch")).await.unwrap().days[&days[7].day()].has_counted(id));
 }
