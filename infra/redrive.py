@@ -1,9 +1,9 @@
 """Shows or processes again what is in a dead-letter queue. `make dlq` and `make redrive` run it; read
 runbooks/redrive.md first.
 
-Messages of `analytics`, `notify`, `watch-links` and `clicks` go back to their queue. What relay could not read never was in a queue: its records
-are given to the relay function again, and so are those of a batch that Lambda gave up on, as long as its stream still
-has them. A message is deleted only after it was taken over. AWS's own redrive task can't do that, nor does every
+Messages of `analytics`, `notify` and `clicks` go back to their queue. What relay or watch-links could not process never was in
+a queue: its records are given to the same function again, and so are those of a batch that Lambda gave up on, as long as
+its stream still has them. A message is deleted only after it was taken over. AWS's own redrive task can't do that, nor does every
 emulator have it, so all of them go the same way here. Linkwatch's `rounds` and `checks` are only shown: what is there is
 over long since, and would be left out.
 """
@@ -106,26 +106,38 @@ def move(source: str, destination: str) -> int:
     return 0
 
 
-def relay_again(source: str, function: str) -> int:
+def consume_again(source: str, functions: dict[str, str]) -> int:
+    """Hands the records to the functions that they come from, which are given by the names of consumers."""
     sqs = boto3.client("sqs")
     done = 0
     kept: list[dict[str, Any]] = []
     for message in messages(source, HOLD_SECONDS, until=now()):
         try:
             records = records_of(message["Body"])
-            invoke(function, records)
+            consumer = consumer_of(message, functions)
+            invoke(consumer, functions[consumer], records)
         except Failure as failure:
             print(f"{message['MessageId']} stays: {failure}", file=sys.stderr)
             kept.append(message)
             continue
         sqs.delete_message(QueueUrl=source, ReceiptHandle=message["ReceiptHandle"])
-        print(f"{message['MessageId']}: {len(records)} record(s) relayed")
+        print(f"{message['MessageId']}: {len(records)} record(s) given to {consumer}")
         done += 1
     for message in kept:
         release(source, message)
     print(f"{done} message(s) done, {len(kept)} left.")
     say_hidden(source)
     return 1 if kept else 0
+
+
+def consumer_of(message: dict[str, Any], functions: dict[str, str]) -> str:
+    """Which function could not process it: an attribute says so, or Lambda names the function whose batch it gave up on."""
+    named = message.get("MessageAttributes", {}).get("consumer", {}).get("StringValue")
+    if named in functions:
+        return named
+    content = json.loads(message["Body"])
+    arn = content.get("requestContext", {}).get("functionArn", "") if isinstance(content, dict) else ""
+    return next((consumer for consumer, name in functions.items() if name in arn.split(":")), "relay")
 
 
 def records_of(body: str) -> list[dict[str, Any]]:
@@ -138,7 +150,7 @@ def records_of(body: str) -> list[dict[str, Any]]:
         raise Failure("it is neither a stream record nor a failed batch")
     if "DDBStreamBatchInfo" in content:
         return records_in_stream(content["DDBStreamBatchInfo"])
-    record = content.get("record", content)  # relay's own messages: the record, alone or beside the reason
+    record = content.get("record", content)  # what a function has parked: the record, alone or beside the reason
     if not isinstance(record, dict) or "dynamodb" not in record:
         raise Failure("it is neither a stream record nor a failed batch")
     return [record]
@@ -194,14 +206,14 @@ def as_event(record: dict[str, Any], stream: str) -> dict[str, Any]:
     return json.loads(json.dumps(event, default=plain))
 
 
-def invoke(function: str, records: list[dict[str, Any]]) -> None:
-    """Lets relay work on the records. It puts what it still can't read into the dead-letter queue again."""
+def invoke(consumer: str, function: str, records: list[dict[str, Any]]) -> None:
+    """Lets a function work on the records. It puts what it still can't read into the dead-letter queue again."""
     answer = boto3.client("lambda").invoke(FunctionName=function, Payload=json.dumps({"Records": records}).encode())
     result = json.load(answer["Payload"])
     if answer.get("FunctionError"):
-        raise Failure(f"relay failed: {result.get('errorMessage') if isinstance(result, dict) else result}")
+        raise Failure(f"{consumer} failed: {result.get('errorMessage') if isinstance(result, dict) else result}")
     if isinstance(result, dict) and result.get("batchItemFailures"):
-        raise Failure("relay could not deliver all of it; what was delivered is not counted twice")
+        raise Failure(f"{consumer} could not process all of it; what was processed has no effect a second time")
 
 
 def now() -> float:
@@ -211,18 +223,19 @@ def now() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Shows or processes again what is in a dead-letter queue")
     parser.add_argument("action", choices=["show", "redrive"])
-    parser.add_argument("queue", choices=["analytics", "notify", "watch-links", "clicks", "relay", *OVER])
+    parser.add_argument("queue", choices=["analytics", "notify", "clicks", "relay", *OVER])
     arguments = parser.parse_args()
     if arguments.action == "redrive" and arguments.queue in OVER:
         parser.error(f"messages of {arguments.queue} are over and would be left out; see infra/runbooks/watch.md")
 
     stack = outputs()
-    name = arguments.queue.title().replace("-", "")
+    name = arguments.queue.title()
     dead = stack[f"{name}DlqUrl"]
     if arguments.action == "show":
         sys.exit(show(dead))
     if arguments.queue == "relay":
-        sys.exit(relay_again(dead, stack["RelayFunctionName"]))
+        functions = {"relay": stack["RelayFunctionName"], "watch-links": stack["WatchLinksFunctionName"]}
+        sys.exit(consume_again(dead, functions))
     sys.exit(move(dead, stack[f"{name}QueueUrl"]))
 
 

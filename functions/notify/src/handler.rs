@@ -16,7 +16,7 @@ use std::{
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
-use linklet_domain::{EmailAddress, Event, EventDetail, EventId, Notification, Timestamp, UserId, wording};
+use linklet_domain::{EmailAddress, Event, EventDetail, EventId, Notification, Timestamp, UserId, Wording, wording};
 use linklet_dynamodb::{Claim, ClaimOutcome, NotificationsTable, RepositoryError};
 use linklet_lambda::{
     aws,
@@ -146,16 +146,23 @@ impl Notify {
         };
         if !published {
             self.topic.publish(notification).await?;
-            self.notifications.mark_published(notification, (self.clock)()).await?;
         }
         if let (Some(mailer), Some(wording)) = (&self.mailer, wording(&event.detail)) {
-            let address = self.notifications.owner_email(wording.user).await?;
-            let sent = mailer.send(&wording, &address.ok_or(DeliveryError::UnknownAddress)?).await;
-            metrics::add(if sent.is_ok() { Metric::MailsSent } else { Metric::MailsFailed }, 1);
-            sent?;
+            // Without a mail there is no step between this note and the last one, which says the same.
+            if !published {
+                self.notifications.mark_published(notification, (self.clock)()).await?;
+            }
+            self.mail(mailer, &wording).await?;
         }
         self.notifications.mark_sent(notification, (self.clock)()).await?;
         Ok(Outcome::Delivered)
+    }
+
+    async fn mail(&self, mailer: &Mailer, wording: &Wording<'_>) -> Result<(), DeliveryError> {
+        let address = self.notifications.owner_email(wording.user).await?;
+        let sent = mailer.send(wording, &address.ok_or(DeliveryError::UnknownAddress)?).await;
+        metrics::add(if sent.is_ok() { Metric::MailsSent } else { Metric::MailsFailed }, 1);
+        sent
     }
 
     async fn give_up(&self, notification: &Notification) {

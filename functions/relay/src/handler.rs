@@ -5,13 +5,8 @@
 
 use std::time::Instant;
 
-use aws_lambda_events::{
-    dynamodb::{Event as StreamEvent, EventRecord},
-    streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse},
-};
-use linklet_domain::{
-    CorrelationId, Event, EventDetail, Link, Timestamp, UrlCreated, UrlDeleted, UrlExpired, UrlPurged,
-};
+use aws_lambda_events::{dynamodb::Event as StreamEvent, streams::DynamoDbEventResponse};
+use linklet_domain::{CorrelationId, Event, EventDetail, Link, Timestamp};
 use linklet_dynamodb::{
     LinksTable, RepositoryError, TombstoneOutcome,
     stream::{Change, change_of},
@@ -19,6 +14,7 @@ use linklet_dynamodb::{
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
     publisher::Publisher,
+    stream,
     telemetry::chain,
 };
 
@@ -30,8 +26,6 @@ pub struct Relay {
     pub analytics: Publisher,
     /// The notify queue, for all events but clicks.
     pub notify: Publisher,
-    /// The watch-links queue, for the creation and removal of links that watch their destination.
-    pub watch_links: Publisher,
     /// The dead-letter queue, for records that can't be read.
     pub dead_letters: DeadLetterQueue,
 }
@@ -40,20 +34,13 @@ pub struct Relay {
 enum Queue {
     Analytics,
     Notify,
-    WatchLinks,
 }
 
 /// The queues to which an event is sent.
 fn queues(event: &EventDetail) -> &'static [Queue] {
     match event {
         EventDetail::UrlClicked(_) => &[Queue::Analytics],
-        EventDetail::UrlPurged(UrlPurged { watched_target: Some(_), .. }) => {
-            &[Queue::Analytics, Queue::Notify, Queue::WatchLinks]
-        }
         EventDetail::UrlPurged(_) => &[Queue::Analytics, Queue::Notify],
-        EventDetail::UrlCreated(UrlCreated { watch: true, .. })
-        | EventDetail::UrlDeleted(UrlDeleted { watched_target: Some(_), .. })
-        | EventDetail::UrlExpired(UrlExpired { watched_target: Some(_), .. }) => &[Queue::Notify, Queue::WatchLinks],
         EventDetail::UrlCreated(_)
         | EventDetail::UrlDeleted(_)
         | EventDetail::UrlExpired(_)
@@ -79,7 +66,7 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
                 Ok(Change::Expired(link, correlation_id)) => expired.push(Expired { position, link, correlation_id }),
                 Ok(Change::None) => {}
                 Err(error) => {
-                    if !self.park(record, &chain(&error)).await {
+                    if !stream::park(&self.dead_letters, record, &chain(&error)).await {
                         failed.push(position);
                     }
                 }
@@ -91,9 +78,8 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
         let bound_for = |queue| outgoing.iter().filter(move |one| queues(&one.event.detail).contains(&queue)).collect();
         failed.extend(self.publish(&self.analytics, bound_for(Queue::Analytics)).await);
         failed.extend(self.publish(&self.notify, bound_for(Queue::Notify)).await);
-        failed.extend(self.publish(&self.watch_links, bound_for(Queue::WatchLinks)).await);
         batch::log(batch.records.len(), failed.len(), started);
-        failure_at(failed.into_iter().min().map(|position| &batch.records[position]))
+        stream::retry_from(failed.into_iter().min().map(|position| &batch.records[position]))
     }
 }
 
@@ -169,22 +155,6 @@ impl Relay {
             }
         }
     }
-
-    /// Sends a whole record that can't be read to the dead-letter queue, so that it neither blocks its shard nor is lost.
-    async fn park(&self, record: &EventRecord, reason: &str) -> bool {
-        let body = match serde_json_body(record) {
-            Ok(body) => body,
-            Err(error) => {
-                tracing::error!(error, "an unreadable record could not be serialised");
-                return false;
-            }
-        };
-        self.dead_letters.park(&body, reason, record.change.sequence_number.as_deref().unwrap_or_default()).await
-    }
-}
-
-fn serde_json_body(record: &EventRecord) -> Result<String, String> {
-    serde_json::to_string(record).map_err(|error| chain(&error))
 }
 
 /// Logs a failure to update the statistics of the cleanup. The cleanup continues, since it doesn't depend on them.
@@ -192,15 +162,4 @@ fn log_failure(written: Result<(), RepositoryError>) {
     if let Err(error) = written {
         tracing::warn!(error = chain(&error), "the cleanup's statistics could not be written");
     }
-}
-
-/// The response that makes Lambda retry the batch from this record on; `None` means that all records succeeded.
-fn failure_at(record: Option<&EventRecord>) -> DynamoDbEventResponse {
-    let mut response = DynamoDbEventResponse::default();
-    if let Some(record) = record {
-        let mut failure = DynamoDbBatchItemFailure::default();
-        failure.item_identifier.clone_from(&record.change.sequence_number);
-        response.batch_item_failures = vec![failure];
-    }
-    response
 }

@@ -15,7 +15,6 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (analytics, notify) = (config::required("ANALYTICS_QUEUE_URL")?, config::required("NOTIFY_QUEUE_URL")?);
-    let watch_links = config::required("WATCH_LINKS_QUEUE_URL")?;
     let (links, dead_letters) = (config::required("LINKS_TABLE")?, config::required("RELAY_DLQ_URL")?);
     let aws = aws::load().await;
     let sqs = Sqs::new(&aws);
@@ -23,8 +22,7 @@ async fn run() -> Result<(), StartError> {
         links: LinksTable::new(DynamoDb::new(&aws), links),
         analytics: Publisher::new(sqs.clone(), analytics),
         notify: Publisher::new(sqs.clone(), notify),
-        watch_links: Publisher::new(sqs.clone(), watch_links),
-        dead_letters: DeadLetterQueue::new(sqs, dead_letters),
+        dead_letters: DeadLetterQueue::new(sqs, dead_letters).shared_by("relay"),
     })
     .await
 }

@@ -1,42 +1,47 @@
 //! Adds links to the watchers of their targets when they are created, and removes them when they are deleted or expire.
 //!
-//! Queues don't keep the order and may deliver twice. The table stores which links watch and which have stopped, so events may
-//! arrive in any order and repeatedly.
+//! The records of LinksTable's stream are processed in their order, which is kept for each link. They may come again, and after
+//! a redrive in another order. The table stores which links watch and which have stopped, so that changes nothing.
 
 use std::time::Instant;
 
-use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
-use futures_util::{StreamExt as _, stream};
+use aws_lambda_events::{
+    dynamodb::{Event as StreamEvent, EventRecord},
+    streams::DynamoDbEventResponse,
+};
 use linklet_domain::{
     Event, EventDetail, Invalid, ShortCode, Target, TargetId, UrlCreated, UrlDeleted, UrlExpired, UrlPurged,
 };
-use linklet_dynamodb::{RepositoryError, WatchTable};
+use linklet_dynamodb::{
+    RepositoryError, WatchTable,
+    stream::{Change, change_of},
+};
 use linklet_lambda::{
-    batch::{self, Consumer, DeadLetterQueue, Received},
+    batch::{self, Consumer, DeadLetterQueue},
+    stream,
     telemetry::chain,
 };
 
-/// The consumer of the watch-links queue.
+/// The consumer of LinksTable's stream. It ignores links that don't watch, which the filter of the event source leaves out.
 pub struct WatchLinks {
     /// The repository of targets.
     pub targets: WatchTable,
-    /// The dead-letter queue, for messages that can't be parsed or don't apply.
+    /// The dead-letter queue, for records that can't be read or whose URL can't be monitored.
     pub dead_letters: DeadLetterQueue,
 }
 
-/// Maximum number of messages that are processed concurrently.
-const CONCURRENCY: usize = 10;
-
-impl Consumer<SqsEvent, SqsBatchResponse> for WatchLinks {
-    async fn consume(&self, batch: SqsEvent) -> SqsBatchResponse {
+impl Consumer<StreamEvent, DynamoDbEventResponse> for WatchLinks {
+    async fn consume(&self, batch: StreamEvent) -> DynamoDbEventResponse {
         let started = Instant::now();
-        let records = batch.records.len();
-        let (readable, unreadable) = batch::read(batch);
-        let mut failed = self.dead_letters.park_all(unreadable).await;
-        let processed = stream::iter(readable).map(|received| self.process(received));
-        failed.extend(processed.buffer_unordered(CONCURRENCY).concat().await);
-        batch::log(records, failed.len(), started);
-        batch::failures(failed)
+        let mut done = 0;
+        for record in &batch.records {
+            if !self.process(record).await {
+                break;
+            }
+            done += 1;
+        }
+        batch::log(batch.records.len(), batch.records.len() - done, started);
+        stream::retry_from(batch.records.get(done))
     }
 }
 
@@ -48,29 +53,21 @@ enum WatcherChange<'e> {
     Removed(&'e TargetId, &'e ShortCode),
 }
 
-/// Why an event causes no change. Retrying doesn't help.
-#[derive(Debug, thiserror::Error)]
-enum NotApplicable {
-    #[error("the link doesn't watch a target")]
-    NotWatching,
-    #[error("the link's URL can't be monitored")]
-    Target(#[from] Invalid),
-}
-
-fn change_of(event: &Event) -> Result<WatcherChange<'_>, NotApplicable> {
-    match &event.detail {
+/// The change that an event causes; `None` if the link doesn't watch.
+fn watcher_change(event: &Event) -> Result<Option<WatcherChange<'_>>, Invalid> {
+    Ok(match &event.detail {
         EventDetail::UrlCreated(created @ UrlCreated { watch: true, short_code, .. }) => {
-            Ok(WatcherChange::Added(Box::new(target_of(event, created)?), short_code))
+            Some(WatcherChange::Added(Box::new(target_of(event, created)?), short_code))
         }
         EventDetail::UrlDeleted(UrlDeleted { watched_target: Some(target), short_code, .. })
         | EventDetail::UrlExpired(UrlExpired { watched_target: Some(target), short_code, .. }) => {
-            Ok(WatcherChange::Removed(target, short_code))
+            Some(WatcherChange::Removed(target, short_code))
         }
         EventDetail::UrlPurged(UrlPurged { watched_target: Some(target), link, .. }) => {
-            Ok(WatcherChange::Removed(target, &link.code))
+            Some(WatcherChange::Removed(target, &link.code))
         }
-        _ => Err(NotApplicable::NotWatching),
-    }
+        _ => None,
+    })
 }
 
 /// The target to create for a new link if its URL has none. Its owner is the link's creator, its time of creation the link's.
@@ -80,31 +77,35 @@ fn target_of(event: &Event, created: &UrlCreated) -> Result<Target, Invalid> {
 }
 
 impl WatchLinks {
-    /// Processes a message, and returns its id if it has to be redelivered.
-    async fn process(&self, received: Received) -> Vec<String> {
-        let event = &received.event;
-        let result = match change_of(event) {
-            Ok(change) => self.apply(event, change).await,
-            Err(reason) => return self.dead_letters.park_all(vec![received.refused(&chain(&reason))]).await,
+    /// Processes a record, and returns whether it is done. If not, it has to be delivered again.
+    async fn process(&self, record: &EventRecord) -> bool {
+        let event = match change_of(record) {
+            Ok(Change::Event(event)) => event,
+            Ok(Change::Expired(..) | Change::None) => return true,
+            Err(error) => return stream::park(&self.dead_letters, record, &chain(&error)).await,
         };
-        let (correlation_id, event_id) = (event.correlation_id.as_str(), event.event_id.as_str());
-        match result {
-            Ok(()) => {
-                tracing::info!(correlation_id, event_id, event_type = event.event_type(), "watchers updated");
-                Vec::new()
-            }
+        match watcher_change(&event) {
+            Ok(Some(change)) => self.update(&event, change).await,
+            Ok(None) => true,
             Err(error) => {
-                tracing::error!(
-                    correlation_id,
-                    event_id,
-                    event_type = event.event_type(),
-                    attempt = received.receive_count,
-                    error = chain(&error),
-                    "watchers could not be updated"
-                );
-                vec![received.message_id]
+                let reason = format!("the link's URL can't be monitored: {error}");
+                stream::park(&self.dead_letters, record, &reason).await
             }
         }
+    }
+
+    async fn update(&self, event: &Event, change: WatcherChange<'_>) -> bool {
+        let (correlation_id, event_id) = (event.correlation_id.as_str(), event.event_id.as_str());
+        let event_type = event.event_type();
+        let updated = self.apply(event, change).await;
+        match &updated {
+            Ok(()) => tracing::info!(correlation_id, event_id, event_type, "watchers updated"),
+            Err(error) => {
+                let error = chain(error);
+                tracing::error!(correlation_id, event_id, event_type, error, "watchers could not be updated");
+            }
+        }
+        updated.is_ok()
     }
 
     async fn apply(&self, event: &Event, change: WatcherChange<'_>) -> Result<(), RepositoryError> {

@@ -14,11 +14,11 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (table, dead_letters) = (config::required("WATCH_TABLE")?, config::required("WATCH_LINKS_DLQ_URL")?);
+    let (table, dead_letters) = (config::required("WATCH_TABLE")?, config::required("RELAY_DLQ_URL")?);
     let aws = aws::load().await;
     batch::run(WatchLinks {
         targets: WatchTable::new(DynamoDb::new(&aws), table),
-        dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters),
+        dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters).shared_by("watch-links"),
     })
     .await
 }

@@ -3,18 +3,24 @@
 //! The scheduler can't invoke a function more than once a minute, but check intervals are shorter. So each call sends one
 //! message per round, with a delay until the round starts. A repeated call sends its rounds twice, which is harmless: their
 //! checks have the same deduplication ids, and the results the same keys.
+//!
+//! While there are no targets, no rounds are planned: an idle system only looks for targets, once a minute.
 
 use std::time::Instant;
 
 use linklet_domain::{CheckInterval, PlannedRound, Timestamp};
+use linklet_dynamodb::WatchTable;
 use linklet_lambda::{
     batch,
     publisher::{Message, Publisher},
     schedule::{Call, Job},
+    telemetry::chain,
 };
 
 /// The scheduled job that plans rounds.
 pub struct Tick {
+    /// The repository of targets.
+    pub targets: WatchTable,
     /// The queue of rounds.
     pub rounds: Publisher,
     /// How often each target is checked.
@@ -37,13 +43,27 @@ impl Job for Tick {
 
     async fn run(&self, call: Call) -> Result<(), TickError> {
         let started = Instant::now();
-        let now = Timestamp::now();
-        // Lambda retries a failed call after a minute, when some of its rounds may be over.
-        let rounds = PlannedRound::planned_by(call.scheduled_time, self.interval).filter(|round| !round.is_over(now));
-        let messages = rounds.map(|round| Ok(Message::new(&round)?.delayed(now.until(round.slot))));
-        let messages = messages.collect::<Result<Vec<_>, TickError>>()?;
+        let messages = if self.may_have_targets().await { self.messages(call)? } else { Vec::new() };
         let refused = self.rounds.send_all(&messages).await;
         batch::log(messages.len(), refused, started);
         if refused == 0 { Ok(()) } else { Err(TickError::Refused(refused)) }
+    }
+}
+
+impl Tick {
+    /// Whether there are targets to check. If the table can't say so, there may be some: an outage of the table must not
+    /// keep rounds from being planned that begin when it is over.
+    async fn may_have_targets(&self) -> bool {
+        self.targets.has_targets().await.unwrap_or_else(|error| {
+            tracing::warn!(error = chain(&error), "rounds are planned without knowing whether there are targets");
+            true
+        })
+    }
+
+    fn messages(&self, call: Call) -> Result<Vec<Message>, TickError> {
+        let now = Timestamp::now();
+        // Lambda retries a failed call after a minute, when some of its rounds may be over.
+        let rounds = PlannedRound::planned_by(call.scheduled_time, self.interval).filter(|round| !round.is_over(now));
+        rounds.map(|round| Ok(Message::new(&round)?.delayed(now.until(round.slot)))).collect()
     }
 }

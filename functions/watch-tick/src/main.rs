@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
+use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
+use linklet_dynamodb::WatchTable;
 use linklet_lambda::{StartError, aws, config, publisher::Publisher, schedule};
 use linklet_watch_tick::Tick;
 
@@ -13,6 +15,8 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (queue, interval) = (config::required("ROUNDS_QUEUE_URL")?, config::parsed("CHECK_INTERVAL_SECONDS")?);
-    let rounds = Publisher::new(Sqs::new(&aws::load().await), queue);
-    schedule::run(Tick { rounds, interval }).await
+    let table = config::required("WATCH_TABLE")?;
+    let aws = aws::load().await;
+    let targets = WatchTable::new(DynamoDb::new(&aws), table);
+    schedule::run(Tick { targets, rounds: Publisher::new(Sqs::new(&aws), queue), interval }).await
 }

@@ -4,13 +4,14 @@
 //! can't be parsed would fail in each delivery, so it is sent to the dead-letter queue at once, and the others are processed.
 
 use std::{
+    collections::HashMap,
     future::Future,
     sync::atomic::{AtomicBool, Ordering},
     time::Instant,
 };
 
 use aws_lambda_events::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};
-use aws_sdk_sqs::{Client, types::MessageAttributeValue};
+use aws_sdk_sqs::{Client, error::BuildError, types::MessageAttributeValue};
 use lambda_runtime::{LambdaEvent, service_fn};
 use linklet_domain::Event;
 use serde::{Serialize, de::DeserializeOwned};
@@ -100,13 +101,22 @@ pub fn failures(message_ids: impl IntoIterator<Item = String>) -> SqsBatchRespon
 pub struct DeadLetterQueue {
     client: Client,
     url: String,
+    consumer: Option<&'static str>,
 }
 
 impl DeadLetterQueue {
     /// The dead-letter queue with this URL.
     #[must_use]
     pub fn new(client: Client, url: impl Into<String>) -> Self {
-        Self { client, url: url.into() }
+        Self { client, url: url.into(), consumer: None }
+    }
+
+    /// The same queue for one of several consumers that use it. Each message then names its consumer in an attribute, so that a
+    /// redrive hands it to the same one.
+    #[must_use]
+    pub fn shared_by(mut self, consumer: &'static str) -> Self {
+        self.consumer = Some(consumer);
+        self
     }
 
     /// Sends messages to the dead-letter queue. Returns the ids of those that could not be sent and must be redelivered.
@@ -120,18 +130,18 @@ impl DeadLetterQueue {
         failed
     }
 
-    /// Sends one message to the dead-letter queue, with the reason as an attribute. Returns whether it was sent. The body isn't
+    /// Sends one message to the dead-letter queue, with the reason (and the consumer) as an attribute. Returns whether it was sent. The body isn't
     /// logged.
     pub async fn park(&self, body: &str, reason: &str, message_id: &str) -> bool {
-        let attribute = MessageAttributeValue::builder().data_type("String").string_value(reason).build();
         // The name of a FIFO queue ends with `.fifo`, and its messages need a group. Each message gets its own, since their
         // order doesn't matter.
         let group = self.url.ends_with(".fifo").then(|| message_id.to_owned());
-        let sent = match attribute {
-            Ok(attribute) => {
+        let sent = match self.attributes(reason) {
+            Ok(attributes) => {
                 let message = self.client.send_message().queue_url(&self.url).message_body(escape_noncharacters(body));
                 let message = message.set_message_group_id(group.clone()).set_message_deduplication_id(group);
-                message.message_attributes("reason", attribute).send().await.map(|_| ()).map_err(|error| chain(&error))
+                let message = message.set_message_attributes(Some(attributes));
+                message.send().await.map(|_| ()).map_err(|error| chain(&error))
             }
             Err(error) => Err(chain(&error)),
         };
@@ -140,6 +150,16 @@ impl DeadLetterQueue {
             Err(ref error) => tracing::error!(message_id, reason, error, "an unreadable message could not be parked"),
         }
         sent.is_ok()
+    }
+
+    fn attributes(&self, reason: &str) -> Result<HashMap<String, MessageAttributeValue>, BuildError> {
+        let named = [("reason", Some(reason)), ("consumer", self.consumer)];
+        let given = named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        given
+            .map(|(name, text)| {
+                Ok((name, MessageAttributeValue::builder().data_type("String").string_value(text).build()?))
+            })
+            .collect()
     }
 }
 

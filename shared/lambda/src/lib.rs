@@ -3,6 +3,7 @@
 //! - [`http`]: requests, answers, problem documents, and the loop of a function behind API Gateway
 //! - [`identity`]: tokens, API keys, and the [`identity::Caller`] that no protected handler works without
 //! - [`batch`]: the loop of a consumer, batch item failures, and the dead-letter queue for unreadable messages
+//! - [`stream`]: what a consumer of a stream answers, and where it leaves records that it can't process
 //! - [`publisher`]: sending events and other messages to a queue
 //! - [`schedule`]: the loop of a function that the scheduler calls
 //! - [`link_view`]: a link as the API shows it
@@ -22,6 +23,7 @@ pub mod metrics;
 pub mod publisher;
 pub mod schedule;
 pub mod secrets;
+pub mod stream;
 pub mod telemetry;
 pub mod throttle;
 

@@ -36,7 +36,7 @@ const TOO_SLOW: Duration = Duration::from_secs(4);
 /// What the second deployment changes: the environments of watch-tick, watch-dispatch and watch-check, and the source of the
 /// latter.
 const CHANGES: [&str; 3] = ["CheckIntervalSeconds=15", "HttpTimeoutSeconds=3", "MaxConcurrency=6"];
-/// For what takes some rounds at most. The first one of a new system begins within two minutes.
+/// For what takes some rounds at most. The first one of a new system begins within three minutes.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// The system that `make e2e` has started.

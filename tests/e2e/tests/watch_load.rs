@@ -47,8 +47,8 @@ async fn each_site_gets_one_request_at_a_time_all_together_eight_and_a_slow_one_
     let registered: Vec<_> = stream::iter(registrations).buffer_unordered(4).collect().await;
     assert!(registered.iter().all(|answer| answer.status == 201), "{registered:?}");
 
-    // The schedule calls within a minute, and its rounds begin within another. The slow site takes four seconds a page, so it
-    // gets nowhere near its pages in ten seconds, and all that it doesn't get to would wait in the queue.
+    // The schedule calls within a minute, and the rounds that it plans begin within two more. The slow site takes four seconds
+    // a page, so it gets nowhere near its pages in ten seconds, and all that it doesn't get to would wait in the queue.
     // What came while targets were still being registered doesn't count.
     let (slow_before, mut waited) = (slow.all_requests(), 0);
     let turns = |site: &Site| (0..PAGES).map(|number| site.requests(&page(number))).collect::<Vec<_>>();

@@ -78,13 +78,12 @@ pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {
         links: db.links(),
         analytics: Publisher::new(queues.client(), queues.url("analytics")),
         notify: Publisher::new(queues.client(), queues.url("notify")),
-        watch_links: Publisher::new(queues.client(), queues.url("watch-links")),
-        dead_letters: dead_letters(queues),
+        dead_letters: dead_letters(queues).shared_by("relay"),
     }
 }
 
 pub fn watch_links(db: &TestDynamoDb, queues: &FakeQueues) -> WatchLinks {
-    WatchLinks { targets: db.watch(), dead_letters: dead_letters(queues) }
+    WatchLinks { targets: db.watch(), dead_letters: dead_letters(queues).shared_by("watch-links") }
 }
 
 pub fn redirect(db: &TestDynamoDb) -> Redirect {

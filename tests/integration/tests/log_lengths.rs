@@ -115,7 +115,7 @@ impl System {
 
     async fn of_linkwatch(&self) -> [(&'static str, Lengths); 3] {
         let interval = CheckInterval::from_seconds(60).unwrap();
-        let tick = Tick { rounds: self.queue("rounds"), interval };
+        let tick = Tick { targets: self.db.watch(), rounds: self.queue("rounds"), interval };
         let dispatch = Dispatch {
             targets: self.db.watch(),
             checks: self.queue("checks"),

@@ -70,11 +70,21 @@ impl From<NotificationItem> for Notification {
     }
 }
 
-/// `OWNER#<id>` / `OWNER`: a user's email address, taken from their latest link.
+/// `OWNER#<id>` / `OWNER`: a user's email address, taken from their latest link, and the time of the first event that told it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct OwnerItem {
     #[serde(flatten)]
     pub key: Key,
     pub email: EmailAddress,
     pub as_of: Timestamp,
+}
+
+impl OwnerItem {
+    /// Whether another address as of this time changes nothing.
+    ///
+    /// The same address needs no later time: an event with another one is either older than all with this address or newer.
+    /// Without a time (see [`Timestamp::EPOCH`]) that isn't known, so it gets one.
+    pub fn covers(&self, email: &EmailAddress, as_of: Timestamp) -> bool {
+        self.as_of >= as_of || (self.email == *email && self.as_of != Timestamp::EPOCH)
+    }
 }

@@ -110,14 +110,17 @@ impl NotificationsTable {
         mark(update.condition_expression("attribute_exists(pk)").expression_attribute_values(":at", text(&at))).await
     }
 
-    /// Records that the notification was delivered to all channels, and releases the claim.
+    /// Records that the notification was delivered to all channels, and with that that it was published, and releases the claim.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn mark_sent(&self, notification: &Notification, at: Timestamp) -> Result<(), RepositoryError> {
         let update = self
             .update_of(notification)
-            .update_expression("SET #status = :sent, sent_at = :at REMOVE claimed_by, claimed_until")
+            .update_expression(
+                "SET #status = :sent, sent_at = :at, published_at = if_not_exists(published_at, :at) \
+                 REMOVE claimed_by, claimed_until",
+            )
             .condition_expression("attribute_exists(pk)")
             .expression_attribute_names("#status", "status")
             .expression_attribute_values(":sent", text(SENT))
@@ -180,7 +183,11 @@ impl NotificationsTable {
         Ok(Page::of(notifications?, limit, |row| Cursor { at: row.created_at, id: row.id.clone() }))
     }
 
-    /// Stores a user's email address as of a time, unless a newer one is stored.
+    /// Stores a user's email address as of a time, unless a newer one is stored, or the same one: then it costs one eventually
+    /// consistent read.
+    ///
+    /// The newest address wins in any order of events, unless a person returns to an earlier address and events arrive out of
+    /// order: then it is right again after the next event.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -191,6 +198,9 @@ impl NotificationsTable {
         as_of: Timestamp,
     ) -> Result<(), RepositoryError> {
         const OPERATION: &str = "remember an owner's address";
+        if self.owner(OPERATION, user).await?.is_some_and(|stored| stored.covers(email, as_of)) {
+            return Ok(());
+        }
         let owner = OwnerItem { key: owner_key(user), email: email.clone(), as_of };
         let stored = self
             .0
@@ -214,7 +224,10 @@ impl NotificationsTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn owner_email(&self, user: &UserId) -> Result<Option<EmailAddress>, RepositoryError> {
-        const OPERATION: &str = "look up an owner's address";
+        Ok(self.owner("look up an owner's address", user).await?.map(|owner| owner.email))
+    }
+
+    async fn owner(&self, operation: &'static str, user: &UserId) -> Result<Option<OwnerItem>, RepositoryError> {
         let found = self
             .0
             .client
@@ -223,8 +236,8 @@ impl NotificationsTable {
             .set_key(Some(owner_key(user).into_item()))
             .send()
             .await
-            .map_err(RepositoryError::unavailable(OPERATION))?;
-        found.item.map(|item| from_item::<OwnerItem>(OPERATION, item).map(|owner| owner.email)).transpose()
+            .map_err(RepositoryError::unavailable(operation))?;
+        found.item.map(|item| from_item(operation, item)).transpose()
     }
 }
 

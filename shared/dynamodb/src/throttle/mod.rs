@@ -2,10 +2,15 @@
 //!
 //! Requests have a short timeout and no retries, since a retried `ADD` could count twice, and a rate limit must not delay the
 //! request that it protects.
+//!
+//! A call starts a window or is added to the live one, and each is one conditional update, paid for even if its condition
+//! fails. The right one to begin with is the one that succeeds: most clients call once, so it is the start, unless this
+//! environment has seen a live window of the client. Both updates are correct in any order, so that only decides the cost.
 
 mod item;
+mod known;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use aws_sdk_dynamodb::{
     Client,
@@ -16,15 +21,21 @@ use aws_sdk_dynamodb::{
 };
 use linklet_domain::{LimitedRoute, RateLimit, ThrottleSubject, Timestamp, Window};
 
-use self::item::{WindowItem, ttl, window_key};
+use self::{
+    item::{WindowItem, ttl, window_key},
+    known::KnownWindows,
+};
 use crate::{
     RepositoryError,
     item::{Item, Table, from_item, number, text},
 };
 
-/// The repository of rate limit windows: ThrottleTable.
+/// The repository of rate limit windows: ThrottleTable. Clones share what they know of windows.
 #[derive(Debug, Clone)]
-pub struct ThrottleTable(Table);
+pub struct ThrottleTable {
+    table: Table,
+    known: Arc<KnownWindows>,
+}
 
 /// The outcome of counting a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +44,24 @@ pub enum CountOutcome {
     Counted(Window),
     /// The limit of the window was reached before, so the call isn't counted.
     Refused(Window),
+}
+
+/// Calls to add.
+#[derive(Debug, Clone, Copy)]
+struct Calls {
+    /// What to call this in errors.
+    operation: &'static str,
+    /// How many, as the window that they start if there is no live one.
+    first: Window,
+    /// The limit beyond which they aren't counted, if there is one.
+    limit: Option<RateLimit>,
+    now: Timestamp,
+}
+
+impl Calls {
+    fn are_refused_by(&self, window: Window) -> bool {
+        self.limit.is_some_and(|limit| limit.is_reached(window))
+    }
 }
 
 /// The outcome of a conditional update.
@@ -45,13 +74,13 @@ enum Updated {
 
 impl ThrottleTable {
     const TIMEOUT: Duration = Duration::from_millis(500);
-    /// Number of attempts, if concurrent calls start a window, or it ends, between the two updates of an attempt.
-    const TRIES: u32 = 3;
+    /// Number of updates: usually one or two, and more if concurrent calls start a window between them.
+    const TRIES: u32 = 6;
 
     /// A repository for the table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
+        Self { table: Table { client, name: name.into() }, known: Arc::default() }
     }
 
     /// Counts a call, unless the limit is reached. The count is exact, also with concurrent calls.
@@ -65,26 +94,8 @@ impl ThrottleTable {
         limit: RateLimit,
         now: Timestamp,
     ) -> Result<CountOutcome, RepositoryError> {
-        const OPERATION: &str = "count a call";
-        for _ in 0..Self::TRIES {
-            let update = self
-                .update(route, subject)
-                .update_expression("ADD hits :hits")
-                .condition_expression("window_ends > :now AND hits < :limit")
-                .expression_attribute_values(":hits", number(&1))
-                .expression_attribute_values(":now", text(&now))
-                .expression_attribute_values(":limit", number(&limit.calls()));
-            match send(OPERATION, update).await? {
-                Updated::To(window) => return Ok(CountOutcome::Counted(window)),
-                Updated::Refused(Some(window)) if window.is_live(now) => return Ok(CountOutcome::Refused(window)),
-                Updated::Refused(_) => {}
-            }
-            let first = Window { hits: 1, ..Window::starting(now) };
-            if let Updated::To(window) = self.start(OPERATION, route, subject, first, now).await? {
-                return Ok(CountOutcome::Counted(window));
-            }
-        }
-        Err(RepositoryError::contention(OPERATION))
+        let first = Window { hits: 1, ..Window::starting(now) };
+        self.add(route, subject, Calls { operation: "count a call", first, limit: Some(limit), now }).await
     }
 
     /// Undoes [`Self::count`]: subtracts a call that was counted in this window, unless another window has begun.
@@ -119,33 +130,73 @@ impl ThrottleTable {
         counted: Window,
         now: Timestamp,
     ) -> Result<Window, RepositoryError> {
-        const OPERATION: &str = "merge calls";
-        for _ in 0..Self::TRIES {
-            let update = self
-                .update(route, subject)
-                .update_expression("ADD hits :hits")
-                .condition_expression("window_ends > :now")
-                .expression_attribute_values(":hits", number(&counted.hits))
-                .expression_attribute_values(":now", text(&now));
-            if let Updated::To(window) = send(OPERATION, update).await? {
-                return Ok(window);
-            }
-            if let Updated::To(window) = self.start(OPERATION, route, subject, counted, now).await? {
-                return Ok(window);
-            }
+        let calls = Calls { operation: "merge calls", first: counted, limit: None, now };
+        match self.add(route, subject, calls).await? {
+            CountOutcome::Counted(window) | CountOutcome::Refused(window) => Ok(window),
         }
-        Err(RepositoryError::contention(OPERATION))
+    }
+
+    /// Adds calls to the live window of a subject, or starts one with them.
+    async fn add(
+        &self,
+        route: LimitedRoute,
+        subject: &ThrottleSubject,
+        calls: Calls,
+    ) -> Result<CountOutcome, RepositoryError> {
+        let mut may_be_first = !self.known.is_live(route, subject, calls.now);
+        for _ in 0..Self::TRIES {
+            let updated = if may_be_first {
+                self.start(route, subject, calls).await?
+            } else {
+                self.join(route, subject, calls).await?
+            };
+            let outcome = match updated {
+                Updated::To(window) => CountOutcome::Counted(window),
+                Updated::Refused(Some(window)) if window.is_live(calls.now) && calls.are_refused_by(window) => {
+                    CountOutcome::Refused(window)
+                }
+                // There is a window already, or none any more.
+                Updated::Refused(_) => {
+                    may_be_first = !may_be_first;
+                    continue;
+                }
+            };
+            let (CountOutcome::Counted(window) | CountOutcome::Refused(window)) = outcome;
+            self.known.remember(route, subject, window);
+            return Ok(outcome);
+        }
+        Err(RepositoryError::contention(calls.operation))
+    }
+
+    /// Adds calls to the live window, unless there is none or it has reached the limit.
+    async fn join(
+        &self,
+        route: LimitedRoute,
+        subject: &ThrottleSubject,
+        calls: Calls,
+    ) -> Result<Updated, RepositoryError> {
+        let update = self
+            .update(route, subject)
+            .update_expression("ADD hits :hits")
+            .expression_attribute_values(":hits", number(&calls.first.hits))
+            .expression_attribute_values(":now", text(&calls.now));
+        let update = match calls.limit {
+            Some(limit) => update
+                .condition_expression("window_ends > :now AND hits < :limit")
+                .expression_attribute_values(":limit", number(&limit.calls())),
+            None => update.condition_expression("window_ends > :now"),
+        };
+        send(calls.operation, update).await
     }
 
     /// Writes a new window, unless there is a current one.
     async fn start(
         &self,
-        operation: &'static str,
         route: LimitedRoute,
         subject: &ThrottleSubject,
-        window: Window,
-        now: Timestamp,
+        calls: Calls,
     ) -> Result<Updated, RepositoryError> {
+        let window = calls.first;
         let update = self
             .update(route, subject)
             .update_expression("SET hits = :hits, window_ends = :ends, #ttl = :ttl")
@@ -154,15 +205,15 @@ impl ThrottleTable {
             .expression_attribute_values(":hits", number(&window.hits))
             .expression_attribute_values(":ends", text(&window.ends_at))
             .expression_attribute_values(":ttl", number(&ttl(window.ends_at)))
-            .expression_attribute_values(":now", text(&now));
-        send(operation, update).await
+            .expression_attribute_values(":now", text(&calls.now));
+        send(calls.operation, update).await
     }
 
     fn update(&self, route: LimitedRoute, subject: &ThrottleSubject) -> UpdateItemFluentBuilder {
-        self.0
+        self.table
             .client
             .update_item()
-            .table_name(&self.0.name)
+            .table_name(&self.table.name)
             .set_key(Some(window_key(route, subject).into_item()))
             .return_values(ReturnValue::AllNew)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)

@@ -199,6 +199,27 @@ impl WatchTable {
         Ok(TargetPage { items, next })
     }
 
+    /// Whether there is any target, by an eventually consistent look into an index that has only targets: 0.5 read units.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn has_targets(&self) -> Result<bool, RepositoryError> {
+        let look = self.0.client.scan().table_name(&self.0.name).index_name(Self::BY_WORKSPACE).limit(1);
+        let mut start = None;
+        loop {
+            let page = look.clone().set_exclusive_start_key(start).send().await;
+            let page = page.map_err(RepositoryError::unavailable("look for targets"))?;
+            if page.count > 0 {
+                return Ok(true);
+            }
+            // A page can be empty though more follow.
+            start = page.last_evaluated_key;
+            if start.is_none() {
+                return Ok(false);
+            }
+        }
+    }
+
     /// Reads the next targets of a range with one eventually consistent query: at most `limit`, which must not be 0, and at
     /// most 1 MB.
     ///

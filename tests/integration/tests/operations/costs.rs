@@ -15,6 +15,7 @@ use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     http::ShortUrls,
     publisher::Publisher,
+    schedule::{Call, Job},
 };
 use linklet_list::List;
 use linklet_notify::{Notify, Topic};
@@ -26,6 +27,7 @@ use linklet_test_support::{
     TestDynamoDb, authenticator, cost_units, event_batch, item_bytes, queue_batch, token_for, write_cost_units,
 };
 use linklet_watch_dispatch::Dispatch;
+use linklet_watch_tick::Tick;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -247,17 +249,30 @@ impl Measured {
             clock: Box::new(Timestamp::now),
         };
 
-        assert!(notify.consume(event_batch(&[created()])).await.batch_item_failures.is_empty());
-
-        self.operation("notify", metered.spent());
+        let user = UserId::generate();
+        for number in 0..2 {
+            assert!(notify.consume(event_batch(&[created(&user)])).await.batch_item_failures.is_empty());
+            let spent = metered.spent();
+            // The first one also stores the owner's address.
+            if number == 1 {
+                self.operation("notify", spent);
+            }
+        }
         let stored = rows(&db, "NotificationsTable", "USER#");
-        self.stored("notification", stored_at(Timestamp::now(), &stored));
+        self.stored("notification", stored_at(Timestamp::now(), &stored[..1]));
     }
 
     async fn watch(&mut self) {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let metered = Metered::of(&db);
         let table = WatchTable::new(metered.client.clone(), "WatchTable");
+        let rounds = Publisher::new(queues.client(), queues.url("rounds"));
+        let interval = CheckInterval::from_seconds(60).unwrap();
+        let tick = Tick { targets: table.clone(), rounds, interval };
+        tick.run(Call { scheduled_time: Timestamp::now() }).await.unwrap();
+        assert!(queues.bodies("rounds").is_empty());
+        self.operation("look_for_targets", metered.spent());
+
         let dispatch = Dispatch {
             targets: table.clone(),
             checks: Publisher::new(queues.client(), queues.url("checks")),
@@ -266,11 +281,7 @@ impl Measured {
             extra_reads: Dispatch::EXTRA_READS,
             retry_for: Dispatch::RETRY_FOR,
         };
-        let round = PlannedRound {
-            phase: Phase::new(0).unwrap(),
-            slot: Timestamp::now(),
-            interval: CheckInterval::from_seconds(60).unwrap(),
-        };
+        let round = PlannedRound { phase: Phase::new(0).unwrap(), slot: Timestamp::now(), interval };
         let round = serde_json::to_string(&round).unwrap();
         assert!(dispatch.consume(queue_batch(&[round])).await.batch_item_failures.is_empty());
         self.operation("round_without_targets", metered.spent());
@@ -296,7 +307,7 @@ fn viral_click(number: u64) -> ClickBuilder {
     click().by(&format!("visitor {number}")).with(pick(&AGENTS)).from(pick(&REFERERS))
 }
 
-fn created() -> Event {
+fn created(user: &UserId) -> Event {
     Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
@@ -305,7 +316,7 @@ fn created() -> Event {
             short_code: "launch7".parse().unwrap(),
             original_url: "https://example.com/sale/7".parse().unwrap(),
             workspace_id: WorkspaceId::generate(),
-            user_id: UserId::generate(),
+            user_id: user.clone(),
             user_email: "ada@example.com".parse().unwrap(),
             expires_at: None,
             watch: false,

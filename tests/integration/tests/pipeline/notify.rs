@@ -16,7 +16,7 @@ use linklet_lambda::{
 };
 use linklet_notify::{CLAIMED_FOR, Mailer, Notify, Topic};
 use linklet_test_support::{
-    FakeNotifiers, FakeQueues, Fault, Faults, TestDynamoDb, click_event, event_batch, link_id, queue_batch,
+    CapacityMeter, FakeNotifiers, FakeQueues, Fault, Faults, TestDynamoDb, click_event, event_batch, link_id, queue_batch,
 };
 
 struct Fixture {
@@ -246,6 +246,48 @@ async fn what_somebody_died_over_is_told_when_their_claim_has_run_out() {
     assert_eq!((fixture.outside.published().len(), fixture.outside.mails().len()), (2, 1));
 }
 
+/// Each call fails once: the one before it is noted, or only its answer gets lost, as when the environment dies there.
+#[tokio::test]
+async fn wherever_a_delivery_without_mail_breaks_off_the_next_one_ends_it() {
+    // The address, looked up and stored; the claim; the note that it was published and is sent.
+    for (call, fault) in (0..4).flat_map(|call| [(call, Fault::NotSent), (call, Fault::AnswerLost)]) {
+        let (fixture, user) = (Fixture::new(), UserId::generate());
+        let batch = event_batch(&[created(&user)]);
+        let (mut dying, faults) = (fixture.notify(false), Faults::default());
+        dying.notifications = NotificationsTable::new(fixture.db.client_with(faults.clone()), "NotificationsTable");
+        faults.plan(Some((call, fault)));
+
+        let broken_off = dying.consume(batch.clone()).await;
+        fixture.wait();
+        let again = fixture.notify(false).consume(batch).await;
+
+        assert_eq!((failed(&broken_off).len(), failed(&again).len()), (1, 0), "{call}, {fault:?}");
+        assert_eq!(fixture.list(&user).await[0].status, NotificationStatus::Sent, "{call}, {fault:?}");
+        // Published, and that could not be noted.
+        let expected = if (call, fault) == (3, Fault::NotSent) { 2 } else { 1 };
+        assert_eq!(fixture.outside.published().len(), expected, "{call}, {fault:?}");
+        let address = fixture.db.notifications().owner_email(&user).await.unwrap();
+        assert_eq!(address, Some(EmailAddress::parse("ada@example.com").unwrap()), "{call}, {fault:?}");
+    }
+}
+
+/// Of somebody whose address is known, which is looked up for the event, and once more for a mail.
+#[tokio::test]
+async fn a_delivery_costs_two_writes_and_with_mail_three() {
+    for (with_mail, reads, writes) in [(false, 0.5, 2.0), (true, 1.0, 3.0)] {
+        let (fixture, user, meter) = (Fixture::new(), UserId::generate(), CapacityMeter::default());
+        let mut notify = fixture.notify(with_mail);
+        notify.notifications = NotificationsTable::new(fixture.db.client_with(meter.clone()), "NotificationsTable");
+        notify.consume(event_batch(&[created(&user)])).await;
+        meter.reset();
+
+        let response = notify.consume(event_batch(&[created(&user)])).await;
+
+        assert!(failed(&response).is_empty());
+        assert_eq!((meter.read_units(), meter.write_units()), (reads, writes), "with mail: {with_mail}");
+    }
+}
+
 #[tokio::test]
 async fn whoever_gives_up_on_what_somebody_else_has_told_by_now_leaves_it_as_sent() {
     let (fixture, user) = (Fixture::new(), UserId::generate());
@@ -254,7 +296,7 @@ async fn whoever_gives_up_on_what_somebody_else_has_told_by_now_leaves_it_as_sen
     batch.records[0].attributes.insert("ApproximateReceiveCount".into(), "5".into());
     let (mut late, faults) = (fixture.notify(true), Faults::default());
     late.notifications = NotificationsTable::new(fixture.db.client_with(faults.clone()), "NotificationsTable");
-    // The first call, which remembers the address.
+    // The first call, which looks whether the address is known.
     faults.plan(Some((0, Fault::NotSent)));
 
     let response = late.consume(batch).await;

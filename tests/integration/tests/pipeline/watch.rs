@@ -29,8 +29,15 @@ fn interval(seconds: u8) -> CheckInterval {
     CheckInterval::from_seconds(seconds).unwrap()
 }
 
-fn tick(queues: &FakeQueues, seconds: u8) -> Tick {
-    Tick { rounds: Publisher::new(queues.client(), queues.url("rounds")), interval: interval(seconds) }
+fn tick(targets: WatchTable, queues: &FakeQueues, seconds: u8) -> Tick {
+    Tick { targets, rounds: Publisher::new(queues.client(), queues.url("rounds")), interval: interval(seconds) }
+}
+
+/// A table with a target, so that there is something to plan rounds for.
+async fn with_a_target() -> TestDynamoDb {
+    let db = TestDynamoDb::start();
+    register(&db, "https://example.com/").await;
+    db
 }
 
 fn dispatch(db: &TestDynamoDb, queues: &FakeQueues, max_concurrency: u16) -> Dispatch {
@@ -87,11 +94,11 @@ async fn begin(dispatch: &Dispatch, round: PlannedRound) -> (usize, Measured) {
 
 #[tokio::test]
 async fn a_call_plans_each_round_of_the_next_minute_and_keeps_it_back_until_it_begins() {
-    let queues = FakeQueues::start();
+    let (db, queues) = (with_a_target().await, FakeQueues::start());
     let call = Call { scheduled_time: Timestamp::now() };
     let before = Timestamp::now();
 
-    tick(&queues, 15).run(call).await.unwrap();
+    tick(db.watch(), &queues, 15).run(call).await.unwrap();
 
     let after = Timestamp::now();
     let planned: Vec<_> = PlannedRound::planned_by(call.scheduled_time, interval(15)).collect();
@@ -108,12 +115,12 @@ async fn a_call_plans_each_round_of_the_next_minute_and_keeps_it_back_until_it_b
 
 #[tokio::test]
 async fn a_call_that_is_repeated_late_leaves_out_what_is_over() {
-    let (repeated, over) = (FakeQueues::start(), FakeQueues::start());
+    let (db, repeated, over) = (with_a_target().await, FakeQueues::start(), FakeQueues::start());
     let before = Timestamp::now();
     let call = Call { scheduled_time: before.minus(MINUTE) };
 
-    tick(&repeated, 20).run(call).await.unwrap();
-    tick(&over, 60).run(Call { scheduled_time: before.minus(MINUTE * 4) }).await.unwrap();
+    tick(db.watch(), &repeated, 20).run(call).await.unwrap();
+    tick(db.watch(), &over, 60).run(Call { scheduled_time: before.minus(MINUTE * 4) }).await.unwrap();
 
     let lasting =
         |now| PlannedRound::planned_by(call.scheduled_time, interval(20)).filter(|round| !round.is_over(now)).count();
@@ -124,10 +131,10 @@ async fn a_call_that_is_repeated_late_leaves_out_what_is_over() {
 
 #[tokio::test]
 async fn what_the_queue_refuses_inside_of_a_success_is_sent_again() {
-    let queues = FakeQueues::start();
+    let (db, queues) = (with_a_target().await, FakeQueues::start());
     queues.fail(Outage::OnceMessagesWith(r#""phase":1"#.to_owned()));
 
-    tick(&queues, 15).run(Call { scheduled_time: Timestamp::now() }).await.unwrap();
+    tick(db.watch(), &queues, 15).run(Call { scheduled_time: Timestamp::now() }).await.unwrap();
 
     let bodies = queues.bodies("rounds");
     assert_eq!((bodies.len(), bodies.iter().collect::<BTreeSet<_>>().len()), (12, 12));
@@ -135,17 +142,56 @@ async fn what_the_queue_refuses_inside_of_a_success_is_sent_again() {
 
 #[tokio::test]
 async fn a_call_whose_rounds_get_nowhere_fails() {
-    let queues = FakeQueues::start();
+    let (db, queues) = (with_a_target().await, FakeQueues::start());
     let call = Call { scheduled_time: Timestamp::now() };
 
     queues.fail(Outage::Everything);
-    let unreachable = tick(&queues, 20).run(call).await;
+    let unreachable = tick(db.watch(), &queues, 20).run(call).await;
     queues.fail(Outage::NeverMessagesWith(r#""phase":0"#.to_owned()));
-    let refused = tick(&queues, 20).run(call).await;
+    let refused = tick(db.watch(), &queues, 20).run(call).await;
 
     assert!(matches!(unreachable, Err(TickError::Refused(9))), "{unreachable:?}");
     assert!(matches!(refused, Err(TickError::Refused(3))), "{refused:?}");
     assert_eq!(queues.bodies("rounds").len(), 6);
+}
+
+/// How many rounds a call plans.
+async fn planned(targets: WatchTable) -> usize {
+    let queues = FakeQueues::start();
+    tick(targets, &queues, 15).run(Call { scheduled_time: Timestamp::now() }).await.unwrap();
+    queues.messages("rounds").len()
+}
+
+#[tokio::test]
+async fn without_targets_no_rounds_are_planned_until_there_is_one_and_after_the_last() {
+    let db = TestDynamoDb::start();
+    assert_eq!(planned(db.watch()).await, 0);
+
+    let target = register(&db, "https://example.com/").await;
+    assert_eq!(planned(db.watch()).await, 12);
+
+    db.watch().delete(&target.id).await.unwrap();
+    assert_eq!(planned(db.watch()).await, 0);
+}
+
+#[tokio::test]
+async fn a_target_that_only_a_link_watches_has_its_rounds_and_what_remains_of_it_has_none() {
+    let db = TestDynamoDb::start();
+    let (target, link) = (TargetBuilder::new("https://example.com/").build(), "launch".parse().unwrap());
+    db.watch().watch(&target, &link, &correlation()).await.unwrap();
+    assert_eq!(planned(db.watch()).await, 12);
+
+    db.watch().unwatch(&target.id, &link, Timestamp::now()).await.unwrap();
+
+    assert!(!db.scan("WatchTable").is_empty(), "the link's tombstone");
+    assert_eq!(planned(db.watch()).await, 0);
+}
+
+#[tokio::test]
+async fn a_table_that_does_not_answer_keeps_no_round_from_being_planned() {
+    for client in [TestDynamoDb::unreachable(), BrokenDynamoDb::start().client()] {
+        assert_eq!(planned(WatchTable::new(client, "WatchTable")).await, 12);
+    }
 }
 
 // ----------------------------------------------------------------------------------------------------------- Beginning
@@ -625,7 +671,7 @@ async fn the_sample_events_are_understood() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let (dispatch, checker) = (dispatch(&db, &queues, 8), checker(db.watch(), &queues, Reach::Public));
 
-    tick(&queues, 15).run(sample("watch-tick", "call")).await.unwrap();
+    tick(db.watch(), &queues, 15).run(sample("watch-tick", "call")).await.unwrap();
     let (_, round) = metrics::observe(dispatch.consume(sample("watch-dispatch", "round"))).await;
     let (_, check) = metrics::observe(checker.consume(sample("watch-check", "check"))).await;
 

@@ -1,18 +1,16 @@
-//! Links that watch: from the change of a link through its stream, the real relay and the queue to the target.
+//! Links that watch: from the change of a link through its stream, with the filter of the template, to the target.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
-use aws_lambda_events::sqs::SqsBatchResponse;
-use futures_util::future::join_all;
-use linklet_domain::{
-    CorrelationId, EmailAddress, Event, EventDetail, EventId, Link, LinkPatch, Target, TargetId, TargetStatus,
-    Timestamp, UrlCreated, UrlDeleted, UserId,
+use aws_lambda_events::{
+    dynamodb::{Event as StreamEvent, EventRecord},
+    streams::DynamoDbEventResponse,
 };
+use futures_util::future::join_all;
+use linklet_domain::{EmailAddress, Link, LinkPatch, Target, TargetId, TargetStatus, Timestamp, UserId};
 use linklet_dynamodb::WatchTable;
 use linklet_lambda::batch::Consumer;
-use linklet_test_support::{
-    FakeQueues, LinkBuilder, TargetBuilder, TestDynamoDb, click_event, event_batch, queue_batch,
-};
+use linklet_test_support::{FakeQueues, Fault, Faults, LinkBuilder, Outage, TargetBuilder, Template, TestDynamoDb};
 use serde_json::{Value, json};
 
 use crate::fixture::{correlation, relay, watch_links};
@@ -31,14 +29,19 @@ impl Fixture {
 
     /// Carries all that has happened to links to their targets, what was carried before once more.
     async fn carry(&self) {
+        let news = self.news();
         relay(&self.db, &self.queues).consume(self.db.stream("LinksTable")).await;
-        let response = self.consume(&self.queues.bodies("watch-links")).await;
-        assert!(failed(&response).is_empty(), "{response:?}");
+        assert_eq!(retry_from(&self.consume(&news).await), None);
         assert!(self.queues.bodies("dlq").is_empty());
     }
 
-    async fn consume(&self, bodies: &[String]) -> SqsBatchResponse {
-        watch_links(&self.db, &self.queues).consume(queue_batch(bodies)).await
+    /// The records that the template's filter lets through.
+    fn news(&self) -> Vec<EventRecord> {
+        self.db.stream("LinksTable").records.into_iter().filter(is_let_through).collect()
+    }
+
+    async fn consume(&self, records: &[EventRecord]) -> DynamoDbEventResponse {
+        watch_links(&self.db, &self.queues).consume(batch(records)).await
     }
 
     async fn target(&self, link: &Link) -> Option<Target> {
@@ -68,10 +71,49 @@ impl Fixture {
         self.carry().await;
     }
 
-    fn types(&self) -> BTreeSet<String> {
-        let text = |event: &Value| event["event_type"].as_str().unwrap().to_owned();
-        self.queues.events("watch-links").iter().map(text).collect()
+    /// Why the links were removed whose tombstones the filter lets through.
+    fn removals(&self) -> Vec<Value> {
+        let reason = |record: &EventRecord| json_of(record).pointer("/dynamodb/NewImage/tombstone/S").cloned();
+        self.news().iter().filter_map(reason).collect()
     }
+}
+
+/// Whether the event source hands a record to watch-links, as Lambda evaluates filters.
+fn is_let_through(record: &EventRecord) -> bool {
+    let filters = &Template::load().properties("WatchLinksStream")["FilterCriteria"]["Filters"];
+    let patterns = filters.as_array().unwrap().iter().map(|filter| filter["Pattern"].as_str().unwrap());
+    let record = json_of(record);
+    patterns
+        .map(|pattern| serde_json::from_str(pattern).unwrap())
+        .any(|pattern: Value| matches(&pattern, Some(&record)))
+}
+
+fn matches(pattern: &Value, value: Option<&Value>) -> bool {
+    match pattern {
+        Value::Object(members) => {
+            members.iter().all(|(name, pattern)| matches(pattern, value.and_then(|value| value.get(name))))
+        }
+        Value::Array(rules) => rules.iter().any(|rule| meets(value, rule)),
+        other => panic!("a filter has no {other}"),
+    }
+}
+
+fn meets(value: Option<&Value>, rule: &Value) -> bool {
+    match (rule["prefix"].as_str(), rule["exists"].as_bool()) {
+        (Some(prefix), _) => value.and_then(Value::as_str).is_some_and(|text| text.starts_with(prefix)),
+        (_, Some(exists)) => value.is_some() == exists,
+        _ => value == Some(rule),
+    }
+}
+
+fn json_of(record: &EventRecord) -> Value {
+    serde_json::to_value(record).unwrap()
+}
+
+fn batch(records: &[EventRecord]) -> StreamEvent {
+    let mut batch = StreamEvent::default();
+    batch.records = records.to_vec();
+    batch
 }
 
 fn link(code: &str) -> LinkBuilder {
@@ -82,44 +124,19 @@ fn target_id(link: &Link) -> TargetId {
     TargetId::of_url(&link.workspace, &link.target).unwrap()
 }
 
-fn failed(response: &SqsBatchResponse) -> Vec<&str> {
-    response.batch_item_failures.iter().map(|failure| failure.item_identifier.as_str()).collect()
+/// The sequence number from which Lambda delivers a batch again, if any.
+fn retry_from(response: &DynamoDbEventResponse) -> Option<String> {
+    assert!(response.batch_item_failures.len() <= 1);
+    response.batch_item_failures.first().and_then(|failure| failure.item_identifier.clone())
 }
 
-fn event(detail: EventDetail) -> Event {
-    Event {
-        event_id: EventId::generate(),
-        occurred_at: Timestamp::now(),
-        correlation_id: CorrelationId::generate(),
-        detail,
+/// The records of these links' creation, in this order, as a stream has them.
+async fn creations(links: impl IntoIterator<Item = &Link>) -> Vec<EventRecord> {
+    let source = Fixture::new();
+    for link in links {
+        source.db.store(link).await;
     }
-}
-
-fn created(link: &Link) -> Event {
-    event(EventDetail::UrlCreated(UrlCreated {
-        short_code: link.code.clone(),
-        original_url: link.target.clone(),
-        workspace_id: link.workspace.clone(),
-        user_id: link.owner.clone(),
-        user_email: link.owner_email.clone(),
-        expires_at: None,
-        watch: link.watch,
-    }))
-}
-
-fn deleted(link: &Link) -> Event {
-    event(EventDetail::UrlDeleted(UrlDeleted {
-        short_code: link.code.clone(),
-        original_url: link.target.clone(),
-        workspace_id: link.workspace.clone(),
-        user_id: link.owner.clone(),
-        deleted_by: link.owner.clone(),
-        watched_target: link.watched_target(),
-    }))
-}
-
-fn body(event: &Event) -> String {
-    serde_json::to_string(event).unwrap()
+    source.news()
 }
 
 #[tokio::test]
@@ -142,19 +159,18 @@ async fn a_link_that_watches_makes_a_target_of_its_creators() {
 }
 
 #[tokio::test]
-async fn the_events_say_what_is_watched() {
+async fn the_relay_sends_no_more_than_notifications_about_links_that_watch() {
     let fixture = Fixture::new();
     let link = fixture.watching(link("launch")).await;
     fixture.delete(&link).await;
 
-    let events = fixture.queues.events("watch-links");
+    let events = fixture.queues.events("notify");
 
     let (created, deleted) = (&events[0], events.last().unwrap());
     assert_eq!((&created["event_type"], &created["watch"]), (&json!("url.created"), &json!(true)));
     assert_eq!(deleted["event_type"], "url.deleted");
     assert_eq!(deleted["watched_target"], target_id(&link).as_str());
-    let told = fixture.queues.events("notify");
-    assert_eq!(events.iter().filter(|event| !told.contains(event)).count(), 0, "the notifications go on");
+    assert!(fixture.queues.bodies("analytics").is_empty());
 }
 
 #[tokio::test]
@@ -173,8 +189,11 @@ async fn a_link_that_doesnt_watch_is_no_news_here() {
     fixture.carry().await;
 
     assert!(fixture.queues.bodies("notify").len() > 3);
-    assert!(fixture.queues.bodies("watch-links").is_empty());
-    assert!(fixture.db.scan("WatchTable").is_empty());
+    assert!(fixture.news().is_empty());
+    // A redrive reads them all from the stream.
+    let all = fixture.db.stream("LinksTable");
+    assert_eq!(retry_from(&watch_links(&fixture.db, &fixture.queues).consume(all).await), None);
+    assert!(fixture.db.scan("WatchTable").is_empty() && fixture.queues.bodies("dlq").is_empty());
 }
 
 #[tokio::test]
@@ -220,7 +239,7 @@ async fn a_link_that_dynamodb_deletes_when_its_time_is_over_ceases_to_watch() {
     fixture.carry().await;
 
     assert_eq!(fixture.watchers(&link).await, None);
-    assert!(fixture.types().contains("url.expired"));
+    assert_eq!(fixture.removals(), ["expired"]);
 }
 
 #[tokio::test]
@@ -258,35 +277,40 @@ async fn purging_what_is_deleted_is_no_news_any_more() {
 
     fixture.purge(&link).await;
 
-    assert_eq!(fixture.types(), ["url.created", "url.deleted"].map(str::to_owned).into());
+    assert!(fixture.removals().is_empty());
 }
 
 #[tokio::test]
 async fn in_whichever_order_and_however_often_the_news_come_a_deleted_link_watches_nothing() {
     let (launch, other) = (link("launch").watching().build(), link("other").watching().build());
     let other = Link { workspace: launch.workspace.clone(), ..other };
-    let (begin, end) = (created(&launch), deleted(&launch));
+    let source = Fixture::new();
+    source.db.store(&launch).await;
+    source.delete(&launch).await;
+    let news = source.news();
+    let [begin, end] = news.as_slice() else { panic!("{news:?}") };
+    let another = creations([&other]).await;
     let orders = [
-        vec![&begin, &end],
-        vec![&end, &begin],
-        vec![&begin, &end, &begin],
-        vec![&end, &begin, &end, &begin],
-        vec![&begin, &begin, &end, &end],
+        vec![begin, end],
+        vec![end, begin],
+        vec![begin, end, begin],
+        vec![end, begin, end, begin],
+        vec![begin, begin, end, end],
     ];
 
     for order in orders {
-        let types: Vec<_> = order.iter().map(|event| event.event_type()).collect();
+        let names: Vec<_> = order.iter().map(|record| record.event_name.as_str()).collect();
+        let order: Vec<_> = order.iter().map(|record| (*record).clone()).collect();
         let singly = Fixture::new();
-        for event in &order {
-            singly.consume(&[body(event)]).await;
+        for record in order.chunks(1) {
+            singly.consume(record).await;
         }
         let together = Fixture::new();
-        let all: Vec<_> = order.iter().map(|event| body(event)).collect();
-        assert!(failed(&together.consume(&all).await).is_empty(), "{types:?}");
+        assert_eq!(retry_from(&together.consume(&order).await), None, "{names:?}");
 
         for fixture in [singly, together] {
-            assert_eq!(fixture.watchers(&launch).await, None, "{types:?}");
-            fixture.consume(&[body(&created(&other))]).await;
+            assert_eq!(fixture.watchers(&launch).await, None, "{names:?}");
+            fixture.consume(&another).await;
             assert_eq!(fixture.watchers(&other).await, Some(1), "another link isn't kept from it");
         }
     }
@@ -299,65 +323,110 @@ async fn ten_new_links_at_once_are_ten_watchers() {
     let links: Vec<_> = (0..10)
         .map(|number| link(&format!("link{number}")).watching().in_workspace(&first.workspace).build())
         .collect();
-    let events: Vec<_> = links.iter().map(created).collect();
+    let records = creations(&links).await;
+    assert_eq!(records.len(), 10);
 
-    // Each of three environments has them all.
-    let consumers: Vec<_> = (0..3).map(|_| watch_links(&fixture.db, &fixture.queues)).collect();
-    let mut pending = events.clone();
-    while !pending.is_empty() {
-        let batches = consumers.iter().map(|consumer| consumer.consume(event_batch(&pending)));
-        let responses = join_all(batches).await;
-        // As SQS does: what failed comes again.
-        let again: BTreeSet<usize> = responses.iter().flat_map(failed).map(|id| id.parse().unwrap()).collect();
-        pending = again.into_iter().map(|position| pending[position].clone()).collect();
-    }
+    // Each of three environments has them all, as shards are read at once. As Lambda does: what failed comes again.
+    let consume = async || {
+        let consumer = watch_links(&fixture.db, &fixture.queues);
+        let mut rest = records.as_slice();
+        while let Some(from) = retry_from(&consumer.consume(batch(rest)).await) {
+            let failed = rest.iter().position(|record| record.change.sequence_number.as_ref() == Some(&from));
+            rest = &rest[failed.unwrap()..];
+        }
+    };
+    join_all([consume(), consume(), consume()]).await;
 
     assert_eq!(fixture.watchers(&first).await, Some(10));
 }
 
 #[tokio::test]
-async fn what_is_no_news_is_parked_and_holds_up_nobody() {
+async fn what_cannot_be_read_or_monitored_is_parked_whole_and_holds_up_nobody() {
     let fixture = Fixture::new();
-    let (plain, watching) = (link("plain").build(), link("launch").watching().build());
     let too_long = link("long").to(&format!("https://example.com/{}", "ü".repeat(1_000))).watching().build();
-    let bodies = [
-        "{".to_owned(),
-        body(&click_event("launch", Timestamp::now())),
-        body(&created(&plain)),
-        body(&deleted(&plain)),
-        body(&created(&too_long)),
-        body(&created(&watching)),
-    ];
+    let watching = link("launch").watching().build();
+    let mut records = creations([&too_long, &watching]).await;
+    let mut broken = json_of(&records[1]);
+    broken["dynamodb"]["NewImage"]["created_at"] = json!({"S": "long ago"});
+    records.insert(0, serde_json::from_value(broken).unwrap());
 
-    let response = fixture.consume(&bodies).await;
+    let response = fixture.consume(&records).await;
 
-    assert!(failed(&response).is_empty());
-    let parked: BTreeSet<_> = fixture.queues.bodies("dlq").into_iter().collect();
-    assert_eq!(parked, bodies[..5].iter().cloned().collect());
+    assert_eq!(retry_from(&response), None);
+    assert_eq!(fixture.queues.events("dlq"), [json_of(&records[0]), json_of(&records[1])]);
+    for message in fixture.queues.messages("dlq") {
+        assert_eq!(message["MessageAttributes"]["consumer"]["StringValue"], "watch-links");
+    }
     assert_eq!(fixture.watchers(&watching).await, Some(1));
 }
 
 #[tokio::test]
-async fn what_could_not_be_stored_comes_again() {
+async fn what_can_be_neither_read_nor_parked_comes_again() {
     let fixture = Fixture::new();
-    let link = link("launch").watching().build();
-    let mut broken = watch_links(&fixture.db, &fixture.queues);
-    broken.targets = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable");
+    let records = creations([&link("launch").watching().build()]).await;
+    let mut broken = json_of(&records[0]);
+    broken["dynamodb"]["NewImage"].as_object_mut().unwrap().remove("user_id");
+    let broken: EventRecord = serde_json::from_value(broken).unwrap();
+    fixture.queues.fail(Outage::Everything);
 
-    let response = broken.consume(event_batch(&[created(&link)])).await;
+    let response = fixture.consume(&[broken]).await;
 
-    assert_eq!(failed(&response), ["0"]);
-    assert!(fixture.queues.bodies("dlq").is_empty());
+    assert_eq!(retry_from(&response), records[0].change.sequence_number);
 }
 
 #[tokio::test]
-async fn the_sample_event_is_understood() {
+async fn what_could_not_be_stored_comes_again_and_what_follows_waits_for_it() {
     let fixture = Fixture::new();
-    let sample = include_str!("../../../../functions/watch-links/events/created.json");
+    let links = ["first", "second", "third"].map(|code| link(code).watching().build());
+    let records = creations(&links).await;
+    let faults = Faults::default();
+    let mut consumer = watch_links(&fixture.db, &fixture.queues);
+    consumer.targets = WatchTable::new(fixture.db.client_with(faults.clone()), "WatchTable");
+    // A link takes two calls.
+    faults.plan(Some((2, Fault::NotSent)));
 
-    let response = watch_links(&fixture.db, &fixture.queues).consume(serde_json::from_str(sample).unwrap()).await;
+    let response = consumer.consume(batch(&records)).await;
 
-    assert!(failed(&response).is_empty());
+    assert_eq!(retry_from(&response), records[1].change.sequence_number);
+    let watchers = async || join_all(links.iter().map(|link| fixture.watchers(link))).await;
+    assert_eq!(watchers().await, [Some(1), None, None]);
+    assert_eq!(retry_from(&consumer.consume(batch(&records[1..])).await), None);
+    assert_eq!(watchers().await, [Some(1); 3]);
+    assert!(fixture.queues.bodies("dlq").is_empty());
+}
+
+/// As the runbook of dead-letter queues says, for records that have left their stream.
+#[tokio::test]
+async fn a_row_can_be_handed_in_as_a_record() {
+    let fixture = Fixture::new();
+    let link = link("launch").watching().build();
+    fixture.db.store(&link).await;
+    let hand_in = async |event_name: &str| {
+        let row = fixture.db.scan("LinksTable").into_iter().find(|row| row["sk"]["S"] == "LINK").unwrap();
+        let mut before = row.clone();
+        before.as_object_mut().unwrap().remove("deleted_at");
+        let record = json!({"eventName": event_name, "eventID": "by hand", "awsRegion": "", "dynamodb": {
+            "SizeBytes": 0, "Keys": {"pk": row["pk"], "sk": row["sk"]}, "NewImage": row, "OldImage": before,
+        }});
+        assert_eq!(retry_from(&fixture.consume(&[serde_json::from_value(record).unwrap()]).await), None);
+        fixture.watchers(&link).await
+    };
+
+    assert_eq!(hand_in("INSERT").await, Some(1));
+    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+    assert_eq!(hand_in("MODIFY").await, None);
+}
+
+#[tokio::test]
+async fn the_sample_event_is_let_through_and_understood() {
+    let fixture = Fixture::new();
+    let sample: StreamEvent =
+        serde_json::from_str(include_str!("../../../../functions/watch-links/events/created.json")).unwrap();
+    assert!(sample.records.iter().all(is_let_through));
+
+    let response = watch_links(&fixture.db, &fixture.queues).consume(sample).await;
+
+    assert_eq!(retry_from(&response), None);
     let rows = fixture.db.scan("WatchTable");
     assert!(rows.iter().any(|row| row["url"]["S"] == "https://example.com/"), "{rows:?}");
 }

@@ -19,7 +19,7 @@ use futures_util::future::join_all;
 use linklet_domain::{ApiKeySecret, LimitedRoute, RateLimit, ThrottleSubject, Timestamp, Window};
 use linklet_dynamodb::{CountOutcome, ThrottleTable};
 use linklet_test_support::{CapacityMeter, Consumption, Fault, Faults, TestDynamoDb};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::fixture::salt;
 
@@ -130,10 +130,26 @@ async fn no_address_is_stored_and_ttl_removes_what_is_over() {
     assert_eq!(left, [format!("KEY#{key}")]);
 }
 
-/// Lets somebody else begin a window with nine calls just before the second call leaves.
+/// Lets somebody else begin a window with nine calls just before the call with this number leaves.
 struct Overtaking {
     db: Arc<TestDynamoDb>,
+    at: usize,
     calls: AtomicUsize,
+}
+
+impl Overtaking {
+    fn at(db: &Arc<TestDynamoDb>, at: usize) -> Self {
+        Self { db: db.clone(), at, calls: AtomicUsize::new(0) }
+    }
+
+    /// The key of Ada's window, and the window that is put there.
+    fn window() -> Value {
+        let ThrottleSubject::Address(hash) = ada() else { panic!("Ada is an address") };
+        json!({
+            "pk": {"S": format!("IP#{hash}")}, "sk": {"S": "shorten"},
+            "hits": {"N": "9"}, "window_ends": {"S": noon().plus(MINUTE * 2)},
+        })
+    }
 }
 
 impl fmt::Debug for Overtaking {
@@ -153,11 +169,8 @@ impl Intercept for Overtaking {
         _components: &RuntimeComponents,
         _config: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        if self.calls.fetch_add(1, Ordering::SeqCst) == 1 {
-            let mut item = self.db.scan("ThrottleTable").remove(0);
-            item["hits"] = json!({"N": "9"});
-            item["window_ends"] = json!({"S": noon().plus(MINUTE * 2)});
-            self.db.put("ThrottleTable", &item);
+        if self.calls.fetch_add(1, Ordering::SeqCst) == self.at {
+            self.db.put("ThrottleTable", &Self::window());
         }
         Ok(())
     }
@@ -167,10 +180,23 @@ impl Intercept for Overtaking {
 async fn who_is_overtaken_at_the_start_of_a_window_counts_in_the_winners() {
     let db = Arc::new(TestDynamoDb::start());
     passed(&db.calls(), 1, noon()).await;
-    let overtaking = Overtaking { db: db.clone(), calls: AtomicUsize::new(0) };
-    let table = table(db.client_with(overtaking));
+    let table = table(db.client_with(Overtaking::at(&db, 0)));
 
     let outcome = table.count(ROUTE, &ada(), ten(), noon().plus(MINUTE)).await.unwrap();
+
+    assert_eq!(outcome, CountOutcome::Counted(Window { ends_at: noon().plus(MINUTE * 2), hits: 10 }));
+}
+
+/// The environment knows a window that isn't there any more, and meanwhile another one begins.
+#[tokio::test]
+async fn what_an_environment_knows_of_a_window_does_not_decide_anything() {
+    let db = Arc::new(TestDynamoDb::start());
+    // The first call begins a window, the second meets no window, the third is overtaken.
+    let table = table(db.client_with(Overtaking::at(&db, 2)));
+    passed(&table, 1, noon()).await;
+    db.remove("ThrottleTable", &db.scan("ThrottleTable")[0]);
+
+    let outcome = table.count(ROUTE, &ada(), ten(), noon()).await.unwrap();
 
     assert_eq!(outcome, CountOutcome::Counted(Window { ends_at: noon().plus(MINUTE * 2), hits: 10 }));
 }
@@ -178,10 +204,10 @@ async fn who_is_overtaken_at_the_start_of_a_window_counts_in_the_winners() {
 #[tokio::test]
 async fn a_call_is_sent_once_whatever_becomes_of_it() {
     let (db, faults) = (TestDynamoDb::start(), Faults::default());
-    passed(&db.calls(), 1, noon()).await;
     let retries = RetryConfig::standard().with_max_attempts(3);
     let client = db.client_with(faults.clone());
     let table = table(Client::from_conf(client.config().to_builder().retry_config(retries).build()));
+    passed(&table, 1, noon()).await;
     for (fault, counted) in [(Fault::AnswerLost, 2), (Fault::NotSent, 2), (Fault::Throttled, 2)] {
         faults.plan(Some((0, fault)));
 
@@ -243,12 +269,13 @@ async fn merged_calls_bring_their_window_when_none_lasts() {
 }
 
 #[tokio::test]
-async fn the_first_call_of_a_window_costs_two_units_and_each_other_one() {
+async fn a_call_costs_one_unit_but_the_first_one_of_another_environment_two() {
     let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
-    let table = table(db.client_with(meter.clone()));
-    let cost = async |calls| {
+    let environment = || table(db.client_with(meter.clone()));
+    let (one, other) = (environment(), environment());
+    let cost = async |table: &ThrottleTable, calls, now| {
         meter.reset();
-        passed(&table, calls, noon()).await;
+        passed(table, calls, now).await;
         meter.by_operation()
     };
     let updates = |calls, refusals| {
@@ -257,7 +284,11 @@ async fn the_first_call_of_a_window_costs_two_units_and_each_other_one() {
         BTreeMap::from([("UpdateItem".to_owned(), consumption)])
     };
 
-    assert_eq!(cost(1).await, updates(2, 1));
-    assert_eq!(cost(9).await, updates(9, 0));
-    assert_eq!(cost(5).await, updates(5, 5), "refused");
+    assert_eq!(cost(&one, 1, noon()).await, updates(1, 0));
+    assert_eq!(cost(&one, 4, noon()).await, updates(4, 0));
+    assert_eq!(cost(&other, 1, noon()).await, updates(2, 1), "it doesn't know the window yet");
+    assert_eq!(cost(&other, 4, noon()).await, updates(4, 0));
+    assert_eq!(cost(&one, 5, noon()).await, updates(5, 5), "refused");
+    assert_eq!(cost(&environment(), 1, noon()).await, updates(1, 1), "refused by what the first update has seen");
+    assert_eq!(cost(&one, 1, noon().plus(MINUTE)).await, updates(1, 0), "the next window");
 }

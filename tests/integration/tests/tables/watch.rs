@@ -2,10 +2,18 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
 
-use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
+use aws_sdk_dynamodb::{
+    Client,
+    config::{
+        ConfigBag, Intercept, RuntimeComponents, interceptors::FinalizerInterceptorContextMut, retry::RetryConfig,
+    },
+    error::BoxError,
+    operation::scan::ScanOutput,
+};
 use futures_util::future::join_all;
 use linklet_domain::{
     CheckError, CheckOutcome, CheckResult, CorrelationId, EmailAddress, Event, EventDetail, Host, IdempotencyKey,
@@ -396,6 +404,47 @@ async fn a_walk_through_the_shards_finds_each_target_once_wherever_it_starts() {
 }
 
 /// So many targets of one shard, in the order of their ids.
+/// Empties the first page of a scan, as DynamoDB may at the end of a partition.
+#[derive(Debug, Default)]
+struct EmptyFirstPage(AtomicUsize);
+
+impl Intercept for EmptyFirstPage {
+    fn name(&self) -> &'static str {
+        "EmptyFirstPage"
+    }
+
+    fn modify_before_attempt_completion(
+        &self,
+        context: &mut FinalizerInterceptorContextMut<'_>,
+        _components: &RuntimeComponents,
+        _config: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        if let Some(Ok(output)) = context.output_or_error_mut()
+            && let Some(page) = output.downcast_mut::<ScanOutput>()
+            && self.0.fetch_add(1, Ordering::SeqCst) == 0
+        {
+            (page.items, page.count) = (Some(Vec::new()), 0);
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn an_empty_page_does_not_mean_that_there_are_no_targets() {
+    let db = TestDynamoDb::start();
+    let looked = async || {
+        let client = db.client_with(EmptyFirstPage::default());
+        WatchTable::new(client, "WatchTable").has_targets().await.unwrap()
+    };
+    assert!(!looked().await);
+
+    for number in 0..2 {
+        db.store_target(&target(&format!("https://example.com/{number}"))).await;
+    }
+
+    assert!(looked().await, "the second page has one");
+}
+
 async fn register_in_one_shard(db: &TestDynamoDb, count: usize) -> (Shard, Vec<TargetId>) {
     let shard = Shard::all().next().unwrap();
     let workspace = WorkspaceId::generate();

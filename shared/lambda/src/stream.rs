@@ -1,0 +1,37 @@
+//! Stream consumers: where Lambda goes on after a failure, and records that can't be processed.
+//!
+//! Lambda delivers the records of a shard in order, and after a failure again from the first record that failed on. A record
+//! that can never be processed would block its shard, so it is sent whole to the dead-letter queue.
+
+use aws_lambda_events::{
+    dynamodb::EventRecord,
+    streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse},
+};
+
+use crate::{batch::DeadLetterQueue, telemetry::chain};
+
+/// Sends a whole record that can't be processed to the dead-letter queue. Returns whether it was sent; if not, the record has
+/// to be delivered again.
+pub async fn park(dead_letters: &DeadLetterQueue, record: &EventRecord, reason: &str) -> bool {
+    match serde_json::to_string(record) {
+        Ok(body) => {
+            dead_letters.park(&body, reason, record.change.sequence_number.as_deref().unwrap_or_default()).await
+        }
+        Err(error) => {
+            tracing::error!(error = chain(&error), "an unreadable record could not be serialised");
+            false
+        }
+    }
+}
+
+/// The response that makes Lambda deliver the batch again from this record on; `None` means that all records succeeded.
+#[must_use]
+pub fn retry_from(record: Option<&EventRecord>) -> DynamoDbEventResponse {
+    let mut response = DynamoDbEventResponse::default();
+    if let Some(record) = record {
+        let mut failure = DynamoDbBatchItemFailure::default();
+        failure.item_identifier.clone_from(&record.change.sequence_number);
+        response.batch_item_failures = vec![failure];
+    }
+    response
+}
