@@ -118,13 +118,19 @@ def bill(load: Load, data: Data) -> Bill:
     )
     add_database(bill, load, needed)
     bill.add("SNS", sns_publishes=load.links)
-    logs = requests * containers["log_bytes"] / GB
-    bill.add("CloudWatch logs", logs_written=logs, logs_kept=logs * load.log_days / DAYS)
-    bill.add("CloudWatch alarms", alarms=containers["alarms"])
-    bill.add("CloudWatch dashboard", dashboards=containers["dashboards"])
+    add_watching(bill, load, requests)
     bill.add("Secrets Manager", secrets=containers["secrets"])
     add_transfer(bill, load, requests)
     return bill
+
+
+def add_watching(bill: Bill, load: Load, requests: float) -> None:
+    """By the same settings as Linklet: what that leaves out is left out here."""
+    containers = bill.data.assumed["containers"]
+    logs = requests * containers["log_bytes"] / GB if load.log_level == "info" else 0
+    bill.add("CloudWatch logs", logs_written=logs, logs_kept=logs * load.log_days / DAYS)
+    bill.add("CloudWatch alarms", alarms=0 if load.monitoring == "none" else containers["alarms"])
+    bill.add("CloudWatch dashboard", dashboards=containers["dashboards"] if load.monitoring == "full" else 0)
 
 
 def add_database(bill: Bill, load: Load, needed: Size) -> None:

@@ -81,7 +81,7 @@ def setting(found: re.Match[str], data: Data) -> str:
 def idle_parts(data: Data) -> list[str]:
     """A table of what is paid when nobody uses it."""
     lists, free = (linklet.bill(replace(NOTHING, free_tier=choice), data) for choice in ("no", "yes"))
-    rows = ["| In an idle month | | USD | Less what is free | What it is |", "|---|---|---|---|---|"]
+    rows = ["| In an idle month | | USD | After what is free | What it is |", "|---|---|---|---|---|"]
     for line, less in zip(lists.lines, free.lines):
         if line.usd:
             words = idle_words(line.name, data)
@@ -320,7 +320,7 @@ def said(data: Data) -> list[str]:
     everything = Load(monitoring="full", tracing="Active", access_log="on", click_recovery="on")
     idle, free = (linklet.bill(replace(NOTHING, free_tier=choice), data).total for choice in ("no", "yes"))
     return [
-        f"Linklet is ${idle:.2f} a month, or ${free:.2f} less what AWS gives each month for nothing",
+        f"Linklet is ${idle:.2f} a month, or ${free:.2f} after what AWS gives each month for nothing",
         f"A million clicks more are ${more_clicks(Load(), data):.2f} if they come one by one",
         f"and ${more_clicks(bursts, data):.2f} if they come in bursts",
         f"A million new links are ${more_links(first, data):.2f} in their first month",

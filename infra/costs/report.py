@@ -22,7 +22,7 @@ def text(load: Load, data: Data) -> str:
 def heading(load: Load) -> str:
     counts = f"{load.clicks:,} clicks, {load.links:,} new links, {load.pages:,} page views"
     prices = f", with those of {load.prices}" if load.prices else ""
-    free = "less what is free each month" if load.is_free_tier else "without free tiers"
+    free = "after what is free each month" if load.is_free_tier else "without free tiers"
     return (
         f"A month with {counts}, {load.targets:,} monitored URLs,\n"
         f"after {load.months} months of the same. List prices of us-east-1{prices}, in USD, {free}."

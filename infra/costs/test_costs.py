@@ -349,7 +349,7 @@ class FreeTier(unittest.TestCase):
         bills = [linklet.bill(replace(load, clicks=clicks), data).total for clicks in (MILLION, 2 * MILLION)]
 
         self.assertIn(f"{bills[1] - bills[0]:,.2f}", report.more(load, data, linklet.bill(load, data)))
-        self.assertIn("less what is free each month", report.heading(load))
+        self.assertIn("after what is free each month", report.heading(load))
 
 
 class Links(unittest.TestCase):
@@ -442,6 +442,18 @@ class Containers(unittest.TestCase):
         self.assertEqual(usd(small, "RDS backups"), 0)
         changes = 100 * MILLION * 2_000 * 35 / 30 / 1e9
         self.assertAlmostEqual(usd(large, "RDS backups"), (stored.data_gb + changes - stored.storage_gb) * 0.095)
+
+    def test_what_watches_over_them_follows_the_settings(self) -> None:
+        data, names = Data.load(), ("CloudWatch alarms", "CloudWatch dashboard", "CloudWatch logs")
+
+        for choices, expected in (
+            ({}, (True, False, True)),
+            ({"monitoring": "full"}, (True, True, True)),
+            ({"monitoring": "none"}, (False, False, True)),
+            ({"log_level": "warn"}, (True, False, False)),
+        ):
+            bill = containers.bill(Load(**choices), data)
+            self.assertEqual(tuple(usd(bill, name) > 0 for name in names), expected, choices)
 
     def test_two_zones_cost_twice(self) -> None:
         bill = containers.bill(NOTHING, Data.load())
