@@ -142,7 +142,8 @@ units: ## measure what make cost computes with, and write it down with what foll
 	PYTHONPATH=infra $(PYTHON) -m costs.pages
 
 # Inputs are taken from the command line only: some of these names are in many a shell's environment. See docs/costs.md.
-COST_INPUTS := CLICKS LINKS TARGETS VIEWS HOT PEAK MONTHS MAX_CONCURRENCY LOG_DAYS LOG_LEVEL TRACING EDGE PRICES ASSUMPTIONS
+COST_INPUTS := CLICKS LINKS TARGETS VIEWS HOT PEAK MONTHS MAX_CONCURRENCY LOG_DAYS LOG_LEVEL MONITORING TRACING \
+	ACCESS_LOG CLICK_DAYS CLICK_RECOVERY EDGE FREE_TIER PRICES ASSUMPTIONS
 
 cost: ## compute what a month with CLICKS and LINKS costs (default 1000000 and 10000)
 	@$(PYTHON) infra/cost.py $(foreach input,$(COST_INPUTS),$(if $(filter command,$(origin $(input))),$(input)='$($(input))'))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .inputs import DAYS, HOURS, SECONDS, Load
-from .linklet import GB, checks_a_month
+from .linklet import GB, checks_a_month, months_kept
 from .tables import Bill, Data
 
 
@@ -91,8 +91,7 @@ def data_gb(load: Load, data: Data) -> float:
     database, rows = data.assumed["database"], data.rows
 
     def months(name: str) -> float:
-        days = rows[name]["days"]
-        return load.months if days is None else min(load.months, days / DAYS)
+        return months_kept(load, name, rows[name]["days"])
 
     days_of_links = load.lone / data.assumed["traffic"]["clicks_a_day_on_an_ordinary_link"]
     stored = load.clicks * months("click") * database["click_bytes"]
@@ -107,7 +106,7 @@ def bill(load: Load, data: Data) -> Bill:
     """Raises TooMuch."""
     wanted, needed, containers = rates(load, data), size(load, data), data.assumed["containers"]
     requests = load.clicks + load.links + 2 * load.pages
-    bill = Bill(data)
+    bill = Bill(data, load.is_free_tier)
     capacity = wanted.clicks / containers["connections_per_lcu"] * HOURS
     bill.add("Load balancer", alb_hours=HOURS, alb_capacity=capacity)
     bill.add("Public addresses", public_ipv4=(containers["public_addresses"] + needed.tasks) * HOURS)
@@ -119,13 +118,19 @@ def bill(load: Load, data: Data) -> Bill:
     )
     add_database(bill, load, needed)
     bill.add("SNS", sns_publishes=load.links)
-    logs = requests * containers["log_bytes"] / GB
-    bill.add("CloudWatch logs", logs_written=logs, logs_kept=logs * load.log_days / DAYS)
-    bill.add("CloudWatch alarms", alarms=containers["alarms"])
-    bill.add("CloudWatch dashboard", dashboards=containers["dashboards"])
+    add_watching(bill, load, requests)
     bill.add("Secrets Manager", secrets=containers["secrets"])
     add_transfer(bill, load, requests)
     return bill
+
+
+def add_watching(bill: Bill, load: Load, requests: float) -> None:
+    """By the same settings as Linklet: what that leaves out is left out here."""
+    containers = bill.data.assumed["containers"]
+    logs = requests * containers["log_bytes"] / GB if load.log_level == "info" else 0
+    bill.add("CloudWatch logs", logs_written=logs, logs_kept=logs * load.log_days / DAYS)
+    bill.add("CloudWatch alarms", alarms=0 if load.monitoring == "none" else containers["alarms"])
+    bill.add("CloudWatch dashboard", dashboards=containers["dashboards"] if load.monitoring == "full" else 0)
 
 
 def add_database(bill: Bill, load: Load, needed: Size) -> None:

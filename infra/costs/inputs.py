@@ -32,8 +32,13 @@ class Load:
     max_concurrency: int = 8
     log_days: int = 30
     log_level: str = "info"
-    tracing: str = "Active"
+    monitoring: str = "essential"
+    tracing: str = "PassThrough"
+    access_log: str = "off"
+    click_days: int = 396
+    click_recovery: str = "off"
     edge: str = "none"
+    free_tier: str = "no"
     prices: str = ""
     assumptions: str = ""
 
@@ -41,6 +46,11 @@ class Load:
     def pages(self) -> int:
         """How often somebody looks at a page of links and at the statistics of one: once per new link, if not said."""
         return self.links if self.views is None else self.views
+
+    @property
+    def is_free_tier(self) -> bool:
+        """Whether what AWS gives each month for nothing, for good, is taken off."""
+        return self.free_tier == "yes"
 
     @property
     def lone(self) -> float:
@@ -64,11 +74,16 @@ LIMITS: dict[str, tuple[float, float]] = {
     "months": (1, 120),
     "max_concurrency": (2, 100),
     "log_days": (1, 3_653),
+    "click_days": (1, 3_653),
 }
 CHOICES = {
     "log_level": ["error", "warn", "info"],
+    "monitoring": ["essential", "full", "none"],
     "tracing": ["Active", "PassThrough"],
+    "access_log": ["off", "on"],
+    "click_recovery": ["off", "on"],
     "edge": ["none", "cloudfront"],
+    "free_tier": ["no", "yes"],
 }
 FRACTIONS = ["hot", "peak"]
 

@@ -10,7 +10,9 @@ from .tables import Bill, Data
 
 GB = 1e9
 MB_OF_GB = 1024
-CORRELATION_ID_BYTES = 37  # in the line about a transaction, which has that of each of its clicks, with a space
+CORRELATION_ID_BYTES = 37  # in the line about a batch, which names the requests that it is about, with a space
+MOST_NAMED = 10  # more requests are not named
+PRICES = {"STANDARD": "dynamodb", "STANDARD_INFREQUENT_ACCESS": "dynamodb_ia"}  # of a table class
 
 
 @dataclass
@@ -24,6 +26,15 @@ class Calls:
 
 
 @dataclass
+class Tables:
+    """What tables of one class are asked, and what they hold."""
+
+    reads: float = 0.0
+    writes: float = 0.0
+    stored_bytes: float = 0.0
+
+
+@dataclass
 class Usage:
     """What a month uses."""
 
@@ -32,10 +43,9 @@ class Usage:
     requests: float = 0.0
     answer_bytes: float = 0.0
     functions: dict[str, Calls] = field(default_factory=lambda: defaultdict(Calls))
-    reads: float = 0.0
-    writes: float = 0.0
+    tables: Tables = field(default_factory=Tables)
+    click_table: Tables = field(default_factory=Tables)
     stream_records: float = 0.0
-    stored_bytes: float = 0.0
     sqs: float = 0.0
     sqs_fifo: float = 0.0
     publishes: float = 0.0
@@ -45,26 +55,50 @@ class Usage:
         self.requests += count
         self.answer_bytes += count * answer_bytes
 
-    def call(self, function: str, count: float, milliseconds: float, a_second: float, lines: float = 1) -> None:
-        """Invocations that take so long each and come so often, with so many lines in the log that have no metrics."""
+    def call(
+        self, function: str, count: float, milliseconds: float, a_second: float, info: float | None = None
+    ) -> None:
+        """Invocations that take so long each and come so often.
+
+        `info` are the bytes that level info adds to an invocation's line, if they aren't those that were measured.
+        """
         calls = self.functions[function]
-        sizes, aws = self.data.log_bytes[function], self.data.assumed["aws"]
-        info = sizes["info"] * lines if self.load.log_level == "info" else 0
         calls.count += count
         calls.milliseconds += count * milliseconds
-        calls.traces += count * traced_share(a_second, aws)
-        calls.log_bytes += count * (sizes["always"] + info + aws["platform_log_bytes"])
+        calls.traces += count * traced_share(a_second, self.data.assumed["aws"])
+        calls.log_bytes += count * self.log_bytes(function, info)
+
+    def log_bytes(self, function: str, info: float | None) -> float:
+        """Of one invocation. Metrics are members of its line, which is then written at every level."""
+        sizes = self.data.log_bytes[function]
+        written = sizes["line"] + sizes["metrics"] if self.load.monitoring == "full" else 0
+        if self.load.log_level == "info":
+            written = written or sizes["line"]
+            written += sizes["info"] if info is None else info
+        return written
 
     def operation(self, name: str, times: float) -> None:
-        self.reads += times * self.data.operations[name]["reads"]
-        self.writes += times * self.data.operations[name]["writes"]
+        self.tables.reads += times * self.data.operations[name]["reads"]
+        self.tables.writes += times * self.data.operations[name]["writes"]
+
+    def redirect(self, name: str, times: float) -> None:
+        """An operation that writes nothing but a click."""
+        self.tables.reads += times * self.data.operations[name]["reads"]
+        self.click_table.writes += times * self.data.operations[name]["writes"]
 
     def store(self, name: str, a_month: float) -> None:
         """What so many of these a month have become by now."""
         rows = self.data.rows[name]
-        months = self.load.months if rows["days"] is None else min(self.load.months, rows["days"] / DAYS)
         overhead = rows["rows"] * self.data.assumed["aws"]["row_overhead_bytes"]
-        self.stored_bytes += a_month * months * (rows["bytes"] + overhead)
+        months = months_kept(self.load, name, rows["days"])
+        tables = self.click_table if name == "click" else self.tables
+        tables.stored_bytes += a_month * months * (rows["bytes"] + overhead)
+
+
+def months_kept(load: Load, name: str, days: float | None) -> float:
+    """How many months' rows there are by now, of those that are kept for so many days."""
+    days = load.click_days if name == "click" else days
+    return load.months if days is None else min(load.months, days / DAYS)
 
 
 def traced_share(a_second: float, aws: dict[str, float]) -> float:
@@ -97,11 +131,11 @@ def follow(usage: Usage) -> None:
     usage.http(load.clicks, traffic["answer_bytes"])
     usage.call("redirect", load.lone, milliseconds, load.lone / SECONDS)
     usage.call("redirect", load.burst, milliseconds, hot)
-    usage.operation("redirect", load.lone)
-    usage.operation("redirect_held", load.burst)
+    usage.redirect("redirect", load.lone)
+    usage.redirect("redirect_held", load.burst)
     # While a link is held, each environment that serves it reads it once a second.
     environments = max(1, hot * milliseconds / 1000)
-    usage.reads += load.burst / hot * environments * usage.data.operations["redirect"]["reads"]
+    usage.tables.reads += load.burst / hot * environments * usage.data.operations["redirect"]["reads"]
     usage.stream_records += load.clicks
     usage.store("click", load.clicks)
 
@@ -120,27 +154,32 @@ def gather(usage: Usage, clicks: float, a_second: float) -> tuple[float, float]:
 
 
 def count_lone(usage: Usage) -> None:
-    """Each click is in a transaction of its own, whatever else is in its batch."""
+    """Each click is counted by itself, whatever else is in its batch."""
     load, ms = usage.load, usage.data.assumed["milliseconds"]
     batch, a_second = gather(usage, load.lone, load.clicks / SECONDS)
     milliseconds = ms["analytics"] + batch * ms["analytics_per_click"]
-    usage.call("analytics", load.lone / batch, milliseconds, a_second, lines=batch)
+    info = batch * usage.data.log_bytes["analytics"]["info"] + named_bytes(batch)
+    usage.call("analytics", load.lone / batch, milliseconds, a_second, info)
     usage.operation("count_lone_click", load.lone)
-    usage.store("ids_of_lone_click", load.lone)
     usage.store("day", load.lone / usage.data.assumed["traffic"]["clicks_a_day_on_an_ordinary_link"])
 
 
 def count_bursts(usage: Usage) -> None:
-    """A batch is full of clicks on one link, and is one transaction."""
+    """A batch is full of clicks on one link, which are counted together."""
     load, ms, template = usage.load, usage.data.assumed["milliseconds"], usage.data.template
     hot = usage.data.assumed["traffic"]["clicks_a_second_on_a_hot_link"]
     batch, a_second = gather(usage, load.burst, max(hot, load.clicks / SECONDS))
     milliseconds = ms["analytics"] + batch * ms["analytics_per_hot_click"]
-    lines = batch * CORRELATION_ID_BYTES / usage.data.log_bytes["analytics"]["info"]
-    usage.call("analytics", load.burst / batch, milliseconds, a_second, lines=lines)
-    transactions = load.burst / template["analytics_batch"]
-    usage.operation("count_full_batch", transactions)
-    usage.store("ids_of_full_batch", transactions)
+    info = usage.data.log_bytes["analytics"]["info"] + named_bytes(batch)
+    usage.call("analytics", load.burst / batch, milliseconds, a_second, info)
+    batches = load.burst / template["analytics_batch"]
+    usage.operation("count_full_batch", batches)
+    usage.store("ids_of_full_batch", batches)
+
+
+def named_bytes(batch: float) -> float:
+    """What a batch's line has more than that of a batch with one click."""
+    return (min(batch, MOST_NAMED) - 1) * CORRELATION_ID_BYTES
 
 
 def create(usage: Usage) -> None:
@@ -179,18 +218,29 @@ def checks_a_month(load: Load, data: Data) -> float:
 
 
 def watch(usage: Usage) -> None:
-    """Linkwatch. Its rounds are held whether anything is monitored or not."""
-    data, ms = usage.data, usage.data.assumed["milliseconds"]
-    calls, rounds = SECONDS / 60, 3 * SECONDS / data.template["check_interval_seconds"]
-    checks = checks_a_month(usage.load, data)
+    """Linkwatch looks each minute whether anything is monitored, and holds rounds only then."""
+    ms, calls = usage.data.assumed["milliseconds"], SECONDS / 60
     usage.schedules += calls
     usage.call("watch-tick", calls, ms["watch-tick"], calls / SECONDS)
-    usage.call("watch-dispatch", rounds, ms["watch-dispatch"], rounds / SECONDS)
-    usage.sqs += calls * 2 + 2 * rounds  # the rounds of a minute are sent in two calls
+    usage.operation("look_for_targets", calls)
+    if usage.load.targets:
+        usage.sqs += calls * 2  # the rounds of a minute are sent in two calls
+        hold_rounds(usage)
+        check(usage)
+
+
+def hold_rounds(usage: Usage) -> None:
+    rounds = 3 * SECONDS / usage.data.template["check_interval_seconds"]
+    usage.call("watch-dispatch", rounds, usage.data.assumed["milliseconds"]["watch-dispatch"], rounds / SECONDS)
+    usage.sqs += 2 * rounds
     usage.sqs_fifo += rounds  # how many checks wait
     usage.operation("round_without_targets", rounds)
-    usage.call("watch-check", checks, ms["watch-check"], checks / SECONDS)
-    usage.sqs_fifo += checks * (1 / data.assumed["aws"]["messages_in_a_call"] + 2)
+
+
+def check(usage: Usage) -> None:
+    checks = checks_a_month(usage.load, usage.data)
+    usage.call("watch-check", checks, usage.data.assumed["milliseconds"]["watch-check"], checks / SECONDS)
+    usage.sqs_fifo += checks * (1 / usage.data.assumed["aws"]["messages_in_a_call"] + 2)
     usage.operation("hundred_due_targets", checks / 100)
     usage.operation("check", checks)
     usage.stream_records += checks
@@ -209,7 +259,7 @@ def poll(usage: Usage) -> None:
 
 
 def priced(usage: Usage) -> Bill:
-    bill = Bill(usage.data)
+    bill = Bill(usage.data, usage.load.is_free_tier)
     price_requests(bill, usage)
     price_functions(bill, usage)
     price_tables(bill, usage)
@@ -217,9 +267,16 @@ def priced(usage: Usage) -> Bill:
     bill.add("SNS", sns_publishes=usage.publishes)
     bill.add("Scheduler", scheduler_calls=usage.schedules)
     price_watching(bill, usage)
-    aws, template = usage.data.assumed["aws"], usage.data.template
-    bill.add("Secrets Manager", secrets=template["secrets"], secret_calls=aws["secret_calls_a_month"])
+    bill.add("Secrets Manager", secrets=usage.data.template["secrets"], secret_calls=secret_calls(usage))
     return bill
+
+
+def secret_calls(usage: Usage) -> float:
+    """A function reads the secret of tokens when it is called and has had its copy for too long."""
+    aws, verify = usage.data.assumed["aws"], usage.data.template["verifies_tokens"]
+    counts = [calls.count for name, calls in usage.functions.items() if name in verify]
+    # From one reading to the next it takes that long, and then until the next call.
+    return sum(aws["secret_calls"] * count / (1 + count * aws["secret_seconds"] / SECONDS) for count in counts)
 
 
 def price_requests(bill: Bill, usage: Usage) -> None:
@@ -240,25 +297,34 @@ def price_functions(bill: Bill, usage: Usage) -> None:
 
 
 def price_tables(bill: Bill, usage: Usage) -> None:
-    stored = usage.stored_bytes / GB
-    bill.add("DynamoDB reads", dynamodb_reads=usage.reads)
-    bill.add("DynamoDB writes", dynamodb_writes=usage.writes)
+    clicks = PRICES[usage.data.template["click_table_class"]]
+    price_class(bill, usage.tables, "dynamodb", "DynamoDB", has_recovery=True)
+    price_class(bill, usage.click_table, clicks, "Raw clicks", has_recovery=usage.load.click_recovery == "on")
     bill.add("DynamoDB streams, read by Lambda", dynamodb_streams=usage.stream_records)
-    bill.add("DynamoDB storage", dynamodb_storage=stored)
-    bill.add("DynamoDB point-in-time recovery", dynamodb_recovery=stored)
+
+
+def price_class(bill: Bill, tables: Tables, prices: str, name: str, has_recovery: bool) -> None:
+    stored = tables.stored_bytes / GB
+    bill.add(f"{name} reads", **{f"{prices}_reads": tables.reads})
+    bill.add(f"{name} writes", **{f"{prices}_writes": tables.writes})
+    bill.add(f"{name} storage", **{f"{prices}_storage": stored})
+    bill.add(f"{name} point-in-time recovery", dynamodb_recovery=stored if has_recovery else 0)
 
 
 def price_watching(bill: Bill, usage: Usage) -> None:
-    load, data, functions = usage.load, usage.data, usage.functions
+    load, template, functions = usage.load, usage.data.template, usage.functions
     logs = sum(calls.log_bytes for calls in functions.values())
-    logs += usage.requests * data.assumed["aws"]["access_log_bytes"]
-    # A metric costs in the hours in which it is written.
-    metrics = sum(
-        data.assumed["metrics"][name] * min(1, calls.count / HOURS) for name, calls in functions.items()
-    )
+    if load.access_log == "on":
+        logs += usage.requests * usage.data.assumed["aws"]["access_log_bytes"]
     bill.add("CloudWatch logs", logs_written=logs / GB, logs_kept=logs / GB * load.log_days / DAYS)
-    bill.add("CloudWatch metrics", metrics=metrics)
-    bill.add("CloudWatch alarms", alarms=data.template["alarm_metrics"])
-    bill.add("CloudWatch dashboard", dashboards=data.template["dashboards"])
+    bill.add("CloudWatch metrics", metrics=own_metrics(usage) if load.monitoring == "full" else 0)
+    bill.add("CloudWatch alarms", alarms=template["alarm_metrics"][load.monitoring])
+    bill.add("CloudWatch dashboard", large_dashboards=template["dashboards"][load.monitoring])
     traces = sum(calls.traces for calls in functions.values()) if load.tracing == "Active" else 0
     bill.add("X-Ray", traces=traces)
+
+
+def own_metrics(usage: Usage) -> float:
+    """A metric costs in the hours in which it is written."""
+    metrics = usage.data.assumed["metrics"]
+    return sum(metrics[name] * min(1, calls.count / HOURS) for name, calls in usage.functions.items())

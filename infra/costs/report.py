@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import pairwise
 
 from . import containers, linklet
 from .inputs import MOST_CLICKS, Load
@@ -23,9 +22,10 @@ def text(load: Load, data: Data) -> str:
 def heading(load: Load) -> str:
     counts = f"{load.clicks:,} clicks, {load.links:,} new links, {load.pages:,} page views"
     prices = f", with those of {load.prices}" if load.prices else ""
+    free = "after what is free each month" if load.is_free_tier else "without free tiers"
     return (
         f"A month with {counts}, {load.targets:,} monitored URLs,\n"
-        f"after {load.months} months of the same. List prices of us-east-1{prices}, in USD, without free tiers."
+        f"after {load.months} months of the same. List prices of us-east-1{prices}, in USD, {free}."
     )
 
 
@@ -66,6 +66,7 @@ def other(load: Load, data: Data) -> str:
 LINKLET = "Linklet"
 CONTAINERS = "containers and SQL"
 TOO_MUCH = "Linklet, since one database can't do it"
+EITHER = "one or the other, changing with each size of the database"
 
 
 def cheaper(load: Load, data: Data) -> str:
@@ -79,30 +80,46 @@ def cheaper(load: Load, data: Data) -> str:
 
 def ranges(load: Load, data: Data) -> list[tuple[int, str]]:
     """Up to how many clicks a month who is cheaper, from nothing to all that Linklet takes."""
+    return list(each_range(load, data))
+
+
+def each_range(load: Load, data: Data) -> Iterator[tuple[int, str]]:
+    """The same, one after another: each takes its time."""
     load = replace(load, views=load.pages)
 
     def at(clicks: int) -> str:
         return cheaper(replace(load, clicks=clicks), data)
 
     steps = [0, *(round(10 ** (exponent / 50)) for exponent in range(150, 521)), MOST_CLICKS]
-    found: list[tuple[int, str]] = []
-    for low, high in pairwise(step for step in steps if step <= MOST_CLICKS):
-        if at(low) != at(high):
-            found.append((last_of(low, high, at), at(low)))
-    return [*found, (MOST_CLICKS, at(MOST_CLICKS))]
+    low, who = 0, at(0)
+    for high in (step for step in steps if step <= MOST_CLICKS):
+        then = at(high)
+        if then != who:
+            yield last_of(low, high, at), who
+        low, who = high, then
+    yield MOST_CLICKS, who
 
 
 def last_of(low: int, high: int, at: Callable[[int], str]) -> int:
     """The last number for which the same is true as for `low`; it isn't for `high`."""
+    same = at(low)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if at(middle) == at(low) else (low, middle)
+        low, high = (middle, high) if at(middle) == same else (low, middle)
     return low
+
+
+def in_short(found: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """With one range in the place of many that take turns."""
+    able = [each for each in found if each[1] != TOO_MUCH]
+    if len(able) <= 3:
+        return found
+    return [able[0], (able[-2][0], EITHER), able[-1], *found[len(able) :]]
 
 
 def turns(load: Load, data: Data) -> str:
     rows = ["Cheaper, by clicks a month, if all else stays"]
-    for last, who in ranges(load, data):
+    for last, who in in_short(ranges(load, data)):
         rows.append(f"  up to {rounded(last):>16}  {who}")
     return "\n".join(rows)
 

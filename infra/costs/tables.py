@@ -24,7 +24,7 @@ class Data:
     rows: dict[str, dict[str, Any]]
     """units.json: what is stored, and for how many days."""
     log_bytes: dict[str, dict[str, float]]
-    """units.json: a function's lines, `always` those with metrics and `info` the others."""
+    """units.json: a function's `line`, what `metrics` add to it, and its other lines at level `info`."""
     template: dict[str, Any]
     """units.json: what template.yaml deploys."""
 
@@ -41,13 +41,17 @@ class Data:
             template=counted["template"],
         )
 
-    def usd(self, price: str, quantity: float) -> float:
-        """What so much of something costs in a month."""
+    def usd(self, price: str, quantity: float, free: bool = False) -> float:
+        """What so much of something costs in a month, less what is free each month if that counts."""
         known = self.prices[price]
+        billed = max(0.0, quantity - known.get("free", 0)) if free else quantity
         steps = [(0, known["usd"]), *known.get("above", [])]
         ends = [start for start, _ in steps[1:]] + [float("inf")]
-        parts = [max(0, min(quantity, end) - start) * usd for (start, usd), end in zip(steps, ends)]
+        parts = [max(0, min(billed, end) - start) * usd for (start, usd), end in zip(steps, ends)]
         return sum(parts) / known["per"]
+
+    def amount(self, quantities: dict[str, float]) -> str:
+        return ", ".join(readable(quantity, self.prices[price]["unit"]) for price, quantity in quantities.items())
 
 
 def toml(path: Path) -> dict[str, Any]:
@@ -57,6 +61,10 @@ def toml(path: Path) -> dict[str, Any]:
         raise Failure(f"{path}: {error.strerror}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise Failure(f"{path}: not TOML: {error}") from None
+
+
+# What a price of the user may have although ours hasn't.
+MAY_BE_ADDED: dict[str, Any] = {"above": [], "free": 0}
 
 
 def merged(ours: dict[str, Any], path: str) -> dict[str, Any]:
@@ -69,7 +77,7 @@ def merged(ours: dict[str, Any], path: str) -> dict[str, Any]:
         if "usd" in table:
             ours[name].pop("above", None)  # steps of our price say nothing about another one
         for member, value in table.items():
-            check(f"{path}: {name}.{member}", ours[name].get(member, [] if member == "above" else None), value)
+            check(f"{path}: {name}.{member}", ours[name].get(member, MAY_BE_ADDED.get(member)), value)
             ours[name][member] = value
     return ours
 
@@ -98,6 +106,8 @@ def are_steps(value: Any) -> bool:
 @dataclass(frozen=True)
 class Line:
     name: str
+    quantities: dict[str, float]
+    """How much of each thing that has a price, by the prices' names."""
     amount: str
     usd: float
 
@@ -105,18 +115,38 @@ class Line:
 @dataclass
 class Bill:
     data: Data
-    lines: list[Line] = field(default_factory=list)
+    free: bool = False
+    """Whether what is free each month is taken off."""
+    entries: list[tuple[str, dict[str, float]]] = field(default_factory=list)
 
     def add(self, name: str, **quantities: float) -> None:
         """A line of things that cost something, by the names of their prices; none if there is nothing of them."""
-        if any(quantities.values()):
-            amounts = [readable(quantity, self.data.prices[price]["unit"]) for price, quantity in quantities.items()]
-            usd = sum(self.data.usd(price, quantity) for price, quantity in quantities.items())
-            self.lines.append(Line(name, ", ".join(amounts), usd))
+        some = {price: quantity for price, quantity in quantities.items() if quantity}
+        if some:
+            self.entries.append((name, some))
+
+    @property
+    def amounts(self) -> dict[str, float]:
+        """How much there is of each price, in all lines."""
+        amounts: dict[str, float] = {}
+        for _, quantities in self.entries:
+            for price, quantity in quantities.items():
+                amounts[price] = amounts.get(price, 0) + quantity
+        return amounts
+
+    @property
+    def lines(self) -> list[Line]:
+        """If several lines have something of a price, each pays its part of what all of it costs."""
+        rates = {price: self.data.usd(price, amount, self.free) / amount for price, amount in self.amounts.items()}
+        found = []
+        for name, quantities in self.entries:
+            usd = sum(quantity * rates[price] for price, quantity in quantities.items())
+            found.append(Line(name, quantities, self.data.amount(quantities), usd))
+        return found
 
     @property
     def total(self) -> float:
-        return sum(line.usd for line in self.lines)
+        return sum(self.data.usd(price, amount, self.free) for price, amount in self.amounts.items())
 
 
 def readable(quantity: float, unit: str) -> str:

@@ -8,17 +8,17 @@ import subprocess
 import sys
 import tempfile
 import unittest
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 from costs import containers, linklet, pages, report
-from costs.inputs import MOST_CLICKS, SECONDS, Failure, Load, parse
+from costs.inputs import CHOICES, MOST_CLICKS, SECONDS, Failure, Load, parse
 from costs.tables import Bill, Data
 
 ROOT = Path(__file__).resolve().parents[2]
 MILLION = 1_000_000
 NOTHING = Load(clicks=0, links=0)
-UNTRACED = replace(NOTHING, tracing="PassThrough")
+FULL = replace(NOTHING, monitoring="full")
 IF_MEANT = "if the change is meant, make units writes it down"
 
 
@@ -44,6 +44,31 @@ class Prices(unittest.TestCase):
                 self.assertRegex(price["page"], r"^https://aws\.amazon\.com/.+/$")
                 self.assertRegex(price["as_of"], r"^20\d\d(-(0[1-9]|1[0-2]))?$")
 
+    def test_what_is_free_has_a_date_and_is_taken_off_the_quantity(self) -> None:
+        data = Data.load()
+        free = {name: price for name, price in data.prices.items() if "free" in price}
+
+        self.assertGreater(len(free), 10)
+        for name, price in free.items():
+            with self.subTest(name):
+                self.assertGreater(price["free"], 0)
+                self.assertRegex(price["free_as_of"], r"^20\d\d(-(0[1-9]|1[0-2]))?$")
+                self.assertEqual(data.usd(name, price["free"], free=True), 0)
+                self.assertEqual(data.usd(name, price["free"] / 2, free=True), 0)
+                once = data.usd(name, price["per"])
+                self.assertAlmostEqual(data.usd(name, price["free"] + price["per"], free=True), once)
+        self.assertEqual(data.usd("http_api_requests", 5, free=True), data.usd("http_api_requests", 5))
+
+    def test_lines_share_what_is_free_of_a_price(self) -> None:
+        data, free = Data.load(), 1_000_000
+        bill = Bill(data, free=True)
+        bill.add("one", lambda_requests=3 * free)
+        bill.add("other", lambda_requests=free)
+
+        self.assertAlmostEqual(bill.total, 3 * 0.20)
+        self.assertAlmostEqual(usd(bill, "one"), 3 / 4 * bill.total)
+        self.assertAlmostEqual(usd(bill, "other"), 1 / 4 * bill.total)
+
     def test_a_price_that_falls_falls_for_what_is_above(self) -> None:
         data = Data.load()
 
@@ -64,6 +89,13 @@ class Prices(unittest.TestCase):
             self.assertEqual(Data.load(prices=path).usd("http_api_requests", 400 * MILLION), 800)
         with written("[http_api_requests]\nusd = 2\nabove = [[1_000_000, 1]]") as path:
             self.assertEqual(Data.load(prices=path).usd("http_api_requests", 4 * MILLION), 2 + 3)
+
+    def test_what_is_free_can_be_replaced_and_added(self) -> None:
+        with written("[sqs_requests]\nfree = 0\n[secrets]\nfree = 1") as path:
+            data = Data.load(prices=path)
+
+        self.assertEqual(data.usd("sqs_requests", MILLION, free=True), 0.40)
+        self.assertEqual(data.usd("secrets", 2, free=True), 0.40)
 
     def test_assumptions_are_replaced_one_by_one(self) -> None:
         with written("[milliseconds]\nredirect = 20") as path:
@@ -93,22 +125,31 @@ class Prices(unittest.TestCase):
 class Clicks(unittest.TestCase):
     one_million = replace(NOTHING, clicks=MILLION)
 
-    def test_a_lone_click_costs_eight_write_units_and_three_and_a_half_read_units(self) -> None:
-        self.assertAlmostEqual(more(self.one_million, NOTHING, "DynamoDB writes"), 8 * 0.625)
-        self.assertAlmostEqual(more(self.one_million, NOTHING, "DynamoDB reads"), 3.5 * 0.125)
+    def test_a_lone_click_is_counted_and_stored(self) -> None:
+        units = Data.load().operations
+        redirect, count = units["redirect"], units["count_lone_click"]
 
-    def test_clicks_in_a_burst_share_transactions_and_reads(self) -> None:
-        hot = replace(self.one_million, hot=1.0)
+        self.assertAlmostEqual(more(self.one_million, NOTHING, "Raw clicks writes"), redirect["writes"] * 0.78)
+        self.assertAlmostEqual(more(self.one_million, NOTHING, "DynamoDB writes"), count["writes"] * 0.625)
+        reads = redirect["reads"] + count["reads"]
+        self.assertAlmostEqual(more(self.one_million, NOTHING, "DynamoDB reads"), reads * 0.125)
 
-        self.assertAlmostEqual(more(hot, NOTHING, "DynamoDB writes"), (1 + 49 / 500) * 0.625)
-        # A read for a hundred clicks, and 22 units for 500.
-        self.assertAlmostEqual(more(hot, NOTHING, "DynamoDB reads"), (0.5 / 100 + 22 / 500) * 0.125)
+    def test_clicks_in_a_burst_share_writes_and_reads(self) -> None:
+        hot, units = replace(self.one_million, hot=1.0), Data.load().operations
+        batch, held = units["count_full_batch"], units["redirect_held"]
+
+        self.assertAlmostEqual(more(hot, NOTHING, "Raw clicks writes"), held["writes"] * 0.78)
+        self.assertAlmostEqual(more(hot, NOTHING, "DynamoDB writes"), batch["writes"] / 500 * 0.625)
+        # The link is read once for a hundred clicks.
+        reads = units["redirect"]["reads"] / 100 + batch["reads"] / 500
+        self.assertAlmostEqual(more(hot, NOTHING, "DynamoDB reads"), reads * 0.125)
 
     def test_a_few_clicks_a_day_are_each_alone_on_their_way(self) -> None:
         few = replace(NOTHING, clicks=100)
 
         self.assertAlmostEqual(more(few, NOTHING, "SQS"), 300 * 0.40 / MILLION, places=7)
-        self.assertAlmostEqual(more(few, NOTHING, "X-Ray"), 300 * 5 / MILLION, places=6)
+        traced, idle = replace(few, tracing="Active"), replace(NOTHING, tracing="Active")
+        self.assertAlmostEqual(more(traced, idle, "X-Ray"), 300 * 5 / MILLION, places=6)
 
     def test_a_burst_fills_batches(self) -> None:
         usage = linklet.Usage(self.one_million, Data.load())
@@ -121,16 +162,46 @@ class Clicks(unittest.TestCase):
         self.assertAlmostEqual(usage.sqs, 3 * MILLION / 10)
 
     def test_storage_is_that_of_all_months_until_rows_are_deleted(self) -> None:
-        data, names = Data.load(), ("DynamoDB storage", "DynamoDB point-in-time recovery")
-        bytes_of = {name: row["bytes"] + 100 for name, row in data.rows.items()}
-        months_of = {name: (row["days"] or float("inf")) / 30 for name, row in data.rows.items()}
+        data = Data.load()
+        click, day = (data.rows[name]["bytes"] + 100 for name in ("click", "day"))
 
         for months in (1, 13, 20):
-            kept = {name: min(months, longest) for name, longest in months_of.items()}
-            click, ids = (kept[name] * bytes_of[name] for name in ("click", "ids_of_lone_click"))
-            gigabytes = click + ids + kept["day"] * bytes_of["day"] / 10
             bill = linklet.bill(replace(self.one_million, months=months), data)
-            self.assertAlmostEqual(usd(bill, *names), gigabytes * MILLION / 1e9 * 0.45, msg=f"{months} months")
+            clicks = min(months, 396 / 30) * click * MILLION / 1e9
+            self.assertAlmostEqual(usd(bill, "Raw clicks storage"), clicks * 0.10, msg=f"{months} months")
+            days = months * day * MILLION / 10 / 1e9
+            self.assertAlmostEqual(usd(bill, "DynamoDB storage"), days * 0.25, msg=f"{months} months")
+
+    def test_raw_clicks_are_recovered_if_wanted_and_other_rows_always(self) -> None:
+        data = Data.load()
+        off, on = (
+            linklet.bill(replace(self.one_million, click_recovery=choice), data) for choice in ("off", "on")
+        )
+
+        for bill in (off, on):
+            stored, recovered = usd(bill, "DynamoDB storage"), usd(bill, "DynamoDB point-in-time recovery")
+            self.assertAlmostEqual(recovered, stored / 0.25 * 0.20)
+        self.assertEqual(usd(off, "Raw clicks point-in-time recovery"), 0)
+        stored, recovered = usd(on, "Raw clicks storage"), usd(on, "Raw clicks point-in-time recovery")
+        self.assertAlmostEqual(recovered, stored / 0.10 * 0.20)
+
+    def test_raw_clicks_are_kept_for_as_many_days_as_wanted_and_nothing_else(self) -> None:
+        data = Data.load()
+        year, quarter = (linklet.bill(replace(self.one_million, click_days=days), data) for days in (360, 90))
+
+        self.assertAlmostEqual(usd(quarter, "Raw clicks storage"), usd(year, "Raw clicks storage") / 4)
+        self.assertEqual(usd(quarter, "DynamoDB storage"), usd(year, "DynamoDB storage"))
+        sizes = [containers.data_gb(replace(self.one_million, click_days=days), data) for days in (360, 90)]
+        self.assertGreater(*sizes)
+
+    def test_another_class_of_table_has_other_prices(self) -> None:
+        data = Data.load()
+        data.template["click_table_class"] = "STANDARD"
+        bill = linklet.bill(self.one_million, data)
+
+        self.assertAlmostEqual(usd(bill, "Raw clicks writes"), 0.625)
+        gigabytes = 13 * (data.rows["click"]["bytes"] + 100) * MILLION / 1e9
+        self.assertAlmostEqual(usd(bill, "Raw clicks storage"), gigabytes * 0.25)
 
     def test_x_ray_traces_the_first_of_each_second_and_five_percent_of_the_others(self) -> None:
         aws = Data.load().assumed["aws"]
@@ -140,28 +211,15 @@ class Clicks(unittest.TestCase):
         self.assertAlmostEqual(linklet.traced_share(100, aws), (1 + 0.05 * 99) / 100)
 
     def test_passing_through_traces_nothing(self) -> None:
-        self.assertEqual(usd(linklet.bill(replace(self.one_million, tracing="PassThrough"), Data.load()), "X-Ray"), 0)
+        active = replace(self.one_million, tracing="Active")
 
-    def test_a_log_level_spares_the_lines_without_metrics_only(self) -> None:
-        silent = replace(self.one_million, log_level="error")
+        self.assertEqual(usd(linklet.bill(self.one_million, Data.load()), "X-Ray"), 0)
+        self.assertGreater(usd(linklet.bill(active, Data.load()), "X-Ray"), 0)
 
-        # Those of each click that is counted, and of each of Linkwatch's rounds.
-        lines = Data.load().log_bytes
-        saved = (MILLION * lines["analytics"]["info"] + 518_400 * lines["watch-dispatch"]["info"]) / 1e9
-        self.assertAlmostEqual(more(self.one_million, silent, "CloudWatch logs"), saved * (0.50 + 0.03))
+    def test_the_access_log_has_a_line_for_each_request(self) -> None:
+        logged = replace(self.one_million, access_log="on")
 
-    def test_logs_cost_as_long_as_they_are_kept(self) -> None:
-        data = Data.load()
-        bills = [linklet.bill(replace(NOTHING, log_days=days), data) for days in (30, 365)]
-        month, year = (usd(bill, "CloudWatch logs") for bill in bills)
-
-        self.assertAlmostEqual(year - month, month / 0.53 * 0.03 * (365 / 30 - 1))
-
-    def test_a_metric_costs_in_the_hours_in_which_it_is_written(self) -> None:
-        # A click in every tenth hour: four metrics of redirect, two of relay, three of analytics.
-        tenth = replace(NOTHING, clicks=72)
-
-        self.assertAlmostEqual(more(tenth, NOTHING, "CloudWatch metrics"), (4 + 2 + 3) * 0.30 / 10, places=4)
+        self.assertAlmostEqual(more(logged, self.one_million), 380 * MILLION / 1e9 * (0.50 + 0.03))
 
     def test_cloudfront_comes_on_top_and_takes_over_the_transfer(self) -> None:
         bill = linklet.bill(replace(self.one_million, edge="cloudfront"), Data.load())
@@ -171,19 +229,147 @@ class Clicks(unittest.TestCase):
         self.assertEqual(usd(bill, "Data transfer"), 0)
 
 
+class Watching(unittest.TestCase):
+    """Monitoring, logs, and what nobody uses."""
+
+    few = replace(NOTHING, clicks=1_000)
+
+    def log_bytes(self, **choices: object) -> float:
+        """Of a lone click, which is a call each of three functions."""
+        load, idle = (replace(each, **choices) for each in (self.few, NOTHING))
+        return more(load, idle, "CloudWatch logs") * 1e9 / 1_000 / (0.50 + 0.03)
+
+    def test_lines_have_metrics_at_every_level_or_are_written_at_level_info(self) -> None:
+        lines = [Data.load().log_bytes[name] for name in ("redirect", "relay", "analytics")]
+        line, metrics, info = (sum(each[part] for each in lines) for part in ("line", "metrics", "info"))
+
+        for monitoring in ("essential", "none"):
+            self.assertAlmostEqual(self.log_bytes(monitoring=monitoring), line + info, delta=5)
+            for level in ("warn", "error"):
+                self.assertEqual(self.log_bytes(monitoring=monitoring, log_level=level), 0)
+        self.assertAlmostEqual(self.log_bytes(monitoring="full"), line + metrics + info, delta=5)
+        self.assertAlmostEqual(self.log_bytes(monitoring="full", log_level="warn"), line + metrics, delta=5)
+
+    def test_the_line_of_a_batch_names_up_to_ten_requests(self) -> None:
+        self.assertEqual([linklet.named_bytes(batch) for batch in (1, 2, 10, 11, 500)], [0, 37, 333, 333, 333])
+
+    def test_logs_cost_as_long_as_they_are_kept(self) -> None:
+        data = Data.load()
+        bills = [linklet.bill(replace(NOTHING, log_days=days), data) for days in (30, 365)]
+        month, year = (usd(bill, "CloudWatch logs") for bill in bills)
+
+        self.assertAlmostEqual(year - month, month / 0.53 * 0.03 * (365 / 30 - 1))
+
+    def test_a_metric_costs_in_the_hours_in_which_it_is_written(self) -> None:
+        # A click in every tenth hour.
+        tenth, metrics = replace(FULL, clicks=72), Data.load().assumed["metrics"]
+
+        written = metrics["redirect"] + metrics["relay"] + metrics["analytics"]
+        self.assertAlmostEqual(more(tenth, FULL, "CloudWatch metrics"), written * 0.30 / 10, places=4)
+
+    def test_there_are_as_many_alarms_as_are_wanted_and_metrics_and_a_dashboard_only_with_all(self) -> None:
+        data = Data.load()
+        names = ("CloudWatch alarms", "CloudWatch metrics", "CloudWatch dashboard")
+        for monitoring, alarms in data.template["alarm_metrics"].items():
+            bill = linklet.bill(replace(self.few, monitoring=monitoring), data)
+            is_full = monitoring == "full"
+            self.assertAlmostEqual(usd(bill, names[0]), alarms * 0.10)
+            self.assertEqual([usd(bill, name) > 0 for name in names[1:]], [is_full, is_full], monitoring)
+
+    def test_an_idle_month_is_alarms_secrets_pollers_and_a_look_each_minute(self) -> None:
+        data = Data.load()
+        lines = {line.name: line.quantities for line in linklet.bill(NOTHING, data).lines}
+        polls = SECONDS / 20 * 5
+
+        self.assertEqual(lines["Lambda watch-tick"]["lambda_requests"], 43_200)
+        look = data.operations["look_for_targets"]["reads"]
+        self.assertEqual(lines["DynamoDB reads"], {"dynamodb_reads": 43_200 * look})
+        queues = {name: data.template[f"polled_{name}_queues"] * polls for name in ("standard", "fifo")}
+        self.assertEqual(lines["SQS"], {"sqs_requests": queues["standard"], "sqs_fifo_requests": queues["fifo"]})
+        self.assertEqual(lines["Secrets Manager"], {"secrets": data.template["secrets"]})
+        others = {"Scheduler", "CloudWatch logs", "CloudWatch alarms"}
+        self.assertEqual(set(lines), {"Lambda watch-tick", "DynamoDB reads", "SQS", "Secrets Manager", *others})
+
+    def test_secrets_are_read_by_functions_that_are_called(self) -> None:
+        def calls(load: Load) -> float:
+            lines = {line.name: line.quantities for line in linklet.bill(load, Data.load()).lines}
+            return lines["Secrets Manager"].get("secret_calls", 0)
+
+        self.assertEqual(calls(NOTHING), 0)
+        # Redirect verifies no tokens.
+        self.assertEqual(calls(replace(NOTHING, clicks=MILLION)), 0)
+        # Who comes once a week finds no copy of the secret; whoever comes all the time finds one for five minutes.
+        self.assertAlmostEqual(calls(replace(NOTHING, links=4, views=0)), 2 * 4, places=1)
+        self.assertAlmostEqual(calls(replace(NOTHING, links=100 * MILLION, views=0)), 2 * SECONDS / 300, delta=10)
+
+
+class FreeTier(unittest.TestCase):
+    loads = [
+        NOTHING,
+        Load(),
+        Load(clicks=10 * MILLION, edge="cloudfront", tracing="Active", monitoring="full"),
+        Load(targets=100),
+    ]
+
+    def test_no_line_is_dearer_or_below_nothing(self) -> None:
+        data = Data.load()
+        for load in self.loads:
+            free = replace(load, free_tier="yes")
+            for bill in (linklet.bill, containers.bill):
+                before, after = bill(load, data).lines, bill(free, data).lines
+                self.assertEqual([line.name for line in before], [line.name for line in after])
+                for listed, paid in zip(before, after):
+                    with self.subTest(paid.name):
+                        self.assertEqual(listed.amount, paid.amount)
+                        self.assertGreaterEqual(paid.usd, 0)
+                        self.assertLessEqual(paid.usd, listed.usd + 1e-9)
+
+    def test_an_idle_month_pays_for_secrets_and_pollers_only(self) -> None:
+        bill = linklet.bill(replace(NOTHING, free_tier="yes"), Data.load())
+
+        pays = {line.name for line in bill.lines if line.usd}
+        self.assertEqual(pays, {"SQS", "Secrets Manager", "DynamoDB reads"})
+        listed = linklet.bill(NOTHING, Data.load())
+        self.assertAlmostEqual(usd(bill, "SQS"), usd(listed, "SQS") - 0.40)
+
+    def test_a_large_dashboard_is_not_free_and_a_small_one_is(self) -> None:
+        load = replace(FULL, free_tier="yes")
+
+        self.assertEqual(usd(linklet.bill(load, Data.load()), "CloudWatch dashboard"), 3)
+        self.assertEqual(usd(containers.bill(load, Data.load()), "CloudWatch dashboard"), 0)
+
+    def test_standard_storage_is_free_and_that_of_raw_clicks_is_not(self) -> None:
+        bill = linklet.bill(Load(free_tier="yes"), Data.load())
+
+        self.assertEqual(usd(bill, "DynamoDB storage"), 0)
+        self.assertGreater(usd(bill, "Raw clicks storage"), 0)
+
+    def test_a_million_clicks_more_are_the_difference(self) -> None:
+        data, load = Data.load(), Load(free_tier="yes", views=10_000)
+        bills = [linklet.bill(replace(load, clicks=clicks), data).total for clicks in (MILLION, 2 * MILLION)]
+
+        self.assertIn(f"{bills[1] - bills[0]:,.2f}", report.more(load, data, linklet.bill(load, data)))
+        self.assertIn("after what is free each month", report.heading(load))
+
+
 class Links(unittest.TestCase):
     one_million = replace(NOTHING, links=MILLION, views=0)
 
-    def test_a_link_costs_eleven_write_units_with_its_notification(self) -> None:
-        self.assertAlmostEqual(more(self.one_million, NOTHING, "DynamoDB writes"), 11 * 0.625)
-        self.assertAlmostEqual(more(self.one_million, NOTHING, "DynamoDB reads"), 0.125)
+    def test_a_link_is_created_and_notified(self) -> None:
+        units = Data.load().operations
+        reads, writes = (units["shorten"][part] + units["notify"][part] for part in ("reads", "writes"))
+
+        self.assertAlmostEqual(more(self.one_million, NOTHING, "DynamoDB writes"), writes * 0.625)
+        self.assertAlmostEqual(more(self.one_million, NOTHING, "DynamoDB reads"), reads * 0.125)
         self.assertAlmostEqual(more(self.one_million, NOTHING, "SNS"), 0.50)
         self.assertAlmostEqual(more(self.one_million, NOTHING, "SQS"), 1.20)
 
     def test_a_page_view_is_a_list_and_a_summary(self) -> None:
         views = replace(NOTHING, views=MILLION)
 
-        self.assertAlmostEqual(more(views, NOTHING, "DynamoDB reads"), (11.5 + 1.5) * 0.125)
+        units = Data.load().operations
+        reads = units["list_page"]["reads"] + units["summary"]["reads"]
+        self.assertAlmostEqual(more(views, NOTHING, "DynamoDB reads"), reads * 0.125)
         self.assertAlmostEqual(more(views, NOTHING, "API Gateway"), 2)
 
 
@@ -193,6 +379,18 @@ class Linkwatch(unittest.TestCase):
 
         self.assertEqual(linklet.checks_a_month(replace(NOTHING, targets=100), data), 100 * SECONDS / 15)
         self.assertEqual(linklet.checks_a_month(replace(NOTHING, targets=1_000), data), 8 * 4 * SECONDS)
+
+    def test_rounds_are_held_only_while_something_is_monitored(self) -> None:
+        data = Data.load()
+        functions = [
+            {line.name for line in linklet.bill(replace(NOTHING, targets=targets), data).lines} for targets in (0, 1)
+        ]
+
+        self.assertEqual(
+            functions[1] & {"Lambda watch-tick", "Lambda watch-dispatch", "Lambda watch-check"},
+            {"Lambda watch-tick", "Lambda watch-dispatch", "Lambda watch-check"},
+        )
+        self.assertNotIn("Lambda watch-dispatch", functions[0])
 
     def test_its_page_says_the_same(self) -> None:
         text = pages.LINKWATCH.read_text()
@@ -245,6 +443,18 @@ class Containers(unittest.TestCase):
         changes = 100 * MILLION * 2_000 * 35 / 30 / 1e9
         self.assertAlmostEqual(usd(large, "RDS backups"), (stored.data_gb + changes - stored.storage_gb) * 0.095)
 
+    def test_what_watches_over_them_follows_the_settings(self) -> None:
+        data, names = Data.load(), ("CloudWatch alarms", "CloudWatch dashboard", "CloudWatch logs")
+
+        for choices, expected in (
+            ({}, (True, False, True)),
+            ({"monitoring": "full"}, (True, True, True)),
+            ({"monitoring": "none"}, (False, False, True)),
+            ({"log_level": "warn"}, (True, False, False)),
+        ):
+            bill = containers.bill(Load(**choices), data)
+            self.assertEqual(tuple(usd(bill, name) > 0 for name in names), expected, choices)
+
     def test_two_zones_cost_twice(self) -> None:
         bill = containers.bill(NOTHING, Data.load())
 
@@ -265,18 +475,30 @@ class Containers(unittest.TestCase):
 
 class Ranges(unittest.TestCase):
     def test_who_is_cheaper_changes_where_the_bills_meet(self) -> None:
-        data, load = Data.load(), Load()
+        data, load = Data.load(), Load(views=10_000)
 
-        (turn, first), (end, second), (last, third) = report.ranges(load, data)
+        *found, (last, beyond) = report.ranges(load, data)
 
-        self.assertEqual((first, second, third), (report.LINKLET, report.CONTAINERS, report.TOO_MUCH))
-        self.assertEqual(last, MOST_CLICKS)
-        at = [replace(load, clicks=clicks) for clicks in (turn, turn + 1)]
-        ours = [linklet.bill(each, data).total for each in at]
-        theirs = [containers.bill(each, data).total for each in at]
-        self.assertTrue(ours[0] <= theirs[0] and ours[1] > theirs[1], (turn, ours, theirs))
+        self.assertEqual((last, beyond), (MOST_CLICKS, report.TOO_MUCH))
+        self.assertEqual(found[0][1], report.LINKLET)
         with self.assertRaises(containers.TooMuch):
-            containers.bill(replace(load, clicks=end + 1), data)
+            containers.bill(replace(load, clicks=found[-1][0] + 1), data)
+        for turn, who in found[:-1]:
+            at = [replace(load, clicks=clicks) for clicks in (turn, turn + 1)]
+            ours = [linklet.bill(each, data).total for each in at]
+            theirs = [containers.bill(each, data).total for each in at]
+            is_ours = [mine <= other for mine, other in zip(ours, theirs)]
+            self.assertEqual(is_ours, [who == report.LINKLET, who != report.LINKLET], (turn, ours, theirs))
+
+    def test_many_ranges_that_take_turns_are_one(self) -> None:
+        ours, theirs = report.LINKLET, report.CONTAINERS
+        few = [(1, ours), (2, theirs), (3, report.TOO_MUCH)]
+        many = [(1, ours), (2, theirs), (3, ours), (4, theirs), (5, ours), (6, theirs), (7, report.TOO_MUCH)]
+
+        self.assertEqual(report.in_short(few), few)
+        self.assertEqual(
+            report.in_short(many), [(1, ours), (5, report.EITHER), (6, theirs), (7, report.TOO_MUCH)]
+        )
 
     def test_numbers_are_rounded_to_two_digits(self) -> None:
         texts = [report.rounded(number) for number in (0, 7, 94, 1_250_001, 25_920_000_000)]
@@ -288,10 +510,38 @@ class Inputs(unittest.TestCase):
     def test_defaults_are_those_of_the_template(self) -> None:
         load, template = Load(), Data.load().template
 
-        self.assertEqual(
-            (load.log_days, load.log_level, load.tracing, load.max_concurrency),
-            tuple(template[name] for name in ("log_retention_days", "log_level", "tracing", "max_concurrency")),
-        )
+        names = {"log_days": "log_retention_days", "click_days": "raw_click_days"}
+        for name in ("log_level", "monitoring", "tracing", "access_log", "click_recovery", "max_concurrency", *names):
+            self.assertEqual(getattr(load, name), template[names.get(name, name)], name)
+
+    def test_each_input_changes_what_comes_out(self) -> None:
+        changed = {
+            "clicks": 5, "links": 5, "targets": 5, "views": 5, "hot": 0.5, "peak": 500.0, "months": 5,
+            "max_concurrency": 2, "log_days": 5, "click_days": 5,
+        }
+        self.assertEqual({*changed, *CHOICES, "prices", "assumptions"}, {field.name for field in fields(Load)})
+
+        data = Data.load()
+
+        def both(load: Load) -> float:
+            return round(linklet.bill(load, data).total + containers.bill(load, data).total, 6)
+
+        base = Load(targets=1_000, clicks=10 * MILLION)
+        for name, value in changed.items():
+            self.assertNotEqual(both(replace(base, **{name: value})), both(base), name)
+
+    def test_each_value_of_a_setting_costs_something_else(self) -> None:
+        data = Data.load()
+        for name, values in CHOICES.items():
+            totals = {round(linklet.bill(replace(Load(), **{name: value}), data).total, 6) for value in values}
+            # Warnings and errors are no part of a month in which all goes well.
+            self.assertEqual(len(totals), 2 if name == "log_level" else len(values), name)
+
+    def test_make_knows_each_input(self) -> None:
+        text = (ROOT / "Makefile").read_text().replace("\\\n", " ")
+        names = re.search(r"^COST_INPUTS := (.*)$", text, re.MULTILINE)
+
+        self.assertEqual(set(names[1].split()) if names else set(), {field.name.upper() for field in fields(Load)})
 
     def test_inputs_are_read(self) -> None:
         load = parse(["CLICKS=5", "HOT=0.5", "TRACING=PassThrough", "VIEWS=0", "PRICES=mine.toml"], Load())
@@ -310,6 +560,9 @@ class Inputs(unittest.TestCase):
             "PEAK=inf",
             "MONTHS=0",
             "TRACING=on",
+            "MONITORING=some",
+            "FREE_TIER=on",
+            "CLICK_DAYS=0",
             "CLICK=1",
             "clicks=1",
             "CLICKS",
@@ -322,7 +575,7 @@ class Inputs(unittest.TestCase):
                 self.assertIn(argument.partition("=")[2] or argument, result.stderr)
 
     def test_a_zero_that_divides_is_one_line_and_exit_code_2(self) -> None:
-        for name, text in {"PRICES": "[traces]\nper = 0", "ASSUMPTIONS": "[aws]\npoll_seconds = 0"}.items():
+        for name, text in {"PRICES": "[scheduler_calls]\nper = 0", "ASSUMPTIONS": "[aws]\npoll_seconds = 0"}.items():
             with written(text) as path:
                 result = run([sys.executable, "infra/cost.py", f"{name}={path}"])
             self.assertEqual((result.returncode, result.stdout, result.stderr.count("\n")), (2, "", 1), result.stderr)
@@ -345,40 +598,51 @@ class Documentation(unittest.TestCase):
             with self.subTest(command):
                 self.assertEqual(run(command.split()).stdout, output, IF_MEANT)
 
-    def test_the_parts_of_a_click_add_up_to_what_comes_out(self) -> None:
-        table = self.text.partition("## What a click consists of")[2].partition("\n## ")[0]
-        cells = re.findall(r"^\|[^|]*\|[^|]*\| \**([\d.]+)\** \|[^|]*\| \**([\d.]+)\** \|$", table, re.MULTILINE)
-        lone, burst = ([float(row[column]) for row in cells] for column in (0, 1))
-        self.assertEqual(len(lone), 16)
+    def test_its_pages_say_what_comes_out(self) -> None:
+        data = Data.load()
+        for path, write in pages.PAGES.items():
+            with self.subTest(path.name):
+                self.assertEqual(write(path.read_text(), data), path.read_text(), IF_MEANT)
 
-        few, many = replace(UNTRACED, clicks=1_000), replace(UNTRACED, clicks=MILLION, hot=1.0)
-        for column, load in ((lone, few), (burst, many)):
-            added = more(load, UNTRACED) - more(load, UNTRACED, "CloudWatch metrics")
-            parts, total, traces = column[:-2], column[-2], column[-1]
-            self.assertAlmostEqual(total, added / load.clicks * MILLION, places=2)
-            self.assertAlmostEqual(total, sum(parts), delta=0.02)  # each is rounded
-            traced = more(replace(load, tracing="Active"), NOTHING, "X-Ray") / load.clicks * MILLION
-            self.assertAlmostEqual(traces, traced, delta=0.011)  # a second's share of a month's rounds
+    def test_each_table_is_in_a_page(self) -> None:
+        data = Data.load()
+        for table in (pages.idle_parts, pages.click_parts, pages.link_parts, pages.shares):
+            self.assertIn("\n".join(table(data)), self.text, IF_MEANT)
+        self.assertIn("\n".join(pages.check_parts(data)), pages.LINKWATCH.read_text(), IF_MEANT)
+
+    def test_the_parts_add_up_to_what_comes_out(self) -> None:
+        data = Data.load()
+        few, links = replace(NOTHING, clicks=1_000), replace(NOTHING, views=0, months=1)
+        for load, before, count in (
+            (few, NOTHING, 1_000),
+            (replace(NOTHING, clicks=MILLION, hot=1.0), NOTHING, MILLION),
+            (replace(links, links=MILLION), links, MILLION),
+        ):
+            parts = sum(line.usd for line in pages.per_million(load, before, count, data))
+            self.assertAlmostEqual(parts, more(load, before) / count * MILLION, places=4)
+        names = [name for names in pages.GROUPS.values() for name in names]
+        for line in linklet.bill(Load(), data).lines:
+            self.assertEqual(len([name for name in names if line.name.startswith(name)]), 1, line.name)
 
     def test_what_is_said_in_short_is_what_comes_out(self) -> None:
-        said = pages.said(Data.load())
-        text = " ".join(self.text.split())
-        for words in said:
-            with self.subTest(words):
-                self.assertIn(words, text, IF_MEANT)
+        data, readme, linkwatch = Data.load(), pages.README.read_text(), pages.LINKWATCH.read_text()
+        for text, said in ((self.text, pages.said(data)), (linkwatch, pages.said_of_checks(data)[1:])):
+            for words in said:
+                with self.subTest(words):
+                    self.assertIn(words, " ".join(text.split()), IF_MEANT)
 
-        # The README may name some of these amounts, and no others.
+        # The README may name this amount, and no other.
+        said = pages.said_in_readme(data)
+        self.assertIn(said[0], " ".join(readme.split()), IF_MEANT)
         amounts = re.compile(r"\$\d+(?:[.,]\d+)*")
-        known = set(amounts.findall(" ".join(said)))
-        self.assertLessEqual(set(amounts.findall((ROOT / "README.md").read_text())), known)
+        self.assertLessEqual(set(amounts.findall(readme)), set(amounts.findall(" ".join(said))))
 
-    def test_each_row_of_its_table_of_settings_is_what_comes_out(self) -> None:
-        data, rows = Data.load(), list(pages.SETTING.finditer(self.text))
+    def test_its_table_of_settings_has_each_of_them(self) -> None:
+        rows = [row[2] for row in pages.SETTING.finditer(self.text)]
 
         self.assertGreater(len(rows), 5)
-        for row in rows:
-            with self.subTest(row[2]):
-                self.assertEqual(pages.setting(row, data), row[0], IF_MEANT)
+        for name in {*CHOICES, "click_days", "log_days"}:
+            self.assertTrue(any(f"{name.upper()}=" in row for row in rows), name)
 
     def test_other_numbers_take_the_place_of_those_in_the_same_words(self) -> None:
         text = "It is $15 a\n  month, or $1,500.25 a year. It is $2 a day."

@@ -73,6 +73,8 @@ fn filled_in(node: &Value, placeholder: &str, value: &str) -> Value {
 struct Resource {
     #[serde(rename = "Type")]
     kind: String,
+    #[serde(rename = "Condition")]
+    condition: Option<String>,
     #[serde(rename = "Properties", default)]
     properties: Value,
 }
@@ -144,6 +146,12 @@ impl Template {
     #[must_use]
     pub fn properties(&self, id: &str) -> &Value {
         &self.resources.get(id).unwrap_or_else(|| panic!("the template has no {id}")).properties
+    }
+
+    /// The name of the condition under which a resource is deployed.
+    #[must_use]
+    pub fn condition(&self, id: &str) -> Option<&str> {
+        self.resources.get(id)?.condition.as_deref()
     }
 
     /// Whether there is a resource with this logical id.

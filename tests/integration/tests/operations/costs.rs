@@ -372,12 +372,33 @@ fn polled_queues(template: &Template, is_fifo: bool) -> usize {
     queues.filter(|queue| template.properties(&format!("{queue}Queue")).get("FifoQueue").is_some() == is_fifo).count()
 }
 
-fn alarm_metrics(template: &Template) -> usize {
+/// Whether an alarm or a dashboard is deployed with this value of `Monitoring`, all else being as by default.
+fn is_deployed(template: &Template, id: &str, monitoring: &str) -> bool {
+    match template.condition(id) {
+        None => monitoring != "none",
+        Some("IsEssential") => monitoring == "essential",
+        Some("IsFull" | "HasDeploymentAlarms") => monitoring == "full",
+        Some(other) => panic!("{id}: when is {other} true?"),
+    }
+}
+
+/// A number for each value of `Monitoring`.
+fn by_monitoring(count: impl Fn(&str) -> usize) -> BTreeMap<&'static str, usize> {
+    ["essential", "full", "none"].map(|monitoring| (monitoring, count(monitoring))).into()
+}
+
+fn alarm_metrics(template: &Template, monitoring: &str) -> usize {
     let metrics = |alarm: &Value| match alarm["Metrics"].as_array() {
         Some(queries) => queries.iter().filter(|query| query.get("MetricStat").is_some()).count(),
         None => 1,
     };
-    template.of_type("AWS::CloudWatch::Alarm").map(|(_, alarm)| metrics(alarm)).sum()
+    let alarms = template.of_type("AWS::CloudWatch::Alarm").filter(|(id, _)| is_deployed(template, id, monitoring));
+    alarms.map(|(_, alarm)| metrics(alarm)).sum()
+}
+
+fn dashboards(template: &Template, monitoring: &str) -> usize {
+    let dashboards = template.of_type("AWS::CloudWatch::Dashboard");
+    dashboards.filter(|(id, _)| is_deployed(template, id, monitoring)).count()
 }
 
 #[test]
@@ -388,16 +409,21 @@ fn the_calculator_knows_what_the_template_deploys() {
         let path = function["CodeUri"].as_str().unwrap().trim_end_matches('/').to_owned();
         path.rsplit('/').next().unwrap().to_owned()
     };
+    let functions = template.functions();
     let memory: BTreeMap<_, _> =
-        template.functions().values().map(|function| (folder(function), function["MemorySize"].clone())).collect();
+        functions.values().map(|function| (folder(function), function["MemorySize"].clone())).collect();
+    let verifies =
+        functions.values().filter(|function| !function["Environment"]["Variables"]["JWT_SECRET_ID"].is_null());
+    let verifies_tokens: BTreeMap<_, _> = verifies.map(|function| (folder(function), true)).collect();
     let (clicks, analytics) = (template.properties("ClicksStream"), template.properties("AnalyticsSource"));
     assert_eq!(clicks["MaximumBatchingWindowInSeconds"], "ClicksBatchWindowSeconds");
     assert_eq!(analytics["MaximumBatchingWindowInSeconds"], "AnalyticsBatchWindowSeconds");
 
     let deployed = json!({
         "memory_mb": memory,
-        "alarm_metrics": alarm_metrics(template),
-        "dashboards": template.of_type("AWS::CloudWatch::Dashboard").count(),
+        "verifies_tokens": verifies_tokens,
+        "alarm_metrics": by_monitoring(|monitoring| alarm_metrics(template, monitoring)),
+        "dashboards": by_monitoring(|monitoring| dashboards(template, monitoring)),
         "secrets": template.of_type("AWS::SecretsManager::Secret").count(),
         "polled_standard_queues": polled_queues(template, false),
         "polled_fifo_queues": polled_queues(template, true),
@@ -409,7 +435,12 @@ fn the_calculator_knows_what_the_template_deploys() {
         "max_concurrency": default("MaxConcurrency"),
         "log_retention_days": default("LogRetentionDays"),
         "log_level": default("LogLevel"),
+        "monitoring": default("Monitoring"),
         "tracing": default("Tracing"),
+        "access_log": default("AccessLog"),
+        "click_table_class": template.properties("ClicksTable")["TableClass"],
+        "click_recovery": default("ClickRecovery"),
+        "raw_click_days": default("RawClickDays"),
     });
 
     write_cost_units("template", &deployed);

@@ -297,7 +297,8 @@ async fn rows_that_are_gone_are_made_again() {
 
     let report = fixture.repair().await;
 
-    assert_eq!((report.total_clicks, report.recounted, report.days.len()), (0, 600, 100));
+    // Of recent days the ids are lost as well, so their clicks have to be counted again.
+    assert_eq!((report.total_clicks, report.recounted + report.uncounted.len() as u64), (0, 600));
     fixture.deliver().await;
     let (repaired, _) = fixture.stats().await;
     assert_eq!(repaired.days, right.0.days);

@@ -242,5 +242,5 @@ async fn the_sample_event_is_published() {
     let response = relay(&db, &queues).consume(serde_json::from_str(sample).unwrap()).await;
 
     assert_eq!(retry_from(&response), None);
-    assert_eq!(queues.events("analytics")[0]["event_id"], "0195a1f0-0000-7000-8000-000000000001");
+    assert_eq!(queues.events("analytics")[0]["event_id"], "VCicpBw3jf8Lm2q");
 }

@@ -75,14 +75,15 @@ async fn a_click_keeps_what_statistics_need_and_no_address() {
         .send_to(&redirect)
         .await;
 
-    let click = db.scan("ClicksTable").remove(0);
-    assert_eq!(click["user_agent"]["S"].as_str().unwrap().len(), 512);
+    let click = clicks(&db).await.remove(0);
+    assert_eq!(click.visitor.user_agent.len(), 512);
     // The referrer's end went, so that the whole is one write unit.
-    assert!(click["referer"]["S"].as_str().unwrap().starts_with("https://news.example/xxx"));
-    assert_eq!(click["correlation_id"]["S"], "req-42");
-    assert_eq!(click["ip_hash"]["S"].as_str().unwrap().len(), 64);
+    assert!(click.visitor.referer.unwrap().starts_with("https://news.example/xxx"));
+    assert_eq!(click.correlation_id.as_str(), "req-42");
+    assert_eq!(click.visitor.ip_hash, IpHash::of("203.0.113.77", &salt()));
+    let stored = db.scan("ClicksTable").remove(0);
     for address in ["203.0.113.77", "198.51.100.7"] {
-        assert!(!click.to_string().contains(address), "{click}");
+        assert!(!stored.to_string().contains(address), "{stored}");
     }
 }
 
@@ -93,9 +94,10 @@ async fn a_client_cannot_choose_the_address_it_is_known_by() {
         RequestBuilder::new("GET", "/launch").header("x-forwarded-for", forged).send_to(&redirect).await;
     }
 
-    let clicks = db.scan("ClicksTable");
+    let clicks = clicks(&db).await;
 
-    assert_eq!(clicks[0]["ip_hash"], clicks[1]["ip_hash"]);
+    assert_eq!(clicks.len(), 2);
+    assert_eq!(clicks[0].visitor.ip_hash, clicks[1].visitor.ip_hash);
 }
 
 #[tokio::test]
@@ -132,12 +134,12 @@ async fn looking_ahead_is_noted_with_the_click() {
     for (name, value) in headers {
         RequestBuilder::new("GET", "/launch").header(name, value).send_to(&redirect).await;
     }
-    assert!(db.scan("ClicksTable").iter().all(|click| click["prefetch"]["BOOL"] == true));
+    assert!(clicks(&db).await.iter().all(|click| click.visitor.prefetch));
 
     for (name, value) in [("sec-purpose", "navigate"), ("purpose", "")] {
         RequestBuilder::new("GET", "/launch").header(name, value).send_to(&redirect).await;
     }
-    assert_eq!(db.scan("ClicksTable").iter().filter(|click| click.get("prefetch").is_none()).count(), 2);
+    assert_eq!(clicks(&db).await.iter().filter(|click| !click.visitor.prefetch).count(), 2);
 }
 
 #[tokio::test]
@@ -155,11 +157,11 @@ async fn only_a_trusted_edge_says_who_and_where_a_visitor_is() {
             .await;
     }
 
-    let clicks = db.scan("ClicksTable");
-    let located: Vec<_> = clicks.iter().filter(|click| click.get("country").is_some()).collect();
+    let visitors: Vec<_> = clicks(&db).await.into_iter().map(|click| click.visitor).collect();
+    let located: Vec<_> = visitors.iter().filter_map(|visitor| visitor.country.as_ref().zip(visitor.city.as_ref())).collect();
     assert_eq!(located.len(), 2);
-    assert!(located.iter().all(|click| click["country"]["S"] == "DE" && click["city"]["S"] == "Köln"));
-    let addresses: std::collections::BTreeSet<_> = clicks.iter().map(|click| click["ip_hash"]["S"].as_str()).collect();
+    assert!(located.iter().all(|(country, city)| country.as_str() == "DE" && *city == "Köln"));
+    let addresses: std::collections::BTreeSet<_> = visitors.iter().map(|visitor| visitor.ip_hash.as_str()).collect();
     assert_eq!(addresses.len(), 3);
 }
 
