@@ -6,7 +6,7 @@ use linklet_domain::{Click, ClickId, Day, EventDetail, LinkId, UrlPurged, Worksp
 use linklet_dynamodb::{ClassifiedClick, DayWork};
 use linklet_lambda::batch::{Received, Unreadable};
 
-use crate::clients::Clients;
+use crate::{clients::Clients, parked::ParkedClick};
 
 /// A click to count, with the ids of the messages that carried it: SQS may deliver a message twice in a batch.
 #[derive(Debug, Clone)]
@@ -53,6 +53,8 @@ pub(crate) struct Purge {
 pub(crate) struct Work {
     /// Clicks to count, by link and day, each click once.
     pub links: BTreeMap<LinkId, BTreeMap<Day, DayOfClicks>>,
+    /// Clicks that redirect could not store.
+    pub parked: Vec<ParkedClick>,
     /// Purged links, whose statistics have to be deleted.
     pub purges: Vec<Purge>,
     /// Events of types that this queue isn't for.
@@ -68,12 +70,17 @@ pub(crate) fn sort(received: Vec<Received>, clients: &Clients) -> Work {
             work.purges.push(Purge { purged: purged.clone(), received });
             continue;
         }
-        let Received { message_id, event, .. } = received;
+        let Received { message_id, event, receive_count } = received;
+        let is_parked = matches!(event.detail, EventDetail::ClickParked(_));
         let click = match Click::from_event(event) {
+            Ok(click) if is_parked => {
+                work.parked.push(ParkedClick { click, message_id });
+                continue;
+            }
             Ok(click) => click,
             Err(event) => {
-                let body = serde_json::to_string(&event).unwrap_or_default();
-                work.set_aside.push(Unreadable { message_id, reason: "not a click or purge".to_owned(), body });
+                let other = Received { message_id, event: *event, receive_count };
+                work.set_aside.push(other.refused("not a click or purge"));
                 continue;
             }
         };

@@ -1,4 +1,4 @@
-//! Counts clicks, each exactly once.
+//! Counts clicks, each exactly once. Also stores clicks that redirect could not store, and forgets purged links.
 //!
 //! A batch is grouped by link and day. For each, the table adds the clicks that it doesn't know yet, in one write of the day on
 //! the condition that nobody else has written it; if somebody has, the day is read again. What follows from the day, the link's
@@ -6,6 +6,7 @@
 
 mod batches;
 mod clients;
+mod parked;
 mod purge;
 
 use std::{
@@ -32,15 +33,15 @@ pub use self::clients::Clients;
 pub struct Analytics {
     /// The table of statistics.
     pub stats: StatsTable,
-    /// The raw clicks, to delete those of purged links.
+    /// The raw clicks, to store parked ones and to delete those of purged links.
     pub clicks: ClicksTable,
-    /// The analytics queue itself, for purges that take more than one invocation.
+    /// The analytics queue itself, for purges that take more than one invocation and for clicks that can't be stored yet.
     pub queue: Publisher,
     /// Classifies user agents.
     pub clients: Arc<Clients>,
     /// The dead-letter queue, for messages that can't be read.
     pub dead_letters: DeadLetterQueue,
-    /// How long one invocation may delete clicks of purged links.
+    /// How long after its begin an invocation stops to delete clicks of purged links.
     pub purge_turn: Duration,
     /// Tells the time, on which it depends whether a click's day is recent.
     pub clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
@@ -66,12 +67,13 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
         let started = Instant::now();
         let records = batch.records.len();
         let (readable, mut unreadable) = batch::read(batch);
-        let Work { links, purges, set_aside } = sort(readable, &self.clients);
+        let Work { links, parked, purges, set_aside } = sort(readable, &self.clients);
         unreadable.extend(set_aside);
         let mut failed = self.dead_letters.park_all(unreadable).await;
         let counted = stream::iter(self.loaded(links).await).map(|days| self.count_link(days, started + COUNT_TURN));
         failed.extend(counted.buffer_unordered(CONCURRENCY).concat().await);
-        let until = Instant::now() + self.purge_turn;
+        failed.extend(self.store_parked(parked).await);
+        let until = started + self.purge_turn;
         for (position, purge) in purges.into_iter().enumerate() {
             // At least one each time, so that every turn gets further.
             let is_late = position > 0 && Instant::now() >= until;

@@ -22,12 +22,12 @@ async fn run() -> Result<(), StartError> {
     let (dynamodb, sqs) = (DynamoDb::new(&aws), Sqs::new(&aws));
     batch::run(Analytics {
         stats: StatsTable::new(dynamodb.clone(), stats),
-        clicks: ClicksTable::new(dynamodb, clicks),
+        clicks: ClicksTable::new(dynamodb, clicks).keeping_clicks_for(config::raw_clicks_lifetime()?),
         clients: Arc::new(Clients::new(Classifier::load()?)),
         queue: Publisher::new(sqs.clone(), queue),
         dead_letters: DeadLetterQueue::new(sqs, dead_letters),
-        // The function may run for 30 s, and counts before it deletes.
-        purge_turn: Duration::from_secs(15),
+        // The function may run for 30 s, and deletes some 1,000 clicks at a time.
+        purge_turn: Duration::from_secs(22),
         clock: Box::new(Timestamp::now),
     })
     .await

@@ -17,7 +17,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (links, clicks) = (config::required("LINKS_TABLE")?, config::required("CLICKS_TABLE")?);
     let (calls, limit) = (config::required("THROTTLE_TABLE")?, config::parsed("REDIRECT_LIMIT_PER_MINUTE")?);
-    let (parking, recording) = (config::required("CLICKS_QUEUE_URL")?, config::parsed("CLICK_RECORDING")?);
+    let (parking, recording) = (config::required("ANALYTICS_QUEUE_URL")?, config::parsed("CLICK_RECORDING")?);
     let (salt, edge) = (config::required("CLICK_SALT_ID")?, config::parsed("TRUSTED_EDGE")?);
     let aws = aws::load().await;
     let (tables, secrets) = (aws::tables(&aws), SecretsManager::new(&aws));
@@ -29,7 +29,7 @@ async fn run() -> Result<(), StartError> {
         links,
         hot_links: HotLinks::default(),
         recorder: Recorder {
-            clicks: ClicksTable::new(tables.clone(), clicks),
+            clicks: ClicksTable::new(tables.clone(), clicks).keeping_clicks_for(config::raw_clicks_lifetime()?),
             parking: Publisher::new(Sqs::new(&aws), parking),
         },
         recording,

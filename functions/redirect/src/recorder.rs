@@ -33,7 +33,7 @@ impl FromStr for ClickRecording {
 pub struct Recorder {
     /// The table of raw clicks.
     pub clicks: ClicksTable,
-    /// The queue of clicks that the table did not take.
+    /// The analytics queue, whose consumer stores the clicks that the table did not take.
     pub parking: Publisher,
 }
 
@@ -45,7 +45,7 @@ impl Recorder {
             return metrics::add(Metric::ClicksRecorded, 1);
         };
         let (short_code, error) = (click.link.code.as_str(), chain(&refused));
-        if self.parking.send(&[&click.clone().into_event()]).await.is_empty() {
+        if self.parking.send(&[&click.clone().into_parked_event()]).await.is_empty() {
             metrics::add(Metric::ClicksParked, 1);
             tracing::warn!(short_code, error, "a click was parked");
         } else {

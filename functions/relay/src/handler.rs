@@ -39,7 +39,7 @@ enum Queue {
 /// The queues to which an event is sent.
 fn queues(event: &EventDetail) -> &'static [Queue] {
     match event {
-        EventDetail::UrlClicked(_) => &[Queue::Analytics],
+        EventDetail::UrlClicked(_) | EventDetail::ClickParked(_) => &[Queue::Analytics],
         EventDetail::UrlPurged(_) => &[Queue::Analytics, Queue::Notify],
         EventDetail::UrlCreated(_)
         | EventDetail::UrlDeleted(_)

@@ -48,11 +48,21 @@ impl Click {
     /// The event `url.clicked` of this click. Its id is the click's, so a click always makes the same event.
     #[must_use]
     pub fn into_event(self) -> Event {
+        self.into_event_of(EventDetail::UrlClicked)
+    }
+
+    /// The event `click.parked` of this click, which could not be stored.
+    #[must_use]
+    pub fn into_parked_event(self) -> Event {
+        self.into_event_of(EventDetail::ClickParked)
+    }
+
+    fn into_event_of(self, detail: impl FnOnce(UrlClicked) -> EventDetail) -> Event {
         Event {
             occurred_at: self.clicked_at(),
             event_id: self.id.into(),
             correlation_id: self.correlation_id,
-            detail: EventDetail::UrlClicked(UrlClicked {
+            detail: detail(UrlClicked {
                 link: self.link,
                 workspace_id: self.workspace,
                 user_id: self.owner,
@@ -61,22 +71,21 @@ impl Click {
         }
     }
 
-    /// The click of an event `url.clicked`.
+    /// The click of an event `url.clicked` or `click.parked`.
     ///
     /// # Errors
     /// The event itself, if it has another type or its id isn't that of a click.
     pub fn from_event(event: Event) -> Result<Self, Box<Event>> {
-        let id = ClickId::parse(event.event_id.as_str());
-        match (id, event) {
-            (Ok(id), Event { correlation_id, detail: EventDetail::UrlClicked(clicked), .. }) => Ok(Self {
+        match (ClickId::parse(event.event_id.as_str()), event.detail) {
+            (Ok(id), EventDetail::UrlClicked(clicked) | EventDetail::ClickParked(clicked)) => Ok(Self {
                 id,
                 link: clicked.link,
                 workspace: clicked.workspace_id,
                 owner: clicked.user_id,
                 visitor: clicked.visitor,
-                correlation_id,
+                correlation_id: event.correlation_id,
             }),
-            (_, other) => Err(Box::new(other)),
+            (_, detail) => Err(Box::new(Event { detail, ..event })),
         }
     }
 }

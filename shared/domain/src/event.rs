@@ -30,6 +30,7 @@ impl Event {
         match self.detail {
             EventDetail::UrlCreated(_) => "url.created",
             EventDetail::UrlClicked(_) => "url.clicked",
+            EventDetail::ClickParked(_) => "click.parked",
             EventDetail::UrlDeleted(_) => "url.deleted",
             EventDetail::UrlExpired(_) => "url.expired",
             EventDetail::UrlPurged(_) => "url.purged",
@@ -50,6 +51,9 @@ pub enum EventDetail {
     /// A link was followed.
     #[serde(rename = "url.clicked")]
     UrlClicked(UrlClicked),
+    /// A link was followed, and the click could not be stored yet.
+    #[serde(rename = "click.parked")]
+    ClickParked(UrlClicked),
     /// A link was deactivated by a person.
     #[serde(rename = "url.deleted")]
     UrlDeleted(UrlDeleted),

@@ -1,6 +1,6 @@
 //! Settings from environment variables, read once at start-up.
 
-use std::{env, str::FromStr};
+use std::{env, str::FromStr, time::Duration};
 
 /// A missing or invalid environment variable; the error names it.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +41,14 @@ where
     T::Err: ToString,
 {
     required(name)?.parse().map_err(|error: T::Err| ConfigError::Invalid { name, reason: error.to_string() })
+}
+
+/// Reads for how long a new raw click is kept, from `RAW_CLICK_DAYS`.
+///
+/// # Errors
+/// When the variable is absent or not a number of days.
+pub fn raw_clicks_lifetime() -> Result<Duration, ConfigError> {
+    parsed::<u32>("RAW_CLICK_DAYS").map(|days| Duration::from_secs(86_400) * days)
 }
 
 #[cfg(test)]
