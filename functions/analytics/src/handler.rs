@@ -230,16 +230,17 @@ fn milestones(before: &Snapshot, clicks: &[&QueuedClick]) -> Vec<Milestone> {
         .collect()
 }
 
-/// Logs counted clicks in one line with all their correlation ids, since a line per click would cost more than counting it.
+/// What was counted is part of the batch's line. A line for each link costs more bytes than a click's whole journey, so it is
+/// written only at the level debug.
 fn report_counted(code: &ShortCode, clicks: &[&QueuedClick], duplicates: usize) {
     metrics::add(Metric::ClicksCounted, clicks.len());
     metrics::add(Metric::DedupeHits, duplicates);
-    let ids: Vec<_> = clicks.iter().map(|queued| queued.click.correlation_id.as_str()).collect();
-    tracing::info!(
+    clicks.iter().for_each(|queued| metrics::concerns(&queued.click.correlation_id));
+    tracing::debug!(
         short_code = code.as_str(),
         clicks = clicks.len(),
         duplicates,
-        correlation_id = ids.join(" "),
+        correlation_id = clicks.iter().map(|queued| queued.click.correlation_id.as_str()).collect::<Vec<_>>().join(" "),
         "clicks counted"
     );
 }

@@ -11,7 +11,6 @@ use linklet_domain::Click;
 use linklet_dynamodb::ClicksTable;
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue, Received},
-    metrics::{self, Metric},
     telemetry::chain,
 };
 
@@ -51,7 +50,6 @@ impl RecordClicks {
             }
         };
         let Err(error) = self.clicks.record(&click).await else {
-            metrics::add(Metric::ClicksRecorded, 1);
             return Vec::new();
         };
         tracing::warn!(
