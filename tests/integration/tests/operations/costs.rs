@@ -29,6 +29,7 @@ use linklet_watch_dispatch::Dispatch;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::{alarms, billed_metrics, of_monitoring};
 use crate::{
     fixture,
     pipeline::cost::{Bench, DAY, HOUR, START, click, click_at, ordinary_click},
@@ -361,12 +362,10 @@ fn polled_queues(template: &Template, is_fifo: bool) -> usize {
     queues.filter(|queue| template.properties(&format!("{queue}Queue")).get("FifoQueue").is_some() == is_fifo).count()
 }
 
-fn alarm_metrics(template: &Template) -> usize {
-    let metrics = |alarm: &Value| match alarm["Metrics"].as_array() {
-        Some(queries) => queries.iter().filter(|query| query.get("MetricStat").is_some()).count(),
-        None => 1,
-    };
-    template.of_type("AWS::CloudWatch::Alarm").map(|(_, alarm)| metrics(alarm)).sum()
+/// A number for each value of the parameter `Monitoring`.
+fn by_monitoring(template: &Template, number: impl Fn(&str) -> usize) -> BTreeMap<&str, usize> {
+    let values = template.parameters()["Monitoring"]["AllowedValues"].as_array().unwrap();
+    values.iter().filter_map(Value::as_str).map(|monitoring| (monitoring, number(monitoring))).collect()
 }
 
 #[test]
@@ -383,10 +382,14 @@ fn the_calculator_knows_what_the_template_deploys() {
     assert_eq!(clicks["MaximumBatchingWindowInSeconds"], "ClicksBatchWindowSeconds");
     assert_eq!(analytics["MaximumBatchingWindowInSeconds"], "AnalyticsBatchWindowSeconds");
 
+    let alarm_metrics =
+        |monitoring: &str| alarms(template, monitoring).iter().map(|(_, alarm)| billed_metrics(alarm)).sum();
+    let dashboards = |monitoring: &str| of_monitoring(template, "AWS::CloudWatch::Dashboard", monitoring).len();
     let deployed = json!({
         "memory_mb": memory,
-        "alarm_metrics": alarm_metrics(template),
-        "dashboards": template.of_type("AWS::CloudWatch::Dashboard").count(),
+        "monitoring": default("Monitoring"),
+        "alarm_metrics": by_monitoring(template, alarm_metrics),
+        "dashboards": by_monitoring(template, dashboards),
         "secrets": template.of_type("AWS::SecretsManager::Secret").count(),
         "polled_standard_queues": polled_queues(template, false),
         "polled_fifo_queues": polled_queues(template, true),
@@ -398,6 +401,7 @@ fn the_calculator_knows_what_the_template_deploys() {
         "max_concurrency": default("MaxConcurrency"),
         "log_retention_days": default("LogRetentionDays"),
         "log_level": default("LogLevel"),
+        "access_log": default("AccessLog"),
         "tracing": default("Tracing"),
     });
 
