@@ -64,6 +64,20 @@ fn every_function_table_queue_and_alarm_is_on_the_dashboard() {
 }
 
 #[test]
+fn requests_and_durations_of_every_function_behind_the_api_are_on_the_dashboard() {
+    let template = Template::load();
+    let routes = template.routes();
+    let behind_api: BTreeSet<&str> = routes.iter().map(|route| route.function.as_str()).collect();
+    let lines = lines(template);
+
+    for metric in ["Invocations", "Duration"] {
+        let of_metric = lines.iter().filter(|line| line.get(1).is_some_and(|name| name == metric));
+        let shown: BTreeSet<_> = of_metric.filter_map(|line| line.last()?["label"].as_str()).collect();
+        assert!(shown.is_superset(&behind_api), "{metric}: {:?}", behind_api.difference(&shown));
+    }
+}
+
+#[test]
 fn no_widget_covers_another() {
     let mut taken = BTreeSet::new();
 
