@@ -82,7 +82,7 @@ class Variables(unittest.TestCase):
     def test_what_only_a_stack_knows_is_missed(self) -> None:
         given = {"Parameters": {"LINKS_TABLE": "links", "CLICKS_TABLE": ""}}
         lacking = missing(written(given), given)
-        self.assertLessEqual({"CLICKS_TABLE", "WATCH_TABLE", "JWT_SECRET_ID", "CLICKS_QUEUE_URL"}, lacking)
+        self.assertLessEqual({"CLICKS_TABLE", "WATCH_TABLE", "JWT_SECRET_ID", "ANALYTICS_QUEUE_URL"}, lacking)
         self.assertFalse({"LINKS_TABLE", "LOG_LEVEL", "PUBLIC_BASE_URL", "ANALYTICS_QUEUE_URL"} & lacking)
 
     def test_the_documentation_names_all_of_these(self) -> None:

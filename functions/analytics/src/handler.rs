@@ -17,7 +17,7 @@ use std::{
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
-use linklet_domain::{Day, LinkId, Timestamp, Totals};
+use linklet_domain::{CorrelationId, Day, LinkId, Timestamp, Totals};
 use linklet_dynamodb::{ClicksTable, DayOutcome, Loaded, RepositoryError, StatsTable, back_off};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
@@ -35,7 +35,7 @@ pub struct Analytics {
     pub stats: StatsTable,
     /// The raw clicks, to store parked ones and to delete those of purged links.
     pub clicks: ClicksTable,
-    /// The analytics queue itself, for purges that take more than one invocation and for clicks that can't be stored yet.
+    /// The analytics queue itself, for purges that take more than one invocation.
     pub queue: Publisher,
     /// Classifies user agents.
     pub clients: Arc<Clients>,
@@ -182,17 +182,19 @@ fn report_failure(link: &LinkId, error: CountError) {
     tracing::error!(short_code = link.code.as_str(), error, "clicks could not be counted");
 }
 
-/// Logs counted clicks in one line with all their correlation ids, since a line per click would cost more than counting it.
+/// What was counted is part of the batch's line. A line for each link costs more bytes than a click's whole journey, so it is
+/// written only at the level debug.
 fn report_counted(day: &DayOfClicks, fresh: usize) {
     let messages: usize = day.clicks.values().map(|queued| queued.message_ids.len()).sum();
     metrics::add(Metric::ClicksCounted, fresh);
     metrics::add(Metric::DedupeHits, messages - fresh);
-    let ids: Vec<_> = day.clicks.values().map(|queued| queued.classified.click.correlation_id.as_str()).collect();
-    tracing::info!(
+    let ids = || day.clicks.values().map(|queued| &queued.classified.click.correlation_id);
+    ids().for_each(metrics::concerns);
+    tracing::debug!(
         short_code = day.link.code.as_str(),
         clicks = fresh,
         duplicates = messages - fresh,
-        correlation_id = ids.join(" "),
+        correlation_id = ids().map(CorrelationId::as_str).collect::<Vec<_>>().join(" "),
         "clicks counted"
     );
 }

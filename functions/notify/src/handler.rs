@@ -190,7 +190,10 @@ fn log(received: &Received, delivered: &Result<Outcome, DeliveryError>) {
     let (correlation_id, event_id) = (event.correlation_id.as_str(), event.event_id.as_str());
     let (event_type, attempt) = (event.event_type(), received.receive_count);
     match delivered {
-        Ok(Outcome::Delivered) => tracing::info!(correlation_id, event_id, event_type, "notification delivered"),
+        Ok(Outcome::Delivered) => {
+            metrics::concerns(&event.correlation_id);
+            tracing::debug!(correlation_id, event_id, event_type, "notification delivered");
+        }
         Ok(Outcome::ClaimedByOther) => {
             tracing::info!(correlation_id, event_id, event_type, attempt, "notification is being delivered already");
         }

@@ -42,7 +42,7 @@ impl Recorder {
     /// take either is reported.
     pub async fn record(&self, click: &Click) {
         let Err(refused) = self.clicks.record(click).await else {
-            return metrics::add(Metric::ClicksRecorded, 1);
+            return;
         };
         let (short_code, error) = (click.link.code.as_str(), chain(&refused));
         if self.parking.send(&[&click.clone().into_parked_event()]).await.is_empty() {

@@ -44,7 +44,8 @@ impl Environment {
             ("LINKS_TABLE", "LinksTable"),
             ("CLICKS_TABLE", clicks_table),
             ("THROTTLE_TABLE", "ThrottleTable"),
-            ("CLICKS_QUEUE_URL", parking.as_str()),
+            ("ANALYTICS_QUEUE_URL", parking.as_str()),
+            ("RAW_CLICK_DAYS", "396"),
             ("CLICK_RECORDING", recording),
             // One in ten is merged, so with this limit every call.
             ("REDIRECT_LIMIT_PER_MINUTE", "10"),

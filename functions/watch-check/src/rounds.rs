@@ -52,7 +52,6 @@ impl<N: Network> Checker<N> {
             outcome: outcome_of(&check),
             latency_ms: u64::try_from(check.latency.as_millis()).unwrap_or(u64::MAX),
         };
-        metrics::add(Metric::Checks, 1);
         metrics::add(Metric::ChecksFailed, result.is_failure().into());
         self.record(planned, &result).await;
     }

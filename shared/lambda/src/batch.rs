@@ -20,7 +20,7 @@ use crate::{
     StartError,
     metrics::{self, Metric},
     publisher::escape_noncharacters,
-    telemetry::chain,
+    telemetry::{chain, milliseconds},
 };
 
 /// A parsed message, by default an event.
@@ -186,18 +186,16 @@ where
     .await
 }
 
-/// Writes the log line of a batch, with its metrics.
+/// Writes the log line of a batch, with what it has measured and the [requests that it is about](metrics::concerns).
 pub fn log(records: usize, failed: usize, started: Instant) {
     static IS_WARM: AtomicBool = AtomicBool::new(false);
     let cold_start = !IS_WARM.swap(true, Ordering::Relaxed);
-    metrics::add(Metric::BatchSize, records);
     metrics::add(Metric::BatchFailures, failed);
     metrics::add(Metric::ColdStarts, cold_start.into());
     tracing::info!(
+        correlation_id = metrics::requests(),
         records,
-        failed,
-        duration_ms = started.elapsed().as_secs_f64() * 1_000.0,
-        cold_start,
+        duration_ms = milliseconds(started.elapsed()),
         emf = metrics::emf(),
         "batch processed"
     );

@@ -41,10 +41,11 @@ pub async fn start(
     service: &'static str,
     function: impl Future<Output = Result<(), StartError>> + 'static,
 ) -> ExitCode {
-    telemetry::init(service);
+    // First, since the level of lines with metrics depends on it.
     if let Some(namespace) = config::optional("METRICS_NAMESPACE") {
         metrics::write_to(namespace);
     }
+    telemetry::init(service);
     // As a task, since whatever wakes the runtime's own future makes a system call for it.
     let ended = tokio::task::spawn_local(function).await.unwrap_or_else(|panicked| Err(panicked.into()));
     match ended {

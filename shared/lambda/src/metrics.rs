@@ -2,21 +2,18 @@
 //! [embedded metric format](https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html).
 //!
 //! They are part of the log line of each request or batch, from which CloudWatch extracts them, so they need no call of their
-//! own. The namespace is the stack's name, the dimension the function's name.
+//! own. The namespace is the stack's name, the dimension the function's name. Without a namespace, the line has the numbers
+//! only, and CloudWatch makes no metrics of them.
 //!
-//! [`add`] and [`record`] have an effect only while a request or batch is processed.
+//! [`add`] and [`concerns`] have an effect only while a request or batch is processed.
 
 use std::{cell::RefCell, fmt::Write as _, future::Future, sync::OnceLock};
 
-use linklet_domain::Timestamp;
+use linklet_domain::{CorrelationId, Timestamp};
 
-/// A metric. Only metrics that are not zero are written.
+/// A metric, of something that AWS does not measure itself. Only metrics that are not zero are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
-    /// Number of HTTP requests.
-    Requests,
-    /// Milliseconds from a request's arrival in the function to its response.
-    Latency,
     /// Number of responses with a status of 500 or above.
     Errors,
     /// Number of responses with status 429.
@@ -25,8 +22,6 @@ pub enum Metric {
     ColdStarts,
     /// Number of redirects whose link was cached in the execution environment.
     CacheHits,
-    /// Number of clicks that were stored.
-    ClicksRecorded,
     /// Number of clicks that could not be stored and were sent to the clicks queue.
     ClicksParked,
     /// Number of clicks that were lost, since they could be neither stored nor sent to the clicks queue.
@@ -35,8 +30,6 @@ pub enum Metric {
     ClicksCounted,
     /// Number of events that had been processed before and were ignored.
     DedupeHits,
-    /// Number of messages or stream records in a batch.
-    BatchSize,
     /// Number of messages or stream records in a batch that failed and will be redelivered.
     BatchFailures,
     /// Number of mails that SES accepted.
@@ -47,9 +40,7 @@ pub enum Metric {
     ThrottleUnavailable,
     /// Number of times that the circuit breaker opened, or reopened after a failed probe.
     BreakerOpened,
-    /// Number of checks of monitored URLs.
-    Checks,
-    /// Number of checks that failed.
+    /// Number of checks of monitored URLs that failed.
     ChecksFailed,
     /// Number of checks that were skipped, since they could not start before the target's next check, or could not be sent.
     ChecksSkipped,
@@ -64,25 +55,20 @@ pub enum Metric {
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Self; 23] = [
-        Self::Requests,
-        Self::Latency,
+    pub const ALL: [Self; 18] = [
         Self::Errors,
         Self::Throttles,
         Self::ColdStarts,
         Self::CacheHits,
-        Self::ClicksRecorded,
         Self::ClicksParked,
         Self::ClicksDropped,
         Self::ClicksCounted,
         Self::DedupeHits,
-        Self::BatchSize,
         Self::BatchFailures,
         Self::MailsSent,
         Self::MailsFailed,
         Self::ThrottleUnavailable,
         Self::BreakerOpened,
-        Self::Checks,
         Self::ChecksFailed,
         Self::ChecksSkipped,
         Self::ChecksHeldBack,
@@ -95,40 +81,53 @@ impl Metric {
     pub fn name(self) -> String {
         format!("{self:?}")
     }
-
-    /// The metric's definition in the log line. Counts have no unit, since each byte of the line costs money.
-    fn definition(self) -> String {
-        match self {
-            Self::Latency => format!(r#"{{"Name":"{}","Unit":"Milliseconds"}}"#, self.name()),
-            _ => format!(r#"{{"Name":"{}"}}"#, self.name()),
-        }
-    }
 }
 
-/// The metrics of one request or batch.
+/// The metrics of one request or batch, and the requests that a batch is about.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Measured([f64; Metric::ALL.len()]);
+pub struct Measured {
+    sums: [f64; Metric::ALL.len()],
+    /// The correlation ids of the first of these requests.
+    requests: Vec<String>,
+    all_requests: usize,
+}
 
 impl Measured {
+    /// A batch about more requests names none of them, so that its line stays short.
+    pub const MOST_NAMED: usize = 10;
+
     /// The sum of a metric.
     #[must_use]
     pub fn get(&self, metric: Metric) -> f64 {
-        self.0[metric as usize]
+        self.sums[metric as usize]
     }
 
-    /// The members that make a log line a metric, with a comma before each; nothing if nothing was measured.
-    fn embed(&self, namespace: &str, at: Timestamp) -> String {
-        let measured: Vec<Metric> = Metric::ALL.into_iter().filter(|metric| self.get(*metric) > 0.0).collect();
-        if measured.is_empty() {
-            return String::new();
+    fn add_request(&mut self, correlation_id: &CorrelationId) {
+        self.all_requests += 1;
+        if self.all_requests <= Self::MOST_NAMED {
+            self.requests.push(correlation_id.as_str().to_owned());
         }
-        let definitions: Vec<String> = measured.iter().map(|metric| metric.definition()).collect();
-        let mut text = format!(
-            r#","_aws":{{"Timestamp":{},"CloudWatchMetrics":[{{"Namespace":{},"Dimensions":[["service"]],"Metrics":[{}]}}]}}"#,
-            at.unix_millis(),
-            serde_json::Value::from(namespace),
-            definitions.join(","),
-        );
+    }
+
+    fn named_requests(&self) -> Option<String> {
+        (1..=Self::MOST_NAMED).contains(&self.all_requests).then(|| self.requests.join(" "))
+    }
+
+    /// The log line's members with the sums, with a comma before each. With a namespace, also the member that makes metrics of
+    /// them. They have no unit, since each byte of the line costs money.
+    fn embed(&self, namespace: Option<&str>, at: Timestamp) -> String {
+        let measured: Vec<Metric> = Metric::ALL.into_iter().filter(|metric| self.get(*metric) > 0.0).collect();
+        let mut text = String::new();
+        if let Some(namespace) = namespace.filter(|_| !measured.is_empty()) {
+            let names: Vec<String> =
+                measured.iter().map(|metric| format!(r#"{{"Name":"{}"}}"#, metric.name())).collect();
+            text = format!(
+                r#","_aws":{{"Timestamp":{},"CloudWatchMetrics":[{{"Namespace":{},"Dimensions":[["service"]],"Metrics":[{}]}}]}}"#,
+                at.unix_millis(),
+                serde_json::Value::from(namespace),
+                names.join(","),
+            );
+        }
         for metric in measured {
             // Writing to a String can't fail.
             let _ = write!(text, r#","{}":{}"#, metric.name(), self.get(metric));
@@ -167,22 +166,33 @@ pub(crate) async fn resume<F: Future>(measured: Measured, work: F) -> (F::Output
     MEASURED.scope(RefCell::new(measured), observed).await
 }
 
+/// Whether metrics are on.
+pub(crate) fn are_on() -> bool {
+    NAMESPACE.get().is_some()
+}
+
 /// Adds a count to a metric.
 pub fn add(metric: Metric, count: usize) {
-    record(metric, count as f64);
-}
-
-/// Adds a value to a metric.
-pub fn record(metric: Metric, value: f64) {
     // Outside of a request or batch there is no log line that could contain the metric.
-    let _ = MEASURED.try_with(|measured| measured.borrow_mut().0[metric as usize] += value);
+    let _ = MEASURED.try_with(|measured| measured.borrow_mut().sums[metric as usize] += count as f64);
 }
 
-/// The metrics of the current request or batch in embedded metric format, for the field `emf` of its log line. `None` if
-/// metrics are off, as on a developer's machine.
+/// Says that the current batch is about this request, so that its log line is found by the request's id.
+pub fn concerns(correlation_id: &CorrelationId) {
+    let _ = MEASURED.try_with(|measured| measured.borrow_mut().add_request(correlation_id));
+}
+
+/// The ids of the requests that the current batch is about, separated by spaces; `None` without any, or with too many.
+pub(crate) fn requests() -> Option<String> {
+    MEASURED.try_with(|measured| measured.borrow().named_requests()).ok().flatten()
+}
+
+/// What the current request or batch has measured, for the field `emf` of its log line; in embedded metric format if metrics
+/// are on. `None` if it has measured nothing.
 pub(crate) fn emf() -> Option<String> {
-    let namespace = NAMESPACE.get()?;
-    MEASURED.try_with(|measured| measured.borrow().embed(namespace, Timestamp::now())).ok()
+    let namespace = NAMESPACE.get().map(String::as_str);
+    let members = MEASURED.try_with(|measured| measured.borrow().embed(namespace, Timestamp::now())).ok();
+    members.filter(|members| !members.is_empty())
 }
 
 #[cfg(test)]
@@ -191,53 +201,78 @@ mod tests {
 
     use super::*;
 
+    fn at() -> Timestamp {
+        Timestamp::parse("2026-03-02T14:05:09.120Z").unwrap()
+    }
+
     #[tokio::test]
     async fn what_is_measured_stands_in_the_members_that_cloudwatch_reads() {
         let ((), measured) = observe(async {
-            add(Metric::Requests, 1);
-            add(Metric::ClicksRecorded, 2);
-            add(Metric::ClicksRecorded, 1);
-            record(Metric::Latency, 1.25);
+            add(Metric::ClicksCounted, 2);
+            add(Metric::ClicksCounted, 1);
+            add(Metric::ColdStarts, 1);
         })
         .await;
 
-        let members = measured.embed("linklet", Timestamp::parse("2026-03-02T14:05:09.120Z").unwrap());
+        let members = measured.embed(Some("linklet"), at());
 
         let line: Value = serde_json::from_str(&format!(r#"{{"service":"redirect"{members}}}"#)).unwrap();
-        let metrics = json!([
-            {"Name": "Requests"},
-            {"Name": "Latency", "Unit": "Milliseconds"},
-            {"Name": "ClicksRecorded"},
-        ]);
+        let metrics = json!([{"Name": "ColdStarts"}, {"Name": "ClicksCounted"}]);
         let directive = json!([{"Namespace": "linklet", "Dimensions": [["service"]], "Metrics": metrics}]);
         assert_eq!(
             line,
             json!({
                 "service": "redirect",
                 "_aws": {"Timestamp": 1_772_460_309_120_i64, "CloudWatchMetrics": directive},
-                "Requests": 1, "Latency": 1.25, "ClicksRecorded": 3,
+                "ColdStarts": 1, "ClicksCounted": 3,
             })
         );
     }
 
     #[tokio::test]
+    async fn without_a_namespace_there_are_numbers_and_no_metrics() {
+        let ((), measured) = observe(async { add(Metric::ClicksCounted, 2) }).await;
+
+        assert_eq!(measured.embed(None, at()), r#","ClicksCounted":2"#);
+        assert_eq!(Measured::default().embed(Some("linklet"), at()), "");
+    }
+
+    #[tokio::test]
+    async fn a_batch_names_its_requests_unless_they_are_many() {
+        let ids = |number: usize| (0..number).map(|id| CorrelationId::parse(&format!("click-{id}")).unwrap());
+        let named = async |number| {
+            scope(async {
+                ids(number).for_each(|id| concerns(&id));
+                requests()
+            })
+            .await
+        };
+
+        assert_eq!(named(0).await, None);
+        assert_eq!(named(2).await.as_deref(), Some("click-0 click-1"));
+        assert_eq!(named(Measured::MOST_NAMED).await.unwrap().split(' ').count(), Measured::MOST_NAMED);
+        assert_eq!(named(Measured::MOST_NAMED + 1).await, None);
+    }
+
+    #[tokio::test]
     async fn requests_that_are_processed_at_once_are_measured_apart() {
         let work = async |count| {
-            add(Metric::BatchSize, count);
+            add(Metric::BatchFailures, count);
             tokio::task::yield_now().await;
-            add(Metric::BatchSize, count);
+            add(Metric::BatchFailures, count);
         };
 
         let (((), one), ((), other)) = tokio::join!(observe(work(1)), observe(work(10)));
 
-        assert_eq!((one.get(Metric::BatchSize), other.get(Metric::BatchSize)), (2.0, 20.0));
+        assert_eq!((one.get(Metric::BatchFailures), other.get(Metric::BatchFailures)), (2.0, 20.0));
     }
 
     #[test]
     fn outside_of_a_request_nothing_is_measured() {
-        add(Metric::Requests, 1);
+        add(Metric::Errors, 1);
+        concerns(&CorrelationId::parse("click-1").unwrap());
 
-        assert_eq!(emf(), None);
+        assert_eq!((emf(), requests()), (None, None));
     }
 
     #[test]
@@ -245,6 +280,5 @@ mod tests {
         for (position, metric) in Metric::ALL.into_iter().enumerate() {
             assert_eq!(metric as usize, position, "{}", metric.name());
         }
-        assert_eq!(Measured::default().embed("linklet", Timestamp::now()), "");
     }
 }

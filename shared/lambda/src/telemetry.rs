@@ -1,9 +1,10 @@
 //! Logging: one JSON object per line, with the same members in all functions.
 //!
 //! A line has `level`, `time`, `service`, the fields of its spans (such as `correlation_id`) and its own fields, including
-//! `message`. All values are JSON-escaped, so that a client can't forge a line.
+//! `message`. All values are JSON-escaped, so that a client can't forge a line. Logs are paid for by the byte, so a field that
+//! has nothing to say is left out. `level` and `time` stay: Lambda would add its own.
 
-use std::{env, error::Error, fmt::Write as _};
+use std::{env, error::Error, fmt::Write as _, time::Duration};
 
 use linklet_domain::Timestamp;
 use tracing::{
@@ -18,6 +19,8 @@ use tracing_subscriber::{
     registry::LookupSpan,
     util::SubscriberInitExt,
 };
+
+use crate::metrics;
 
 /// Starts logging to standard output, which Lambda sends to CloudWatch Logs. The environment variable `LOG_LEVEL` sets the
 /// level: `error`, `warn`, `info` (default) or `debug`.
@@ -36,19 +39,38 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
+    let metrics_are_on = metrics::are_on();
+    wanted_lines(service, writer, move |metadata| is_wanted(metadata, level, metrics_are_on))
+}
+
+fn wanted_lines<S, W>(
+    service: &'static str,
+    writer: W,
+    is_wanted: impl Fn(&Metadata<'_>) -> bool + Send + Sync + 'static,
+) -> impl Layer<S>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
     tracing_subscriber::fmt::layer()
         .fmt_fields(JsonFields)
         .event_format(JsonLine { service })
         .with_writer(writer)
-        .with_filter(filter_fn(move |metadata| is_wanted(metadata, level)))
+        .with_filter(filter_fn(is_wanted))
 }
 
 /// Whether a line is written. Libraries may log only warnings and errors, since their lower levels contain requests with tokens
-/// and addresses. Lines with metrics are written at any level, since alarms need them.
-fn is_wanted(metadata: &Metadata<'_>, level: Level) -> bool {
+/// and addresses. While metrics are on, the lines that have them are written at any level, since alarms need them.
+fn is_wanted(metadata: &Metadata<'_>, level: Level, metrics_are_on: bool) -> bool {
     let is_ours = metadata.target().starts_with("linklet");
-    let has_metrics = is_ours && metadata.fields().field("emf").is_some();
+    let has_metrics = is_ours && metrics_are_on && metadata.fields().field("emf").is_some();
     has_metrics || *metadata.level() <= if is_ours { level } else { level.min(Level::WARN) }
+}
+
+/// A duration for a log line, exact to a tenth of a millisecond.
+#[must_use]
+pub(crate) fn milliseconds(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 10_000.0).round() / 10.0
 }
 
 /// Formats an error and the chain of its sources in one line, separated by colons.
@@ -188,13 +210,14 @@ mod tests {
     }
 
     fn logged(log: impl FnOnce()) -> Vec<Value> {
-        logged_at(Level::DEBUG, log)
+        logged_at(Level::DEBUG, false, log)
     }
 
-    fn logged_at(level: Level, log: impl FnOnce()) -> Vec<Value> {
+    fn logged_at(level: Level, metrics_are_on: bool, log: impl FnOnce()) -> Vec<Value> {
         let captured = Captured::default();
         let writer = captured.clone();
-        let lines = lines("test", level, move || writer.clone());
+        let is_wanted = move |metadata: &Metadata<'_>| is_wanted(metadata, level, metrics_are_on);
+        let lines = wanted_lines("test", move || writer.clone(), is_wanted);
         tracing::subscriber::with_default(tracing_subscriber::registry().with(lines), log);
         let text = String::from_utf8(captured.0.lock().unwrap().clone()).unwrap();
         assert!(!text.chars().any(|character| character.is_control() && character != '\n'), "{text:?}");
@@ -218,22 +241,29 @@ mod tests {
 
     #[test]
     fn metrics_become_members_of_the_line() {
-        let lines = logged(|| tracing::info!(emf = Some(r#","_aws":{"Timestamp":1},"Requests":1"#), "answered"));
+        let lines = logged(|| tracing::info!(emf = Some(r#","_aws":{"Timestamp":1},"Errors":1"#), "answered"));
 
         assert_eq!(lines[0]["_aws"]["Timestamp"], 1);
-        assert_eq!(lines[0]["Requests"], 1);
+        assert_eq!(lines[0]["Errors"], 1);
         assert_eq!(lines[0]["message"], "answered");
     }
 
     #[test]
-    fn lines_with_metrics_are_written_at_every_level() {
-        let lines = logged_at(Level::ERROR, || {
-            tracing::info!(emf = Some(r#","Requests":1"#), "answered");
-            tracing::warn!("something else");
-        });
+    fn lines_with_metrics_are_written_at_every_level_while_metrics_are_on() {
+        for (metrics_are_on, expected) in [(true, vec!["answered"]), (false, Vec::new())] {
+            let lines = logged_at(Level::ERROR, metrics_are_on, || {
+                tracing::info!(emf = Some(r#","Errors":1"#), "answered");
+                tracing::warn!("something else");
+            });
 
-        let messages: Vec<_> = lines.iter().map(|line| line["message"].as_str().unwrap()).collect();
-        assert_eq!(messages, ["answered"]);
+            let messages: Vec<_> = lines.iter().map(|line| line["message"].as_str().unwrap()).collect();
+            assert_eq!(messages, expected);
+        }
+    }
+
+    #[test]
+    fn durations_are_exact_to_a_tenth_of_a_millisecond() {
+        assert_eq!(milliseconds(Duration::from_nanos(12_345_678)), 12.3);
     }
 
     #[test]

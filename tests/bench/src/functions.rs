@@ -35,7 +35,7 @@ pub fn variables(function: &str, queues: &FakeQueues) -> Result<(Variables, u64)
     let memory = properties["MemorySize"].as_u64().unwrap_or(128);
     let variables = properties.pointer("/Environment/Variables").and_then(Value::as_object);
     let resolved = variables.into_iter().flatten().map(|(name, value)| {
-        let value = text(value);
+        let value = text(with_default_monitoring(value));
         let resolved = resolve(template, queues, &value);
         let unknown = || TemplateError::UnknownValue { name: name.clone(), value };
         Ok((name.clone(), resolved.ok_or_else(unknown)?))
@@ -64,6 +64,11 @@ fn resolve(template: &Template, queues: &FakeQueues, value: &str) -> Option<Stri
     }
 }
 
+/// The one of two values that a variable has unless everything is monitored.
+fn with_default_monitoring(value: &Value) -> &Value {
+    if value[0] == "IsFullyMonitored" { &value[2] } else { value }
+}
+
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -84,7 +89,7 @@ mod tests {
         assert_eq!(redirect["CLICK_SALT_ID"], "ClickSalt");
         assert_eq!(redirect["LOG_LEVEL"], "info");
         assert_eq!(redirect["TRUSTED_EDGE"], "none");
-        assert_eq!(redirect["METRICS_NAMESPACE"], "linklet");
+        assert_eq!(redirect["METRICS_NAMESPACE"], "");
         assert_eq!(redirect["REDIRECT_LIMIT_PER_MINUTE"], u32::MAX.to_string());
     }
 

@@ -18,7 +18,6 @@ use linklet_lambda::{
     throttle::Throttle,
 };
 use linklet_list::List;
-use linklet_record_clicks::RecordClicks;
 use linklet_redirect::{ClickRecording, HotLinks, Limiter, Recorder, Redirect};
 use linklet_relay::Relay;
 use linklet_shorten::Shorten;
@@ -107,10 +106,6 @@ pub fn redirect_with(links: LinksTable, clicks: ClicksTable, calls: ThrottleTabl
 /// A queue that nobody can reach.
 fn nowhere() -> Publisher {
     Publisher::new(FakeQueues::unreachable(), "http://127.0.0.1:9/000000000000/clicks")
-}
-
-pub fn record_clicks(db: &TestDynamoDb, queues: &FakeQueues) -> RecordClicks {
-    RecordClicks { clicks: db.clicks(), dead_letters: dead_letters(queues) }
 }
 
 pub fn shorten(db: &TestDynamoDb) -> Shorten {

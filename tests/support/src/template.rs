@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 pub struct Template {
     parameters: BTreeMap<String, Value>,
     mappings: BTreeMap<String, Value>,
+    conditions: BTreeMap<String, Value>,
     globals: Value,
     resources: BTreeMap<String, Resource>,
     child_parameters: BTreeMap<String, Value>,
@@ -20,6 +21,8 @@ struct TemplateFile {
     parameters: BTreeMap<String, Value>,
     #[serde(default)]
     mappings: BTreeMap<String, Value>,
+    #[serde(default)]
+    conditions: BTreeMap<String, Value>,
     #[serde(default)]
     globals: Value,
     resources: BTreeMap<String, Value>,
@@ -107,6 +110,7 @@ impl Template {
             resources: parent.resources().chain(child.resources()).collect(),
             parameters: parent.parameters,
             mappings: parent.mappings,
+            conditions: parent.conditions.into_iter().chain(child.conditions).collect(),
             globals: parent.globals,
             child_parameters: child.parameters,
         }
@@ -130,6 +134,21 @@ impl Template {
         &self.mappings
     }
 
+    /// The conditions of both files, by name.
+    #[must_use]
+    pub fn conditions(&self) -> &BTreeMap<String, Value> {
+        &self.conditions
+    }
+
+    /// The condition on which a resource is deployed, or `None` if it always is.
+    ///
+    /// # Panics
+    /// When there is no such resource.
+    #[must_use]
+    pub fn condition(&self, id: &str) -> Option<&str> {
+        self.resource(id).condition.as_deref()
+    }
+
     /// Each function by its logical id, with what the globals say about all of them. Its own properties go first; the
     /// variables of both are together.
     #[must_use]
@@ -145,13 +164,11 @@ impl Template {
     /// When there is no such resource.
     #[must_use]
     pub fn properties(&self, id: &str) -> &Value {
-        &self.resources.get(id).unwrap_or_else(|| panic!("the template has no {id}")).properties
+        &self.resource(id).properties
     }
 
-    /// The name of the condition under which a resource is deployed.
-    #[must_use]
-    pub fn condition(&self, id: &str) -> Option<&str> {
-        self.resources.get(id)?.condition.as_deref()
+    fn resource(&self, id: &str) -> &Resource {
+        self.resources.get(id).unwrap_or_else(|| panic!("the template has no {id}"))
     }
 
     /// Whether there is a resource with this logical id.
@@ -267,6 +284,7 @@ mod tests {
         assert_eq!(template.properties("RelayLogs")["LogGroupName"][1][folder], json!(["Folders", "Name", "Is"]));
         assert_eq!(template.properties("HealthPermission")["FunctionName"]["Ref"], "HealthFunction");
         assert!(template.has("Dashboard") && template.child_parameters().contains_key("HttpApi"));
+        assert_eq!((template.condition("Dashboard"), template.condition("HttpApi")), (Some("IsFull"), None));
     }
 
     #[test]

@@ -37,6 +37,7 @@ pub use self::{
 use crate::{
     StartError,
     metrics::{self, Metric},
+    telemetry::milliseconds,
 };
 
 /// A function behind the API whose work is done with its response.
@@ -162,10 +163,7 @@ impl<D> Exchange<D> {
 
     fn log(&self) {
         static IS_WARM: AtomicBool = AtomicBool::new(false);
-        let duration_ms = self.duration.as_secs_f64() * 1_000.0;
         let cold_start = !IS_WARM.swap(true, Ordering::Relaxed);
-        metrics::add(Metric::Requests, 1);
-        metrics::record(Metric::Latency, duration_ms);
         metrics::add(Metric::Errors, self.status.is_server_error().into());
         metrics::add(Metric::Throttles, (self.status == StatusCode::TOO_MANY_REQUESTS).into());
         metrics::add(Metric::ColdStarts, cold_start.into());
@@ -173,8 +171,7 @@ impl<D> Exchange<D> {
             method = self.request.method().as_str(),
             path = self.request.path(),
             status = self.status.as_u16(),
-            duration_ms,
-            cold_start,
+            duration_ms = milliseconds(self.duration),
             emf = metrics::emf(),
             "request answered"
         );

@@ -3,7 +3,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use linklet_test_support::Template;
 use serde_json::{Value, json};
 
-use super::{documents::anchor, metrics, services};
+use super::{alarms, billed_metrics, documents::anchor, metrics, services};
 
 /// What an alarm looks at.
 struct Metric {
@@ -35,8 +35,9 @@ fn metrics_of(alarm: &Value) -> Vec<Metric> {
     queries.iter().filter_map(|query| query.pointer("/MetricStat/Metric")).map(Metric::of).collect()
 }
 
-fn all_metrics(template: &Template) -> Vec<Metric> {
-    template.of_type("AWS::CloudWatch::Alarm").flat_map(|(_, alarm)| metrics_of(alarm)).collect()
+/// What the alarms look at with a value of the parameter `Monitoring`.
+fn watched_metrics(template: &Template, monitoring: &str) -> Vec<Metric> {
+    alarms(template, monitoring).into_iter().flat_map(|(_, alarm)| metrics_of(alarm)).collect()
 }
 
 fn headings(page: &Path) -> BTreeSet<String> {
@@ -49,6 +50,50 @@ fn every_alarm_tells_when_it_starts_and_when_it_is_over() {
     for (id, alarm) in Template::load().of_type("AWS::CloudWatch::Alarm") {
         assert_eq!(alarm["AlarmActions"], json!(["AlarmTopic"]), "{id}");
         assert_eq!(alarm["OKActions"], json!(["AlarmTopic"]), "{id}");
+    }
+}
+
+#[test]
+fn without_monitoring_there_are_no_alarms() {
+    let template = Template::load();
+    let conditions = template.conditions();
+
+    assert_eq!(conditions["IsMonitored"], json!([["Monitoring", "none"]]), "unless it is none");
+    assert_eq!(conditions["IsFullyMonitored"], json!(["Monitoring", "full"]));
+    assert_eq!(conditions["IsEssential"], json!(["Monitoring", "essential"]));
+    assert_eq!(conditions["IsFull"], json!(["Monitoring", "full"]));
+    assert_eq!(conditions["HasAlarms"], json!(["IsMonitored", "IsGradual"]));
+    assert_eq!(template.condition("Observability"), Some("IsMonitored"));
+    assert_eq!(template.condition("Dashboard"), Some("IsFull"));
+    assert_eq!(template.condition("AlarmTopic"), Some("HasAlarms"));
+    assert_eq!(conditions["MailsAlarms"][0], "HasAlarms");
+    assert_eq!(conditions["HasAlarmsOnAws"], json!(["HasAlarms", "IsOnAws"]));
+}
+
+#[test]
+fn essential_alarms_look_at_ten_metrics_and_only_at_those_of_aws() {
+    let template = Template::load();
+    let essential = alarms(template, "essential");
+
+    let billed: usize = essential.iter().map(|(_, alarm)| billed_metrics(alarm)).sum();
+
+    assert!((1..=10).contains(&billed), "{billed} metrics");
+    for (id, alarm) in essential {
+        for metric in metrics_of(alarm) {
+            assert!(metric.namespace.starts_with("AWS/"), "{id}: {}", metric.namespace);
+        }
+    }
+}
+
+/// With a gradual deployment they are there though functions may write no metrics.
+#[test]
+fn alarms_that_stop_a_deployment_need_no_metrics_of_ours() {
+    let template = Template::load();
+
+    for (id, alarm) in template.of_type("AWS::CloudWatch::Alarm") {
+        if template.condition(id) == Some("HasDeploymentAlarms") {
+            assert!(metrics_of(alarm).iter().all(|metric| metric.namespace.starts_with("AWS/")), "{id}");
+        }
     }
 }
 
@@ -85,6 +130,8 @@ fn each_parameter_of_the_child_stack_is_the_resource_of_its_name() {
 
     assert_eq!(names, template.child_parameters().keys().collect());
     for (name, value) in passed {
+        // An alarm that isn't always there is empty then.
+        let value = if value[2] == "" { &value[1] } else { value };
         let source = value.as_str().unwrap().trim_start_matches("AWS::");
         assert_eq!(source.split('.').next(), Some(name.as_str()), "{value}");
     }
@@ -100,19 +147,21 @@ fn every_dead_letter_queue_has_an_alarm() {
     let dead: BTreeSet<_> = from_queues.chain(from_streams).filter_map(Value::as_str).collect();
     assert!(dead.len() >= 3, "only {dead:?}");
 
-    let metrics = all_metrics(template);
-
-    for queue in dead {
-        let name = queue.trim_end_matches(".Arn");
-        let watched = |metric: &Metric| metric.is("AWS/SQS", "ApproximateNumberOfMessagesVisible", ("QueueName", name));
-        assert!(metrics.iter().any(watched), "{queue}");
+    for monitoring in ["essential", "full"] {
+        let metrics = watched_metrics(template, monitoring);
+        for queue in &dead {
+            let name = queue.trim_end_matches(".Arn");
+            let is_watched =
+                |metric: &Metric| metric.is("AWS/SQS", "ApproximateNumberOfMessagesVisible", ("QueueName", name));
+            assert!(metrics.iter().any(is_watched), "{monitoring}: {queue}");
+        }
     }
 }
 
 #[test]
 fn every_event_source_is_watched_for_errors_and_for_lateness() {
     let template = Template::load();
-    let metrics = all_metrics(template);
+    let metrics = watched_metrics(template, "full");
 
     for (id, source) in template.of_type("AWS::Lambda::EventSourceMapping") {
         let function = source["FunctionName"].as_str().unwrap();
@@ -137,7 +186,7 @@ fn alarms_on_our_metrics_name_those_that_functions_write() {
     let template = Template::load();
     let services = services(template);
     let is_ours = |metric: &Metric| ["AWS::StackName", "StackName"].contains(&metric.namespace.as_str());
-    let ours: Vec<_> = all_metrics(template).into_iter().filter(is_ours).collect();
+    let ours: Vec<_> = watched_metrics(template, "full").into_iter().filter(is_ours).collect();
     assert!(!ours.is_empty());
 
     for metric in ours {

@@ -31,6 +31,7 @@ use linklet_watch_tick::Tick;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::{alarms, billed_metrics, of_monitoring};
 use crate::{
     fixture,
     pipeline::cost::{Bench, DAY, HOUR, START, click, click_at, ordinary_click},
@@ -88,21 +89,24 @@ fn stored_at<'i>(at: Timestamp, items: impl IntoIterator<Item = &'i Value>) -> R
     })
 }
 
+/// What a lone click costs more than others if days of a hundred clicks together move into the past with it.
+async fn settling(reads: f64, writes: f64) -> Units {
+    let bench = Bench::new();
+    for click in 0..200 {
+        let click = ordinary_click(click / 10 * DAY + click % 10 * HOUR, click);
+        let (all_reads, all_writes) = bench.units(&[click]).await;
+        if all_writes > writes {
+            return Units { reads: all_reads - reads, writes: all_writes - writes };
+        }
+    }
+    panic!("no day has moved into the past");
+}
+
 /// Until DynamoDB deletes it.
 fn days_left(item: &Value, from: Timestamp) -> Option<i64> {
     const DAY: i64 = 86_400;
     let ttl: i64 = item.pointer("/ttl/N")?.as_str()?.parse().unwrap();
     Some((ttl - from.unix_seconds() + DAY / 2) / DAY)
-}
-
-/// A row's copy in an index that has the keys and these attributes.
-fn indexed(item: &Value, attributes: &[&str]) -> Value {
-    let mut copy = item.clone();
-    copy.as_object_mut().unwrap().retain(|name, _| {
-        ["pk", "sk", "by_workspace_pk", "by_workspace_sk"].contains(&name.as_str())
-            || attributes.contains(&name.as_str())
-    });
-    copy
 }
 
 // ----------------------------------------------------------------------------------------------------- What is measured
@@ -194,12 +198,11 @@ impl Measured {
         let (reads, writes) = bench.units(&[ordinary_click(30 * DAY + 13 * HOUR, 1)]).await;
         self.operation("count_lone_click", Units { reads, writes });
         let now = Timestamp::now();
-        self.stored("ids_of_lone_click", stored_at(now, rows(&bench.db, "StatsTable", "SEEN#").first()));
+        self.stored("total", stored_at(now, rows(&bench.db, "StatsTable", "WS#").first()));
         let numbers = rows(&bench.db, "StatsTable", "STATS#");
-        let row = |key: &str| numbers.iter().find(|item| item["sk"]["S"] == key);
-        let total = row("TOTAL").unwrap();
-        self.stored("total", stored_at(now, [total, &indexed(total, &["total_clicks"])]));
-        self.stored("day", stored_at(now, row("DAY#2026-03-15")));
+        self.stored("day", stored_at(now, numbers.iter().find(|item| item["sk"]["S"] == "DAY#2026-03-15")));
+        let settles = settling(reads, writes).await;
+        self.operation("settle", settles);
 
         bench.db.store(&LinkBuilder::new("launch").build()).await;
         let metered = Metered::of(&bench.db);
@@ -372,33 +375,10 @@ fn polled_queues(template: &Template, is_fifo: bool) -> usize {
     queues.filter(|queue| template.properties(&format!("{queue}Queue")).get("FifoQueue").is_some() == is_fifo).count()
 }
 
-/// Whether an alarm or a dashboard is deployed with this value of `Monitoring`, all else being as by default.
-fn is_deployed(template: &Template, id: &str, monitoring: &str) -> bool {
-    match template.condition(id) {
-        None => monitoring != "none",
-        Some("IsEssential") => monitoring == "essential",
-        Some("IsFull" | "HasDeploymentAlarms") => monitoring == "full",
-        Some(other) => panic!("{id}: when is {other} true?"),
-    }
-}
-
-/// A number for each value of `Monitoring`.
-fn by_monitoring(count: impl Fn(&str) -> usize) -> BTreeMap<&'static str, usize> {
-    ["essential", "full", "none"].map(|monitoring| (monitoring, count(monitoring))).into()
-}
-
-fn alarm_metrics(template: &Template, monitoring: &str) -> usize {
-    let metrics = |alarm: &Value| match alarm["Metrics"].as_array() {
-        Some(queries) => queries.iter().filter(|query| query.get("MetricStat").is_some()).count(),
-        None => 1,
-    };
-    let alarms = template.of_type("AWS::CloudWatch::Alarm").filter(|(id, _)| is_deployed(template, id, monitoring));
-    alarms.map(|(_, alarm)| metrics(alarm)).sum()
-}
-
-fn dashboards(template: &Template, monitoring: &str) -> usize {
-    let dashboards = template.of_type("AWS::CloudWatch::Dashboard");
-    dashboards.filter(|(id, _)| is_deployed(template, id, monitoring)).count()
+/// A number for each value of the parameter `Monitoring`.
+fn by_monitoring(template: &Template, number: impl Fn(&str) -> usize) -> BTreeMap<&str, usize> {
+    let values = template.parameters()["Monitoring"]["AllowedValues"].as_array().unwrap();
+    values.iter().filter_map(Value::as_str).map(|monitoring| (monitoring, number(monitoring))).collect()
 }
 
 #[test]
@@ -419,11 +399,15 @@ fn the_calculator_knows_what_the_template_deploys() {
     assert_eq!(clicks["MaximumBatchingWindowInSeconds"], "ClicksBatchWindowSeconds");
     assert_eq!(analytics["MaximumBatchingWindowInSeconds"], "AnalyticsBatchWindowSeconds");
 
+    let alarm_metrics =
+        |monitoring: &str| alarms(template, monitoring).iter().map(|(_, alarm)| billed_metrics(alarm)).sum();
+    let dashboards = |monitoring: &str| of_monitoring(template, "AWS::CloudWatch::Dashboard", monitoring).len();
     let deployed = json!({
         "memory_mb": memory,
         "verifies_tokens": verifies_tokens,
-        "alarm_metrics": by_monitoring(|monitoring| alarm_metrics(template, monitoring)),
-        "dashboards": by_monitoring(|monitoring| dashboards(template, monitoring)),
+        "monitoring": default("Monitoring"),
+        "alarm_metrics": by_monitoring(template, alarm_metrics),
+        "dashboards": by_monitoring(template, dashboards),
         "secrets": template.of_type("AWS::SecretsManager::Secret").count(),
         "polled_standard_queues": polled_queues(template, false),
         "polled_fifo_queues": polled_queues(template, true),
@@ -435,7 +419,6 @@ fn the_calculator_knows_what_the_template_deploys() {
         "max_concurrency": default("MaxConcurrency"),
         "log_retention_days": default("LogRetentionDays"),
         "log_level": default("LogLevel"),
-        "monitoring": default("Monitoring"),
         "tracing": default("Tracing"),
         "access_log": default("AccessLog"),
         "click_table_class": template.properties("ClicksTable")["TableClass"],

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use linklet_test_support::Template;
 use serde_json::Value;
 
-use super::{metrics, services};
+use super::{alarms, metrics, services};
 
 /// What stands in the dashboard's text for the stack's name, which is the namespace of our metrics.
 const NAMESPACE: &str = "${StackName}";
@@ -56,9 +56,24 @@ fn every_function_table_queue_and_alarm_is_on_the_dashboard() {
     let template = Template::load();
     let shown = resources(template.properties("Dashboard")["DashboardBody"].as_str().unwrap());
 
-    let kinds = ["AWS::Serverless::Function", "AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::CloudWatch::Alarm"];
-    for (id, _) in kinds.into_iter().flat_map(|kind| template.of_type(kind)) {
+    let kinds = ["AWS::Serverless::Function", "AWS::DynamoDB::Table", "AWS::SQS::Queue"];
+    let watched = kinds.into_iter().flat_map(|kind| template.of_type(kind));
+    for (id, _) in watched.chain(alarms(template, "full")) {
         assert!(shown.contains(id), "{id}");
+    }
+}
+
+#[test]
+fn requests_and_durations_of_every_function_behind_the_api_are_on_the_dashboard() {
+    let template = Template::load();
+    let routes = template.routes();
+    let behind_api: BTreeSet<&str> = routes.iter().map(|route| route.function.as_str()).collect();
+    let lines = lines(template);
+
+    for metric in ["Invocations", "Duration"] {
+        let of_metric = lines.iter().filter(|line| line.get(1).is_some_and(|name| name == metric));
+        let shown: BTreeSet<_> = of_metric.filter_map(|line| line.last()?["label"].as_str()).collect();
+        assert!(shown.is_superset(&behind_api), "{metric}: {:?}", behind_api.difference(&shown));
     }
 }
 

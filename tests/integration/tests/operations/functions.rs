@@ -1,9 +1,4 @@
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::Path,
-    time::Duration,
-};
+use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
 use linklet_notify::CLAIMED_FOR;
 use linklet_test_support::Template;
@@ -53,13 +48,30 @@ fn every_function_is_traced_and_may_send_its_traces() {
 }
 
 #[test]
-fn every_function_knows_the_namespace_of_its_metrics() {
+fn every_function_writes_metrics_only_with_full_monitoring() {
     for (id, function) in Template::load().functions() {
         assert_eq!(
             function.pointer("/Environment/Variables/METRICS_NAMESPACE"),
-            Some(&json!("AWS::StackName")),
+            Some(&json!(["IsFullyMonitored", "AWS::StackName", ""])),
             "{id}"
         );
+    }
+}
+
+#[test]
+fn lambda_writes_lines_of_its_own_only_about_failures_unless_the_log_level_asks_for_more() {
+    let template = Template::load();
+
+    assert_eq!(template.conditions()["IsVerbose"], json!([["LogLevel", "debug"], ["LogLevel", "trace"]]));
+    for (id, function) in template.functions() {
+        let logs = format!("{}Logs", id.trim_end_matches("Function"));
+        let expected = json!({
+            "LogFormat": "JSON",
+            "ApplicationLogLevel": "TRACE",
+            "SystemLogLevel": ["IsVerbose", "INFO", "WARN"],
+            "LogGroup": logs,
+        });
+        assert_eq!(function["LoggingConfig"], expected, "{id}");
     }
 }
 
@@ -72,11 +84,19 @@ fn a_version_is_published_when_a_parameter_of_its_function_changes() {
 
     for (id, function) in functions {
         assert_eq!(function["AutoPublishAliasAllProperties"], true, "{id}");
-        let description = function["VersionDescription"].as_str().unwrap();
+        let description = texts(&function["VersionDescription"]);
         let mut settings = function.clone();
-        settings.as_object_mut().unwrap().remove("DeploymentPreference");
-        for parameter in texts(&settings).into_iter().filter(|text| template.parameters().contains_key(*text)) {
-            assert!(description.contains(&format!("${{{parameter}}}")), "{id}: {parameter}");
+        for other in ["DeploymentPreference", "VersionDescription"] {
+            settings.as_object_mut().unwrap().remove(other);
+        }
+        let says = |parameter: &str| description[0].contains(&format!("${{{parameter}}}"));
+        let parameters = |value| texts(value).into_iter().filter(|text| template.parameters().contains_key(*text));
+        for parameter in parameters(&settings) {
+            assert!(says(parameter), "{id}: {parameter}");
+        }
+        for condition in texts(&settings) {
+            let Some(definition) = template.conditions().get(condition) else { continue };
+            assert!(description.contains(&condition) || parameters(definition).all(says), "{id}: {condition}");
         }
     }
 }
@@ -108,12 +128,17 @@ fn every_way_to_deploy_is_known_as_gradual_or_not() {
 #[test]
 fn a_gradual_deployment_is_rolled_back_by_alarms_of_this_template() {
     let template = Template::load();
-    let alarms: BTreeSet<_> = template.of_type("AWS::CloudWatch::Alarm").map(|(id, _)| id).collect();
+    assert_eq!(template.conditions()["IsGradual"], json!([["Deployment", "AllAtOnce"]]));
+    assert_eq!(template.conditions()["HasDeploymentAlarms"], json!(["IsFullyMonitored", "IsGradual"]));
 
     for (id, function) in versioned(template) {
-        let watching = texts(&function["DeploymentPreference"]["Alarms"]);
+        let alarms = &function["DeploymentPreference"]["Alarms"];
+        assert_eq!((&alarms[0], &alarms[2]), (&json!("HasDeploymentAlarms"), &json!([])), "{id}");
+        let watching = texts(&alarms[1]);
         assert!(watching.contains(&"ApiErrorRateAlarm"), "{id}");
-        assert!(watching.iter().all(|alarm| alarms.contains(alarm)), "{id}: {watching:?}");
+        for alarm in watching {
+            assert_eq!(template.condition(alarm), Some("HasDeploymentAlarms"), "{id}: {alarm}");
+        }
     }
 }
 

@@ -18,6 +18,29 @@ fn metrics() -> BTreeSet<String> {
     Metric::ALL.map(Metric::name).into()
 }
 
+/// The alarms that there are with a value of the parameter `Monitoring`, when no deployment is gradual.
+fn alarms<'t>(template: &'t Template, monitoring: &str) -> Vec<(&'t str, &'t Value)> {
+    of_monitoring(template, "AWS::CloudWatch::Alarm", monitoring)
+}
+
+/// The same of any type of resource that observes the system.
+fn of_monitoring<'t>(template: &'t Template, kind: &str, monitoring: &str) -> Vec<(&'t str, &'t Value)> {
+    let conditions: &[Option<&str>] = match monitoring {
+        "none" => &[],
+        // What has no condition is in the child stack, which has one itself.
+        "essential" => &[None, Some("IsEssential")],
+        "full" => &[None, Some("IsFull"), Some("HasDeploymentAlarms")],
+        other => panic!("unknown: {other}"),
+    };
+    template.of_type(kind).filter(|(id, _)| conditions.contains(&template.condition(id))).collect()
+}
+
+/// How many metrics an alarm looks at, each of which costs as much as an alarm.
+fn billed_metrics(alarm: &Value) -> usize {
+    let is_metric = |query: &&Value| query.get("MetricStat").is_some();
+    alarm["Metrics"].as_array().map_or(1, |queries| queries.iter().filter(is_metric).count())
+}
+
 /// A function's name in the log and in metrics: its folder's.
 fn services(template: &Template) -> BTreeSet<String> {
     let folder = |function: &Value| function["CodeUri"].as_str().unwrap().trim_end_matches('/').to_owned();

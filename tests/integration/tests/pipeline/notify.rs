@@ -16,7 +16,8 @@ use linklet_lambda::{
 };
 use linklet_notify::{CLAIMED_FOR, Mailer, Notify, Topic};
 use linklet_test_support::{
-    CapacityMeter, FakeNotifiers, FakeQueues, Fault, Faults, TestDynamoDb, click_event, event_batch, link_id, queue_batch,
+    CapacityMeter, FakeNotifiers, FakeQueues, Fault, Faults, TestDynamoDb, click_event, event_batch, link_id,
+    queue_batch,
 };
 
 struct Fixture {

@@ -556,7 +556,7 @@ async fn a_check_that_is_over_is_left_out_and_counted() {
 
     let measured = watched.deliver(&late).await;
 
-    assert_eq!((measured.get(Metric::ChecksSkipped), measured.get(Metric::Checks)), (1.0, 0.0));
+    assert_eq!(measured.get(Metric::ChecksSkipped), 1.0);
     assert_eq!((site.all_requests(), watched.results().await.len()), (0, 0));
 }
 
@@ -642,7 +642,7 @@ async fn a_result_that_cannot_be_stored_is_counted_and_its_message_is_done_with(
 
     let measured = watched.round().await;
 
-    assert_eq!((measured.get(Metric::Checks), measured.get(Metric::ChecksLost)), (1.0, 1.0));
+    assert_eq!(measured.get(Metric::ChecksLost), 1.0);
     assert_eq!(site.all_requests(), 1);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use linklet_domain::{IpHash, Link, Role, UserId, WorkspaceId};
-use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, Route, Template, TestDynamoDb, token_of};
+use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, Route, Template, TestDynamoDb, link_id, token_of};
 use serde_json::{Value, json};
 
 use crate::fixture::{REDIRECT, salt, send};

@@ -1,12 +1,12 @@
 use std::time::Duration;
 
-use linklet_domain::{Link, Timestamp, UserId};
+use linklet_domain::{Click, IpHash, Link, Timestamp, UserId};
 use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
 use linklet_lambda::http::Edge;
 use linklet_redirect::Redirect;
-use linklet_test_support::{Answer, CapacityMeter, LinkBuilder, RequestBuilder, TestDynamoDb};
+use linklet_test_support::{Answer, CapacityMeter, LinkBuilder, RequestBuilder, TestDynamoDb, link_id};
 
-use crate::fixture;
+use crate::fixture::{self, salt};
 
 fn redirect(links: LinksTable, clicks: ClicksTable) -> Redirect {
     fixture::redirect_with(links, clicks, ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable"))
@@ -17,6 +17,11 @@ async fn with_link(link: Link) -> (TestDynamoDb, Redirect) {
     db.store(&link).await;
     let redirect = fixture::redirect(&db);
     (db, redirect)
+}
+
+/// The stored clicks, newest first.
+async fn clicks(db: &TestDynamoDb) -> Vec<Click> {
+    db.clicks().latest(&link_id("launch"), 100).await.unwrap()
 }
 
 async fn get(redirect: &Redirect, path: &str) -> Answer {
@@ -158,7 +163,8 @@ async fn only_a_trusted_edge_says_who_and_where_a_visitor_is() {
     }
 
     let visitors: Vec<_> = clicks(&db).await.into_iter().map(|click| click.visitor).collect();
-    let located: Vec<_> = visitors.iter().filter_map(|visitor| visitor.country.as_ref().zip(visitor.city.as_ref())).collect();
+    let located: Vec<_> =
+        visitors.iter().filter_map(|visitor| visitor.country.as_ref().zip(visitor.city.as_ref())).collect();
     assert_eq!(located.len(), 2);
     assert!(located.iter().all(|(country, city)| country.as_str() == "DE" && *city == "Köln"));
     let addresses: std::collections::BTreeSet<_> = visitors.iter().map(|visitor| visitor.ip_hash.as_str()).collect();
