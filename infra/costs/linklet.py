@@ -32,6 +32,7 @@ class Tables:
     reads: float = 0.0
     writes: float = 0.0
     stored_bytes: float = 0.0
+    recovered_bytes: float = 0.0
 
 
 @dataclass
@@ -92,7 +93,15 @@ class Usage:
         overhead = rows["rows"] * self.data.assumed["aws"]["row_overhead_bytes"]
         months = months_kept(self.load, name, rows["days"])
         tables = self.click_table if name == "click" else self.tables
-        tables.stored_bytes += a_month * months * (rows["bytes"] + overhead)
+        stored = a_month * months * (rows["bytes"] + overhead)
+        tables.stored_bytes += stored
+        tables.recovered_bytes += stored if self.has_recovery(name) else 0
+
+    def has_recovery(self, name: str) -> bool:
+        """Whether the table of these rows has point-in-time recovery."""
+        if name == "click":
+            return self.load.click_recovery == "on"
+        return name != "notification" or self.data.template["notification_recovery"]
 
 
 def months_kept(load: Load, name: str, days: float | None) -> float:
@@ -161,6 +170,7 @@ def count_lone(usage: Usage) -> None:
     info = batch * usage.data.log_bytes["analytics"]["info"] + named_bytes(batch)
     usage.call("analytics", load.lone / batch, milliseconds, a_second, info)
     usage.operation("count_lone_click", load.lone)
+    usage.operation("settle", load.lone / usage.data.assumed["traffic"]["lone_clicks_that_settle"])
     usage.store("day", load.lone / usage.data.assumed["traffic"]["clicks_a_day_on_an_ordinary_link"])
 
 
@@ -178,8 +188,8 @@ def count_bursts(usage: Usage) -> None:
 
 
 def named_bytes(batch: float) -> float:
-    """What a batch's line has more than that of a batch with one click."""
-    return (min(batch, MOST_NAMED) - 1) * CORRELATION_ID_BYTES
+    """What a batch's line has more than that of a batch with one click: it names all requests, or none of too many."""
+    return ((batch if batch <= MOST_NAMED else 0) - 1) * CORRELATION_ID_BYTES
 
 
 def create(usage: Usage) -> None:
@@ -298,17 +308,16 @@ def price_functions(bill: Bill, usage: Usage) -> None:
 
 def price_tables(bill: Bill, usage: Usage) -> None:
     clicks = PRICES[usage.data.template["click_table_class"]]
-    price_class(bill, usage.tables, "dynamodb", "DynamoDB", has_recovery=True)
-    price_class(bill, usage.click_table, clicks, "Raw clicks", has_recovery=usage.load.click_recovery == "on")
+    price_class(bill, usage.tables, "dynamodb", "DynamoDB")
+    price_class(bill, usage.click_table, clicks, "Raw clicks")
     bill.add("DynamoDB streams, read by Lambda", dynamodb_streams=usage.stream_records)
 
 
-def price_class(bill: Bill, tables: Tables, prices: str, name: str, has_recovery: bool) -> None:
-    stored = tables.stored_bytes / GB
+def price_class(bill: Bill, tables: Tables, prices: str, name: str) -> None:
     bill.add(f"{name} reads", **{f"{prices}_reads": tables.reads})
     bill.add(f"{name} writes", **{f"{prices}_writes": tables.writes})
-    bill.add(f"{name} storage", **{f"{prices}_storage": stored})
-    bill.add(f"{name} point-in-time recovery", dynamodb_recovery=stored if has_recovery else 0)
+    bill.add(f"{name} storage", **{f"{prices}_storage": tables.stored_bytes / GB})
+    bill.add(f"{name} point-in-time recovery", dynamodb_recovery=tables.recovered_bytes / GB)
 
 
 def price_watching(bill: Bill, usage: Usage) -> None:

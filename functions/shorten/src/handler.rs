@@ -5,7 +5,7 @@ mod new_link;
 use linklet_domain::{
     Generation, IdempotencyKey, Link, LinkId, Scope, ShortCode, Tags, TargetUrl, ThrottleSubject, Timestamp, Title,
 };
-use linklet_dynamodb::{CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, back_off};
+use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, back_off};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json_text},
     identity::{Authenticator, Caller},
@@ -91,7 +91,9 @@ impl Shorten {
 
         let (mut collisions, mut conflicts) = (0, 0);
         while collisions < CODE_TRIES && conflicts < CONFLICT_TRIES {
-            match self.attempt(&order).await? {
+            // After a conflict, the result of the other request has to be seen.
+            let consistency = if conflicts == 0 { Consistency::Eventual } else { Consistency::Strong };
+            match self.attempt(&order, consistency).await? {
                 Try::Answer(answer) => return Ok(into_response(answer)),
                 Try::Collision => collisions += 1,
                 Try::Conflict => {
@@ -107,14 +109,15 @@ impl Shorten {
         }))
     }
 
-    async fn attempt(&self, order: &Order<'_>) -> Result<Try, ApiError> {
+    async fn attempt(&self, order: &Order<'_>, consistency: Consistency) -> Result<Try, ApiError> {
         if let Some(answer) = self.earlier_answer(order).await? {
             return Ok(Try::Answer(answer));
         }
         if !order.wanted.is_reusable() {
             return self.create(order, None).await;
         }
-        match self.links.reusable(order.caller.workspace(), &order.wanted.target, order.wanted.watch).await? {
+        let NewLink { target, watch, .. } = &order.wanted;
+        match self.links.reusable(order.caller.workspace(), target, *watch, consistency).await? {
             Reusable::Link(link) if order.wanted.may_reuse => self.answer_with(order, *link).await,
             // The URL keeps the link that it has.
             Reusable::Link(_) => self.create(order, None).await,

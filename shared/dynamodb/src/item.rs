@@ -35,6 +35,15 @@ impl Key {
     }
 }
 
+/// How recent the result of a read is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consistency {
+    /// It may lack the writes of the last moments, and costs half.
+    Eventual,
+    /// It has all writes that were confirmed before.
+    Strong,
+}
+
 /// A table: the name under which it is deployed, and the client for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
@@ -77,12 +86,21 @@ impl Table {
         operation: &'static str,
         key: Key,
     ) -> Result<Option<T>, RepositoryError> {
+        self.get_with(operation, key, Consistency::Strong).await
+    }
+
+    pub(crate) async fn get_with<T: DeserializeOwned>(
+        &self,
+        operation: &'static str,
+        key: Key,
+        consistency: Consistency,
+    ) -> Result<Option<T>, RepositoryError> {
         let found = self
             .client
             .get_item()
             .table_name(&self.name)
             .set_key(Some(key.into_item()))
-            .consistent_read(true)
+            .consistent_read(consistency == Consistency::Strong)
             .send()
             .await
             .map_err(RepositoryError::unavailable(operation))?;

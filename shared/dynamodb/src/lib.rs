@@ -21,6 +21,7 @@ pub use backoff::back_off;
 pub use clicks::{ClicksTable, Purged};
 pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
+pub use item::Consistency;
 pub use links::{
     CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, LinksTable, Reusable, TombstoneOutcome,
 };

@@ -31,7 +31,7 @@ use super::{
     item::{IdempotencyItem, LinkItem, ReuseItem, idempotency_key, reuse_key},
 };
 use crate::{
-    RepositoryError,
+    Consistency, RepositoryError,
     item::{number, retry_transaction_conflicts, text, to_item},
 };
 
@@ -116,6 +116,7 @@ impl LinksTable {
     }
 
     /// Finds the link that can be reused for a URL in a workspace. With `must_watch`, only a link with `watch` can be reused.
+    /// The reuse entry is read with this consistency. An old one does no harm: [`Self::create`] then answers with a conflict.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -124,10 +125,11 @@ impl LinksTable {
         workspace: &WorkspaceId,
         target: &TargetUrl,
         must_watch: bool,
+        consistency: Consistency,
     ) -> Result<Reusable, RepositoryError> {
         let wanted = NormalizedUrl::of(target);
         let key = reuse_key(workspace, &wanted.digest());
-        let Some(entry) = self.0.get::<ReuseItem>("look up a URL", key).await? else {
+        let Some(entry) = self.0.get_with::<ReuseItem>("look up a URL", key, consistency).await? else {
             return Ok(Reusable::None);
         };
         match self.find(&entry.short_code).await? {

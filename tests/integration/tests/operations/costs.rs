@@ -91,11 +91,12 @@ fn stored_at<'i>(at: Timestamp, items: impl IntoIterator<Item = &'i Value>) -> R
 
 /// What a lone click costs more than others if days of a hundred clicks together move into the past with it.
 async fn settling(reads: f64, writes: f64) -> Units {
+    const MILESTONE: f64 = 2.0;
     let bench = Bench::new();
     for click in 0..200 {
         let click = ordinary_click(click / 10 * DAY + click % 10 * HOUR, click);
         let (all_reads, all_writes) = bench.units(&[click]).await;
-        if all_writes > writes {
+        if all_writes > writes + MILESTONE {
             return Units { reads: all_reads - reads, writes: all_writes - writes };
         }
     }
@@ -229,7 +230,7 @@ impl Measured {
         for number in 0..10 {
             bench.units(&batch(number)).await;
         }
-        let now = Timestamp::now();
+        let now = Timestamp::from_unix_millis(START);
         let before = stored_at(now, &rows(&bench.db, "StatsTable", "SEEN#"));
 
         let (reads, writes) = bench.units(&batch(10)).await;
@@ -423,6 +424,7 @@ fn the_calculator_knows_what_the_template_deploys() {
         "access_log": default("AccessLog"),
         "click_table_class": template.properties("ClicksTable")["TableClass"],
         "click_recovery": default("ClickRecovery"),
+        "notification_recovery": template.properties("NotificationsTable").get("PointInTimeRecoverySpecification").is_some(),
         "raw_click_days": default("RawClickDays"),
     });
 
