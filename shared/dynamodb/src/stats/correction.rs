@@ -165,7 +165,7 @@ impl StatsTable {
         let Correction { link, workspace, before, after } = correction;
         let is_written = |day: &Day| after.days.get(day) != before.days.get(day);
         let mut change = TotalChange::from_epoch(before.totals.epoch);
-        change.set("past_clicks", number(&after.totals.past_clicks));
+        change.set(&"past_clicks", number(&after.totals.past_clicks));
         // Only of days that are written here, since others may have been counted meanwhile.
         for day in before.totals.open.keys().filter(|day| is_written(day) || !after.days.contains_key(day)) {
             change.remove(*day);

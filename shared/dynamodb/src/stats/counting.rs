@@ -285,9 +285,9 @@ impl StatsTable {
                 past.count(click.clicked_at(), &click.visitor, client);
             }
             actions.push(self.0.put(COUNT, &PastItem::new(work.link, &past))?);
-            change.set("past_clicks", number(&past.profile.clicks));
+            change.set(&"past_clicks", number(&past.profile.clicks));
         } else {
-            change.set(work.day, number(&after.stats.profile.clicks));
+            change.set(&work.day, number(&after.stats.profile.clicks));
         }
         actions.push(self.change_total(work.workspace, work.link, change)?);
         if self.transact(COUNT, actions).await? == CommitOutcome::Contended {
@@ -427,7 +427,7 @@ impl TotalChange {
     }
 
     /// Sets an attribute, such as that of a day.
-    pub(super) fn set(&mut self, name: impl ToString, value: AttributeValue) {
+    pub(super) fn set(&mut self, name: &impl ToString, value: AttributeValue) {
         self.remove.remove(&name.to_string());
         self.set.insert(name.to_string(), value);
     }

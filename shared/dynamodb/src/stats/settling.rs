@@ -33,8 +33,8 @@ impl StatsTable {
         let settling = rows.days.range(..until).map(|(_, counted)| &counted.stats);
         let past = Past::extended(self.past(link).await?, until, settling);
         let mut change = TotalChange::from_epoch(totals.epoch);
-        change.set("past_clicks", number(&past.profile.clicks));
-        change.set("past_until", text(&until));
+        change.set(&"past_clicks", number(&past.profile.clicks));
+        change.set(&"past_until", text(&until));
         // Also days whose number is not in the total that was read, since it may be there by now.
         rows.days.range(..until).for_each(|(day, _)| change.remove(*day));
         totals.open.range(..until).for_each(|(day, _)| change.remove(*day));
