@@ -32,9 +32,11 @@ def main() -> None:
         "AWS_ACCESS_KEY_ID": frozen.access_key,
         "AWS_SECRET_ACCESS_KEY": frozen.secret_key,
         "AWS_REGION": session.region_name or "",
+        "LINKS_TABLE": stack["LinksTableName"],
         "STATS_TABLE": stack["StatsTableName"],
         "CLICKS_TABLE": stack["ClicksTableName"],
         "ANALYTICS_QUEUE_URL": stack["AnalyticsQueueUrl"],
+        "RAW_CLICK_DAYS": stack["RawClickDays"],
     }
     if frozen.token:
         environment["AWS_SESSION_TOKEN"] = frozen.token
