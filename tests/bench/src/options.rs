@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use crate::functions::Variables;
 
 /// What can be measured.
-pub const SUBJECTS: [&str; 14] = [
+pub const SUBJECTS: [&str; 15] = [
     "noop",
     "noop-extension",
+    "noop-calls",
     "get-item",
     "redirect-cold-link",
     "redirect-hot-link",

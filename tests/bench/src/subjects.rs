@@ -56,6 +56,7 @@ impl<'a> Cast<'a> {
     pub fn subjects(&self, tables: &Tables) -> Result<Vec<Subject>, TemplateError> {
         let (cold, hot) = (Workload::cold_links(tables.links), Workload::hot_link());
         let mut subjects = vec![self.baseline("noop"), self.baseline("noop-extension")];
+        subjects.push(self.bare_calls(cold.clone(), tables)?);
         for (name, function, workload) in [
             ("redirect-cold-link", "redirect", cold.clone()),
             ("redirect-hot-link", "redirect", hot.clone()),
@@ -94,6 +95,14 @@ impl<'a> Cast<'a> {
             versions: BTreeMap::new(),
             workload: Workload::nothing(),
         }
+    }
+
+    /// What a redirect can't do without: an empty function and two calls.
+    fn bare_calls(&self, workload: Workload, tables: &Tables) -> Result<Subject, TemplateError> {
+        let Subject { program: Program { command, .. }, package, .. } = self.baseline("noop-calls");
+        let mut subject = self.function("noop-calls", "redirect", workload, tables)?;
+        subject.program.command = command;
+        Ok(Subject { package, ..subject })
     }
 
     fn function(

@@ -273,6 +273,8 @@ fn read_totals(operation: &'static str, items: Vec<Item>) -> Result<HashMap<Link
             totals.insert(link, Totals::from(total).total_clicks());
         }
     }
+    // A correction may have left a link none.
+    totals.retain(|_, clicks| *clicks > 0);
     Ok(totals)
 }
 

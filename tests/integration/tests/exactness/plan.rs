@@ -70,14 +70,32 @@ impl End {
     }
 }
 
-/// Somebody who counts at the same time.
+/// What somebody does at the same time.
+#[derive(Debug, Clone)]
+pub enum Task {
+    /// It counts its clicks; without any, it has got the same ones.
+    Counts(Option<Batch>),
+    /// It puts right the numbers of a link, some of which are wrong.
+    Corrects(usize),
+}
+
+/// Somebody who works at the same time.
 #[derive(Debug, Clone)]
 pub struct Rival {
-    /// Its clicks; without any, it has got the same ones.
-    pub batch: Option<Batch>,
+    pub task: Task,
     /// Who makes the next call: the rival or the first.
     pub order: Vec<bool>,
     pub end: End,
+}
+
+impl Rival {
+    /// The link whose numbers it puts right.
+    pub fn corrected(&self) -> Option<usize> {
+        match self.task {
+            Task::Counts(_) => None,
+            Task::Corrects(link) => Some(link),
+        }
+    }
 }
 
 /// A batch and what becomes of it.
@@ -207,8 +225,9 @@ fn deliveries() -> impl Strategy<Value = Delivery> {
 }
 
 fn any_deliveries() -> impl Strategy<Value = Delivery> {
-    let rival = (prop::option::of(batches()), vec(any::<bool>(), 0..16), ends())
-        .prop_map(|(batch, order, end)| Rival { batch, order, end });
+    let counts = prop::option::of(batches()).prop_map(Task::Counts);
+    let task = prop_oneof![4 => counts, 1 => (0..LINKS).prop_map(Task::Corrects)];
+    let rival = (task, vec(any::<bool>(), 0..16), ends()).prop_map(|(task, order, end)| Rival { task, order, end });
     (batches(), vec((0..14_usize, faults()), 0..3), any::<bool>(), ends(), prop::option::of(rival))
         .prop_map(|(batch, faults, retries, end, rival)| Delivery { batch, faults, retries, end, rival })
 }
@@ -231,7 +250,8 @@ fn torn_reads() -> impl Strategy<Value = Delivery> {
     (any::<Index>(), any::<bool>(), fault, any::<bool>()).prop_map(|(group, same, fault, retries)| {
         let batch = |part| Batch(vec![(group, part)]);
         let order = [false].into_iter().chain([true; 8]).collect();
-        let rival = Rival { batch: (!same).then(|| batch(Part::Odd)), order, end: End::Answers };
+        let task = Task::Counts((!same).then(|| batch(Part::Odd)));
+        let rival = Rival { task, order, end: End::Answers };
         Delivery { batch: batch(Part::Even), faults: vec![(0, fault)], retries, end: End::Answers, rival: Some(rival) }
     })
 }

@@ -11,21 +11,22 @@ use aws_sdk_dynamodb::{
     Client,
     config::retry::{RetryConfig, RetryPartition, TokenBucket},
 };
-use linklet_domain::{UserId, WorkspaceId};
-use linklet_dynamodb::StatsTable;
+use linklet_domain::{Day, DayStats, UserId, WorkspaceId};
+use linklet_dynamodb::{CommitOutcome, Correction, StatsTable};
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, Faults, StreamReader, TestDynamoDb, event_batch, link_id};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
+use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
 use super::{
     model::{Click, Expected, Link},
-    observed::{Verdict, check, milestones, same},
-    plan::{Delivery, End, LINKS, Queue, Rival, Schedule, answered, schedules},
+    observed::{Verdict, check, ever, milestones, same},
+    plan::{Delivery, End, LINKS, Queue, Rival, Schedule, Task, answered, schedules},
     seed::seed,
     turns::{Seat, Turns},
 };
-use crate::fixture::analytics;
+use crate::fixture::{analytics, clients};
 
 /// Each with a table of its own; together they run `PROPTEST_CASES` schedules.
 const RUNNERS: u32 = 2;
@@ -147,6 +148,17 @@ impl Bench {
     }
 }
 
+/// Makes numbers wrong that don't decide about milestones.
+fn damage(db: &TestDynamoDb, link: &Link) {
+    for mut row in db.scan("StatsTable") {
+        let is_day = row["sk"]["S"].as_str().unwrap().starts_with("DAY#");
+        if is_day && row["pk"]["S"] == format!("STATS#{}", link.id) {
+            row["human_clicks"] = json!({"N": "7777"});
+            db.put("StatsTable", &row);
+        }
+    }
+}
+
 /// A schedule under way.
 struct Play<'a> {
     bench: &'a Bench,
@@ -164,16 +176,49 @@ impl Play<'_> {
         let order: Vec<usize> =
             rival.map_or(Vec::new(), |rival| rival.order.iter().copied().map(usize::from).collect());
         turns.begin(&order, delivery.end.dies_before(), rival.map(|rival| rival.end.dies_before()));
+        let corrected = rival.and_then(Rival::corrected).map(|link| &self.links[link]);
+        corrected.into_iter().for_each(|link| damage(&self.bench.db, link));
         let rivals = async {
-            let Some(Rival { batch: of_its_own, end, .. }) = rival else { return Vec::new() };
-            let batch = of_its_own.as_ref().map_or_else(|| batch.clone(), |batch| self.schedule.places(batch));
-            self.consume(second, true, &batch, *end).await
+            let Some(Rival { task, end, .. }) = rival else { return Vec::new() };
+            match task {
+                Task::Counts(of_its_own) => {
+                    let batch = of_its_own.as_ref().map_or_else(|| batch.clone(), |own| self.schedule.places(own));
+                    self.consume(second, true, &batch, *end).await
+                }
+                Task::Corrects(link) => {
+                    second.seat.live(self.correct(*link, &second.retrying)).await;
+                    Vec::new()
+                }
+            }
         };
         let (acknowledged, by_rival) =
             futures_util::join!(self.consume(first, delivery.retries, &batch, delivery.end), rivals);
         faults.plan(None);
         queue.forget(&acknowledged);
         queue.forget(&by_rival);
+        if let Some(link) = rival.and_then(Rival::corrected) {
+            let outcome = self.correct(link, &self.bench.db.stats()).await;
+            assert_eq!(outcome, CommitOutcome::Committed, "nobody was there to get in the way");
+        }
+    }
+
+    /// Replaces a link's days with what its counted clicks make, as a recount does.
+    async fn correct(&self, number: usize, table: &StatsTable) -> CommitOutcome {
+        let Link { id, workspace, .. } = &self.links[number];
+        let before = table.life(workspace, id).await.unwrap();
+        let moved = table.counted_between(id, &ever()).await.unwrap();
+        let mut days: BTreeMap<Day, DayStats> = BTreeMap::new();
+        for (place, click) in self.clicks.iter().enumerate().filter(|(_, click)| click.link == number) {
+            let (at, clicked) = (click.at(), linklet_domain::Click::from_event(self.event(place)).unwrap());
+            let in_its_day = before.days.get(&at.day()).is_some_and(|day| day.has_counted(&clicked.id));
+            if in_its_day || moved.contains(&clicked.id) {
+                let client = clients().of(&clicked.visitor.user_agent);
+                days.entry(at.day()).or_default().count(at, &clicked.visitor, &client);
+            }
+        }
+        let after = before.with_days(&days);
+        let correction = Correction { link: id, workspace, before: &before, after: &after };
+        table.correct(&correction).await.unwrap()
     }
 
     /// Lets a consumer have these clicks, and returns those that it acknowledges.
