@@ -149,7 +149,7 @@ cost: ## compute what a month with CLICKS and LINKS costs (default 1000000 and 1
 	@$(PYTHON) infra/cost.py $(foreach input,$(COST_INPUTS),$(if $(filter command,$(origin $(input))),$(input)='$($(input))'))
 
 # ------------------------------------------------------------------------------------------------------------ Operations
-# QUEUE is analytics, notify, clicks or relay; for make dlq also rounds or checks. The local system is meant unless you
+# QUEUE is analytics, notify or relay; for make dlq also rounds or checks. The local system is meant unless you
 # say STAGE=aws. See infra/runbooks/redrive.md.
 
 IN_STAGE = $(if $(filter aws,$(STAGE)),,$(LINKLET) run)

@@ -1,7 +1,7 @@
 """Shows or processes again what is in a dead-letter queue. `make dlq` and `make redrive` run it; read
 runbooks/redrive.md first.
 
-Messages of `analytics`, `notify` and `clicks` go back to their queue. What relay or watch-links could not process never was in
+Messages of `analytics` and `notify` go back to their queue. What relay or watch-links could not process never was in
 a queue: its records are given to the same function again, and so are those of a batch that Lambda gave up on, as long as
 its stream still has them. A message is deleted only after it was taken over. AWS's own redrive task can't do that, nor does every
 emulator have it, so all of them go the same way here. Linkwatch's `rounds` and `checks` are only shown: what is there is
@@ -223,7 +223,7 @@ def now() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Shows or processes again what is in a dead-letter queue")
     parser.add_argument("action", choices=["show", "redrive"])
-    parser.add_argument("queue", choices=["analytics", "notify", "clicks", "relay", *OVER])
+    parser.add_argument("queue", choices=["analytics", "notify", "relay", *OVER])
     arguments = parser.parse_args()
     if arguments.action == "redrive" and arguments.queue in OVER:
         parser.error(f"messages of {arguments.queue} are over and would be left out; see infra/runbooks/watch.md")

@@ -50,7 +50,7 @@ pub struct Analytics {
 /// How many links are counted concurrently. Their writes share no items, and each takes DynamoDB some 10 ms.
 const CONCURRENCY: usize = 24;
 
-/// How long an invocation starts to count links; the rest of the batch is returned to the queue. Only a table that is down or
+/// How long an invocation starts to count links, and to store parked clicks; the rest of the batch is returned to the queue. Only a table that is down or
 /// slow takes longer, and a function that ran into its timeout would return the whole batch.
 const COUNT_TURN: Duration = Duration::from_secs(10);
 
@@ -72,7 +72,7 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
         let mut failed = self.dead_letters.park_all(unreadable).await;
         let counted = stream::iter(self.loaded(links).await).map(|days| self.count_link(days, started + COUNT_TURN));
         failed.extend(counted.buffer_unordered(CONCURRENCY).concat().await);
-        failed.extend(self.store_parked(parked).await);
+        failed.extend(self.store_parked(parked, started + COUNT_TURN).await);
         let until = started + self.purge_turn;
         for (position, purge) in purges.into_iter().enumerate() {
             // At least one each time, so that every turn gets further.
@@ -141,7 +141,7 @@ impl Analytics {
     async fn count(&self, day: &DayOfClicks, mut state: Option<Loaded>) -> Result<Option<Totals>, CountError> {
         const CONTENDED_TRIES: u32 = 10;
         let clicks = day.in_order();
-        let work = day.work(&clicks);
+        let (work, mut counted) = (day.work(&clicks), 0);
         for attempt in 0..=CONTENDED_TRIES {
             let before = match state.take() {
                 Some(state) => state,
@@ -150,7 +150,7 @@ impl Analytics {
             let now = (self.clock)();
             match self.stats.count(&work, before, now).await.map_err(CountError::Repository)? {
                 DayOutcome::Counted { fresh, totals } => {
-                    report_counted(day, fresh);
+                    report_counted(day, counted + fresh);
                     self.settle(day, &totals, now.day()).await;
                     return Ok(Some(totals));
                 }
@@ -158,7 +158,10 @@ impl Analytics {
                     self.forget(&day.link, day.clicks.keys()).await.map_err(CountError::Repository)?;
                     return Ok(None);
                 }
-                DayOutcome::Contended => back_off(attempt).await,
+                DayOutcome::Contended { fresh } => {
+                    counted += fresh;
+                    back_off(attempt).await;
+                }
             }
         }
         Err(CountError::Contended)

@@ -3,6 +3,8 @@
 //! A click's id is its key, so storing it twice changes nothing, even if redirect stored it in spite of an error. Its insert
 //! then makes it count like any other click, at the time of the click.
 
+use std::time::Instant;
+
 use futures_util::future::join_all;
 use linklet_domain::Click;
 use linklet_lambda::telemetry::chain;
@@ -20,12 +22,12 @@ pub(crate) struct ParkedClick {
 const CONCURRENCY: usize = 24;
 
 impl Analytics {
-    /// Stores parked clicks, and returns the ids of the messages that failed. When the table refuses one, the others are left
-    /// for later, since calls of a table that is down take seconds to fail.
-    pub(crate) async fn store_parked(&self, parked: Vec<ParkedClick>) -> Vec<String> {
+    /// Stores parked clicks, and returns the ids of the messages that failed. When the table refuses one, or time is up, the
+    /// others are left for later, since calls of a table that is down take seconds to fail.
+    pub(crate) async fn store_parked(&self, parked: Vec<ParkedClick>, until: Instant) -> Vec<String> {
         let mut failed = Vec::new();
         for some in parked.chunks(CONCURRENCY) {
-            if !failed.is_empty() {
+            if !failed.is_empty() || Instant::now() >= until {
                 failed.extend(some.iter().map(|parked| parked.message_id.clone()));
                 continue;
             }

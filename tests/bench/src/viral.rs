@@ -35,8 +35,8 @@ const NEW_ENVIRONMENTS: u64 = 1_000;
 const WRITES_OF_A_PARTITION: u64 = 1_000;
 /// How many eventually consistent reads of up to 4 KB a second one partition takes.
 const READS_OF_A_PARTITION: u64 = 6_000;
-/// How many clicks a second record-clicks stores: two batches of ten at a time, and each takes receiving, storing, deleting.
-const RECORDED_LATER: u64 = 2 * 10 * MICROS / (4 * CALL);
+/// How many parked clicks a second analytics stores: four batches at a time, and 24 clicks of each.
+const RECORDED_LATER: u64 = 4 * 24 * MICROS / CALL;
 
 /// What has happened since the rate stays, beside the environments and refusals, which are of all the time.
 #[derive(Default)]

@@ -23,6 +23,7 @@ mod exactness {
     mod model;
     mod observed;
     mod plan;
+    mod purges;
     mod schedules;
     mod seed;
     mod turns;

@@ -6,11 +6,11 @@ use std::{
 };
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{ClickId, Day, DayStats, LinkId, Past, Timestamp, Totals, WorkspaceId};
+use linklet_domain::{ClickId, Day, DayStats, LinkId, MilestoneReached, Past, Timestamp, Totals, WorkspaceId};
 
 use super::{
     CommitOutcome, Milestone, StatsTable,
-    counting::TotalChange,
+    counting::{Announced, TotalChange},
     ids::bucket_ranges,
     item::{CountedDay, DAY_PREFIX, MILESTONE_PREFIX, PAST, PastItem, SEEN_FOR, SeenItem, partition, seen_partition},
     numbers_of, read_rows,
@@ -155,8 +155,10 @@ impl StatsTable {
     pub async fn write_milestones(&self, milestones: &[Milestone]) -> Result<(), RepositoryError> {
         for milestone in milestones {
             self.put_milestone(milestone).await?;
-            let detail = &milestone.detail;
-            self.note_announced(&detail.workspace_id, &detail.link, detail.milestone).await?;
+            let MilestoneReached { link, workspace_id, milestone, .. } = &milestone.detail;
+            if self.note_announced(workspace_id, link, *milestone).await? == Announced::Purged {
+                return self.delete_rows(link).await;
+            }
         }
         Ok(())
     }

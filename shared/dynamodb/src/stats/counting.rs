@@ -89,7 +89,10 @@ pub enum DayOutcome {
     /// The link was purged: nothing is counted for it any more, and all its rows have to be deleted.
     Purged,
     /// Another write on the same link got in the way. Read again and retry.
-    Contended,
+    Contended {
+        /// The number of clicks that are counted nevertheless, though the link's total doesn't have them yet.
+        fresh: usize,
+    },
 }
 
 /// What became of a link's total.
@@ -137,14 +140,15 @@ impl StatsTable {
         let known = self.counted_ids(work, &before.day).await?;
         let fresh: Vec<&ClassifiedClick> =
             work.clicks.iter().filter(|one| !known.contains(&one.click.id)).copied().collect();
+        let is_recent = is_recent(work.day, now.day());
         let raised = if fresh.is_empty() {
             self.repair_total(work, before).await?
         } else {
             let after = with_clicks(&before.day, &fresh);
             self.move_ids(work.link, &before.day, &after, now).await?;
-            if is_recent(work.day, now.day()) {
+            if is_recent {
                 if self.put_day(work, &after).await? == CommitOutcome::Contended {
-                    return Ok(DayOutcome::Contended);
+                    return Ok(DayOutcome::Contended { fresh: 0 });
                 }
                 self.raise_total(work, &before.totals, after.stats.profile.clicks).await?
             } else {
@@ -152,12 +156,13 @@ impl StatsTable {
             }
         };
         match raised {
-            Raised::To(totals) => {
-                self.announce(work, &totals, &fresh).await?;
-                Ok(DayOutcome::Counted { fresh: fresh.len(), totals })
-            }
+            Raised::To(totals) => Ok(match self.announce(work, &totals, &fresh).await? {
+                Announced::Yes => DayOutcome::Counted { fresh: fresh.len(), totals },
+                Announced::Purged => DayOutcome::Purged,
+            }),
             Raised::Purged => Ok(DayOutcome::Purged),
-            Raised::Contended => Ok(DayOutcome::Contended),
+            // A late click is counted with the total, and a recent one before.
+            Raised::Contended => Ok(DayOutcome::Contended { fresh: if is_recent { fresh.len() } else { 0 } }),
         }
     }
 
@@ -363,9 +368,9 @@ impl StatsTable {
         work: &DayWork<'_>,
         totals: &Totals,
         fresh: &[&ClassifiedClick],
-    ) -> Result<(), RepositoryError> {
+    ) -> Result<Announced, RepositoryError> {
         let milestones: Vec<u64> = totals.unannounced().collect();
-        let Some(highest) = milestones.last() else { return Ok(()) };
+        let Some(highest) = milestones.last() else { return Ok(Announced::Yes) };
         let clicks = if fresh.is_empty() { work.clicks } else { fresh };
         for milestone in &milestones {
             let click = &reaching(clicks, totals.total_clicks() - milestone).click;
@@ -389,12 +394,13 @@ impl StatsTable {
         }
     }
 
+    /// Notes that the milestones up to this one are written. A link may have been purged before they were.
     pub(super) async fn note_announced(
         &self,
         workspace: &WorkspaceId,
         link: &LinkId,
         milestone: u64,
-    ) -> Result<(), RepositoryError> {
+    ) -> Result<Announced, RepositoryError> {
         let update = self
             .0
             .client
@@ -405,12 +411,24 @@ impl StatsTable {
             .condition_expression(format!(
                 "{IS_COUNTED} AND (attribute_not_exists(announced) OR announced < :milestone)"
             ))
-            .expression_attribute_values(":milestone", number(&milestone));
+            .expression_attribute_values(":milestone", number(&milestone))
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
         match retry_transaction_conflicts(|| update.clone().send()).await.map_err(SdkError::into_service_error) {
-            Ok(_) | Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(()),
+            Ok(_) => Ok(Announced::Yes),
+            Err(UpdateItemError::ConditionalCheckFailedException(refused)) => {
+                let (_, is_purged) = total_of(refused.item.unwrap_or_default())?;
+                Ok(if is_purged { Announced::Purged } else { Announced::Yes })
+            }
             Err(error) => Err(RepositoryError::unavailable("note a milestone")(error)),
         }
     }
+}
+
+/// Whether milestones are noted in the link's total.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Announced {
+    Yes,
+    Purged,
 }
 
 /// A change of a total that ends its epoch.
@@ -497,8 +515,8 @@ fn counts_of(item: TotalItem) -> (Totals, bool) {
     (item.into(), is_purged)
 }
 
-/// Whether DynamoDB refuses a write because an item or table gets more than it takes. It is then retried after a pause, since a
-/// message has only five attempts.
+/// Whether DynamoDB refuses a write because an item or table gets more than it takes. It is then retried after a pause, since the
+/// message would come again only minutes later.
 fn is_throttled(error: &PutItemError) -> bool {
     matches!(error, PutItemError::ProvisionedThroughputExceededException(_) | PutItemError::RequestLimitExceeded(_))
 }

@@ -279,7 +279,7 @@ fn read_totals(operation: &'static str, items: Vec<Item>) -> Result<HashMap<Link
 }
 
 /// Whether a transaction was cancelled because of a conflict with another one, or because the link's items get more writes than
-/// DynamoDB takes. It is then retried after a pause, since a message has only five attempts.
+/// DynamoDB takes. It is then retried after a pause, since the message would come again only minutes later.
 fn is_contended(error: &SdkError<TransactWriteItemsError>) -> bool {
     match error.as_service_error() {
         Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {

@@ -99,7 +99,7 @@ async fn of_a_batch_with_known_and_new_clicks_the_new_ones_count() {
 async fn a_consumer_that_dies_before_acknowledging_changes_nothing_when_its_batch_comes_again() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let batch = event_batch(&clicks("launch", 250));
-    // Its transactions have committed, and nobody hears its answer.
+    // Everything is written, and nobody hears its answer.
     drop(analytics(&db, &queues).consume(batch.clone()).await);
     let (numbers, items) = (counted(&db, "launch").await, db.scan("StatsTable").len());
     let published = milestones(&db);
@@ -156,7 +156,7 @@ async fn a_burst_over_several_thresholds_fires_each_milestone_once_and_in_order(
 }
 
 #[tokio::test]
-async fn one_transaction_can_pass_two_milestones() {
+async fn one_batch_can_pass_two_milestones() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let (few, many) = (clicks("launch", 7), clicks("launch", 95));
     analytics(&db, &queues).consume(event_batch(&few)).await;
@@ -229,7 +229,7 @@ async fn a_late_click_counts_on_the_day_it_happened() {
 }
 
 #[tokio::test]
-async fn a_batch_that_spreads_over_months_fits_its_transactions() {
+async fn a_batch_that_spreads_over_months_counts_on_each_of_its_days() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let start = Timestamp::parse("2026-01-01T12:00:00Z").unwrap();
     let events: Vec<_> =

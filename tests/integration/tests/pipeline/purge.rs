@@ -206,7 +206,7 @@ async fn somebody_who_counts_while_the_link_is_purged_counts_nothing() {
     let again = fixture.db.stats().load(&[work]).await.unwrap().remove(0);
 
     // The day that was read is gone, so it can't be written.
-    assert_eq!(outcome, DayOutcome::Contended);
+    assert_eq!(outcome, DayOutcome::Contended { fresh: 0 });
     assert_eq!(fixture.db.stats().count(&work, again, now).await.unwrap(), DayOutcome::Purged);
     assert_eq!(fixture.rows("StatsTable", "launch"), 0);
 }

@@ -215,7 +215,7 @@ async fn whoever_read_before_a_correction_does_not_take_it_back() {
     fixture.repair().await;
     let outcome = fixture.db.stats().count(&work, before, now).await.unwrap();
 
-    assert_eq!(outcome, DayOutcome::Contended);
+    assert_eq!(outcome, DayOutcome::Contended { fresh: 0 });
     assert_eq!(fixture.total_clicks().await, 5);
 }
 

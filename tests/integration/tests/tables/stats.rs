@@ -118,7 +118,7 @@ async fn a_day_that_has_changed_since_it_was_read_is_not_overwritten() {
         let before = one.load(&table).await;
         other.count(&table).await;
 
-        assert_eq!(one.count_on(&table, before).await, DayOutcome::Contended, "{age} days ago");
+        assert_eq!(one.count_on(&table, before).await, DayOutcome::Contended { fresh: 0 }, "{age} days ago");
         assert_eq!(one.count(&table).await, (1, 2), "{age} days ago");
     }
 }
@@ -130,7 +130,7 @@ async fn a_click_that_somebody_counts_meanwhile_is_not_counted_again() {
     let before = click.load(&table).await;
     click.count(&table).await;
 
-    assert_eq!(click.count_on(&table, before).await, DayOutcome::Contended);
+    assert_eq!(click.count_on(&table, before).await, DayOutcome::Contended { fresh: 0 });
     assert_eq!(click.count(&table).await, (0, 1));
 }
 
@@ -197,7 +197,7 @@ async fn a_late_click_is_not_lost_to_days_that_settle_meanwhile() {
 
         if settles_first {
             assert_eq!(table.settle(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Committed);
-            assert_eq!(late.count_on(&table, before).await, DayOutcome::Contended);
+            assert_eq!(late.count_on(&table, before).await, DayOutcome::Contended { fresh: 0 });
             late.count(&table).await;
         } else {
             late.count_on(&table, before).await;
