@@ -84,7 +84,7 @@ pub(crate) fn sort(received: Vec<Received>, clients: &Clients) -> Work {
                 continue;
             }
         };
-        match clicks.entry((click.link.clone(), click.id.clone())) {
+        match clicks.entry((click.link.clone(), click.id)) {
             Entry::Occupied(mut known) => known.get_mut().message_ids.push(message_id),
             Entry::Vacant(vacant) => {
                 let client = clients.of(&click.visitor.user_agent);

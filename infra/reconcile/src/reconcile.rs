@@ -210,7 +210,7 @@ impl Reconciler {
         if day <= ids_since {
             return Ok(DayOfClicks::of(clicks, |_| true, &self.classifier));
         }
-        let moved = self.stats.counted_between(link, &of_day(day)).await?;
+        let moved = self.stats.counted_on(link, &(day..=day)).await?;
         let of_day = counted.days.get(&day);
         let is_counted =
             |click: &Click| moved.contains(&click.id) || of_day.is_some_and(|day| day.has_counted(&click.id));

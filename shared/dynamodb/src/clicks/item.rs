@@ -17,13 +17,13 @@ use crate::{
 pub(crate) const CLICK_PREFIX: &str = "CLICK#";
 
 /// The partition of a click: `CLICK#<link>#<shard>` with 16 shards, so that a viral link isn't bound to the 1,000 writes a
-/// second of one partition. The shard follows from the id's last character, which is random.
+/// second of one partition. The shard is the last four bits of the id's bytes, which are random.
 pub(super) fn click_key(link: &LinkId, id: &ClickId) -> Key {
-    Key::new(partition(link, shard_of(id)), id.as_str())
+    Key::new(partition(link, shard_of(id)), id.to_string())
 }
 
 pub(super) fn shard_of(id: &ClickId) -> u32 {
-    id.as_str().bytes().next_back().map_or(0, |last| u32::from(last) % SHARDS)
+    u32::from(id.to_bytes()[ClickId::BYTES - 1]) % SHARDS
 }
 
 pub(super) const SHARDS: u32 = 16;

@@ -2,22 +2,24 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    ops::Range,
+    ops::RangeInclusive,
 };
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{ClickId, Day, DayStats, LinkId, MilestoneReached, Past, Timestamp, Totals, WorkspaceId};
+use linklet_domain::{ClickId, Day, DayStats, LinkId, MilestoneReached, Past, Totals, WorkspaceId};
 
 use super::{
     CommitOutcome, Milestone, StatsTable,
     counting::{Announced, TotalChange},
-    ids::bucket_ranges,
-    item::{CountedDay, DAY_PREFIX, MILESTONE_PREFIX, PAST, PastItem, SEEN_FOR, SeenItem, partition, seen_partition},
+    ids::buckets_of_days,
+    item::{
+        CountedDay, DAY_PREFIX, MILESTONE_PREFIX, PAST, PastItem, SEEN_FOR, ids_in_bucket, partition, seen_partition,
+    },
     numbers_of, read_rows,
 };
 use crate::{
     RepositoryError,
-    item::{from_item, number, text},
+    item::{number, text},
 };
 
 const CORRECT: &str = "correct statistics";
@@ -111,31 +113,29 @@ impl StatsTable {
         Ok(Life { totals, past: rows.past, days: rows.days, milestones, is_purged })
     }
 
-    /// Reads the ids of counted clicks of this time, as far as they are kept outside of their days.
+    /// Reads the ids of counted clicks of these days, as far as they are kept outside of the days' items.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn counted_between(
+    pub async fn counted_on(
         &self,
         link: &LinkId,
-        time: &Range<Timestamp>,
+        days: &RangeInclusive<Day>,
     ) -> Result<BTreeSet<ClickId>, RepositoryError> {
         const OPERATION: &str = "read the ids of counted clicks";
+        let (first, last) = buckets_of_days(days);
+        let query = self
+            .0
+            .client
+            .query()
+            .consistent_read(true)
+            .key_condition_expression("pk = :seen AND sk BETWEEN :first AND :last")
+            .expression_attribute_values(":seen", text(&seen_partition(link)))
+            .expression_attribute_values(":first", text(&first))
+            .expression_attribute_values(":last", text(&last));
         let mut ids = BTreeSet::new();
-        for (first, last) in bucket_ranges(&ClickId::first_at(time.start), &ClickId::first_at(time.end)) {
-            let query = self
-                .0
-                .client
-                .query()
-                .consistent_read(true)
-                .key_condition_expression("pk = :seen AND sk BETWEEN :first AND :last")
-                .expression_attribute_values(":seen", text(&seen_partition(link)))
-                .expression_attribute_values(":first", text(&first))
-                .expression_attribute_values(":last", text(&last));
-            for item in self.0.query_all(OPERATION, query, usize::MAX).await? {
-                let row: SeenItem = from_item(OPERATION, item)?;
-                ids.extend(row.ids().map_err(RepositoryError::unexpected_item(OPERATION))?);
-            }
+        for item in self.0.query_all(OPERATION, query, usize::MAX).await? {
+            ids.extend(ids_in_bucket(&item).map_err(RepositoryError::unexpected_item(OPERATION))?);
         }
         Ok(ids)
     }

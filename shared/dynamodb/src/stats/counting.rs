@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use aws_sdk_dynamodb::{
     error::SdkError,
     operation::{put_item::PutItemError, update_item::UpdateItemError},
+    primitives::Blob,
     types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update},
 };
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
@@ -26,7 +27,7 @@ use super::{
     CommitOutcome, Milestone, StatsTable,
     ids::{Bucket, buckets_for, buckets_of},
     item::{
-        CountedDay, DayItem, MilestoneItem, PastItem, SEEN_FOR, SeenItem, TotalItem, binary, day_key, past_key,
+        CountedDay, DayItem, MilestoneItem, PastItem, SEEN_FOR, TotalItem, day_key, ids_in_bucket, packed, past_key,
         total_key,
     },
 };
@@ -168,14 +169,13 @@ impl StatsTable {
 
     /// The ids of counted clicks, among them all of the work's clicks that were counted. The day must have been read before.
     async fn counted_ids(&self, work: &DayWork<'_>, day: &CountedDay) -> Result<BTreeSet<ClickId>, RepositoryError> {
-        let unknown = work.clicks.iter().map(|one| &one.click.id).filter(|id| !day.ids.contains(id));
+        let unknown = work.clicks.iter().map(|one| one.click.id).filter(|id| !day.ids.contains(id));
         let buckets: Vec<Bucket> = buckets_of(day, unknown).into_iter().collect();
         let mut known = day.ids.clone();
         for chunk in buckets.chunks(Self::MAX_BATCH) {
             let keys = chunk.iter().map(|bucket| bucket.key(work.link)).collect();
             for item in self.0.batch_get(LOAD, keys, true, None).await? {
-                let row: SeenItem = from_item(LOAD, item)?;
-                known.extend(row.ids().map_err(RepositoryError::unexpected_item(LOAD))?);
+                known.extend(ids_in_bucket(&item).map_err(RepositoryError::unexpected_item(LOAD))?);
             }
         }
         Ok(known)
@@ -192,21 +192,29 @@ impl StatsTable {
         if after.moved == before.moved {
             return Ok(());
         }
-        let moves = buckets_for(before).into_iter().map(|(bucket, ids)| self.add_ids(bucket.key(link), ids, now));
+        let version = before.version;
+        let moves =
+            buckets_for(before).into_iter().map(|(bucket, ids)| self.add_ids(bucket.key(link), version, ids, now));
         stream::iter(moves).buffer_unordered(Self::CONCURRENT_MOVES).try_collect::<()>().await
     }
 
-    async fn add_ids(&self, bucket: Key, ids: BTreeSet<ClickId>, now: Timestamp) -> Result<(), RepositoryError> {
-        let ids = binary(&ids).into_iter().map(|id| aws_sdk_dynamodb::primitives::Blob::new(id.into_vec())).collect();
+    async fn add_ids(
+        &self,
+        bucket: Key,
+        version: u64,
+        ids: BTreeSet<ClickId>,
+        now: Timestamp,
+    ) -> Result<(), RepositoryError> {
         self.0
             .client
             .update_item()
             .table_name(&self.0.name)
             .set_key(Some(bucket.into_item()))
-            .update_expression("SET #ttl = :ttl ADD event_ids :ids")
+            .update_expression("SET #ttl = :ttl, #version = :ids")
             .expression_attribute_names("#ttl", "ttl")
+            .expression_attribute_names("#version", version.to_string())
             .expression_attribute_values(":ttl", number(&now.plus(SEEN_FOR).unix_seconds()))
-            .expression_attribute_values(":ids", AttributeValue::Bs(ids))
+            .expression_attribute_values(":ids", AttributeValue::B(Blob::new(packed(&ids).into_vec())))
             .send()
             .await
             .map(|_| ())
@@ -472,13 +480,13 @@ fn same_epoch(epoch: u64) -> &'static str {
 fn with_clicks(before: &CountedDay, fresh: &[&ClassifiedClick]) -> CountedDay {
     let mut after = CountedDay { version: before.version + 1, ..before.clone() };
     if before.ids.len() + fresh.len() > StatsTable::KEPT_IDS {
-        let moving = std::mem::take(&mut after.ids);
-        after.moved += moving.len() as u64;
-        after.moved_until = after.moved_until.max(moving.into_iter().next_back());
+        after.ids.clear();
+        after.moved += before.ids.len() as u64;
+        after.moved_until = before.moved_until.max(before.ids.last().copied());
     }
     for ClassifiedClick { click, client } in fresh {
         after.stats.count(click.clicked_at(), &click.visitor, client);
-        after.ids.insert(click.id.clone());
+        after.ids.insert(click.id);
     }
     after
 }

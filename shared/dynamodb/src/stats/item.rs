@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
 use super::Milestone;
-use crate::item::Key;
+use crate::item::{Item, Key};
 
 pub(super) const PAST: &str = "PAST";
 pub(super) const DAY_PREFIX: &str = "DAY#";
@@ -187,8 +187,8 @@ pub(super) struct DayItem {
     last_click_at: Option<Timestamp>,
     #[serde(flatten)]
     profile: ProfileAttributes,
-    #[serde(default, with = "serde_dynamo::binary_set", skip_serializing_if = "BTreeSet::is_empty")]
-    ids: BTreeSet<ByteBuf>,
+    #[serde(default, skip_serializing_if = "no_bytes")]
+    ids: ByteBuf,
     #[serde(default, skip_serializing_if = "is_zero")]
     moved: u64,
     #[serde(default)]
@@ -207,9 +207,9 @@ impl DayItem {
             hours: counted.stats.hours,
             last_click_at: counted.stats.last_click_at,
             profile: (&counted.stats.profile).into(),
-            ids: binary(&counted.ids),
+            ids: packed(&counted.ids),
             moved: counted.moved,
-            moved_until: counted.moved_until.clone(),
+            moved_until: counted.moved_until,
         }
     }
 }
@@ -221,19 +221,22 @@ impl TryFrom<DayItem> for CountedDay {
         Ok(Self {
             stats: DayStats { hours: item.hours, last_click_at: item.last_click_at, profile: item.profile.try_into()? },
             version: item.version,
-            ids: ids_of(&item.ids)?,
+            ids: unpacked(&item.ids)?,
             moved: item.moved,
             moved_until: item.moved_until,
         })
     }
 }
 
-pub(super) fn binary(ids: &BTreeSet<ClickId>) -> BTreeSet<ByteBuf> {
-    ids.iter().map(|id| ByteBuf::from(id.to_bytes())).collect()
+/// Ids one after another, as one value: sets of many small values take more space and time.
+pub(super) fn packed(ids: &BTreeSet<ClickId>) -> ByteBuf {
+    ByteBuf::from(ids.iter().flat_map(ClickId::to_bytes).collect::<Vec<u8>>())
 }
 
-fn ids_of(bytes: &BTreeSet<ByteBuf>) -> Result<BTreeSet<ClickId>, Invalid> {
-    bytes.iter().map(|bytes| ClickId::from_bytes(bytes)).collect()
+fn unpacked(bytes: &[u8]) -> Result<BTreeSet<ClickId>, Invalid> {
+    let (ids, rest) = bytes.as_chunks::<{ ClickId::BYTES }>();
+    let ids = ids.iter().copied().map(ClickId::from_bytes).collect();
+    if rest.is_empty() { Ok(ids) } else { Err(Invalid::new("ids of clicks have 12 bytes each")) }
 }
 
 /// `STATS#<link>` / `PAST`: the days before `past_until`, together.
@@ -267,17 +270,14 @@ impl TryFrom<PastItem> for Past {
     }
 }
 
-/// `SEEN#<link>` / `<bucket>`: these clicks have been counted.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct SeenItem {
-    #[serde(with = "serde_dynamo::binary_set")]
-    event_ids: BTreeSet<ByteBuf>,
-}
-
-impl SeenItem {
-    pub(super) fn ids(&self) -> Result<BTreeSet<ClickId>, Invalid> {
-        ids_of(&self.event_ids)
+/// The ids in `SEEN#<link>` / `<bucket>`: these clicks have been counted. Those that have left their day's item together are one
+/// attribute, whose name is the version that the item had; so what is written again is the same.
+pub(super) fn ids_in_bucket(bucket: &Item) -> Result<BTreeSet<ClickId>, Invalid> {
+    let mut ids = BTreeSet::new();
+    for moved in bucket.values().filter_map(|value| value.as_b().ok()) {
+        ids.append(&mut unpacked(moved.as_ref())?);
     }
+    Ok(ids)
 }
 
 /// `STATS#<link>` / `MILESTONE#<clicks>`: the link has reached a round number. Creating it publishes the event.

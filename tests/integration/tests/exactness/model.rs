@@ -81,8 +81,8 @@ pub struct Click {
 impl Click {
     /// Made of the time and a number, as that of a real click is: clicks of one moment have similar ids.
     pub fn id(&self) -> ClickId {
-        let first = ClickId::first_at(self.at());
-        ClickId::parse(&format!("{}{:08}", &first.as_str()[..7], self.number)).unwrap()
+        let first = ClickId::first_at(self.at()).to_string();
+        ClickId::parse(&format!("{}{:08}", &first[..7], self.number)).unwrap()
     }
 
     pub fn at(&self) -> Timestamp {

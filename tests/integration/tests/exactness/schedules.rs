@@ -206,7 +206,7 @@ impl Play<'_> {
     async fn correct(&self, number: usize, table: &StatsTable) -> CommitOutcome {
         let Link { id, workspace, .. } = &self.links[number];
         let before = table.life(workspace, id).await.unwrap();
-        let moved = table.counted_between(id, &ever()).await.unwrap();
+        let moved = table.counted_on(id, &ever()).await.unwrap();
         let mut days: BTreeMap<Day, DayStats> = BTreeMap::new();
         for (place, click) in self.clicks.iter().enumerate().filter(|(_, click)| click.link == number) {
             let (at, clicked) = (click.at(), linklet_domain::Click::from_event(self.event(place)).unwrap());

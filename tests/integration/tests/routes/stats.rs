@@ -272,7 +272,7 @@ async fn the_latest_clicks_are_found_however_unevenly_they_lie() {
     let link = LinkBuilder::new("launch").build();
     db.store(&link).await;
     let mut stored = store_clicks(&db, "launch", 60).await;
-    stored.sort_by(|left, right| left.id.cmp(&right.id));
+    stored.sort_by_key(|click| click.id);
     // All of the newest in one shard: ids that end alike.
     for number in 60..100_u32 {
         let mut click = stored[0].clone();
@@ -285,7 +285,7 @@ async fn the_latest_clicks_are_found_however_unevenly_they_lie() {
 
     let shown: Vec<_> =
         answer["clicks"].as_array().unwrap().iter().map(|click| click["id"].as_str().unwrap()).collect();
-    let expected: Vec<_> = stored.iter().rev().take(50).map(|click| click.id.as_str()).collect();
+    let expected: Vec<_> = stored.iter().rev().take(50).map(|click| click.id.to_string()).collect();
     assert_eq!(shown, expected);
 }
 
