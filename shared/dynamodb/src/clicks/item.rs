@@ -29,7 +29,7 @@ pub(super) fn shard_of(id: &ClickId) -> u32 {
 pub(super) const SHARDS: u32 = 16;
 
 pub(super) fn partition(link: &LinkId, shard: u32) -> String {
-    format!("{CLICK_PREFIX}{link}#{shard}")
+    format!("{CLICK_PREFIX}{link}#{shard:x}")
 }
 
 /// `CLICK#<link>#<shard>` / `<id>`: a click. It is also the message that makes it count.

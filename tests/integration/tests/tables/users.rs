@@ -87,13 +87,14 @@ fn slugs_of(db: &TestDynamoDb, workspace: &WorkspaceId) -> Vec<String> {
 }
 
 /// Somebody who has just joined.
+/// Somebody who joins after all who are there.
 fn newcomer(email: &str, role: Role) -> Member {
     Member {
         user: UserId::generate(),
         email: EmailAddress::parse(email).unwrap(),
         full_name: None,
         role,
-        joined_at: Timestamp::now(),
+        joined_at: Timestamp::now().plus(Duration::from_millis(1)),
     }
 }
 
