@@ -113,25 +113,28 @@ impl Analytics {
     /// Counts a link's clicks, and returns the ids of the messages that failed.
     async fn count_link(&self, days: Vec<DayAndState>, until: Instant) -> Vec<String> {
         let mut failed = Vec::new();
-        let mut latest: Option<Totals> = None;
+        let mut latest: Option<(Totals, DayOfClicks)> = None;
         for (day, state) in days {
             if !failed.is_empty() {
                 failed.extend(day.message_ids());
                 continue;
             }
             let state = match &latest {
-                Some(totals) => state.map(|state| state.with_totals(totals.clone())),
+                Some((totals, _)) => state.map(|state| state.with_totals(totals.clone())),
                 None => state,
             };
             let counted =
                 if Instant::now() < until { self.count(&day, state).await } else { Err(CountError::OutOfTime) };
             match counted {
-                Ok(totals) => latest = totals.or(latest),
+                Ok(totals) => latest = totals.map(|totals| (totals, day)).or(latest),
                 Err(error) => {
                     report_failure(&day.link, error);
                     failed.extend(day.message_ids());
                 }
             }
+        }
+        if let Some((totals, day)) = latest {
+            self.settle(&day, &totals).await;
         }
         failed
     }
@@ -147,11 +150,9 @@ impl Analytics {
                 Some(state) => state,
                 None => self.stats.load(&[work]).await.map_err(CountError::Repository)?.pop().unwrap_or_default(),
             };
-            let now = (self.clock)();
-            match self.stats.count(&work, before, now).await.map_err(CountError::Repository)? {
+            match self.stats.count(&work, before, (self.clock)()).await.map_err(CountError::Repository)? {
                 DayOutcome::Counted { fresh, totals } => {
                     report_counted(day, counted + fresh);
-                    self.settle(day, &totals, now.day()).await;
                     return Ok(Some(totals));
                 }
                 DayOutcome::Purged => {
@@ -168,8 +169,8 @@ impl Analytics {
     }
 
     /// Moves days into the past if it is time to. If that fails, the next click of the link tries again.
-    async fn settle(&self, DayOfClicks { link, workspace, .. }: &DayOfClicks, totals: &Totals, today: Day) {
-        let Some(until) = totals.settles_until(today) else { return };
+    async fn settle(&self, DayOfClicks { link, workspace, .. }: &DayOfClicks, totals: &Totals) {
+        let Some(until) = totals.settles_until((self.clock)().day()) else { return };
         if let Err(error) = self.stats.settle(workspace, link, totals, until).await {
             tracing::warn!(short_code = link.code.as_str(), error = chain(&error), "days could not be settled");
         }

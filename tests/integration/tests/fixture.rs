@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use aws_lambda_events::sqs::SqsEvent;
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
 use linklet_domain::{
@@ -12,7 +13,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{ClassifiedClick, ClicksTable, LinksTable, ThrottleTable};
 use linklet_lambda::{
-    batch::DeadLetterQueue,
+    batch::{Consumer, DeadLetterQueue},
     http::{Edge, ShortUrls},
     publisher::Publisher,
     throttle::Throttle,
@@ -69,6 +70,15 @@ pub fn analytics(db: &TestDynamoDb, queues: &FakeQueues) -> Analytics {
         dead_letters: dead_letters(queues),
         purge_turn: Duration::from_secs(15),
         clock: Box::new(Timestamp::now),
+    }
+}
+
+/// Delivers a batch as SQS does: what failed comes again.
+pub async fn redeliver(consumer: &Analytics, mut batch: SqsEvent) {
+    while !batch.records.is_empty() {
+        let failures = consumer.consume(batch.clone()).await.batch_item_failures;
+        let is_failed = |id: Option<&str>| failures.iter().any(|failure| Some(failure.item_identifier.as_str()) == id);
+        batch.records.retain(|message| is_failed(message.message_id.as_deref()));
     }
 }
 
