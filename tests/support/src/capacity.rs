@@ -263,11 +263,11 @@ mod tests {
         TransactWriteItem::builder().put(put).build()
     }
 
-    /// A row of StatsTable, in the index of this workspace if it names one.
-    fn stats_row(workspace: Option<&str>, total_clicks: u64, referers: usize) -> HashMap<String, AttributeValue> {
+    /// A row of WatchTable, in the index of this workspace if it names one. The index has its URL and not its errors.
+    fn target_row(workspace: Option<&str>, url: u64, errors: usize) -> HashMap<String, AttributeValue> {
         let mut item = key("a");
-        item.insert("total_clicks".to_owned(), AttributeValue::N(total_clicks.to_string()));
-        item.insert("referers".to_owned(), AttributeValue::S("x".repeat(referers)));
+        item.insert("url".to_owned(), AttributeValue::N(url.to_string()));
+        item.insert("errors".to_owned(), AttributeValue::S("x".repeat(errors)));
         if let Some(workspace) = workspace {
             item.insert("by_workspace_pk".to_owned(), AttributeValue::S(workspace.to_owned()));
             item.insert("by_workspace_sk".to_owned(), AttributeValue::S("a".to_owned()));
@@ -409,17 +409,17 @@ mod tests {
     async fn an_index_costs_what_changes_in_it() {
         let (_db, client, meter) = bench();
         for (what, item, units) in [
-            ("a row outside of the index", stats_row(None, 1, 0), 1.0),
-            ("it enters the index", stats_row(Some("w"), 1, 0), 2.0),
-            ("a projected attribute changes", stats_row(Some("w"), 2, 0), 2.0),
-            ("another attribute changes", stats_row(Some("w"), 2, 1), 1.0),
-            ("another attribute is large", stats_row(Some("w"), 3, 1_024), 3.0),
-            ("another attribute was large", stats_row(Some("w"), 3, 1), 2.0),
-            ("its place in the index changes", stats_row(Some("x"), 3, 1), 3.0),
-            ("it leaves the index", stats_row(None, 3, 1), 2.0),
+            ("a row outside of the index", target_row(None, 1, 0), 1.0),
+            ("it enters the index", target_row(Some("w"), 1, 0), 2.0),
+            ("a projected attribute changes", target_row(Some("w"), 2, 0), 2.0),
+            ("another attribute changes", target_row(Some("w"), 2, 1), 1.0),
+            ("another attribute is large", target_row(Some("w"), 3, 1_024), 3.0),
+            ("another attribute was large", target_row(Some("w"), 3, 1), 2.0),
+            ("its place in the index changes", target_row(Some("x"), 3, 1), 3.0),
+            ("it leaves the index", target_row(None, 3, 1), 2.0),
         ] {
             meter.reset();
-            client.put_item().table_name("StatsTable").set_item(Some(item)).send().await.unwrap();
+            client.put_item().table_name("WatchTable").set_item(Some(item)).send().await.unwrap();
             assert_eq!(meter.write_units(), units, "{what}");
         }
     }
@@ -427,7 +427,7 @@ mod tests {
     #[tokio::test]
     async fn an_index_costs_no_more_in_a_transaction() {
         let (_db, client, meter) = bench();
-        let put = Put::builder().table_name("StatsTable").set_item(Some(stats_row(Some("w"), 1, 0))).build().unwrap();
+        let put = Put::builder().table_name("WatchTable").set_item(Some(target_row(Some("w"), 1, 0))).build().unwrap();
 
         let action = TransactWriteItem::builder().put(put).build();
         client.transact_write_items().transact_items(action).send().await.unwrap();
