@@ -83,7 +83,7 @@ class Variables(unittest.TestCase):
         given = {"Parameters": {"LINKS_TABLE": "links", "CLICKS_TABLE": ""}}
         lacking = missing(written(given), given)
         self.assertLessEqual({"CLICKS_TABLE", "WATCH_TABLE", "JWT_SECRET_ID", "ANALYTICS_QUEUE_URL"}, lacking)
-        self.assertFalse({"LINKS_TABLE", "LOG_LEVEL", "PUBLIC_BASE_URL", "ANALYTICS_QUEUE_URL"} & lacking)
+        self.assertFalse({"LINKS_TABLE", "LOG_LEVEL", "PUBLIC_BASE_URL", "NOTIFY_QUEUE_URL"} & lacking)
 
     def test_the_documentation_names_all_of_these(self) -> None:
         text = (ROOT / "docs" / "local-sam.md").read_text()
