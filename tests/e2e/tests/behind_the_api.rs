@@ -3,9 +3,10 @@
 use std::env;
 
 use aws_config::BehaviorVersion;
+use aws_sdk_dynamodb::{Client as DynamoDb, types::AttributeValue};
 use aws_sdk_sqs::Client;
 use linklet_domain::Timestamp;
-use linklet_test_support::click_event;
+use linklet_test_support::ClickBuilder;
 use serde_json::json;
 
 use crate::api::{Api, User, eventually};
@@ -41,6 +42,23 @@ impl Queue {
     }
 }
 
+/// A click on a link of the stack as the relay sends it. Only the table knows which of the links with its code it is.
+async fn click_on(code: &str) -> String {
+    let stack = env::var("STACK_NAME").unwrap();
+    let client = DynamoDb::new(&aws_config::load_defaults(BehaviorVersion::latest()).await);
+    let tables = client.list_tables().send().await.unwrap().table_names.unwrap_or_default();
+    let is_of_links = |table: &&String| table.starts_with(&stack) && table.contains("LinksTable");
+    let table = tables.iter().find(is_of_links).expect("the stack has a table of links");
+    let key = [("pk", format!("LINK#{code}")), ("sk", "LINK".to_owned())];
+    let key = key.map(|(name, value)| (name.to_owned(), AttributeValue::S(value)));
+    let read =
+        client.get_item().table_name(table).set_key(Some(key.into())).consistent_read(true).send().await.unwrap();
+    let item = read.item.expect("the link is stored");
+    let generation = item["generation"].as_s().unwrap().parse().unwrap();
+    let click = ClickBuilder::new(code).of_generation(generation).at(Timestamp::now()).build();
+    serde_json::to_string(&click).unwrap()
+}
+
 #[tokio::test]
 async fn a_malformed_message_ends_in_the_dead_letter_queue_while_its_neighbours_count() {
     let (Some(queue), Some(dead_letters)) =
@@ -50,12 +68,11 @@ async fn a_malformed_message_ends_in_the_dead_letter_queue_while_its_neighbours_
     };
     let api = Api::new();
     let code = User::new(&api).await.shorten("https://example.com/").await;
-    let click = || serde_json::to_string(&click_event(&code, Timestamp::now())).unwrap();
     let malformed = format!("malformed {code}");
 
-    queue.send(&click()).await;
+    queue.send(&click_on(&code).await).await;
     queue.send(&malformed).await;
-    queue.send(&click()).await;
+    queue.send(&click_on(&code).await).await;
 
     let path = format!("/api/stats/{code}");
     eventually("the neighbours are counted", json!(2), async || api.get(&path).await.json()["total_clicks"].clone())
@@ -68,7 +85,7 @@ async fn an_event_delivered_twice_counts_once() {
     let Some(queue) = Queue::of_the_stack("analytics").await else { return };
     let api = Api::new();
     let code = User::new(&api).await.shorten("https://example.com/").await;
-    let click = serde_json::to_string(&click_event(&code, Timestamp::now())).unwrap();
+    let click = click_on(&code).await;
     let path = format!("/api/stats/{code}");
 
     queue.send(&click).await;

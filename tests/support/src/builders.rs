@@ -277,6 +277,13 @@ impl ClickBuilder {
         self
     }
 
+    /// On the link of this generation.
+    #[must_use]
+    pub fn of_generation(mut self, generation: Generation) -> Self {
+        self.detail.link.generation = generation;
+        self
+    }
+
     /// At this time.
     #[must_use]
     pub fn at(mut self, clicked_at: Timestamp) -> Self {
