@@ -1,6 +1,6 @@
 //! Groups the messages of a batch by link and day.
 
-use std::collections::{BTreeMap, HashMap, hash_map::Entry};
+use std::collections::{BTreeMap, btree_map::Entry};
 
 use linklet_domain::{Click, ClickId, Day, EventDetail, LinkId, UrlPurged, WorkspaceId};
 use linklet_dynamodb::{ClassifiedClick, DayWork};
@@ -64,7 +64,6 @@ pub(crate) struct Work {
 /// Sorts the messages of a batch.
 pub(crate) fn sort(received: Vec<Received>, clients: &Clients) -> Work {
     let mut work = Work::default();
-    let mut clicks: HashMap<(LinkId, ClickId), QueuedClick> = HashMap::with_capacity(received.len());
     for received in received {
         if let EventDetail::UrlPurged(purged) = &received.event.detail {
             work.purges.push(Purge { purged: purged.clone(), received });
@@ -84,7 +83,22 @@ pub(crate) fn sort(received: Vec<Received>, clients: &Clients) -> Work {
                 continue;
             }
         };
-        match clicks.entry((click.link.clone(), click.id)) {
+        work.add(click, message_id, clients);
+    }
+    work
+}
+
+impl Work {
+    fn add(&mut self, click: Click, message_id: String, clients: &Clients) {
+        let (id, day) = (click.id, click.id.at().day());
+        let days = self.links.entry(click.link.clone()).or_default();
+        let of_day = days.entry(day).or_insert_with(|| DayOfClicks {
+            link: click.link.clone(),
+            workspace: click.workspace.clone(),
+            day,
+            clicks: BTreeMap::new(),
+        });
+        match of_day.clicks.entry(id) {
             Entry::Occupied(mut known) => known.get_mut().message_ids.push(message_id),
             Entry::Vacant(vacant) => {
                 let client = clients.of(&click.visitor.user_agent);
@@ -93,11 +107,4 @@ pub(crate) fn sort(received: Vec<Received>, clients: &Clients) -> Work {
             }
         }
     }
-    for ((link, id), queued) in clicks {
-        let (day, workspace) = (id.at().day(), queued.classified.click.workspace.clone());
-        let days = work.links.entry(link.clone()).or_default();
-        let of_day = days.entry(day).or_insert_with(|| DayOfClicks { link, workspace, day, clicks: BTreeMap::new() });
-        of_day.clicks.insert(id, queued);
-    }
-    work
 }

@@ -9,13 +9,11 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{ClickId, Day, DayStats, LinkId, MilestoneReached, Past, Totals, WorkspaceId};
 
 use super::{
-    CommitOutcome, Milestone, StatsTable,
-    counting::{Announced, TotalChange},
+    CommitOutcome, Milestone, Rows, StatsTable,
     ids::buckets_of_days,
-    item::{
-        CountedDay, DAY_PREFIX, MILESTONE_PREFIX, PAST, PastItem, SEEN_FOR, ids_in_bucket, partition, seen_partition,
-    },
-    numbers_of, read_rows,
+    item::{CountedDay, DAY_PREFIX, PAST, PastItem, SEEN_FOR, ids_in_bucket, seen_partition},
+    numbers_of,
+    totals::{Announced, TotalChange},
 };
 use crate::{
     RepositoryError,
@@ -95,22 +93,8 @@ impl StatsTable {
     pub async fn life(&self, workspace: &WorkspaceId, link: &LinkId) -> Result<Life, RepositoryError> {
         const OPERATION: &str = "read all of a link's statistics";
         let (totals, is_purged) = self.total(workspace, link).await?;
-        let query = self
-            .0
-            .client
-            .query()
-            .consistent_read(true)
-            .key_condition_expression("pk = :link AND sk BETWEEN :first AND :last")
-            .expression_attribute_values(":link", text(&partition(link)))
-            .expression_attribute_values(":first", text(DAY_PREFIX))
-            .expression_attribute_values(":last", text(PAST));
-        let items = self.0.query_all(OPERATION, query, usize::MAX).await?;
-        let milestones = items
-            .iter()
-            .filter_map(|item| item.get("sk")?.as_s().ok()?.strip_prefix(MILESTONE_PREFIX)?.parse().ok())
-            .collect();
-        let rows = read_rows(OPERATION, items)?;
-        Ok(Life { totals, past: rows.past, days: rows.days, milestones, is_purged })
+        let Rows { past, days, milestones } = self.rows_between(OPERATION, link, DAY_PREFIX, PAST, true).await?;
+        Ok(Life { totals, past, days, milestones, is_purged })
     }
 
     /// Reads the ids of counted clicks of these days, as far as they are kept outside of the days' items.

@@ -12,13 +12,13 @@
 //! counted id is found. A consumer that dies before step 3 has counted nothing. If it dies later, the message comes again, its
 //! click is found to be counted, and steps 4 and 5 are done again; the next click of the day does the same.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use aws_sdk_dynamodb::{
     error::SdkError,
-    operation::{put_item::PutItemError, update_item::UpdateItemError},
+    operation::put_item::PutItemError,
     primitives::Blob,
-    types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update},
+    types::{AttributeValue, TransactWriteItem},
 };
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use linklet_domain::{Click, ClickId, Client, Day, LinkId, Past, Timestamp, Totals, WorkspaceId, is_recent};
@@ -27,13 +27,13 @@ use super::{
     CommitOutcome, Milestone, StatsTable,
     ids::{Bucket, buckets_for, buckets_of},
     item::{
-        CountedDay, DayItem, MilestoneItem, PastItem, SEEN_FOR, TotalItem, day_key, ids_in_bucket, packed, past_key,
-        total_key,
+        CountedDay, DayItem, MilestoneItem, PastItem, SEEN_FOR, day_key, ids_in_bucket, packed, past_key, total_key,
     },
+    totals::{Announced, Raised, TotalChange, total_of},
 };
 use crate::{
     RepositoryError,
-    item::{IS_NEW, Item, Key, from_item, number, retry_transaction_conflicts, to_item},
+    item::{IS_NEW, Item, Key, from_item, number, to_item},
 };
 
 const LOAD: &str = "load statistics";
@@ -96,13 +96,6 @@ pub enum DayOutcome {
     },
 }
 
-/// What became of a link's total.
-enum Raised {
-    To(Totals),
-    Purged,
-    Contended,
-}
-
 impl StatsTable {
     /// The number of ids that a day's item keeps beside new ones. More would make the item of an ordinary day take a second
     /// write unit.
@@ -120,9 +113,9 @@ impl StatsTable {
         let keys: Vec<Key> = keys.into_iter().map(|(pk, sk)| Key { pk, sk }).collect();
         let chunks = keys.chunks(Self::MAX_BATCH).map(|keys| self.0.batch_get(LOAD, keys.to_vec(), true, None));
         let found = futures_util::future::try_join_all(chunks).await?;
-        let by_key: HashMap<(String, String), Item> =
+        let mut by_key: HashMap<(String, String), Item> =
             found.into_iter().flatten().filter_map(|item| Some((key_of(&item)?, item))).collect();
-        works.iter().map(|work| loaded(work, &by_key)).collect()
+        works.iter().map(|work| loaded(work, &mut by_key)).collect()
     }
 
     /// Counts clicks of a day that was loaded.
@@ -240,39 +233,6 @@ impl StatsTable {
         }
     }
 
-    /// Raises the number of a day in the link's total, unless it is there already.
-    async fn raise_total(&self, work: &DayWork<'_>, before: &Totals, clicks: u64) -> Result<Raised, RepositoryError> {
-        let update = self
-            .0
-            .client
-            .update_item()
-            .table_name(&self.0.name)
-            .set_key(Some(total_key(work.workspace, work.link).into_item()))
-            .update_expression("SET #day = :clicks")
-            .condition_expression(format!(
-                "{IS_COUNTED} AND {} AND (attribute_not_exists(#day) OR #day < :clicks)",
-                same_epoch(before.epoch)
-            ))
-            .expression_attribute_names("#day", work.day.to_string())
-            .expression_attribute_values(":clicks", number(&clicks))
-            .expression_attribute_values(":epoch", number(&before.epoch))
-            .return_values(ReturnValue::AllNew)
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-        let raised = retry_transaction_conflicts(|| update.clone().send()).await;
-        match raised.map_err(SdkError::into_service_error) {
-            Ok(raised) => total_of(raised.attributes.unwrap_or_default()).map(|(totals, _)| Raised::To(totals)),
-            Err(UpdateItemError::ConditionalCheckFailedException(refused)) => {
-                let (totals, is_purged) = total_of(refused.item.unwrap_or_default())?;
-                Ok(match () {
-                    () if is_purged => Raised::Purged,
-                    () if totals.epoch == before.epoch => Raised::To(totals),
-                    () => Raised::Contended,
-                })
-            }
-            Err(error) => Err(RepositoryError::unavailable(COUNT)(error)),
-        }
-    }
-
     /// Finishes what a consumer that died has left: all clicks are counted, and the total may not have them yet.
     async fn repair_total(&self, work: &DayWork<'_>, before: Loaded) -> Result<Raised, RepositoryError> {
         let clicks = before.day.stats.profile.clicks;
@@ -325,46 +285,6 @@ impl StatsTable {
         }
     }
 
-    /// A transaction action that changes a total and begins its next epoch, if it is in the epoch that was read.
-    pub(super) fn change_total(
-        &self,
-        workspace: &WorkspaceId,
-        link: &LinkId,
-        change: TotalChange,
-    ) -> Result<TransactWriteItem, RepositoryError> {
-        let TotalChange { epoch, set, remove } = change;
-        let mut update = Update::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(total_key(workspace, link).into_item()))
-            .condition_expression(format!("{IS_COUNTED} AND {}", same_epoch(epoch)))
-            .expression_attribute_values(":epoch", number(&epoch))
-            .expression_attribute_values(":next", number(&(epoch + 1)));
-        let mut expression = "SET epoch = :next".to_owned();
-        for (position, (name, value)) in set.into_iter().enumerate() {
-            expression.push_str(&format!(", #s{position} = :s{position}"));
-            update = update
-                .expression_attribute_names(format!("#s{position}"), name)
-                .expression_attribute_values(format!(":s{position}"), value);
-        }
-        for (position, name) in remove.into_iter().enumerate() {
-            expression.push_str(if position == 0 { " REMOVE " } else { ", " });
-            expression.push_str(&format!("#r{position}"));
-            update = update.expression_attribute_names(format!("#r{position}"), name);
-        }
-        let update = update.update_expression(expression).build().map_err(RepositoryError::unavailable(COUNT))?;
-        Ok(TransactWriteItem::builder().update(update).build())
-    }
-
-    /// Reads a link's counts consistently, and whether it was purged.
-    pub(super) async fn total(
-        &self,
-        workspace: &WorkspaceId,
-        link: &LinkId,
-    ) -> Result<(Totals, bool), RepositoryError> {
-        let item = self.0.get::<TotalItem>(LOAD, total_key(workspace, link)).await?;
-        Ok(item.map(counts_of).unwrap_or_default())
-    }
-
     pub(super) async fn past(&self, link: &LinkId) -> Result<Option<Past>, RepositoryError> {
         let item = self.0.get::<PastItem>(LOAD, past_key(link)).await?;
         item.map(Past::try_from).transpose().map_err(RepositoryError::unexpected_item(LOAD))
@@ -401,80 +321,10 @@ impl StatsTable {
             Err(error) => Err(RepositoryError::unavailable("write a milestone")(error)),
         }
     }
-
-    /// Notes that the milestones up to this one are written. A link may have been purged before they were.
-    pub(super) async fn note_announced(
-        &self,
-        workspace: &WorkspaceId,
-        link: &LinkId,
-        milestone: u64,
-    ) -> Result<Announced, RepositoryError> {
-        let update = self
-            .0
-            .client
-            .update_item()
-            .table_name(&self.0.name)
-            .set_key(Some(total_key(workspace, link).into_item()))
-            .update_expression("SET announced = :milestone")
-            .condition_expression(format!(
-                "{IS_COUNTED} AND (attribute_not_exists(announced) OR announced < :milestone)"
-            ))
-            .expression_attribute_values(":milestone", number(&milestone))
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-        match retry_transaction_conflicts(|| update.clone().send()).await.map_err(SdkError::into_service_error) {
-            Ok(_) => Ok(Announced::Yes),
-            Err(UpdateItemError::ConditionalCheckFailedException(refused)) => {
-                let (_, is_purged) = total_of(refused.item.unwrap_or_default())?;
-                Ok(if is_purged { Announced::Purged } else { Announced::Yes })
-            }
-            Err(error) => Err(RepositoryError::unavailable("note a milestone")(error)),
-        }
-    }
 }
-
-/// Whether milestones are noted in the link's total.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Announced {
-    Yes,
-    Purged,
-}
-
-/// A change of a total that ends its epoch.
-pub(super) struct TotalChange {
-    epoch: u64,
-    set: BTreeMap<String, AttributeValue>,
-    remove: BTreeSet<String>,
-}
-
-impl TotalChange {
-    /// A change of a total that was read in this epoch.
-    pub(super) fn from_epoch(epoch: u64) -> Self {
-        Self { epoch, set: BTreeMap::new(), remove: BTreeSet::new() }
-    }
-
-    /// Sets an attribute, such as that of a day.
-    pub(super) fn set(&mut self, name: &impl ToString, value: AttributeValue) {
-        self.remove.remove(&name.to_string());
-        self.set.insert(name.to_string(), value);
-    }
-
-    /// Removes the number of a day.
-    pub(super) fn remove(&mut self, day: Day) {
-        self.remove.insert(day.to_string());
-    }
-}
-
-/// The condition that a link isn't purged.
-const IS_COUNTED: &str = "attribute_not_exists(purged_at)";
 
 /// The condition that an item has not been written since it was read.
 const SAME_VERSION: &str = "version = :before";
-
-/// The condition that a total is in the epoch `:epoch`.
-fn same_epoch(epoch: u64) -> &'static str {
-    // Comparing `:epoch` in both cases, since DynamoDB refuses a value that no expression uses.
-    if epoch == 0 { "(attribute_not_exists(epoch) OR epoch = :epoch)" } else { "epoch = :epoch" }
-}
 
 /// A day with more clicks and their ids. Ids that don't fit beside them have to be moved before it is written.
 fn with_clicks(before: &CountedDay, fresh: &[&ClassifiedClick]) -> CountedDay {
@@ -505,22 +355,13 @@ fn key_of(item: &Item) -> Option<(String, String)> {
     Some((item.get("pk")?.as_s().ok()?.clone(), item.get("sk")?.as_s().ok()?.clone()))
 }
 
-fn loaded(work: &DayWork<'_>, items: &HashMap<(String, String), Item>) -> Result<Loaded, RepositoryError> {
-    let [total, day] = keys_of(work).map(|key| items.get(&(key.pk, key.sk)).cloned());
-    let (totals, is_purged) = total.map(total_of).transpose()?.unwrap_or_default();
-    let day = day.map(|item| from_item::<DayItem>(LOAD, item)).transpose()?;
+/// Takes the day from the items that were read. The total stays, since several days may share it.
+fn loaded(work: &DayWork<'_>, items: &mut HashMap<(String, String), Item>) -> Result<Loaded, RepositoryError> {
+    let [total, day] = keys_of(work).map(|key| (key.pk, key.sk));
+    let (totals, is_purged) = items.get(&total).cloned().map(total_of).transpose()?.unwrap_or_default();
+    let day = items.remove(&day).map(|item| from_item::<DayItem>(LOAD, item)).transpose()?;
     let day = day.map(CountedDay::try_from).transpose().map_err(RepositoryError::unexpected_item(LOAD))?;
     Ok(Loaded { day: day.unwrap_or_default(), totals, is_purged })
-}
-
-/// The counts of a total's item, and whether its link was purged.
-fn total_of(item: Item) -> Result<(Totals, bool), RepositoryError> {
-    if item.is_empty() { Ok(Default::default()) } else { from_item(LOAD, item).map(counts_of) }
-}
-
-fn counts_of(item: TotalItem) -> (Totals, bool) {
-    let is_purged = item.purged_at.is_some();
-    (item.into(), is_purged)
 }
 
 /// Whether DynamoDB refuses a write because an item or table gets more than it takes. It is then retried after a pause, since the

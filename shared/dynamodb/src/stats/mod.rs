@@ -9,8 +9,9 @@ mod counting;
 mod ids;
 mod item;
 mod settling;
+mod totals;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_dynamodb::{
     Client,
@@ -19,13 +20,10 @@ use aws_sdk_dynamodb::{
     types::{CancellationReason, TransactWriteItem},
 };
 use linklet_domain::{
-    Click, CorrelationId, Day, DayStats, LinkId, LinkStats, MilestoneReached, Past, Timestamp, Totals, WorkspaceId,
+    Click, CorrelationId, Day, DayStats, LinkId, LinkStats, MilestoneReached, Past, Timestamp, WorkspaceId,
 };
 
-use self::item::{
-    DAY_PREFIX, DayItem, PAST, PastItem, TOTAL_PREFIX, TotalItem, day_sort_key, partition, seen_partition, total_key,
-    workspace_partition,
-};
+use self::item::{DAY_PREFIX, DayItem, PAST, PastItem, TotalItem, day_sort_key, partition, seen_partition};
 pub(crate) use self::item::{MILESTONE_PREFIX, MilestoneItem};
 pub use self::{
     correction::{Correction, Life},
@@ -108,11 +106,11 @@ impl StatsTable {
     pub async fn since(&self, link: &LinkId, since: Day) -> Result<LinkStats, RepositoryError> {
         const OPERATION: &str = "read statistics";
         // The sort keys between a day and `PAST` are the later days, the few milestones, and the past.
-        let mut stats = self.between(OPERATION, link, &day_sort_key(since), PAST, false).await?;
+        let mut stats = self.between(OPERATION, link, &day_sort_key(since), PAST).await?;
         let open_from = stats.past.as_ref().map(|past| past.until);
         if open_from.is_none_or(|from| from < since) {
             let first = open_from.map_or_else(|| DAY_PREFIX.to_owned(), day_sort_key);
-            let earlier = self.between(OPERATION, link, &first, &day_sort_key(since), false).await?;
+            let earlier = self.between(OPERATION, link, &first, &day_sort_key(since)).await?;
             stats.days.extend(earlier.days);
         }
         Ok(stats)
@@ -127,7 +125,7 @@ impl StatsTable {
         link: &LinkId,
         days: &std::ops::RangeInclusive<Day>,
     ) -> Result<LinkStats, RepositoryError> {
-        self.between("read days", link, &day_sort_key(*days.start()), &day_sort_key(*days.end()), false).await
+        self.between("read days", link, &day_sort_key(*days.start()), &day_sort_key(*days.end())).await
     }
 
     /// Reads a link's items between two sort keys.
@@ -137,9 +135,8 @@ impl StatsTable {
         link: &LinkId,
         first: &str,
         last: &str,
-        consistent: bool,
     ) -> Result<LinkStats, RepositoryError> {
-        let Rows { past, days } = self.rows_between(operation, link, first, last, consistent).await?;
+        let Rows { past, days, .. } = self.rows_between(operation, link, first, last, false).await?;
         Ok(LinkStats { past, days: numbers_of(days) })
     }
 
@@ -161,40 +158,6 @@ impl StatsTable {
             .expression_attribute_values(":first", text(first))
             .expression_attribute_values(":last", text(last));
         read_rows(operation, self.0.query_all(operation, query, usize::MAX).await?)
-    }
-
-    /// Reads the total clicks of each of a workspace's links that has any.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn totals(
-        &self,
-        workspace: &WorkspaceId,
-        links: &[LinkId],
-    ) -> Result<HashMap<LinkId, u64>, RepositoryError> {
-        const OPERATION: &str = "read totals";
-        let mut totals = HashMap::with_capacity(links.len());
-        for batch in links.chunks(Self::MAX_BATCH) {
-            let keys = batch.iter().map(|link| total_key(workspace, link)).collect();
-            totals.extend(read_totals(OPERATION, self.0.batch_get(OPERATION, keys, false, None).await?)?);
-        }
-        Ok(totals)
-    }
-
-    /// Reads the total clicks of all links of a workspace, for sorting by clicks.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn totals_of_workspace(&self, workspace: &WorkspaceId) -> Result<HashMap<LinkId, u64>, RepositoryError> {
-        const OPERATION: &str = "read a workspace's totals";
-        let query = self
-            .0
-            .client
-            .query()
-            .key_condition_expression("pk = :workspace AND begins_with(sk, :totals)")
-            .expression_attribute_values(":workspace", text(&workspace_partition(workspace)))
-            .expression_attribute_values(":totals", text(TOTAL_PREFIX));
-        read_totals(OPERATION, self.0.query_all(OPERATION, query, usize::MAX).await?)
     }
 
     /// Deletes a link's statistics, and marks it so that nothing more is counted for it. Repeating it changes nothing.
@@ -237,11 +200,12 @@ impl StatsTable {
     }
 }
 
-/// The rows of a link that have its numbers.
+/// Rows of a link.
 #[derive(Debug, Default)]
 struct Rows {
     past: Option<Past>,
     days: BTreeMap<Day, CountedDay>,
+    milestones: BTreeSet<u64>,
 }
 
 fn read_rows(operation: &'static str, items: Vec<Item>) -> Result<Rows, RepositoryError> {
@@ -253,6 +217,8 @@ fn read_rows(operation: &'static str, items: Vec<Item>) -> Result<Rows, Reposito
             rows.past = Some(from_item::<PastItem>(operation, item)?.try_into().map_err(&invalid)?);
         } else if let Some(day) = sort_key.strip_prefix(DAY_PREFIX).and_then(|day| Day::parse(day).ok()) {
             rows.days.insert(day, from_item::<DayItem>(operation, item)?.try_into().map_err(&invalid)?);
+        } else if let Some(milestone) = sort_key.strip_prefix(MILESTONE_PREFIX).and_then(|text| text.parse().ok()) {
+            rows.milestones.insert(milestone);
         }
     }
     Ok(rows)
@@ -262,20 +228,6 @@ fn read_rows(operation: &'static str, items: Vec<Item>) -> Result<Rows, Reposito
 fn numbers_of(days: BTreeMap<Day, CountedDay>) -> BTreeMap<Day, DayStats> {
     let days = days.into_iter().map(|(day, counted)| (day, counted.stats));
     days.filter(|(_, stats)| stats.profile.clicks > 0).collect()
-}
-
-fn read_totals(operation: &'static str, items: Vec<Item>) -> Result<HashMap<LinkId, u64>, RepositoryError> {
-    let mut totals = HashMap::with_capacity(items.len());
-    for item in items {
-        let total: TotalItem = from_item(operation, item)?;
-        if total.purged_at.is_none() {
-            let link = total.link().map_err(RepositoryError::unexpected_item(operation))?;
-            totals.insert(link, Totals::from(total).total_clicks());
-        }
-    }
-    // A correction may have left a link none.
-    totals.retain(|_, clicks| *clicks > 0);
-    Ok(totals)
 }
 
 /// Whether a transaction was cancelled because of a conflict with another one, or because the link's items get more writes than

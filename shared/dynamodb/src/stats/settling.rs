@@ -4,8 +4,8 @@ use linklet_domain::{Day, LinkId, Past, Totals, WorkspaceId};
 
 use super::{
     CommitOutcome, StatsTable,
-    counting::TotalChange,
     item::{DAY_PREFIX, PastItem, day_sort_key},
+    totals::TotalChange,
 };
 use crate::{
     RepositoryError,

@@ -1,0 +1,241 @@
+//! A link's total: its clicks by open day, those of the past together, and how far its milestones are announced.
+//!
+//! It follows from the numbers of the link's days. A day's number only ever rises, so writing it can be repeated, and the order
+//! doesn't matter. What moves numbers between days and the past, or lowers one, begins another epoch: a consumer that has read
+//! the total before then has to read it again.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use aws_sdk_dynamodb::{
+    error::SdkError,
+    operation::update_item::UpdateItemError,
+    types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update},
+};
+use linklet_domain::{Day, LinkId, Totals, WorkspaceId};
+
+use super::{
+    DayWork, StatsTable,
+    item::{TOTAL_PREFIX, TotalItem, total_key, workspace_partition},
+};
+use crate::{
+    RepositoryError,
+    item::{Item, from_item, number, retry_transaction_conflicts, text},
+};
+
+const LOAD: &str = "read a link's total";
+const WRITE: &str = "write a link's total";
+
+/// What became of a link's total.
+pub(super) enum Raised {
+    To(Totals),
+    Purged,
+    Contended,
+}
+
+/// Whether milestones are noted in the link's total.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Announced {
+    Yes,
+    Purged,
+}
+
+/// A change of a total that ends its epoch.
+pub(super) struct TotalChange {
+    epoch: u64,
+    set: BTreeMap<String, AttributeValue>,
+    remove: BTreeSet<String>,
+}
+
+impl TotalChange {
+    /// A change of a total that was read in this epoch.
+    pub(super) fn from_epoch(epoch: u64) -> Self {
+        Self { epoch, set: BTreeMap::new(), remove: BTreeSet::new() }
+    }
+
+    /// Sets an attribute, such as that of a day.
+    pub(super) fn set(&mut self, name: &impl ToString, value: AttributeValue) {
+        self.remove.remove(&name.to_string());
+        self.set.insert(name.to_string(), value);
+    }
+
+    /// Removes the number of a day.
+    pub(super) fn remove(&mut self, day: Day) {
+        self.remove.insert(day.to_string());
+    }
+}
+
+/// The condition that a link isn't purged.
+const IS_COUNTED: &str = "attribute_not_exists(purged_at)";
+
+/// The condition that a total is in the epoch `:epoch`.
+fn same_epoch(epoch: u64) -> &'static str {
+    // Comparing `:epoch` in both cases, since DynamoDB refuses a value that no expression uses.
+    if epoch == 0 { "(attribute_not_exists(epoch) OR epoch = :epoch)" } else { "epoch = :epoch" }
+}
+
+impl StatsTable {
+    /// Reads the total clicks of each of a workspace's links that has any.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn totals(
+        &self,
+        workspace: &WorkspaceId,
+        links: &[LinkId],
+    ) -> Result<HashMap<LinkId, u64>, RepositoryError> {
+        const OPERATION: &str = "read totals";
+        let mut totals = HashMap::with_capacity(links.len());
+        for batch in links.chunks(Self::MAX_BATCH) {
+            let keys = batch.iter().map(|link| total_key(workspace, link)).collect();
+            totals.extend(read_totals(OPERATION, self.0.batch_get(OPERATION, keys, false, None).await?)?);
+        }
+        Ok(totals)
+    }
+
+    /// Reads the total clicks of all links of a workspace, for sorting by clicks.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn totals_of_workspace(&self, workspace: &WorkspaceId) -> Result<HashMap<LinkId, u64>, RepositoryError> {
+        const OPERATION: &str = "read a workspace's totals";
+        let query = self
+            .0
+            .client
+            .query()
+            .key_condition_expression("pk = :workspace AND begins_with(sk, :totals)")
+            .expression_attribute_values(":workspace", text(&workspace_partition(workspace)))
+            .expression_attribute_values(":totals", text(TOTAL_PREFIX));
+        read_totals(OPERATION, self.0.query_all(OPERATION, query, usize::MAX).await?)
+    }
+
+    /// Raises the number of a day in the link's total, unless it is there already.
+    pub(super) async fn raise_total(
+        &self,
+        work: &DayWork<'_>,
+        before: &Totals,
+        clicks: u64,
+    ) -> Result<Raised, RepositoryError> {
+        let update = self
+            .0
+            .client
+            .update_item()
+            .table_name(&self.0.name)
+            .set_key(Some(total_key(work.workspace, work.link).into_item()))
+            .update_expression("SET #day = :clicks")
+            .condition_expression(format!(
+                "{IS_COUNTED} AND {} AND (attribute_not_exists(#day) OR #day < :clicks)",
+                same_epoch(before.epoch)
+            ))
+            .expression_attribute_names("#day", work.day.to_string())
+            .expression_attribute_values(":clicks", number(&clicks))
+            .expression_attribute_values(":epoch", number(&before.epoch))
+            .return_values(ReturnValue::AllNew)
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
+        let raised = retry_transaction_conflicts(|| update.clone().send()).await;
+        match raised.map_err(SdkError::into_service_error) {
+            Ok(raised) => total_of(raised.attributes.unwrap_or_default()).map(|(totals, _)| Raised::To(totals)),
+            Err(UpdateItemError::ConditionalCheckFailedException(refused)) => {
+                let (totals, is_purged) = total_of(refused.item.unwrap_or_default())?;
+                Ok(match () {
+                    () if is_purged => Raised::Purged,
+                    () if totals.epoch == before.epoch => Raised::To(totals),
+                    () => Raised::Contended,
+                })
+            }
+            Err(error) => Err(RepositoryError::unavailable(WRITE)(error)),
+        }
+    }
+
+    /// A transaction action that changes a total and begins its next epoch, if it is in the epoch that was read.
+    pub(super) fn change_total(
+        &self,
+        workspace: &WorkspaceId,
+        link: &LinkId,
+        change: TotalChange,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        let TotalChange { epoch, set, remove } = change;
+        let mut update = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(total_key(workspace, link).into_item()))
+            .condition_expression(format!("{IS_COUNTED} AND {}", same_epoch(epoch)))
+            .expression_attribute_values(":epoch", number(&epoch))
+            .expression_attribute_values(":next", number(&(epoch + 1)));
+        let mut expression = "SET epoch = :next".to_owned();
+        for (position, (name, value)) in set.into_iter().enumerate() {
+            expression.push_str(&format!(", #s{position} = :s{position}"));
+            update = update
+                .expression_attribute_names(format!("#s{position}"), name)
+                .expression_attribute_values(format!(":s{position}"), value);
+        }
+        for (position, name) in remove.into_iter().enumerate() {
+            expression.push_str(if position == 0 { " REMOVE " } else { ", " });
+            expression.push_str(&format!("#r{position}"));
+            update = update.expression_attribute_names(format!("#r{position}"), name);
+        }
+        let update = update.update_expression(expression).build().map_err(RepositoryError::unavailable(WRITE))?;
+        Ok(TransactWriteItem::builder().update(update).build())
+    }
+
+    /// Reads a link's counts consistently, and whether it was purged.
+    pub(super) async fn total(
+        &self,
+        workspace: &WorkspaceId,
+        link: &LinkId,
+    ) -> Result<(Totals, bool), RepositoryError> {
+        let item = self.0.get::<TotalItem>(LOAD, total_key(workspace, link)).await?;
+        Ok(item.map(counts_of).unwrap_or_default())
+    }
+
+    /// Notes that the milestones up to this one are written. A link may have been purged before they were.
+    pub(super) async fn note_announced(
+        &self,
+        workspace: &WorkspaceId,
+        link: &LinkId,
+        milestone: u64,
+    ) -> Result<Announced, RepositoryError> {
+        let update = self
+            .0
+            .client
+            .update_item()
+            .table_name(&self.0.name)
+            .set_key(Some(total_key(workspace, link).into_item()))
+            .update_expression("SET announced = :milestone")
+            .condition_expression(format!(
+                "{IS_COUNTED} AND (attribute_not_exists(announced) OR announced < :milestone)"
+            ))
+            .expression_attribute_values(":milestone", number(&milestone))
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
+        match retry_transaction_conflicts(|| update.clone().send()).await.map_err(SdkError::into_service_error) {
+            Ok(_) => Ok(Announced::Yes),
+            Err(UpdateItemError::ConditionalCheckFailedException(refused)) => {
+                let (_, is_purged) = total_of(refused.item.unwrap_or_default())?;
+                Ok(if is_purged { Announced::Purged } else { Announced::Yes })
+            }
+            Err(error) => Err(RepositoryError::unavailable("note a milestone")(error)),
+        }
+    }
+}
+
+/// The counts of a total's item, and whether its link was purged.
+pub(super) fn total_of(item: Item) -> Result<(Totals, bool), RepositoryError> {
+    if item.is_empty() { Ok(Default::default()) } else { from_item(LOAD, item).map(counts_of) }
+}
+
+fn counts_of(item: TotalItem) -> (Totals, bool) {
+    let is_purged = item.purged_at.is_some();
+    (item.into(), is_purged)
+}
+
+fn read_totals(operation: &'static str, items: Vec<Item>) -> Result<HashMap<LinkId, u64>, RepositoryError> {
+    let mut totals = HashMap::with_capacity(items.len());
+    for item in items {
+        let total: TotalItem = from_item(operation, item)?;
+        if total.purged_at.is_none() {
+            let link = total.link().map_err(RepositoryError::unexpected_item(operation))?;
+            totals.insert(link, Totals::from(total).total_clicks());
+        }
+    }
+    // A correction may have left a link none.
+    totals.retain(|_, clicks| *clicks > 0);
+    Ok(totals)
+}
