@@ -7,7 +7,7 @@ mod workspace;
 use linklet_domain::{ApiKeySecret, Role};
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Request, Response},
+    http::{ApiError, Handler, Method, Problem, Request, Response},
     identity::TokenVerifier,
 };
 
@@ -36,7 +36,7 @@ impl Account {
 }
 
 const BODY_LIMIT: usize = 4_096;
-const NOT_ALLOWED: ApiError = ApiError::Forbidden("your role does not allow this");
+const NOT_ALLOWED: ApiError = ApiError::Problem(Problem::RoleTooLow);
 
 impl Handler for Account {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
@@ -77,7 +77,7 @@ impl Handler for Account {
                 let caller = self.tokens.require(request, Role::Admin).await?;
                 self.revoke_key(&caller, prefix).await
             }
-            _ => Err(ApiError::NotFound("no such route")),
+            _ => Err(Problem::RouteUnknown.into()),
         }
     }
 }

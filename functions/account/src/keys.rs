@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use linklet_domain::{ApiKey, ApiKeySecret, KeyName, KeyPrefix, Scope, Scopes, Timestamp, UserId};
+use linklet_domain::{ApiKey, ApiKeySecret, Invalid, KeyName, KeyPrefix, Scope, Scopes, Timestamp, UserId, optional};
 use linklet_dynamodb::{CreateKeyOutcome, RevokeOutcome};
 use linklet_lambda::{
-    http::{ApiError, Request, Response, StatusCode, json, no_content},
+    http::{ApiError, Problem, Request, Response, StatusCode, created, json, no_content},
     identity::Caller,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{Account, BODY_LIMIT, NOT_ALLOWED};
 
-const NO_KEY: ApiError = ApiError::NotFound("the workspace has no API key with this prefix");
+const NO_KEY: ApiError = ApiError::Problem(Problem::ApiKeyNotFound);
 
 impl Account {
     pub(crate) async fn create_key(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
@@ -22,15 +22,18 @@ impl Account {
             let secret = (self.generate_key)().map_err(|error| ApiError::Internal(Box::new(error)))?;
             let key = wanted.key(&secret, caller, request.received_at());
             match self.users.create_key(&key).await? {
-                CreateKeyOutcome::Created => return Ok(json(StatusCode::CREATED, &CreatedKey::new(&secret, &key))),
+                CreateKeyOutcome::Created => {
+                    let location = format!("keys/{}", key.prefix);
+                    return Ok(created(&location, &CreatedKey::new(&secret, &key)));
+                }
                 CreateKeyOutcome::PrefixTaken => {}
                 CreateKeyOutcome::TooMany => {
-                    return Err(ApiError::Conflict("the workspace has 100 API keys; revoke one first"));
+                    return Err(ApiError::Problem(Problem::TooManyApiKeys));
                 }
                 CreateKeyOutcome::CallerNotAdmin => return Err(NOT_ALLOWED),
             }
         }
-        Err(ApiError::Unavailable("could not generate a unique API key; try again"))
+        Err(ApiError::Problem(Problem::NoFreeCode))
     }
 
     pub(crate) async fn list_keys(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
@@ -52,7 +55,9 @@ impl Account {
 #[derive(Deserialize)]
 struct Body {
     name: KeyName,
+    #[serde(default, deserialize_with = "optional")]
     scopes: Option<BTreeSet<Scope>>,
+    #[serde(default, deserialize_with = "optional")]
     expires_at: Option<Timestamp>,
 }
 
@@ -67,7 +72,8 @@ impl NewKey {
     fn read(request: &Request) -> Result<Self, ApiError> {
         let Body { name, scopes, expires_at } = request.json(BODY_LIMIT)?;
         request.require_future("expires_at", expires_at)?;
-        Ok(Self { name, scopes: scopes.unwrap_or_default().try_into()?, expires_at })
+        let scopes = scopes.unwrap_or_default();
+        Ok(Self { name, scopes: scopes.try_into().map_err(|refused: Invalid| refused.in_field("scopes"))?, expires_at })
     }
 
     fn key(&self, secret: &ApiKeySecret, caller: &Caller, now: Timestamp) -> ApiKey {

@@ -3,7 +3,7 @@
 use linklet_domain::{EmailAddress, FullName, Member, Role, Timestamp, UserId};
 use linklet_dynamodb::MemberOutcome;
 use linklet_lambda::{
-    http::{ApiError, Request, Response, StatusCode, json, no_content},
+    http::{ApiError, Problem, Request, Response, StatusCode, created, json, no_content},
     identity::Caller,
 };
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Account, BODY_LIMIT, NOT_ALLOWED};
 
 /// The error for a user who isn't a member. It is the same for former members, who aren't stored.
-const NO_MEMBER: ApiError = ApiError::NotFound("nobody with this id is a member of the workspace");
+const NO_MEMBER: ApiError = ApiError::Problem(Problem::MemberNotFound);
 
 impl Account {
     pub(crate) async fn list_members(&self, caller: &Caller) -> Result<Response, ApiError> {
@@ -21,11 +21,8 @@ impl Account {
 
     pub(crate) async fn add_member(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let NewMember { email, role } = request.json(BODY_LIMIT)?;
-        let (account, _) = self
-            .users
-            .find_by_email(&email)
-            .await?
-            .ok_or(ApiError::NotFound("nobody has registered with this address"))?;
+        let (account, _) =
+            self.users.find_by_email(&email).await?.ok_or(ApiError::Problem(Problem::AccountNotFound))?;
         let member = Member {
             user: account.id,
             email: account.email,
@@ -34,7 +31,7 @@ impl Account {
             joined_at: request.received_at(),
         };
         let added = done(self.users.add_member(caller.workspace(), caller.user(), &member).await?)?;
-        Ok(json(StatusCode::CREATED, &MemberView::from(&added)))
+        Ok(created(&format!("members/{}", added.user), &MemberView::from(&added)))
     }
 
     pub(crate) async fn change_role(
@@ -77,9 +74,9 @@ struct NewRole {
 fn done(outcome: MemberOutcome) -> Result<Member, ApiError> {
     match outcome {
         MemberOutcome::Done(member) => Ok(member),
-        MemberOutcome::AlreadyMember => Err(ApiError::Conflict("this person is already a member of the workspace")),
+        MemberOutcome::AlreadyMember => Err(ApiError::Problem(Problem::AlreadyMember)),
         MemberOutcome::NoMember => Err(NO_MEMBER),
-        MemberOutcome::LastAdmin => Err(ApiError::Conflict("the workspace needs at least one admin")),
+        MemberOutcome::LastAdmin => Err(ApiError::Problem(Problem::LastAdmin)),
         MemberOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
     }
 }

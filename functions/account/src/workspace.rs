@@ -2,11 +2,11 @@
 
 use linklet_domain::{
     Invalid, Timestamp, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
-    patched,
+    optional, patched,
 };
 use linklet_dynamodb::WorkspaceOutcome;
 use linklet_lambda::{
-    http::{ApiError, Request, Response, StatusCode, json},
+    http::{ApiError, Problem, Request, Response, StatusCode, json},
     identity::Caller,
 };
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::{Account, BODY_LIMIT, NOT_ALLOWED};
 
-const UNKNOWN: ApiError = ApiError::NotFound("this workspace does not exist");
+const UNKNOWN: ApiError = ApiError::Problem(Problem::WorkspaceNotFound);
 
 impl Account {
     pub(crate) async fn show_workspace(&self, caller: &Caller) -> Result<Response, ApiError> {
@@ -26,7 +26,7 @@ impl Account {
         let patch = request.json::<Body>(BODY_LIMIT)?.patch()?;
         match self.users.change_workspace(caller.workspace(), caller.user(), &patch).await? {
             WorkspaceOutcome::Changed(workspace) => Ok(json(StatusCode::OK, &WorkspaceView::from(&workspace))),
-            WorkspaceOutcome::SlugTaken => Err(ApiError::Conflict("slug is already taken")),
+            WorkspaceOutcome::SlugTaken => Err(ApiError::Problem(Problem::SlugTaken)),
             WorkspaceOutcome::NoWorkspace => Err(UNKNOWN),
             WorkspaceOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
         }
@@ -36,7 +36,9 @@ impl Account {
 /// The body of a request to change a workspace. Only settings can be removed with `null`.
 #[derive(Deserialize)]
 struct Body {
+    #[serde(default, deserialize_with = "optional")]
     name: Option<WorkspaceName>,
+    #[serde(default, deserialize_with = "optional")]
     slug: Option<WorkspaceSlug>,
     #[serde(default, deserialize_with = "patched")]
     settings: Option<Option<Map<String, Value>>>,
@@ -44,7 +46,8 @@ struct Body {
 
 impl Body {
     fn patch(self) -> Result<WorkspacePatch, Invalid> {
-        let settings = self.settings.map(Option::unwrap_or_default).map(WorkspaceSettings::new).transpose()?;
+        let settings = self.settings.map(Option::unwrap_or_default).map(WorkspaceSettings::new).transpose();
+        let settings = settings.map_err(|refused| refused.in_field("settings"))?;
         Ok(WorkspacePatch { name: self.name, slug: self.slug, settings })
     }
 }

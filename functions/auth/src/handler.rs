@@ -4,10 +4,11 @@ mod password;
 
 use linklet_domain::{
     Account, EmailAddress, FullName, Membership, Password, Role, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    optional,
 };
 use linklet_dynamodb::{RegisterOutcome, Registration, UsersTable, back_off};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Request, Response, StatusCode, json},
+    http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, created, json},
     identity::{TokenIssuer, TokenVerifier},
     telemetry::chain,
 };
@@ -32,7 +33,7 @@ impl Handler for Auth {
             (&Method::POST, ["api", "auth", "register"]) => self.register(request).await,
             (&Method::POST, ["api", "auth", "login"]) => self.login(request).await,
             (&Method::GET, ["api", "me"]) => self.me(request).await,
-            _ => Err(ApiError::NotFound("no such route")),
+            _ => Err(Problem::RouteUnknown.into()),
         }
     }
 }
@@ -46,7 +47,7 @@ impl Auth {
 
     async fn register(&self, request: &Request) -> Result<Response, ApiError> {
         const TRIES: u32 = 5;
-        const TAKEN: ApiError = ApiError::Conflict("email is already registered");
+        const TAKEN: ApiError = ApiError::Problem(Problem::EmailTaken);
         let wanted = request.json::<NewAccount>(BODY_LIMIT)?;
         // Checked before hashing, which takes a hundred times as long, so that a request which can't succeed doesn't hash.
         if self.users.is_taken(&wanted.email).await? {
@@ -58,8 +59,8 @@ impl Auth {
             let registration = wanted.registration(&password_hash, request);
             match self.users.register(&registration).await? {
                 RegisterOutcome::Registered => {
-                    return Ok(json(
-                        StatusCode::CREATED,
+                    return Ok(created(
+                        "../me",
                         &json!({
                             "user_id": registration.account.id,
                             "email": registration.account.email,
@@ -72,7 +73,7 @@ impl Auth {
                 RegisterOutcome::Conflict => back_off(attempt).await,
             }
         }
-        Err(ApiError::Unavailable("could not register just now; try again"))
+        Err(ApiError::Problem(Problem::TryAgain))
     }
 
     async fn login(&self, request: &Request) -> Result<Response, ApiError> {
@@ -85,9 +86,9 @@ impl Auth {
         };
         let stored_hash = found.as_ref().map(|(account, _)| account.password_hash.as_str());
         if !self.passwords.verify(password.as_bytes(), stored_hash) {
-            return Err(ApiError::InvalidCredentials);
+            return Err(ApiError::Problem(Problem::InvalidCredentials));
         }
-        let (account, memberships) = found.ok_or(ApiError::InvalidCredentials)?;
+        let (account, memberships) = found.ok_or(ApiError::Problem(Problem::InvalidCredentials))?;
         let membership = self.choose(&memberships, workspace.as_deref()).await?;
         self.refresh_hash(&account, &password).await;
 
@@ -110,7 +111,7 @@ impl Auth {
                 memberships.iter().find(|membership| Some(&membership.workspace) == workspace.as_ref())
             }
         };
-        chosen.ok_or(ApiError::InvalidCredentials)
+        chosen.ok_or(ApiError::Problem(Problem::InvalidCredentials))
     }
 
     /// Replaces an outdated password hash. A failure is only logged, since the next login tries again.
@@ -149,6 +150,7 @@ struct Credentials {
     email: String,
     password: String,
     /// The slug of the workspace that the token is for.
+    #[serde(default, deserialize_with = "optional")]
     workspace: Option<String>,
 }
 
@@ -157,7 +159,9 @@ struct Credentials {
 struct NewAccount {
     email: EmailAddress,
     password: Password,
+    #[serde(default, deserialize_with = "optional")]
     full_name: Option<FullName>,
+    #[serde(default, deserialize_with = "optional")]
     workspace_name: Option<WorkspaceName>,
 }
 

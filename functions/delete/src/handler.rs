@@ -3,7 +3,7 @@
 use linklet_domain::{Link, Record, Scope, ShortCode};
 use linklet_dynamodb::LinksTable;
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Request, Response, no_content},
+    http::{ApiError, Handler, Method, Problem, Request, Response, no_content},
     identity::{Authenticator, Caller},
 };
 
@@ -21,14 +21,14 @@ impl Handler for Delete {
         match (request.method(), request.segments().as_slice()) {
             (&Method::DELETE, ["api", "urls", code]) => self.deactivate(request, &caller?, code).await,
             (&Method::DELETE, ["api", "links", code]) => self.purge(request, &caller?, code).await,
-            _ => Err(ApiError::NotFound("no such route")),
+            _ => Err(Problem::RouteUnknown.into()),
         }
     }
 }
 
 impl Delete {
     async fn deactivate(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
-        let record = self.changeable(caller, code).await?.ok_or(ApiError::NotFound("not found"))?;
+        let record = self.changeable(caller, code).await?.ok_or(ApiError::Problem(Problem::NotFound))?;
         // The response is the same if the link was deleted or has expired before, so that the request is idempotent.
         if let Record::Link(link) = record {
             self.links.delete(&link, caller.user(), request.received_at(), request.correlation_id()).await?;
@@ -49,7 +49,7 @@ impl Delete {
         let Ok(code) = ShortCode::parse(code) else { return Ok(None) };
         let record = self.links.find(&code).await?;
         if record.as_ref().is_some_and(|record| !caller.may_change(record)) {
-            return Err(ApiError::Forbidden("forbidden"));
+            return Err(ApiError::Problem(Problem::Forbidden));
         }
         Ok(record)
     }

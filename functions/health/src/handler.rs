@@ -1,6 +1,6 @@
 //! The health check of the API. It uses no other service, so it doesn't fail when one of them does.
 
-use linklet_lambda::http::{ApiError, Handler, Method, Request, Response, StatusCode, json};
+use linklet_lambda::http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, json};
 use serde_json::json;
 
 /// `GET /health`.
@@ -13,7 +13,7 @@ impl Handler for Health {
                 StatusCode::OK,
                 &json!({"status": "ok", "service": "linklet", "version": env!("CARGO_PKG_VERSION")}),
             )),
-            _ => Err(ApiError::NotFound("no such route")),
+            _ => Err(Problem::RouteUnknown.into()),
         }
     }
 }

@@ -5,7 +5,7 @@ mod management;
 use linklet_domain::{Link, Record, Scope, ShortCode};
 use linklet_dynamodb::{Cursor, LinksTable, StatsTable, WatchTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json},
+    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
     identity::{Authenticator, Caller},
     link_view::{CLICKS, ClickCounts, LinkView, OneLink, click_counts},
 };
@@ -33,7 +33,7 @@ impl Handler for List {
             (&Method::GET, ["api", "urls"]) => self.feed(request, &caller?).await,
             (&Method::GET, ["api", "links"]) => self.pages(request, &caller?).await,
             (&Method::GET, ["api", "links", code]) => self.one(request, &caller?, code).await,
-            _ => Err(ApiError::NotFound("no such route")),
+            _ => Err(Problem::RouteUnknown.into()),
         }
     }
 }
@@ -41,7 +41,7 @@ impl Handler for List {
 impl List {
     async fn feed(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let limit = request.page_size()?;
-        let after = request.query("after").map(Cursor::decode).transpose()?;
+        let after = request.parsed("after", Cursor::decode)?;
         let page = self.links.list(caller.workspace(), limit, after.as_ref()).await?;
         let clicks = click_counts(&self.stats, &page.items).await;
         let feed = Feed {
@@ -53,11 +53,11 @@ impl List {
     }
 
     async fn one(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
-        const UNKNOWN: ApiError = ApiError::NotFound("not found");
+        const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
         let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
         let record = self.links.find(&code).await?.ok_or(UNKNOWN)?;
         if record.workspace() != caller.workspace() {
-            return Err(ApiError::Forbidden("forbidden"));
+            return Err(ApiError::Problem(Problem::Forbidden));
         }
         match record {
             Record::Tombstone(tombstone) => Err(ApiError::gone(tombstone.reason)),

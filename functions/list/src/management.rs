@@ -75,30 +75,30 @@ struct Wanted {
 impl Wanted {
     fn parse(request: &Request) -> Result<Self, Invalid> {
         const LONGEST_SEARCH: usize = 200;
-        let text = |name: &str| request.query(name).filter(|text| !text.is_empty());
-        let search = text("search");
+        let search = request.query("search");
         if search.is_some_and(|search| search.chars().count() > LONGEST_SEARCH) {
-            return Err(Invalid::new("search must have at most 200 characters"));
+            return Err(Invalid::new("search must have at most 200 characters").in_field("search"));
         }
         Ok(Self {
             page: PageNumber::new(
                 number(request, "page", 1, "page must be a number from 1 on")?,
                 number(request, "per_page", 20, "per_page must be a number from 1 to 100")?,
             )?,
-            sort: request.query("sort").map_or(Ok(SortBy::default()), SortBy::parse)?,
-            order: request.query("order").map_or(Ok(Order::default()), Order::parse)?,
-            range: (request.moment("created_after")?, request.moment("created_before")?),
+            sort: request.parsed("sort", SortBy::parse)?.unwrap_or_default(),
+            order: request.parsed("order", Order::parse)?.unwrap_or_default(),
+            range: request.time_between(("created_after", "created_before"))?,
             filter: LinkFilter {
                 search: search.map(str::to_owned),
-                tag: text("tag").map(str::to_owned),
-                status: text("status").map(LinkStatus::parse).transpose()?,
+                tag: request.query("tag").map(str::to_owned),
+                status: request.parsed("status", LinkStatus::parse)?,
             },
         })
     }
 }
 
-fn number(request: &Request, name: &str, default: usize, sentence: &str) -> Result<usize, Invalid> {
-    request.query(name).map_or(Ok(default), |text| text.parse().map_err(|_| Invalid::new(sentence)))
+fn number(request: &Request, name: &'static str, default: usize, sentence: &str) -> Result<usize, Invalid> {
+    let number = request.parsed(name, |text| text.parse().map_err(|_| Invalid::new(sentence)))?;
+    Ok(number.unwrap_or(default))
 }
 
 #[derive(Serialize)]

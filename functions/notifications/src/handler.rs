@@ -3,7 +3,7 @@
 use linklet_domain::{EventId, Notification, NotificationStatus, Timestamp};
 use linklet_dynamodb::{Cursor, NotificationsTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Request, Response, StatusCode, json},
+    http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, json},
     identity::{Caller, TokenVerifier},
 };
 use serde::Serialize;
@@ -23,7 +23,7 @@ impl Handler for Notifications {
                 let caller = self.tokens.authenticate(request).await?;
                 self.list(request, &caller).await
             }
-            _ => Err(ApiError::NotFound("no such route")),
+            _ => Err(Problem::RouteUnknown.into()),
         }
     }
 }
@@ -31,7 +31,7 @@ impl Handler for Notifications {
 impl Notifications {
     async fn list(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let limit = request.page_size()?;
-        let after = request.query("after").map(Cursor::decode).transpose()?;
+        let after = request.parsed("after", Cursor::decode)?;
         let page = self.notifications.list(caller.user(), limit, after.as_ref()).await?;
         let notifications = page.items.iter().map(NotificationView::from).collect();
         Ok(json(StatusCode::OK, &Feed { notifications, next_cursor: page.next.map(|cursor| cursor.encode()) }))

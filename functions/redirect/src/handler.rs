@@ -15,8 +15,8 @@ use linklet_domain::{
 use linklet_dynamodb::{LinksTable, RepositoryError, ThrottleTable};
 use linklet_lambda::{
     http::{
-        Answer, ApiError, DeferringHandler, Edge, HeaderValue, Method, Request, Response, StatusCode, header, html,
-        no_content,
+        Answer, ApiError, DeferringHandler, Edge, HeaderValue, Method, Problem, Request, Response, StatusCode, header,
+        html, no_content,
     },
     metrics::{self, Metric},
     telemetry::chain,
@@ -93,7 +93,7 @@ impl DeferringHandler for Redirect {
 /// The status of a redirect. Browsers may keep the answer, so its `Cache-Control` says for how long.
 pub const REDIRECT: StatusCode = StatusCode::MOVED_PERMANENTLY;
 
-const UNKNOWN: ApiError = ApiError::NotFound("this short link does not exist");
+const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
 
 /// What remains to be done for a request when its answer is decided.
 #[derive(Debug)]
@@ -107,7 +107,9 @@ impl Redirect {
     /// The link that the request leads to, if it redirects now, and the answer.
     async fn follow(&self, request: &Request) -> Result<(RedirectTarget, Response), ApiError> {
         let code = match (request.method(), request.segments().as_slice()) {
-            (&Method::GET | &Method::HEAD, ["r", code] | [code]) => ShortCode::parse(code).map_err(|_| UNKNOWN)?,
+            (&Method::GET | &Method::HEAD, ["r", code] | ["r", code, ""] | [code]) => {
+                ShortCode::parse(code).map_err(|_| UNKNOWN)?
+            }
             _ => return Err(UNKNOWN),
         };
         let link = match self.look_up(&code, request.received_at()).await?.ok_or(UNKNOWN)? {
@@ -176,14 +178,18 @@ impl Redirect {
     }
 }
 
-/// A page for people who follow a link that is gone or never was; problem documents for everybody else.
+/// A page for people whom a link doesn't redirect, with the headers of the problem document that everybody else gets.
 fn as_page(error: ApiError, request: &Request) -> Result<Response, ApiError> {
-    match error {
-        error @ (ApiError::NotFound(_) | ApiError::Gone(_)) if request.wants_html() => {
-            Ok(noindex(html(error.status(), page::of(&error))))
-        }
-        error => Err(error),
+    if !request.wants_html() {
+        return Err(error);
     }
+    let page = page::of(error.problem());
+    let (parts, _) = error.into_response(request).into_parts();
+    let mut response = html(parts.status, page);
+    for (name, value) in parts.headers.iter().filter(|(name, _)| *name != header::CONTENT_TYPE) {
+        response.headers_mut().insert(name, value.clone());
+    }
+    Ok(noindex(response))
 }
 
 fn redirect_to(link: &RedirectTarget, request: &Request) -> Result<Response, ApiError> {

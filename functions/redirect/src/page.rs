@@ -1,11 +1,10 @@
 //! The page that a person sees instead of a redirect.
 
-use linklet_lambda::http::ApiError;
+use linklet_lambda::http::Problem;
 
-/// A small page with the error's sentence. All of it is our own text, so there is nothing to escape.
-pub fn of(error: &ApiError) -> String {
-    let (status, sentence) = (error.status(), error.sentence());
-    let code = status.as_u16();
+/// A small page about a problem. All of it is our own text, so there is nothing to escape.
+pub fn of(problem: Problem) -> String {
+    let (code, sentence) = (problem.status().as_u16(), sentence(problem));
     format!(
         r#"<!doctype html>
 <html lang="en">
@@ -29,4 +28,15 @@ pub fn of(error: &ApiError) -> String {
 </html>
 "#
     )
+}
+
+/// What a visitor can make of a problem, where the sentence of the API is meant for programmers.
+fn sentence(problem: Problem) -> &'static str {
+    match problem {
+        Problem::NotFound => "this short link does not exist",
+        Problem::RateLimited => "too many links were followed from your network; try again in a minute",
+        Problem::ServiceUnavailable => "this link can't be looked up at the moment; try again in a minute",
+        Problem::Internal => "something went wrong here",
+        problem => problem.sentence(),
+    }
 }

@@ -7,11 +7,11 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, back_off};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json_text},
+    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json_text, located},
     identity::{Authenticator, Caller},
     throttle::Throttle,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use self::new_link::NewLink;
 
@@ -49,7 +49,7 @@ impl Handler for Shorten {
                 self.throttle.admit(request, &self.subjects(request, &caller)).await?;
                 self.shorten(request, &caller).await
             }
-            _ => Err(ApiError::NotFound("no such route")),
+            _ => Err(Problem::RouteUnknown.into()),
         }
     }
 }
@@ -85,8 +85,9 @@ impl Shorten {
         const CODE_TRIES: u32 = 5;
         const CONFLICT_TRIES: u32 = 10;
         let wanted = NewLink::read(request)?;
-        wanted.target.refuse_hosts(self.short_urls.own_hosts(request))?;
-        let key = request.header_lossy("idempotency-key").map(|key| IdempotencyKey::parse(&key)).transpose()?;
+        let own_hosts = self.short_urls.own_hosts(request);
+        wanted.target.refuse_hosts(own_hosts).map_err(|refused| refused.in_field("url"))?;
+        let key = request.idempotency_key()?;
         let order = Order { request, caller, wanted, key };
 
         let (mut collisions, mut conflicts) = (0, 0);
@@ -102,11 +103,7 @@ impl Shorten {
                 }
             }
         }
-        Err(ApiError::Unavailable(if collisions == CODE_TRIES {
-            "could not generate unique code; try again"
-        } else {
-            "too many requests for the same URL or key at once; try again"
-        }))
+        Err(if collisions == CODE_TRIES { Problem::NoFreeCode } else { Problem::TryAgain }.into())
     }
 
     async fn attempt(&self, order: &Order<'_>, consistency: Consistency) -> Result<Try, ApiError> {
@@ -130,9 +127,7 @@ impl Shorten {
         let Some(key) = &order.key else { return Ok(None) };
         let (workspace, now) = (order.caller.workspace(), order.request.received_at());
         match self.links.first_answer(workspace, key, now).await? {
-            Some(answer) if answer.fingerprint != order.wanted.fingerprint => {
-                Err(ApiError::Unprocessable("Idempotency-Key was used with another request"))
-            }
+            Some(answer) if answer.fingerprint != order.wanted.fingerprint => Err(Problem::IdempotencyKeyReused.into()),
             answer => Ok(answer),
         }
     }
@@ -164,9 +159,7 @@ impl Shorten {
         match self.links.create(&creation).await? {
             CreateOutcome::Created => Ok(Try::Answer(answer)),
             CreateOutcome::Conflict => Ok(Try::Conflict),
-            CreateOutcome::CodeTaken if order.wanted.custom_code.is_some() => {
-                Err(ApiError::Conflict("short code already taken"))
-            }
+            CreateOutcome::CodeTaken if order.wanted.custom_code.is_some() => Err(Problem::ShortCodeTaken.into()),
             CreateOutcome::CodeTaken => Ok(Try::Collision),
         }
     }
@@ -190,7 +183,18 @@ impl Shorten {
 
 fn into_response(answer: FirstAnswer) -> Response {
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
-    json_text(status, answer.body)
+    let made: Option<Made> = serde_json::from_str(&answer.body).ok().filter(|_| status == StatusCode::CREATED);
+    let response = json_text(status, answer.body);
+    match made {
+        Some(Made { short_code }) => located(response, &format!("links/{short_code}")),
+        None => response,
+    }
+}
+
+/// What the answer of a first request, which is stored as text, says about the link.
+#[derive(Deserialize)]
+struct Made {
+    short_code: ShortCode,
 }
 
 #[derive(Serialize)]

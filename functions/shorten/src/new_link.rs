@@ -1,4 +1,4 @@
-use linklet_domain::{CanonicalUrl, Link, LinkId, LinkMetadata, LinkState, ShortCode, TargetUrl, Timestamp};
+use linklet_domain::{CanonicalUrl, Link, LinkId, LinkMetadata, LinkState, ShortCode, TargetUrl, Timestamp, optional};
 use linklet_lambda::{
     http::{ApiError, Request},
     identity::Caller,
@@ -14,14 +14,17 @@ struct Body {
     url: TargetUrl,
     #[serde(default, deserialize_with = "custom_code")]
     custom_code: Option<ShortCode>,
+    #[serde(default, deserialize_with = "optional")]
     reuse: Option<bool>,
+    #[serde(default, deserialize_with = "optional")]
     watch: Option<bool>,
+    #[serde(default, deserialize_with = "optional")]
     expires_at: Option<Timestamp>,
 }
 
 /// A code that a person chose obeys stricter rules than a stored one.
 fn custom_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ShortCode>, D::Error> {
-    let code = Option::<String>::deserialize(deserializer)?;
+    let code: Option<String> = optional(deserializer)?;
     code.map(|code| ShortCode::custom(&code)).transpose().map_err(D::Error::custom)
 }
 
@@ -48,7 +51,7 @@ impl NewLink {
         let watch = body.watch.unwrap_or_default();
         if watch {
             // Not every URL that can be followed can be a target.
-            CanonicalUrl::of(&body.url)?;
+            CanonicalUrl::of(&body.url).map_err(|refused| refused.in_field("url"))?;
         }
         Ok(Self {
             target: body.url,

@@ -3,7 +3,7 @@
 use std::{ops::RangeInclusive, time::Duration};
 
 use linklet_domain::{
-    Day, DayStats, Device, Dimension, Interval, Invalid, LinkId, Point, ShortCode, lifetimes, timeline,
+    Day, DayStats, Device, Dimension, Interval, Invalid, LinkId, Point, ShortCode, Timestamp, lifetimes, timeline,
 };
 use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
 use serde::Serialize;
@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::{
     Stats,
     summary::{ValueCount, counts},
+    zone::{Zone, utc_days},
 };
 
 /// Maximum number of days in a response: as many as can still be compared with raw clicks.
@@ -18,32 +19,40 @@ const MOST_DAYS: u64 = lifetimes::in_days(lifetimes::RAW_CLICKS);
 
 impl Stats {
     pub(crate) async fn timeline(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
-        let interval = request.query("interval").map_or(Ok(Interval::Day), Interval::parse)?;
-        let stats = self.stats.days(link, &range(request)?).await?;
-        let points = timeline(&stats, interval);
+        let interval = request.parsed("interval", Interval::parse)?.unwrap_or(Interval::Day);
+        let zone = request.parsed("tz", Zone::parse)?;
+        let days = range(request, zone.as_ref().unwrap_or(&Zone::utc()))?;
+        let stats = match &zone {
+            Some(_) => self.stats.days(link, &utc_days(&days)).await?,
+            None => self.stats.days(link, &days).await?,
+        };
+        let zone = zone.unwrap_or_else(Zone::utc);
+        let points = timeline(&stats, interval, &days, |hour| zone.local(hour));
         Ok(json(StatusCode::OK, &TimelineView { short_code: &link.code, interval: interval.as_str(), points }))
     }
 
     pub(crate) async fn daily(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
-        let stats = self.stats.days(link, &range(request)?).await?;
+        let stats = self.stats.days(link, &range(request, &Zone::utc())?).await?;
         let days = stats.days.iter().map(|(day, stats)| DayView::new(*day, stats)).collect();
         Ok(json(StatusCode::OK, &DailyView { short_code: &link.code, days }))
     }
 }
 
-/// The days between the query parameters `from` and `to`, both inclusive. By default `to` is today, and `from` [`MOST_DAYS`]
-/// days before.
-fn range(request: &Request) -> Result<RangeInclusive<Day>, Invalid> {
+/// The days between the query parameters `from` and `to`, both inclusive. By default `to` is today, and the range has
+/// [`MOST_DAYS`] days.
+fn range(request: &Request, zone: &Zone) -> Result<RangeInclusive<Day>, Invalid> {
     let span = Duration::from_secs((MOST_DAYS - 1) * 86_400);
-    let to = request.moment("to")?.unwrap_or(request.received_at()).day();
-    let first = to.at_hour(0).minus(span).day();
-    let from = request.moment("from")?.map_or(first, |from| from.day());
+    let (from, to) = request.time_between(("from", "to"))?;
+    let to = to.unwrap_or_else(|| zone.local(request.received_at())).day();
+    let first = to.start().minus(span).day();
+    let from = from.map_or(first, Timestamp::day);
     if from > to {
-        return Err(Invalid::new("from must not be later than to"));
+        return Err(Invalid::new("from must not be later than to").in_field("from"));
     }
     if from < first {
-        return Err(Invalid(format!("from and to must be at most {MOST_DAYS} days apart")));
+        return Err(Invalid::new(format!("from and to must include at most {MOST_DAYS} days")).in_field("from"));
     }
+    zone.require_whole_hours(&(from..=to))?;
     Ok(from..=to)
 }
 

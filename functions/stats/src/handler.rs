@@ -4,11 +4,12 @@ mod cleanup;
 mod clicks;
 mod days;
 mod summary;
+mod zone;
 
 use linklet_domain::{LinkId, LinkStatus, Record, RedirectTarget, Role, Scope, ShortCode};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Request, Response},
+    http::{ApiError, Handler, Method, Problem, Request, Response},
     identity::Authenticator,
 };
 
@@ -41,12 +42,12 @@ impl Handler for Stats {
                 self.authenticator.tokens().require(request, Role::Admin).await?;
                 self.cleanup(request).await
             }
-            _ => Err(ApiError::NotFound("no such route")),
+            _ => Err(Problem::RouteUnknown.into()),
         }
     }
 }
 
-const UNKNOWN: ApiError = ApiError::NotFound("not found");
+const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
 
 impl Stats {
     /// The link with a code, whose numbers anybody may see.
@@ -65,7 +66,7 @@ impl Stats {
         let caller = self.authenticator.require(request, Scope::AnalyticsRead).await?;
         let record = self.record(code).await?;
         if record.workspace() != caller.workspace() {
-            return Err(ApiError::Forbidden("forbidden"));
+            return Err(ApiError::Problem(Problem::Forbidden));
         }
         not_purged(&record)
     }

@@ -1,13 +1,12 @@
 //! Changes links. The destination can't be changed, so that visitors can trust a link that they have followed before.
 
-use linklet_domain::{Invalid, Link, LinkPatch, LinkState, LinkStatus, Record, Scope, ShortCode, patched};
+use linklet_domain::{Invalid, Link, LinkPatch, LinkState, LinkStatus, Record, Scope, ShortCode};
 use linklet_dynamodb::{LinksTable, StatsTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json},
+    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
     identity::{Authenticator, Caller},
     link_view::OneLink,
 };
-use serde::{Deserialize, de::IgnoredAny};
 
 /// `PATCH /api/links/{code}`.
 pub struct Update {
@@ -30,19 +29,19 @@ impl Handler for Update {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
                 self.update(request, &caller, code).await
             }
-            _ => Err(ApiError::NotFound("no such route")),
+            _ => Err(Problem::RouteUnknown.into()),
         }
     }
 }
 
 impl Update {
     async fn update(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
-        const UNKNOWN: ApiError = ApiError::NotFound("not found");
+        const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
         let patch = read_patch(request)?;
         let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
         let record = self.links.find(&code).await?.ok_or(UNKNOWN)?;
         if !caller.may_change(&record) {
-            return Err(ApiError::Forbidden("forbidden"));
+            return Err(ApiError::Problem(Problem::Forbidden));
         }
         match record {
             Record::Tombstone(tombstone) => return Err(ApiError::gone(tombstone.reason)),
@@ -56,20 +55,19 @@ impl Update {
     }
 }
 
-/// Members that a link shows and nobody can change.
-#[derive(Deserialize)]
-struct Destination {
-    #[serde(default, deserialize_with = "patched")]
-    url: Option<Option<IgnoredAny>>,
-    #[serde(default, deserialize_with = "patched")]
-    original_url: Option<Option<IgnoredAny>>,
-}
+/// Members that a link shows, or was made with, and that nobody can change.
+const IMMUTABLE: [(&str, &str); 5] = [
+    ("url", "the destination of a link never changes; create another link"),
+    ("original_url", "the destination of a link never changes; create another link"),
+    ("custom_code", "the code of a link never changes; create another link"),
+    ("short_code", "the code of a link never changes; create another link"),
+    ("watch", "watch is set when a link is created, and never changes"),
+];
 
 fn read_patch(request: &Request) -> Result<LinkPatch, ApiError> {
     let object = request.json_object(BODY_LIMIT)?;
-    let destination: Destination = object.read()?;
-    if destination.url.is_some() || destination.original_url.is_some() {
-        return Err(Invalid::new("the destination of a link never changes; create another link").into());
+    if let Some((member, sentence)) = IMMUTABLE.into_iter().find(|(member, _)| object.has(member)) {
+        return Err(Invalid::new(sentence).in_field(member).into());
     }
     let patch: LinkPatch = object.read()?;
     request.require_future("expires_at", patch.expires_at.flatten())?;

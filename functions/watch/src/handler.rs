@@ -2,10 +2,10 @@
 
 mod view;
 
-use linklet_domain::{Host, IdempotencyKey, PageToken, Scope, Target, TargetId, TargetUrl};
+use linklet_domain::{Day, Host, Invalid, PageToken, Scope, Target, TargetId, TargetUrl};
 use linklet_dynamodb::{DeleteTargetOutcome, WatchTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json, no_content},
+    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, created, json, no_content},
     identity::{Authenticator, Caller},
 };
 
@@ -36,7 +36,7 @@ impl Handler for Watch {
             (&Method::GET, ["v1", "targets", id, "results"]) => {
                 self.results(request, &may(Scope::LinksRead).await?, id).await
             }
-            _ => Err(ApiError::NotFound("no such route")),
+            _ => Err(Problem::RouteUnknown.into()),
         }
     }
 }
@@ -51,24 +51,25 @@ impl Watch {
     /// Responds 201 with a new target, or 200 with the existing one of the URL or the idempotency key.
     async fn register(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let wanted = self.wanted(request, caller)?;
-        let key = request.header_lossy("idempotency-key").map(|key| IdempotencyKey::parse(&key)).transpose()?;
+        let key = request.idempotency_key()?;
         let registered = self.targets.register(&wanted, key.as_ref(), request.correlation_id()).await?;
-        let status = if registered.is_new { StatusCode::CREATED } else { StatusCode::OK };
-        Ok(json(status, &OneTarget::from(registered.target)))
+        let location = format!("targets/{}", registered.target.id);
+        let body = OneTarget::from(registered.target);
+        Ok(if registered.is_new { created(&location, &body) } else { json(StatusCode::OK, &body) })
     }
 
     fn wanted(&self, request: &Request, caller: &Caller) -> Result<Target, ApiError> {
         let NewTarget { url } = request.json(BODY_LIMIT)?;
         // Each check of a short link would count as a click.
-        url.refuse_hosts(self.short_urls.own_hosts(request))?;
+        url.refuse_hosts(self.short_urls.own_hosts(request)).map_err(in_url)?;
         let (workspace, owner, email) = (caller.workspace().clone(), caller.user().clone(), caller.email().clone());
-        Ok(Target::new(url, workspace, owner, email, request.received_at())?)
+        Ok(Target::new(url, workspace, owner, email, request.received_at()).map_err(in_url)?)
     }
 
     async fn list(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let limit = request.page_size()?;
-        let host = request.query("host").map(Host::parse).transpose()?;
-        let after = request.query("page_token").map(PageToken::decode).transpose()?;
+        let host = request.parsed("host", Host::parse)?;
+        let after = request.parsed("page_token", PageToken::decode)?;
         let page = self.targets.list(caller.workspace(), host.as_ref(), limit, after.as_ref()).await?;
         Ok(json(StatusCode::OK, &Targets::from(page)))
     }
@@ -85,12 +86,12 @@ impl Watch {
         }
         match self.targets.delete(&target.id).await? {
             DeleteTargetOutcome::Deleted => Ok(no_content()),
-            DeleteTargetOutcome::Watched => Err(ApiError::Conflict("links watch this target; delete them first")),
+            DeleteTargetOutcome::Watched => Err(ApiError::Problem(Problem::TargetWatched)),
         }
     }
 
     async fn results(&self, request: &Request, caller: &Caller, id: &str) -> Result<Response, ApiError> {
-        let (limit, since) = (request.page_size()?, request.moment("since")?);
+        let (limit, since) = (request.page_size()?, request.moment("since", Day::start)?);
         let target = self.target(caller, id).await?;
         let results = self.targets.results(&target, since, limit, request.received_at()).await?;
         Ok(json(StatusCode::OK, &Checks::from(results)))
@@ -104,5 +105,10 @@ impl Watch {
     }
 }
 
-const UNKNOWN: ApiError = ApiError::NotFound("not found");
-const FORBIDDEN: ApiError = ApiError::Forbidden("forbidden");
+const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
+/// Each URL that can't be monitored is refused because of the member `url`.
+fn in_url(refused: Invalid) -> Invalid {
+    refused.in_field("url")
+}
+
+const FORBIDDEN: ApiError = ApiError::Problem(Problem::Forbidden);

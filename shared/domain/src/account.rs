@@ -25,7 +25,7 @@ impl EmailAddress {
     /// # Errors
     /// When the text is empty, too long, or not of the form `local@domain`.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        let refused = || Invalid::new("email is not a valid address");
+        let refused = || Invalid::new("email format is invalid");
         let given = text.trim().to_lowercase();
         if given.is_empty() {
             return Err(Invalid::new("email is required"));
@@ -61,7 +61,7 @@ fn check_mailbox(address: &str) -> Result<(), Invalid> {
     match email_address::EmailAddress::parse_with_options(address, shape) {
         // RFC 5321 allows a tab in a quoted local part.
         Ok(_) if !address.contains(char::is_control) => Ok(()),
-        _ => Err(Invalid::new("email is not a valid address")),
+        _ => Err(Invalid::new("email format is invalid")),
     }
 }
 

@@ -58,7 +58,7 @@ pub use stats::{
 pub use target_url::TargetUrl;
 pub use throttle::{Allowance, LimitedRoute, RateLimit, Refusal, ThrottleSubject, Window};
 pub use timestamp::{Day, Timestamp};
-pub use validated::{Invalid, patched};
+pub use validated::{Invalid, optional, patched};
 pub use watch::{
     CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, PageToken, Phase, PlannedCheck,
     PlannedRound, Round, Shard, Target, TargetId, TargetStatus, next_status,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     EmailAddress, Generation, Invalid, LinkId, ShortCode, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId,
     lifetimes,
-    validated::{bounded_text, null_as_default, patched},
+    validated::{bounded_text, null_as_default, optional, patched},
 };
 
 /// A short link with all its properties.
@@ -134,8 +134,10 @@ impl Link {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LinkMetadata {
     /// The display name.
+    #[serde(default, deserialize_with = "optional")]
     pub title: Option<Title>,
     /// A note.
+    #[serde(default, deserialize_with = "optional")]
     pub description: Option<Description>,
     /// Tags to filter by.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -205,7 +207,7 @@ pub struct LinkPatch {
     #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Option<Timestamp>>,
     /// Whether the link is switched on.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub is_active: Option<bool>,
 }
 

@@ -110,15 +110,16 @@ impl PageNumber {
     /// When a number is out of range, or the page starts after [`Self::LAST_ROW`].
     pub fn new(page: usize, per_page: usize) -> Result<Self, Invalid> {
         if page == 0 {
-            return Err(Invalid::new("page must be a number from 1 on"));
+            return Err(Invalid::new("page must be a number from 1 on").in_field("page"));
         }
         if !(1..=100).contains(&per_page) {
-            return Err(Invalid::new("per_page must be a number from 1 to 100"));
+            return Err(Invalid::new("per_page must be a number from 1 to 100").in_field("per_page"));
         }
         if page.saturating_sub(1).saturating_mul(per_page) >= Self::LAST_ROW {
             return Err(Invalid::new(
                 "pages end at row 10,000; narrow the dates or the search, or use the cursor of /api/urls",
-            ));
+            )
+            .in_field("page"));
         }
         Ok(Self { page, per_page })
     }

@@ -129,7 +129,7 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text).map_err(|_| D::Error::invalid_value(Unexpected::Str(&text), &"an RFC 3339 date-time"))
+        Self::parse(&text).map_err(|_| D::Error::invalid_value(Unexpected::Str(&text), &"RFC3339 format"))
     }
 }
 
@@ -148,6 +148,18 @@ impl Day {
             return Err(refused());
         }
         Timestamp::parse(&format!("{text}T00:00:00Z")).map(Timestamp::day).map_err(|_| refused())
+    }
+
+    /// The first moment of this day.
+    #[must_use]
+    pub fn start(self) -> Timestamp {
+        self.at_hour(0)
+    }
+
+    /// The last moment of this day, to the millisecond.
+    #[must_use]
+    pub fn end(self) -> Timestamp {
+        self.at_hour(23).plus(Duration::from_millis(3_600_000 - 1))
     }
 
     /// The start of an hour (0–23) of this day; a larger hour counts as 23.

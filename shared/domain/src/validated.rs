@@ -1,17 +1,40 @@
 //! The validation error, and a macro for string newtypes that are validated on deserialisation.
 
-use serde::{Deserialize, Deserializer};
+use std::{fmt, marker::PhantomData};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{
+        Error, IntoDeserializer as _, MapAccess, SeqAccess, Visitor,
+        value::{MapAccessDeserializer, SeqAccessDeserializer},
+    },
+};
 
 /// A validation error. Its text is a sentence for the client that sent the value, and safe to show. For a type that is read
 /// under several names, the sentence begins with `must` and the reader of the body puts the name in front.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Invalid(pub String);
+#[error("{sentence}")]
+pub struct Invalid {
+    sentence: String,
+    field: Option<String>,
+}
 
 impl Invalid {
     /// A validation error with this sentence.
     pub fn new(sentence: impl Into<String>) -> Self {
-        Self(sentence.into())
+        Self { sentence: sentence.into(), field: None }
+    }
+
+    /// The same, naming the input to blame: a member of a body, a parameter or a header.
+    #[must_use]
+    pub fn in_field(self, field: impl Into<String>) -> Self {
+        Self { field: Some(field.into()), ..self }
+    }
+
+    /// The input to blame, if it is known.
+    #[must_use]
+    pub fn field(&self) -> Option<&str> {
+        self.field.as_deref()
     }
 }
 
@@ -86,21 +109,81 @@ macro_rules! bounded_text {
 }
 pub(crate) use bounded_text;
 
-/// Reads a member of a patch that can be taken away: `None` if it is absent, `Some(None)` if it is `null`. For use with
+/// Reads an optional member, for which `null` and an empty string mean the same as its absence: a form sends an empty string for
+/// what nobody filled in. For use with `#[serde(default, deserialize_with = "optional")]`.
+///
+/// # Errors
+/// When the member is neither `null` nor empty nor a `T`.
+pub fn optional<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    deserializer.deserialize_any(Optional(PhantomData))
+}
+
+/// Hands whatever it gets on to `T`, but for what means the absence of a value.
+struct Optional<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Optional<T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value or null")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        optional(deserializer)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        if text.is_empty() { Ok(None) } else { T::deserialize(text.into_deserializer()).map(Some) }
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
+        T::deserialize(value.into_deserializer()).map(Some)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+        T::deserialize(value.into_deserializer()).map(Some)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+        T::deserialize(value.into_deserializer()).map(Some)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+        T::deserialize(value.into_deserializer()).map(Some)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, elements: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(SeqAccessDeserializer::new(elements)).map(Some)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(members)).map(Some)
+    }
+}
+
+/// Reads a member of a patch that can be taken away: `None` if it is absent, `Some(None)` if it is `null` or empty. For use with
 /// `#[serde(default, deserialize_with = "patched")]`.
 ///
 /// # Errors
 /// When the member is neither `null` nor a `T`.
 pub fn patched<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
+    optional(deserializer).map(Some)
 }
 
-/// Reads a member for which `null` means the same as its absence. For use with
+/// Reads a member for which `null` and an empty string mean the same as its absence. For use with
 /// `#[serde(default, deserialize_with = "null_as_default")]`.
 pub(crate) fn null_as_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
-    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+    optional(deserializer).map(Option::unwrap_or_default)
 }
 
 /// Gives an enum with `parse(&str)` and `as_str()` the conversions by which serde reads and writes its name.

@@ -1,5 +1,5 @@
 use futures_util::FutureExt as _;
-use linklet_domain::{CorrelationId, ShortCode, TargetUrl};
+use linklet_domain::{CorrelationId, Day, ShortCode, TargetUrl};
 use linklet_lambda::{
     http::{self, ApiError, Handler, Request, Response, ShortUrls, StatusCode, json},
     metrics,
@@ -62,7 +62,7 @@ impl Handler for Probe {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let body =
             if request.method() == "POST" { request.json_object(BODY_LIMIT)?.canonical() } else { String::new() };
-        let from = request.moment("from")?;
+        let from = request.moment("from", Day::start)?;
         let seen = json!({
             "segments": request.segments(),
             "q": request.query("q"),

@@ -156,6 +156,8 @@ impl Profile {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -215,17 +217,34 @@ mod tests {
         assert_eq!(stats.whole_life().clicks, 2);
     }
 
+    /// The timeline of the first three days of March, where clocks are so many hours ahead of UTC.
+    fn points(stats: &LinkStats, interval: Interval, ahead: u64) -> Vec<(String, u64)> {
+        let days = at("2026-03-01T00:00:00Z").day()..=at("2026-03-03T00:00:00Z").day();
+        let local = |hour: Timestamp| hour.plus(Duration::from_secs(ahead * 3_600));
+        timeline(stats, interval, &days, local).into_iter().map(|point| (point.period, point.clicks)).collect()
+    }
+
     #[test]
     fn a_timeline_is_oldest_first_and_has_no_empty_points() {
         let stats = counted(&["2026-03-02T14:30:00Z", "2026-03-01T09:00:00Z", "2026-03-02T14:00:00Z"]);
 
-        let days: Vec<_> =
-            timeline(&stats, Interval::Day).into_iter().map(|point| (point.period, point.clicks)).collect();
-        let hours: Vec<_> =
-            timeline(&stats, Interval::Hour).into_iter().map(|point| (point.period, point.clicks)).collect();
+        assert_eq!(points(&stats, Interval::Day, 0), [("2026-03-01".into(), 1), ("2026-03-02".into(), 2)]);
+        assert_eq!(
+            points(&stats, Interval::Hour, 0),
+            [("2026-03-01T09:00:00Z".into(), 1), ("2026-03-02T14:00:00Z".into(), 2)]
+        );
+    }
 
-        assert_eq!(days, [("2026-03-01".into(), 1), ("2026-03-02".into(), 2)]);
-        assert_eq!(hours, [("2026-03-01T09:00:00Z".into(), 1), ("2026-03-02T14:00:00Z".into(), 2)]);
+    #[test]
+    fn days_begin_when_clocks_in_the_place_say_so_and_hours_stay_those_of_utc() {
+        let stats =
+            counted(&["2026-02-28T22:30:00Z", "2026-02-28T23:00:00Z", "2026-03-01T09:00:00Z", "2026-03-03T23:00:00Z"]);
+
+        assert_eq!(points(&stats, Interval::Day, 1), [("2026-03-01".into(), 2)], "two are outside of the days");
+        assert_eq!(
+            points(&stats, Interval::Hour, 1),
+            [("2026-02-28T23:00:00Z".into(), 1), ("2026-03-01T09:00:00Z".into(), 1)]
+        );
     }
 
     #[test]

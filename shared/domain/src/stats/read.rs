@@ -1,11 +1,11 @@
 //! Reading windows, rankings and timelines out of counted clicks.
 
-use std::time::Duration;
+use std::{ops::RangeInclusive, time::Duration};
 
 use serde::Serialize;
 
 use super::{Breakdown, LinkStats, Profile};
-use crate::{Invalid, Timestamp};
+use crate::{Day, Invalid, Timestamp};
 
 /// The numbers that the statistics page opens with.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,7 +99,7 @@ impl Interval {
         match text {
             "hour" => Ok(Self::Hour),
             "day" => Ok(Self::Day),
-            _ => Err(Invalid::new("interval must be hour or day")),
+            _ => Err(Invalid::new("interval must be 'day' or 'hour'")),
         }
     }
 
@@ -122,18 +122,29 @@ pub struct Point {
     pub clicks: u64,
 }
 
-/// The periods with clicks, oldest first.
+/// The periods with clicks on these days, oldest first. The days are those of a place where clocks show `local` of an hour, as
+/// if it were in UTC; hours are always UTC's.
 #[must_use]
-pub fn timeline(stats: &LinkStats, interval: Interval) -> Vec<Point> {
-    match interval {
-        Interval::Day => stats
-            .days
-            .iter()
-            .map(|(day, stats)| Point { period: day.to_string(), clicks: stats.profile.clicks })
-            .collect(),
-        Interval::Hour => stats
-            .buckets()
-            .map(|(hour, clicks)| Point { period: format!("{}T{:02}:00:00Z", hour.day(), hour.hour()), clicks })
-            .collect(),
+pub fn timeline(
+    stats: &LinkStats,
+    interval: Interval,
+    days: &RangeInclusive<Day>,
+    local: impl Fn(Timestamp) -> Timestamp,
+) -> Vec<Point> {
+    let mut points: Vec<Point> = Vec::new();
+    for (hour, clicks) in stats.buckets() {
+        let day = local(hour).day();
+        if !days.contains(&day) {
+            continue;
+        }
+        let period = match interval {
+            Interval::Day => day.to_string(),
+            Interval::Hour => format!("{}T{:02}:00:00Z", hour.day(), hour.hour()),
+        };
+        match points.last_mut().filter(|last| last.period == period) {
+            Some(last) => last.clicks += clicks,
+            None => points.push(Point { period, clicks }),
+        }
     }
+    points
 }

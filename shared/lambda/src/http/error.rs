@@ -3,88 +3,70 @@ use linklet_domain::{Allowance, Invalid, LinkStatus, Refusal};
 use linklet_dynamodb::RepositoryError;
 use serde::Serialize;
 
-use super::{Request, Response, response::problem};
+use super::{Problem, Request, Response, response::problem};
 use crate::telemetry::chain;
 
 /// The error of a request, and the only mapping of errors to HTTP responses.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
-    /// 400: a value in the request is invalid.
+    /// A problem that its kind describes completely.
+    #[error("{}", .0.sentence())]
+    Problem(Problem),
+    /// A value in the request is invalid.
     #[error("the request is invalid")]
     Invalid(#[from] Invalid),
-    /// 401: the token or API key is missing or invalid. The response doesn't reveal why.
-    #[error("unauthorized")]
-    Unauthorized,
-    /// 401: a login failed. The response doesn't reveal why.
-    #[error("invalid credentials")]
-    InvalidCredentials,
-    /// 403: the caller may not access or change the resource.
-    #[error("{0}")]
-    Forbidden(&'static str),
-    /// 404: the resource or route doesn't exist.
-    #[error("{0}")]
-    NotFound(&'static str),
-    /// 409: the request conflicts with the state of the resource.
-    #[error("{0}")]
-    Conflict(&'static str),
-    /// 410: the link was removed, or is no longer active.
-    #[error("{0}")]
-    Gone(&'static str),
-    /// 413: the request body is too large.
+    /// The request body is too large.
     #[error("the request body must have at most {limit} bytes")]
     PayloadTooLarge {
         /// The route's limit in bytes.
         limit: usize,
     },
-    /// 422: the request is valid, but contradicts an earlier one, such as one with the same idempotency key.
-    #[error("{0}")]
-    Unprocessable(&'static str),
-    /// 429: the client has reached a rate limit.
+    /// The client has reached a rate limit.
     #[error("rate limit exceeded")]
     Throttled(Refusal),
-    /// 503: the request can succeed if it is retried later.
-    #[error("{0}")]
-    Unavailable(&'static str),
-    /// 503 if DynamoDB failed, 500 if an item has an unexpected form.
+    /// DynamoDB failed, or an item has an unexpected form.
     #[error("a table failed")]
     Repository(#[from] RepositoryError),
-    /// 500: a bug, or the failure of a service without which the request can't be processed.
+    /// A bug, or the failure of a service without which the request can't be processed.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+impl From<Problem> for ApiError {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
 impl ApiError {
-    /// 410 with the sentence for a link's status.
+    /// The problem of a link that doesn't redirect because of its status.
     #[must_use]
     pub fn gone(status: LinkStatus) -> Self {
-        Self::Gone(match status {
-            LinkStatus::Expired => "this link has expired",
-            LinkStatus::Deleted => "this link was deleted",
-            LinkStatus::Purged => "this link was deleted with its statistics",
-            LinkStatus::Inactive | LinkStatus::Active => "this link is no longer active",
+        Self::Problem(match status {
+            LinkStatus::Expired => Problem::LinkExpired,
+            LinkStatus::Deleted => Problem::LinkDeleted,
+            LinkStatus::Purged => Problem::LinkPurged,
+            LinkStatus::Inactive | LinkStatus::Active => Problem::LinkInactive,
         })
+    }
+
+    /// What kind of problem the client is told about.
+    #[must_use]
+    pub fn problem(&self) -> Problem {
+        match self {
+            Self::Problem(problem) => *problem,
+            Self::Invalid(_) => Problem::InvalidInput,
+            Self::PayloadTooLarge { .. } => Problem::BodyTooLarge,
+            Self::Throttled(_) => Problem::RateLimited,
+            Self::Repository(RepositoryError::Unavailable { .. }) => Problem::ServiceUnavailable,
+            Self::Repository(RepositoryError::UnexpectedItem { .. }) | Self::Internal(_) => Problem::Internal,
+        }
     }
 
     /// The HTTP status.
     #[must_use]
     pub fn status(&self) -> StatusCode {
-        match self {
-            Self::Invalid(_) => StatusCode::BAD_REQUEST,
-            Self::Unauthorized | Self::InvalidCredentials => StatusCode::UNAUTHORIZED,
-            Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::NotFound(_) => StatusCode::NOT_FOUND,
-            Self::Conflict(_) => StatusCode::CONFLICT,
-            Self::Gone(_) => StatusCode::GONE,
-            Self::PayloadTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::Throttled(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Unavailable(_) | Self::Repository(RepositoryError::Unavailable { .. }) => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
-            Self::Repository(RepositoryError::UnexpectedItem { .. }) | Self::Internal(_) => {
-                StatusCode::INTERNAL_SERVER_ERROR
-            }
-        }
+        self.problem().status()
     }
 
     /// The sentence for the client, without internal details.
@@ -92,26 +74,36 @@ impl ApiError {
     pub fn sentence(&self) -> String {
         match self {
             Self::Invalid(reason) => reason.to_string(),
-            Self::Repository(RepositoryError::Unavailable { .. }) => "service unavailable".to_owned(),
-            Self::Repository(RepositoryError::UnexpectedItem { .. }) | Self::Internal(_) => {
-                "internal server error".to_owned()
-            }
-            other => other.to_string(),
+            Self::PayloadTooLarge { .. } => self.to_string(),
+            other => other.problem().sentence().to_owned(),
+        }
+    }
+
+    /// The input to blame: a member of the body, a parameter or a header.
+    #[must_use]
+    pub fn field(&self) -> Option<&str> {
+        match self {
+            Self::Invalid(reason) => reason.field(),
+            other => other.problem().field(),
         }
     }
 
     /// Makes the response, a problem document (RFC 9457). An error with a 5xx status is logged here with its causes.
-    pub(super) fn into_response(self, request: &Request) -> Response {
-        let (status, sentence) = (self.status(), self.sentence());
+    #[must_use]
+    pub fn into_response(self, request: &Request) -> Response {
+        let (kind, sentence) = (self.problem(), self.sentence());
+        let status = kind.status();
         if status.is_server_error() {
             tracing::error!(error = chain(&self), "request failed");
         }
-        let body = Problem {
-            kind: "about:blank",
+        let body = Document {
+            kind: kind.urn(),
             title: status.canonical_reason().unwrap_or_default(),
             status: status.as_u16(),
             detail: &sentence,
             error: &sentence,
+            code: kind.code(),
+            field: self.field(),
             correlation_id: request.correlation_id().as_str(),
         };
         let mut response = problem(status, &body);
@@ -126,15 +118,18 @@ impl ApiError {
     }
 }
 
-/// A problem document (RFC 9457), with the additional member `error` for older clients.
+/// A problem document (RFC 9457). The member `error` is for older clients, `code` and `field` are for programs.
 #[derive(Serialize)]
-struct Problem<'a> {
+struct Document<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     title: &'static str,
     status: u16,
     detail: &'a str,
     error: &'a str,
+    code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<&'a str>,
     correlation_id: &'a str,
 }
 

@@ -7,6 +7,8 @@ use linklet_domain::Invalid;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::Problem;
+
 /// A request body: a JSON object, parsed once.
 #[derive(Debug)]
 pub struct JsonObject(Value);
@@ -16,10 +18,10 @@ impl JsonObject {
     ///
     /// # Errors
     /// When the text is anything else.
-    pub(super) fn parse(body: &[u8]) -> Result<Self, Invalid> {
+    pub(super) fn parse(body: &[u8]) -> Result<Self, Problem> {
         match serde_json::from_slice(body) {
             Ok(object @ Value::Object(_)) => Ok(Self(object)),
-            _ => Err(Invalid::new("the request body must be a JSON object")),
+            _ => Err(Problem::InvalidBody),
         }
     }
 
@@ -31,6 +33,12 @@ impl JsonObject {
         serde_path_to_error::deserialize(&self.0).map_err(|error| refusal(&error))
     }
 
+    /// Whether the object has a member, whatever is in it.
+    #[must_use]
+    pub fn has(&self, member: &str) -> bool {
+        self.0.get(member).is_some()
+    }
+
     /// The text of the object with its members in alphabetical order and without white space: two bodies with equal texts are
     /// the same request.
     #[must_use]
@@ -39,24 +47,28 @@ impl JsonObject {
     }
 }
 
-/// The sentence about a member that was refused: that of its domain type, or what serde says about a wrong JSON type, in words.
+/// The member that was refused, with the sentence of its domain type, or with what serde says about a wrong JSON type, in words.
 fn refusal(error: &serde_path_to_error::Error<serde_json::Error>) -> Invalid {
     let (path, reason) = (error.path().to_string(), error.inner().to_string());
-    let member = path.split(['[', '.']).next().unwrap_or_default();
-    if let Some(missing) = reason.strip_prefix("missing field `") {
-        return Invalid(format!("{} is required", missing.trim_end_matches('`')));
-    }
-    if reason.starts_with("invalid type: null") {
-        return Invalid(format!("{member} is required"));
+    let member = match reason.strip_prefix("missing field `") {
+        Some(missing) => missing.trim_end_matches('`'),
+        None => path.split(['[', '.']).next().unwrap_or_default(),
+    };
+    Invalid::new(sentence(member, &path, reason.clone())).in_field(member)
+}
+
+fn sentence(member: &str, path: &str, reason: String) -> String {
+    if reason.starts_with("missing field") || reason.starts_with("invalid type: null") {
+        return format!("{member} is required");
     }
     match reason.rsplit_once(", expected ") {
         Some((_, expected)) if reason.starts_with("invalid ") => {
             // An element that is no string makes its member no list of strings, and there are no other lists.
             let expected = if path.contains('[') { "a sequence" } else { expected };
-            Invalid(format!("{member} must be {}", in_words(expected)))
+            format!("{member} must be {}", in_words(expected))
         }
-        _ if reason.starts_with("must ") => Invalid(format!("{member} {reason}")),
-        _ => Invalid(reason),
+        _ if reason.starts_with("must ") => format!("{member} {reason}"),
+        _ => reason,
     }
 }
 
@@ -72,7 +84,7 @@ fn in_words(expected: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use linklet_domain::{Timestamp, WorkspaceName, patched};
+    use linklet_domain::{Timestamp, WorkspaceName, optional, patched};
     use serde_json::Map;
 
     use super::*;
@@ -80,16 +92,24 @@ mod tests {
     #[derive(Debug, PartialEq, Deserialize)]
     struct Body {
         name: WorkspaceName,
+        #[serde(default, deserialize_with = "optional")]
         is_active: Option<bool>,
+        #[serde(default, deserialize_with = "optional")]
         tags: Option<Vec<String>>,
+        #[serde(default, deserialize_with = "optional")]
         settings: Option<Map<String, Value>>,
+        #[serde(default, deserialize_with = "optional")]
         expires_at: Option<Timestamp>,
         #[serde(default, deserialize_with = "patched")]
         title: Option<Option<String>>,
     }
 
     fn read_body(text: &str) -> Result<Body, Invalid> {
-        JsonObject::parse(text.as_bytes())?.read()
+        JsonObject::parse(text.as_bytes()).unwrap().read()
+    }
+
+    fn refused(member: &str, sentence: &str) -> Result<Body, Invalid> {
+        Err(Invalid::new(sentence).in_field(member))
     }
 
     fn with(member: &str) -> Result<Body, Invalid> {
@@ -99,7 +119,7 @@ mod tests {
     #[test]
     fn only_an_object_is_a_body() {
         for refused in ["", "null", "[]", "\"text\"", "{", "{} trailing", r#"["x"]"#] {
-            assert_eq!(read_body(refused), Err(Invalid::new("the request body must be a JSON object")), "{refused}");
+            assert_eq!(JsonObject::parse(refused.as_bytes()).err(), Some(Problem::InvalidBody), "{refused}");
         }
     }
 
@@ -110,20 +130,21 @@ mod tests {
             (r#""tags": "a""#, "tags must be a list of strings"),
             (r#""tags": ["a", 1]"#, "tags must be a list of strings"),
             (r#""settings": []"#, "settings must be an object"),
-            (r#""expires_at": "tomorrow""#, "expires_at must be an RFC 3339 date-time"),
-            (r#""expires_at": "a, expected b""#, "expires_at must be an RFC 3339 date-time"),
+            (r#""expires_at": "tomorrow""#, "expires_at must be RFC3339 format"),
+            (r#""expires_at": "a, expected b""#, "expires_at must be RFC3339 format"),
             (r#""title": 5"#, "title must be a string"),
         ] {
-            assert_eq!(with(member), Err(Invalid::new(sentence)), "{member}");
+            let name = sentence.split(' ').next().unwrap();
+            assert_eq!(with(member), refused(name, sentence), "{member}");
         }
-        assert_eq!(read_body(r#"{"name": 5}"#), Err(Invalid::new("name must be a string")));
-        assert_eq!(read_body(r#"{"name": " "}"#), Err(Invalid::new("name must have 1–100 characters")));
+        assert_eq!(read_body(r#"{"name": 5}"#), refused("name", "name must be a string"));
+        assert_eq!(read_body(r#"{"name": " "}"#), refused("name", "name must have 1–100 characters"));
     }
 
     #[test]
     fn a_required_member_is_neither_absent_nor_null() {
         for body in ["{}", r#"{"name": null}"#] {
-            assert_eq!(read_body(body), Err(Invalid::new("name is required")), "{body}");
+            assert_eq!(read_body(body), refused("name", "name is required"), "{body}");
         }
     }
 
@@ -133,6 +154,14 @@ mod tests {
 
         assert_eq!((body.tags, body.title), (None, Some(None)));
         assert_eq!(with(r#""tags": []"#).unwrap().title, None);
+    }
+
+    #[test]
+    fn an_empty_string_is_an_absent_member_if_the_member_is_optional() {
+        let body = with(r#""tags": "", "title": "", "is_active": "", "settings": "", "expires_at": """#).unwrap();
+
+        assert_eq!(body, Body { title: Some(None), ..read_body(r#"{"name": "x"}"#).unwrap() });
+        assert!(read_body(r#"{"name": ""}"#).is_err());
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod edge;
 mod error;
 mod gateway;
 mod json;
+mod problem;
 mod request;
 mod response;
 mod short_urls;
@@ -30,8 +31,9 @@ pub use self::{
     error::ApiError,
     gateway::{GatewayEvent, HttpContext, RequestContext},
     json::JsonObject,
+    problem::Problem,
     request::Request,
-    response::{Response, html, json, json_text, no_content},
+    response::{Response, created, html, json, json_text, located, no_content},
     short_urls::ShortUrls,
 };
 use crate::{

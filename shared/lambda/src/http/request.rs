@@ -5,7 +5,7 @@ use lambda_http::{
     aws_lambda_events::query_map::QueryMap,
     http::{HeaderMap, Method, header},
 };
-use linklet_domain::{Allowance, CorrelationId, Day, Invalid, Timestamp};
+use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, Timestamp};
 use serde::de::DeserializeOwned;
 
 use super::{ApiError, GatewayEvent, JsonObject};
@@ -89,39 +89,81 @@ impl Request {
         self.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()))
     }
 
-    /// A query parameter's first value.
+    /// A query parameter's first value. An empty one is an absent one, since forms send what nobody filled in.
     #[must_use]
     pub fn query(&self, name: &str) -> Option<&str> {
-        self.query.first(name)
+        self.query.first(name).filter(|value| !value.is_empty())
     }
 
-    /// The query parameter `limit`: 1–100, 20 if it is missing.
+    /// A query parameter, read by this function.
     ///
     /// # Errors
-    /// 400 when it is anything else.
-    pub fn page_size(&self) -> Result<usize, ApiError> {
+    /// The error of the function, which then names the parameter.
+    pub fn parsed<'a, T>(
+        &'a self,
+        name: &'static str,
+        parse: impl FnOnce(&'a str) -> Result<T, Invalid>,
+    ) -> Result<Option<T>, Invalid> {
+        self.query(name).map(parse).transpose().map_err(|refused| refused.in_field(name))
+    }
+
+    /// The query parameter `limit`: 20 if it is missing, and at most 100, whatever it says.
+    ///
+    /// # Errors
+    /// When it is no whole number from 1 on.
+    pub fn page_size(&self) -> Result<usize, Invalid> {
         const DEFAULT: usize = 20;
-        let Some(limit) = self.query("limit") else { return Ok(DEFAULT) };
-        match limit.parse() {
-            Ok(limit @ 1..=100) => Ok(limit),
-            _ => Err(Invalid::new("limit must be a number from 1 to 100").into()),
-        }
+        const MOST: usize = 100;
+        let limit = self.parsed("limit", |text| {
+            let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+            // A number with more digits than a usize has is above the maximum, too.
+            let limit = if is_number { text.parse().unwrap_or(MOST) } else { 0 };
+            if limit == 0 { Err(Invalid::new("limit must be a positive integer")) } else { Ok(limit.min(MOST)) }
+        })?;
+        Ok(limit.unwrap_or(DEFAULT))
     }
 
-    /// A query parameter that is a date, which means its first moment, or a date-time.
+    /// Two query parameters that are the ends of a time: dates or date-times. A date as the first end means its first moment, as
+    /// the last end its last one.
     ///
     /// # Errors
-    /// 400 when it is neither.
-    pub fn moment(&self, name: &str) -> Result<Option<Timestamp>, Invalid> {
-        let parse = |text: &str| {
+    /// When one of them is neither, or the first is later than the last.
+    pub fn time_between(
+        &self,
+        (first, last): (&'static str, &'static str),
+    ) -> Result<(Option<Timestamp>, Option<Timestamp>), Invalid> {
+        let between = (self.moment(first, Day::start)?, self.moment(last, Day::end)?);
+        if let (Some(from), Some(to)) = between
+            && from > to
+        {
+            return Err(Invalid::new(format!("{first} must not be later than {last}")).in_field(first));
+        }
+        Ok(between)
+    }
+
+    /// A query parameter that is a date-time, or a date, of which a moment is meant.
+    ///
+    /// # Errors
+    /// When it is neither.
+    pub fn moment(&self, name: &'static str, of: fn(Day) -> Timestamp) -> Result<Option<Timestamp>, Invalid> {
+        self.parsed(name, |text| {
             // The plus of an offset that a client didn't encode arrives as a space.
             let text = text.replace(' ', "+");
             Day::parse(&text)
-                .map(|day| day.at_hour(0))
+                .map(of)
                 .or_else(|_| Timestamp::parse(&text))
-                .map_err(|_| Invalid(format!("{name} must be a date or an RFC 3339 date-time")))
-        };
-        self.query(name).map(parse).transpose()
+                .map_err(|_| Invalid::new(format!("{name} must be a date or RFC3339 format")))
+        })
+    }
+
+    /// The header `Idempotency-Key`.
+    ///
+    /// # Errors
+    /// When it has another form.
+    pub fn idempotency_key(&self) -> Result<Option<IdempotencyKey>, Invalid> {
+        const NAME: &str = "Idempotency-Key";
+        let key = self.header_lossy(NAME).filter(|key| !key.is_empty());
+        key.map(|key| IdempotencyKey::parse(&key)).transpose().map_err(|refused| refused.in_field(NAME))
     }
 
     /// The body as the struct that a route has for it.
@@ -149,7 +191,7 @@ impl Request {
     /// 400 when it doesn't.
     pub fn require_future(&self, member: &str, time: Option<Timestamp>) -> Result<(), Invalid> {
         if time.is_some_and(|time| time <= self.received_at) {
-            return Err(Invalid(format!("{member} must be in the future")));
+            return Err(Invalid::new(format!("{member} must be in the future")).in_field(member));
         }
         Ok(())
     }
@@ -187,10 +229,13 @@ impl Request {
         })
     }
 
-    /// Whether the client prefers a page to a JSON document.
+    /// Whether the client prefers a page to a JSON document (`Accept`, RFC 9110, 12.5.1). A client that takes anything, as curl
+    /// says, gets JSON.
     #[must_use]
     pub fn wants_html(&self) -> bool {
-        self.header(header::ACCEPT).is_some_and(|accepted| accepted.contains("text/html"))
+        let accepted = self.header(header::ACCEPT).unwrap_or_default();
+        let page = quality(accepted, &["text/html", "text/*"]);
+        page > 0.0 && page >= quality(accepted, &["application/problem+json", "application/json", "application/*"])
     }
 
     /// The id that ties this request to all that comes of it.
@@ -220,6 +265,19 @@ impl Request {
     pub fn received_at(&self) -> Timestamp {
         self.received_at
     }
+}
+
+/// The highest quality that an `Accept` header gives to one of these media ranges: 0 if it has none of them.
+fn quality(accepted: &str, ranges: &[&str]) -> f32 {
+    let qualities = accepted.split(',').filter_map(|accepted| {
+        let mut parts = accepted.split(';').map(str::trim);
+        let range = parts.next()?;
+        let is_meant = ranges.iter().any(|known| range.eq_ignore_ascii_case(known));
+        let given = parts.find_map(|parameter| parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q=")));
+        // What is no number counts as if it weren't there.
+        is_meant.then(|| given.and_then(|text| text.parse().ok()).unwrap_or(1.0))
+    });
+    qualities.fold(0.0, f32::max)
 }
 
 /// Letters, digits, dots, hyphens, and what ports and IPv6 addresses need: nothing that ends a host within a URL.
@@ -253,5 +311,71 @@ mod tests {
         for host in ["", "a/b", "user@evil.example", "evil.example?", "evil.example#", "a b", "a\\b", "<script>"] {
             assert_eq!(origin(host, "https"), "https://localhost", "{host}");
         }
+    }
+
+    fn wants_html(accepted: &str) -> bool {
+        let mut event = GatewayEvent::default();
+        event.headers.insert("accept", accepted.parse().unwrap());
+        Request::from(event).wants_html()
+    }
+
+    #[test]
+    fn a_page_goes_to_who_prefers_one() {
+        for page in [
+            "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+            "text/html",
+            "TEXT/HTML",
+            "text/*",
+            "application/json;q=0.5, text/html;q=0.9",
+            "application/json, text/html",
+            "text/html;level=1;q=0.2",
+        ] {
+            assert!(wants_html(page), "{page}");
+        }
+        for document in [
+            "",
+            "*/*",
+            "application/json",
+            "text/html;q=0",
+            "text/html;q=0.5, application/json",
+            "text/html;q=0.5, application/problem+json;q=0.6",
+            "text/htmlx",
+            "text/plain",
+        ] {
+            assert!(!wants_html(document), "{document}");
+        }
+    }
+
+    fn with_query(query: &str) -> Request {
+        GatewayEvent { raw_query_string: Some(query.to_owned()), ..GatewayEvent::default() }.into()
+    }
+
+    #[test]
+    fn a_limit_above_the_maximum_is_the_maximum_and_one_below_1_is_refused() {
+        for (query, limit) in [("", 20), ("limit=", 20), ("limit=1", 1), ("limit=100", 100), ("limit=101", 100)] {
+            assert_eq!(with_query(query).page_size(), Ok(limit), "{query}");
+        }
+        assert_eq!(with_query(&format!("limit={}", "9".repeat(40))).page_size(), Ok(100));
+        for refused in ["0", "-1", "ten", "1.5", "1e2", "٣"] {
+            let sentence = Invalid::new("limit must be a positive integer").in_field("limit");
+            assert_eq!(with_query(&format!("limit={refused}")).page_size(), Err(sentence), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_date_as_the_last_end_includes_its_day() {
+        let between = |query: &str| with_query(query).time_between(("from", "to"));
+        let time = |text: &str| Some(Timestamp::parse(text).unwrap());
+
+        assert_eq!(
+            between("from=2026-03-02&to=2026-03-02"),
+            Ok((time("2026-03-02T00:00:00Z"), time("2026-03-02T23:59:59.999Z")))
+        );
+        assert_eq!(between("from=&to="), Ok((None, None)));
+        assert_eq!(
+            between("from=2026-03-03&to=2026-03-02"),
+            Err(Invalid::new("from must not be later than to").in_field("from"))
+        );
+        assert_eq!(between("to=now"), Err(Invalid::new("to must be a date or RFC3339 format").in_field("to")));
     }
 }

@@ -13,6 +13,22 @@ pub fn json(status: StatusCode, body: &impl Serialize) -> Response {
     typed(status, "application/json", body)
 }
 
+/// A response with status 201 and a JSON body. `location` leads to what was made, relative to the request's address, so that it
+/// is right whatever comes before the path, as with an emulator.
+#[must_use]
+pub fn created(location: &str, body: &impl Serialize) -> Response {
+    located(json(StatusCode::CREATED, body), location)
+}
+
+/// The same response with the header `Location`. An address that can't be in a header is left out.
+#[must_use]
+pub fn located(mut response: Response, location: &str) -> Response {
+    if let Ok(location) = HeaderValue::from_str(location) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    response
+}
+
 /// A response with a JSON body that is already serialised.
 #[must_use]
 pub fn json_text(status: StatusCode, text: String) -> Response {

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::Caller;
 use crate::{
-    http::{ApiError, Request},
+    http::{ApiError, Problem, Request},
     telemetry::chain,
 };
 
@@ -38,16 +38,12 @@ impl KeyVerifier {
     pub(super) async fn require(&self, request: &Request, scope: Scope) -> Result<Caller, ApiError> {
         // Text in another form is refused without reading the table.
         let offered = request.only_header(Self::HEADER).and_then(|text| ApiKeySecret::parse(text).ok());
-        let hash = offered.ok_or(ApiError::Unauthorized)?.hash();
+        let hash = offered.ok_or(ApiError::Problem(Problem::Unauthorized))?.hash();
         let key = self.find(&hash, request.received_at()).await?.ok_or_else(|| {
             tracing::info!("an API key was refused");
-            ApiError::Unauthorized
+            ApiError::Problem(Problem::Unauthorized)
         })?;
-        if key.scopes.contains(scope) {
-            Ok(caller_with(key))
-        } else {
-            Err(ApiError::Forbidden("the API key lacks the scope for this"))
-        }
+        if key.scopes.contains(scope) { Ok(caller_with(key)) } else { Err(ApiError::Problem(Problem::ScopeMissing)) }
     }
 
     /// The key with this hash, if it is valid now.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Caller;
 use crate::{
     StartError, config,
-    http::{ApiError, Request},
+    http::{ApiError, Problem, Request},
     secrets::{self, SecretError},
     telemetry::chain,
 };
@@ -141,7 +141,10 @@ impl TokenVerifier {
     /// # Errors
     /// 401 without a valid token. The reason is logged, and not part of the response.
     pub async fn authenticate(&self, request: &Request) -> Result<Caller, ApiError> {
-        let token = request.only_header(header::AUTHORIZATION).and_then(bearer_token).ok_or(ApiError::Unauthorized)?;
+        let token = request
+            .only_header(header::AUTHORIZATION)
+            .and_then(bearer_token)
+            .ok_or(ApiError::Problem(Problem::Unauthorized))?;
         let now = request.received_at();
         self.reload(MAX_AGE, now).await;
         let mut verified = self.verify(token);
@@ -151,7 +154,7 @@ impl TokenVerifier {
         }
         verified.map_err(|error| {
             tracing::info!(reason = reason(error.kind()), "a token was refused");
-            ApiError::Unauthorized
+            ApiError::Problem(Problem::Unauthorized)
         })
     }
 
@@ -161,7 +164,7 @@ impl TokenVerifier {
     /// 401 without a valid token, 403 with a lower role.
     pub async fn require(&self, request: &Request, role: Role) -> Result<Caller, ApiError> {
         let caller = self.authenticate(request).await?;
-        if caller.role >= role { Ok(caller) } else { Err(ApiError::Forbidden("your role does not allow this")) }
+        if caller.role >= role { Ok(caller) } else { Err(ApiError::Problem(Problem::RoleTooLow)) }
     }
 
     fn verify(&self, token: &str) -> Result<Caller, jsonwebtoken::errors::Error> {

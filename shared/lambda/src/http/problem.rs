@@ -1,0 +1,146 @@
+use lambda_http::http::StatusCode;
+
+/// Declares [`Problem`]: for each kind its status, its code and its sentence, and where it has one, the input to blame.
+macro_rules! problems {
+    ($($(#[$doc:meta])* $name:ident = $status:ident $code:literal $sentence:literal $(in $field:literal)?;)*) => {
+        /// A kind of problem that a client can be told about.
+        ///
+        /// The code is for programs, and part of the contract: a code keeps its meaning. The sentence is for people, and may
+        /// change.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Problem {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Problem {
+            /// All kinds.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The stable word for programs.
+            #[must_use]
+            pub fn code(self) -> &'static str {
+                match self {
+                    $(Self::$name => $code,)*
+                }
+            }
+
+            /// The problem type of RFC 9457, a URN with the code at its end.
+            #[must_use]
+            pub fn urn(self) -> &'static str {
+                match self {
+                    $(Self::$name => concat!("urn:linklet:problem:", $code),)*
+                }
+            }
+
+            /// The HTTP status.
+            #[must_use]
+            pub fn status(self) -> StatusCode {
+                match self {
+                    $(Self::$name => StatusCode::$status,)*
+                }
+            }
+
+            /// The sentence for people, unless the request calls for a more precise one.
+            #[must_use]
+            pub fn sentence(self) -> &'static str {
+                match self {
+                    $(Self::$name => $sentence,)*
+                }
+            }
+
+            /// The input that is always to blame for a problem of this kind.
+            #[must_use]
+            pub fn field(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$name => problems!(@field $($field)?),)*
+                }
+            }
+        }
+    };
+    (@field) => { None };
+    (@field $field:literal) => { Some($field) };
+}
+
+problems! {
+    /// The body is no JSON object.
+    InvalidBody = BAD_REQUEST "invalid_body" "invalid request body";
+    /// A member, parameter or header breaks a rule. The sentence names the rule.
+    InvalidInput = BAD_REQUEST "invalid_input" "the request is invalid";
+    /// The token or API key is missing or invalid.
+    Unauthorized = UNAUTHORIZED "unauthorized" "unauthorized";
+    /// A login failed. The response doesn't reveal why.
+    InvalidCredentials = UNAUTHORIZED "invalid_credentials" "invalid credentials";
+    /// The thing belongs to another workspace, or to somebody else in it.
+    Forbidden = FORBIDDEN "forbidden" "forbidden";
+    /// The caller's role is too low.
+    RoleTooLow = FORBIDDEN "role_too_low" "your role does not allow this";
+    /// The API key lacks the scope.
+    ScopeMissing = FORBIDDEN "scope_missing" "the API key lacks the scope for this";
+    /// No function has such a route.
+    RouteUnknown = NOT_FOUND "route_unknown" "no such route";
+    /// There is no such link or target.
+    NotFound = NOT_FOUND "not_found" "not found";
+    /// The token's workspace doesn't exist.
+    WorkspaceNotFound = NOT_FOUND "workspace_not_found" "this workspace does not exist";
+    /// Nobody with this id is a member. It is the same for former members, who aren't stored.
+    MemberNotFound = NOT_FOUND "member_not_found" "nobody with this id is a member of the workspace";
+    /// Nobody has registered with an address.
+    AccountNotFound = NOT_FOUND "account_not_found" "nobody has registered with this address" in "email";
+    /// There is no such API key.
+    ApiKeyNotFound = NOT_FOUND "api_key_not_found" "the workspace has no API key with this prefix";
+    /// A custom code is taken.
+    ShortCodeTaken = CONFLICT "short_code_taken" "short code already taken" in "custom_code";
+    /// An address is registered.
+    EmailTaken = CONFLICT "email_taken" "email already registered" in "email";
+    /// Another workspace has the slug.
+    SlugTaken = CONFLICT "slug_taken" "slug is already taken" in "slug";
+    /// The person is a member.
+    AlreadyMember = CONFLICT "already_member" "this person is already a member of the workspace" in "email";
+    /// The change would leave a workspace without an admin.
+    LastAdmin = CONFLICT "last_admin" "the workspace needs at least one admin";
+    /// The workspace has as many API keys as it may have.
+    TooManyApiKeys = CONFLICT "too_many_api_keys" "the workspace has 100 API keys; revoke one first";
+    /// Links watch the target that is to be deleted.
+    TargetWatched = CONFLICT "target_watched" "links watch this target; delete them first";
+    /// The link has expired.
+    LinkExpired = GONE "link_expired" "this link has expired";
+    /// The link was deleted and keeps its statistics.
+    LinkDeleted = GONE "link_deleted" "this link was deleted";
+    /// The link was purged.
+    LinkPurged = GONE "link_purged" "this link was deleted with its statistics";
+    /// The link is switched off.
+    LinkInactive = GONE "link_inactive" "this link is no longer active";
+    /// The body is larger than the route takes.
+    BodyTooLarge = PAYLOAD_TOO_LARGE "body_too_large" "the request body is too large";
+    /// Another request had the same idempotency key.
+    IdempotencyKeyReused =
+        UNPROCESSABLE_ENTITY "idempotency_key_reused" "Idempotency-Key was used with another request" in "Idempotency-Key";
+    /// The client has reached a rate limit.
+    RateLimited = TOO_MANY_REQUESTS "rate_limited" "rate limit exceeded";
+    /// A bug, or the failure of a service without which the request can't be processed.
+    Internal = INTERNAL_SERVER_ERROR "internal_error" "internal server error";
+    /// A table can't be reached.
+    ServiceUnavailable = SERVICE_UNAVAILABLE "service_unavailable" "service unavailable";
+    /// Each code that was generated is taken.
+    NoFreeCode = SERVICE_UNAVAILABLE "no_free_code" "could not generate unique code; try again";
+    /// Other requests for the same thing got in the way again and again.
+    TryAgain = SERVICE_UNAVAILABLE "try_again" "too many requests for the same thing at once; try again";
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_code_of_its_own_which_its_urn_ends_with() {
+        let codes: BTreeSet<&str> = Problem::ALL.iter().map(|problem| problem.code()).collect();
+
+        assert_eq!(codes.len(), Problem::ALL.len());
+        for problem in Problem::ALL {
+            assert_eq!(problem.urn(), format!("urn:linklet:problem:{}", problem.code()));
+            assert!(problem.status().is_client_error() || problem.status().is_server_error(), "{problem:?}");
+        }
+    }
+}
