@@ -8,7 +8,7 @@ use linklet_lambda::{
 };
 use serde_json::{Value, json};
 
-use crate::TestDynamoDb;
+use crate::{Contract, Exchange, TestDynamoDb};
 
 /// The secret that tests sign with.
 pub const TOKEN_SECRET: &str = "a secret for tests, 32 bytes or more";
@@ -61,6 +61,7 @@ pub fn token_for(workspace: &WorkspaceId, role: Role) -> String {
 pub struct RequestBuilder {
     event: Value,
     arriving_at: Option<Timestamp>,
+    has_contract: bool,
 }
 
 impl RequestBuilder {
@@ -85,7 +86,7 @@ impl RequestBuilder {
             },
             "isBase64Encoded": false,
         });
-        let mut builder = Self { event, arriving_at: None };
+        let mut builder = Self { event, arriving_at: None, has_contract: true };
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             builder.event["queryStringParameters"][name] = value.into();
         }
@@ -115,6 +116,12 @@ impl RequestBuilder {
     #[must_use]
     pub fn at(self, time: Timestamp) -> Self {
         Self { arriving_at: Some(time), ..self }
+    }
+
+    /// To a handler that is no route of the API, so that the contract says nothing about it.
+    #[must_use]
+    pub fn outside_the_contract(self) -> Self {
+        Self { has_contract: false, ..self }
     }
 
     /// With a JSON body.
@@ -153,7 +160,11 @@ impl RequestBuilder {
         if let Some(time) = self.arriving_at {
             request = request.arriving_at(time);
         }
-        answered(handler, request).await
+        let answer = answered(handler, request).await;
+        if self.has_contract {
+            check(&self.event, &answer);
+        }
+        answer
     }
 }
 
@@ -162,7 +173,10 @@ impl RequestBuilder {
 /// # Panics
 /// When the runtime can't read the event.
 pub async fn answer(handler: &impl DeferringHandler, event: &str) -> Answer {
-    answered(handler, parsed(event)).await
+    let sent = serde_json::from_str(event).expect("an event is JSON");
+    let answer = answered(handler, parsed(event)).await;
+    check(&sent, &answer);
+    answer
 }
 
 fn parsed(event: &str) -> Request {
@@ -183,6 +197,24 @@ async fn answered(handler: &impl DeferringHandler, request: Request) -> Answer {
         .map(|(name, value)| (name.to_string(), value.to_str().unwrap_or_default().to_owned()))
         .collect();
     Answer { status: parts.status.as_u16(), headers, body: String::from_utf8_lossy(&body).into_owned() }
+}
+
+fn check(event: &Value, answer: &Answer) {
+    let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    // A body in Base64 is not looked at.
+    let sent = if event["isBase64Encoded"] == true { "" } else { text("/body") };
+    let exchange = Exchange {
+        method: text("/requestContext/http/method"),
+        path: text("/rawPath"),
+        query: text("/rawQueryString"),
+        sent,
+        status: answer.status,
+        headers: &answer.headers,
+        body: &answer.body,
+    };
+    if let Err(deviation) = Contract::load().check(exchange) {
+        panic!("{deviation}");
+    }
 }
 
 /// What a client gets.

@@ -21,6 +21,7 @@ macro_rules! local_config {
 mod broken;
 mod builders;
 mod capacity;
+mod contract;
 mod cost_units;
 mod database;
 mod faults;
@@ -42,6 +43,7 @@ pub use builders::{
     queue_batch, some_workspace,
 };
 pub use capacity::{CapacityMeter, Consumption, item_bytes};
+pub use contract::{Contract, Exchange};
 pub use cost_units::{cost_units, write_cost_units};
 pub use database::{StreamReader, TestDynamoDb};
 pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter};

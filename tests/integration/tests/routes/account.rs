@@ -180,7 +180,7 @@ async fn each_refusal_of_a_change_gives_its_reason() {
         (json!({"settings": []}), 400, "settings must be an object"),
         (json!({"settings": {"x": "x".repeat(2_041)}}), 400, "settings must have at most 2,048 bytes"),
         (json!({"settings": {"x": "x".repeat(4_096)}}), 413, "the request body must have at most 4096 bytes"),
-        (json!([]), 400, "the request body must be a JSON object"),
+        (json!([]), 400, "invalid request body"),
     ] {
         assert_eq!(office.patch(&token, &patch).await.problem(), (status, reason.into()), "{patch}");
     }
@@ -223,7 +223,7 @@ async fn each_refusal_of_a_member_gives_its_reason() {
 
     for (method, path, body, status, reason) in [
         ("POST", MEMBERS, json!({"role": "viewer"}), 400, "email is required"),
-        ("POST", MEMBERS, json!({"email": "bob", "role": "viewer"}), 400, "email is not a valid address"),
+        ("POST", MEMBERS, json!({"email": "bob", "role": "viewer"}), 400, "email format is invalid"),
         ("POST", MEMBERS, json!({"email": 5, "role": "viewer"}), 400, "email must be a string"),
         ("POST", MEMBERS, json!({"email": "bob@example.com"}), 400, "role is required"),
         ("POST", MEMBERS, json!({"email": "bob@example.com", "role": "owner"}), 400, roles),

@@ -27,7 +27,8 @@ async fn an_unknown_route_is_a_problem_document() {
     assert_eq!(answer.status, 404);
     assert_eq!(answer.header("content-type"), "application/problem+json");
     let problem = answer.json();
-    assert_eq!(problem["type"], "about:blank");
+    assert_eq!(problem["type"], "urn:linklet:problem:route_unknown");
+    assert_eq!(problem["code"], "route_unknown");
     assert_eq!(problem["title"], "Not Found");
     assert_eq!(problem["status"], 404);
     assert_eq!(problem["detail"], problem["error"]);

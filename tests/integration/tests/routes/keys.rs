@@ -135,7 +135,7 @@ async fn each_refusal_of_a_key_gives_its_reason() {
     let name = "name must have 1–100 characters";
     let scopes = "scopes must have at least one of links:read, links:write and analytics:read";
     let unknown = "scopes must be links:read, links:write or analytics:read";
-    let expiry = "expires_at must be an RFC 3339 date-time";
+    let expiry = "expires_at must be RFC3339 format";
 
     for (body, status, reason) in [
         (with("name", Value::Null), 400, "name is required"),
@@ -151,7 +151,7 @@ async fn each_refusal_of_a_key_gives_its_reason() {
         (with("expires_at", json!(5)), 400, "expires_at must be a string"),
         (with("expires_at", json!(Timestamp::now())), 400, "expires_at must be in the future"),
         (with("x", json!("x".repeat(4_096))), 413, "the request body must have at most 4096 bytes"),
-        (json!([]), 400, "the request body must be a JSON object"),
+        (json!([]), 400, "invalid request body"),
     ] {
         assert_eq!(office.create(&body).await.problem(), (status, reason.into()), "{body}");
     }
@@ -179,7 +179,7 @@ async fn a_key_whose_prefix_is_taken_is_made_again_but_not_for_ever() {
     office.account = Account::new(tokens(), office.db.users()).with_keys(alike);
     assert_eq!(office.create(&body).await.status, 201);
     let stuck = office.create(&body).await;
-    assert_eq!(stuck.problem(), (503, "could not generate a unique API key; try again".into()));
+    assert_eq!(stuck.problem(), (503, "could not generate unique code; try again".into()));
     office.account = Account::new(tokens(), office.db.users()).with_keys(at_last);
     assert_eq!(office.create(&body).await.status, 201);
 

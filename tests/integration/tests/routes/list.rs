@@ -104,14 +104,30 @@ async fn a_chain_of_pages_covers_each_link_once_though_all_share_a_timestamp() {
 async fn a_bad_limit_or_cursor_is_refused() {
     let db = TestDynamoDb::start();
     let list = list(&db);
-    for query in ["?limit=0", "?limit=101", "?limit=-1", "?limit=ten", "?limit="] {
+    for query in ["?limit=0", "?limit=-1", "?limit=ten"] {
         let answer = get(&list, &WorkspaceId::generate(), query).await;
-        assert_eq!(answer.problem(), (400, "limit must be a number from 1 to 100".into()), "{query}");
+        assert_eq!(answer.problem(), (400, "limit must be a positive integer".into()), "{query}");
     }
-    for query in ["?after=", "?after=%25", "?after=AAAA"] {
+    for query in ["?after=%25", "?after=AAAA"] {
         let answer = get(&list, &WorkspaceId::generate(), query).await;
         assert_eq!(answer.problem(), (400, "after is not a cursor of this list".into()), "{query}");
     }
+}
+
+#[tokio::test]
+async fn an_empty_parameter_is_an_absent_one_and_a_larger_limit_the_largest() {
+    let db = TestDynamoDb::start();
+    let workspace = WorkspaceId::generate();
+    for number in 0..101 {
+        store(&db, &workspace, &format!("code{number}"), Timestamp::now()).await;
+    }
+
+    let shown = async |query: &str| get(&list(&db), &workspace, query).await.json()["urls"].as_array().unwrap().len();
+
+    assert_eq!(
+        (shown("?limit=&after=").await, shown("?limit=101").await, shown("?limit=1000000").await),
+        (20, 100, 100)
+    );
 }
 
 #[tokio::test]

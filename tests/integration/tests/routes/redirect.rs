@@ -1,9 +1,9 @@
 use std::time::Duration;
 
-use linklet_domain::{Click, IpHash, Link, Timestamp, UserId};
+use linklet_domain::{Click, IpHash, Link, RateLimit, Timestamp, UserId};
 use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
 use linklet_lambda::http::Edge;
-use linklet_redirect::Redirect;
+use linklet_redirect::{Limiter, Redirect};
 use linklet_test_support::{Answer, CapacityMeter, LinkBuilder, RequestBuilder, TestDynamoDb, link_id};
 
 use crate::fixture::{self, salt};
@@ -200,8 +200,8 @@ async fn what_is_no_code_is_404_without_a_look_at_the_table() {
         ClicksTable::new(TestDynamoDb::unreachable(), "ClicksTable"),
     );
 
-    for path in ["/abc", "/favicon.ico", "/r/a-b-c", "/r/", "/", "/r/%2e%2e", "/r/abcdefghijk", "/r/ünïc"] {
-        assert_eq!(get(&redirect, path).await.problem(), (404, "this short link does not exist".into()), "{path}");
+    for path in ["/abc", "/favicon.ico", "/r/a-b-c", "/r/", "/r/%2e%2e", "/r/abcdefghijk", "/r/ünïc"] {
+        assert_eq!(get(&redirect, path).await.problem(), (404, "not found".into()), "{path}");
     }
 }
 
@@ -211,7 +211,7 @@ async fn an_unknown_code_is_404() {
 
     let answer = get(&redirect(db.links(), db.clicks()), "/r/unknown").await;
 
-    assert_eq!(answer.problem(), (404, "this short link does not exist".into()));
+    assert_eq!(answer.problem(), (404, "not found".into()));
 }
 
 #[tokio::test]
@@ -226,6 +226,35 @@ async fn a_browser_gets_a_page_instead_of_json() {
     assert_eq!(answer.status, 404);
     assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
     assert!(answer.body.contains("Sorry, this short link does not exist."), "{}", answer.body);
+}
+
+#[tokio::test]
+async fn a_browser_gets_a_page_also_when_it_is_too_early_or_a_table_is_down() {
+    let db = TestDynamoDb::start();
+    let follow = async |redirect: &Redirect| {
+        RequestBuilder::new("GET", "/r/launch").header("accept", "text/html").send_to(redirect).await
+    };
+    let down = redirect(LinksTable::new(TestDynamoDb::unreachable(), "LinksTable"), db.clicks());
+    let full =
+        Redirect { limiter: Limiter::new(RateLimit::per_minute(1).unwrap()), ..redirect(db.links(), db.clicks()) };
+    follow(&full).await;
+
+    let (unavailable, refused) = (follow(&down).await, follow(&full).await);
+
+    assert_eq!((unavailable.status, unavailable.header("content-type")), (503, "text/html; charset=utf-8"));
+    assert!(unavailable.body.contains("can't be looked up at the moment"), "{}", unavailable.body);
+    assert_eq!((refused.status, refused.header("content-type")), (429, "text/html; charset=utf-8"));
+    assert!(refused.body.contains("too many links were followed"), "{}", refused.body);
+    assert_eq!((refused.header("retry-after"), refused.header("x-ratelimit-remaining")), ("60", "0"));
+}
+
+#[tokio::test]
+async fn a_slash_at_the_end_of_a_link_does_no_harm() {
+    let (db, _) = with_link(LinkBuilder::new("launch").build()).await;
+    let redirect = redirect(db.links(), db.clicks());
+
+    assert_eq!(get(&redirect, "/r/launch/").await.status, fixture::REDIRECT);
+    assert_eq!(get(&redirect, "/r/unknown/").await.problem(), (404, "not found".into()));
 }
 
 #[tokio::test]

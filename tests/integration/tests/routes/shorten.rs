@@ -34,8 +34,30 @@ async fn a_url_gets_a_short_one() {
     assert_eq!(body["title"], "A");
     assert_eq!(body["tags"], json!(["x"]));
     assert_eq!(body["reused"], false);
+    assert_eq!(answer.header("location"), format!("links/{code}"));
     let stored = db.link(code).await;
     assert_eq!(stored.target.as_str(), "https://example.com/a?b=c");
+}
+
+#[tokio::test]
+async fn what_nobody_filled_in_counts_as_absent() {
+    let db = TestDynamoDb::start();
+    let shorten = fixture::shorten(&db);
+    let body = json!({
+        "url": "https://example.com/a", "custom_code": "", "expires_at": "", "title": "", "description": "", "tags": "",
+        "reuse": "", "watch": "",
+    });
+    let token = token_for(&WorkspaceId::generate(), Role::Member);
+    let request = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body).header("idempotency-key", "");
+
+    let first = request.clone().send_to(&shorten).await;
+    let second = request.send_to(&shorten).await;
+
+    assert_eq!((first.status, second.status), (201, 200), "{}", first.body);
+    assert_eq!((first.json().get("title"), first.json().get("expires_at")), (None, None));
+    assert_eq!(second.json()["reused"], true);
+    let stored = db.link(first.json()["short_code"].as_str().unwrap()).await;
+    assert_eq!((stored.metadata, stored.watch), (linklet_domain::LinkMetadata::default(), false));
 }
 
 #[tokio::test]
@@ -101,7 +123,7 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
         (json!({"url": url, "custom_code": "abc"}), "custom_code must have 4–10 characters of 0-9, A-Z and a-z"),
         (json!({"url": url, "custom_code": "a-b-c"}), "custom_code must have 4–10 characters of 0-9, A-Z and a-z"),
         (json!({"url": url, "custom_code": "health"}), "custom_code is a reserved word"),
-        (json!({"url": url, "expires_at": "tomorrow"}), "expires_at must be an RFC 3339 date-time"),
+        (json!({"url": url, "expires_at": "tomorrow"}), "expires_at must be RFC3339 format"),
         (json!({"url": url, "expires_at": 1_800_000_000}), "expires_at must be a string"),
         (json!({"url": url, "expires_at": "2020-01-01T00:00:00Z"}), "expires_at must be in the future"),
         (json!({"url": url, "title": "x".repeat(501)}), "title must have at most 500 characters"),

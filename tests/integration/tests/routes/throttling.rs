@@ -158,7 +158,7 @@ fn limited(table: ThrottleTable, subjects: &[&str]) -> Limited {
 }
 
 async fn call(limited: &Limited) -> Answer {
-    RequestBuilder::new("GET", "/").at(noon()).send_to(limited).await
+    RequestBuilder::new("GET", "/").outside_the_contract().at(noon()).send_to(limited).await
 }
 
 #[tokio::test]

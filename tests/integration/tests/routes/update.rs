@@ -51,10 +51,10 @@ async fn a_link_that_watches_goes_on_to_whatever_changes() {
     let fixture = Fixture::new().await;
     let link = LinkBuilder::new("watcher").in_workspace(&fixture.workspace).owned_by(&fixture.owner).watching().build();
     fixture.db.store(&link).await;
-    let body = json!({"title": "T", "is_active": false, "watch": false});
+    let body = json!({"title": "T", "is_active": false});
 
     let watching = fixture.patch_as(&fixture.owner, &fixture.workspace, Role::Member, "watcher", &body).await;
-    let plain = fixture.patch(&json!({"watch": true})).await;
+    let plain = fixture.patch(&json!({"title": "T"})).await;
 
     assert_eq!((&watching.json()["watch"], &plain.json()["watch"]), (&json!(true), &json!(false)));
     assert_eq!(watching.json().get("health"), None);
@@ -125,14 +125,22 @@ async fn an_expired_link_lives_again_with_a_later_expiry() {
 }
 
 #[tokio::test]
-async fn the_destination_never_changes() {
+async fn what_never_changes_is_refused() {
     let fixture = Fixture::new().await;
-    let sentence = "the destination of a link never changes; create another link";
 
-    for body in [json!({"url": "https://evil.example"}), json!({"original_url": "https://evil.example", "title": "x"})]
-    {
-        assert_eq!(fixture.patch(&body).await.problem(), (400, sentence.into()));
+    for (member, value, sentence) in [
+        ("url", json!("https://evil.example"), "the destination of a link never changes; create another link"),
+        ("original_url", json!("https://evil.example"), "the destination of a link never changes; create another link"),
+        ("url", Value::Null, "the destination of a link never changes; create another link"),
+        ("custom_code", json!("other"), "the code of a link never changes; create another link"),
+        ("short_code", json!("launch"), "the code of a link never changes; create another link"),
+        ("watch", json!(true), "watch is set when a link is created, and never changes"),
+    ] {
+        let answer = fixture.patch(&json!({member: value, "title": "x"})).await;
+        assert_eq!(answer.problem(), (400, sentence.into()));
+        assert_eq!(answer.json()["field"], member);
     }
+    assert_eq!(fixture.db.link("launch").await.metadata.title, None);
     assert_eq!(fixture.follow().await.header("location"), "https://example.com/landing");
 }
 
@@ -145,7 +153,7 @@ async fn each_refusal_gives_its_reason() {
         (json!({"description": "x".repeat(2_001)}), "description must have at most 2000 characters"),
         (json!({"tags": {}}), "tags must be a list of strings"),
         (json!({"tags": ["x".repeat(51)]}), "each of the tags must have 1–50 characters"),
-        (json!({"expires_at": "soon"}), "expires_at must be an RFC 3339 date-time"),
+        (json!({"expires_at": "soon"}), "expires_at must be RFC3339 format"),
         (json!({"expires_at": "2020-01-01T00:00:00Z"}), "expires_at must be in the future"),
         (json!({"is_active": "yes"}), "is_active must be true or false"),
     ];

@@ -1,0 +1,356 @@
+//! Holds requests and answers against `docs/openapi.yaml`, the contract of the API.
+//!
+//! The helpers with which tests send requests check each exchange. An answer has to be documented: its status, its media type,
+//! its headers, and each member of its body. A request that was accepted has to be one that the document allows.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    sync::{Arc, LazyLock, Mutex},
+};
+
+use aws_lambda_events::query_map::QueryMap;
+use jsonschema::{Draft, Validator};
+use serde_json::{Value, json};
+
+/// A request and its answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Exchange<'a> {
+    /// The request's method.
+    pub method: &'a str,
+    /// The request's path, decoded.
+    pub path: &'a str,
+    /// The request's query, encoded.
+    pub query: &'a str,
+    /// The request's body, empty if it has none.
+    pub sent: &'a str,
+    /// The answer's status.
+    pub status: u16,
+    /// The names of the answer's headers in lower case, and their values.
+    pub headers: &'a [(String, String)],
+    /// The answer's body.
+    pub body: &'a str,
+}
+
+impl Exchange<'_> {
+    /// Whether a test has sent it to a function that the API wouldn't have sent it to.
+    fn is_of_another_function(&self) -> bool {
+        self.status == 404 && self.body.contains(r#""code":"route_unknown""#)
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+}
+
+/// The document.
+pub struct Contract {
+    document: Value,
+    validators: Mutex<BTreeMap<String, Arc<Validator>>>,
+}
+
+/// An operation, with the pointer to it within the document.
+struct Operation<'c> {
+    pointer: String,
+    path: &'c str,
+    item: &'c Value,
+    operation: &'c Value,
+}
+
+impl Contract {
+    /// Reads the document, once.
+    ///
+    /// # Panics
+    /// When it can't be read.
+    #[must_use]
+    pub fn load() -> &'static Self {
+        static CONTRACT: LazyLock<Contract> = LazyLock::new(|| {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.yaml");
+            let text = fs::read_to_string(path).expect("docs/openapi.yaml can be read");
+            let document = serde_saphyr::from_str(&text).expect("docs/openapi.yaml is YAML");
+            Contract::new(document)
+        });
+        &CONTRACT
+    }
+
+    /// A contract with this document.
+    #[must_use]
+    pub fn new(document: Value) -> Self {
+        Self { document, validators: Mutex::default() }
+    }
+
+    /// The document.
+    #[must_use]
+    pub fn document(&self) -> &Value {
+        &self.document
+    }
+
+    /// The method and path of each operation.
+    ///
+    /// # Panics
+    /// When the document has no paths.
+    #[must_use]
+    pub fn routes(&self) -> BTreeSet<(String, String)> {
+        let paths = self.document["paths"].as_object().expect("the document has paths");
+        let methods =
+            |item: &Value| METHODS.into_iter().filter(|method| item.get(method).is_some()).collect::<Vec<_>>();
+        paths
+            .iter()
+            .flat_map(|(path, item)| methods(item).into_iter().map(|method| (method.to_uppercase(), path.clone())))
+            .collect()
+    }
+
+    /// What an exchange has that the document doesn't allow. A path without an operation may only answer that there is none.
+    ///
+    /// # Errors
+    /// The first deviation, in words.
+    ///
+    /// # Panics
+    /// When the document itself is wrong.
+    pub fn check(&self, exchange: Exchange<'_>) -> Result<(), String> {
+        let place = format!("{} {} answered {}", exchange.method, exchange.path, exchange.status);
+        if exchange.is_of_another_function() {
+            return Ok(());
+        }
+        let deviation = match self.operation(exchange.method, exchange.path) {
+            Some(operation) => {
+                self.check_answer(&operation, exchange).and_then(|()| self.check_request(&operation, exchange))
+            }
+            None if exchange.status == 404 || exchange.status == 401 => Ok(()),
+            None => Err("docs/openapi.yaml has no such operation".to_owned()),
+        };
+        deviation.map_err(|deviation| format!("{place}: {deviation}\n{}", exchange.body))
+    }
+
+    fn operation(&self, method: &str, path: &str) -> Option<Operation<'_>> {
+        let paths = self.document["paths"].as_object()?;
+        let method = method.to_lowercase();
+        let mut found: Vec<_> = paths.iter().filter(|(template, _)| matches(template, path)).collect();
+        // A path without parameters comes first (OpenAPI, Paths Object).
+        found.sort_by_key(|(template, _)| template.matches('{').count());
+        found.into_iter().find_map(|(path, item)| {
+            let pointer = format!("/paths/{}/{method}", escaped(path));
+            Some(Operation { pointer, path, item, operation: item.get(&method)? })
+        })
+    }
+
+    fn check_answer(&self, operation: &Operation<'_>, exchange: Exchange<'_>) -> Result<(), String> {
+        let status = exchange.status.to_string();
+        let responses = format!("{}/responses/{status}", operation.pointer);
+        let (pointer, response) =
+            self.resolved(&responses).ok_or_else(|| format!("the status {status} is not documented"))?;
+        for (name, header) in members(&response["headers"]) {
+            let (header_pointer, header) = self.follow(&format!("{pointer}/headers/{}", escaped(name)), header);
+            match exchange.header(name) {
+                Some(value) => self
+                    .check_value(&format!("{header_pointer}/schema"), &text_as(value, &self.schema_of(header)))
+                    .map_err(|error| format!("the header {name}: {error}"))?,
+                None if header["required"] == true => return Err(format!("the header {name} is missing")),
+                None => {}
+            }
+        }
+        let Some(content) = response["content"].as_object() else {
+            return if exchange.body.is_empty() { Ok(()) } else { Err("a body is not documented".to_owned()) };
+        };
+        if exchange.method == "HEAD" {
+            return Ok(());
+        }
+        let media_type = exchange.header("content-type").unwrap_or_default().split(';').next().unwrap_or_default();
+        if !content.contains_key(media_type) {
+            return Err(format!("the media type {media_type:?} is not documented"));
+        }
+        if !media_type.ends_with("json") {
+            return Ok(());
+        }
+        let body = serde_json::from_str(exchange.body).map_err(|error| error.to_string())?;
+        self.check_value(&format!("{pointer}/content/{}/schema", escaped(media_type)), &body)
+    }
+
+    /// Checks a request that was accepted. Tests send others on purpose.
+    fn check_request(&self, operation: &Operation<'_>, exchange: Exchange<'_>) -> Result<(), String> {
+        if exchange.status >= 400 {
+            return Ok(());
+        }
+        let query: QueryMap = exchange.query.parse().unwrap_or_default();
+        for (pointer, parameter) in self.parameters(operation) {
+            let name = parameter["name"].as_str().expect("a parameter has a name");
+            let value = match parameter["in"].as_str() {
+                Some("query") => query.first(name),
+                Some("path") => segment(operation.path, exchange.path, name),
+                _ => continue,
+            };
+            if let Some(value) = value {
+                let value = text_as(value, &self.schema_of(parameter));
+                self.check_value(&format!("{pointer}/schema"), &value)
+                    .map_err(|error| format!("the parameter {name}: {error}"))?;
+            }
+        }
+        if operation.operation["requestBody"].is_null() || exchange.sent.is_empty() {
+            return Ok(());
+        }
+        let (pointer, _) =
+            self.resolved(&format!("{}/requestBody", operation.pointer)).expect("the operation has a body");
+        let body = serde_json::from_str(exchange.sent).map_err(|error| error.to_string())?;
+        self.check_value(&format!("{pointer}/content/application~1json/schema"), &body)
+            .map_err(|error| format!("the request's body: {error}"))
+    }
+
+    /// The parameters of an operation and of its path, with the pointers to them.
+    fn parameters<'c>(&'c self, operation: &Operation<'c>) -> Vec<(String, &'c Value)> {
+        let of_path = format!("/paths/{}/parameters", escaped(operation.path));
+        let of_operation = format!("{}/parameters", operation.pointer);
+        let lists = [(of_path, &operation.item["parameters"]), (of_operation, &operation.operation["parameters"])];
+        let mut found = Vec::new();
+        for (pointer, list) in lists {
+            for (position, parameter) in list.as_array().into_iter().flatten().enumerate() {
+                found.push(self.follow(&format!("{pointer}/{position}"), parameter));
+            }
+        }
+        found
+    }
+
+    fn resolved(&self, pointer: &str) -> Option<(String, &Value)> {
+        Some(self.follow(pointer, self.document.pointer(pointer)?))
+    }
+
+    /// Where a value stands, or the one that it refers to.
+    fn follow<'c>(&'c self, pointer: &str, value: &'c Value) -> (String, &'c Value) {
+        match value["$ref"].as_str() {
+            Some(reference) => {
+                let pointer = reference.trim_start_matches('#');
+                let value = self.document.pointer(pointer).unwrap_or_else(|| panic!("{reference} leads nowhere"));
+                self.follow(pointer, value)
+            }
+            None => (pointer.to_owned(), value),
+        }
+    }
+
+    /// The schema of a parameter or header, without references at its top.
+    fn schema_of(&self, parameter: &Value) -> Value {
+        self.follow("", &parameter["schema"]).1.clone()
+    }
+
+    fn check_value(&self, schema: &str, value: &Value) -> Result<(), String> {
+        let validator = self.validator(schema);
+        let errors: Vec<String> = validator
+            .iter_errors(value)
+            .map(|error| format!("{} at {:?}", error, error.instance_path().as_str()))
+            .collect();
+        if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) }
+    }
+
+    fn validator(&self, schema: &str) -> Arc<Validator> {
+        let mut validators = self.validators.lock().expect("no test panics while it holds this");
+        let validator = validators.entry(schema.to_owned()).or_insert_with(|| {
+            assert!(self.document.pointer(schema).is_some(), "docs/openapi.yaml has nothing at {schema}");
+            let root = json!({
+                "$ref": format!("#{}", schema.replace('{', "%7B").replace('}', "%7D")),
+                "components": self.document["components"],
+                "paths": self.document["paths"],
+            });
+            let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
+            Arc::new(options.build(&root).unwrap_or_else(|error| panic!("the schema at {schema}: {error}")))
+        });
+        Arc::clone(validator)
+    }
+}
+
+const METHODS: [&str; 5] = ["get", "head", "post", "patch", "delete"];
+
+fn members(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    object.as_object().into_iter().flatten()
+}
+
+/// A token of a JSON pointer (RFC 6901).
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+fn is_parameter(part: &str) -> bool {
+    part.starts_with('{')
+}
+
+fn matches(template: &str, path: &str) -> bool {
+    let (templates, parts) = (template.split('/'), path.split('/'));
+    templates.clone().count() == parts.clone().count()
+        && templates.zip(parts).all(|(template, part)| template == part || (is_parameter(template) && !part.is_empty()))
+}
+
+/// What a path has in the place of a parameter.
+fn segment<'p>(template: &str, path: &'p str, name: &str) -> Option<&'p str> {
+    let position = template.split('/').position(|part| part == format!("{{{name}}}"))?;
+    path.split('/').nth(position)
+}
+
+/// A text of a header, query or path, as the JSON value that its schema means.
+fn text_as(text: &str, schema: &Value) -> Value {
+    let is_number = |schema: &Value| schema["type"] == "integer" || schema["type"] == "number";
+    let choices = ["anyOf", "oneOf"].into_iter().filter_map(|name| schema[name].as_array()).flatten();
+    let may_be_number = is_number(schema) || choices.clone().any(is_number);
+    match text.parse::<u64>() {
+        Ok(number) if may_be_number => number.into(),
+        _ => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contract() -> Contract {
+        Contract::new(json!({
+            "paths": {
+                "/things/{name}": {
+                    "parameters": [{"name": "name", "in": "path", "schema": {"type": "string", "maxLength": 5}}],
+                    "get": {
+                        "parameters": [{"$ref": "#/components/parameters/Limit"}],
+                        "responses": {"200": {
+                            "headers": {"X-Id": {"required": true, "schema": {"type": "string"}}},
+                            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}},
+                        }},
+                    },
+                },
+            },
+            "components": {
+                "parameters": {"Limit": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1}}},
+                "schemas": {"Thing": {
+                    "type": "object", "required": ["name"], "additionalProperties": false,
+                    "properties": {"name": {"type": "string"}},
+                }},
+            },
+        }))
+    }
+
+    fn checked(path: &str, query: &str, status: u16, headers: &[(&str, &str)], body: &str) -> Result<(), String> {
+        let headers: Vec<_> = headers.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        let exchange = Exchange { method: "GET", path, query, sent: "", status, headers: &headers, body };
+        contract().check(exchange)
+    }
+
+    const HEADERS: [(&str, &str); 2] = [("x-id", "1"), ("content-type", "application/json; charset=utf-8")];
+
+    #[test]
+    fn a_documented_exchange_passes() {
+        assert_eq!(checked("/things/lamp", "limit=5", 200, &HEADERS, r#"{"name": "lamp"}"#), Ok(()));
+        assert_eq!(checked("/elsewhere", "", 404, &[], ""), Ok(()));
+    }
+
+    #[test]
+    fn whatever_is_not_documented_is_a_deviation() {
+        let lamp = r#"{"name": "lamp"}"#;
+        for (path, query, status, headers, body, deviation) in [
+            ("/things/lamp", "", 409, &HEADERS[..], lamp, "the status 409"),
+            ("/things/lamp", "", 200, &HEADERS[..], r#"{"name": "lamp", "size": 5}"#, "size"),
+            ("/things/lamp", "", 200, &HEADERS[..], "{}", "name"),
+            ("/things/lamp", "", 200, &HEADERS[..1], lamp, "the media type"),
+            ("/things/lamp", "", 200, &HEADERS[1..], lamp, "the header X-Id is missing"),
+            ("/things/lamp", "limit=0", 200, &HEADERS[..], lamp, "the parameter limit"),
+            ("/things/chandelier", "", 200, &HEADERS[..], lamp, "the parameter name"),
+            ("/elsewhere", "", 200, &HEADERS[..], lamp, "no such operation"),
+        ] {
+            let refused = checked(path, query, status, headers, body).unwrap_err();
+            assert!(refused.contains(deviation), "{refused}");
+        }
+    }
+}
