@@ -7,7 +7,8 @@ use crate::api::{Api, PASSWORD, User, send};
 
 /// Anybody may call these.
 fn is_public(method: &str, path: &str) -> bool {
-    path == "/health"
+    matches!(path, "/" | "/health" | "/api/openapi.json")
+        || path.starts_with("/api/docs")
         || path.starts_with("/api/auth/")
         || path.ends_with("/timeline")
         || path == "/api/stats/{code}"

@@ -31,7 +31,7 @@ pub use self::{
     gateway::{GatewayEvent, HttpContext, RequestContext},
     json::JsonObject,
     request::Request,
-    response::{Response, html, json, json_text, no_content},
+    response::{Response, content, html, json, json_text, no_content},
     short_urls::ShortUrls,
 };
 use crate::{

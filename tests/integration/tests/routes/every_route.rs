@@ -10,8 +10,13 @@ use serde_json::{Value, json};
 use crate::fixture;
 
 /// The routes that anybody may call. Every other route has to refuse a caller without a valid token or key.
-const PUBLIC: [&str; 9] = [
+const PUBLIC: [&str; 14] = [
+    "GET /",
+    "GET /api/openapi.json",
+    "GET /api/docs",
+    "GET /api/docs/rapidoc.js",
     "GET /health",
+    "HEAD /health",
     "POST /api/auth/register",
     "POST /api/auth/login",
     "GET /r/{code}",
