@@ -2,7 +2,12 @@
 const page = document.querySelector('rapi-doc');
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
-const setTheme = () => page.setAttribute('theme', dark.matches ? 'dark' : 'light');
+const setTheme = () => {
+  page.setAttribute('theme', dark.matches ? 'dark' : 'light');
+  // RapiDoc's own dark text is too dim to be read with ease.
+  page.setAttribute('text-color', dark.matches ? '#e4e4e4' : '#333333');
+  page.setAttribute('primary-color', dark.matches ? '#7aa7ff' : '#2563c9');
+};
 dark.addEventListener('change', setTheme);
 setTheme();
 
