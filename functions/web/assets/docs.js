@@ -13,7 +13,24 @@ setTheme();
 
 // RapiDoc puts the address of a server after the origin as it is, but the document's is relative to the document, since the
 // API need not be at the root of its host.
-page.addEventListener('before-render', ({ detail: { spec } }) => {
+const resolveServers = (spec) => {
   const document = new URL(page.getAttribute('spec-url'), location);
   spec.servers = spec.servers.map((server) => ({ ...server, url: new URL(server.url, document).href.replace(/\/$/, '') }));
+};
+
+// RapiDoc 9.3.8 takes the members of an `example` for examples, and fails if one is null. It shows `examples` as they are.
+const nameExamples = (spec) => {
+  const operations = Object.values(spec.paths).flatMap((path) => Object.values(path));
+  const bodies = operations.flatMap(({ requestBody, responses }) => [requestBody, ...Object.values(responses ?? {})]);
+  for (const type of bodies.flatMap((body) => Object.values(body?.content ?? {}))) {
+    if (type.example !== undefined) {
+      type.examples = { Example: { value: type.example } };
+      delete type.example;
+    }
+  }
+};
+
+page.addEventListener('before-render', ({ detail: { spec } }) => {
+  resolveServers(spec);
+  nameExamples(spec);
 });
