@@ -18,10 +18,11 @@ const resolveServers = (spec) => {
   spec.servers = spec.servers.map((server) => ({ ...server, url: new URL(server.url, document).href.replace(/\/$/, '') }));
 };
 
+const operationsOf = (spec) => Object.values(spec.paths).flatMap((path) => Object.values(path));
+
 // RapiDoc 9.3.8 takes the members of an `example` for examples, and fails if one is null. It shows `examples` as they are.
 const nameExamples = (spec) => {
-  const operations = Object.values(spec.paths).flatMap((path) => Object.values(path));
-  const bodies = operations.flatMap(({ requestBody, responses }) => [requestBody, ...Object.values(responses ?? {})]);
+  const bodies = operationsOf(spec).flatMap(({ requestBody, responses }) => [requestBody, ...Object.values(responses ?? {})]);
   for (const type of bodies.flatMap((body) => Object.values(body?.content ?? {}))) {
     if (type.example !== undefined) {
       type.examples = { Example: { value: type.example } };
@@ -30,7 +31,17 @@ const nameExamples = (spec) => {
   }
 };
 
+// Otherwise every request would be sent with all optional parameters, such as the cursor of somebody else's page.
+const leaveOptionalsEmpty = (spec) => {
+  const ofPaths = Object.values(spec.paths).flatMap(({ parameters }) => parameters ?? []);
+  const ofOperations = operationsOf(spec).flatMap(({ parameters }) => parameters ?? []);
+  for (const parameter of [...ofPaths, ...ofOperations]) {
+    if (!parameter.required) parameter['x-fill-example'] = 'no';
+  }
+};
+
 page.addEventListener('before-render', ({ detail: { spec } }) => {
   resolveServers(spec);
   nameExamples(spec);
+  leaveOptionalsEmpty(spec);
 });
