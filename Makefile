@@ -127,7 +127,7 @@ fuzz: ## look for inputs that break TARGET, for SECONDS (default 60)
 PROFILE ?= release
 BENCHED := redirect shorten list stats auth linklet-bench-baselines
 # Only whether their memory levels off is measured of these, and that takes no long build.
-SOAKED := account auth delete health list notifications redirect shorten stats update watch
+SOAKED := account auth delete health list notifications redirect shorten stats update watch web
 
 bench: ## compare redirect with an empty Lambda and with Node and Python, measure counting, and whether memory levels off
 	$(if $(filter soak,$(SUBJECTS)),,cargo build --profile $(PROFILE) $(addprefix --package ,$(BENCHED)))

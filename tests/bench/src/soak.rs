@@ -47,7 +47,7 @@ const fn task(name: &'static str, function: &'static str, workload: fn(&Tables) 
 }
 
 /// Every function behind the API, with what it does most. A login takes as long as a hundred other events.
-const TASKS: [Task; 12] = [
+const TASKS: [Task; 13] = [
     task("account", "account", Workload::workspace),
     Task { events: (100, 1_000), ..task("auth, logins", "auth", |_| Workload::logins()) },
     task("auth, tokens", "auth", Workload::me),
@@ -60,6 +60,7 @@ const TASKS: [Task; 12] = [
     task("stats", "stats", |_| Workload::stats()),
     task("update", "update", Workload::rename),
     task("watch", "watch", Workload::register_target),
+    task("web", "web", |_| Workload::document()),
 ];
 
 /// What has come of it.

@@ -134,6 +134,12 @@ impl Workload {
         Self::new(move |_| event.clone(), |_, answer| answer["statusCode"] == 200)
     }
 
+    /// The description of the API.
+    pub fn document() -> Self {
+        let event = sample("web", "document");
+        Self::new(move |_| event.clone(), |_, answer| answer["statusCode"] == 200)
+    }
+
     /// Somebody's notifications.
     pub fn notifications(tables: &Tables) -> Self {
         let event = authorized(&sample("notifications", "notifications"), &tables.creator);

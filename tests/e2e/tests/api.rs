@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use linklet_test_support::{Contract, Exchange};
 use reqwest::{Client, Method, RequestBuilder, Url, redirect::Policy};
 use serde_json::{Value, json};
 
@@ -47,7 +48,7 @@ pub struct Api {
 
 impl Api {
     pub fn new() -> Self {
-        let base = env::var("API_URL").expect("API_URL names the system to test; `make e2e` starts one and sets it");
+        let base = base();
         let url = Url::parse(&base).expect("API_URL is a URL");
         let mut client = Client::builder().redirect(Policy::none()).timeout(Duration::from_secs(30));
         // Not every resolver knows that *.localhost is this machine (RFC 6761, 6.3).
@@ -87,10 +88,41 @@ pub async fn send(request: RequestBuilder) -> Answer {
 }
 
 /// Sends a request that may be refused because there were too many.
+///
+/// The exchange is checked against the contract of the API, unless it is API Gateway's own answer.
 pub async fn send_once(request: RequestBuilder) -> Answer {
+    let sent = request.try_clone().expect("a body in memory can be sent again").build().expect("a request");
     let response = request.send().await.expect("the API answers");
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    Answer { status, headers, body: response.text().await.expect("the answer is text") }
+    let answer = Answer { status, headers, body: response.text().await.expect("the answer is text") };
+    if !answer.header("x-correlation-id").is_empty() {
+        check(&sent, &answer);
+    }
+    answer
+}
+
+fn check(sent: &reqwest::Request, answer: &Answer) {
+    let base = Url::parse(&base()).expect("API_URL is a URL");
+    let path = sent.url().path().strip_prefix(base.path().trim_end_matches('/')).unwrap_or_default();
+    let text = |value: &reqwest::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let headers: Vec<_> = answer.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect();
+    let body = sent.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
+    let exchange = Exchange {
+        method: sent.method().as_str(),
+        path,
+        query: sent.url().query().unwrap_or_default(),
+        sent: &String::from_utf8_lossy(body),
+        status: answer.status,
+        headers: &headers,
+        body: &answer.body,
+    };
+    if let Err(deviation) = Contract::load().check(exchange) {
+        panic!("{deviation}");
+    }
+}
+
+fn base() -> String {
+    env::var("API_URL").expect("API_URL names the system to test; `make e2e` starts one and sets it")
 }
 
 /// Somebody who has registered and logged in.

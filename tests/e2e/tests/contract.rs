@@ -7,11 +7,12 @@ use crate::api::{Api, PASSWORD, User, send};
 
 /// Anybody may call these.
 fn is_public(method: &str, path: &str) -> bool {
-    path == "/health"
+    matches!(path, "/" | "/health" | "/api/openapi.json")
+        || path.starts_with("/api/docs")
         || path.starts_with("/api/auth/")
         || path.ends_with("/timeline")
         || path == "/api/stats/{code}"
-        || matches!((method, path), ("GET" | "HEAD", "/r/{code}" | "/{code}"))
+        || matches!((method, path), ("GET" | "HEAD", "/r/{code}" | "/r/{code}/" | "/{code}"))
 }
 
 #[tokio::test]
@@ -58,8 +59,8 @@ async fn an_error_is_a_problem_document() {
     assert_eq!(
         answer.json(),
         json!({
-            "type": "about:blank", "title": "Not Found", "status": 404, "detail": "this short link does not exist",
-            "error": "this short link does not exist", "correlation_id": "req-42",
+            "type": "urn:linklet:problem:not_found", "title": "Not Found", "status": 404, "detail": "not found",
+            "error": "not found", "code": "not_found", "correlation_id": "req-42",
         })
     );
 }

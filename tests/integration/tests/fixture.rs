@@ -165,6 +165,7 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
     let (authenticator, short_urls) = (db.authenticator(), ShortUrls::new(None));
     let (links, stats_table) = (db.links(), db.stats());
     match function {
+        "web" => request.send_to(&linklet_web::Web { home: linklet_web::Home::docs() }).await,
         "health" => request.send_to(&linklet_health::Health).await,
         "auth" => {
             let auth = linklet_auth::Auth::new(db.users(), tokens(), issuer());

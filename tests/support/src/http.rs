@@ -196,7 +196,8 @@ async fn answered(handler: &impl DeferringHandler, request: Request) -> Answer {
         .iter()
         .map(|(name, value)| (name.to_string(), value.to_str().unwrap_or_default().to_owned()))
         .collect();
-    Answer { status: parts.status.as_u16(), headers, body: String::from_utf8_lossy(&body).into_owned() }
+    let (body, bytes) = (String::from_utf8_lossy(&body).into_owned(), body.to_vec());
+    Answer { status: parts.status.as_u16(), headers, body, bytes }
 }
 
 fn check(event: &Value, answer: &Answer) {
@@ -225,6 +226,7 @@ pub struct Answer {
     headers: Vec<(String, String)>,
     /// The body as text.
     pub body: String,
+    bytes: Vec<u8>,
 }
 
 impl Answer {
@@ -232,6 +234,12 @@ impl Answer {
     #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or(Value::Null)
+    }
+
+    /// The body's bytes, which need not be a text.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// A header's value, empty if it is missing.

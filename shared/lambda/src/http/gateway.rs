@@ -99,7 +99,7 @@ impl<'de> Visitor<'de> for Headers {
     }
 }
 
-/// The response for API Gateway. All bodies are text.
+/// The response for API Gateway. A binary body is written in Base64, which API Gateway decodes.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct GatewayAnswer {
@@ -118,7 +118,8 @@ pub(super) struct GatewayAnswer {
 impl From<Response> for GatewayAnswer {
     fn from(response: Response) -> Self {
         let (parts, body) = response.into_parts();
-        Self { status_code: parts.status, headers: parts.headers, body, is_base64_encoded: false, cookies: [] }
+        let is_base64_encoded = matches!(body, Body::Binary(_));
+        Self { status_code: parts.status, headers: parts.headers, body, is_base64_encoded, cookies: [] }
     }
 }
 
@@ -141,7 +142,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::http::{Request, html, no_content};
+    use crate::http::{Request, content, html, no_content};
 
     fn event(host: &str, scheme: &str, path: &str, query: &str) -> Value {
         json!({
@@ -238,5 +239,14 @@ mod tests {
         assert_eq!(answer["isBase64Encoded"], false);
         let empty = told(no_content());
         assert_eq!((&empty["statusCode"], empty.get("body")), (&json!(204), None));
+    }
+
+    #[test]
+    fn a_binary_body_is_encoded_and_a_text_is_not() {
+        let binary = told(content(StatusCode::OK, "application/json", vec![0x1f, 0x8b, 0xff]));
+        let text = told(content(StatusCode::OK, "application/json", "{}"));
+
+        assert_eq!((&binary["body"], &binary["isBase64Encoded"]), (&json!("H4v/"), &json!(true)));
+        assert_eq!((&text["body"], &text["isBase64Encoded"]), (&json!("{}"), &json!(false)));
     }
 }

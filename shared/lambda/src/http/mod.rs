@@ -33,7 +33,7 @@ pub use self::{
     json::JsonObject,
     problem::Problem,
     request::Request,
-    response::{Response, created, html, json, json_text, located, no_content},
+    response::{Response, content, created, html, json, json_text, located, no_content},
     short_urls::ShortUrls,
 };
 use crate::{

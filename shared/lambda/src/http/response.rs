@@ -32,7 +32,7 @@ pub fn located(mut response: Response, location: &str) -> Response {
 /// A response with a JSON body that is already serialised.
 #[must_use]
 pub fn json_text(status: StatusCode, text: String) -> Response {
-    with_body(status, "application/json", text)
+    content(status, "application/json", text)
 }
 
 /// A response with a problem document (RFC 9457).
@@ -43,7 +43,7 @@ pub(super) fn problem(status: StatusCode, body: &impl Serialize) -> Response {
 /// A response with an HTML page.
 #[must_use]
 pub fn html(status: StatusCode, page: String) -> Response {
-    with_body(status, "text/html; charset=utf-8", page)
+    content(status, "text/html; charset=utf-8", page)
 }
 
 /// A response with status 204 and no body.
@@ -56,16 +56,18 @@ pub fn no_content() -> Response {
 
 fn typed(status: StatusCode, content_type: &'static str, body: &impl Serialize) -> Response {
     match serde_json::to_string(body) {
-        Ok(text) => with_body(status, content_type, text),
+        Ok(text) => content(status, content_type, text),
         Err(error) => {
             tracing::error!(%error, "a response could not be serialised");
-            with_body(StatusCode::INTERNAL_SERVER_ERROR, "application/json", "{}".to_owned())
+            content(StatusCode::INTERNAL_SERVER_ERROR, "application/json", "{}".to_owned())
         }
     }
 }
 
-fn with_body(status: StatusCode, content_type: &'static str, text: String) -> Response {
-    let mut response = Response::new(Body::Text(text));
+/// A response with a body of this type, as text or as bytes.
+#[must_use]
+pub fn content(status: StatusCode, content_type: &'static str, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     response

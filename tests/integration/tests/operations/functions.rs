@@ -179,6 +179,22 @@ fn the_scheduler_may_call_one_function_and_nothing_else() {
     assert_eq!(Value::from(allowed), expected);
 }
 
+/// All that it serves is part of it.
+#[test]
+fn what_serves_the_documentation_may_only_log_and_send_traces() {
+    let template = Template::load();
+
+    let allowed = statements(template, template.properties("WebRole"));
+
+    let (logs, traces) =
+        (["logs:CreateLogStream", "logs:PutLogEvents"], ["xray:PutTraceSegments", "xray:PutTelemetryRecords"]);
+    let expected = json!([
+        {"Effect": "Allow", "Action": logs, "Resource": "WebLogs.Arn"},
+        {"Effect": "Allow", "Action": traces, "Resource": "*"},
+    ]);
+    assert_eq!(Value::from(allowed), expected);
+}
+
 /// For how long a queue hides a message on AWS: a number, the default of a parameter, or a choice between the emulator and AWS.
 fn hidden_for(template: &Template, timeout: &Value) -> u64 {
     match timeout {

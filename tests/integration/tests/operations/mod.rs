@@ -2,6 +2,7 @@
 //! calculator of costs and the documents know what it has.
 
 mod alarms;
+mod browsers;
 mod costs;
 mod dashboard;
 mod documents;

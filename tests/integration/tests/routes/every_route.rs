@@ -4,18 +4,26 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use linklet_domain::{Role, Timestamp, UserId, WorkspaceId};
-use linklet_test_support::{Answer, RequestBuilder, Route, TOKEN_SECRET, Template, TestDynamoDb, token_for};
+use linklet_lambda::http::Problem;
+use linklet_test_support::{Answer, Contract, RequestBuilder, Route, TOKEN_SECRET, Template, TestDynamoDb, token_for};
 use serde_json::{Value, json};
 
 use crate::fixture;
 
 /// The routes that anybody may call. Every other route has to refuse a caller without a valid token or key.
-const PUBLIC: [&str; 9] = [
+const PUBLIC: [&str; 16] = [
+    "GET /",
+    "GET /api/openapi.json",
+    "GET /api/docs",
+    "GET /api/docs/rapidoc.js",
     "GET /health",
+    "HEAD /health",
     "POST /api/auth/register",
     "POST /api/auth/login",
     "GET /r/{code}",
     "HEAD /r/{code}",
+    "GET /r/{code}/",
+    "HEAD /r/{code}/",
     "GET /{code}",
     "HEAD /{code}",
     "GET /api/stats/{code}",
@@ -99,6 +107,27 @@ async fn every_route_is_known_to_its_function() {
         let answer = send(&db, &route, request(&route).token(&token)).await;
         assert_ne!(answer.problem().1, "no such route", "{}", key(&route));
         assert!(answer.status < 500, "{}: {}", key(&route), answer.body);
+    }
+}
+
+#[test]
+fn the_document_describes_the_templates_routes_and_no_other() {
+    let deployed: BTreeSet<_> = Template::load().routes().into_iter().map(|route| (route.method, route.path)).collect();
+
+    assert_eq!(Contract::load().routes(), deployed);
+}
+
+#[test]
+fn the_document_lists_every_problem() {
+    let schema = &Contract::load().document()["components"]["schemas"]["ProblemCode"];
+    let documented: BTreeSet<_> =
+        schema["enum"].as_array().unwrap().iter().map(|code| code.as_str().unwrap()).collect();
+    let table = schema["description"].as_str().unwrap();
+
+    assert_eq!(documented, Problem::ALL.iter().map(|problem| problem.code()).collect());
+    for problem in Problem::ALL {
+        let row = format!("| `{}` | {} |", problem.code(), problem.status().as_u16());
+        assert!(table.contains(&row), "{row}");
     }
 }
 

@@ -12,6 +12,14 @@ async fn it_says_what_runs_here() {
 }
 
 #[tokio::test]
+async fn a_head_request_gets_the_same_without_a_body() {
+    let answer = RequestBuilder::new("HEAD", "/health").send_to(&Health).await;
+
+    assert_eq!((answer.status, answer.body.as_str()), (200, ""));
+    assert_eq!(answer.header("content-type"), "application/json");
+}
+
+#[tokio::test]
 async fn a_sane_correlation_id_comes_back_and_any_other_is_replaced() {
     let sane = RequestBuilder::new("GET", "/health").header("x-correlation-id", "req-42").send_to(&Health).await;
     let other = RequestBuilder::new("GET", "/health").header("x-correlation-id", "two words").send_to(&Health).await;

@@ -19,3 +19,4 @@ mod stats;
 mod throttling;
 mod update;
 mod watch;
+mod web;

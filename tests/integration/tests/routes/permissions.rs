@@ -85,13 +85,20 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
     let stranger = json!({"email": "nobody@example.com", "password": "wrong horse battery"});
     let new_key = json!({"name": "CI", "scopes": ["links:read"]});
     vec![
+        ("GET /", none(), vec![anybody(302)]),
+        ("GET /api/openapi.json", none(), vec![anybody(200)]),
+        ("GET /api/docs", none(), vec![anybody(200)]),
+        ("GET /api/docs/rapidoc.js", none(), vec![anybody(200)]),
         ("GET /health", none(), vec![anybody(200)]),
+        ("HEAD /health", none(), vec![anybody(200)]),
         ("POST /api/auth/register", json!({"email": "NEW", "password": "correct horse"}), vec![anybody(201)]),
         ("POST /api/auth/login", stranger, vec![anybody(401)]),
         ("GET /api/me", none(), vec![people(200, 200, 200)]),
         ("POST /api/shorten", json!({"url": "https://example.com/"}), vec![[401, 403, 201, 201, 403, 201, 403, 201]]),
         ("GET /r/{code}", none(), follow()),
         ("HEAD /r/{code}", none(), follow()),
+        ("GET /r/{code}/", none(), follow()),
+        ("HEAD /r/{code}/", none(), follow()),
         ("GET /{code}", none(), follow()),
         ("HEAD /{code}", none(), follow()),
         ("GET /api/urls", none(), vec![read]),

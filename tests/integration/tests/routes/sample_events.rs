@@ -48,6 +48,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     db.store(&link).await;
     let token = token_of(&user, &workspace, Role::Admin);
     let short_urls = ShortUrls::new(None);
+    let web = linklet_web::Web { home: linklet_web::Home::docs() };
     let auth = linklet_auth::Auth::new(db.users(), tokens(), issuer());
     let shorten = shorten(&db);
     let redirect = redirect(&db);
@@ -58,7 +59,12 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     let notifications = linklet_notifications::Notifications { tokens: tokens(), notifications: db.notifications() };
     let delete = linklet_delete::Delete { authenticator: authenticator(), links: db.links() };
 
+    assert_eq!(status(&web, "web", "home", "").await, 302);
+    assert_eq!(status(&web, "web", "document", "").await, 200);
+    assert_eq!(status(&web, "web", "page", "").await, 200);
+    assert_eq!(status(&web, "web", "rapidoc", "").await, 200);
     assert_eq!(status(&linklet_health::Health, "health", "health", "").await, 200);
+    assert_eq!(status(&linklet_health::Health, "health", "head", "").await, 200);
     assert_eq!(status(&auth, "auth", "register", "").await, 201);
     assert_eq!(status(&auth, "auth", "login", "").await, 200);
     assert_eq!(status(&auth, "auth", "me", &token).await, 200);

@@ -1,0 +1,61 @@
+use linklet_lambda::http::{self, HeaderValue, Request, Response, StatusCode, header};
+
+use crate::negotiation;
+
+/// What a route always answers, as it is and compressed.
+#[derive(Debug)]
+pub struct Content {
+    pub content_type: &'static str,
+    pub plain: &'static str,
+    pub plain_tag: &'static str,
+    pub gzip: &'static [u8],
+    pub gzip_tag: &'static str,
+}
+
+/// A [`Content`] that `build.rs` has published under this name.
+macro_rules! content {
+    ($name:literal, $content_type:literal) => {
+        $crate::content::Content {
+            content_type: $content_type,
+            plain: include_str!(concat!(env!("OUT_DIR"), "/", $name)),
+            plain_tag: include_str!(concat!(env!("OUT_DIR"), "/", $name, ".etag")),
+            gzip: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".gz")),
+            gzip_tag: include_str!(concat!(env!("OUT_DIR"), "/", $name, ".gz.etag")),
+        }
+    };
+}
+pub(crate) use content;
+
+impl Content {
+    /// The form that the client accepts, or 304 if it has that form already.
+    pub fn answer(&self, request: &Request, cache_control: &'static str) -> Response {
+        let is_compressed = negotiation::accepts_gzip(request.header(header::ACCEPT_ENCODING));
+        let tag = if is_compressed { self.gzip_tag } else { self.plain_tag };
+        let mut response = if negotiation::matches(request.header(header::IF_NONE_MATCH), tag) {
+            not_modified()
+        } else {
+            self.whole(is_compressed)
+        };
+        let headers = response.headers_mut();
+        headers.insert(header::ETAG, HeaderValue::from_static(tag));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_control));
+        // With CORS, API Gateway adds headers for some origins only, so an answer to one origin isn't right for another.
+        headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding, Origin"));
+        response
+    }
+
+    fn whole(&self, is_compressed: bool) -> Response {
+        if !is_compressed {
+            return http::content(StatusCode::OK, self.content_type, self.plain);
+        }
+        let mut response = http::content(StatusCode::OK, self.content_type, self.gzip);
+        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        response
+    }
+}
+
+fn not_modified() -> Response {
+    let mut response = Response::default();
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    response
+}

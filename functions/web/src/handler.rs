@@ -1,0 +1,58 @@
+//! The API's description for programs (OpenAPI), the page that shows it to people, and the way there from the root.
+//!
+//! Everything was made when the function was built (`build.rs`), so it needs no other service and no right.
+
+mod content;
+mod home;
+mod negotiation;
+
+use linklet_lambda::http::{ApiError, Handler, Method, Problem, Request, Response, header};
+
+use self::content::{Content, content};
+pub use self::home::Home;
+
+/// Browsers ask again after five minutes, and get 304 as long as nobody has deployed another version.
+const FOR_MINUTES: &str = "public, max-age=300";
+const FOR_EVER: &str = "public, max-age=31536000, immutable";
+
+/// What the page may load and do. It has the hash of its script, so it was made together with the page.
+const POLICY: &str = include_str!(concat!(env!("OUT_DIR"), "/docs.csp"));
+/// What the page writes behind RapiDoc's address, as `v`.
+const RAPIDOC_VERSION: &str = include_str!(concat!(env!("OUT_DIR"), "/rapidoc.version"));
+
+static DOCUMENT: Content = content!("openapi.json", "application/json");
+static PAGE: Content = content!("docs.html", "text/html; charset=utf-8");
+static RAPIDOC: Content = content!("rapidoc.js", "text/javascript; charset=utf-8");
+
+/// `GET /`, `GET /api/openapi.json`, `GET /api/docs`, `GET /api/docs/rapidoc.js`.
+#[derive(Debug)]
+pub struct Web {
+    /// Where the root leads.
+    pub home: Home,
+}
+
+impl Handler for Web {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        match (request.method(), request.segments().as_slice()) {
+            (&Method::GET, [""]) => Ok(self.home.redirect(FOR_MINUTES)),
+            (&Method::GET, ["api", "openapi.json"]) => Ok(DOCUMENT.answer(request, FOR_MINUTES)),
+            (&Method::GET, ["api", "docs"]) => Ok(page(request)),
+            (&Method::GET, ["api", "docs", "rapidoc.js"]) => Ok(rapidoc(request)),
+            _ => Err(Problem::RouteUnknown.into()),
+        }
+    }
+}
+
+fn page(request: &Request) -> Response {
+    let mut response = PAGE.answer(request, FOR_MINUTES);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, header::HeaderValue::from_static(POLICY));
+    headers.insert(header::REFERRER_POLICY, header::HeaderValue::from_static("no-referrer"));
+    response
+}
+
+/// Only an address with the version can't get another content later.
+fn rapidoc(request: &Request) -> Response {
+    let is_this = request.query("v") == Some(RAPIDOC_VERSION);
+    RAPIDOC.answer(request, if is_this { FOR_EVER } else { FOR_MINUTES })
+}

@@ -1,0 +1,25 @@
+//! The API's description. This file only wires; `handler.rs` decides.
+
+use std::process::ExitCode;
+
+use linklet_lambda::{
+    StartError,
+    config::{self, ConfigError},
+    http,
+};
+use linklet_web::{Home, Web};
+
+#[tokio::main(flavor = "local")]
+async fn main() -> ExitCode {
+    linklet_lambda::start("web", run()).await
+}
+
+async fn run() -> Result<(), StartError> {
+    let home = match config::optional("HOME_URL") {
+        Some(url) => {
+            Home::parse(&url).map_err(|error| ConfigError::Invalid { name: "HOME_URL", reason: error.to_string() })?
+        }
+        None => Home::docs(),
+    };
+    http::serve(Web { home }).await
+}

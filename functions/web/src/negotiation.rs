@@ -1,0 +1,66 @@
+//! What a client accepts and has already (RFC 9110, sections 12.5.3 and 13.1.2).
+
+/// Whether `Accept-Encoding` allows gzip: by its name, or else by `*`. What isn't mentioned isn't allowed.
+pub fn accepts_gzip(accepted: Option<&str>) -> bool {
+    let weight_of = |names: &[&str]| {
+        let mut codings = accepted.unwrap_or_default().split(',').map(coding);
+        codings.find(|(name, _)| names.iter().any(|known| name.eq_ignore_ascii_case(known))).map(|(_, weight)| weight)
+    };
+    weight_of(&["gzip", "x-gzip"]).or_else(|| weight_of(&["*"])).is_some_and(|weight| weight > 0.0)
+}
+
+/// A coding and its weight, which is 1 if it isn't there and 0 if it isn't a number.
+fn coding(item: &str) -> (&str, f32) {
+    let mut parts = item.split(';').map(str::trim);
+    let name = parts.next().unwrap_or_default();
+    let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+    (name, weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0)))
+}
+
+/// Whether `If-None-Match` has this tag, by weak comparison. No tag of ours has a comma in it.
+pub fn matches(known: Option<&str>, tag: &str) -> bool {
+    known.is_some_and(|known| {
+        known.trim() == "*"
+            || known.split(',').map(str::trim).any(|item| item.strip_prefix("W/").unwrap_or(item) == tag)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_accepted_by_name_or_by_star_unless_its_weight_is_zero() {
+        for accepted in
+            ["gzip", "GZIP", "x-gzip", "deflate, gzip;q=0.5", "br;q=1.0,gzip ; q=0.001", "*", "identity;q=0, *;q=0.1"]
+        {
+            assert!(accepts_gzip(Some(accepted)), "{accepted}");
+        }
+        for refused in [
+            "",
+            "br",
+            "identity",
+            "gzip;q=0",
+            "gzip;q=0.000",
+            "gzip;Q=0",
+            "*;q=0",
+            "*, gzip;q=0",
+            "gzip;q=x",
+            "gzipped",
+        ] {
+            assert!(!accepts_gzip(Some(refused)), "{refused}");
+        }
+        assert!(!accepts_gzip(None));
+    }
+
+    #[test]
+    fn a_tag_matches_alone_in_a_list_weak_and_by_star() {
+        for known in ["\"a1\"", "W/\"a1\"", "\"b\", \"a1\"", "\"b\",W/\"a1\" ", "*", " * "] {
+            assert!(matches(Some(known), "\"a1\""), "{known}");
+        }
+        for known in ["", "a1", "\"a1", "\"A1\"", "\"b\"", "w/\"a1\"", "\"*\""] {
+            assert!(!matches(Some(known), "\"a1\""), "{known}");
+        }
+        assert!(!matches(None, "\"a1\""));
+    }
+}

@@ -1,0 +1,57 @@
+//! What browsers may do on behalf of web applications of other origins (CORS). API Gateway answers preflights by itself.
+
+use std::collections::BTreeSet;
+
+use linklet_test_support::Template;
+use serde_json::{Value, json};
+
+fn texts(value: &Value) -> BTreeSet<&str> {
+    value.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
+}
+
+/// What the API has if there are origins.
+fn rules(template: &Template) -> &Value {
+    let choice = &template.properties("HttpApi")["CorsConfiguration"];
+    assert_eq!((&choice[0], &choice[2]), (&json!("AllowsOrigins"), &json!("AWS::NoValue")));
+    &choice[1]
+}
+
+#[test]
+fn no_origin_is_allowed_unless_one_is_named() {
+    let template = Template::load();
+
+    assert_eq!(template.parameters()["CorsOrigins"]["Default"], "");
+    assert_eq!(template.conditions()["AllowsOrigins"], json!([[["", "CorsOrigins"], ""]]));
+    assert_eq!(rules(template)["AllowOrigins"], "CorsOrigins");
+}
+
+#[test]
+fn an_application_may_use_the_methods_of_all_routes_and_no_others() {
+    let template = Template::load();
+    let routes = template.routes();
+    let methods: BTreeSet<_> = routes.iter().map(|route| route.method.as_str()).collect();
+
+    assert_eq!(texts(&rules(template)["AllowMethods"]), methods);
+    assert!(!methods.contains("OPTIONS"), "a function would answer preflights");
+}
+
+#[test]
+fn an_application_may_send_credentials_in_headers_and_no_cookies() {
+    let rules = rules(Template::load());
+
+    let sent = texts(&rules["AllowHeaders"]);
+    for header in ["authorization", "content-type", "x-api-key", "idempotency-key", "x-correlation-id", "if-none-match"]
+    {
+        assert!(sent.contains(header), "{header}");
+    }
+    assert_eq!(rules.get("AllowCredentials"), None);
+}
+
+#[test]
+fn an_application_can_read_what_answers_say_in_headers() {
+    let rules = rules(Template::load());
+
+    let expected =
+        ["etag", "location", "retry-after", "x-correlation-id", "x-ratelimit-limit", "x-ratelimit-remaining"];
+    assert_eq!(texts(&rules["ExposeHeaders"]), expected.into());
+}

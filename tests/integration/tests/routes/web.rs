@@ -1,0 +1,233 @@
+//! The description of the API, the page that shows it, and the root.
+
+use std::{fs, io::Read as _, path::Path};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use flate2::read::GzDecoder;
+use linklet_test_support::{Answer, RequestBuilder};
+use linklet_web::{Home, Web};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+const CONTENT: [&str; 3] = ["/api/openapi.json", "/api/docs", "/api/docs/rapidoc.js"];
+
+fn web() -> Web {
+    Web { home: Home::docs() }
+}
+
+fn request(path: &str) -> RequestBuilder {
+    RequestBuilder::new("GET", path)
+}
+
+async fn get(path: &str) -> Answer {
+    request(path).send_to(&web()).await
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)).unwrap()
+}
+
+/// The values of an attribute anywhere in a page.
+fn attributes<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
+    let begin = format!(" {name}=\"");
+    page.split(begin.as_str()).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
+}
+
+// -------------------------------------------------------------------------------------------------------------- Document
+
+#[tokio::test]
+async fn the_document_is_the_yaml_of_the_repository_as_json() {
+    let answer = get("/api/openapi.json").await;
+
+    let expected: Value = serde_saphyr::from_str(&read("docs/openapi.yaml")).unwrap();
+    assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"));
+    assert_eq!(answer.json(), expected);
+}
+
+/// People read it, too, and the page shows paths in this order.
+#[tokio::test]
+async fn the_document_keeps_the_order_of_its_members() {
+    let document = get("/api/openapi.json").await.body;
+
+    let place = |member: &str| document.find(&format!("\"{member}\":")).unwrap();
+    assert!(place("openapi") < place("info") && place("info") < place("servers") && place("servers") < place("paths"));
+}
+
+#[tokio::test]
+async fn the_document_has_the_version_of_the_workspace() {
+    let document = get("/api/openapi.json").await.json();
+
+    assert_eq!(document["info"]["version"], env!("CARGO_PKG_VERSION"));
+}
+
+// ------------------------------------------------------------------------------------------------------------ Negotiation
+
+#[tokio::test]
+async fn who_accepts_gzip_gets_the_same_bytes_compressed() {
+    for path in CONTENT {
+        let plain = get(path).await;
+
+        let compressed = request(path).header("accept-encoding", "gzip, deflate, br").send_to(&web()).await;
+
+        let mut decoded = String::new();
+        GzDecoder::new(compressed.bytes()).read_to_string(&mut decoded).unwrap();
+        assert!(decoded == plain.body, "{path}");
+        assert_eq!((plain.header("content-encoding"), compressed.header("content-encoding")), ("", "gzip"), "{path}");
+        assert_eq!(plain.header("content-type"), compressed.header("content-type"), "{path}");
+        assert_ne!(plain.header("etag"), compressed.header("etag"), "{path}: a strong tag stands for exact bytes");
+        for answer in [plain, compressed] {
+            assert!(answer.header("vary").contains("Accept-Encoding"), "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_refuses_gzip_gets_it_plain() {
+    for accepted in ["gzip;q=0", "identity", "br", "*;q=0"] {
+        let answer = request("/api/openapi.json").header("accept-encoding", accepted).send_to(&web()).await;
+
+        assert_eq!((answer.status, answer.header("content-encoding")), (200, ""), "{accepted}");
+        assert!(answer.json().is_object(), "{accepted}");
+    }
+}
+
+#[tokio::test]
+async fn who_has_it_already_gets_no_body() {
+    for path in CONTENT {
+        for encoding in ["gzip", "identity"] {
+            let request = || request(path).header("accept-encoding", encoding);
+            let whole = request().send_to(&web()).await;
+            let tag = whole.header("etag");
+            assert!(tag.starts_with('"') && tag.len() > 10, "{path}: {tag}");
+
+            for known in [tag.to_owned(), format!("W/{tag}"), format!("\"other\", {tag}"), "*".to_owned()] {
+                let answer = request().header("if-none-match", &known).send_to(&web()).await;
+
+                assert_eq!((answer.status, answer.bytes()), (304, &[][..]), "{path} with {known}");
+                for header in ["etag", "cache-control", "vary", "content-security-policy"] {
+                    assert_eq!(answer.header(header), whole.header(header), "{path} with {known}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_has_something_else_gets_all_of_it() {
+    let plain = get("/api/openapi.json").await;
+    let of_other_form = plain.header("etag");
+
+    for known in ["\"other\"", "", of_other_form] {
+        let answer = request("/api/openapi.json").header("accept-encoding", "gzip").header("if-none-match", known);
+
+        assert_eq!(answer.send_to(&web()).await.status, 200, "{known}");
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------------ Page
+
+/// Neither from another host, nor from this host's root: the API may have a path.
+#[tokio::test]
+async fn the_page_loads_nothing_from_elsewhere() {
+    let page = get("/api/docs").await;
+
+    let addresses: Vec<_> =
+        ["src", "href", "spec-url"].into_iter().flat_map(|name| attributes(&page.body, name)).collect();
+    assert!(addresses.len() >= 3, "{addresses:?}");
+    for address in addresses {
+        assert!(!address.starts_with('/') && (!address.contains(':') || address == "data:,"), "{address}");
+    }
+    assert!(!page.body.contains("//cdn") && !page.body.contains("http://") && !page.body.contains("https://"));
+    assert_eq!(attributes(&page.body, "load-fonts"), ["false"]);
+}
+
+#[tokio::test]
+async fn the_pages_policy_allows_its_script_and_this_api_only() {
+    let page = get("/api/docs").await;
+
+    let script = page.body.split("<script>").nth(1).unwrap().split("</script>").next().unwrap();
+    let policy: Vec<_> = page.header("content-security-policy").split("; ").collect();
+    let hash = STANDARD.encode(Sha256::digest(script));
+    let scripts = format!("script-src 'self' 'sha256-{hash}'");
+    for directive in [
+        "default-src 'none'",
+        &scripts,
+        "connect-src 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ] {
+        assert!(policy.contains(&directive), "{directive} is not in {policy:?}");
+    }
+    assert_eq!(page.header("referrer-policy"), "no-referrer");
+    assert_eq!(page.header("x-content-type-options"), "nosniff");
+}
+
+#[tokio::test]
+async fn only_an_address_with_the_version_is_kept_for_long() {
+    let page = get("/api/docs").await;
+    let script = attributes(&page.body, "src")[0];
+    let versioned = format!("/api/{script}");
+
+    let long = get(&versioned).await;
+
+    assert!(versioned.starts_with("/api/docs/rapidoc.js?v="), "{versioned}");
+    assert_eq!(long.header("cache-control"), "public, max-age=31536000, immutable");
+    for path in [
+        "/api/docs/rapidoc.js",
+        "/api/docs/rapidoc.js?v=",
+        "/api/docs/rapidoc.js?v=1",
+        "/api/docs",
+        "/api/openapi.json",
+    ] {
+        assert_eq!(get(path).await.header("cache-control"), "public, max-age=300", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_script_is_the_one_that_its_readme_names() {
+    let readme = read("functions/web/assets/README.md");
+    let row = |name: &str| {
+        let row = readme.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap();
+        row.split('|').nth(2).unwrap().trim().trim_matches('`').to_owned()
+    };
+
+    let script = get("/api/docs/rapidoc.js").await;
+
+    assert_eq!(hex::encode(Sha256::digest(script.bytes())), row("SHA-256"));
+    assert!(script.body.starts_with(&format!("/*! RapiDoc {} ", row("Version"))));
+    assert_eq!(script.header("content-type"), "text/javascript; charset=utf-8");
+}
+
+// ------------------------------------------------------------------------------------------------------------------ Root
+
+/// The address is relative, since the API may have a path: `/_aws/execute-api/c0ffee00/` locally.
+#[tokio::test]
+async fn the_root_leads_to_the_documentation() {
+    let answer = get("/").await;
+
+    assert_eq!((answer.status, answer.header("location")), (302, "api/docs"));
+    assert_eq!((answer.header("cache-control"), answer.body.as_str()), ("public, max-age=300", ""));
+}
+
+#[tokio::test]
+async fn the_root_leads_to_the_home_that_is_configured() {
+    for home in ["https://www.example.com/", "/about"] {
+        let web = Web { home: Home::parse(home).unwrap() };
+
+        let answer = request("/").send_to(&web).await;
+
+        assert_eq!((answer.status, answer.header("location")), (302, home));
+    }
+}
+
+#[tokio::test]
+async fn other_methods_and_paths_are_unknown() {
+    for (method, path) in
+        [("POST", "/"), ("HEAD", "/api/docs"), ("GET", "/api/docs/"), ("GET", "//"), ("GET", "/api/docs/other.js")]
+    {
+        let answer = RequestBuilder::new(method, path).send_to(&web()).await;
+
+        assert_eq!(answer.status, 404, "{method} {path}");
+    }
+}
