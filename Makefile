@@ -16,7 +16,7 @@ FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Ca
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs demo seed watch startapi check test test-long fmt lint unit integration conformance template calculator \
-	tools e2e e2e-sam deny fuzz bench units cost dlq redrive reconcile deploy clean
+	document tools e2e e2e-sam deny fuzz bench units cost dlq redrive reconcile deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -57,7 +57,7 @@ startapi: ## serve the API with `sam local start-api` on STARTAPI_PORT (needs ma
 
 # ----------------------------------------------------------------------------------------------------------------- Tests
 
-check: fmt lint unit ## formatting, clippy and unit tests: what to run while editing
+check: fmt lint unit document ## formatting, clippy, unit tests, the OpenAPI document: what to run while editing
 
 test: check integration template calculator tools e2e ## all checks and tests but for those of test-long
 
@@ -87,6 +87,10 @@ integration: ## tests against a real DynamoDB, and of whole executables
 # Needs a JDK 17 or later and Maven; without them, a line says so. DYNAMODB_ENDPOINT names another DynamoDB.
 conformance: ## the integration tests against AWS's DynamoDB Local (TESTS=… for some, DYNAMODB_ENDPOINT=… for another)
 	@$(PYTHON) infra/conformance.py $(TESTS)
+
+document: ## check docs/openapi.yaml
+	@$(LINKLET) install contract
+	@$(TOOLS)/contract/bin/openapi-spec-validator docs/openapi.yaml
 
 template: ## check template.yaml and its child stack
 	@$(LINKLET) install sam

