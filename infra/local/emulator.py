@@ -1,4 +1,4 @@
-"""Starts the AWS emulator, closer to AWS in six places where the difference would hide or invent an error of ours.
+"""Starts the AWS emulator, closer to AWS in seven places where the difference would hide or invent an error of ours.
 
 Written for the version pinned in infra/requirements/emulator.txt, whose parts it names; `linklet.py` runs it with the
 emulator's own Python. If an update of the emulator renames one of them, this fails at once instead of doing nothing.
@@ -6,12 +6,13 @@ emulator's own Python. If an update of the emulator renames one of them, this fa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from ministack import app
 from ministack.core import iam_actions
-from ministack.services import eventbridge, lambda_svc
+from ministack.services import apigateway, eventbridge, lambda_svc
 from ministack.services.cloudformation import provisioners
 
 
@@ -95,10 +96,28 @@ def tell_the_scheduled_time() -> None:
     eventbridge._invoke_target = invoke_with_time
 
 
+def read_cors_as_templates_spell_it() -> None:
+    """The emulator keeps a template's CorsConfiguration as it is, and looks in it for members that begin in lower case. A list
+    that is a parameter arrives as text."""
+    for name in ("_cors_response_headers", "_cors_preflight_response"):
+        setattr(apigateway, name, with_lower_case(getattr(apigateway, name)))
+
+
+def with_lower_case(answer: Callable[[dict[str, Any], str], Any]) -> Callable[[dict[str, Any], str], Any]:
+    def answer_with(configuration: dict[str, Any], origin: str) -> Any:
+        lower = {name[:1].lower() + name[1:]: value for name, value in configuration.items()}
+        if isinstance(lower.get("allowOrigins"), str):
+            lower["allowOrigins"] = lower["allowOrigins"].split(",")
+        return answer(lower, origin)
+
+    return answer_with
+
+
 if __name__ == "__main__":
     retry_partly_failed_stream_batches()
     name_actions_as_iam_does()
     keep_alarms_on_metric_math()
     work_on_several_groups_at_once()
     tell_the_scheduled_time()
+    read_cors_as_templates_spell_it()
     app.main()

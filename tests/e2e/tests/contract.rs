@@ -3,7 +3,7 @@
 use linklet_test_support::Template;
 use serde_json::json;
 
-use crate::api::{Api, PASSWORD, User, send};
+use crate::api::{Answer, Api, PASSWORD, User, send};
 
 /// Anybody may call these.
 fn is_public(method: &str, path: &str) -> bool {
@@ -63,6 +63,33 @@ async fn an_error_is_a_problem_document() {
             "error": "not found", "code": "not_found", "correlation_id": "req-42",
         })
     );
+}
+
+#[tokio::test]
+async fn a_page_of_an_allowed_origin_may_call_and_no_other() {
+    let api = Api::new();
+    let preflight = async |origin: &str| {
+        let request = api.request("OPTIONS", "/api/shorten").header("origin", origin);
+        send(request.header("access-control-request-method", "POST")).await
+    };
+    let (allowed, foreign) = ("http://localhost:5173", "https://evil.example");
+
+    let (asked, refused) = (preflight(allowed).await, preflight(foreign).await);
+    let answered = send(api.request("GET", "/health").header("origin", allowed)).await;
+
+    assert_eq!((asked.status, asked.header("access-control-allow-origin")), (204, allowed));
+    let listed = |answer: &Answer, name: &str| answer.header(name).split(',').map(str::to_owned).collect::<Vec<_>>();
+    assert!(listed(&asked, "access-control-allow-methods").contains(&"POST".to_owned()), "{asked:?}");
+    for header in ["authorization", "content-type", "x-api-key", "idempotency-key", "x-correlation-id"] {
+        assert!(listed(&asked, "access-control-allow-headers").contains(&header.to_owned()), "{asked:?}");
+    }
+    assert_eq!(asked.header("access-control-allow-credentials"), "");
+    assert_eq!(asked.header("x-correlation-id"), "", "a function has answered the preflight");
+    assert_eq!(refused.header("access-control-allow-origin"), "");
+    assert_eq!(answered.header("access-control-allow-origin"), allowed);
+    for header in ["location", "retry-after", "x-ratelimit-limit", "x-ratelimit-remaining"] {
+        assert!(listed(&answered, "access-control-expose-headers").contains(&header.to_owned()), "{answered:?}");
+    }
 }
 
 #[tokio::test]
