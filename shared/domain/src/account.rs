@@ -71,16 +71,18 @@ fn check_mailbox(address: &str) -> Result<(), Invalid> {
 pub struct Password(String);
 
 impl Password {
-    /// Parses a password of 8–1,024 bytes.
+    /// Parses a password of at least 8 characters and at most 1,024 bytes.
     ///
     /// # Errors
     /// When the text is shorter or longer.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        match text.len() {
-            0..8 => Err(Invalid::new("password must be at least 8 characters")),
-            8..=1_024 => Ok(Self(text.to_owned())),
-            _ => Err(Invalid::new("password must have at most 1,024 bytes")),
+        if text.chars().count() < 8 {
+            return Err(Invalid::new("password must be at least 8 characters"));
         }
+        if text.len() > 1_024 {
+            return Err(Invalid::new("password must have at most 1,024 bytes"));
+        }
+        Ok(Self(text.to_owned()))
     }
 
     /// The password's bytes, for the hash function.
@@ -153,7 +155,7 @@ named_enum!(Role);
 
 bounded_text! {
     /// The name of a person: at most 255 characters.
-    FullName, "full_name", 255
+    FullName, "full_name", 255, crate::validated::disguises_a_line
 }
 
 /// A user account.
@@ -237,8 +239,10 @@ mod tests {
     }
 
     #[test]
-    fn a_password_has_8_to_1024_bytes_and_is_never_printed() {
+    fn a_password_has_8_characters_to_1024_bytes_and_is_never_printed() {
         assert!(Password::parse("1234567").is_err());
+        assert!(Password::parse("äöüßäöü").is_err());
+        assert!(Password::parse("äöüßäöüß").is_ok());
         assert!(Password::parse("12345678").is_ok());
         assert!(Password::parse(&"x".repeat(1_024)).is_ok());
         assert!(Password::parse(&"x".repeat(1_025)).is_err());

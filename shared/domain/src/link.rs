@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     EmailAddress, Generation, Invalid, LinkId, ShortCode, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId,
     lifetimes,
-    validated::{bounded_text, null_as_default, optional, patched},
+    validated::{bounded_text, disguises_a_line, disguises_a_text, null_as_default, optional, patched},
 };
 
 /// A short link with all its properties.
@@ -146,12 +146,12 @@ pub struct LinkMetadata {
 
 bounded_text! {
     /// The display name of a link: at most 500 characters.
-    Title, "title", 500
+    Title, "title", 500, disguises_a_line
 }
 
 bounded_text! {
     /// The description of a link: at most 2,000 characters.
-    Description, "description", 2000
+    Description, "description", 2000, disguises_a_text
 }
 
 /// The labels of a link: at most 20, each once, of 1–50 characters without spaces around.
@@ -175,6 +175,9 @@ impl TryFrom<Vec<String>> for Tags {
         for tag in given.iter().map(|tag| tag.trim()) {
             if !(1..=50).contains(&tag.chars().count()) {
                 return Err(Invalid::new("each of the tags must have 1–50 characters"));
+            }
+            if tag.contains(disguises_a_line) {
+                return Err(Invalid::new("tags must not contain control characters"));
             }
             if !tags.iter().any(|known| known == tag) {
                 tags.push(tag.to_owned());
@@ -388,6 +391,21 @@ mod tests {
             owner: UserId::generate(),
             expires_at,
             state,
+        }
+    }
+
+    #[test]
+    fn a_text_that_looks_like_another_one_is_refused() {
+        let tags = |tag: &str| Tags::try_from(vec![tag.to_owned()]);
+        for disguised in ["in\u{202E}voice", "a\u{2066}b", "a\u{0}b", "a\u{1b}[31m", "a\u{85}b"] {
+            assert!(Title::parse(disguised).is_err(), "{disguised:?}");
+            assert!(Description::parse(disguised).is_err(), "{disguised:?}");
+            assert!(tags(disguised).is_err(), "{disguised:?}");
+        }
+        assert!(Title::parse("two\nlines").is_err() && tags("two\nlines").is_err());
+        assert!(Description::parse("two\r\nlines\tand a tab").is_ok());
+        for plain in ["Frühling 🌱", "שלום\u{200F}", "تخفيضات"] {
+            assert!(Title::parse(plain).is_ok() && tags(plain).is_ok(), "{plain}");
         }
     }
 

@@ -13,8 +13,9 @@ const TRACKING: [&str; 14] = [
 
 /// The normalised form of a link's URL, for finding links to the same page. It is only compared, never shown or followed.
 ///
-/// Scheme and host are lower case, the host in ASCII (Punycode). Default port, trailing slashes of a non-empty path, tracking
-/// parameters and an empty fragment are removed. The remaining parameters are sorted by name; parameters of the same name
+/// Scheme and host are lower case, the host in ASCII (Punycode). The host's trailing dot, default port, trailing slashes of a
+/// non-empty path, empty pieces of the query, tracking parameters and an empty fragment are removed. Percent-encoding is upper
+/// case. The remaining parameters are sorted by name; parameters of the same name
 /// keep their order. The case of path and values is kept, since servers may distinguish it. A fragment is kept, since it can
 /// identify another page in an application with client-side routing (`/#/invoice/42`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -52,24 +53,48 @@ impl fmt::Display for NormalizedUrl {
     }
 }
 
-/// Lower-cases scheme and host, converts the host to ASCII, and removes the default port and trailing slashes of a non-empty
-/// path. Returns `None` only for a URL that can't be parsed, which [`TargetUrl::parse`] has ruled out.
+/// Lower-cases scheme and host, converts the host to ASCII, and removes the host's trailing dot, the default port and trailing
+/// slashes of a non-empty path. Percent-encoding is written in upper case. Returns `None` only for a URL that can't be parsed,
+/// which [`TargetUrl::parse`] has ruled out.
 pub(crate) fn normalize_host_and_path(target: &TargetUrl) -> Option<Url> {
     // Parsing lower-cases, drops the default port and turns the host into ASCII.
     let mut url = Url::parse(target.as_str()).ok()?;
-    let path = url.path().trim_end_matches('/').to_owned();
+    if let Some(host) = url.host_str().and_then(|host| host.strip_suffix('.')).map(str::to_owned) {
+        url.set_host(Some(&host)).ok()?;
+    }
+    let path = in_upper_case(url.path().trim_end_matches('/'));
     url.set_path(&path);
+    let query = url.query().map(in_upper_case);
+    url.set_query(query.as_deref());
     Some(url)
 }
 
-/// Removes tracking parameters from a query and sorts the others by name; `None` if none are left.
+/// A text whose percent-encoded bytes have upper-case digits, as RFC 3986 (6.2.2.1) recommends: `%c3` is `%C3`.
+fn in_upper_case(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut upper = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.bytes().take(2).take_while(u8::is_ascii_hexdigit).count();
+        let (encoded, rest) = part.split_at(if digits == 2 { 2 } else { 0 });
+        upper.push('%');
+        upper.push_str(&encoded.to_ascii_uppercase());
+        upper.push_str(rest);
+    }
+    upper
+}
+
+/// Removes empty pieces and tracking parameters from a query and sorts the others by name; `None` if none are left.
 fn normalize_query(query: &str) -> Option<String> {
-    let mut parameters: Vec<&str> = query.split('&').filter(|parameter| !is_tracking(name_of(parameter))).collect();
+    let mut parameters: Vec<&str> = query.split('&').filter(|parameter| is_kept(parameter)).collect();
     if parameters.is_empty() {
         return None;
     }
     parameters.sort_by_key(|parameter| name_of(parameter));
     Some(parameters.join("&"))
+}
+
+fn is_kept(parameter: &str) -> bool {
+    !parameter.is_empty() && !is_tracking(name_of(parameter))
 }
 
 fn name_of(parameter: &str) -> &str {
@@ -110,6 +135,12 @@ mod tests {
             ("https://example.com/a?b=2&b=1&a", "https://example.com/a?a&b=2&b=1"),
             ("https://example.com/a/?utm_source=x&UTM_Medium=y&gclid=1&fbclid=2", "https://example.com/a"),
             ("https://example.com/a?utm_source=x&id=7", "https://example.com/a?id=7"),
+            ("https://example.com/a?", "https://example.com/a"),
+            ("https://example.com/a?&utm_source=1", "https://example.com/a"),
+            ("https://example.com/a?&b=1&&a=2&", "https://example.com/a?a=2&b=1"),
+            ("https://example.com./a", "https://example.com/a"),
+            ("https://example.com/stra%c3%9fe?q=%c3%a4&r=100%", "https://example.com/stra%C3%9Fe?q=%C3%A4&r=100%"),
+            ("https://example.com/straße", "https://example.com/stra%C3%9Fe"),
         ];
 
         for (given, expected) in cases {
@@ -166,11 +197,11 @@ mod tests {
             prop_assert_eq!(normal.scheme(), given.scheme());
             prop_assert_eq!(normal.host_str(), given.host_str());
             prop_assert_eq!(normal.port(), given.port());
-            prop_assert_eq!(normal.path().trim_end_matches('/'), given.path().trim_end_matches('/'));
+            prop_assert_eq!(normal.path().trim_end_matches('/'), in_upper_case(given.path().trim_end_matches('/')));
             prop_assert_eq!(normal.fragment(), given.fragment().filter(|fragment| !fragment.is_empty()));
             let kept = |url: &Url| {
                 let parameters = url.query().unwrap_or_default().split('&').map(str::to_owned);
-                let mut kept: Vec<_> = parameters.filter(|parameter| !is_tracking(name_of(parameter))).collect();
+                let mut kept: Vec<_> = parameters.filter(|parameter| is_kept(parameter)).collect();
                 kept.sort_by(|left, right| name_of(left).cmp(name_of(right)));
                 kept
             };

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use url::Url;
+use url::{Host, Url};
 
 use crate::{Invalid, validated::string_newtype};
 
@@ -14,19 +14,21 @@ impl TargetUrl {
     /// Maximum length in characters.
     pub const MAX_LENGTH: usize = 2_048;
 
-    /// Parses an absolute http or https URL with a host, without credentials, of at most 2,048 characters.
+    /// Parses an absolute http or https URL with a host, without credentials, of at most 2,048 characters. White space around
+    /// it, which comes along when somebody copies a URL, is trimmed.
     ///
     /// # Errors
     /// When the text is anything else; the error names the rule.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let text = text.trim_matches(is_space);
         if text.is_empty() {
             return Err(Invalid::new("url is required"));
         }
         if text.chars().count() > Self::MAX_LENGTH {
             return Err(Invalid::new("url must have at most 2,048 characters"));
         }
-        if text.trim() != text || text.chars().any(|character| character.is_control() || is_noncharacter(character)) {
-            return Err(Invalid::new("url must not contain control characters or start or end with a space"));
+        if text.chars().any(|character| character.is_control() || is_noncharacter(character)) {
+            return Err(Invalid::new("url must not contain control characters"));
         }
         let Some((scheme, rest)) = text.split_once("://") else {
             return Err(Invalid::new("url must include scheme and host"));
@@ -39,9 +41,14 @@ impl TargetUrl {
             return Err(Invalid::new("url scheme must be http or https"));
         }
         let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+        // The URL parser reads `http://http://example.com` as a path on the host `http`.
+        if ["http:", "https:"].iter().any(|scheme| authority.eq_ignore_ascii_case(scheme)) {
+            return Err(Invalid::new("url must include its scheme only once"));
+        }
         // Each redirect calls this function, so the costly parser only sees hosts that may be invalid.
         if !is_plain_domain(authority) {
-            Url::parse(text).map_err(|_| Invalid::new("url is not a valid URL"))?;
+            let url = Url::parse(text).map_err(|_| Invalid::new("url is not a valid URL"))?;
+            check_host(authority, &url)?;
         }
         // Checked in the text, since the parsed URL doesn't contain empty credentials.
         if authority.contains('@') {
@@ -82,15 +89,42 @@ impl TargetUrl {
     }
 }
 
+/// White space that a URL may have around it. A control character that Unicode calls white space isn't meant.
+fn is_space(character: char) -> bool {
+    matches!(character, '\t' | '\n' | '\r') || character.is_whitespace() && !character.is_control()
+}
+
+/// Checks what the URL standard leaves to the resolver: a name that DNS can't have (RFC 1035, 2.3.4) leads nowhere, and a host
+/// in percent-encoding hides where it leads.
+fn check_host(authority: &str, url: &Url) -> Result<(), Invalid> {
+    if authority.contains('%') {
+        return Err(Invalid::new("url must not have a percent-encoded host"));
+    }
+    let Some(Host::Domain(domain)) = url.host() else { return Ok(()) };
+    let domain = domain.strip_suffix('.').unwrap_or(domain);
+    if domain.len() > MAX_DOMAIN || !domain.split('.').all(|label| (1..=MAX_LABEL).contains(&label.len())) {
+        return Err(Invalid::new("url must have a host whose labels have 1–63 characters"));
+    }
+    Ok(())
+}
+
+/// Maximum length of a domain name in characters, without a dot at its end.
+const MAX_DOMAIN: usize = 253;
+
+/// Maximum length of a label of a domain name in characters.
+const MAX_LABEL: usize = 63;
+
 /// Whether an authority is a domain without port that the [URL standard](https://url.spec.whatwg.org/#host-parsing) certainly
 /// accepts: lower-case labels that start with a letter, no Punycode. An http URL with a valid host is always valid.
 fn is_plain_domain(authority: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    authority.split('.').all(|label| {
-        label.starts_with(|first: char| first.is_ascii_lowercase())
-            && !label.starts_with("xn--")
-            && label.bytes().all(is_plain)
-    })
+    authority.len() <= MAX_DOMAIN
+        && authority.split('.').all(|label| {
+            label.starts_with(|first: char| first.is_ascii_lowercase())
+                && label.len() <= MAX_LABEL
+                && !label.starts_with("xn--")
+                && label.bytes().all(is_plain)
+        })
 }
 
 /// Whether a character is a Unicode noncharacter. XML and SQS reject some of these.
@@ -147,14 +181,20 @@ mod tests {
         assert_eq!(sentence("https://user:secret@example.com"), "url must not contain credentials");
         assert_eq!(sentence("https://user@example.com"), "url must not contain credentials");
         assert_eq!(sentence("https://@example.com"), "url must not contain credentials");
-        assert_eq!(
-            sentence(" https://example.com"),
-            "url must not contain control characters or start or end with a space"
-        );
-        assert_eq!(
-            sentence("https://example.com/\r\nSet-Cookie: a=b"),
-            "url must not contain control characters or start or end with a space"
-        );
+        assert_eq!(sentence("https://example.com/\r\nSet-Cookie: a=b"), "url must not contain control characters");
+        assert_eq!(sentence("https://example.com/\u{85}"), "url must not contain control characters");
+        assert_eq!(sentence(" \t\r\n"), "url is required");
+        for twice in ["http://http://example.com", "https://HTTP://example.com", "http://https:/example.com"] {
+            assert_eq!(sentence(twice), "url must include its scheme only once", "{twice}");
+        }
+        for encoded in ["https://%65xample.com/", "https://example%2ecom"] {
+            assert_eq!(sentence(encoded), "url must not have a percent-encoded host", "{encoded}");
+        }
+        let (long_label, long_domain) = ("x".repeat(64), ["x".repeat(63).as_str(); 4].join("."));
+        for host in ["a..b", ".example.com", "example.com..", long_label.as_str(), long_domain.as_str(), "ü..de"] {
+            let sentence = sentence(&format!("https://{host}/"));
+            assert_eq!(sentence, "url must have a host whose labels have 1–63 characters", "{host}");
+        }
         for noncharacter in
             ["https://example.com/\u{ffff}", "https://example.com/\u{fdd0}", "https://example.com/\u{1fffe}"]
         {
@@ -162,6 +202,24 @@ mod tests {
         }
         let long = format!("https://example.com/{}", "ü".repeat(2_029));
         assert_eq!(sentence(&long), "url must have at most 2,048 characters");
+    }
+
+    #[test]
+    fn white_space_around_a_url_is_trimmed() {
+        for copied in [" https://example.com/a", "https://example.com/a\n", "\t\u{a0}https://example.com/a\u{3000}\r\n"]
+        {
+            assert_eq!(TargetUrl::parse(copied).unwrap().as_str(), "https://example.com/a", "{copied:?}");
+        }
+        let longest = format!(" https://example.com/{} ", "x".repeat(2_028));
+        assert!(TargetUrl::parse(&longest).is_ok());
+    }
+
+    #[test]
+    fn a_host_that_dns_can_have_is_accepted() {
+        let longest = format!("https://{0}.{0}.{0}.{1}/", "x".repeat(63), "y".repeat(61));
+        for accepted in [longest.as_str(), "https://example.com./", "https://127.0.0.1/", "https://[::1]:8080/"] {
+            assert!(TargetUrl::parse(accepted).is_ok(), "{accepted}");
+        }
     }
 
     #[test]
@@ -216,8 +274,10 @@ mod tests {
         #[test]
         fn a_url_is_accepted_if_and_only_if_it_can_be_parsed(authority in "([a-zA-Z0-9.:ü\\[\\]%-]|xn--|0x|1[.]){1,8}") {
             let url = format!("https://{authority}/");
+            let parsed = Url::parse(&url);
 
-            prop_assert_eq!(TargetUrl::parse(&url).is_ok(), Url::parse(&url).is_ok());
+            let is_accepted = parsed.as_ref().is_ok_and(|url| check_host(&authority, url).is_ok());
+            prop_assert_eq!(TargetUrl::parse(&url).is_ok(), is_accepted);
         }
     }
 

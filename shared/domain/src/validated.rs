@@ -81,26 +81,40 @@ macro_rules! string_newtype {
 }
 pub(crate) use string_newtype;
 
+/// Whether a character makes a line look like another one: a control character, or one that changes the direction of what
+/// follows (Unicode's
+/// [explicit directional formatting](https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters)).
+pub(crate) fn disguises_a_line(character: char) -> bool {
+    character.is_control() || matches!(character, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The same in a text that may have several lines and tabs.
+pub(crate) fn disguises_a_text(character: char) -> bool {
+    disguises_a_line(character) && !matches!(character, '\n' | '\r' | '\t')
+}
+
 /// Defines a text of limited length, in characters, that only people read. The arguments are the type's name, the name of its
-/// member in requests, and the limit.
+/// member in requests, the limit, and the function that tells which characters it must not have.
 macro_rules! bounded_text {
-    ($(#[$attribute:meta])* $name:ident, $member:literal, $longest:literal) => {
+    ($(#[$attribute:meta])* $name:ident, $member:literal, $longest:literal, $disguises:path) => {
         $(#[$attribute])*
         #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         #[serde(try_from = "String", into = "String")]
         pub struct $name(String);
 
         impl $name {
-            #[doc = concat!("Accepts at most ", $longest, " characters.")]
+            #[doc = concat!("Accepts at most ", $longest, " characters, none of which disguises the others.")]
             ///
             /// # Errors
-            /// When the text is longer.
+            /// When the text is anything else.
             pub fn parse(text: &str) -> Result<Self, $crate::Invalid> {
-                if text.chars().count() <= $longest {
-                    Ok(Self(text.to_owned()))
-                } else {
-                    Err($crate::Invalid::new(concat!($member, " must have at most ", $longest, " characters")))
+                if text.chars().count() > $longest {
+                    return Err($crate::Invalid::new(concat!($member, " must have at most ", $longest, " characters")));
                 }
+                if text.contains($disguises) {
+                    return Err($crate::Invalid::new(concat!($member, " must not contain control characters")));
+                }
+                Ok(Self(text.to_owned()))
             }
         }
 
