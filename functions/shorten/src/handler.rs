@@ -3,7 +3,8 @@
 mod new_link;
 
 use linklet_domain::{
-    Generation, IdempotencyKey, Link, LinkId, Scope, ShortCode, Tags, TargetUrl, ThrottleSubject, Timestamp, Title,
+    Generation, IdempotencyKey, Link, LinkId, LinkStatus, Scope, ShortCode, Tags, TargetUrl, ThrottleSubject,
+    Timestamp, Title,
 };
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, back_off};
 use linklet_lambda::{
@@ -12,8 +13,9 @@ use linklet_lambda::{
     throttle::Throttle,
 };
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
-use self::new_link::NewLink;
+use self::new_link::{BODY_LIMIT, NewLink};
 
 /// `POST /api/shorten`.
 pub struct Shorten {
@@ -62,12 +64,19 @@ impl Shorten {
     }
 }
 
+/// What tells a request from others: its idempotency key, if it has one, and a digest of its body, which must be the same for all
+/// requests with one key.
+struct Identity {
+    key: Option<IdempotencyKey>,
+    fingerprint: String,
+}
+
 /// A validated request for a short link.
 struct Order<'r> {
     request: &'r Request,
     caller: &'r Caller,
     wanted: NewLink,
-    key: Option<IdempotencyKey>,
+    identity: Identity,
 }
 
 /// The outcome of one attempt.
@@ -84,11 +93,17 @@ impl Shorten {
     async fn shorten(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         const CODE_TRIES: u32 = 5;
         const CONFLICT_TRIES: u32 = 10;
-        let wanted = NewLink::read(request)?;
+        let body = request.json_object(BODY_LIMIT)?;
+        let identity =
+            Identity { key: request.idempotency_key()?, fingerprint: hex::encode(Sha256::digest(body.canonical())) };
+        // Before the body is judged: an expiry that was in the future at the first request may have passed since.
+        if let Some(answer) = self.earlier_answer(&identity, request, caller).await? {
+            return self.repeated(answer).await;
+        }
+        let wanted = NewLink::read(&body, request)?;
         let own_hosts = self.short_urls.own_hosts(request);
         wanted.target.refuse_hosts(own_hosts).map_err(|refused| refused.in_field("url"))?;
-        let key = request.idempotency_key()?;
-        let order = Order { request, caller, wanted, key };
+        let order = Order { request, caller, wanted, identity };
 
         let (mut collisions, mut conflicts) = (0, 0);
         while collisions < CODE_TRIES && conflicts < CONFLICT_TRIES {
@@ -107,7 +122,10 @@ impl Shorten {
     }
 
     async fn attempt(&self, order: &Order<'_>, consistency: Consistency) -> Result<Try, ApiError> {
-        if let Some(answer) = self.earlier_answer(order).await? {
+        // After a conflict, a request with the same key may have been answered.
+        if consistency == Consistency::Strong
+            && let Some(answer) = self.earlier_answer(&order.identity, order.request, order.caller).await?
+        {
             return Ok(Try::Answer(answer));
         }
         if !order.wanted.is_reusable() {
@@ -123,19 +141,33 @@ impl Shorten {
     }
 
     /// The answer that a request with the same key got.
-    async fn earlier_answer(&self, order: &Order<'_>) -> Result<Option<FirstAnswer>, ApiError> {
-        let Some(key) = &order.key else { return Ok(None) };
-        let (workspace, now) = (order.caller.workspace(), order.request.received_at());
-        match self.links.first_answer(workspace, key, now).await? {
-            Some(answer) if answer.fingerprint != order.wanted.fingerprint => Err(Problem::IdempotencyKeyReused.into()),
+    async fn earlier_answer(
+        &self,
+        identity: &Identity,
+        request: &Request,
+        caller: &Caller,
+    ) -> Result<Option<FirstAnswer>, ApiError> {
+        let Some(key) = &identity.key else { return Ok(None) };
+        match self.links.first_answer(caller.workspace(), key, request.received_at()).await? {
+            Some(answer) if answer.fingerprint != identity.fingerprint => Err(Problem::IdempotencyKeyReused.into()),
             answer => Ok(answer),
         }
+    }
+
+    /// The first answer again, unless its link was purged since.
+    async fn repeated(&self, answer: FirstAnswer) -> Result<Response, ApiError> {
+        if let Some(Made { short_code }) = Made::by(&answer)
+            && self.links.redirect_target(&short_code).await?.is_some_and(|record| record.is_purged())
+        {
+            return Err(ApiError::gone(LinkStatus::Purged));
+        }
+        Ok(into_response(answer))
     }
 
     /// 200 with the link that the URL has.
     async fn answer_with(&self, order: &Order<'_>, link: Link) -> Result<Try, ApiError> {
         let answer = self.answer(order, StatusCode::OK, link, true)?;
-        let Some(key) = &order.key else { return Ok(Try::Answer(answer)) };
+        let Some(key) = &order.identity.key else { return Ok(Try::Answer(answer)) };
         let (workspace, now) = (order.caller.workspace(), order.request.received_at());
         let is_first = self.links.remember_answer(workspace, key, &answer, now).await?;
         Ok(if is_first { Try::Answer(answer) } else { Try::Conflict })
@@ -154,7 +186,7 @@ impl Shorten {
             link: &link,
             correlation_id: order.request.correlation_id(),
             reusable,
-            answer: order.key.as_ref().map(|key| (key, &answer)),
+            answer: order.identity.key.as_ref().map(|key| (key, &answer)),
         };
         match self.links.create(&creation).await? {
             CreateOutcome::Created => Ok(Try::Answer(answer)),
@@ -177,13 +209,13 @@ impl Shorten {
             reused,
         };
         let body = serde_json::to_string(&view).map_err(|error| ApiError::Internal(Box::new(error)))?;
-        Ok(FirstAnswer { fingerprint: order.wanted.fingerprint.clone(), status: status.as_u16(), body })
+        Ok(FirstAnswer { fingerprint: order.identity.fingerprint.clone(), status: status.as_u16(), body })
     }
 }
 
 fn into_response(answer: FirstAnswer) -> Response {
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
-    let made: Option<Made> = serde_json::from_str(&answer.body).ok().filter(|_| status == StatusCode::CREATED);
+    let made = Made::by(&answer).filter(|_| status == StatusCode::CREATED);
     let response = json_text(status, answer.body);
     match made {
         Some(Made { short_code }) => located(response, &format!("links/{short_code}")),
@@ -195,6 +227,12 @@ fn into_response(answer: FirstAnswer) -> Response {
 #[derive(Deserialize)]
 struct Made {
     short_code: ShortCode,
+}
+
+impl Made {
+    fn by(answer: &FirstAnswer) -> Option<Self> {
+        serde_json::from_str(&answer.body).ok()
+    }
 }
 
 #[derive(Serialize)]

@@ -1,12 +1,11 @@
 use linklet_domain::{CanonicalUrl, Link, LinkId, LinkMetadata, LinkState, ShortCode, TargetUrl, Timestamp, optional};
 use linklet_lambda::{
-    http::{ApiError, Request},
+    http::{ApiError, JsonObject, Request},
     identity::Caller,
 };
 use serde::{Deserialize, Deserializer, de::Error as _};
-use sha2::{Digest, Sha256};
 
-const BODY_LIMIT: usize = 4_096;
+pub(crate) const BODY_LIMIT: usize = 4_096;
 
 /// The members of the body that aren't [`LinkMetadata`].
 #[derive(Deserialize)]
@@ -36,16 +35,13 @@ pub(crate) struct NewLink {
     pub may_reuse: bool,
     /// Whether the link watches its URL.
     pub watch: bool,
-    /// A digest of the body, which must be the same for all requests with one idempotency key.
-    pub fingerprint: String,
     expires_at: Option<Timestamp>,
     metadata: LinkMetadata,
 }
 
 impl NewLink {
     /// Reads the body.
-    pub(crate) fn read(request: &Request) -> Result<Self, ApiError> {
-        let object = request.json_object(BODY_LIMIT)?;
+    pub(crate) fn read(object: &JsonObject, request: &Request) -> Result<Self, ApiError> {
         let (body, metadata) = (object.read::<Body>()?, object.read()?);
         request.require_future("expires_at", body.expires_at)?;
         let watch = body.watch.unwrap_or_default();
@@ -58,7 +54,6 @@ impl NewLink {
             watch,
             may_reuse: body.reuse.unwrap_or(true) && body.custom_code.is_none() && body.expires_at.is_none(),
             custom_code: body.custom_code,
-            fingerprint: hex::encode(Sha256::digest(object.canonical())),
             expires_at: body.expires_at,
             metadata,
         })

@@ -13,6 +13,8 @@ use linklet_lambda::{
     identity::Authenticator,
 };
 
+use self::summary::Referrers;
+
 /// `GET /api/stats/{code}`, its `timeline`, `daily` and `clicks`, and `GET /api/admin/cleanup/stats`.
 pub struct Stats {
     /// Verifies tokens and API keys.
@@ -28,7 +30,11 @@ pub struct Stats {
 impl Handler for Stats {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
-            (&Method::GET, ["api", "stats", code]) => self.summary(request, &self.public(code).await?).await,
+            (&Method::GET, ["api", "stats", code]) => {
+                let record = self.record(code).await?;
+                let link = not_purged(&record)?;
+                self.summary(request, &link, self.shown_referrers(request, &record).await).await
+            }
             (&Method::GET, ["api", "stats", code, "timeline"]) => {
                 self.timeline(request, &self.public(code).await?).await
             }
@@ -69,6 +75,18 @@ impl Stats {
             return Err(ApiError::Problem(Problem::Forbidden));
         }
         not_purged(&record)
+    }
+
+    /// Anybody sees the hosts of a link's referrers. Whoever may see single clicks sees the pages, too. Credentials that aren't good
+    /// for that are no reason to refuse what everybody may see.
+    async fn shown_referrers(&self, request: &Request, record: &Record<RedirectTarget>) -> Referrers {
+        if !self.authenticator.is_offered_credentials(request) {
+            return Referrers::Hosts;
+        }
+        match self.authenticator.require(request, Scope::AnalyticsRead).await {
+            Ok(caller) if caller.workspace() == record.workspace() => Referrers::Pages,
+            _ => Referrers::Hosts,
+        }
     }
 
     async fn record(&self, code: &str) -> Result<Record<RedirectTarget>, ApiError> {

@@ -1,6 +1,6 @@
 //! `GET /api/stats/{code}`: the summary of a link's statistics.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{cmp::Reverse, collections::BTreeMap, time::Duration};
 
 use linklet_domain::{Dimension, LinkId, Profile, ShortCode, Summary, Timestamp};
 use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
@@ -12,11 +12,50 @@ use crate::Stats;
 const WEEK: Duration = Duration::from_secs(7 * 86_400);
 
 impl Stats {
-    pub(crate) async fn summary(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
+    pub(crate) async fn summary(
+        &self,
+        request: &Request,
+        link: &LinkId,
+        referrers: Referrers,
+    ) -> Result<Response, ApiError> {
         let now = request.received_at();
         let stats = self.stats.since(link, now.minus(WEEK).day()).await?;
-        Ok(json(StatusCode::OK, &SummaryView::new(&link.code, &stats.summary(now))))
+        Ok(json(StatusCode::OK, &SummaryView::new(&link.code, &stats.summary(now), referrers)))
     }
+}
+
+/// How much of its referrers a summary shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Referrers {
+    /// The addresses of pages, which may tell secrets, such as who works on what.
+    Pages,
+    /// The hosts only.
+    Hosts,
+}
+
+impl Referrers {
+    /// The most frequent of a link's referrers.
+    fn top(self, profile: &Profile) -> Vec<ValueCount> {
+        const TOP: usize = 5;
+        let pages = profile.by(Dimension::Referer).ranked();
+        let ranked = match self {
+            Self::Pages => pages,
+            Self::Hosts => ranked_hosts(pages),
+        };
+        ranked.into_iter().take(TOP).map(|(value, count)| ValueCount::new(Dimension::Referer, value, count)).collect()
+    }
+}
+
+/// The hosts of pages with their clicks, most frequent first, and equally frequent ones in alphabetical order.
+fn ranked_hosts(pages: Vec<(&str, u64)>) -> Vec<(&str, u64)> {
+    let mut hosts: BTreeMap<&str, u64> = BTreeMap::new();
+    for (page, clicks) in pages {
+        let address = page.split_once("://").map_or(page, |(_, rest)| rest);
+        *hosts.entry(address.split('/').next().unwrap_or_default()).or_default() += clicks;
+    }
+    let mut ranked: Vec<_> = hosts.into_iter().collect();
+    ranked.sort_by_key(|(_, clicks)| Reverse(*clicks));
+    ranked
 }
 
 #[derive(Serialize)]
@@ -33,7 +72,8 @@ struct SummaryView<'a> {
 }
 
 impl<'a> SummaryView<'a> {
-    fn new(short_code: &'a ShortCode, summary: &Summary) -> Self {
+    fn new(short_code: &'a ShortCode, summary: &Summary, referrers: Referrers) -> Self {
+        let shown = |dimension| shown(&summary.profile, dimension, referrers);
         Self {
             short_code,
             total_clicks: summary.total_clicks,
@@ -41,20 +81,16 @@ impl<'a> SummaryView<'a> {
             unique_visitors: summary.unique_visitors,
             clicks_last_24h: summary.clicks_last_24h,
             clicks_last_7d: summary.clicks_last_7d,
-            breakdowns: Dimension::ALL.into_iter().map(|dimension| shown(&summary.profile, dimension)).collect(),
+            breakdowns: Dimension::ALL.into_iter().map(shown).collect(),
             last_click_at: summary.last_click_at,
         }
     }
 }
 
 /// A breakdown with its member's name: of the referrers only the five most frequent, and of the others all.
-fn shown(profile: &Profile, dimension: Dimension) -> (&'static str, Vec<ValueCount>) {
-    const TOP_REFERERS: usize = 5;
+fn shown(profile: &Profile, dimension: Dimension, referrers: Referrers) -> (&'static str, Vec<ValueCount>) {
     match dimension {
-        Dimension::Referer => {
-            let ranked = profile.by(dimension).ranked().into_iter().take(TOP_REFERERS);
-            ("top_referers", ranked.map(|(value, count)| ValueCount::new(dimension, value, count)).collect())
-        }
+        Dimension::Referer => ("top_referers", referrers.top(profile)),
         _ => (dimension.name(), counts(profile, dimension)),
     }
 }

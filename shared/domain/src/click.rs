@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -126,11 +126,11 @@ impl Visitor {
         Self { ip_hash, user_agent: String::new(), referer: None, prefetch: false, country: None, city: None }
     }
 
-    /// Sets user agent and referrer, cut to their limits.
+    /// Sets user agent and referrer, cut to their limits. A referrer that isn't the address of a page is left out.
     #[must_use]
     pub fn with_headers(mut self, user_agent: Option<&str>, referer: Option<&str>) -> Self {
         self.user_agent = truncated(user_agent.unwrap_or_default(), Self::MAX_USER_AGENT).to_owned();
-        self.referer = non_empty(referer, Self::MAX_REFERER);
+        self.referer = referer.and_then(page_address).and_then(|page| non_empty(Some(&page), Self::MAX_REFERER));
         self
     }
 
@@ -147,6 +147,21 @@ impl Visitor {
     pub fn prefetching(mut self, prefetch: bool) -> Self {
         self.prefetch = prefetch;
         self
+    }
+}
+
+/// The address of a page on the web, without user name and password. Whoever follows a link can send any text as its referrer,
+/// which others see in the statistics.
+fn page_address(referer: &str) -> Option<Cow<'_, str>> {
+    let (scheme, rest) = referer.split_once("://")?;
+    if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+        return None;
+    }
+    let (authority, page) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    match authority.rsplit_once('@') {
+        Some((_, "")) => None,
+        Some((_, host)) => Some(format!("{scheme}://{host}{page}").into()),
+        None => (!authority.is_empty()).then_some(referer.into()),
     }
 }
 
@@ -253,6 +268,25 @@ mod tests {
 
     fn salt(letter: char) -> Salt {
         Salt::parse(&letter.to_string().repeat(32)).unwrap()
+    }
+
+    #[test]
+    fn only_the_address_of_a_page_is_a_referrer() {
+        for (sent, kept) in [
+            ("https://news.example/a?b#c", Some("https://news.example/a?b#c")),
+            ("HTTP://news.example", Some("HTTP://news.example")),
+            ("https://user:secret@news.example/a@b", Some("https://news.example/a@b")),
+            ("https://user@news.example?x@y", Some("https://news.example?x@y")),
+            ("javascript:alert(1)", None),
+            ("data:text/html,x", None),
+            ("android-app://com.example/", None),
+            ("https:///a", None),
+            ("https://user@/a", None),
+            ("news.example/a", None),
+            ("", None),
+        ] {
+            assert_eq!(page_address(sent).as_deref(), kept, "{sent}");
+        }
     }
 
     #[test]

@@ -308,7 +308,8 @@ impl ClickBuilder {
     /// Coming from this page.
     #[must_use]
     pub fn from(mut self, referer: &str) -> Self {
-        self.detail.visitor.referer = Some(referer.to_owned());
+        let agent = std::mem::take(&mut self.detail.visitor.user_agent);
+        self.detail.visitor = self.detail.visitor.with_headers(Some(&agent), Some(referer));
         self
     }
 

@@ -38,6 +38,12 @@ impl Authenticator {
         &self.tokens
     }
 
+    /// Whether a request has a token or an API key, good or bad, for routes on which these only show more.
+    #[must_use]
+    pub fn is_offered_credentials(&self, request: &Request) -> bool {
+        request.has_header(header::AUTHORIZATION) || request.has_header(KeyVerifier::HEADER)
+    }
+
     /// Authenticates a request by its token or API key. A token needs the scope's minimum role, a key the scope itself.
     ///
     /// If a request has an `Authorization` header, its API key is ignored.

@@ -116,7 +116,7 @@ async fn a_redirect_costs_half_a_read_unit_and_one_write_unit_whatever_a_visitor
         meter.reset();
         RequestBuilder::new("GET", "/launch")
             .header("user-agent", &"ü".repeat(agent / 2))
-            .header("referer", &"é".repeat(referer / 2))
+            .header("referer", &format!("https://news.example/{}", "é".repeat(referer / 2)))
             .header("x-correlation-id", &"c".repeat(128))
             .send_to(&redirect)
             .await;

@@ -300,6 +300,42 @@ async fn a_repeated_request_gets_the_first_answer() {
 }
 
 #[tokio::test]
+async fn the_first_answer_comes_again_also_when_the_expiry_has_passed_since() {
+    let fixture = Fixture::new();
+    let (now, hour) = (Timestamp::now(), Duration::from_secs(3_600));
+    let body = json!({"url": "https://example.com", "expires_at": now.plus(hour)});
+    let request = || fixture.request(&body).header("idempotency-key", "order-1");
+
+    let first = request().at(now).send_to(&fixture.shorten).await;
+    let again = request().at(now.plus(hour * 2)).send_to(&fixture.shorten).await;
+
+    assert_eq!((again.status, again.body), (201, first.body));
+}
+
+#[tokio::test]
+async fn a_known_key_is_refused_for_another_body_before_that_is_judged() {
+    let fixture = Fixture::new();
+    fixture.post_with_key("order-1", json!({"url": "https://example.com"})).await;
+
+    let other = fixture.post_with_key("order-1", json!({"url": "no URL"})).await;
+
+    assert_eq!(other.problem(), (422, "Idempotency-Key was used with another request".into()));
+}
+
+#[tokio::test]
+async fn a_link_that_was_purged_since_is_not_answered_again() {
+    let fixture = Fixture::new();
+    let body = json!({"url": "https://example.com"});
+    let first = fixture.post_with_key("order-1", body.clone()).await;
+    let record = fixture.db.record(&code(&first)).await.unwrap();
+    fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+
+    let again = fixture.post_with_key("order-1", body).await;
+
+    assert_eq!(again.problem(), (410, "this link was deleted with its statistics".into()));
+}
+
+#[tokio::test]
 async fn the_first_answer_survives_the_links_deletion() {
     let fixture = Fixture::new();
     let first = fixture.post_with_key("order-1", json!({"url": "https://example.com"})).await;

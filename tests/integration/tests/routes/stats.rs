@@ -62,7 +62,8 @@ async fn a_code_that_never_existed_is_404() {
 #[tokio::test]
 async fn counted_clicks_show_in_totals_windows_and_referrers() {
     let db = TestDynamoDb::start();
-    db.store(&LinkBuilder::new("launch").build()).await;
+    let link = LinkBuilder::new("launch").build();
+    db.store(&link).await;
     let now = Timestamp::now();
     let days_ago = |days: u64| now.minus(Duration::from_secs(days * 86_400));
     count(
@@ -87,7 +88,7 @@ async fn counted_clicks_show_in_totals_windows_and_referrers() {
     )
     .await;
 
-    let answer = get(&db, "/api/stats/launch").await;
+    let answer = get_as(&db, &link.workspace, "/api/stats/launch").await;
 
     assert_eq!(
         answer.json(),
@@ -111,6 +112,33 @@ async fn counted_clicks_show_in_totals_windows_and_referrers() {
             ],
             "last_click_at": now,
         })
+    );
+}
+
+#[tokio::test]
+async fn who_may_not_see_single_clicks_sees_the_hosts_of_referrers_only() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").build();
+    db.store(&link).await;
+    let pages =
+        ["https://news.example/a", "https://news.example/b", "https://user:secret@wiki.example/page", "javascript:x"];
+    let clicks = pages.map(|page| ClickBuilder::new("launch").from(page).build());
+    count(&db, &clicks).await;
+    let top = |answer: Answer| answer.json()["top_referers"].clone();
+
+    let (public, member) =
+        (get(&db, "/api/stats/launch").await, get_as(&db, &link.workspace, "/api/stats/launch").await);
+    let foreign = get_as(&db, &WorkspaceId::generate(), "/api/stats/launch").await;
+    let forged = RequestBuilder::new("GET", "/api/stats/launch").token("forged").send_to(&stats(&db)).await;
+
+    let hosts = json!([{"referer": "news.example", "count": 2}, {"referer": "wiki.example", "count": 1}]);
+    assert_eq!((top(public), top(foreign), top(forged)), (hosts.clone(), hosts.clone(), hosts));
+    assert_eq!(
+        top(member),
+        json!([
+            {"referer": "https://news.example/a", "count": 1}, {"referer": "https://news.example/b", "count": 1},
+            {"referer": "https://wiki.example/page", "count": 1},
+        ])
     );
 }
 

@@ -350,7 +350,7 @@ async fn a_host_has_its_targets_on_all_ports_and_schemes_and_no_others() {
 #[tokio::test]
 async fn a_target_with_the_longest_url_and_host_fits_every_key() {
     let db = TestDynamoDb::start();
-    let host = format!("{}.com", "a".repeat(249));
+    let host = format!("{0}.{0}.{0}.{1}.com", "a".repeat(63), "b".repeat(57));
     let wanted = target(&format!("https://{host}/{}", "x".repeat(2_048 - 9 - 253)));
 
     db.watch().register(&wanted, Some(&key(&"k".repeat(255))), &correlation()).await.unwrap();
