@@ -3,7 +3,7 @@
 //! Each page reads all links of the date range, up to 10,000, and filters and sorts them in memory, since DynamoDB has no index
 //! for substrings. Links after row 10,000 can be reached with a narrower date range, or with the cursor of `/api/urls`.
 
-use linklet_domain::{Invalid, LinkFilter, LinkStatus, Order, PageNumber, SortBy, Timestamp, sort_links};
+use linklet_domain::{Invalid, LinkFilter, LinkStatus, Order, PageNumber, SortBy, Timestamp, UserId, sort_links};
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
     identity::Caller,
@@ -89,11 +89,16 @@ impl Wanted {
             range: request.time_between(("created_after", "created_before"))?,
             filter: LinkFilter {
                 search: search.map(str::to_owned),
-                tag: request.query("tag").map(str::to_owned),
+                tags: request.queries("tag").map(str::to_owned).collect(),
+                created_by: request.parsed("created_by", creator)?,
                 status: request.parsed("status", LinkStatus::parse)?,
             },
         })
     }
+}
+
+fn creator(text: &str) -> Result<UserId, Invalid> {
+    UserId::parse(text).map_err(|_| Invalid::new("created_by must be a UUID"))
 }
 
 fn number(request: &Request, name: &'static str, default: usize, sentence: &str) -> Result<usize, Invalid> {

@@ -1,5 +1,6 @@
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
+use icu_normalizer::ComposingNormalizerBorrowed;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -155,6 +156,9 @@ bounded_text! {
 }
 
 /// The labels of a link: at most 20, each once, of 1–50 characters without spaces around.
+///
+/// They are kept as they were given, in Unicode's normal form C, in which equal texts have equal characters. Two that differ in
+/// upper and lower case only are the same.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct Tags(Vec<String>);
@@ -164,6 +168,13 @@ impl Tags {
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
+
+    /// Whether one of the labels is this one.
+    #[must_use]
+    pub fn contains(&self, label: &str) -> bool {
+        let label = compared(label);
+        self.iter().any(|known| compared(known) == label)
+    }
 }
 
 impl TryFrom<Vec<String>> for Tags {
@@ -171,23 +182,33 @@ impl TryFrom<Vec<String>> for Tags {
 
     /// Trims tags and drops repetitions.
     fn try_from(given: Vec<String>) -> Result<Self, Invalid> {
-        let mut tags: Vec<String> = Vec::with_capacity(given.len());
-        for tag in given.iter().map(|tag| tag.trim()) {
+        let mut tags = Self(Vec::with_capacity(given.len()));
+        for tag in given.iter().map(|tag| normalized(tag.trim())) {
             if !(1..=50).contains(&tag.chars().count()) {
                 return Err(Invalid::new("each of the tags must have 1–50 characters"));
             }
             if tag.contains(disguises_a_line) {
                 return Err(Invalid::new("tags must not contain control characters"));
             }
-            if !tags.iter().any(|known| known == tag) {
-                tags.push(tag.to_owned());
+            if !tags.contains(&tag) {
+                tags.0.push(tag.into_owned());
             }
         }
-        if tags.len() > 20 {
+        if tags.0.len() > 20 {
             return Err(Invalid::new("tags must be at most 20"));
         }
-        Ok(Self(tags))
+        Ok(tags)
     }
+}
+
+/// A text in Unicode's normal form C ([UAX 15](https://www.unicode.org/reports/tr15/)).
+fn normalized(text: &str) -> Cow<'_, str> {
+    ComposingNormalizerBorrowed::new_nfc().normalize(text)
+}
+
+/// What is compared of a label.
+fn compared(label: &str) -> String {
+    normalized(&label.to_lowercase()).into_owned()
 }
 
 /// Changes to a link; its destination can't be changed. `None` leaves a property unchanged, `Some(None)` removes it.
@@ -392,6 +413,18 @@ mod tests {
             expires_at,
             state,
         }
+    }
+
+    #[test]
+    fn tags_are_the_same_in_upper_and_lower_case_and_however_their_accents_are_written() {
+        let tags =
+            |given: &[&str]| Tags::try_from(given.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>()).unwrap();
+
+        let kept = tags(&["Caf\u{e9}", "cafe\u{301}", "CAF\u{c9}", "sale", " Sale "]);
+
+        assert_eq!(kept.iter().collect::<Vec<_>>(), ["Caf\u{e9}", "sale"]);
+        assert_eq!(tags(&["cafe\u{301}"]), tags(&["caf\u{e9}"]));
+        assert!(kept.contains("CAFE\u{301}") && kept.contains("SALE") && !kept.contains("sal"));
     }
 
     #[test]

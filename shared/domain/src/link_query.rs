@@ -2,15 +2,17 @@
 
 use std::{cmp::Ordering, collections::HashMap};
 
-use crate::{Invalid, Link, LinkId, LinkStatus, Timestamp};
+use crate::{Description, Invalid, Link, LinkId, LinkMetadata, LinkStatus, Timestamp, Title, UserId};
 
 /// A filter for links; all of its conditions must match. `None` matches every link.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinkFilter {
-    /// A substring of the original URL or the title, case-insensitive.
+    /// A part of the original URL, the code, the title, the description or a tag, in upper or lower case.
     pub search: Option<String>,
-    /// A tag of the link, case-sensitive.
-    pub tag: Option<String>,
+    /// Tags of the link, all of them.
+    pub tags: Vec<String>,
+    /// Who created the link.
+    pub created_by: Option<UserId>,
     /// The link's status at the time of the request.
     pub status: Option<LinkStatus>,
 }
@@ -25,17 +27,22 @@ impl LinkFilter {
     /// Whether `link` matches the filter at `now`.
     #[must_use]
     pub fn matches(&self, link: &Link, now: Timestamp) -> bool {
-        let found = self.search.as_deref().is_none_or(|text| {
-            contains(link.target.as_str(), text)
-                || link.metadata.title.as_ref().is_some_and(|title| contains(title.as_str(), text))
-        });
-        let tagged = self.tag.as_ref().is_none_or(|tag| link.metadata.tags.iter().any(|known| known == tag));
-        found && tagged && self.status.is_none_or(|status| link.status(now) == status)
+        self.status.is_none_or(|status| link.status(now) == status)
+            && self.created_by.as_ref().is_none_or(|creator| *creator == link.owner)
+            && self.tags.iter().all(|tag| link.metadata.tags.contains(tag))
+            && self.search.as_deref().is_none_or(|text| is_found(link, text))
     }
 }
 
-fn contains(text: &str, part: &str) -> bool {
-    text.to_lowercase().contains(&part.to_lowercase())
+fn is_found(link: &Link, text: &str) -> bool {
+    let text = text.to_lowercase();
+    let LinkMetadata { title, description, tags } = &link.metadata;
+    [link.target.as_str(), link.code.as_str()]
+        .into_iter()
+        .chain(title.as_ref().map(Title::as_str))
+        .chain(description.as_ref().map(Description::as_str))
+        .chain(tags.iter())
+        .any(|known| known.to_lowercase().contains(&text))
 }
 
 /// The criterion by which links are sorted.

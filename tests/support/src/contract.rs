@@ -176,13 +176,14 @@ impl Contract {
         let query: QueryMap = exchange.query.parse().unwrap_or_default();
         for (pointer, parameter) in self.parameters(operation) {
             let name = parameter["name"].as_str().expect("a parameter has a name");
+            let schema = self.schema_of(parameter);
             let value = match parameter["in"].as_str() {
-                Some("query") => query.first(name),
-                Some("path") => segment(operation.path, exchange.path, name),
+                Some("query") if schema["type"] == "array" => query.all(name).map(Value::from),
+                Some("query") => query.first(name).map(|value| text_as(value, &schema)),
+                Some("path") => segment(operation.path, exchange.path, name).map(|value| text_as(value, &schema)),
                 _ => continue,
             };
             if let Some(value) = value {
-                let value = text_as(value, &self.schema_of(parameter));
                 self.check_value(&format!("{pointer}/schema"), &value)
                     .map_err(|error| format!("the parameter {name}: {error}"))?;
             }

@@ -95,6 +95,11 @@ impl Request {
         self.query.first(name).filter(|value| !value.is_empty())
     }
 
+    /// All values of a query parameter that may come several times, without empty ones.
+    pub fn queries(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.query.all(name).into_iter().flatten().filter(|value| !value.is_empty())
+    }
+
     /// A query parameter, read by this function.
     ///
     /// # Errors

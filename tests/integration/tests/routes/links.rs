@@ -94,6 +94,7 @@ async fn each_filter_narrows() {
     let fixture = Fixture::new();
     let mut titled = fixture.link("titled").build();
     titled.metadata.title = "Frühling Sale".parse().ok();
+    titled.metadata.description = "A note to myself".parse().ok();
     titled.metadata.tags = vec!["sale".to_owned(), "2026".to_owned()].try_into().unwrap();
     let old = fixture.link("old1").to("https://GitHub.com/rust-lang").created_at(at("2026-01-15T12:00:00Z")).build();
     let expired = fixture.link("expired").expires_at(Timestamp::now()).build();
@@ -108,16 +109,26 @@ async fn each_filter_narrows() {
     let deleted = fixture.db.link("deleted").await;
     fixture.db.links().delete(&deleted, &deleted.owner, Timestamp::now(), &correlation()).await.unwrap();
 
+    let colleague = UserId::generate();
+    fixture.db.store(&fixture.link("colleague").owned_by(&colleague).build()).await;
+    let by_colleague = format!("created_by={colleague}");
     let cases = [
         ("search=github.com", vec!["old1"]),
         ("search=FRÜHLING", vec!["titled"]),
         ("search=nowhere", vec![]),
         ("tag=sale", vec!["titled"]),
+        ("tag=SALE", vec!["titled"]),
         ("tag=sal", vec![]),
+        ("tag=sale&tag=2026", vec!["titled"]),
+        ("tag=sale&tag=2025", vec![]),
+        ("search=note%20to", vec!["titled"]),
+        ("search=TITLE", vec!["titled"]),
+        ("search=202", vec!["titled"]),
+        (by_colleague.as_str(), vec!["colleague"]),
         ("status=inactive", vec!["off11"]),
         ("status=deleted", vec!["deleted"]),
         ("status=expired", vec!["expired"]),
-        ("status=active", vec!["old1", "titled"]),
+        ("status=active", vec!["colleague", "old1", "titled"]),
         ("created_before=2026-01-16", vec!["old1"]),
         ("created_after=2026-01-15&created_before=2026-01-16", vec!["old1"]),
         ("created_after=2026-01-15T12:00:00Z&created_before=2026-01-15T12:00:00Z", vec!["old1"]),
@@ -171,6 +182,7 @@ async fn each_refusal_gives_its_reason() {
         ),
         ("sort=title", "sort must be created_at or clicks"),
         ("order=down", "order must be desc or asc"),
+        ("created_by=ada", "created_by must be a UUID"),
         ("status=purged", "status must be active, inactive, deleted or expired"),
         ("created_after=2026-01-16&created_before=2026-01-15", "created_after must not be later than created_before"),
         ("created_after=yesterday", "created_after must be a date or RFC3339 format"),
@@ -379,7 +391,10 @@ fn naive(links: &[Link], clicks: &HashMap<String, usize>, query: &HashMap<&str, 
         if let Some(text) = get("search") {
             let text = text.to_lowercase();
             let title = link.metadata.title.as_ref().map_or("", |title| title.as_str()).to_lowercase();
-            keep &= link.target.as_str().to_lowercase().contains(&text) || title.contains(&text);
+            keep &= link.target.as_str().to_lowercase().contains(&text)
+                || title.contains(&text)
+                || link.code.as_str().to_lowercase().contains(&text)
+                || link.metadata.tags.iter().any(|tag| tag.to_lowercase().contains(&text));
         }
         if let Some(tag) = get("tag") {
             keep &= link.metadata.tags.iter().any(|own| own == tag);
