@@ -110,6 +110,7 @@ impl Redirect {
             (&Method::GET | &Method::HEAD, ["r", code] | ["r", code, ""] | [code]) => {
                 ShortCode::parse(code).map_err(|_| UNKNOWN)?
             }
+            (_, ["r", ..]) => return Err(UNKNOWN),
             _ => return Err(Problem::RouteUnknown.into()),
         };
         let link = match self.look_up(&code, request.received_at()).await?.ok_or(UNKNOWN)? {

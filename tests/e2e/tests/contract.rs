@@ -12,7 +12,7 @@ fn is_public(method: &str, path: &str) -> bool {
         || path.starts_with("/api/auth/")
         || path.ends_with("/timeline")
         || path == "/api/stats/{code}"
-        || matches!((method, path), ("GET" | "HEAD", "/r/{code}" | "/r/{code}/" | "/{code}"))
+        || matches!((method, path), ("GET" | "HEAD", "/r/{code}" | "/r/{path+}" | "/{code}"))
 }
 
 #[tokio::test]
@@ -46,8 +46,19 @@ async fn every_deployed_route_answers_and_the_protected_ones_refuse_strangers() 
 async fn an_unknown_route_is_404() {
     let api = Api::new();
 
-    for (method, path) in [("GET", "/api/nothing/here"), ("POST", "/api/urls"), ("PUT", "/health"), ("GET", "/r/a/b")] {
+    for (method, path) in [("GET", "/api/nothing/here"), ("POST", "/api/urls"), ("PUT", "/health"), ("DELETE", "/r/a")]
+    {
         assert_eq!(send(api.request(method, path)).await.status, 404, "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_follows_what_is_no_link_gets_a_page() {
+    let api = Api::new();
+
+    for path in ["/r/nolink0", "/r/nolink0/", "/r/a/b", "/r/a/b/"] {
+        let answer = send(api.request("GET", path).header("accept", "text/html")).await;
+        assert_eq!((answer.status, answer.header("content-type")), (404, "text/html; charset=utf-8"), "{path}");
     }
 }
 

@@ -93,6 +93,15 @@ pub struct Route {
     pub function: String,
 }
 
+impl Route {
+    /// The path as it stands where there are no greedy parameters. The only one takes what is behind a code, of which a slash at
+    /// the end means something.
+    #[must_use]
+    pub fn plain_path(&self) -> &str {
+        if self.path == "/r/{path+}" { "/r/{code}/" } else { &self.path }
+    }
+}
+
 impl Template {
     /// The repository's templates. They are read once in a process, since that takes longer than most tests.
     ///

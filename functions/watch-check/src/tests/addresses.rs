@@ -223,7 +223,6 @@ async fn every_spelling_of_an_address_is_the_address() {
         "http://127.0.0.1./",
         "http://１２７.０.０.１/",
         "http://127。0。0。1/",
-        "http://%31%32%37.0.0.1/",
         "http://0/",
         "http://0xa9fea9fe/latest/meta-data/",
         "http://[::ffff:169.254.169.254]/",

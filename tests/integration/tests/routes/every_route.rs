@@ -22,8 +22,8 @@ const PUBLIC: [&str; 16] = [
     "POST /api/auth/login",
     "GET /r/{code}",
     "HEAD /r/{code}",
-    "GET /r/{code}/",
-    "HEAD /r/{code}/",
+    "GET /r/{path+}",
+    "HEAD /r/{path+}",
     "GET /{code}",
     "HEAD /{code}",
     "GET /api/stats/{code}",
@@ -112,7 +112,8 @@ async fn every_route_is_known_to_its_function() {
 
 #[test]
 fn the_document_describes_the_templates_routes_and_no_other() {
-    let deployed: BTreeSet<_> = Template::load().routes().into_iter().map(|route| (route.method, route.path)).collect();
+    let deployed: BTreeSet<_> =
+        Template::load().routes().iter().map(|route| (route.method.clone(), route.plain_path().to_owned())).collect();
 
     assert_eq!(Contract::load().routes(), deployed);
 }
@@ -150,8 +151,11 @@ async fn the_watch_router_has_the_templates_routes() {
         }
     }
 
-    let deployed: BTreeSet<_> =
-        Template::load().routes().into_iter().map(|route| (route.method, route.path, route.function)).collect();
+    let deployed: BTreeSet<_> = Template::load()
+        .routes()
+        .iter()
+        .map(|route| (route.method.clone(), route.plain_path().to_owned(), route.function.clone()))
+        .collect();
 
     assert_eq!(watched, deployed);
 }

@@ -97,8 +97,8 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("POST /api/shorten", json!({"url": "https://example.com/"}), vec![[401, 403, 201, 201, 403, 201, 403, 201]]),
         ("GET /r/{code}", none(), follow()),
         ("HEAD /r/{code}", none(), follow()),
-        ("GET /r/{code}/", none(), follow()),
-        ("HEAD /r/{code}/", none(), follow()),
+        ("GET /r/{path+}", none(), follow()),
+        ("HEAD /r/{path+}", none(), follow()),
         ("GET /{code}", none(), follow()),
         ("HEAD /{code}", none(), follow()),
         ("GET /api/urls", none(), vec![read]),
@@ -172,8 +172,8 @@ impl<'d> Scene<'d> {
         let owner = self.owner(whose);
         match parameter {
             "" => String::new(),
-            "{code}" if whose == Whose::Absent => "absent".to_owned(),
-            "{code}" => {
+            "{code}" | "{path+}" if whose == Whose::Absent => "absent".to_owned(),
+            "{code}" | "{path+}" => {
                 let code = format!("code{number}");
                 let link = LinkBuilder::new(&code).in_workspace(&owner.workspace).owned_by(&owner.id).build();
                 self.db.store(&link).await;
