@@ -51,7 +51,8 @@ fn reads(request: &Request) {
     assert!(["http", "https"].contains(&url.scheme()), "{short_url}");
     assert_eq!((url.path(), url.query(), url.fragment()), ("/r/abc1234", None, None), "{short_url}");
     assert_eq!((url.username(), url.password()), ("", None), "{short_url}");
-    let target = TargetUrl::parse(&short_url).expect("a short URL is a URL");
+    // Nor can one that DNS can't have.
+    let Ok(target) = TargetUrl::parse(&short_url) else { return };
     assert!(target.refuse_hosts(short_urls.own_hosts(request)).is_err(), "the loop to {short_url} was not seen");
 }
 

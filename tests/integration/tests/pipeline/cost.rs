@@ -32,7 +32,7 @@ const REFERERS: [&str; 5] = [
     "https://news.example/2026/03/launch",
     "https://mail.example/inbox",
     "https://search.example/",
-    "android-app://com.example.reader/",
+    "https://com.example.reader/mobile",
 ];
 const COUNTRIES: [&str; 4] = ["DE", "FR", "US", "JP"];
 
