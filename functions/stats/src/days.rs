@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::{
     Stats,
     summary::{ValueCount, counts},
-    zone::{Zone, utc_days},
+    zone::Zone,
 };
 
 /// Maximum number of days in a response: as many as can still be compared with raw clicks.
@@ -20,13 +20,9 @@ const MOST_DAYS: u64 = lifetimes::in_days(lifetimes::RAW_CLICKS);
 impl Stats {
     pub(crate) async fn timeline(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
         let interval = request.parsed("interval", Interval::parse)?.unwrap_or(Interval::Day);
-        let zone = request.parsed("tz", Zone::parse)?;
-        let days = range(request, zone.as_ref().unwrap_or(&Zone::utc()))?;
-        let stats = match &zone {
-            Some(_) => self.stats.days(link, &utc_days(&days)).await?,
-            None => self.stats.days(link, &days).await?,
-        };
-        let zone = zone.unwrap_or_else(Zone::utc);
+        let zone = request.parsed("tz", Zone::parse)?.unwrap_or_else(Zone::utc);
+        let days = range(request, &zone)?;
+        let stats = self.stats.days(link, &zone.utc_days(&days)).await?;
         let points = timeline(&stats, interval, &days, |hour| zone.local(hour));
         Ok(json(StatusCode::OK, &TimelineView { short_code: &link.code, interval: interval.as_str(), points }))
     }

@@ -33,25 +33,31 @@ impl Zone {
 
     /// Checks that the zone is whole hours from UTC on all of these days.
     pub(crate) fn require_whole_hours(&self, days: &RangeInclusive<Day>) -> Result<(), Invalid> {
-        let mut noon = days.start().at_hour(12);
-        while noon.day() <= *days.end() {
-            if self.offset_seconds(noon) % 3_600 != 0 {
-                return Err(Invalid::new("tz must be whole hours from UTC").in_field("tz"));
-            }
-            noon = noon.plus(DAY);
+        let (first, last) = (days.start().at_hour(12), days.end().at_hour(12));
+        // Counted beforehand: the last day that there is has no next one at which a walk could end.
+        let count = u32::try_from(first.until(last).as_secs() / DAY.as_secs()).unwrap_or(u32::MAX);
+        let is_whole = |noon: Timestamp| self.offset_seconds(noon) % 3_600 == 0;
+        if (0..=count).all(|number| is_whole(first.plus(DAY * number))) {
+            Ok(())
+        } else {
+            Err(Invalid::new("tz must be whole hours from UTC").in_field("tz"))
         }
-        Ok(())
+    }
+
+    /// The UTC days that have hours of these days of the zone.
+    pub(crate) fn utc_days(&self, days: &RangeInclusive<Day>) -> RangeInclusive<Day> {
+        let (first, last) = (days.start().start(), days.end().end());
+        let is_ahead = self.offset_seconds(first) > 0;
+        let is_behind = self.offset_seconds(last) < 0;
+        let first = if is_ahead { first.minus(DAY) } else { first };
+        let last = if is_behind { last.plus(DAY) } else { last };
+        first.day()..=last.day()
     }
 
     fn offset_seconds(&self, at: Timestamp) -> i32 {
         let at = jiff::Timestamp::from_second(at.unix_seconds()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
         self.0.to_offset(at).seconds()
     }
-}
-
-/// The UTC days that have hours of these days of any zone.
-pub(crate) fn utc_days(days: &RangeInclusive<Day>) -> RangeInclusive<Day> {
-    days.start().start().minus(DAY).day()..=days.end().start().plus(DAY).day()
 }
 
 #[cfg(test)]
@@ -97,7 +103,23 @@ mod tests {
     }
 
     #[test]
-    fn the_utc_days_of_a_local_day_are_at_most_one_day_away() {
-        assert_eq!(utc_days(&days("2026-03-01", "2026-03-02")), days("2026-02-28", "2026-03-03"));
+    fn only_the_utc_days_that_a_local_day_reaches_into_are_read() {
+        let march = days("2026-03-01", "2026-03-02");
+        let utc_days = |name: &str| Zone::parse(name).unwrap().utc_days(&march);
+
+        assert_eq!(utc_days("UTC"), march);
+        assert_eq!(utc_days("Pacific/Kiritimati"), days("2026-02-28", "2026-03-02"));
+        assert_eq!(utc_days("Pacific/Pago_Pago"), days("2026-03-01", "2026-03-03"));
+    }
+
+    #[test]
+    fn the_first_and_the_last_day_that_there_are_have_an_end() {
+        for day in ["0001-01-01", "9999-12-31"] {
+            let day = days(day, day);
+
+            assert!(Zone::utc().require_whole_hours(&day).is_ok());
+            assert_eq!(Zone::utc().utc_days(&day), day);
+            assert!(Zone::parse("Etc/GMT+12").unwrap().utc_days(&day).contains(day.start()));
+        }
     }
 }

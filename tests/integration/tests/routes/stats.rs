@@ -254,6 +254,21 @@ async fn the_longest_range_is_the_one_that_the_refusal_names() {
 }
 
 #[tokio::test]
+async fn the_first_and_the_last_day_that_there_are_can_be_asked_for() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").build();
+    db.store(&link).await;
+
+    for query in ["from=9999-12-31&to=9999-12-31", "to=0001-01-01", "to=9999-12-31T23:59:59Z&tz=Etc/GMT%2B12"] {
+        for route in ["daily", "timeline"] {
+            let path = format!("/api/stats/launch/{route}?{query}");
+            let answer = get_as(&db, &link.workspace, &path).await;
+            assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_timeline_has_the_days_of_a_time_zone() {
     let db = TestDynamoDb::start();
     let link = LinkBuilder::new("launch").build();
