@@ -1,20 +1,14 @@
 //! What a client accepts and has already (RFC 9110, sections 12.5.3 and 13.1.2).
 
+use linklet_lambda::http::weighted;
+
 /// Whether `Accept-Encoding` allows gzip: by its name, or else by `*`. What isn't mentioned isn't allowed.
 pub fn accepts_gzip(accepted: Option<&str>) -> bool {
     let weight_of = |names: &[&str]| {
-        let mut codings = accepted.unwrap_or_default().split(',').map(coding);
+        let mut codings = weighted(accepted.unwrap_or_default());
         codings.find(|(name, _)| names.iter().any(|known| name.eq_ignore_ascii_case(known))).map(|(_, weight)| weight)
     };
     weight_of(&["gzip", "x-gzip"]).or_else(|| weight_of(&["*"])).is_some_and(|weight| weight > 0.0)
-}
-
-/// A coding and its weight, which is 1 if it isn't there and 0 if it isn't a number.
-fn coding(item: &str) -> (&str, f32) {
-    let mut parts = item.split(';').map(str::trim);
-    let name = parts.next().unwrap_or_default();
-    let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-    (name, weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0)))
 }
 
 /// Whether `If-None-Match` has this tag, by weak comparison. No tag of ours has a comma in it.

@@ -11,6 +11,7 @@ mod problem;
 mod request;
 mod response;
 mod short_urls;
+mod weights;
 
 use std::{
     convert::Infallible,
@@ -35,6 +36,7 @@ pub use self::{
     request::Request,
     response::{Response, content, created, html, json, json_text, located, no_content},
     short_urls::ShortUrls,
+    weights::weighted,
 };
 use crate::{
     StartError,

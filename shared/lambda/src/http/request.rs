@@ -8,7 +8,7 @@ use lambda_http::{
 use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, Timestamp};
 use serde::de::DeserializeOwned;
 
-use super::{ApiError, GatewayEvent, JsonObject};
+use super::{ApiError, GatewayEvent, JsonObject, weighted};
 
 /// A request as handlers see it.
 #[derive(Debug)]
@@ -239,8 +239,8 @@ impl Request {
     #[must_use]
     pub fn wants_html(&self) -> bool {
         let accepted = self.header(header::ACCEPT).unwrap_or_default();
-        let page = quality(accepted, &["text/html", "text/*"]);
-        page > 0.0 && page >= quality(accepted, &["application/problem+json", "application/json", "application/*"])
+        let page = weight_of(&["text/html", "text/*"], accepted);
+        page > 0.0 && page >= weight_of(&["application/problem+json", "application/json", "application/*"], accepted)
     }
 
     /// The id that ties this request to all that comes of it.
@@ -272,17 +272,10 @@ impl Request {
     }
 }
 
-/// The highest quality that an `Accept` header gives to one of these media ranges: 0 if it has none of them.
-fn quality(accepted: &str, ranges: &[&str]) -> f32 {
-    let qualities = accepted.split(',').filter_map(|accepted| {
-        let mut parts = accepted.split(';').map(str::trim);
-        let range = parts.next()?;
-        let is_meant = ranges.iter().any(|known| range.eq_ignore_ascii_case(known));
-        let given = parts.find_map(|parameter| parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q=")));
-        // What is no number counts as if it weren't there.
-        is_meant.then(|| given.and_then(|text| text.parse().ok()).unwrap_or(1.0))
-    });
-    qualities.fold(0.0, f32::max)
+/// The highest weight that an `Accept` header gives to one of these media ranges: 0 if it has none of them.
+fn weight_of(ranges: &[&str], accepted: &str) -> f32 {
+    let is_meant = |name: &str| ranges.iter().any(|known| name.eq_ignore_ascii_case(known));
+    weighted(accepted).filter(|(name, _)| is_meant(name)).map(|(_, weight)| weight).fold(0.0, f32::max)
 }
 
 /// Letters, digits, dots, hyphens, and what ports and IPv6 addresses need: nothing that ends a host within a URL.
