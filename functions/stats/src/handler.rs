@@ -11,6 +11,7 @@ use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response},
     identity::Authenticator,
+    telemetry::chain,
 };
 
 use self::summary::Referrers;
@@ -85,6 +86,10 @@ impl Stats {
         }
         match self.authenticator.require(request, Scope::AnalyticsRead).await {
             Ok(caller) if caller.workspace() == record.workspace() => Referrers::Pages,
+            Err(error) if error.status().is_server_error() => {
+                tracing::warn!(error = chain(&error), "credentials could not be verified, so only hosts are shown");
+                Referrers::Hosts
+            }
             _ => Referrers::Hosts,
         }
     }

@@ -25,6 +25,7 @@ use linklet_lambda::{
 use linklet_notify::{Notify, Topic};
 use linklet_redirect::{Recorder, Redirect};
 use linklet_shorten::Shorten;
+use linklet_stats::Stats;
 use linklet_test_support::{
     CapturedLogs, FakeNotifiers, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator,
     queue_batch, token_of, tokens,
@@ -144,6 +145,20 @@ async fn a_link_that_is_created_without_a_limit_is_one_warning() {
 
     assert_eq!(logs.messages("WARN"), ["a call was allowed without being counted"]);
     assert_eq!(logs.messages("ERROR"), [""; 0]);
+}
+
+#[tokio::test]
+async fn statistics_are_public_also_while_keys_cannot_be_read_and_that_is_one_warning() {
+    let db = TestDynamoDb::start();
+    db.store(&LinkBuilder::new("launch").build()).await;
+    let stats = Stats { authenticator: authenticator(), stats: db.stats(), clicks: db.clicks(), links: db.links() };
+    let key = format!("sk_live_{}", "0".repeat(32));
+    let logs = CapturedLogs::start();
+
+    let answer = RequestBuilder::new("GET", "/api/stats/launch").api_key(&key).send_to(&stats).await;
+
+    assert_eq!(answer.status, 200);
+    assert_eq!(logs.messages("WARN"), ["credentials could not be verified, so only hosts are shown"]);
 }
 
 #[tokio::test]
