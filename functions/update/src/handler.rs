@@ -56,18 +56,18 @@ impl Update {
 }
 
 /// Members that a link shows, or was made with, and that nobody can change.
-const IMMUTABLE: [(&str, &str); 5] = [
-    ("url", "the destination of a link never changes; create another link"),
-    ("original_url", "the destination of a link never changes; create another link"),
-    ("custom_code", "the code of a link never changes; create another link"),
-    ("short_code", "the code of a link never changes; create another link"),
-    ("watch", "watch is set when a link is created, and never changes"),
+const IMMUTABLE: [(&[&str], &str); 3] = [
+    (&["url", "original_url"], "the destination of a link never changes; create another link"),
+    (&["custom_code", "short_code"], "the code of a link never changes; create another link"),
+    (&["watch"], "watch is set when a link is created, and never changes"),
 ];
 
 fn read_patch(request: &Request) -> Result<LinkPatch, ApiError> {
     let object = request.json_object(BODY_LIMIT)?;
-    if let Some((member, sentence)) = IMMUTABLE.into_iter().find(|(member, _)| object.has(member)) {
-        return Err(Invalid::new(sentence).in_field(member).into());
+    for (members, sentence) in IMMUTABLE {
+        if let Some(member) = members.iter().find(|member| object.has(member)) {
+            return Err(Invalid::new(sentence).in_field(*member).into());
+        }
     }
     let patch: LinkPatch = object.read()?;
     request.require_future("expires_at", patch.expires_at.flatten())?;
