@@ -28,5 +28,5 @@ impl DayOfClicks {
 
 /// The time of a day.
 pub fn of_day(day: Day) -> Range<Timestamp> {
-    day.at_hour(0)..day.at_hour(0).plus(Duration::from_secs(86_400))
+    day.start()..day.start().plus(Duration::from_secs(86_400))
 }

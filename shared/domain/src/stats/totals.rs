@@ -59,7 +59,7 @@ impl Totals {
         let until = days_before(today, RECENT_DAYS);
         let (oldest, _) = self.open.range(..until).next()?;
         let clicks: u64 = self.open.range(..until).map(|(_, clicks)| clicks).sum();
-        let is_long_ago = oldest.at_hour(0).plus(Self::SETTLED_AFTER) <= today.at_hour(0);
+        let is_long_ago = oldest.start().plus(Self::SETTLED_AFTER) <= today.start();
         (clicks >= Self::MANY || is_long_ago).then_some(until)
     }
 }
@@ -76,7 +76,7 @@ pub fn is_recent(day: Day, today: Day) -> bool {
 }
 
 fn days_before(day: Day, days: u64) -> Day {
-    day.at_hour(0).minus(Duration::from_secs(days * 86_400)).day()
+    day.start().minus(Duration::from_secs(days * 86_400)).day()
 }
 
 #[cfg(test)]

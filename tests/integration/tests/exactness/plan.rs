@@ -15,7 +15,7 @@ use super::model::{AGENTS, COUNTRIES, Click, REFERERS};
 pub const LINKS: usize = 2;
 
 /// The beginning of today, in milliseconds since 1970: how a click is counted depends on how long ago its day was.
-static TODAY: LazyLock<u64> = LazyLock::new(|| Timestamp::now().day().at_hour(0).unix_millis());
+static TODAY: LazyLock<u64> = LazyLock::new(|| Timestamp::now().day().start().unix_millis());
 
 /// A hundred clicks a day make a day busy: it goes into the past as soon as it may.
 const BUSY: std::ops::Range<usize> = 95..130;
