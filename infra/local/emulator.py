@@ -1,4 +1,4 @@
-"""Starts the AWS emulator, closer to AWS in seven places where the difference would hide or invent an error of ours.
+"""Starts the AWS emulator, closer to AWS wherever a difference would hide or invent an error of ours.
 
 Written for the version pinned in infra/requirements/emulator.txt, whose parts it names; `linklet.py` runs it with the
 emulator's own Python. If an update of the emulator renames one of them, this fails at once instead of doing nothing.
@@ -6,8 +6,11 @@ emulator's own Python. If an update of the emulator renames one of them, this fa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 from ministack import app
@@ -113,6 +116,13 @@ def with_lower_case(answer: Callable[[dict[str, Any], str], Any]) -> Callable[[d
     return answer_with
 
 
+def let_greedy_paths_contain_line_ends() -> None:
+    """The emulator matches `{path+}` with a dot, which stops at a line end. A path with `%0A` would get the emulator's 404
+    and never reach the function whose route it is."""
+    matching = {"fullmatch": partial(re.fullmatch, flags=re.DOTALL)}
+    apigateway.re = SimpleNamespace(**(vars(re) | matching))
+
+
 if __name__ == "__main__":
     retry_partly_failed_stream_batches()
     name_actions_as_iam_does()
@@ -120,4 +130,5 @@ if __name__ == "__main__":
     work_on_several_groups_at_once()
     tell_the_scheduled_time()
     read_cors_as_templates_spell_it()
+    let_greedy_paths_contain_line_ends()
     app.main()

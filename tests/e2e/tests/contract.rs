@@ -63,6 +63,16 @@ async fn whoever_follows_what_is_no_link_gets_a_page() {
 }
 
 #[tokio::test]
+async fn a_path_with_line_ends_gets_our_own_answer() {
+    let api = Api::new();
+
+    for path in ["/a%0Ab", "/r/a%0Ab", "/r/a%0Ab/", "/r/%0A/%0D%0A/"] {
+        let answer = api.get(path).await;
+        assert_eq!(answer.problem(), (404, "not found".into()), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn an_error_is_a_problem_document() {
     let answer = send(Api::new().request("GET", "/r/nolink0").header("x-correlation-id", "req-42")).await;
 
