@@ -56,14 +56,12 @@ enum WatcherChange<'e> {
 /// The change that an event causes; `None` if the link doesn't watch.
 fn watcher_change(event: &Event) -> Result<Option<WatcherChange<'_>>, Invalid> {
     Ok(match &event.detail {
-        EventDetail::UrlCreated(created @ UrlCreated { watch: true, short_code, .. }) => {
-            Some(WatcherChange::Added(Box::new(target_of(event, created)?), short_code))
+        EventDetail::UrlCreated(created @ UrlCreated { watch: true, link, .. }) => {
+            Some(WatcherChange::Added(Box::new(target_of(event, created)?), &link.code))
         }
-        EventDetail::UrlDeleted(UrlDeleted { watched_target: Some(target), short_code, .. })
-        | EventDetail::UrlExpired(UrlExpired { watched_target: Some(target), short_code, .. }) => {
-            Some(WatcherChange::Removed(target, short_code))
-        }
-        EventDetail::UrlPurged(UrlPurged { watched_target: Some(target), link, .. }) => {
+        EventDetail::UrlDeleted(UrlDeleted { watched_target: Some(target), link, .. })
+        | EventDetail::UrlExpired(UrlExpired { watched_target: Some(target), link, .. })
+        | EventDetail::UrlPurged(UrlPurged { watched_target: Some(target), link, .. }) => {
             Some(WatcherChange::Removed(target, &link.code))
         }
         _ => None,

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CheckError, CorrelationId, EmailAddress, EventId, LinkId, ShortCode, TargetId, TargetUrl, Timestamp, UserId,
-    Visitor, WorkspaceId,
+    CheckError, CorrelationId, EmailAddress, EventId, LinkId, TargetId, TargetUrl, Timestamp, UserId, Visitor,
+    WorkspaceId,
 };
 
 /// Something that has happened, because the table write behind it has committed.
@@ -77,8 +77,9 @@ pub enum EventDetail {
 /// A link was created.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlCreated {
-    /// The new code.
-    pub short_code: ShortCode,
+    /// The link.
+    #[serde(flatten)]
+    pub link: LinkId,
     /// Where it leads.
     pub original_url: TargetUrl,
     /// Whose link it is.
@@ -113,8 +114,9 @@ pub struct UrlClicked {
 /// A link was deactivated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlDeleted {
-    /// The code.
-    pub short_code: ShortCode,
+    /// The link.
+    #[serde(flatten)]
+    pub link: LinkId,
     /// Where it led.
     pub original_url: TargetUrl,
     /// Whose link it was.
@@ -131,8 +133,9 @@ pub struct UrlDeleted {
 /// A link's time was over and it was removed; its statistics stay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlExpired {
-    /// The code.
-    pub short_code: ShortCode,
+    /// The link.
+    #[serde(flatten)]
+    pub link: LinkId,
     /// Whose link it was.
     pub workspace_id: WorkspaceId,
     /// Who created it and is told.

@@ -72,17 +72,17 @@ pub fn wording(detail: &EventDetail) -> Option<Wording<'_>> {
         EventDetail::UrlCreated(created) => (
             &created.user_id,
             "Your short link is ready",
-            format!("Your short link {} to {} was created.", created.short_code, created.original_url),
+            format!("Your short link {} to {} was created.", created.link.code, created.original_url),
         ),
         EventDetail::UrlDeleted(deleted) => (
             &deleted.user_id,
             "Your short link was deleted",
-            format!("Your short link {} to {} was deleted.", deleted.short_code, deleted.original_url),
+            format!("Your short link {} to {} was deleted.", deleted.link.code, deleted.original_url),
         ),
         EventDetail::UrlExpired(expired) => (
             &expired.user_id,
             "Your short link has expired",
-            format!("Your short link {} has expired.", expired.short_code),
+            format!("Your short link {} has expired.", expired.link.code),
         ),
         EventDetail::UrlPurged(purged) => (
             &purged.user_id,
@@ -145,7 +145,7 @@ mod tests {
         let (link, workspace_id, user_id) =
             (LinkId::parse("launch.x7Kf2a").unwrap(), WorkspaceId::generate(), UserId::generate());
         let expired = EventDetail::UrlExpired(UrlExpired {
-            short_code: link.code.clone(),
+            link: link.clone(),
             workspace_id: workspace_id.clone(),
             user_id: user_id.clone(),
             watched_target: None,

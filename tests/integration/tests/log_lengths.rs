@@ -16,7 +16,7 @@ use linklet_lambda::{
 use linklet_notify::{Notify, Topic};
 use linklet_test_support::{
     CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, RequestBuilder, Site, TargetBuilder,
-    TestDynamoDb, cost_units, event_batch, queue_batch, token_for, write_cost_units,
+    TestDynamoDb, cost_units, event_batch, link_id, queue_batch, token_for, write_cost_units,
 };
 use linklet_watch_check::{Checker, Fetcher, Reach};
 use linklet_watch_dispatch::Dispatch;
@@ -177,7 +177,7 @@ fn created() -> Event {
         occurred_at: Timestamp::now(),
         correlation_id: fixture::correlation(),
         detail: EventDetail::UrlCreated(UrlCreated {
-            short_code: "launch7".parse().unwrap(),
+            link: link_id("launch7"),
             original_url: "https://example.com/sale/7".parse().unwrap(),
             workspace_id: WorkspaceId::generate(),
             user_id: UserId::generate(),

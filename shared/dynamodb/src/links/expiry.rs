@@ -107,13 +107,10 @@ impl LinksTable {
         tombstone: TombstoneItem,
     ) -> Result<TombstoneOutcome, RepositoryError> {
         match self.find(&tombstone.short_code).await? {
-            Some(Record::Link(link)) => {
+            Some(Record::Link(_)) => {
                 let id = format!("expired:{}:{}", tombstone.short_code, created_at.unix_seconds());
                 let change_id = EventId::parse(&id).unwrap_or(tombstone.change_id.clone());
-                // The new link has the same code, so if it watches the same target, the event must not end the watch.
-                let watched_target =
-                    tombstone.watched_target.clone().filter(|id| link.watched_target().as_ref() != Some(id));
-                let event = TombstoneItem { change_id, watched_target, ..tombstone }.removed_event();
+                let event = TombstoneItem { change_id, ..tombstone }.removed_event();
                 Ok(event.map_or(TombstoneOutcome::AlreadyWritten, |event| TombstoneOutcome::CodeTaken(Box::new(event))))
             }
             Some(Record::Tombstone(_)) | None => Ok(TombstoneOutcome::AlreadyWritten),

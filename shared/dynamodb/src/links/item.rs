@@ -133,7 +133,7 @@ impl LinkItem {
             occurred_at: self.created_at,
             correlation_id: self.correlation_id,
             detail: EventDetail::UrlCreated(UrlCreated {
-                short_code: self.short_code,
+                link: LinkId { code: self.short_code, generation: self.generation },
                 original_url: self.original_url,
                 workspace_id: self.workspace_id,
                 user_id: self.user_id,
@@ -156,7 +156,7 @@ impl LinkItem {
             occurred_at: deleted_at,
             correlation_id: self.correlation_id,
             detail: EventDetail::UrlDeleted(UrlDeleted {
-                short_code: self.short_code,
+                link: LinkId { code: self.short_code, generation: self.generation },
                 original_url: self.original_url,
                 workspace_id: self.workspace_id,
                 deleted_by: self.deleted_by.unwrap_or_else(|| self.user_id.clone()),
@@ -219,15 +219,11 @@ impl TombstoneItem {
     /// The event of a new tombstone. A link that was deleted before it expired has none: `url.deleted` was published then.
     pub(crate) fn removed_event(self) -> Option<Event> {
         let Self { short_code, generation, workspace_id, user_id, watched_target, .. } = self;
+        let link = LinkId { code: short_code, generation };
         let detail = match self.tombstone {
             Reason::Deleted => return None,
-            Reason::Expired => {
-                EventDetail::UrlExpired(UrlExpired { short_code, workspace_id, user_id, watched_target })
-            }
-            Reason::Purged => {
-                let link = LinkId { code: short_code, generation };
-                EventDetail::UrlPurged(UrlPurged { link, workspace_id, user_id, watched_target })
-            }
+            Reason::Expired => EventDetail::UrlExpired(UrlExpired { link, workspace_id, user_id, watched_target }),
+            Reason::Purged => EventDetail::UrlPurged(UrlPurged { link, workspace_id, user_id, watched_target }),
         };
         Some(Event {
             event_id: self.change_id,

@@ -24,7 +24,8 @@ use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
     CapacityMeter, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, RequestBuilder, TargetBuilder, Template,
-    TestDynamoDb, authenticator, cost_units, event_batch, item_bytes, queue_batch, token_for, write_cost_units,
+    TestDynamoDb, authenticator, cost_units, event_batch, item_bytes, link_id, queue_batch, token_for,
+    write_cost_units,
 };
 use linklet_watch_dispatch::Dispatch;
 use linklet_watch_tick::Tick;
@@ -317,7 +318,7 @@ fn created(user: &UserId) -> Event {
         occurred_at: Timestamp::now(),
         correlation_id: fixture::correlation(),
         detail: EventDetail::UrlCreated(UrlCreated {
-            short_code: "launch7".parse().unwrap(),
+            link: link_id("launch7"),
             original_url: "https://example.com/sale/7".parse().unwrap(),
             workspace_id: WorkspaceId::generate(),
             user_id: user.clone(),

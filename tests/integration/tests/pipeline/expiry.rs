@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use aws_lambda_events::dynamodb::Event as StreamEvent;
-use linklet_domain::{Link, LinkStatus, Record, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{Generation, Link, LinkStatus, Record, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, WatchTable};
 use linklet_lambda::{batch::Consumer, http::ShortUrls};
 use linklet_list::List;
@@ -224,23 +224,20 @@ async fn a_code_that_is_taken_before_there_is_a_tombstone_stays_with_its_new_lin
 }
 
 #[tokio::test]
-async fn a_link_that_takes_a_code_at_once_does_not_lose_what_both_watch() {
-    let watched = async |target: &str| {
-        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-        let old = Link { watch: true, ..expired("launch") };
-        db.store(&old).await;
-        db.sweep_ttl();
-        db.store(&LinkBuilder::new("launch").to(target).in_workspace(&old.workspace).watching().build()).await;
-        relay(&db, &queues).consume(stream_from(&db, 1)).await;
-        let events = queues.events("notify");
-        let expiry = events.into_iter().find(|event| event["event_type"] == "url.expired").unwrap();
-        (expiry.get("watched_target").cloned(), old.watched_target())
-    };
+async fn the_expiry_of_a_link_whose_code_is_taken_at_once_names_its_own_generation() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let old = Link { watch: true, ..expired("launch") };
+    db.store(&old).await;
+    db.sweep_ttl();
+    let new = LinkBuilder::new("launch").in_workspace(&old.workspace).watching().build();
+    db.store(&Link { generation: Generation::generate().unwrap(), ..new }).await;
 
-    let (same, other) = (watched("https://example.com/landing").await, watched("https://example.com/other").await);
+    relay(&db, &queues).consume(stream_from(&db, 1)).await;
 
-    assert_eq!(same.0, None);
-    assert_eq!(other.0, Some(json!(other.1.unwrap())));
+    let events = queues.events("notify");
+    let expiry = events.iter().find(|event| event["event_type"] == "url.expired").unwrap();
+    assert_eq!(expiry["generation"], old.generation.as_str());
+    assert_eq!(expiry["watched_target"], old.watched_target().unwrap().as_str());
 }
 
 #[tokio::test]

@@ -68,7 +68,7 @@ fn created(user: &UserId) -> Event {
         occurred_at: Timestamp::now(),
         correlation_id: CorrelationId::parse("req-42").unwrap(),
         detail: EventDetail::UrlCreated(UrlCreated {
-            short_code: "launch".parse().unwrap(),
+            link: link_id("launch"),
             original_url: "https://example.com/".parse().unwrap(),
             workspace_id: WorkspaceId::generate(),
             user_id: user.clone(),
