@@ -10,7 +10,7 @@ use aws_lambda_events::{
     streams::DynamoDbEventResponse,
 };
 use linklet_domain::{
-    Event, EventDetail, Invalid, ShortCode, Target, TargetId, UrlCreated, UrlDeleted, UrlExpired, UrlPurged,
+    Event, EventDetail, Invalid, LinkId, Target, TargetId, UrlCreated, UrlDeleted, UrlExpired, UrlPurged,
 };
 use linklet_dynamodb::{
     RepositoryError, WatchTable,
@@ -48,21 +48,25 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for WatchLinks {
 /// The change of a target's watchers that an event causes.
 enum WatcherChange<'e> {
     /// The link starts watching the target.
-    Added(Box<Target>, &'e ShortCode),
-    /// The link stops watching the target.
-    Removed(&'e TargetId, &'e ShortCode),
+    Added(Box<Target>, &'e LinkId),
+    /// The link stops watching the target, and may start again.
+    Paused(&'e TargetId, &'e LinkId),
+    /// The link stops watching the target for ever.
+    Removed(&'e TargetId, &'e LinkId),
 }
 
 /// The change that an event causes; `None` if the link doesn't watch.
 fn watcher_change(event: &Event) -> Result<Option<WatcherChange<'_>>, Invalid> {
     Ok(match &event.detail {
         EventDetail::UrlCreated(created @ UrlCreated { watch: true, link, .. }) => {
-            Some(WatcherChange::Added(Box::new(target_of(event, created)?), &link.code))
+            Some(WatcherChange::Added(Box::new(target_of(event, created)?), link))
+        }
+        EventDetail::UrlExpired(UrlExpired { watched_target: Some(target), link, .. }) => {
+            Some(WatcherChange::Paused(target, link))
         }
         EventDetail::UrlDeleted(UrlDeleted { watched_target: Some(target), link, .. })
-        | EventDetail::UrlExpired(UrlExpired { watched_target: Some(target), link, .. })
         | EventDetail::UrlPurged(UrlPurged { watched_target: Some(target), link, .. }) => {
-            Some(WatcherChange::Removed(target, &link.code))
+            Some(WatcherChange::Removed(target, link))
         }
         _ => None,
     })
@@ -107,9 +111,11 @@ impl WatchLinks {
     }
 
     async fn apply(&self, event: &Event, change: WatcherChange<'_>) -> Result<(), RepositoryError> {
+        let at = event.occurred_at;
         match change {
-            WatcherChange::Added(target, link) => self.targets.watch(&target, link, &event.correlation_id).await,
-            WatcherChange::Removed(target, link) => self.targets.unwatch(target, link, event.occurred_at).await,
+            WatcherChange::Added(target, link) => self.targets.watch(&target, link, at, &event.correlation_id).await,
+            WatcherChange::Paused(target, link) => self.targets.pause(target, link, at).await,
+            WatcherChange::Removed(target, link) => self.targets.unwatch(target, link, at).await,
         }
     }
 }

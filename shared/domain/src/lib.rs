@@ -61,6 +61,6 @@ pub use timestamp::{Day, Timestamp};
 pub use validated::{Invalid, optional, patched};
 pub use watch::{
     CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, PageToken, Phase, PlannedCheck,
-    PlannedRound, Round, Shard, Target, TargetId, TargetStatus, next_status,
+    PlannedRound, Round, Shard, Target, TargetId, TargetStatus, Watcher, WatcherState, next_status,
 };
 pub use workspace::{Workspace, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug};

@@ -6,6 +6,7 @@ mod page_token;
 mod plan;
 mod rounds;
 mod target;
+mod watcher;
 
 pub use self::{
     canonical_url::{CanonicalUrl, Host},
@@ -14,4 +15,5 @@ pub use self::{
     plan::{PlannedCheck, PlannedRound},
     rounds::{CheckInterval, Phase, Round, Shard},
     target::{Target, TargetId, TargetStatus},
+    watcher::{Watcher, WatcherState},
 };

@@ -2,8 +2,8 @@
 
 use linklet_domain::{
     CanonicalUrl, CheckError, CheckOutcome, CheckResult, CorrelationId, EmailAddress, Event, EventDetail, EventId,
-    Host, IdempotencyKey, PageToken, Shard, ShortCode, Target, TargetDown, TargetId, TargetStatus, TargetUp, TargetUrl,
-    Timestamp, UserId, WorkspaceId, lifetimes,
+    Host, IdempotencyKey, LinkId, PageToken, Shard, Target, TargetDown, TargetId, TargetStatus, TargetUp, TargetUrl,
+    Timestamp, UserId, Watcher, WatcherState, WorkspaceId, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -32,8 +32,8 @@ pub(super) fn list_sort_key(place: &PageToken) -> String {
     Cursor { at: place.created_at, id: place.id.clone() }.sort_key()
 }
 
-pub(super) fn watcher_key(id: &TargetId, code: &ShortCode) -> Key {
-    Key::new(format!("WATCHER#{id}"), format!("LINK#{code}"))
+pub(super) fn watcher_key(id: &TargetId, link: &LinkId) -> Key {
+    Key::new(format!("WATCHER#{id}"), format!("LINK#{link}"))
 }
 
 pub(super) fn idempotency_key(workspace: &WorkspaceId, key: &IdempotencyKey) -> Key {
@@ -177,25 +177,29 @@ pub(super) struct DueItem {
     pub status: TargetStatus,
 }
 
-/// `WATCHER#<target id>` / `LINK#<code>`: a link that watches the target, or with `removed_at` the tombstone of one.
+/// `WATCHER#<target id>` / `LINK#<code>.<generation>`: a link that watches the target, or has stopped watching it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct WatcherItem {
     #[serde(flatten)]
     pub key: Key,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub removed_at: Option<Timestamp>,
+    pub link_state: WatcherState,
+    pub changed_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<i64>,
 }
 
 impl WatcherItem {
-    pub(super) fn watching(id: &TargetId, code: &ShortCode) -> Self {
-        Self { key: watcher_key(id, code), removed_at: None, ttl: None }
+    pub(super) fn new(id: &TargetId, link: &LinkId, watcher: Watcher) -> Self {
+        let Watcher { state, changed_at } = watcher;
+        let kept_until = changed_at.plus(lifetimes::ENDED_WATCHES).unix_seconds();
+        let ttl = (!watcher.is_watching()).then_some(kept_until);
+        Self { key: watcher_key(id, link), link_state: state, changed_at, ttl }
     }
+}
 
-    pub(super) fn tombstone(id: &TargetId, code: &ShortCode, at: Timestamp) -> Self {
-        let ttl = at.plus(lifetimes::ENDED_WATCHES).unix_seconds();
-        Self { key: watcher_key(id, code), removed_at: Some(at), ttl: Some(ttl) }
+impl From<WatcherItem> for Watcher {
+    fn from(item: WatcherItem) -> Self {
+        Self { state: item.link_state, changed_at: item.changed_at }
     }
 }
 

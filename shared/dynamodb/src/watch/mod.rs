@@ -27,6 +27,7 @@ pub use self::{
 use crate::{
     RepositoryError,
     item::{Item, Table, from_item, number, retry_transaction_conflicts, text},
+    transaction::{Sent, Transaction},
 };
 
 /// The repository of targets: WatchTable.
@@ -302,6 +303,17 @@ impl WatchTable {
         }
         let update = update.build().map_err(RepositoryError::unavailable(operation))?;
         Ok(TransactWriteItem::builder().update(update).build())
+    }
+
+    /// Sends the actions as one transaction. Returns `None` if a concurrent write prevented it.
+    async fn commit(
+        &self,
+        operation: &'static str,
+        actions: Vec<TransactWriteItem>,
+    ) -> Result<Option<()>, RepositoryError> {
+        let transaction =
+            actions.into_iter().fold(Transaction::new(operation), |transaction, action| transaction.and(action, ()));
+        Ok((transaction.send(&self.0.client).await? == Sent::Committed).then_some(()))
     }
 }
 

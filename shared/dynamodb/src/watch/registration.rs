@@ -20,7 +20,7 @@ use super::{
 use crate::{
     RepositoryError,
     item::{number, text},
-    transaction::{Sent, Transaction, retry_on_conflict},
+    transaction::retry_on_conflict,
 };
 
 const REGISTER: &str = "register a target";
@@ -107,7 +107,7 @@ impl WatchTable {
             target = Target { registered: true, owner, owner_email, ..target };
         }
         actions.extend(key.map(|key| self.put_key(wanted, &key)).transpose()?);
-        let is_done = actions.is_empty() || self.commit(actions).await?;
+        let is_done = actions.is_empty() || self.commit(REGISTER, actions).await?.is_some();
         Ok(is_done.then_some(Registered { target, is_new: false }))
     }
 
@@ -134,7 +134,7 @@ impl WatchTable {
         let mut actions =
             vec![self.0.put_new(REGISTER, &TargetItem::new(&target, EventId::generate(), correlation_id))?];
         actions.extend(key.map(|key| self.put_key(&target, &key)).transpose()?);
-        Ok(self.commit(actions).await?.then_some(Registered { target, is_new: true }))
+        Ok(self.commit(REGISTER, actions).await?.map(|()| Registered { target, is_new: true }))
     }
 
     /// The action that stores a target under an idempotency key, unless a concurrent request has used the key.
@@ -145,12 +145,5 @@ impl WatchTable {
             None => ("attribute_not_exists(pk) OR #ttl <= :now", (":now", number(&target.created_at.unix_seconds()))),
         };
         self.0.put_if(REGISTER, &item, condition, Some(value))
-    }
-
-    /// Sends the actions as one transaction. Returns `false` if a concurrent write prevented it.
-    async fn commit(&self, actions: Vec<TransactWriteItem>) -> Result<bool, RepositoryError> {
-        let transaction =
-            actions.into_iter().fold(Transaction::new(REGISTER), |transaction, action| transaction.and(action, ()));
-        Ok(transaction.send(&self.0.client).await? == Sent::Committed)
     }
 }

@@ -1,12 +1,13 @@
 //! Watchers: links that watch their destination.
 //!
-//! A watcher's item is written, and later replaced with a tombstone, in one transaction with the change of the target: its
-//! count of watchers, its creation or its deletion. So each link counts once, however often and in whichever order its
-//! messages arrive. The tombstone is needed because queues don't keep the order: if the message about a link's removal comes
-//! before the one about its creation, the latter must not create a target that nothing would delete.
+//! A watcher's item has the latest that is known of the link. It is written in one transaction with the change of the target:
+//! its count of watchers, its creation or its deletion. So each link counts once, however often and in whichever order its
+//! messages arrive: [`Watcher::merged`] decides what a message changes. The item stays for a while after the link has stopped
+//! watching, since a message about its beginning may come after the one about its end, and must not create a target that
+//! nothing would delete.
 
 use aws_sdk_dynamodb::types::{AttributeValue, Delete, TransactWriteItem};
-use linklet_domain::{CorrelationId, EventId, ShortCode, Target, TargetId, Timestamp};
+use linklet_domain::{CorrelationId, EventId, LinkId, Target, TargetId, Timestamp, Watcher, WatcherState};
 
 use super::{
     WatchTable,
@@ -14,92 +15,114 @@ use super::{
 };
 use crate::{
     RepositoryError,
-    item::{IS_NEW, number},
-    transaction::{Sent, Transaction, retry_on_conflict},
+    item::{number, text},
+    transaction::retry_on_conflict,
 };
 
 const WATCH: &str = "watch a link's target";
 const UNWATCH: &str = "end watching a link's target";
 
-/// What a refused action means.
-enum Refusal {
-    /// The change was made before.
-    Done,
-    /// A concurrent write has changed an item since it was read; read again and retry.
-    Retry,
-}
-
 impl WatchTable {
-    /// Adds a link to a target's watchers, and creates the target if it doesn't exist. A link that has stopped watching isn't
-    /// added again.
+    /// Adds a link to a target's watchers, and creates the target if it doesn't exist. A link that was removed isn't added
+    /// again, nor one that has expired at this time or later.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn watch(
         &self,
         target: &Target,
-        link: &ShortCode,
+        link: &LinkId,
+        at: Timestamp,
         correlation_id: &CorrelationId,
     ) -> Result<(), RepositoryError> {
-        retry_on_conflict(WATCH, || self.try_to_watch(target, link, correlation_id)).await
+        let message = Watcher { state: WatcherState::Watching, changed_at: at };
+        retry_on_conflict(WATCH, || self.try_to_watch(target, link, message, correlation_id)).await
     }
 
     async fn try_to_watch(
         &self,
         target: &Target,
-        link: &ShortCode,
+        link: &LinkId,
+        message: Watcher,
         correlation_id: &CorrelationId,
     ) -> Result<Option<()>, RepositoryError> {
-        let count = match self.find(&target.id).await? {
-            Some(found) => self.increment_watchers(&found.id)?,
-            None => {
-                let target = Target { watchers: 1, registered: false, ..target.clone() };
-                self.0.put_new(WATCH, &TargetItem::new(&target, EventId::generate(), correlation_id))?
-            }
-        };
-        let transaction = Transaction::new(WATCH)
-            .and(self.0.put_new(WATCH, &WatcherItem::watching(&target.id, link))?, Refusal::Done)
-            .and(count, Refusal::Retry);
-        self.settled(transaction).await
+        let known = self.watcher(WATCH, &target.id, link).await?;
+        let Some(write) = self.watcher_write(WATCH, &target.id, link, known, message)? else { return Ok(Some(())) };
+        let mut actions = vec![write];
+        if !known.is_some_and(Watcher::is_watching) {
+            actions.push(match self.find(&target.id).await? {
+                Some(found) => self.increment_watchers(&found.id)?,
+                None => {
+                    let target = Target { watchers: 1, registered: false, ..target.clone() };
+                    self.0.put_new(WATCH, &TargetItem::new(&target, EventId::generate(), correlation_id))?
+                }
+            });
+        }
+        self.commit(WATCH, actions).await
     }
 
-    /// Removes a link from a target's watchers. The target is deleted with its last watcher, unless it is registered.
+    /// Removes a link from a target's watchers because it has expired, unless it is known to have begun to watch later. It can
+    /// begin again. The target is deleted with its last watcher, unless it is registered.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn unwatch(&self, id: &TargetId, link: &ShortCode, at: Timestamp) -> Result<(), RepositoryError> {
-        retry_on_conflict(UNWATCH, || self.try_to_unwatch(id, link, at)).await
+    pub async fn pause(&self, id: &TargetId, link: &LinkId, at: Timestamp) -> Result<(), RepositoryError> {
+        self.stop(id, link, Watcher { state: WatcherState::Paused, changed_at: at }).await
     }
 
-    async fn try_to_unwatch(
-        &self,
-        id: &TargetId,
-        link: &ShortCode,
-        at: Timestamp,
-    ) -> Result<Option<()>, RepositoryError> {
-        let tombstone = WatcherItem::tombstone(id, link, at);
-        let Some(watcher) = self.0.get::<WatcherItem>(UNWATCH, watcher_key(id, link)).await? else {
-            let put = self.0.put_if(UNWATCH, &tombstone, IS_NEW, [])?;
-            return self.settled(Transaction::new(UNWATCH).and(put, Refusal::Retry)).await;
-        };
-        if watcher.removed_at.is_some() {
-            return Ok(Some(()));
+    /// Removes a link from a target's watchers for ever because it was removed. The target is deleted with its last watcher,
+    /// unless it is registered.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn unwatch(&self, id: &TargetId, link: &LinkId, at: Timestamp) -> Result<(), RepositoryError> {
+        self.stop(id, link, Watcher { state: WatcherState::Ended, changed_at: at }).await
+    }
+
+    async fn stop(&self, id: &TargetId, link: &LinkId, message: Watcher) -> Result<(), RepositoryError> {
+        retry_on_conflict(UNWATCH, || self.try_to_stop(id, link, message)).await
+    }
+
+    async fn try_to_stop(&self, id: &TargetId, link: &LinkId, message: Watcher) -> Result<Option<()>, RepositoryError> {
+        let known = self.watcher(UNWATCH, id, link).await?;
+        let Some(write) = self.watcher_write(UNWATCH, id, link, known, message)? else { return Ok(Some(())) };
+        let mut actions = vec![write];
+        if known.is_some_and(Watcher::is_watching)
+            && let Some(target) = self.find(id).await?
+        {
+            actions.push(self.decrement_watchers(&target)?);
         }
-        let is_watching = "attribute_exists(pk) AND attribute_not_exists(removed_at)";
-        let put = self.0.put_if(UNWATCH, &tombstone, is_watching, [])?;
-        let transaction = Transaction::new(UNWATCH).and(put, Refusal::Retry);
-        let transaction = match self.find(id).await? {
-            Some(target) => transaction.and(self.decrement_watchers(&target)?, Refusal::Retry),
-            None => transaction,
-        };
-        self.settled(transaction).await
+        self.commit(UNWATCH, actions).await
     }
 
-    async fn settled(&self, transaction: Transaction<Refusal>) -> Result<Option<()>, RepositoryError> {
-        Ok(match transaction.send(&self.0.client).await? {
-            Sent::Committed | Sent::Refused(Refusal::Done) => Some(()),
-            Sent::Refused(Refusal::Retry) | Sent::InConflict => None,
-        })
+    /// What is known of a link that watches a target, or did.
+    async fn watcher(
+        &self,
+        operation: &'static str,
+        id: &TargetId,
+        link: &LinkId,
+    ) -> Result<Option<Watcher>, RepositoryError> {
+        Ok(self.0.get::<WatcherItem>(operation, watcher_key(id, link)).await?.map(Watcher::from))
+    }
+
+    /// The action that writes what is known of a link after a message, unless another message was faster. `None` if the message
+    /// says nothing new.
+    fn watcher_write(
+        &self,
+        operation: &'static str,
+        id: &TargetId,
+        link: &LinkId,
+        known: Option<Watcher>,
+        message: Watcher,
+    ) -> Result<Option<TransactWriteItem>, RepositoryError> {
+        let item = |watcher| WatcherItem::new(id, link, watcher);
+        let Some(known) = known else { return self.0.put_new(operation, &item(message)).map(Some) };
+        let merged = known.merged(message);
+        if merged == known {
+            return Ok(None);
+        }
+        let values = [(":state", text(known.state.as_str())), (":at", text(&known.changed_at))];
+        self.0.put_if(operation, &item(merged), "link_state = :state AND changed_at = :at", values).map(Some)
     }
 
     fn increment_watchers(&self, id: &TargetId) -> Result<TransactWriteItem, RepositoryError> {

@@ -14,7 +14,7 @@ use linklet_lambda::{
     schedule::{Call, Job},
 };
 use linklet_test_support::{
-    BrokenDynamoDb, FakeQueues, Fault, Faults, Manner, Outage, Site, TargetBuilder, TestDynamoDb, queue_batch,
+    BrokenDynamoDb, FakeQueues, Fault, Faults, Manner, Outage, Site, TargetBuilder, TestDynamoDb, link_id, queue_batch,
 };
 use linklet_watch_check::{Checker, Fetcher, Reach};
 use linklet_watch_dispatch::Dispatch;
@@ -177,8 +177,8 @@ async fn without_targets_no_rounds_are_planned_until_there_is_one_and_after_the_
 #[tokio::test]
 async fn a_target_that_only_a_link_watches_has_its_rounds_and_what_remains_of_it_has_none() {
     let db = TestDynamoDb::start();
-    let (target, link) = (TargetBuilder::new("https://example.com/").build(), "launch".parse().unwrap());
-    db.watch().watch(&target, &link, &correlation()).await.unwrap();
+    let (target, link) = (TargetBuilder::new("https://example.com/").build(), link_id("launch"));
+    db.watch().watch(&target, &link, Timestamp::now(), &correlation()).await.unwrap();
     assert_eq!(planned(db.watch()).await, 12);
 
     db.watch().unwatch(&target.id, &link, Timestamp::now()).await.unwrap();

@@ -382,8 +382,8 @@ async fn what_could_not_be_stored_comes_again_and_what_follows_waits_for_it() {
     let faults = Faults::default();
     let mut consumer = watch_links(&fixture.db, &fixture.queues);
     consumer.targets = WatchTable::new(fixture.db.client_with(faults.clone()), "WatchTable");
-    // A link takes two calls.
-    faults.plan(Some((2, Fault::NotSent)));
+    // A link takes three calls.
+    faults.plan(Some((3, Fault::NotSent)));
 
     let response = consumer.consume(batch(&records)).await;
 

@@ -251,7 +251,7 @@ impl Fixture {
         let minute_ago = link.created_at.minus(Duration::from_secs(60));
         let target =
             TargetBuilder::new(link.target.as_str()).in_workspace(&self.workspace).created_at(minute_ago).build();
-        self.db.watch().watch(&target, &link.code, &correlation()).await.unwrap();
+        self.db.watch().watch(&target, &link.id(), Timestamp::now(), &correlation()).await.unwrap();
         (link, target)
     }
 

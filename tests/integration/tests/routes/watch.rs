@@ -5,7 +5,9 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{RoundRecord, WatchTable};
 use linklet_lambda::http::ShortUrls;
-use linklet_test_support::{Answer, RequestBuilder, TargetBuilder, TestDynamoDb, authenticator, token_for, token_of};
+use linklet_test_support::{
+    Answer, RequestBuilder, TargetBuilder, TestDynamoDb, authenticator, link_id, token_for, token_of,
+};
 use linklet_watch::Watch;
 use serde_json::{Value, json};
 
@@ -314,8 +316,8 @@ async fn a_target_that_a_link_watches_is_not_deleted() {
     let db = TestDynamoDb::start();
     let ada = Client::new(&db);
     let target = ada.store("https://example.com/a", Timestamp::now()).await;
-    let link = "launch".parse().unwrap();
-    db.watch().watch(&target, &link, &correlation()).await.unwrap();
+    let link = link_id("launch");
+    db.watch().watch(&target, &link, Timestamp::now(), &correlation()).await.unwrap();
 
     let refused = ada.delete(target.id.as_str()).await;
     db.watch().unwatch(&target.id, &link, Timestamp::now()).await.unwrap();
@@ -330,8 +332,8 @@ async fn who_registers_what_a_colleagues_link_watches_may_delete_it() {
     let ada = Client::new(&db);
     let bob = ada.colleague(Role::Member);
     let adas = TargetBuilder::new("https://example.com/a").in_workspace(&ada.workspace).owned_by(&ada.user).build();
-    let link = "launch".parse().unwrap();
-    db.watch().watch(&adas, &link, &correlation()).await.unwrap();
+    let link = link_id("launch");
+    db.watch().watch(&adas, &link, Timestamp::now(), &correlation()).await.unwrap();
 
     let registered = bob.post(&json!({"url": "https://example.com/a"})).await;
     let refused = bob.delete(adas.id.as_str()).await;

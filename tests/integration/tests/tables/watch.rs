@@ -16,14 +16,15 @@ use aws_sdk_dynamodb::{
 };
 use futures_util::future::join_all;
 use linklet_domain::{
-    CheckError, CheckOutcome, CheckResult, CorrelationId, EmailAddress, Event, EventDetail, Host, IdempotencyKey,
-    PageToken, Phase, Shard, ShortCode, Target, TargetId, TargetStatus, Timestamp, WorkspaceId, lifetimes,
+    CheckError, CheckOutcome, CheckResult, CorrelationId, EmailAddress, Event, EventDetail, Generation, Host,
+    IdempotencyKey, LinkId, PageToken, Phase, Shard, Target, TargetId, TargetStatus, Timestamp, WatcherState,
+    WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     DeleteTargetOutcome, DueTarget, Registered, RepositoryError, RoundOutcome, RoundRecord, ShardRange, WatchTable,
     stream::{Change, change_of},
 };
-use linklet_test_support::{CapacityMeter, Fault, Faults, Rendezvous, TargetBuilder, TestDynamoDb};
+use linklet_test_support::{CapacityMeter, Fault, Faults, Rendezvous, TargetBuilder, TestDynamoDb, link_id};
 use proptest::prelude::*;
 
 use crate::fixture::{correlation, damage};
@@ -46,10 +47,6 @@ fn target(url: &str) -> Target {
 
 fn key(text: &str) -> IdempotencyKey {
     IdempotencyKey::parse(text).unwrap()
-}
-
-fn code(text: &str) -> ShortCode {
-    ShortCode::parse(text).unwrap()
 }
 
 /// A table, a target in it, and the rounds that check it.
@@ -230,7 +227,7 @@ async fn a_key_whose_target_came_back_by_a_link_registers_it_anew() {
     let (wanted, table) = (target("https://example.com/a"), db.watch());
     table.register(&wanted, Some(&key("k")), &correlation()).await.unwrap();
     table.delete(&wanted.id).await.unwrap();
-    table.watch(&wanted, &code("launch"), &correlation()).await.unwrap();
+    table.watch(&wanted, &link_id("launch"), noon(), &correlation()).await.unwrap();
 
     let registered = table.register(&wanted, Some(&key("k")), &correlation()).await.unwrap();
 
@@ -773,7 +770,7 @@ async fn registering_listing_and_watching_cost_what_the_chart_says() {
     let db = TestDynamoDb::start();
     let meter = CapacityMeter::default();
     let table = WatchTable::new(db.client_with(meter.clone()), "WatchTable");
-    let (ids, link, now) = (correlation(), code("launch"), noon().plus(INTERVAL * 10));
+    let (ids, link, now) = (correlation(), link_id("launch"), noon().plus(INTERVAL * 10));
     let wanted = target("https://example.com/a");
     let watched = target_at(&wanted.workspace, "https://example.com/b", noon());
     let spent = || {
@@ -796,13 +793,13 @@ async fn registering_listing_and_watching_cost_what_the_chart_says() {
     assert_eq!(spent(), (0.5, 0.0), "results");
     table.health(&wanted.id, now).await.unwrap();
     assert_eq!(spent(), (1.5, 0.0), "health");
-    table.watch(&watched, &link, &ids).await.unwrap();
-    assert_eq!(spent(), (1.0, 6.0), "a link watches a new one");
-    table.watch(&watched, &code("second"), &ids).await.unwrap();
-    assert_eq!(spent(), (1.0, 4.0), "another link watches it");
+    table.watch(&watched, &link, noon(), &ids).await.unwrap();
+    assert_eq!(spent(), (2.0, 6.0), "a link watches a new one");
+    table.watch(&watched, &link_id("second"), noon(), &ids).await.unwrap();
+    assert_eq!(spent(), (2.0, 4.0), "another link watches it");
     table.unwatch(&watched.id, &link, noon()).await.unwrap();
     assert_eq!(spent(), (2.0, 4.0), "one of them ceases to");
-    table.unwatch(&watched.id, &code("second"), noon()).await.unwrap();
+    table.unwatch(&watched.id, &link_id("second"), noon()).await.unwrap();
     assert_eq!(spent(), (2.0, 6.0), "the other as well, and takes it along");
     table.delete(&wanted.id).await.unwrap();
     assert_eq!(spent(), (0.0, 3.0), "deleting");
@@ -867,9 +864,9 @@ async fn a_link_makes_a_target_and_takes_it_along() {
     let db = TestDynamoDb::start();
     let wanted = target("https://example.com/a");
 
-    db.watch().watch(&wanted, &code("launch"), &correlation()).await.unwrap();
+    db.watch().watch(&wanted, &link_id("launch"), noon(), &correlation()).await.unwrap();
     let watched = db.watch().find(&wanted.id).await.unwrap().unwrap();
-    db.watch().unwatch(&wanted.id, &code("launch"), noon()).await.unwrap();
+    db.watch().unwatch(&wanted.id, &link_id("launch"), noon()).await.unwrap();
 
     assert_eq!(watched, Target { watchers: 1, registered: false, ..wanted.clone() });
     assert_eq!(db.watch().find(&wanted.id).await.unwrap(), None);
@@ -879,14 +876,14 @@ async fn a_link_makes_a_target_and_takes_it_along() {
 async fn a_target_that_was_registered_by_itself_outlives_its_links() {
     let db = TestDynamoDb::start();
     let (table, wanted) = (db.watch(), target("https://example.com/a"));
-    table.watch(&wanted, &code("launch"), &correlation()).await.unwrap();
+    table.watch(&wanted, &link_id("launch"), noon(), &correlation()).await.unwrap();
 
     let registered = table.register(&wanted, None, &correlation()).await.unwrap();
 
     assert!(!registered.is_new && registered.target.registered);
     assert_eq!(table.delete(&wanted.id).await.unwrap(), DeleteTargetOutcome::Watched);
     assert!(table.find(&wanted.id).await.unwrap().unwrap().registered, "a refused deletion changes nothing");
-    table.unwatch(&wanted.id, &code("launch"), noon()).await.unwrap();
+    table.unwatch(&wanted.id, &link_id("launch"), noon()).await.unwrap();
     assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 0);
     assert_eq!(table.delete(&wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
 }
@@ -899,7 +896,7 @@ async fn whoever_registers_what_a_link_watches_is_told_from_then_on() {
     let mut bob = target_at(&ada.workspace, "https://example.com/a", noon().plus(INTERVAL));
     bob.owner_email = EmailAddress::parse("bob@example.com").unwrap();
     let carol = target_at(&ada.workspace, "https://example.com/a", noon().plus(INTERVAL * 2));
-    table.watch(&ada, &code("launch"), &CorrelationId::generate()).await.unwrap();
+    table.watch(&ada, &link_id("launch"), noon(), &CorrelationId::generate()).await.unwrap();
 
     let registered = table.register(&bob, None, &correlation()).await.unwrap().target;
     let again = table.register(&carol, None, &CorrelationId::generate()).await.unwrap().target;
@@ -907,7 +904,7 @@ async fn whoever_registers_what_a_link_watches_is_told_from_then_on() {
     let bobs = Target { registered: true, watchers: 1, owner: bob.owner, owner_email: bob.owner_email, ..ada.clone() };
     assert_eq!([&registered, &again], [&bobs; 2], "who registers it later changes nothing");
     assert_eq!(table.find(&ada.id).await.unwrap(), Some(bobs.clone()));
-    table.unwatch(&ada.id, &code("launch"), noon()).await.unwrap();
+    table.unwatch(&ada.id, &link_id("launch"), noon()).await.unwrap();
     assert_eq!(table.find(&ada.id).await.unwrap(), Some(Target { watchers: 0, ..bobs.clone() }));
     for number in 0..2 {
         record(&table, &ada.id, number, TargetStatus::Pending, FAILED).await.unwrap();
@@ -922,7 +919,7 @@ async fn whoever_registers_what_a_link_watches_is_told_from_then_on() {
 async fn of_two_who_register_at_once_what_a_link_watches_one_is_told() {
     let db = TestDynamoDb::start();
     let first = target("https://example.com/a");
-    db.watch().watch(&first, &code("launch"), &correlation()).await.unwrap();
+    db.watch().watch(&first, &link_id("launch"), noon(), &correlation()).await.unwrap();
     let wanted = [(); 2].map(|()| target_at(&first.workspace, "https://example.com/a", noon()));
 
     let [one, other] = at_once(&db, wanted).await.map(|registered| registered.target.owner);
@@ -937,10 +934,10 @@ async fn who_created_the_first_of_the_links_is_told_also_after_that_link() {
     let table = db.watch();
     let ada = target("https://example.com/a");
     let bob = target_at(&ada.workspace, "https://example.com/a", noon().plus(INTERVAL));
-    table.watch(&ada, &code("first"), &correlation()).await.unwrap();
-    table.watch(&bob, &code("second"), &correlation()).await.unwrap();
+    table.watch(&ada, &link_id("first"), noon(), &correlation()).await.unwrap();
+    table.watch(&bob, &link_id("second"), noon(), &correlation()).await.unwrap();
 
-    table.unwatch(&ada.id, &code("first"), noon()).await.unwrap();
+    table.unwatch(&ada.id, &link_id("first"), noon()).await.unwrap();
 
     assert_eq!(table.find(&ada.id).await.unwrap().unwrap().owner, ada.owner);
 }
@@ -950,12 +947,57 @@ async fn a_link_that_is_gone_before_it_is_known_never_watches() {
     let db = TestDynamoDb::start();
     let (table, wanted) = (db.watch(), target("https://example.com/a"));
 
-    table.unwatch(&wanted.id, &code("launch"), noon()).await.unwrap();
-    table.watch(&wanted, &code("launch"), &correlation()).await.unwrap();
+    table.unwatch(&wanted.id, &link_id("launch"), noon()).await.unwrap();
+    table.watch(&wanted, &link_id("launch"), noon(), &correlation()).await.unwrap();
 
     assert_eq!(table.find(&wanted.id).await.unwrap(), None);
     let mark = db.scan("WatchTable").pop().unwrap();
     assert_eq!(mark["ttl"]["N"], noon().plus(lifetimes::ENDED_WATCHES).unix_seconds().to_string());
+}
+
+#[tokio::test]
+async fn an_expired_link_stops_watching_and_resumes_when_its_time_is_extended() {
+    let db = TestDynamoDb::start();
+    let (table, link) = (db.watch(), link_id("launch"));
+    let wanted = target("https://example.com/a");
+    table.watch(&wanted, &link, slot(1), &correlation()).await.unwrap();
+
+    table.pause(&wanted.id, &link, slot(2)).await.unwrap();
+
+    assert_eq!(table.find(&wanted.id).await.unwrap(), None);
+    let row = db.scan("WatchTable").pop().unwrap();
+    assert_eq!(row["ttl"]["N"], slot(2).plus(lifetimes::ENDED_WATCHES).unix_seconds().to_string());
+    table.watch(&wanted, &link, slot(3), &correlation()).await.unwrap();
+    assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 1);
+    let row = db.scan("WatchTable").into_iter().find(|row| row["sk"]["S"] == format!("LINK#{link}")).unwrap();
+    assert_eq!(row.get("ttl"), None, "it is kept as long as the link watches");
+}
+
+#[tokio::test]
+async fn a_link_that_was_removed_never_resumes_whatever_the_times_say() {
+    let db = TestDynamoDb::start();
+    let (table, link) = (db.watch(), link_id("launch"));
+    let wanted = target("https://example.com/a");
+    table.watch(&wanted, &link, slot(3), &correlation()).await.unwrap();
+
+    table.unwatch(&wanted.id, &link, slot(1)).await.unwrap();
+    table.watch(&wanted, &link, slot(4), &correlation()).await.unwrap();
+
+    assert_eq!(table.find(&wanted.id).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn messages_about_a_former_link_do_not_touch_the_one_that_has_its_code_now() {
+    let db = TestDynamoDb::start();
+    let (table, former) = (db.watch(), link_id("launch"));
+    let now = LinkId { generation: Generation::generate().unwrap(), ..former.clone() };
+    let wanted = target("https://example.com/a");
+    table.unwatch(&wanted.id, &former, slot(2)).await.unwrap();
+
+    table.watch(&wanted, &now, slot(1), &correlation()).await.unwrap();
+    table.unwatch(&wanted.id, &former, slot(3)).await.unwrap();
+
+    assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 1);
 }
 
 #[tokio::test]
@@ -964,10 +1006,10 @@ async fn watching_publishes_nothing() {
     let (table, wanted) = (db.watch(), target("https://example.com/a"));
 
     for link in ["launch", "second"] {
-        table.watch(&wanted, &code(link), &correlation()).await.unwrap();
+        table.watch(&wanted, &link_id(link), noon(), &correlation()).await.unwrap();
     }
     table.register(&wanted, None, &correlation()).await.unwrap();
-    table.unwatch(&wanted.id, &code("launch"), noon()).await.unwrap();
+    table.unwatch(&wanted.id, &link_id("launch"), noon()).await.unwrap();
 
     assert!(events(&db).is_empty());
 }
@@ -976,11 +1018,11 @@ async fn watching_publishes_nothing() {
 async fn twelve_links_at_once_are_twelve_watchers() {
     let db = TestDynamoDb::start();
     let (table, wanted, ids) = (db.watch(), target("https://example.com/a"), correlation());
-    let links: Vec<_> = (0..12).map(|number| code(&format!("code{number:02}"))).collect();
+    let links: Vec<_> = (0..12).map(|number| link_id(&format!("code{number:02}"))).collect();
 
     // In waves, as the consumer's batches do: who meets whom is up to the machine.
     for wave in links.chunks(4) {
-        let watching = wave.iter().chain(wave).map(|link| table.watch(&wanted, link, &ids));
+        let watching = wave.iter().chain(wave).map(|link| table.watch(&wanted, link, noon(), &ids));
         join_all(watching).await.into_iter().for_each(Result::unwrap);
     }
 
@@ -998,15 +1040,15 @@ async fn watching_and_ending_it_bear_a_lost_answer() {
     let faults = Faults::default();
     let table = WatchTable::new(retrying(&db, &faults), "WatchTable");
     let wanted = target("https://example.com/a");
-    table.watch(&wanted, &code("first"), &correlation()).await.unwrap();
+    table.watch(&wanted, &link_id("first"), noon(), &correlation()).await.unwrap();
 
-    // Calls: the target, the transaction.
-    faults.plan(Some((1, Fault::AnswerLost)));
-    table.watch(&wanted, &code("second"), &correlation()).await.unwrap();
+    // Calls: the watcher, the target, the transaction.
+    faults.plan(Some((2, Fault::AnswerLost)));
+    table.watch(&wanted, &link_id("second"), noon(), &correlation()).await.unwrap();
     let watched = table.find(&wanted.id).await.unwrap().unwrap();
     // Calls: the watcher, the target, the transaction.
     faults.plan(Some((2, Fault::AnswerLost)));
-    table.unwatch(&wanted.id, &code("second"), noon()).await.unwrap();
+    table.unwatch(&wanted.id, &link_id("second"), noon()).await.unwrap();
 
     assert_eq!(watched.watchers, 2);
     assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 1);
@@ -1027,29 +1069,41 @@ async fn deleting_bears_a_lost_answer() {
 /// What can happen to a target whose links come and go.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// A link of the person with this number.
-    Watch(usize),
-    Unwatch(usize),
+    /// A message about the link with this number, which belongs to the person with the same number: what happened, and in
+    /// which second.
+    Message(usize, WatcherState, u32),
     /// The person with this number.
     Register(usize),
     Delete,
 }
 
 fn any_step() -> impl Strategy<Value = Step> {
+    let message = |state| (0..3_usize, 0..5_u32).prop_map(move |(link, second)| Step::Message(link, state, second));
     prop_oneof![
-        4 => (0..3_usize).prop_map(Step::Watch),
-        4 => (0..3_usize).prop_map(Step::Unwatch),
+        5 => message(WatcherState::Watching),
+        3 => message(WatcherState::Paused),
+        2 => message(WatcherState::Ended),
         1 => (0..3_usize).prop_map(Step::Register),
         1 => Just(Step::Delete),
     ]
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+/// Whether a link watches, by all messages about it: none says that it was removed, and of the latest none says that it has
+/// expired.
+fn watches(messages: &[(WatcherState, u32)]) -> bool {
+    let latest = messages.iter().map(|(_, second)| second).max();
+    let of_latest = |wanted| messages.iter().any(|(state, second)| *state == wanted && Some(second) == latest);
+    messages.iter().all(|(state, _)| *state != WatcherState::Ended)
+        && of_latest(WatcherState::Watching)
+        && !of_latest(WatcherState::Paused)
+}
 
-    /// However often and in whichever order the news come: a link watches from the first news of it until the first news of its
-    /// end, and a target is there as long as somebody wants it. It belongs to who registered it first, or else to who brought
-    /// it about.
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// However often and in whichever order the messages come: a link watches from its latest beginning, unless it is known to
+    /// have expired later or to be removed, and a target is there as long as somebody wants it. It belongs to who registered it
+    /// first, or else to who brought it about.
     #[test]
     fn a_target_is_there_as_long_as_somebody_wants_it(steps in prop::collection::vec(any_step(), 1..25)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -1058,40 +1112,40 @@ proptest! {
             let (table, workspace, ids) = (db.watch(), WorkspaceId::generate(), CorrelationId::generate());
             // The same target, as each of three people wants it.
             let wanted = [(); 3].map(|()| target_at(&workspace, "https://example.com/a", noon()));
-            let (id, links) = (&wanted[0].id, [code("link0"), code("link1"), code("link2")]);
-            let (mut watching, mut gone, mut registered) = (BTreeSet::new(), BTreeSet::new(), false);
+            let (id, links) = (&wanted[0].id, ["link0", "link1", "link2"].map(link_id));
+            let (mut messages, mut registered) = ([const { Vec::new() }; 3], false);
             let mut owner = None;
             for step in steps {
                 match step {
-                    Step::Watch(link) => {
-                        table.watch(&wanted[link], &links[link], &ids).await.unwrap();
-                        if !gone.contains(&link) {
-                            watching.insert(link);
-                            owner = owner.or(Some(link));
+                    Step::Message(link, state, second) => {
+                        let at = noon().plus(Duration::from_secs(second.into()));
+                        match state {
+                            WatcherState::Watching => table.watch(&wanted[link], &links[link], at, &ids).await.unwrap(),
+                            WatcherState::Paused => table.pause(id, &links[link], at).await.unwrap(),
+                            WatcherState::Ended => table.unwatch(id, &links[link], at).await.unwrap(),
                         }
-                    }
-                    Step::Unwatch(link) => {
-                        table.unwatch(id, &links[link], noon()).await.unwrap();
-                        watching.remove(&link);
-                        gone.insert(link);
+                        messages[link].push((state, second));
+                        owner = owner.or(watches(&messages[link]).then_some(link));
                     }
                     Step::Register(person) => {
                         let is_new = table.register(&wanted[person], None, &ids).await.unwrap().is_new;
-                        assert_eq!(is_new, watching.is_empty() && !registered);
+                        assert_eq!(is_new, owner.is_none());
                         owner = owner.filter(|_| registered).or(Some(person));
                         registered = true;
                     }
                     Step::Delete => {
+                        let is_watched = messages.iter().any(|messages| watches(messages));
                         let outcome = table.delete(id).await.unwrap();
-                        assert_eq!(outcome == DeleteTargetOutcome::Watched, !watching.is_empty());
-                        registered &= !watching.is_empty();
+                        assert_eq!(outcome == DeleteTargetOutcome::Watched, is_watched);
+                        registered &= is_watched;
                     }
                 }
-                if watching.is_empty() && !registered {
+                let watchers = messages.iter().filter(|messages| watches(messages)).count();
+                if watchers == 0 && !registered {
                     owner = None;
                 }
                 let found = table.find(id).await.unwrap();
-                let expected = owner.map(|owner| (&wanted[owner].owner, registered, watching.len() as u64));
+                let expected = owner.map(|owner| (&wanted[owner].owner, registered, watchers as u64));
                 assert_eq!(found.as_ref().map(|target| (&target.owner, target.registered, target.watchers)), expected);
             }
         });
