@@ -2,8 +2,8 @@ use aws_lambda_events::{
     dynamodb::EventRecord,
     sqs::{SqsEvent, SqsMessage},
 };
-use linklet_domain::{Event, EventDetail, wording};
-use linklet_dynamodb::stream::{Change, change_of};
+use linklet_domain::{Event, EventDetail, LinkId, lifetimes, wording};
+use linklet_dynamodb::stream::{Change, StreamError, change_of, marker_after};
 use linklet_lambda::batch;
 
 use crate::text;
@@ -41,13 +41,20 @@ pub fn stream_records(input: &[u8]) {
             let Change::Event(event) = change else { return };
             survives(&event);
         }
-        Ok(Change::Expired(link, _)) => assert!(link.expires_at.is_none_or(|at| !at.to_string().is_empty())),
+        Ok(Change::ExpiryDue(link, _)) => assert_eq!(LinkId::parse(&link.to_string()), Ok(link)),
         Ok(Change::None) => {}
-        Err(error) => {
-            let reason = linklet_lambda::telemetry::chain(&error);
-            assert!(!reason.contains(SECRET), "{reason}");
-        }
+        Err(error) => hides_the_secret(&error),
     }
+    match marker_after(&record, lifetimes::EXPIRED_LINKS) {
+        Ok(Some(marker)) => assert_eq!(LinkId::parse(&marker.link.to_string()), Ok(marker.link)),
+        Ok(None) => {}
+        Err(error) => hides_the_secret(&error),
+    }
+}
+
+fn hides_the_secret(error: &StreamError) {
+    let reason = linklet_lambda::telemetry::chain(error);
+    assert!(!reason.contains(SECRET), "{reason}");
 }
 
 fn survives(event: &Event) {
