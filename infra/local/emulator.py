@@ -7,6 +7,7 @@ emulator's own Python. If an update of the emulator renames one of them, this fa
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -15,7 +16,8 @@ from typing import Any
 
 from ministack import app
 from ministack.core import iam_actions
-from ministack.services import apigateway, eventbridge, lambda_svc
+from ministack.core.responses import request_scope
+from ministack.services import apigateway, dynamodb, eventbridge, lambda_svc
 from ministack.services.cloudformation import provisioners
 
 
@@ -116,6 +118,31 @@ def with_lower_case(answer: Callable[[dict[str, Any], str], Any]) -> Callable[[d
     return answer_with
 
 
+def let_items_expire() -> None:
+    """The emulator ignores a template's TTL, and what it deletes by TTL leaves no stream record. Here, an item is deleted within
+    a minute after its time, and the stream says so."""
+    table_handlers = provisioners._RESOURCE_HANDLERS["AWS::DynamoDB::Table"]
+    create, remove = table_handlers["create"], dynamodb._remove_item
+
+    def create_with_ttl(logical_id: str, properties: dict[str, Any], stack: str) -> Any:
+        created = create(logical_id, properties, stack)
+        specification = properties.get("TimeToLiveSpecification")
+        if specification:
+            dynamodb._update_ttl({"TableName": created[0], "TimeToLiveSpecification": specification})
+        return created
+
+    def remove_and_record(table: dict[str, Any], partition: str, sort: str) -> None:
+        item = table["items"].get(partition, {}).get(sort)
+        remove(table, partition, sort)
+        if item and threading.current_thread().name == "dynamodb-ttl-reaper":
+            region, account = table["TableArn"].split(":")[3:5]
+            with request_scope(account, region):
+                dynamodb._emit_stream_event(table["TableName"], "REMOVE", item, None)
+
+    table_handlers["create"] = create_with_ttl
+    dynamodb._remove_item = remove_and_record
+
+
 def let_greedy_paths_contain_line_ends() -> None:
     """The emulator matches `{path+}` with a dot, which stops at a line end. A path with `%0A` would get the emulator's 404
     and never reach the function whose route it is."""
@@ -130,5 +157,6 @@ if __name__ == "__main__":
     work_on_several_groups_at_once()
     tell_the_scheduled_time()
     read_cors_as_templates_spell_it()
+    let_items_expire()
     let_greedy_paths_contain_line_ends()
     app.main()

@@ -1,15 +1,20 @@
-//! Publishes events from the tables' streams to the queues, and replaces expired links with tombstones.
+//! Publishes events from the tables' streams to the queues, and takes the steps of links' expiries.
 //!
-//! Lambda retries a batch of a stream from the first failed record on. So the relay sends all events that it can and reports
-//! the first record that failed; consumers recognise events that are sent again.
+//! Lambda retries a batch of a stream from the first failed record on. So the relay does all that it can and reports the first
+//! record that failed; consumers recognise events that are sent again.
 
-use std::time::Instant;
+mod expiry;
 
-use aws_lambda_events::{dynamodb::Event as StreamEvent, streams::DynamoDbEventResponse};
-use linklet_domain::{CorrelationId, Event, EventDetail, Link, Timestamp};
+use std::time::{Duration, Instant};
+
+use aws_lambda_events::{
+    dynamodb::{Event as StreamEvent, EventRecord},
+    streams::DynamoDbEventResponse,
+};
+use linklet_domain::{Event, EventDetail};
 use linklet_dynamodb::{
-    LinksTable, RepositoryError, TombstoneOutcome,
-    stream::{Change, change_of},
+    ExpiryMarker, LinksTable,
+    stream::{Change, StreamError, change_of, marker_after},
 };
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
@@ -18,10 +23,14 @@ use linklet_lambda::{
     telemetry::chain,
 };
 
+use self::expiry::{Due, Marking};
+
 /// The consumer of the tables' streams.
 pub struct Relay {
-    /// The repository of links, for tombstones of expired links.
+    /// The repository of links, for the steps of their expiry.
     pub links: LinksTable,
+    /// How long an expired link is kept.
+    pub keep_expired: Duration,
     /// The analytics queue, for clicks and purges.
     pub analytics: Publisher,
     /// The notify queue, for all events but clicks.
@@ -40,6 +49,8 @@ enum Queue {
 fn queues(event: &EventDetail) -> &'static [Queue] {
     match event {
         EventDetail::UrlClicked(_) | EventDetail::ClickParked(_) => &[Queue::Analytics],
+        // Only watch-links wants to know, which reads the stream itself.
+        EventDetail::UrlExtended(_) => &[],
         EventDetail::UrlPurged(_) => &[Queue::Analytics, Queue::Notify],
         EventDetail::UrlCreated(_)
         | EventDetail::UrlDeleted(_)
@@ -59,12 +70,18 @@ struct Outgoing {
 impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
     async fn consume(&self, batch: StreamEvent) -> DynamoDbEventResponse {
         let started = Instant::now();
-        let (mut outgoing, mut expired, mut failed) = (Vec::with_capacity(batch.records.len()), Vec::new(), Vec::new());
+        let (mut outgoing, mut markings, mut due) = (Vec::with_capacity(batch.records.len()), Vec::new(), Vec::new());
+        let mut failed = Vec::new();
         for (position, record) in batch.records.iter().enumerate() {
-            match change_of(record) {
-                Ok(Change::Event(event)) => outgoing.push(Outgoing { position, event }),
-                Ok(Change::Expired(link, correlation_id)) => expired.push(Expired { position, link, correlation_id }),
-                Ok(Change::None) => {}
+            match self.read(record) {
+                Ok(Read { change, marker }) => {
+                    markings.extend(marker.map(|marker| Marking { position, marker }));
+                    match change {
+                        Change::Event(event) => outgoing.push(Outgoing { position, event }),
+                        Change::ExpiryDue(link, correlation_id) => due.push(Due { position, link, correlation_id }),
+                        Change::None => {}
+                    }
+                }
                 Err(error) => {
                     if !stream::park(&self.dead_letters, record, &chain(&error)).await {
                         failed.push(position);
@@ -72,9 +89,8 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
                 }
             }
         }
-        let (without_tombstone, expired_events) = self.leave_tombstones(&expired).await;
-        failed.extend(without_tombstone);
-        outgoing.extend(expired_events);
+        failed.extend(self.mark(&markings).await);
+        failed.extend(self.take_steps(due).await);
         let bound_for = |queue| outgoing.iter().filter(move |one| queues(&one.event.detail).contains(&queue)).collect();
         failed.extend(self.publish(&self.analytics, bound_for(Queue::Analytics)).await);
         failed.extend(self.publish(&self.notify, bound_for(Queue::Notify)).await);
@@ -83,49 +99,15 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
     }
 }
 
-/// A link that DynamoDB's TTL has deleted, with the position of its record in the batch.
-struct Expired {
-    position: usize,
-    link: Box<Link>,
-    correlation_id: CorrelationId,
+/// What a record says.
+struct Read {
+    change: Change,
+    marker: Option<ExpiryMarker>,
 }
 
 impl Relay {
-    /// Writes the tombstones of expired links as one run of the cleanup.
-    ///
-    /// Returns the positions of the links that failed, and the events of those whose code was taken by another link before
-    /// there was a tombstone, which would have published the event.
-    async fn leave_tombstones(&self, expired: &[Expired]) -> (Vec<usize>, Vec<Outgoing>) {
-        let (mut failed, mut events) = (Vec::new(), Vec::new());
-        if expired.is_empty() {
-            return (failed, events);
-        }
-        let started = Timestamp::now();
-        log_failure(self.links.cleanup_started(started).await);
-        let mut cleaned = 0;
-        for Expired { position, link, correlation_id } in expired {
-            match self.links.leave_tombstone(link, Timestamp::now(), correlation_id).await {
-                Ok(TombstoneOutcome::Written) => cleaned += 1,
-                Ok(TombstoneOutcome::AlreadyWritten) => {}
-                Ok(TombstoneOutcome::CodeTaken(event)) => {
-                    tracing::warn!(
-                        short_code = link.code.as_str(),
-                        "the code of an expired link was taken by another link"
-                    );
-                    events.push(Outgoing { position: *position, event: *event });
-                }
-                Err(error) => {
-                    tracing::error!(
-                        short_code = link.code.as_str(),
-                        error = chain(&error),
-                        "the tombstone of an expired link could not be written"
-                    );
-                    failed.push(*position);
-                }
-            }
-        }
-        log_failure(self.links.cleanup_ended(cleaned, failed.len(), started, Timestamp::now()).await);
-        (failed, events)
+    fn read(&self, record: &EventRecord) -> Result<Read, StreamError> {
+        Ok(Read { change: change_of(record)?, marker: marker_after(record, self.keep_expired)? })
     }
 
     /// Sends events in order, and returns the positions of the records whose events have to be sent again.
@@ -154,12 +136,5 @@ impl Relay {
                 false
             }
         }
-    }
-}
-
-/// Logs a failure to update the statistics of the cleanup. The cleanup continues, since it doesn't depend on them.
-fn log_failure(written: Result<(), RepositoryError>) {
-    if let Err(error) = written {
-        tracing::warn!(error = chain(&error), "the cleanup's statistics could not be written");
     }
 }

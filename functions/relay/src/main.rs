@@ -16,10 +16,12 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (analytics, notify) = (config::required("ANALYTICS_QUEUE_URL")?, config::required("NOTIFY_QUEUE_URL")?);
     let (links, dead_letters) = (config::required("LINKS_TABLE")?, config::required("RELAY_DLQ_URL")?);
+    let keep_expired = config::expired_links_lifetime()?;
     let aws = aws::load().await;
     let sqs = Sqs::new(&aws);
     batch::run(Relay {
         links: LinksTable::new(DynamoDb::new(&aws), links),
+        keep_expired,
         analytics: Publisher::new(sqs.clone(), analytics),
         notify: Publisher::new(sqs.clone(), notify),
         dead_letters: DeadLetterQueue::new(sqs, dead_letters).shared_by("relay"),

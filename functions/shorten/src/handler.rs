@@ -154,10 +154,11 @@ impl Shorten {
         }
     }
 
-    /// The first answer again, unless its link was purged since.
+    /// The first answer again, unless its link was purged since. Its code may even have another link now.
     async fn repeated(&self, answer: FirstAnswer) -> Result<Response, ApiError> {
         if let Some(Made { short_code }) = Made::by(&answer)
-            && self.links.redirect_target(&short_code).await?.is_some_and(|record| record.is_purged())
+            && let Some(record) = self.links.redirect_target(&short_code).await?
+            && (record.is_purged() || record.id().generation != answer.generation)
         {
             return Err(ApiError::gone(LinkStatus::Purged));
         }
@@ -197,7 +198,9 @@ impl Shorten {
     }
 
     fn answer(&self, order: &Order<'_>, status: StatusCode, link: Link, reused: bool) -> Result<FirstAnswer, ApiError> {
+        let generation = link.generation.clone();
         let view = View {
+            ignored: if reused { order.wanted.metadata.missing_in(&link.metadata) } else { Vec::new() },
             short_url: self.short_urls.of(order.request, &link.code),
             short_code: link.code,
             original_url: link.target,
@@ -209,7 +212,8 @@ impl Shorten {
             reused,
         };
         let body = serde_json::to_string(&view).map_err(|error| ApiError::Internal(Box::new(error)))?;
-        Ok(FirstAnswer { fingerprint: order.identity.fingerprint.clone(), status: status.as_u16(), body })
+        let fingerprint = order.identity.fingerprint.clone();
+        Ok(FirstAnswer { fingerprint, generation, status: status.as_u16(), body })
     }
 }
 
@@ -249,4 +253,7 @@ struct View {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     watch: bool,
     reused: bool,
+    /// What the request brought and the reused link has not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ignored: Vec<&'static str>,
 }

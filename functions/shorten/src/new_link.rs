@@ -36,7 +36,7 @@ pub(crate) struct NewLink {
     /// Whether the link watches its URL.
     pub watch: bool,
     expires_at: Option<Timestamp>,
-    metadata: LinkMetadata,
+    pub metadata: LinkMetadata,
 }
 
 impl NewLink {
@@ -73,7 +73,9 @@ impl NewLink {
             owner: caller.user().clone(),
             owner_email: caller.email().clone(),
             created_at: request.received_at(),
+            updated_at: request.received_at(),
             expires_at: self.expires_at,
+            expiry_is_published: false,
             metadata: self.metadata.clone(),
             watch: self.watch,
             state: LinkState::Active,

@@ -1,15 +1,18 @@
-//! `GET /api/admin/cleanup/stats`: statistics of the cleanup of expired links.
+//! `GET /api/admin/cleanup/stats`: statistics of the cleanup of the workspace's expired links.
 
 use linklet_domain::Timestamp;
 use linklet_dynamodb::CleanupStats;
-use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
+use linklet_lambda::{
+    http::{ApiError, Request, Response, StatusCode, json},
+    identity::Caller,
+};
 use serde::Serialize;
 
 use crate::Stats;
 
 impl Stats {
-    pub(crate) async fn cleanup(&self, request: &Request) -> Result<Response, ApiError> {
-        let stats = self.links.cleanup_stats(request.received_at()).await?;
+    pub(crate) async fn cleanup(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        let stats = self.links.cleanup_stats(caller.workspace(), request.received_at()).await?;
         Ok(json(StatusCode::OK, &CleanupView::from(stats)))
     }
 }

@@ -46,8 +46,8 @@ impl Handler for Stats {
                 self.latest_clicks(request, &self.readable(request, code).await?).await
             }
             (&Method::GET, ["api", "admin", "cleanup", "stats"]) => {
-                self.authenticator.tokens().require(request, Role::Admin).await?;
-                self.cleanup(request).await
+                let admin = self.authenticator.tokens().require(request, Role::Admin).await?;
+                self.cleanup(request, &admin).await
             }
             _ => Err(Problem::RouteUnknown.into()),
         }

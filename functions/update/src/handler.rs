@@ -43,13 +43,14 @@ impl Update {
         if !caller.may_change(&record) {
             return Err(ApiError::Problem(Problem::Forbidden));
         }
-        match record {
+        match &record {
             Record::Tombstone(tombstone) => return Err(ApiError::gone(tombstone.reason)),
             Record::Link(Link { state: LinkState::Deleted(_), .. }) => return Err(ApiError::gone(LinkStatus::Deleted)),
             Record::Link(_) => {}
         }
-        // The update fails if a concurrent request has deleted the link.
-        let link = self.links.update(&code, &patch).await?.ok_or_else(|| ApiError::gone(LinkStatus::Deleted))?;
+        let changed = self.links.update(&record.id(), &patch, request.received_at(), request.correlation_id()).await?;
+        // A concurrent request has deleted the link.
+        let link = changed.ok_or_else(|| ApiError::gone(LinkStatus::Deleted))?;
         let body = OneLink::load(request, &self.short_urls, &self.stats, link).await;
         Ok(json(StatusCode::OK, &body))
     }

@@ -1,4 +1,5 @@
-//! Adds links to the watchers of their targets when they are created, and removes them when they are deleted or expire.
+//! Adds links to the watchers of their targets when they are created or extended, and removes them when they are deleted or
+//! expire.
 //!
 //! The records of LinksTable's stream are processed in their order, which is kept for each link. They may come again, and after
 //! a redrive in another order. The table stores which links watch and which have stopped, so that changes nothing.
@@ -58,7 +59,8 @@ enum WatcherChange<'e> {
 /// The change that an event causes; `None` if the link doesn't watch.
 fn watcher_change(event: &Event) -> Result<Option<WatcherChange<'_>>, Invalid> {
     Ok(match &event.detail {
-        EventDetail::UrlCreated(created @ UrlCreated { watch: true, link, .. }) => {
+        EventDetail::UrlCreated(created @ UrlCreated { watch: true, link, .. })
+        | EventDetail::UrlExtended(created @ UrlCreated { watch: true, link, .. }) => {
             Some(WatcherChange::Added(Box::new(target_of(event, created)?), link))
         }
         EventDetail::UrlExpired(UrlExpired { watched_target: Some(target), link, .. }) => {
@@ -83,7 +85,7 @@ impl WatchLinks {
     async fn process(&self, record: &EventRecord) -> bool {
         let event = match change_of(record) {
             Ok(Change::Event(event)) => event,
-            Ok(Change::Expired(..) | Change::None) => return true,
+            Ok(Change::ExpiryDue(..) | Change::None) => return true,
             Err(error) => return stream::park(&self.dead_letters, record, &chain(&error)).await,
         };
         match watcher_change(&event) {

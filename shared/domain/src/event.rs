@@ -33,6 +33,7 @@ impl Event {
             EventDetail::ClickParked(_) => "click.parked",
             EventDetail::UrlDeleted(_) => "url.deleted",
             EventDetail::UrlExpired(_) => "url.expired",
+            EventDetail::UrlExtended(_) => "url.extended",
             EventDetail::UrlPurged(_) => "url.purged",
             EventDetail::MilestoneReached(_) => "milestone.reached",
             EventDetail::TargetDown(_) => "target.down",
@@ -57,9 +58,12 @@ pub enum EventDetail {
     /// A link was deactivated by a person.
     #[serde(rename = "url.deleted")]
     UrlDeleted(UrlDeleted),
-    /// A link's time was over and it was removed.
+    /// A link's time is over. It is kept for a while and can be extended.
     #[serde(rename = "url.expired")]
     UrlExpired(UrlExpired),
+    /// An expired link was given more time, and redirects again. The event says what the link is now, as that of a new one does.
+    #[serde(rename = "url.extended")]
+    UrlExtended(UrlCreated),
     /// A link was removed by a person, with everything about it.
     #[serde(rename = "url.purged")]
     UrlPurged(UrlPurged),
@@ -130,7 +134,7 @@ pub struct UrlDeleted {
     pub watched_target: Option<TargetId>,
 }
 
-/// A link's time was over and it was removed; its statistics stay.
+/// A link's time is over; its statistics stay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlExpired {
     /// The link.

@@ -16,6 +16,7 @@ mod ids;
 pub mod lifetimes;
 mod link;
 mod link_id;
+mod link_metadata;
 mod link_query;
 mod milestone;
 mod normalized_url;
@@ -42,10 +43,9 @@ pub use event::{
 };
 pub use idempotency_key::IdempotencyKey;
 pub use ids::{EventId, UserId, WorkspaceId};
-pub use link::{
-    Description, Link, LinkMetadata, LinkPatch, LinkState, LinkStatus, Record, RedirectTarget, Tags, Title, Tombstone,
-};
+pub use link::{ExpiryStep, Link, LinkState, LinkStatus, Record, RedirectTarget, Tombstone};
 pub use link_id::{Generation, LinkId};
+pub use link_metadata::{Description, LinkMetadata, LinkPatch, Tags, Title};
 pub use link_query::{LinkFilter, Order, PageNumber, SortBy, sort_links};
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;

@@ -26,8 +26,8 @@ pub const NOTIFICATIONS: Duration = Duration::from_secs(90 * DAY);
 /// How long the result of a check is kept.
 pub const CHECK_RESULTS: Duration = Duration::from_secs(30 * DAY);
 
-/// How long a link is kept after its expiry, so that a clock that is ahead doesn't remove it early.
-pub const EXPIRED_LINKS: Duration = Duration::from_secs(HOUR);
+/// How long a link is kept after its expiry: it is listed, and can be given another expiry, until it becomes a tombstone.
+pub const EXPIRED_LINKS: Duration = Duration::from_secs(30 * DAY);
 
 /// How long the code of a purged link stays reserved. Old copies of the link are unlikely to be followed after that.
 pub const PURGED_LINKS: Duration = Duration::from_secs(400 * DAY);

@@ -1,12 +1,8 @@
-use std::{borrow::Cow, time::Duration};
-
-use icu_normalizer::ComposingNormalizerBorrowed;
-use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 use crate::{
-    EmailAddress, Generation, Invalid, LinkId, ShortCode, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId,
-    lifetimes,
-    validated::{bounded_text, disguises_a_line, disguises_a_text, null_as_default, optional, patched},
+    EmailAddress, Generation, Invalid, LinkId, LinkMetadata, ShortCode, TargetId, TargetUrl, Timestamp, UserId,
+    WorkspaceId, lifetimes,
 };
 
 /// A short link with all its properties.
@@ -26,8 +22,12 @@ pub struct Link {
     pub owner_email: EmailAddress,
     /// When the link was created.
     pub created_at: Timestamp,
+    /// When somebody changed the link last; at first, when it was created.
+    pub updated_at: Timestamp,
     /// When the link expires; `None` if never. It doesn't redirect from this moment on.
     pub expires_at: Option<Timestamp>,
+    /// Whether `url.expired` was published for this expiry.
+    pub expiry_is_published: bool,
     /// Title, description and tags.
     pub metadata: LinkMetadata,
     /// Whether the destination is monitored until the link is deleted or expires.
@@ -117,10 +117,16 @@ impl Link {
         is_watching.then(|| TargetId::of_url(&self.workspace, &self.target).ok()).flatten()
     }
 
-    /// When a link with this expiry may be removed from storage.
+    /// The next step of the link's expiry and when it is due, if expired links are kept for this long. `None` if the link never
+    /// expires.
     #[must_use]
-    pub fn kept_until(expires_at: Timestamp) -> Timestamp {
-        expires_at.plus(lifetimes::EXPIRED_LINKS)
+    pub fn next_expiry_step(&self, kept_for: Duration) -> Option<(Timestamp, ExpiryStep)> {
+        let expires_at = self.expires_at?;
+        let is_published = self.expiry_is_published || matches!(self.state, LinkState::Deleted(_));
+        Some(match is_published {
+            true => (expires_at.plus(kept_for), ExpiryStep::Remove),
+            false => (expires_at, ExpiryStep::Publish),
+        })
     }
 
     /// The link's status at `now`.
@@ -130,109 +136,13 @@ impl Link {
     }
 }
 
-/// The properties of a link that only people read. Request bodies, responses and items have these members under the same names,
-/// so a new property belongs here and in [`LinkPatch`].
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct LinkMetadata {
-    /// The display name.
-    #[serde(default, deserialize_with = "optional")]
-    pub title: Option<Title>,
-    /// A note.
-    #[serde(default, deserialize_with = "optional")]
-    pub description: Option<Description>,
-    /// Tags to filter by.
-    #[serde(default, deserialize_with = "null_as_default")]
-    pub tags: Tags,
-}
-
-bounded_text! {
-    /// The display name of a link: at most 500 characters.
-    Title, "title", 500, disguises_a_line
-}
-
-bounded_text! {
-    /// The description of a link: at most 2,000 characters.
-    Description, "description", 2000, disguises_a_text
-}
-
-/// The labels of a link: at most 20, each once, of 1–50 characters without spaces around.
-///
-/// They are kept as they were given, in Unicode's normal form C, in which equal texts have equal characters. Two that differ in
-/// upper and lower case only are the same.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(try_from = "Vec<String>")]
-pub struct Tags(Vec<String>);
-
-impl Tags {
-    /// The labels in the order in which they were given.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(String::as_str)
-    }
-
-    /// Whether one of the labels is this one.
-    #[must_use]
-    pub fn contains(&self, label: &str) -> bool {
-        let label = compared(label);
-        self.iter().any(|known| compared(known) == label)
-    }
-}
-
-impl TryFrom<Vec<String>> for Tags {
-    type Error = Invalid;
-
-    /// Trims tags and drops repetitions.
-    fn try_from(given: Vec<String>) -> Result<Self, Invalid> {
-        let mut tags = Self(Vec::with_capacity(given.len()));
-        for tag in given.iter().map(|tag| normalized(tag.trim())) {
-            if !(1..=50).contains(&tag.chars().count()) {
-                return Err(Invalid::new("each of the tags must have 1–50 characters"));
-            }
-            if tag.contains(disguises_a_line) {
-                return Err(Invalid::new("tags must not contain control characters"));
-            }
-            if !tags.contains(&tag) {
-                tags.0.push(tag.into_owned());
-            }
-        }
-        if tags.0.len() > 20 {
-            return Err(Invalid::new("tags must be at most 20"));
-        }
-        Ok(tags)
-    }
-}
-
-/// A text in Unicode's normal form C ([UAX 15](https://www.unicode.org/reports/tr15/)).
-fn normalized(text: &str) -> Cow<'_, str> {
-    ComposingNormalizerBorrowed::new_nfc().normalize(text)
-}
-
-/// What is compared of a label.
-fn compared(label: &str) -> String {
-    normalized(&label.to_lowercase()).into_owned()
-}
-
-/// Changes to a link; its destination can't be changed. `None` leaves a property unchanged, `Some(None)` removes it.
-///
-/// Request bodies have these members under the same names, with `null` for a removed property, and so have the attributes that
-/// they change.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct LinkPatch {
-    /// The new title.
-    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
-    pub title: Option<Option<Title>>,
-    /// The new description.
-    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
-    pub description: Option<Option<Description>>,
-    /// The new tags, which replace all old ones.
-    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
-    pub tags: Option<Option<Tags>>,
-    /// The new expiry.
-    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Option<Timestamp>>,
-    /// Whether the link is switched on.
-    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
-    pub is_active: Option<bool>,
+/// What is left to do about a link that expires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExpiryStep {
+    /// Publish `url.expired`, which also ends watching. A link that was deleted before has no such event.
+    Publish,
+    /// Replace the link by its tombstone.
+    Remove,
 }
 
 /// What is stored for a short code: a link, or the tombstone of a removed one.
@@ -282,6 +192,15 @@ impl Record<RedirectTarget> {
 }
 
 impl Record<Link> {
+    /// What the link's clicks and statistics are stored under.
+    #[must_use]
+    pub fn id(&self) -> LinkId {
+        match self {
+            Self::Link(link) => link.id(),
+            Self::Tombstone(tombstone) => tombstone.id(),
+        }
+    }
+
     /// The workspace that owns or owned the link.
     #[must_use]
     pub fn workspace(&self) -> &WorkspaceId {
@@ -349,7 +268,7 @@ impl Tombstone {
         }
     }
 
-    /// The tombstone of a link that DynamoDB's TTL has removed: expired, or deleted before it expired.
+    /// The tombstone of a link whose time is over: expired, or deleted before it expired.
     #[must_use]
     pub fn of_expired(link: &Link, at: Timestamp) -> Self {
         let reason = match link.state {
@@ -416,33 +335,6 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_the_same_in_upper_and_lower_case_and_however_their_accents_are_written() {
-        let tags =
-            |given: &[&str]| Tags::try_from(given.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>()).unwrap();
-
-        let kept = tags(&["Caf\u{e9}", "cafe\u{301}", "CAF\u{c9}", "sale", " Sale "]);
-
-        assert_eq!(kept.iter().collect::<Vec<_>>(), ["Caf\u{e9}", "sale"]);
-        assert_eq!(tags(&["cafe\u{301}"]), tags(&["caf\u{e9}"]));
-        assert!(kept.contains("CAFE\u{301}") && kept.contains("SALE") && !kept.contains("sal"));
-    }
-
-    #[test]
-    fn a_text_that_looks_like_another_one_is_refused() {
-        let tags = |tag: &str| Tags::try_from(vec![tag.to_owned()]);
-        for disguised in ["in\u{202E}voice", "a\u{2066}b", "a\u{0}b", "a\u{1b}[31m", "a\u{85}b"] {
-            assert!(Title::parse(disguised).is_err(), "{disguised:?}");
-            assert!(Description::parse(disguised).is_err(), "{disguised:?}");
-            assert!(tags(disguised).is_err(), "{disguised:?}");
-        }
-        assert!(Title::parse("two\nlines").is_err() && tags("two\nlines").is_err());
-        assert!(Description::parse("two\r\nlines\tand a tab").is_ok());
-        for plain in ["Frühling 🌱", "שלום\u{200F}", "تخفيضات"] {
-            assert!(Title::parse(plain).is_ok() && tags(plain).is_ok(), "{plain}");
-        }
-    }
-
-    #[test]
     fn a_link_expires_in_the_very_moment() {
         let expiry = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
         let link = target(Some(expiry), LinkState::Active);
@@ -467,11 +359,29 @@ mod tests {
             owner: UserId::generate(),
             owner_email: EmailAddress::parse("ada@example.com").unwrap(),
             created_at: Timestamp::now(),
+            updated_at: Timestamp::now(),
             expires_at: None,
+            expiry_is_published: false,
             metadata: LinkMetadata::default(),
             watch: true,
             state,
         }
+    }
+
+    #[test]
+    fn an_expiry_is_published_first_and_the_link_is_kept_for_a_while_after_it() {
+        let (expiry, kept_for) = (Timestamp::parse("2026-03-02T14:00:00Z").unwrap(), Duration::from_secs(3_600));
+        let link = Link { expires_at: Some(expiry), ..watching(LinkState::Active) };
+        let kept_until = Some((expiry.plus(kept_for), ExpiryStep::Remove));
+
+        assert_eq!(link.next_expiry_step(kept_for), Some((expiry, ExpiryStep::Publish)));
+        assert_eq!(Link { expiry_is_published: true, ..link.clone() }.next_expiry_step(kept_for), kept_until);
+        assert_eq!(
+            Link { state: LinkState::Deleted(expiry), ..link.clone() }.next_expiry_step(kept_for),
+            kept_until,
+            "it has been said that the link is gone"
+        );
+        assert_eq!(Link { expires_at: None, ..link }.next_expiry_step(kept_for), None);
     }
 
     #[test]
@@ -497,25 +407,6 @@ mod tests {
         assert_eq!(Tombstone::of_purged(&Record::Link(on), now).watched_target, target);
         assert_eq!(Tombstone::of_purged(&Record::Tombstone(expired), now).watched_target, target);
         assert_eq!(Tombstone::of_expired(&deleted, now).watched_target, None, "it had ceased to before");
-    }
-
-    #[test]
-    fn tags_are_trimmed_and_counted_once() {
-        let tags = |given: &[&str]| Tags::try_from(given.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>());
-        let many: Vec<String> = (0..21).map(|number| number.to_string()).collect();
-
-        assert_eq!(tags(&[" news ", "news", "2026"]).unwrap().iter().collect::<Vec<_>>(), ["news", "2026"]);
-        assert!(tags(&[" "]).is_err());
-        assert!(tags(&[&"x".repeat(51)]).is_err());
-        assert!(Tags::try_from(many).is_err());
-    }
-
-    #[test]
-    fn a_patch_tells_what_is_taken_away_from_what_stays() {
-        let patch: LinkPatch = serde_json::from_str(r#"{"title": null, "tags": ["a"], "is_active": null}"#).unwrap();
-
-        assert_eq!((&patch.title, &patch.description, patch.is_active), (&Some(None), &None, None));
-        assert_eq!(serde_json::to_string(&patch).unwrap(), r#"{"title":null,"tags":["a"]}"#);
     }
 
     #[test]

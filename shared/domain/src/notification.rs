@@ -68,7 +68,7 @@ pub struct Wording<'e> {
 #[must_use]
 pub fn wording(detail: &EventDetail) -> Option<Wording<'_>> {
     let (user, subject, message) = match detail {
-        EventDetail::UrlClicked(_) | EventDetail::ClickParked(_) => return None,
+        EventDetail::UrlClicked(_) | EventDetail::ClickParked(_) | EventDetail::UrlExtended(_) => return None,
         EventDetail::UrlCreated(created) => (
             &created.user_id,
             "Your short link is ready",

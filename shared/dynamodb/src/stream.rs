@@ -2,14 +2,17 @@
 //!
 //! The table is the outbox: a stream contains only committed writes, so an event exists if and only if its write does.
 
+use std::time::Duration;
+
 use aws_lambda_events::dynamodb::EventRecord;
-use linklet_domain::{CorrelationId, Event, Invalid, Link};
+use linklet_domain::{CorrelationId, Event, Invalid, LinkId};
 use serde::de::DeserializeOwned;
 
 use crate::{
+    ExpiryMarker,
     clicks::item::{CLICK_PREFIX, ClickItem},
     item::Key,
-    links::item::{LINK_PREFIX, LinkItem, TOMBSTONE, TombstoneItem},
+    links::item::{EXPIRY_PREFIX, ExpiryMarkerItem, LINK_PREFIX, LinkItem, TOMBSTONE, TombstoneItem},
     stats::{MILESTONE_PREFIX, MilestoneItem},
     watch::item::{TARGET_PREFIX, TargetItem},
 };
@@ -38,8 +41,8 @@ impl From<serde_dynamo::Error> for StreamError {
 pub enum Change {
     /// An event to publish.
     Event(Event),
-    /// DynamoDB's TTL has deleted a link, which needs a tombstone.
-    Expired(Box<Link>, CorrelationId),
+    /// The marker of a link is gone, so the next step of the link's expiry may be due.
+    ExpiryDue(LinkId, CorrelationId),
     /// A change without an event.
     None,
 }
@@ -55,17 +58,17 @@ pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
         "INSERT" | "MODIFY" if pk.starts_with(LINK_PREFIX) && is_tombstone(&change.new_image) => {
             Ok(image::<TombstoneItem>(&change.new_image)?.removed_event().map_or(Change::None, Change::Event))
         }
-        "INSERT" if pk.starts_with(LINK_PREFIX) => {
+        "INSERT" | "MODIFY" if pk.starts_with(LINK_PREFIX) && is_new_link(record) => {
             Ok(Change::Event(image::<LinkItem>(&change.new_image)?.created_event()))
         }
         "MODIFY" if pk.starts_with(LINK_PREFIX) => {
             let event = image::<LinkItem>(&change.new_image)?.changed_event(&image(&change.old_image)?);
             Ok(event.map_or(Change::None, Change::Event))
         }
-        "REMOVE" if pk.starts_with(LINK_PREFIX) && is_by_ttl(record) && !is_tombstone(&change.old_image) => {
-            let item: LinkItem = image(&change.old_image)?;
-            let correlation_id = item.correlation_id.clone();
-            Ok(Change::Expired(Box::new(item.into_link()), correlation_id))
+        // Also if somebody has deleted it by hand: the marker of a link whose time is not over is written again.
+        "REMOVE" if pk.starts_with(EXPIRY_PREFIX) => {
+            let ExpiryMarkerItem { short_code, generation, correlation_id, .. } = image(&change.old_image)?;
+            Ok(Change::ExpiryDue(LinkId { code: short_code, generation }, correlation_id))
         }
         "MODIFY" if pk.starts_with(TARGET_PREFIX) => {
             let event = image::<TargetItem>(&change.new_image)?.changed_event(&image(&change.old_image)?);
@@ -81,13 +84,33 @@ pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
     }
 }
 
-/// Whether DynamoDB's TTL deleted the item: the record then names DynamoDB as the user
-/// ([DynamoDB Streams and TTL](https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-streams.html)).
-fn is_by_ttl(record: &EventRecord) -> bool {
-    record
-        .user_identity
-        .as_ref()
-        .is_some_and(|identity| identity.type_ == "Service" && identity.principal_id == "dynamodb.amazonaws.com")
+/// The marker that a link needs after a change; `None` if the change is about something else, or its marker stays as it is.
+/// Expired links are kept for `kept_for`.
+///
+/// # Errors
+/// When the record's images can't be read.
+pub fn marker_after(record: &EventRecord, kept_for: Duration) -> Result<Option<ExpiryMarker>, StreamError> {
+    let change = &record.change;
+    let Key { pk, .. } = serde_dynamo::from_item(change.keys.clone())?;
+    if !pk.starts_with(LINK_PREFIX) || change.new_image.inner().is_empty() || is_tombstone(&change.new_image) {
+        return Ok(None);
+    }
+    let item: LinkItem = image(&change.new_image)?;
+    let correlation_id = item.correlation_id.clone();
+    let link = item.into_link();
+    let Some((due, step)) = link.next_expiry_step(kept_for) else { return Ok(None) };
+    if !is_new_link(record) {
+        let before = image::<LinkItem>(&change.old_image)?.into_link();
+        if before.next_expiry_step(kept_for) == Some((due, step)) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(ExpiryMarker { link: link.id(), due, correlation_id }))
+}
+
+/// Whether the item was not there before, or was the tombstone of a purged link with the same code.
+fn is_new_link(record: &EventRecord) -> bool {
+    record.event_name == "INSERT" || is_tombstone(&record.change.old_image)
 }
 
 fn is_tombstone(item: &serde_dynamo::Item) -> bool {

@@ -51,6 +51,14 @@ pub fn raw_clicks_lifetime() -> Result<Duration, ConfigError> {
     parsed::<u32>("RAW_CLICK_DAYS").map(|days| Duration::from_secs(86_400) * days)
 }
 
+/// Reads for how long an expired link is kept, from `EXPIRED_LINK_HOURS`.
+///
+/// # Errors
+/// When the variable is absent or not a number of hours.
+pub fn expired_links_lifetime() -> Result<Duration, ConfigError> {
+    parsed::<u32>("EXPIRED_LINK_HOURS").map(|hours| Duration::from_secs(3_600) * hours)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

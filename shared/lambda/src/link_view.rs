@@ -2,7 +2,9 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use linklet_domain::{Link, LinkId, LinkMetadata, LinkState, ShortCode, TargetStatus, TargetUrl, Timestamp, UserId};
+use linklet_domain::{
+    Link, LinkId, LinkMetadata, LinkState, LinkStatus, ShortCode, TargetStatus, TargetUrl, Timestamp, UserId,
+};
 use linklet_dynamodb::{Health, RepositoryError, StatsTable, WatchTable};
 use serde::Serialize;
 
@@ -55,6 +57,7 @@ pub struct LinkView {
     metadata: LinkMetadata,
     watch: bool,
     created_at: Timestamp,
+    updated_at: Timestamp,
     expires_at: Option<Timestamp>,
     is_active: bool,
     status: &'static str,
@@ -76,6 +79,7 @@ impl LinkView {
             metadata: link.metadata,
             watch: link.watch,
             created_at: link.created_at,
+            updated_at: link.updated_at,
             expires_at: link.expires_at,
             created_by: link.owner,
         }
@@ -139,7 +143,9 @@ impl OneLink {
         targets: &WatchTable,
         link: Link,
     ) -> Self {
-        let Some(target) = link.watched_target() else { return Self::load(request, short_urls, stats, link).await };
+        // The target of an expired link isn't checked for it any more.
+        let target = link.watched_target().filter(|_| link.status(request.received_at()) != LinkStatus::Expired);
+        let Some(target) = target else { return Self::load(request, short_urls, stats, link).await };
         let health = within_budget(HEALTH, targets.health(&target, request.received_at()));
         let (answer, health) = tokio::join!(Self::load(request, short_urls, stats, link), health);
         answer.with_health(health)

@@ -51,11 +51,15 @@ pub enum Metric {
     /// Number of rounds that left out targets, not counting those of [`Self::ChecksHeldBack`]: the workers had no capacity left,
     /// targets could not be read, or the round was dispatched too late.
     RoundsCut,
+    /// Number of links whose expiry was published.
+    LinksExpired,
+    /// Number of expired links that were replaced by their tombstones.
+    LinksRemoved,
 }
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Errors,
         Self::Throttles,
         Self::ColdStarts,
@@ -74,6 +78,8 @@ impl Metric {
         Self::ChecksHeldBack,
         Self::ChecksLost,
         Self::RoundsCut,
+        Self::LinksExpired,
+        Self::LinksRemoved,
     ];
 
     /// The metric's name in CloudWatch.

@@ -1,8 +1,9 @@
 //! The life of a link: reuse, management, switching off, purging.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use futures_util::future::join_all;
+use linklet_domain::Timestamp;
 use serde_json::{Value, json};
 
 use crate::api::{Answer, Api, User, eventually, send};
@@ -106,9 +107,54 @@ async fn a_purged_link_leaves_nothing_but_its_code() {
     assert_eq!(api.get(&path).await.problem(), gone);
     eventually("the statistics are gone", gone, async || api.get(&stats).await.problem()).await;
     assert_eq!(ada.get("/api/urls").await.json()["urls"], json!([]));
-    assert_eq!(shorten(&ada, json!({"url": "https://example.com/x", "custom_code": code})).await.status, 409);
+    let somebody = User::new(&api).await;
+    assert_eq!(shorten(&somebody, json!({"url": "https://example.com/x", "custom_code": code})).await.status, 409);
     assert_eq!(shorten(&ada, json!({"url": "https://example.com/"})).await.status, 201);
     eventually("the purge is told once", 1, async || ada.notifications("url.purged").await.len()).await;
+}
+
+#[tokio::test]
+async fn a_purged_code_gets_the_right_destination_at_once_and_statistics_from_zero() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let wrong = shorten(&ada, json!({"url": "https://example.com/wrong", "custom_code": "launch26"})).await;
+    assert_eq!(wrong.status, 201, "{}", wrong.body);
+    let clicks = async || api.get("/api/stats/launch26").await.json()["total_clicks"].clone();
+    api.get("/launch26").await;
+    eventually("the click is counted", json!(1), clicks).await;
+    ada.delete("/api/links/launch26").await;
+
+    let right = shorten(&ada, json!({"url": "https://example.com/right", "custom_code": "launch26"})).await;
+
+    assert_eq!(right.status, 201, "{}", right.body);
+    let location = async || api.get("/launch26").await.header("location").to_owned();
+    eventually("the code leads to its new destination", "https://example.com/right".to_owned(), location).await;
+    let clicks = clicks().await;
+    assert!(clicks.as_u64().is_some_and(|clicks| clicks <= 3), "the former link's clicks are back: {clicks}");
+    ada.delete("/api/links/launch26").await;
+}
+
+#[tokio::test]
+async fn an_expired_link_is_told_listed_and_extended() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let expiry = Timestamp::now().plus(Duration::from_secs(2));
+    let code = code(&shorten(&ada, json!({"url": "https://example.com/", "expires_at": expiry})).await);
+    // A marker is deleted within a minute after the expiry here.
+    tokio::time::sleep(Duration::from_secs(40)).await;
+    assert_eq!(api.get(&format!("/{code}")).await.problem(), (410, "this link has expired".into()));
+
+    eventually("the expiry is told once", 1, async || ada.notifications("url.expired").await.len()).await;
+    let listed = ada.get("/api/links?status=expired").await.json();
+    let patch = json!({"expires_at": "2099-01-01"});
+    let refused = send(ada.request("PATCH", &format!("/api/links/{code}")).json(&patch)).await;
+    let patch = json!({"expires_at": "2099-01-01T00:00:00Z"});
+    let extended = send(ada.request("PATCH", &format!("/api/links/{code}")).json(&patch)).await;
+
+    assert_eq!(listed["links"][0]["short_code"], code);
+    assert_eq!((refused.status, extended.json()["status"].clone()), (400, json!("active")));
+    let redirects = async || api.get(&format!("/{code}")).await.is_redirect();
+    eventually("the link redirects again", true, redirects).await;
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
 use linklet_domain::{
     Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute, RateLimit, Salt, TargetId, Timestamp, Visitor,
+    lifetimes,
 };
 use linklet_dynamodb::{ClassifiedClick, ClicksTable, LinksTable, ThrottleTable};
 use linklet_lambda::{
@@ -85,6 +86,7 @@ pub async fn redeliver(consumer: &Analytics, mut batch: SqsEvent) {
 pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {
     Relay {
         links: db.links(),
+        keep_expired: lifetimes::EXPIRED_LINKS,
         analytics: Publisher::new(queues.client(), queues.url("analytics")),
         notify: Publisher::new(queues.client(), queues.url("notify")),
         dead_letters: dead_letters(queues).shared_by("relay"),

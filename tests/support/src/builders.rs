@@ -25,7 +25,9 @@ impl LinkBuilder {
             owner: UserId::generate(),
             owner_email: EmailAddress::parse("ada@example.com").expect("an address"),
             created_at: Timestamp::now(),
+            updated_at: Timestamp::now(),
             expires_at: None,
+            expiry_is_published: false,
             metadata: LinkMetadata::default(),
             watch: false,
             state: LinkState::Active,
@@ -60,6 +62,7 @@ impl LinkBuilder {
     #[must_use]
     pub fn created_at(mut self, at: Timestamp) -> Self {
         self.0.created_at = at;
+        self.0.updated_at = at;
         self
     }
 
@@ -67,6 +70,16 @@ impl LinkBuilder {
     #[must_use]
     pub fn expires_at(mut self, at: Timestamp) -> Self {
         self.0.expires_at = Some(at);
+        self
+    }
+
+    /// Another one than the link that was built with its code before.
+    ///
+    /// # Panics
+    /// When there is no randomness.
+    #[must_use]
+    pub fn of_another_generation(mut self) -> Self {
+        self.0.generation = Generation::generate().expect("randomness");
         self
     }
 

@@ -1,8 +1,8 @@
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::{Client, config::Intercept};
 use linklet_domain::{
-    Account, ApiKey, CorrelationId, EmailAddress, Link, Membership, Record, Role, Target, Timestamp, UserId,
-    WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Account, ApiKey, CorrelationId, EmailAddress, Link, LinkId, LinkPatch, Membership, Record, Role, Target, Timestamp,
+    UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
     ApiKeysTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, LinksTable, NotificationsTable,
@@ -204,6 +204,15 @@ impl TestDynamoDb {
             Some(Record::Link(link)) => link,
             other => panic!("{code} is no link but {other:?}"),
         }
+    }
+
+    /// Changes a link that is there, and returns it.
+    ///
+    /// # Panics
+    /// When it isn't there.
+    pub async fn patch(&self, link: &LinkId, patch: &LinkPatch) -> Link {
+        let changed = self.links().update(link, patch, Timestamp::now(), &CorrelationId::generate()).await;
+        changed.expect("the table can be written").expect("the link is there")
     }
 
     /// What stands under a code.

@@ -1,38 +1,54 @@
-//! Cleanup of expired links.
+//! Expiry of links.
 //!
-//! DynamoDB's TTL deletes an expired link. The relay sees this in the stream and writes a tombstone, which reserves the code
-//! and publishes `url.expired`, deletes the reuse entry of the URL, and updates the statistics of the cleanup.
+//! ```text
+//! link with an expiry ── relay ──→ marker, whose TTL is the expiry
+//!                                    │ deleted by TTL
+//!                                  relay: url.expired, the link stays ──→ marker, whose TTL is the end of the link's time
+//!                                                                           │ deleted by TTL
+//!                                                                         relay: the tombstone replaces the link
+//! ```
+//! A link's own item has no TTL, so its code is never free, whatever happens to the relay. A marker only says that a link has to
+//! be looked at: if it comes too early, since the expiry was put off, it is written again.
 
 use std::time::Duration;
 
 use aws_sdk_dynamodb::{
     error::SdkError,
-    operation::transact_write_items::TransactWriteItemsError,
-    types::{TransactWriteItem, Update},
+    operation::{transact_write_items::TransactWriteItemsError, update_item::UpdateItemError},
+    types::{AttributeValue, TransactWriteItem, Update},
 };
-use linklet_domain::{CorrelationId, Event, EventId, Link, Record, Timestamp, Tombstone};
+use linklet_domain::{CorrelationId, EventId, Link, LinkId, Timestamp, Tombstone, WorkspaceId};
 
 use super::{
     LinksTable,
-    item::{CleanupItem, TombstoneItem, cleanup_key},
+    item::{CleanupItem, ExpiryMarkerItem, TombstoneItem, cleanup_key, link_key},
 };
 use crate::{
     RepositoryError, back_off,
-    item::{from_item, number, retry_transaction_conflicts, text},
+    item::{from_item, number, retry_transaction_conflicts, text, to_item},
 };
 
-/// The outcome of writing the tombstone of an expired link.
+/// The marker of a link that expires.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TombstoneOutcome {
-    /// The tombstone is written, and the code is reserved.
-    Written,
-    /// The tombstone exists from an earlier delivery of the same stream record.
-    AlreadyWritten,
-    /// Another link has taken the code, so no tombstone is written. The caller has to publish this event of the expired link.
-    CodeTaken(Box<Event>),
+pub struct ExpiryMarker {
+    /// The link.
+    pub link: LinkId,
+    /// When the next step of its expiry is due.
+    pub due: Timestamp,
+    /// The correlation id of the request that created or last changed the link.
+    pub correlation_id: CorrelationId,
 }
 
-/// The statistics of the cleanup of expired links.
+/// The outcome of a step of a link's expiry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExpiryOutcome {
+    /// The step is done.
+    Done,
+    /// There was nothing to do: the link has changed since it was read, or the step was done before.
+    Unchanged,
+}
+
+/// The statistics of the cleanup of expired links in a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CleanupStats {
     /// When the latest run ended.
@@ -55,7 +71,53 @@ impl LinksTable {
     /// Maximum duration of a run, twice the relay's timeout. A run that started earlier has crashed.
     const LONGEST_RUN: Duration = Duration::from_secs(60);
 
-    /// Writes the tombstone of a link that DynamoDB's TTL has deleted, and frees its URL.
+    /// Stores the marker of a link, which replaces an earlier one.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn mark_expiry(&self, marker: &ExpiryMarker) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "mark when a link expires";
+        let item = ExpiryMarkerItem::new(&marker.link, marker.due, &marker.correlation_id);
+        self.0
+            .client
+            .put_item()
+            .table_name(&self.0.name)
+            .set_item(Some(to_item(OPERATION, &item)?))
+            .send()
+            .await
+            .map_err(RepositoryError::unavailable(OPERATION))?;
+        Ok(())
+    }
+
+    /// Writes to an expired link that its expiry is published, which publishes `url.expired`.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn publish_expiry(&self, link: &Link) -> Result<ExpiryOutcome, RepositoryError> {
+        let update = self
+            .0
+            .client
+            .update_item()
+            .table_name(&self.0.name)
+            .set_key(Some(link_key(&link.code).into_item()))
+            .update_expression("SET expiry_is_published = :yes, change_id = :change")
+            .condition_expression(format!(
+                "{HAS_SAME_EXPIRY} AND attribute_not_exists(deleted_at) AND attribute_not_exists(expiry_is_published)"
+            ))
+            .expression_attribute_values(":yes", AttributeValue::Bool(true))
+            .expression_attribute_values(":change", text(&EventId::generate()));
+        let update = same_expiry(link)
+            .into_iter()
+            .fold(update, |update, (name, value)| update.expression_attribute_values(name, value));
+        let published = retry_transaction_conflicts(|| update.clone().send()).await;
+        match published.map_err(SdkError::into_service_error) {
+            Ok(_) => Ok(ExpiryOutcome::Done),
+            Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(ExpiryOutcome::Unchanged),
+            Err(error) => Err(RepositoryError::unavailable("publish an expiry")(error)),
+        }
+    }
+
+    /// Replaces an expired link by its tombstone, and frees its URL.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -64,28 +126,28 @@ impl LinksTable {
         link: &Link,
         at: Timestamp,
         correlation_id: &CorrelationId,
-    ) -> Result<TombstoneOutcome, RepositoryError> {
+    ) -> Result<ExpiryOutcome, RepositoryError> {
         const OPERATION: &str = "write the tombstone of an expired link";
         const CONFLICTS: u32 = 8;
         self.free_reuse_entry(link).await?;
         let tombstone = TombstoneItem::new(&Tombstone::of_expired(link, at), &EventId::generate(), correlation_id);
         for attempt in 0..CONFLICTS {
-            // The total is incremented in the same transaction, so that a redelivered record doesn't count again.
+            // The total is incremented in the same transaction, so that a marker that is processed again doesn't count again.
             let sent = self
                 .0
                 .client
                 .transact_write_items()
-                .transact_items(self.0.put_new(OPERATION, &tombstone)?)
-                .transact_items(self.increment_total_cleaned()?)
+                .transact_items(self.0.put_if(OPERATION, &tombstone, HAS_SAME_EXPIRY, same_expiry(link))?)
+                .transact_items(self.increment_total_cleaned(&link.workspace)?)
                 .send()
                 .await;
             match sent.map_err(SdkError::into_service_error) {
-                Ok(_) => return Ok(TombstoneOutcome::Written),
+                Ok(_) => return Ok(ExpiryOutcome::Done),
                 Err(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
                     let failed_with =
                         |code| cancelled.cancellation_reasons().iter().any(|reason| reason.code() == Some(code));
                     if failed_with("ConditionalCheckFailed") {
-                        return self.resolve_taken_code(link.created_at, tombstone).await;
+                        return Ok(ExpiryOutcome::Unchanged);
                     }
                     if !failed_with("TransactionConflict") {
                         return Err(RepositoryError::unavailable(OPERATION)(cancelled));
@@ -98,29 +160,10 @@ impl LinksTable {
         Err(RepositoryError::incomplete(OPERATION))
     }
 
-    /// The outcome when the code has an item already. A tombstone was written by an earlier delivery of the same record. A link
-    /// took the code between the TTL deletion and the tombstone; the event of the expired link is then made here, with an id
-    /// derived from the link, so that it is the same in each delivery.
-    async fn resolve_taken_code(
-        &self,
-        created_at: Timestamp,
-        tombstone: TombstoneItem,
-    ) -> Result<TombstoneOutcome, RepositoryError> {
-        match self.find(&tombstone.short_code).await? {
-            Some(Record::Link(_)) => {
-                let id = format!("expired:{}:{}", tombstone.short_code, created_at.unix_seconds());
-                let change_id = EventId::parse(&id).unwrap_or(tombstone.change_id.clone());
-                let event = TombstoneItem { change_id, ..tombstone }.removed_event();
-                Ok(event.map_or(TombstoneOutcome::AlreadyWritten, |event| TombstoneOutcome::CodeTaken(Box::new(event))))
-            }
-            Some(Record::Tombstone(_)) | None => Ok(TombstoneOutcome::AlreadyWritten),
-        }
-    }
-
-    fn increment_total_cleaned(&self) -> Result<TransactWriteItem, RepositoryError> {
+    fn increment_total_cleaned(&self, workspace: &WorkspaceId) -> Result<TransactWriteItem, RepositoryError> {
         let update = Update::builder()
             .table_name(&self.0.name)
-            .set_key(Some(cleanup_key().into_item()))
+            .set_key(Some(cleanup_key(workspace).into_item()))
             .update_expression("ADD total_cleaned :one")
             .expression_attribute_values(":one", number(&1))
             .build()
@@ -128,12 +171,13 @@ impl LinksTable {
         Ok(TransactWriteItem::builder().update(update).build())
     }
 
-    /// Records the start of a cleanup run.
+    /// Records the start of a cleanup run in a workspace.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn cleanup_started(&self, at: Timestamp) -> Result<(), RepositoryError> {
-        self.update_cleanup("SET running_until = :until", vec![(":until", text(&at.plus(Self::LONGEST_RUN)))]).await
+    pub async fn cleanup_started(&self, workspace: &WorkspaceId, at: Timestamp) -> Result<(), RepositoryError> {
+        let until = vec![(":until", text(&at.plus(Self::LONGEST_RUN)))];
+        self.update_cleanup(workspace, "SET running_until = :until", until).await
     }
 
     /// Records the end of a cleanup run, with the number of new tombstones and of failed links.
@@ -142,14 +186,14 @@ impl LinksTable {
     /// When DynamoDB can't be reached.
     pub async fn cleanup_ended(
         &self,
-        cleaned: usize,
-        failed: usize,
+        workspace: &WorkspaceId,
+        (cleaned, failed): (usize, usize),
         started: Timestamp,
         ended: Timestamp,
     ) -> Result<(), RepositoryError> {
         if cleaned == 0 && failed == 0 {
-            // All records were redelivered, so the run is counted already.
-            return self.update_cleanup("REMOVE running_until", Vec::new()).await;
+            // All markers were processed before, so the run is counted already.
+            return self.update_cleanup(workspace, "REMOVE running_until", Vec::new()).await;
         }
         let outcome = if failed == 0 { "ADD successful_runs :one, successful_ms :ms" } else { "ADD failed_runs :one" };
         let mut values = vec![(":one", number(&1)), (":at", text(&ended)), (":cleaned", number(&cleaned))];
@@ -158,20 +202,21 @@ impl LinksTable {
         }
         let expression =
             format!("SET last_cleanup_at = :at, last_batch_size = :cleaned REMOVE running_until {outcome}");
-        self.update_cleanup(&expression, values).await
+        self.update_cleanup(workspace, &expression, values).await
     }
 
     async fn update_cleanup(
         &self,
+        workspace: &WorkspaceId,
         expression: &str,
-        values: Vec<(&str, aws_sdk_dynamodb::types::AttributeValue)>,
+        values: Vec<(&str, AttributeValue)>,
     ) -> Result<(), RepositoryError> {
         let mut update = self
             .0
             .client
             .update_item()
             .table_name(&self.0.name)
-            .set_key(Some(cleanup_key().into_item()))
+            .set_key(Some(cleanup_key(workspace).into_item()))
             .update_expression(expression);
         for (name, value) in values {
             update = update.expression_attribute_values(name, value);
@@ -182,18 +227,22 @@ impl LinksTable {
         Ok(())
     }
 
-    /// Reads the statistics of the cleanup.
+    /// Reads the statistics of the cleanup in a workspace.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn cleanup_stats(&self, now: Timestamp) -> Result<CleanupStats, RepositoryError> {
+    pub async fn cleanup_stats(
+        &self,
+        workspace: &WorkspaceId,
+        now: Timestamp,
+    ) -> Result<CleanupStats, RepositoryError> {
         const OPERATION: &str = "read the cleanup's statistics";
         let found = self
             .0
             .client
             .get_item()
             .table_name(&self.0.name)
-            .set_key(Some(cleanup_key().into_item()))
+            .set_key(Some(cleanup_key(workspace).into_item()))
             .send()
             .await
             .map_err(RepositoryError::unavailable(OPERATION))?;
@@ -209,4 +258,13 @@ impl LinksTable {
             is_running: item.running_until.is_some_and(|until| now < until),
         })
     }
+}
+
+/// The condition that a link is still the one that was read, with the same expiry. A tombstone has no expiry.
+const HAS_SAME_EXPIRY: &str = "generation = :generation AND expires_at = :expiry";
+
+/// The values of [`HAS_SAME_EXPIRY`].
+fn same_expiry(link: &Link) -> [(&'static str, AttributeValue); 2] {
+    let expiry = link.expires_at.map_or(AttributeValue::Null(true), |expiry| text(&expiry));
+    [(":generation", text(&link.generation)), (":expiry", expiry)]
 }

@@ -1,5 +1,7 @@
 //! Keys and attributes of LinksTable.
 
+use std::time::Duration;
+
 use linklet_domain::{
     CorrelationId, EmailAddress, Event, EventDetail, EventId, Generation, Link, LinkId, LinkMetadata, LinkState,
     LinkStatus, NormalizedUrl, RedirectTarget, ShortCode, TargetId, TargetUrl, Timestamp, Tombstone, UrlCreated,
@@ -10,6 +12,11 @@ use serde::{Deserialize, Serialize};
 use crate::{Cursor, item::Key};
 
 pub(crate) const LINK_PREFIX: &str = "LINK#";
+
+pub(crate) const EXPIRY_PREFIX: &str = "EXPIRY#";
+
+/// The attribute [`TOMBSTONE`] of a purged link.
+pub(super) const PURGED: &str = "purged";
 
 /// The name of the attribute that distinguishes tombstones from links.
 pub(crate) const TOMBSTONE: &str = "tombstone";
@@ -32,9 +39,9 @@ pub(super) fn idempotency_key(workspace: &WorkspaceId, key: &str) -> Key {
     Key::new(format!("IDEM#{workspace}#{key}"), "IDEM")
 }
 
-/// `CLEANUP` / `CLEANUP`: the statistics of the cleanup.
-pub(super) fn cleanup_key() -> Key {
-    Key::new("CLEANUP", "CLEANUP")
+/// `CLEANUP#<workspace>` / `CLEANUP`: the statistics of the cleanup.
+pub(super) fn cleanup_key(workspace: &WorkspaceId) -> Key {
+    Key::new(format!("CLEANUP#{workspace}"), "CLEANUP")
 }
 
 /// `LINK#<code>` / `LINK`: a link. Its events are made from this item's stream records, so it has all that events contain.
@@ -51,8 +58,13 @@ pub(crate) struct LinkItem {
     pub user_id: UserId,
     pub user_email: EmailAddress,
     pub created_at: Timestamp,
+    /// The time of the last change; absent as long as there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub expiry_is_published: bool,
     #[serde(flatten)]
     pub metadata: LinkMetadata,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -66,8 +78,6 @@ pub(crate) struct LinkItem {
     /// The id of the event that the latest write publishes.
     pub change_id: EventId,
     pub correlation_id: CorrelationId,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ttl: Option<i64>,
 }
 
 fn yes() -> bool {
@@ -95,7 +105,9 @@ impl LinkItem {
             user_id: link.owner.clone(),
             user_email: link.owner_email.clone(),
             created_at: link.created_at,
+            updated_at: (link.updated_at != link.created_at).then_some(link.updated_at),
             expires_at: link.expires_at,
+            expiry_is_published: link.expiry_is_published,
             metadata: link.metadata.clone(),
             watch: link.watch,
             is_active: link.state != LinkState::Inactive,
@@ -106,7 +118,6 @@ impl LinkItem {
             deleted_by: None,
             change_id: change_id.clone(),
             correlation_id: correlation_id.clone(),
-            ttl: link.expires_at.map(|expiry| Link::kept_until(expiry).unix_seconds()),
         }
     }
 
@@ -119,7 +130,9 @@ impl LinkItem {
             owner: self.user_id,
             owner_email: self.user_email,
             created_at: self.created_at,
+            updated_at: self.updated_at.unwrap_or(self.created_at),
             expires_at: self.expires_at,
+            expiry_is_published: self.expiry_is_published,
             metadata: self.metadata,
             watch: self.watch,
             state: state_of(self.is_active, self.deleted_at),
@@ -144,14 +157,22 @@ impl LinkItem {
         }
     }
 
-    /// The `url.deleted` event, if the change from `before` to this item deleted the link.
+    /// The event of the change from `before` to this item: the link was deleted, its expiry has passed, or was put off after
+    /// that. Other changes have none.
     pub(crate) fn changed_event(self, before: &Self) -> Option<Event> {
-        let deleted_at = self.deleted_at?;
-        if before.deleted_at.is_some() {
-            return None;
+        if let Some(deleted_at) = self.deleted_at {
+            return before.deleted_at.is_none().then(|| self.deleted_event(before, deleted_at));
         }
+        match (before.expiry_is_published, self.expiry_is_published, before.expires_at) {
+            (false, true, Some(expired_at)) => Some(self.expired_event(expired_at)),
+            (true, false, Some(expired_at)) => Some(self.extended_event(expired_at)),
+            _ => None,
+        }
+    }
+
+    fn deleted_event(self, before: &Self, deleted_at: Timestamp) -> Event {
         let watched_target = before.clone().into_link().watched_target();
-        Some(Event {
+        Event {
             event_id: self.change_id,
             occurred_at: deleted_at,
             correlation_id: self.correlation_id,
@@ -163,11 +184,68 @@ impl LinkItem {
                 user_id: self.user_id,
                 watched_target,
             }),
-        })
+        }
+    }
+
+    fn expired_event(self, expired_at: Timestamp) -> Event {
+        let (event_id, correlation_id) = (self.change_id.clone(), self.correlation_id.clone());
+        let link = self.into_link();
+        let detail = EventDetail::UrlExpired(UrlExpired {
+            link: link.id(),
+            watched_target: link.watched_target(),
+            workspace_id: link.workspace,
+            user_id: link.owner,
+        });
+        Event { event_id, occurred_at: expired_at, correlation_id, detail }
+    }
+
+    /// The clocks of two hosts differ, and a watch begins again only after it has ended. So the event is later than the expiry in
+    /// any case.
+    fn extended_event(self, expired_at: Timestamp) -> Event {
+        let earliest = expired_at.plus(Duration::from_millis(1));
+        Event {
+            event_id: self.change_id,
+            occurred_at: self.updated_at.map_or(earliest, |at| at.max(earliest)),
+            correlation_id: self.correlation_id,
+            detail: EventDetail::UrlExtended(UrlCreated {
+                link: LinkId { code: self.short_code, generation: self.generation },
+                original_url: self.original_url,
+                workspace_id: self.workspace_id,
+                user_id: self.user_id,
+                user_email: self.user_email,
+                expires_at: self.expires_at,
+                watch: self.watch,
+            }),
+        }
     }
 }
 
-/// `LINK#<code>` / `LINK`: the tombstone of a removed link. Writing it publishes `url.expired` or `url.purged`.
+/// `EXPIRY#<link>` / `EXPIRY`: the marker of a link that expires. Its deletion by TTL says that something is to be done about the
+/// link; what that is, the link itself says.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ExpiryMarkerItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub short_code: ShortCode,
+    pub generation: Generation,
+    pub correlation_id: CorrelationId,
+    pub ttl: i64,
+}
+
+impl ExpiryMarkerItem {
+    pub(super) fn new(link: &LinkId, due: Timestamp, correlation_id: &CorrelationId) -> Self {
+        Self {
+            key: Key::new(format!("{EXPIRY_PREFIX}{link}"), "EXPIRY"),
+            short_code: link.code.clone(),
+            generation: link.generation.clone(),
+            correlation_id: correlation_id.clone(),
+            // Rounded up, since a marker that is gone before its time has to be written again.
+            ttl: due.plus(Duration::from_millis(999)).unix_seconds(),
+        }
+    }
+}
+
+/// `LINK#<code>` / `LINK`: the tombstone of a removed link. Writing that of a purged one publishes `url.purged`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct TombstoneItem {
     #[serde(flatten)]
@@ -216,20 +294,17 @@ impl TombstoneItem {
         }
     }
 
-    /// The event of a new tombstone. A link that was deleted before it expired has none: `url.deleted` was published then.
+    /// The event of a new tombstone. That of a deleted or expired link has none, since `url.deleted` or `url.expired` was
+    /// published while there was the link.
     pub(crate) fn removed_event(self) -> Option<Event> {
         let Self { short_code, generation, workspace_id, user_id, watched_target, .. } = self;
+        let is_purged = matches!(self.tombstone, Reason::Purged);
         let link = LinkId { code: short_code, generation };
-        let detail = match self.tombstone {
-            Reason::Deleted => return None,
-            Reason::Expired => EventDetail::UrlExpired(UrlExpired { link, workspace_id, user_id, watched_target }),
-            Reason::Purged => EventDetail::UrlPurged(UrlPurged { link, workspace_id, user_id, watched_target }),
-        };
-        Some(Event {
+        is_purged.then_some(Event {
             event_id: self.change_id,
             occurred_at: self.removed_at,
             correlation_id: self.correlation_id,
-            detail,
+            detail: EventDetail::UrlPurged(UrlPurged { link, workspace_id, user_id, watched_target }),
         })
     }
 }
@@ -305,12 +380,13 @@ pub(super) struct IdempotencyItem {
     #[serde(flatten)]
     pub key: Key,
     pub fingerprint: String,
+    pub generation: Generation,
     pub status: u16,
     pub answer: String,
     pub ttl: i64,
 }
 
-/// `CLEANUP` / `CLEANUP`: the statistics of the cleanup.
+/// `CLEANUP#<workspace>` / `CLEANUP`: the statistics of the cleanup of a workspace's expired links.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct CleanupItem {
     #[serde(default)]

@@ -11,18 +11,18 @@ use aws_sdk_dynamodb::{
     types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure},
 };
 use linklet_domain::{
-    CorrelationId, EventId, Link, LinkPatch, Order, Record, RedirectTarget, ShortCode, Timestamp, Tombstone, UserId,
-    WorkspaceId,
+    CorrelationId, EventId, Link, LinkId, LinkPatch, Order, Record, RedirectTarget, ShortCode, Timestamp, Tombstone,
+    UserId, WorkspaceId,
 };
 
-use self::item::{LinkItem, RedirectItem, TOMBSTONE, TombstoneItem, link_key, workspace_partition};
+use self::item::{LinkItem, PURGED, RedirectItem, TOMBSTONE, TombstoneItem, link_key, workspace_partition};
 pub use self::{
-    expiry::{CleanupStats, TombstoneOutcome},
+    expiry::{CleanupStats, ExpiryMarker, ExpiryOutcome},
     reuse::{Creation, FirstAnswer, Reusable},
 };
 use crate::{
     Cursor, Page, RepositoryError,
-    item::{Item, Key, Table, from_item, number, retry_transaction_conflicts, text, to_attributes, to_item},
+    item::{Item, Key, Table, from_item, retry_transaction_conflicts, text, to_attributes, to_item},
 };
 
 /// The repository of links: LinksTable.
@@ -175,21 +175,46 @@ impl LinksTable {
         read_links(OPERATION, self.0.query_all(OPERATION, query, limit).await?)
     }
 
-    /// Changes a link and returns the changed link; `None` if it was deleted or removed.
+    /// Changes a link and returns the changed link; `None` if it was deleted or removed. A link that can be reused after the
+    /// change becomes the link of its URL, if the URL has no other.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn update(&self, code: &ShortCode, patch: &LinkPatch) -> Result<Option<Link>, RepositoryError> {
+    pub async fn update(
+        &self,
+        link: &LinkId,
+        patch: &LinkPatch,
+        at: Timestamp,
+        correlation_id: &CorrelationId,
+    ) -> Result<Option<Link>, RepositoryError> {
+        let changed = self.change(link, patch, at, correlation_id).await?;
+        if let Some(link) = &changed
+            && patch.can_make_reusable()
+            && link.is_reusable()
+        {
+            self.claim_reuse_entry(link).await?;
+        }
+        Ok(changed)
+    }
+
+    async fn change(
+        &self,
+        link: &LinkId,
+        patch: &LinkPatch,
+        at: Timestamp,
+        correlation_id: &CorrelationId,
+    ) -> Result<Option<Link>, RepositoryError> {
         const OPERATION: &str = "change a link";
-        let changes = Changes::of(OPERATION, patch)?;
+        let changes = Changes::of(OPERATION, patch, at, correlation_id)?;
         let mut update = self
             .0
             .client
             .update_item()
             .table_name(&self.0.name)
-            .set_key(Some(link_key(code).into_item()))
+            .set_key(Some(link_key(&link.code).into_item()))
             .set_update_expression(changes.expression())
-            .condition_expression("attribute_exists(by_workspace_pk) AND attribute_not_exists(deleted_at)")
+            .condition_expression(IS_KEPT)
+            .expression_attribute_values(":generation", text(&link.generation))
             .return_values(ReturnValue::AllNew);
         for (position, (name, value)) in changes.set.iter().enumerate() {
             update = update
@@ -227,9 +252,11 @@ impl LinksTable {
             .table_name(&self.0.name)
             .set_key(Some(link_key(&link.code).into_item()))
             .update_expression(
-                "SET deleted_at = :at, deleted_by = :by, change_id = :change, correlation_id = :correlation",
+                "SET deleted_at = :at, updated_at = :at, deleted_by = :by, change_id = :change, \
+                 correlation_id = :correlation",
             )
-            .condition_expression("attribute_exists(by_workspace_pk) AND attribute_not_exists(deleted_at)")
+            .condition_expression(IS_KEPT)
+            .expression_attribute_values(":generation", text(&link.generation))
             .expression_attribute_values(":at", text(&at))
             .expression_attribute_values(":by", text(by))
             .expression_attribute_values(":change", text(&EventId::generate()))
@@ -267,9 +294,13 @@ impl LinksTable {
             .put_item()
             .table_name(&self.0.name)
             .set_item(Some(to_item(OPERATION, &TombstoneItem::new(&tombstone, &EventId::generate(), correlation_id))?))
-            // Replacing the tombstone of a purged link would publish its event again.
-            .condition_expression("attribute_not_exists(tombstone) OR tombstone <> :purged")
-            .expression_attribute_values(":purged", text("purged"));
+            // Replacing the tombstone of a purged link would publish its event again, and after that the code may have another
+            // link.
+            .condition_expression(
+                "generation = :generation AND (attribute_not_exists(tombstone) OR tombstone <> :purged)",
+            )
+            .expression_attribute_values(":generation", text(&tombstone.generation))
+            .expression_attribute_values(":purged", text(PURGED));
         let purged = retry_transaction_conflicts(|| put.clone().send()).await;
         match purged.map_err(SdkError::into_service_error) {
             Ok(_) | Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(()),
@@ -291,7 +322,8 @@ impl LinksTable {
             .put_item()
             .table_name(&self.0.name)
             .set_item(Some(to_item(OPERATION, &LinkItem::new(link, change_id, correlation_id))?))
-            .condition_expression(crate::item::IS_NEW)
+            .condition_expression(CODE_IS_FREE)
+            .set_expression_attribute_values(Some(code_is_free_for(&link.workspace).map(named).into()))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
             .send()
             .await;
@@ -305,6 +337,22 @@ impl LinksTable {
             Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
         }
     }
+}
+
+/// The condition that a link is still the one that was read, and is not deleted. A tombstone isn't listed.
+const IS_KEPT: &str =
+    "attribute_exists(by_workspace_pk) AND attribute_not_exists(deleted_at) AND generation = :generation";
+
+/// The condition that a code can be taken: it was never used, or its link was purged in the same workspace.
+const CODE_IS_FREE: &str = "attribute_not_exists(pk) OR (tombstone = :purged AND workspace_id = :workspace)";
+
+/// The values of [`CODE_IS_FREE`].
+fn code_is_free_for(workspace: &WorkspaceId) -> [(&'static str, AttributeValue); 2] {
+    [(":purged", text(PURGED)), (":workspace", text(workspace))]
+}
+
+fn named((name, value): (&str, AttributeValue)) -> (String, AttributeValue) {
+    (name.to_owned(), value)
 }
 
 /// Deserialises a link or a tombstone, which have the same key.
@@ -331,13 +379,22 @@ struct Changes {
 }
 
 impl Changes {
-    /// Each member of the patch is the attribute of its name. The TTL follows the expiry.
-    fn of(operation: &'static str, patch: &LinkPatch) -> Result<Self, RepositoryError> {
+    /// Each member of the patch is the attribute of its name. Another expiry is not published yet.
+    fn of(
+        operation: &'static str,
+        patch: &LinkPatch,
+        at: Timestamp,
+        correlation_id: &CorrelationId,
+    ) -> Result<Self, RepositoryError> {
         let mut attributes: Item = to_attributes(operation, patch)?;
-        if let Some(expires_at) = patch.expires_at {
-            let ttl = expires_at.map(|expiry| number(&Link::kept_until(expiry).unix_seconds()));
-            attributes.insert("ttl".to_owned(), ttl.unwrap_or(AttributeValue::Null(true)));
+        if attributes.is_empty() {
+            return Ok(Self::default());
         }
+        if patch.expires_at.is_some() {
+            attributes.insert("expiry_is_published".to_owned(), AttributeValue::Null(true));
+        }
+        let written = [("updated_at", text(&at)), ("change_id", text(&EventId::generate()))];
+        attributes.extend(written.into_iter().chain([("correlation_id", text(correlation_id))]).map(named));
         let (remove, set): (Vec<_>, Vec<_>) = attributes.into_iter().partition(|(_, value)| value.is_null());
         Ok(Self { set, remove: remove.into_iter().map(|(name, _)| name).collect() })
     }

@@ -19,20 +19,21 @@
 use aws_sdk_dynamodb::{
     error::SdkError,
     operation::{delete_item::DeleteItemError, put_item::PutItemError, transact_write_items::TransactWriteItemsError},
-    types::CancellationReason,
+    types::{CancellationReason, TransactWriteItem},
 };
 use linklet_domain::{
-    CorrelationId, EventId, IdempotencyKey, Link, NormalizedUrl, Record, ShortCode, TargetUrl, Timestamp, WorkspaceId,
-    lifetimes,
+    CorrelationId, EventId, Generation, IdempotencyKey, Link, NormalizedUrl, Record, ShortCode, TargetUrl, Timestamp,
+    WorkspaceId, lifetimes,
 };
 
 use super::{
-    CreateOutcome, LinksTable,
+    CODE_IS_FREE, CreateOutcome, LinksTable, code_is_free_for,
     item::{IdempotencyItem, LinkItem, ReuseItem, idempotency_key, reuse_key},
 };
 use crate::{
     Consistency, RepositoryError,
     item::{number, retry_transaction_conflicts, text, to_item},
+    transaction::Transaction,
 };
 
 /// The stored response to the first request with an idempotency key.
@@ -40,6 +41,8 @@ use crate::{
 pub struct FirstAnswer {
     /// The fingerprint of the request, to recognise another request with the same key.
     pub fingerprint: String,
+    /// The generation of the link in the response, which tells it from a later link with its code.
+    pub generation: Generation,
     /// The response's HTTP status.
     pub status: u16,
     /// The response's body.
@@ -83,17 +86,10 @@ impl LinksTable {
         if reusable.is_none() && answer.is_none() {
             return self.put_link(link, &change_id, correlation_id).await;
         }
-        let mut actions = vec![self.0.put_new(OPERATION, &LinkItem::new(link, &change_id, correlation_id))?];
+        let item = LinkItem::new(link, &change_id, correlation_id);
+        let mut actions = vec![self.0.put_if(OPERATION, &item, CODE_IS_FREE, code_is_free_for(&link.workspace))?];
         if let Some(standing) = reusable {
-            actions.push(match standing {
-                Reusable::Stale(code) => self.0.put_if(
-                    OPERATION,
-                    &ReuseItem::new(link),
-                    "short_code = :stale",
-                    Some((":stale", text(code))),
-                )?,
-                Reusable::Link(_) | Reusable::None => self.0.put_new(OPERATION, &ReuseItem::new(link))?,
-            });
+            actions.push(self.put_reuse_entry(OPERATION, link, standing)?);
         }
         if let Some((key, answer)) = answer {
             let item = idempotency_item(&link.workspace, key, answer, link.created_at);
@@ -157,7 +153,12 @@ impl LinksTable {
             self.0.get::<IdempotencyItem>("look up a first answer", idempotency_key(workspace, key.as_str())).await?;
         // DynamoDB deletes an item some time after its TTL, so the TTL is checked here as well.
         let current = found.filter(|item| item.ttl > now.unix_seconds());
-        Ok(current.map(|item| FirstAnswer { fingerprint: item.fingerprint, status: item.status, body: item.answer }))
+        Ok(current.map(|item| FirstAnswer {
+            fingerprint: item.fingerprint,
+            generation: item.generation,
+            status: item.status,
+            body: item.answer,
+        }))
     }
 
     /// Stores the response of a request that created no link. Returns whether the key was unused.
@@ -188,6 +189,35 @@ impl LinksTable {
             Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(false),
             Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
         }
+    }
+
+    /// The action that makes a link the one of its URL, if the URL still has this standing.
+    fn put_reuse_entry(
+        &self,
+        operation: &'static str,
+        link: &Link,
+        standing: &Reusable,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        let entry = ReuseItem::new(link);
+        match standing {
+            Reusable::Stale(code) => {
+                self.0.put_if(operation, &entry, "short_code = :stale", Some((":stale", text(code))))
+            }
+            Reusable::Link(_) | Reusable::None => self.0.put_new(operation, &entry),
+        }
+    }
+
+    /// Makes a link the one of its URL, unless the URL has another one that can be reused. If a concurrent request gives the URL
+    /// a link, that one stays.
+    pub(super) async fn claim_reuse_entry(&self, link: &Link) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "claim a URL";
+        let standing = self.reusable(&link.workspace, &link.target, false, Consistency::Strong).await?;
+        if matches!(standing, Reusable::Link(_)) {
+            return Ok(());
+        }
+        let put = self.put_reuse_entry(OPERATION, link, &standing)?;
+        Transaction::new(OPERATION).and(put, ()).send(&self.0.client).await?;
+        Ok(())
     }
 
     /// Deletes the reuse entry of a link's URL if it names this link. An entry that is left after a crash is harmless, since
@@ -221,6 +251,7 @@ fn idempotency_item(
     IdempotencyItem {
         key: idempotency_key(workspace, key.as_str()),
         fingerprint: answer.fingerprint.clone(),
+        generation: answer.generation.clone(),
         status: answer.status,
         answer: answer.body.clone(),
         ttl: now.plus(lifetimes::IDEMPOTENCY_KEYS).unix_seconds(),

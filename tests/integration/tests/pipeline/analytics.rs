@@ -31,7 +31,7 @@ async fn counted(db: &TestDynamoDb, code: &str) -> LinkStats {
 fn event(record: &EventRecord) -> Option<Event> {
     match change_of(record).unwrap() {
         Change::Event(event) => Some(event),
-        Change::Expired(..) | Change::None => None,
+        Change::ExpiryDue(..) | Change::None => None,
     }
 }
 

@@ -1,9 +1,9 @@
-//! From the end of a link's time to its tombstone: DynamoDB's own deletion, the real stream record, the real relay.
+//! From the end of a link's time to its tombstone: DynamoDB's own deletion of markers, real stream records, the real relay.
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
-use aws_lambda_events::dynamodb::Event as StreamEvent;
-use linklet_domain::{Generation, Link, LinkStatus, Record, Role, Timestamp, UserId, WorkspaceId};
+use aws_lambda_events::{dynamodb::Event as StreamEvent, streams::DynamoDbEventResponse};
+use linklet_domain::{Link, LinkPatch, LinkStatus, Record, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, WatchTable};
 use linklet_lambda::{batch::Consumer, http::ShortUrls};
 use linklet_list::List;
@@ -15,44 +15,321 @@ use serde_json::{Value, json};
 
 use crate::fixture::{REDIRECT, correlation, redirect, redirect_with, relay, shorten, stats};
 
-/// A link whose time to live, an hour after its expiry, is over.
+const KEPT_FOR: Duration = Duration::from_secs(3_600);
+
+fn ago(seconds: u64) -> Timestamp {
+    Timestamp::now().minus(Duration::from_secs(seconds))
+}
+
+/// A link that has just expired.
 fn expired(code: &str) -> Link {
-    LinkBuilder::new(code).expires_at(Timestamp::now().minus(Duration::from_secs(3_700))).build()
+    LinkBuilder::new(code).expires_at(ago(60)).build()
 }
 
-/// What the relay gets after the creation: the deletions, then whatever it has written itself.
-fn stream_from(db: &TestDynamoDb, position: usize) -> StreamEvent {
-    let mut batch = db.stream("LinksTable");
-    batch.records.drain(..position);
-    batch
+/// A link that has expired so long ago that it is to be removed.
+fn over(code: &str) -> Link {
+    LinkBuilder::new(code).expires_at(ago(3_700)).build()
 }
 
-async fn follow(db: &TestDynamoDb, code: &str) -> Answer {
-    RequestBuilder::new("GET", &format!("/r/{code}")).send_to(&redirect(db)).await
+fn expiring_at(at: Timestamp) -> LinkPatch {
+    LinkPatch { expires_at: Some(Some(at)), ..LinkPatch::default() }
 }
 
-async fn cleanup(db: &TestDynamoDb) -> Value {
-    let token = token_for(&WorkspaceId::generate(), Role::Admin);
-    RequestBuilder::new("GET", "/api/admin/cleanup/stats").token(&token).send_to(&stats(db)).await.json()
+/// The TTL of a marker that is due at this time: not before it.
+fn due(at: Timestamp) -> i64 {
+    at.plus(Duration::from_millis(999)).unix_seconds()
+}
+
+/// Tables and queues with a relay between them, which keeps expired links for an hour.
+struct Fixture {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+    /// How many records of the stream the relay has had.
+    carried: Cell<usize>,
+}
+
+impl Fixture {
+    async fn with(links: &[&Link]) -> Self {
+        let fixture = Self { db: TestDynamoDb::start(), queues: FakeQueues::start(), carried: Cell::new(0) };
+        for link in links {
+            fixture.db.store(link).await;
+        }
+        fixture.carry().await;
+        fixture
+    }
+
+    async fn consume(&self, batch: StreamEvent) -> DynamoDbEventResponse {
+        let mut relay = relay(&self.db, &self.queues);
+        relay.keep_expired = KEPT_FOR;
+        relay.consume(batch).await
+    }
+
+    /// The records that the relay has not had yet.
+    fn news(&self) -> StreamEvent {
+        let mut batch = self.db.stream("LinksTable");
+        batch.records.drain(..self.carried.get());
+        batch
+    }
+
+    /// Hands the relay what is new, also what it writes itself.
+    async fn carry(&self) {
+        loop {
+            let news = self.news();
+            if news.records.is_empty() {
+                return;
+            }
+            self.carried.set(self.carried.get() + news.records.len());
+            let answer = self.consume(news).await;
+            assert!(answer.batch_item_failures.is_empty(), "{answer:?}");
+        }
+    }
+
+    /// Lets DynamoDB delete the markers whose time is over, and the relay see it.
+    async fn pass_time(&self) {
+        self.db.sweep_ttl();
+        self.carry().await;
+    }
+
+    fn events(&self, event_type: &str) -> Vec<Value> {
+        self.queues.events("notify").into_iter().filter(|event| event["event_type"] == event_type).collect()
+    }
+
+    fn markers(&self) -> Vec<i64> {
+        let rows = self.db.scan("LinksTable").into_iter().filter(|item| item["sk"]["S"] == "EXPIRY");
+        rows.map(|row| row["ttl"]["N"].as_str().unwrap().parse().unwrap()).collect()
+    }
+
+    async fn follow(&self, code: &str) -> Answer {
+        RequestBuilder::new("GET", &format!("/r/{code}")).send_to(&redirect(&self.db)).await
+    }
+
+    async fn cleanup(&self, workspace: &WorkspaceId) -> Value {
+        let token = token_for(workspace, Role::Admin);
+        let request = RequestBuilder::new("GET", "/api/admin/cleanup/stats").token(&token);
+        request.send_to(&stats(&self.db)).await.json()
+    }
 }
 
 #[tokio::test]
-async fn an_expired_link_answers_410_before_and_after_dynamodb_deletes_it() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    db.store(&expired("launch")).await;
+async fn an_expired_link_answers_410_and_stays_until_its_tombstone_replaces_it() {
+    let link = expired("launch");
     let gone = (410, "this link has expired".to_owned());
+    let fixture = Fixture::with(&[&link]).await;
+    assert_eq!(fixture.follow("launch").await.problem(), gone);
 
-    assert_eq!(follow(&db, "launch").await.problem(), gone);
-    db.sweep_ttl();
-    assert_eq!(db.record("launch").await, None, "the time to live was not over");
-    relay(&db, &queues).consume(stream_from(&db, 1)).await;
-    assert_eq!(follow(&db, "launch").await.problem(), gone);
+    fixture.pass_time().await;
+    assert_eq!(fixture.follow("launch").await.problem(), gone);
+    assert!(fixture.db.link("launch").await.expiry_is_published);
+    assert_eq!(fixture.markers(), [due(link.expires_at.unwrap().plus(KEPT_FOR))]);
 
-    let Some(Record::Tombstone(tombstone)) = db.record("launch").await else { panic!("there is no tombstone") };
+    // An hour later.
+    fixture.db.patch(&link.id(), &expiring_at(ago(3_700))).await;
+    fixture.carry().await;
+    fixture.pass_time().await;
+    fixture.pass_time().await;
+
+    let Some(Record::Tombstone(tombstone)) = fixture.db.record("launch").await else { panic!("there is no tombstone") };
     assert_eq!(tombstone.reason, LinkStatus::Expired);
+    assert_eq!(fixture.follow("launch").await.problem(), gone);
     // Its statistics stay, so nobody else may ever have the code.
-    let row = db.scan("LinksTable").into_iter().find(|item| item["sk"]["S"] == "LINK").unwrap();
-    assert_eq!(row.get("ttl"), None);
+    let row = fixture.db.scan("LinksTable").into_iter().find(|item| item["sk"]["S"] == "LINK").unwrap();
+    assert_eq!((row.get("ttl"), fixture.markers()), (None, vec![]));
+}
+
+#[tokio::test]
+async fn the_row_of_a_link_is_never_deleted_by_its_age() {
+    let link = over("launch");
+    let fixture = Fixture::with(&[&link]).await;
+
+    // The relay is down.
+    fixture.db.sweep_ttl();
+
+    assert_eq!(fixture.db.link("launch").await, link);
+}
+
+#[tokio::test]
+async fn an_expiry_is_published_once_however_often_its_record_is_delivered() {
+    let link = expired("launch");
+    let fixture = Fixture::with(&[&link]).await;
+    fixture.db.sweep_ttl();
+    let deletion = fixture.news();
+
+    for _ in 0..3 {
+        fixture.consume(deletion.clone()).await;
+    }
+    fixture.carry().await;
+
+    let [event] = fixture.events("url.expired").try_into().unwrap();
+    assert_eq!(event["user_id"], link.owner.as_str());
+    assert_eq!(event["occurred_at"], link.expires_at.unwrap().to_string());
+    assert_eq!((&event["short_code"], &event["generation"]), (&json!("launch"), &json!(link.generation.as_str())));
+}
+
+#[tokio::test]
+async fn an_extended_link_redirects_again_and_expires_again() {
+    let link = expired("launch");
+    let fixture = Fixture::with(&[&link]).await;
+    fixture.pass_time().await;
+
+    let later = Timestamp::now().plus(Duration::from_secs(600));
+    fixture.db.patch(&link.id(), &expiring_at(later)).await;
+    fixture.carry().await;
+    assert_eq!(fixture.follow("launch").await.status, REDIRECT);
+    assert_eq!(fixture.markers(), [due(later)]);
+    fixture.db.patch(&link.id(), &expiring_at(ago(30))).await;
+    fixture.carry().await;
+    fixture.pass_time().await;
+
+    assert_eq!(fixture.events("url.expired").len(), 2);
+    assert!(fixture.db.link("launch").await.expiry_is_published);
+}
+
+#[tokio::test]
+async fn a_link_that_lost_its_expiry_is_left_alone() {
+    let link = over("launch");
+    let fixture = Fixture::with(&[&link]).await;
+
+    fixture.db.patch(&link.id(), &LinkPatch { expires_at: Some(None), ..LinkPatch::default() }).await;
+    fixture.carry().await;
+    fixture.pass_time().await;
+
+    assert_eq!(fixture.follow("launch").await.status, REDIRECT);
+    assert!(fixture.events("url.expired").is_empty());
+}
+
+#[tokio::test]
+async fn a_marker_that_ends_too_early_is_written_again() {
+    let later = Timestamp::now().plus(Duration::from_secs(600));
+    let link = LinkBuilder::new("launch").expires_at(later).build();
+    let fixture = Fixture::with(&[&link]).await;
+    let marker = fixture.db.scan("LinksTable").into_iter().find(|item| item["sk"]["S"] == "EXPIRY").unwrap();
+
+    // Somebody deletes it by hand.
+    fixture.db.remove("LinksTable", &marker);
+    assert!(fixture.markers().is_empty());
+    fixture.carry().await;
+
+    assert_eq!(fixture.markers(), [due(later)]);
+    assert!(!fixture.db.link("launch").await.expiry_is_published);
+}
+
+#[tokio::test]
+async fn the_marker_of_a_purged_link_leaves_the_next_link_with_its_code_alone() {
+    let old = over("launch");
+    let fixture = Fixture::with(&[&old]).await;
+    let record = fixture.db.record("launch").await.unwrap();
+    fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+    let new = LinkBuilder::new("launch").in_workspace(&old.workspace).of_another_generation().build();
+    fixture.db.store(&new).await;
+
+    fixture.carry().await;
+    fixture.pass_time().await;
+
+    assert_eq!(fixture.db.link("launch").await, new);
+    assert!(fixture.events("url.expired").is_empty());
+}
+
+#[tokio::test]
+async fn the_code_stays_reserved_and_the_url_is_free() {
+    let fixture = Fixture::with(&[]).await;
+    let shorten = shorten(&fixture.db);
+    let token = token_for(&WorkspaceId::generate(), Role::Member);
+    let post = async |body: Value| {
+        RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body).send_to(&shorten).await
+    };
+    let first = post(json!({"url": "https://example.com"})).await;
+    let code = first.json()["short_code"].as_str().unwrap().to_owned();
+    // Its expiry is set later, and passes.
+    let link = fixture.db.link(&code).await;
+    fixture.db.patch(&link.id(), &expiring_at(ago(7_200))).await;
+    let entries = || fixture.db.scan("LinksTable").iter().filter(|item| item["sk"]["S"] == "URL").count();
+    assert_eq!(entries(), 1);
+
+    fixture.carry().await;
+    fixture.pass_time().await;
+    fixture.pass_time().await;
+
+    assert_eq!(entries(), 0);
+    let same_code = post(json!({"url": "https://example.com/other", "custom_code": code})).await;
+    assert_eq!(same_code.problem(), (409, "short code already taken".into()));
+    assert_eq!(post(json!({"url": "https://example.com"})).await.status, 201);
+}
+
+#[tokio::test]
+async fn the_tombstones_of_a_workspace_are_one_run_of_its_cleanup() {
+    let (ours, theirs) = (WorkspaceId::generate(), WorkspaceId::generate());
+    let in_workspace = |code: &str, workspace| LinkBuilder::new(code).expires_at(ago(3_700)).in_workspace(workspace);
+    let ours_all: Vec<_> = (0..7).map(|number| in_workspace(&format!("code{number}"), &ours).build()).collect();
+    let their = in_workspace("other", &theirs).build();
+    let fixture = Fixture::with(&ours_all.iter().chain([&their]).collect::<Vec<_>>()).await;
+    assert_eq!(
+        fixture.cleanup(&ours).await,
+        json!({
+            "last_cleanup_time": null, "total_cleaned": 0, "last_batch_size": 0, "successful_runs": 0, "failed_runs": 0,
+            "average_cleanup_ms": 0.0, "is_running": false,
+        })
+    );
+
+    fixture.pass_time().await;
+    fixture.db.sweep_ttl();
+    let deletions = fixture.news();
+    for _ in 0..2 {
+        fixture.consume(deletions.clone()).await;
+    }
+
+    let stats = fixture.cleanup(&ours).await;
+    assert_eq!((&stats["total_cleaned"], &stats["last_batch_size"]), (&json!(7), &json!(7)));
+    assert_eq!((&stats["successful_runs"], &stats["failed_runs"]), (&json!(1), &json!(0)));
+    assert_eq!(stats["is_running"], false);
+    assert!(stats["average_cleanup_ms"].as_f64().unwrap() > 0.0, "{stats}");
+    assert!(Timestamp::parse(stats["last_cleanup_time"].as_str().unwrap()).is_ok());
+    assert_eq!(fixture.cleanup(&theirs).await["total_cleaned"], 1);
+}
+
+#[tokio::test]
+async fn a_step_that_cannot_be_taken_is_retried() {
+    let fixture = Fixture::with(&[&expired("launch")]).await;
+    fixture.db.sweep_ttl();
+    let batch = fixture.news();
+    let mut without_table = relay(&fixture.db, &fixture.queues);
+    without_table.links = LinksTable::new(TestDynamoDb::unreachable(), "LinksTable");
+
+    let during = without_table.consume(batch.clone()).await;
+    let after = fixture.consume(batch.clone()).await;
+
+    assert_eq!(during.batch_item_failures[0].item_identifier, batch.records[0].change.sequence_number);
+    assert!(after.batch_item_failures.is_empty());
+    assert!(fixture.db.link("launch").await.expiry_is_published);
+}
+
+#[tokio::test]
+async fn a_marker_that_cannot_be_written_is_retried() {
+    let fixture = Fixture { db: TestDynamoDb::start(), queues: FakeQueues::start(), carried: Cell::new(0) };
+    fixture.db.store(&expired("launch")).await;
+    let batch = fixture.news();
+    let mut without_table = relay(&fixture.db, &fixture.queues);
+    without_table.links = LinksTable::new(TestDynamoDb::unreachable(), "LinksTable");
+
+    let during = without_table.consume(batch.clone()).await;
+
+    assert_eq!(during.batch_item_failures[0].item_identifier, batch.records[0].change.sequence_number);
+    assert!(fixture.markers().is_empty());
+    fixture.carry().await;
+    assert_eq!(fixture.markers().len(), 1);
+}
+
+#[tokio::test]
+async fn a_link_that_was_deleted_before_its_time_keeps_saying_so() {
+    let link = over("launch");
+    let fixture = Fixture::with(&[&link]).await;
+    fixture.db.links().delete(&link, &UserId::generate(), Timestamp::now(), &correlation()).await.unwrap();
+    fixture.carry().await;
+
+    fixture.pass_time().await;
+
+    assert!(matches!(fixture.db.record("launch").await, Some(Record::Tombstone(_))));
+    assert_eq!(fixture.follow("launch").await.problem(), (410, "this link was deleted".into()));
+    assert!(fixture.events("url.expired").is_empty());
 }
 
 #[tokio::test]
@@ -91,191 +368,6 @@ async fn reading_an_expired_link_in_every_way_writes_nothing() {
     db.store(&LinkBuilder::new("working").build()).await;
     assert_eq!(get("/working").send_to(&redirect).await.status, REDIRECT);
     assert_eq!(writes.count(), 1);
-}
-
-#[tokio::test]
-async fn an_expired_link_has_one_event_however_often_its_record_is_delivered() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let link = expired("launch");
-    db.store(&link).await;
-    db.sweep_ttl();
-
-    for _ in 0..3 {
-        relay(&db, &queues).consume(stream_from(&db, 1)).await;
-    }
-    let event = &queues.events("notify")[0];
-
-    assert_eq!(event["event_type"], "url.expired");
-    assert_eq!(event["user_id"], link.owner.as_str());
-    let ids: std::collections::BTreeSet<_> =
-        queues.events("notify").iter().map(|event| event["event_id"].to_string()).collect();
-    assert_eq!(ids.len(), 1);
-    let cleanup = cleanup(&db).await;
-    for member in ["total_cleaned", "last_batch_size", "successful_runs"] {
-        assert_eq!(cleanup[member], 1, "{member}");
-    }
-    assert_eq!(cleanup["is_running"], false);
-}
-
-#[tokio::test]
-async fn the_code_stays_reserved_and_the_url_is_free() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let shorten = shorten(&db);
-    let token = token_for(&WorkspaceId::generate(), Role::Member);
-    let post = async |body: Value| {
-        RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body).send_to(&shorten).await
-    };
-    let first = post(json!({"url": "https://example.com"})).await;
-    let code = first.json()["short_code"].as_str().unwrap().to_owned();
-    // Its expiry is set later, and passes.
-    let long_ago = Timestamp::now().minus(Duration::from_secs(7_200));
-    let patch = linklet_domain::LinkPatch { expires_at: Some(Some(long_ago)), ..Default::default() };
-    db.links().update(&code.parse().unwrap(), &patch).await.unwrap();
-    let entries = || db.scan("LinksTable").iter().filter(|item| item["sk"]["S"] == "URL").count();
-    assert_eq!(entries(), 1);
-
-    db.sweep_ttl();
-    relay(&db, &queues).consume(db.stream("LinksTable")).await;
-
-    assert_eq!(entries(), 0);
-    let same_code = post(json!({"url": "https://example.com/other", "custom_code": code})).await;
-    assert_eq!(same_code.problem(), (409, "short code already taken".into()));
-    assert_eq!(post(json!({"url": "https://example.com"})).await.status, 201);
-}
-
-#[tokio::test]
-async fn a_batch_is_one_run_of_the_cleanup() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    for number in 0..7 {
-        db.store(&expired(&format!("code{number}"))).await;
-    }
-    assert_eq!(
-        cleanup(&db).await,
-        json!({
-            "last_cleanup_time": null, "total_cleaned": 0, "last_batch_size": 0, "successful_runs": 0, "failed_runs": 0,
-            "average_cleanup_ms": 0.0, "is_running": false,
-        })
-    );
-    db.sweep_ttl();
-
-    relay(&db, &queues).consume(stream_from(&db, 7)).await;
-
-    let stats = cleanup(&db).await;
-    assert_eq!(stats["total_cleaned"], 7);
-    assert_eq!(stats["last_batch_size"], 7);
-    assert_eq!((&stats["successful_runs"], &stats["failed_runs"]), (&json!(1), &json!(0)));
-    assert_eq!(stats["is_running"], false);
-    assert!(stats["average_cleanup_ms"].as_f64().unwrap() > 0.0, "{stats}");
-    assert!(Timestamp::parse(stats["last_cleanup_time"].as_str().unwrap()).is_ok());
-}
-
-#[tokio::test]
-async fn a_tombstone_that_cannot_be_written_is_retried() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    db.store(&expired("launch")).await;
-    db.sweep_ttl();
-    let batch = stream_from(&db, 1);
-    let mut without_table = relay(&db, &queues);
-    without_table.links = LinksTable::new(TestDynamoDb::unreachable(), "LinksTable");
-
-    let during = without_table.consume(batch.clone()).await;
-    let after = relay(&db, &queues).consume(batch.clone()).await;
-
-    assert_eq!(during.batch_item_failures[0].item_identifier, batch.records[0].change.sequence_number);
-    assert!(after.batch_item_failures.is_empty());
-    assert!(matches!(db.record("launch").await, Some(Record::Tombstone(_))));
-}
-
-#[tokio::test]
-async fn a_link_that_was_deleted_before_its_time_keeps_saying_so() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let link = expired("launch");
-    db.store(&link).await;
-    db.links().delete(&link, &UserId::generate(), Timestamp::now(), &correlation()).await.unwrap();
-    db.sweep_ttl();
-
-    for _ in 0..2 {
-        relay(&db, &queues).consume(stream_from(&db, 2)).await;
-    }
-
-    assert_eq!(follow(&db, "launch").await.problem(), (410, "this link was deleted".into()));
-    assert!(queues.events("notify").is_empty());
-}
-
-#[tokio::test]
-async fn a_code_that_is_taken_before_there_is_a_tombstone_stays_with_its_new_link() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let old = expired("launch");
-    db.store(&old).await;
-    db.sweep_ttl();
-    let new = LinkBuilder::new("launch").to("https://new.example/").build();
-    db.store(&new).await;
-
-    for _ in 0..2 {
-        relay(&db, &queues).consume(stream_from(&db, 1)).await;
-    }
-
-    assert_eq!(db.link("launch").await, new);
-    let mut expiries = queues.events("notify");
-    expiries.retain(|event| event["event_type"] == "url.expired");
-    assert_eq!(expiries.len(), 2, "once per delivery");
-    assert_eq!(expiries[0]["event_id"], expiries[1]["event_id"]);
-    assert_eq!(expiries[0]["user_id"], old.owner.as_str());
-}
-
-#[tokio::test]
-async fn the_expiry_of_a_link_whose_code_is_taken_at_once_names_its_own_generation() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let old = Link { watch: true, ..expired("launch") };
-    db.store(&old).await;
-    db.sweep_ttl();
-    let new = LinkBuilder::new("launch").in_workspace(&old.workspace).watching().build();
-    db.store(&Link { generation: Generation::generate().unwrap(), ..new }).await;
-
-    relay(&db, &queues).consume(stream_from(&db, 1)).await;
-
-    let events = queues.events("notify");
-    let expiry = events.iter().find(|event| event["event_type"] == "url.expired").unwrap();
-    assert_eq!(expiry["generation"], old.generation.as_str());
-    assert_eq!(expiry["watched_target"], old.watched_target().unwrap().as_str());
-}
-
-#[tokio::test]
-async fn only_dynamodbs_own_deletion_is_an_expiry() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    db.store(&expired("launch")).await;
-    db.sweep_ttl();
-    let mut batch = stream_from(&db, 1);
-    // Somebody who repairs the table by hand.
-    batch.records[0].user_identity = None;
-
-    relay(&db, &queues).consume(batch).await;
-
-    assert_eq!(db.record("launch").await, None);
-}
-
-#[tokio::test]
-async fn the_ttl_deletion_of_a_tombstone_leaves_no_tombstone() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    db.store(&expired("launch")).await;
-    db.sweep_ttl();
-    relay(&db, &queues).consume(stream_from(&db, 1)).await;
-    let mut batch = stream_from(&db, 1);
-    let position = batch
-        .records
-        .iter()
-        .position(|record| record.event_name == "INSERT" && record.change.new_image.inner().contains_key("tombstone"))
-        .unwrap();
-    let mut record = batch.records.swap_remove(position);
-    record.event_name = "REMOVE".into();
-    record.change.old_image = std::mem::take(&mut record.change.new_image);
-    record.user_identity = batch.records[0].user_identity.clone();
-    assert!(record.user_identity.is_some());
-    batch.records = vec![record];
-
-    relay(&db, &queues).consume(batch).await;
-
-    assert_eq!(cleanup(&db).await["total_cleaned"], 1);
 }
 
 #[tokio::test]

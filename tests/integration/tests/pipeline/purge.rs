@@ -1,6 +1,6 @@
 //! Forgetting a link: the tombstone, then clicks, statistics and milestones, also when something gets in between.
 
-use linklet_domain::{Click, Generation, Link, LinkId, Record, Role, Timestamp, WorkspaceId};
+use linklet_domain::{Click, Generation, Link, LinkId, LinkPatch, Record, Role, Timestamp, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, DayOutcome, DayWork};
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{
@@ -260,25 +260,35 @@ async fn a_purge_leaves_the_link_alone_that_has_the_code_by_now() {
 }
 
 #[tokio::test]
+async fn the_next_link_with_a_purged_code_begins_at_zero() {
+    let fixture = Fixture::with_clicks(3).await;
+    fixture.delete().await;
+    let purge = queue_batch(&fixture.purge_messages().await);
+    let next = LinkBuilder::new("launch").in_workspace(&fixture.link.workspace).of_another_generation().build();
+    fixture.db.store(&next).await;
+    let clicks = async || fixture.stats("launch").await.json()["total_clicks"].clone();
+
+    assert_eq!(clicks().await, 0);
+    fixture.click("launch").await;
+    fixture.count_clicks().await;
+    assert_eq!(clicks().await, 1);
+    analytics(&fixture.db, &fixture.queues).consume(purge).await;
+
+    assert_eq!(clicks().await, 1);
+}
+
+#[tokio::test]
 async fn a_link_that_has_expired_can_be_purged_with_its_statistics() {
     let mut fixture = Fixture::with_clicks(2).await;
     fixture.link =
         LinkBuilder::new("launch").in_workspace(&fixture.link.workspace).owned_by(&fixture.link.owner).build();
     let record = fixture.db.record("launch").await.unwrap();
     let Record::Link(link) = record else { panic!("{record:?}") };
-    // With the tombstone of an expired link.
-    let key = [("pk", "LINK#launch"), ("sk", "LINK")];
-    let mut delete = fixture.db.client().delete_item().table_name("LinksTable");
-    for (name, value) in key {
-        delete = delete.key(name, aws_sdk_dynamodb::types::AttributeValue::S(value.into()));
-    }
-    delete.send().await.unwrap();
-    fixture
-        .db
-        .links()
-        .leave_tombstone(&link, Timestamp::now(), &linklet_domain::CorrelationId::generate())
-        .await
-        .unwrap();
+    let expired = LinkPatch { expires_at: Some(Some(Timestamp::now())), ..LinkPatch::default() };
+    let link = fixture.db.patch(&link.id(), &expired).await;
+    let correlation_id = linklet_domain::CorrelationId::generate();
+    fixture.db.links().leave_tombstone(&link, Timestamp::now(), &correlation_id).await.unwrap();
+    assert!(matches!(fixture.db.record("launch").await, Some(Record::Tombstone(_))));
     assert_eq!(fixture.stats("launch").await.json()["total_clicks"], 2);
 
     assert_eq!(fixture.delete().await.status, 204);

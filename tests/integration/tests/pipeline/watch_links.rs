@@ -181,6 +181,7 @@ async fn a_link_that_doesnt_watch_is_no_news_here() {
     for link in [&plain, &expired] {
         fixture.db.store(link).await;
     }
+    fixture.carry().await;
     fixture.db.sweep_ttl();
     fixture.delete(&plain).await;
     fixture.purge(&plain).await;
@@ -227,19 +228,23 @@ async fn a_target_that_is_registered_too_outlives_its_links() {
 }
 
 #[tokio::test]
-async fn a_link_that_dynamodb_deletes_when_its_time_is_over_ceases_to_watch() {
+async fn a_link_ceases_to_watch_when_it_expires_and_watches_again_when_it_is_extended() {
     let fixture = Fixture::new();
-    let link = fixture.watching(link("launch").expires_at(Timestamp::now().minus(Duration::from_secs(3_700)))).await;
+    let ago = |seconds| Timestamp::now().minus(Duration::from_secs(seconds));
+    let link = fixture.watching(link("launch").created_at(ago(120)).expires_at(ago(60))).await;
     assert_eq!(fixture.watchers(&link).await, Some(1));
     fixture.db.sweep_ttl();
-    // The relay buries it, and then sees the tombstone.
+    // The relay says on the link that it has expired, which is news.
     fixture.carry().await;
-    assert_eq!(fixture.watchers(&link).await, Some(1));
-
     fixture.carry().await;
-
     assert_eq!(fixture.watchers(&link).await, None);
-    assert_eq!(fixture.removals(), ["expired"]);
+
+    let later = Timestamp::now().plus(Duration::from_secs(3_600));
+    fixture.db.patch(&link.id(), &LinkPatch { expires_at: Some(Some(later)), ..LinkPatch::default() }).await;
+    fixture.carry().await;
+
+    assert_eq!(fixture.watchers(&link).await, Some(1));
+    assert!(fixture.removals().is_empty());
 }
 
 #[tokio::test]
@@ -259,7 +264,7 @@ async fn a_link_that_is_switched_off_goes_on_watching_until_it_is_deleted() {
     let fixture = Fixture::new();
     let link = fixture.watching(link("launch")).await;
     let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
-    let changed = fixture.db.links().update(&link.code, &off).await.unwrap().unwrap();
+    let changed = fixture.db.patch(&link.id(), &off).await;
     fixture.carry().await;
     assert!(changed.watch);
     assert_eq!(fixture.watchers(&link).await, Some(1));

@@ -105,7 +105,7 @@ async fn each_filter_narrows() {
         fixture.db.store(&fixture.link(code).build()).await;
     }
     let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
-    fixture.db.links().update(&"off11".parse().unwrap(), &off).await.unwrap();
+    fixture.db.patch(&fixture.db.link("off11").await.id(), &off).await;
     let deleted = fixture.db.link("deleted").await;
     fixture.db.links().delete(&deleted, &deleted.owner, Timestamp::now(), &correlation()).await.unwrap();
 
@@ -229,7 +229,7 @@ async fn one_link_is_shown_to_its_workspace_only() {
         json!({
             "short_code": "launch", "short_url": "https://api.example.com/r/launch",
             "original_url": "https://example.com/landing", "title": null, "description": null, "tags": [], "watch": false,
-            "created_at": now, "expires_at": null, "is_active": true, "status": "active", "total_clicks": 3,
+            "created_at": now, "updated_at": now, "expires_at": null, "is_active": true, "status": "active", "total_clicks": 3,
             "created_by": owner,
         })
     );

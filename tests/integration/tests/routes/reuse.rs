@@ -235,10 +235,86 @@ async fn a_purged_link_frees_its_url_and_keeps_its_code() {
     assert_eq!(fixture.count("URL"), 0);
 
     let second = fixture.post(json!({"url": "https://example.com"})).await;
-    let same_code = fixture.post(json!({"url": "https://example.com/other", "custom_code": first})).await;
+    let other = Fixture { token: token_for(&WorkspaceId::generate(), Role::Admin), ..fixture };
+    let same_code = other.post(json!({"url": "https://example.com/other", "custom_code": first})).await;
 
     assert_eq!(second.status, 201);
     assert_eq!(same_code.problem(), (409, "short code already taken".into()));
+}
+
+#[tokio::test]
+async fn a_purged_code_can_be_taken_again_by_its_workspace_at_once() {
+    let fixture = Fixture::new();
+    let first = code(&fixture.post(json!({"url": "https://example.com/wrong"})).await);
+    let old = fixture.db.link(&first).await;
+    for with_key in [false, true] {
+        let record = fixture.db.record(&first).await.unwrap();
+        fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+
+        let body = json!({"url": "https://example.com/right", "custom_code": first});
+        let request = fixture.request(&body);
+        let request = if with_key { request.header("idempotency-key", "order-1") } else { request };
+        let again = request.send_to(&fixture.shorten).await;
+
+        assert_eq!((again.status, code(&again)), (201, first.clone()));
+        assert_ne!(fixture.db.link(&first).await.generation, old.generation);
+    }
+    let taken = fixture.post(json!({"url": "https://example.com", "custom_code": first})).await;
+    assert_eq!(taken.problem(), (409, "short code already taken".into()));
+}
+
+#[tokio::test]
+async fn a_code_whose_link_was_only_deleted_stays_taken() {
+    let fixture = Fixture::new();
+    let first = code(&fixture.post(json!({"url": "https://example.com"})).await);
+    let link = fixture.db.link(&first).await;
+    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+
+    let again = fixture.post(json!({"url": "https://example.com", "custom_code": first})).await;
+
+    assert_eq!(again.problem(), (409, "short code already taken".into()));
+}
+
+#[tokio::test]
+async fn a_reused_link_names_what_it_does_not_take_over() {
+    let fixture = Fixture::new();
+    let first = fixture.post(json!({"url": "https://example.com", "title": "A", "tags": ["news"]})).await;
+    let ask = async |body: Value| fixture.post(body).await.json().get("ignored").cloned();
+
+    let same = ask(json!({"url": "https://example.com", "title": "A", "tags": ["NEWS"]})).await;
+    let nothing = ask(json!({"url": "https://example.com"})).await;
+    let other = ask(json!({"url": "https://example.com", "title": "B", "description": "C", "tags": ["old"]})).await;
+    let own = ask(json!({"url": "https://example.com", "title": "B", "reuse": false})).await;
+
+    assert_eq!(first.json().get("ignored"), None);
+    assert_eq!((same, nothing, own), (None, None, None));
+    assert_eq!(other, Some(json!(["title", "description", "tags"])));
+}
+
+#[tokio::test]
+async fn a_link_that_can_be_reused_again_becomes_the_one_of_its_url_if_there_is_no_other() {
+    let later = Timestamp::now().plus(Duration::from_secs(3_600));
+    let patches = [
+        LinkPatch { expires_at: Some(None), ..LinkPatch::default() },
+        LinkPatch { is_active: Some(true), ..LinkPatch::default() },
+    ];
+    for (patch, with_other) in patches.iter().flat_map(|patch| [(patch, false), (patch, true)]) {
+        let fixture = Fixture::new();
+        let first = code(&fixture.post(json!({"url": "https://example.com", "expires_at": later})).await);
+        let link = fixture.db.link(&first).await;
+        let off = LinkPatch { is_active: Some(false), expires_at: Some(None), ..LinkPatch::default() };
+        if patch.is_active.is_some() {
+            fixture.db.patch(&link.id(), &off).await;
+            assert_eq!(fixture.count("URL"), 0);
+        }
+        let other =
+            if with_other { Some(code(&fixture.post(json!({"url": "https://example.com"})).await)) } else { None };
+
+        fixture.db.patch(&link.id(), patch).await;
+        let again = fixture.post(json!({"url": "https://example.com"})).await;
+
+        assert_eq!((again.status, code(&again)), (200, other.unwrap_or(first)), "{patch:?}");
+    }
 }
 
 #[tokio::test]
@@ -251,7 +327,7 @@ async fn a_link_that_is_off_or_will_expire_is_replaced() {
     for patch in patches {
         let fixture = Fixture::new();
         let first = code(&fixture.post(json!({"url": "https://example.com"})).await);
-        fixture.db.links().update(&first.parse().unwrap(), &patch).await.unwrap();
+        fixture.db.patch(&fixture.db.link(&first).await.id(), &patch).await;
 
         let second = fixture.post(json!({"url": "https://example.com"})).await;
         let third = fixture.post(json!({"url": "https://example.com"})).await;
@@ -268,7 +344,7 @@ async fn deleting_a_link_leaves_the_entry_of_the_one_that_replaced_it() {
     let fixture = Fixture::new();
     let first = code(&fixture.post(json!({"url": "https://example.com"})).await);
     let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
-    fixture.db.links().update(&first.parse().unwrap(), &off).await.unwrap();
+    fixture.db.patch(&fixture.db.link(&first).await.id(), &off).await;
     let second = code(&fixture.post(json!({"url": "https://example.com"})).await);
     let link = fixture.db.link(&first).await;
     assert_eq!(link.state, LinkState::Inactive);
@@ -330,9 +406,12 @@ async fn a_link_that_was_purged_since_is_not_answered_again() {
     let record = fixture.db.record(&code(&first)).await.unwrap();
     fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
 
-    let again = fixture.post_with_key("order-1", body).await;
+    let again = fixture.post_with_key("order-1", body.clone()).await;
+    fixture.post(json!({"url": "https://example.com/next", "custom_code": code(&first)})).await;
+    let with_another_link = fixture.post_with_key("order-1", body).await;
 
-    assert_eq!(again.problem(), (410, "this link was deleted with its statistics".into()));
+    let gone = (410, "this link was deleted with its statistics".to_owned());
+    assert_eq!((again.problem(), with_another_link.problem()), (gone.clone(), gone));
 }
 
 #[tokio::test]

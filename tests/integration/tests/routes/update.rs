@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use linklet_domain::{LinkState, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{LinkPatch, LinkState, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::StatsTable;
 use linklet_lambda::http::ShortUrls;
 use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_of};
@@ -98,16 +98,36 @@ async fn a_link_can_be_switched_off_and_on_again() {
 }
 
 #[tokio::test]
-async fn a_new_expiry_moves_the_time_to_live_and_none_removes_it() {
+async fn a_change_says_when_it_was_made_and_nothing_is_no_change() {
     let fixture = Fixture::new().await;
-    let later = Timestamp::now().plus(Duration::from_secs(600));
-    let ttl = || fixture.db.scan("LinksTable").remove(0)["ttl"]["N"].as_str().map(str::to_owned);
+    let created = fixture.db.link("launch").await;
 
-    fixture.patch(&json!({"expires_at": later})).await;
-    assert_eq!(ttl(), Some((later.unix_seconds() + 3_600).to_string()));
+    let nothing = fixture.patch(&json!({})).await;
+    let changed = fixture.patch(&json!({"title": "T"})).await;
 
-    fixture.patch(&json!({"expires_at": null})).await;
-    assert_eq!(ttl(), None);
+    assert_eq!(nothing.json()["updated_at"], created.created_at.to_string());
+    let updated_at = fixture.db.link("launch").await.updated_at;
+    assert!(updated_at >= created.updated_at && updated_at != created.created_at, "{updated_at}");
+    assert_eq!(changed.json()["updated_at"], updated_at.to_string());
+    assert_eq!(changed.json()["created_at"], created.created_at.to_string());
+}
+
+#[tokio::test]
+async fn a_change_of_a_link_that_was_purged_since_leaves_the_next_one_with_its_code_alone() {
+    let fixture = Fixture::new().await;
+    let read = fixture.db.link("launch").await;
+    let record = fixture.db.record("launch").await.unwrap();
+    fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+    let next = LinkBuilder::new("launch").in_workspace(&fixture.workspace).of_another_generation().build();
+    fixture.db.store(&next).await;
+
+    let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
+    let changed = fixture.db.links().update(&read.id(), &off, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.links().delete(&read, &read.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+
+    assert_eq!(changed, None);
+    assert_eq!(fixture.db.link("launch").await, next);
 }
 
 #[tokio::test]

@@ -1,0 +1,133 @@
+//! The steps of links' expiries: markers, `url.expired`, tombstones.
+
+use std::collections::BTreeMap;
+
+use linklet_domain::{CorrelationId, ExpiryStep, Link, LinkId, Record, Timestamp, WorkspaceId};
+use linklet_dynamodb::{ExpiryMarker, ExpiryOutcome, RepositoryError};
+use linklet_lambda::{
+    metrics::{self, Metric},
+    telemetry::chain,
+};
+
+use crate::Relay;
+
+/// A marker to write, with the position of the link's record in the batch.
+pub(crate) struct Marking {
+    pub position: usize,
+    pub marker: ExpiryMarker,
+}
+
+/// A link whose marker is gone, with the position of the marker's record in the batch.
+pub(crate) struct Due {
+    pub position: usize,
+    pub link: LinkId,
+    pub correlation_id: CorrelationId,
+}
+
+/// A link to replace by its tombstone.
+struct Removal {
+    link: Box<Link>,
+    due: Due,
+}
+
+/// How many links a run has replaced, and the positions of those that failed.
+#[derive(Default)]
+struct Run {
+    cleaned: usize,
+    failed: Vec<usize>,
+}
+
+impl Relay {
+    /// Writes markers in the order of their records, so that the last change of a link counts. Returns the positions of those that
+    /// failed.
+    pub(crate) async fn mark(&self, markings: &[Marking]) -> Vec<usize> {
+        let mut failed = Vec::new();
+        for Marking { position, marker } in markings {
+            if let Err(error) = self.links.mark_expiry(marker).await {
+                log_failed_step(&marker.link, &marker.correlation_id, &error);
+                failed.push(*position);
+            }
+        }
+        failed
+    }
+
+    /// Takes the steps that are due, and returns the positions of the records whose steps failed.
+    pub(crate) async fn take_steps(&self, due: Vec<Due>) -> Vec<usize> {
+        let mut failed = Vec::new();
+        let mut removals: BTreeMap<WorkspaceId, Vec<Removal>> = BTreeMap::new();
+        for one in due {
+            match self.take_step(&one).await {
+                Ok(None) => {}
+                Ok(Some(link)) => {
+                    removals.entry(link.workspace.clone()).or_default().push(Removal { link, due: one });
+                }
+                Err(error) => {
+                    log_failed_step(&one.link, &one.correlation_id, &error);
+                    failed.push(one.position);
+                }
+            }
+        }
+        for (workspace, removals) in removals {
+            failed.extend(self.clean_up(&workspace, removals).await);
+        }
+        failed
+    }
+
+    /// Publishes the expiry of a link, writes a marker that came too early again, or returns the link if it is to be removed.
+    async fn take_step(&self, due: &Due) -> Result<Option<Box<Link>>, RepositoryError> {
+        let Some(Record::Link(link)) = self.links.find(&due.link.code).await? else { return Ok(None) };
+        if link.id() != due.link {
+            return Ok(None);
+        }
+        match link.next_expiry_step(self.keep_expired) {
+            Some((at, _)) if at > Timestamp::now() => {
+                let correlation_id = due.correlation_id.clone();
+                self.links.mark_expiry(&ExpiryMarker { link: link.id(), due: at, correlation_id }).await?;
+                Ok(None)
+            }
+            Some((_, ExpiryStep::Publish)) => {
+                let published = self.links.publish_expiry(&link).await?;
+                metrics::add(Metric::LinksExpired, usize::from(published == ExpiryOutcome::Done));
+                Ok(None)
+            }
+            Some((_, ExpiryStep::Remove)) => Ok(Some(Box::new(link))),
+            None => Ok(None),
+        }
+    }
+
+    /// Replaces expired links of a workspace by their tombstones, as one run of its cleanup.
+    async fn clean_up(&self, workspace: &WorkspaceId, removals: Vec<Removal>) -> Vec<usize> {
+        let started = Timestamp::now();
+        log_statistics(self.links.cleanup_started(workspace, started).await);
+        let mut run = Run::default();
+        for Removal { link, due } in removals {
+            match self.links.leave_tombstone(&link, Timestamp::now(), &due.correlation_id).await {
+                Ok(outcome) => run.cleaned += usize::from(outcome == ExpiryOutcome::Done),
+                Err(error) => {
+                    log_failed_step(&due.link, &due.correlation_id, &error);
+                    run.failed.push(due.position);
+                }
+            }
+        }
+        metrics::add(Metric::LinksRemoved, run.cleaned);
+        let counts = (run.cleaned, run.failed.len());
+        log_statistics(self.links.cleanup_ended(workspace, counts, started, Timestamp::now()).await);
+        run.failed
+    }
+}
+
+fn log_failed_step(link: &LinkId, correlation_id: &CorrelationId, error: &RepositoryError) {
+    tracing::error!(
+        short_code = link.code.as_str(),
+        correlation_id = correlation_id.as_str(),
+        error = chain(error),
+        "a step of a link's expiry failed"
+    );
+}
+
+/// Logs a failure to update the statistics of the cleanup. The cleanup continues, since it doesn't depend on them.
+fn log_statistics(written: Result<(), RepositoryError>) {
+    if let Err(error) = written {
+        tracing::warn!(error = chain(&error), "the cleanup's statistics could not be written");
+    }
+}
