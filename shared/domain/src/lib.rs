@@ -46,7 +46,7 @@ pub use link::{
     Description, Link, LinkMetadata, LinkPatch, LinkState, LinkStatus, Record, RedirectTarget, Tags, Title, Tombstone,
 };
 pub use link_id::{Generation, LinkId};
-pub use link_query::{LinkFilter, Order, PageNumber, SortBy, sort_links};
+pub use link_query::{LinkFilter, LinkSearch, LinkSummary, Order, PageNumber, PageRows, SortBy, sort_links};
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
 pub use notification::{Notification, NotificationStatus, Wording, wording};

@@ -23,7 +23,8 @@ pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
 pub use item::Consistency;
 pub use links::{
-    CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, LinksTable, Reusable, TombstoneOutcome,
+    CleanupStats, CreateOutcome, Creation, DeleteOutcome, FirstAnswer, LinkRange, LinkReader, LinksTable, Reusable,
+    TombstoneOutcome,
 };
 pub use notifications::{Claim, ClaimOutcome, NotificationsTable};
 pub use stats::{
