@@ -130,11 +130,11 @@ fuzz: ## look for inputs that break TARGET, for SECONDS (default 60)
 # SUBJECTS names some, such as noop,redirect-hot-link; VARIANTS adds other builds of redirect. See tests/bench/README.md.
 PROFILE ?= release
 BENCHED := redirect shorten list stats auth linklet-bench-baselines
-# Only whether their memory levels off is measured of these, and that takes no long build.
+# Of these, memory and pages are measured, and that takes no long build.
 SOAKED := account auth delete health list notifications redirect shorten stats update watch web
 
 bench: ## compare redirect with an empty Lambda and with Node and Python, measure counting, and whether memory levels off
-	$(if $(filter soak,$(SUBJECTS)),,cargo build --profile $(PROFILE) $(addprefix --package ,$(BENCHED)))
+	$(if $(filter soak pages,$(SUBJECTS)),,cargo build --profile $(PROFILE) $(addprefix --package ,$(BENCHED)))
 	cargo build --profile measure $(addprefix --package ,linklet-bench $(SOAKED))
 	PYTHON=$(PYTHON) "$${CARGO_TARGET_DIR:-target}/measure/bench" --profile $(PROFILE) \
 		--subjects "$(SUBJECTS)" --variants "$(VARIANTS)" --invocations "$(INVOCATIONS)" --starts "$(STARTS)"

@@ -1,6 +1,7 @@
 //! Lists the links of a workspace with a cursor, or as filtered and sorted pages, and shows single links.
 
 mod management;
+mod matches;
 
 use linklet_domain::{Link, Record, Scope, ShortCode};
 use linklet_dynamodb::{Cursor, LinksTable, StatsTable, WatchTable};

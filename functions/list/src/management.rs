@@ -1,17 +1,22 @@
 //! `GET /api/links`: pages of filtered and sorted links.
 //!
-//! Each page reads all links of the date range, up to 10,000, and filters and sorts them in memory, since DynamoDB has no index
-//! for substrings. Links after row 10,000 can be reached with a narrower date range, or with the cursor of `/api/urls`.
+//! DynamoDB has no index for filters, substrings or numbers of clicks, so a page goes through the links of its dates one part
+//! after another. For all but a search, these are summaries of links; only the links that the page shows are then read whole.
+//! How much is read for one request is bounded, and a page that ends there has a cursor to go on.
 
-use linklet_domain::{Invalid, LinkFilter, LinkStatus, Order, PageNumber, SortBy, Timestamp, UserId, sort_links};
+use linklet_domain::{
+    Invalid, Link, LinkFilter, LinkId, LinkSearch, LinkStatus, LinkSummary, Order, PageNumber, PageRows, ShortCode,
+    SortBy, Timestamp, UserId, sort_links,
+};
+use linklet_dynamodb::Cursor;
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
     identity::Caller,
-    link_view::{CLICKS, LinkView, click_counts, within_budget},
+    link_view::{CLICKS, ClickCounts, LinkView, click_counts_of, within_budget},
 };
 use serde::Serialize;
 
-use crate::{List, degraded};
+use crate::{List, degraded, matches::Matches};
 
 /// Maximum number of links whose click counts are read by key, in batches of 100. For more links, querying the counts of the
 /// whole workspace costs less.
@@ -20,80 +25,153 @@ const MAX_BY_KEY: usize = 500;
 impl List {
     pub(crate) async fn pages(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let wanted = Wanted::parse(request)?;
-        let read_order = if wanted.sort == SortBy::CreatedAt { wanted.order } else { Order::Descending };
-        let most = PageNumber::LAST_ROW + 1;
-        let mut links = self.links.created_between(caller.workspace(), wanted.range, read_order, most).await?;
-        let truncated = links.len() > PageNumber::LAST_ROW;
-        if truncated && !(wanted.filter.is_empty() && wanted.sort == SortBy::CreatedAt) {
-            return Err(Invalid::new(
-                "more than 10,000 links were created in this time; narrow created_after and created_before, or use the \
-                 cursor of /api/urls",
-            )
-            .into());
+        let matches = Matches::of(&wanted, &self.links, caller.workspace(), request.received_at());
+        match wanted.sort {
+            SortBy::CreatedAt => {
+                let chosen = choose_by_time(&wanted, matches).await?;
+                let clicks = click_counts_of(&self.stats, caller.workspace(), &chosen.ids);
+                let (links, clicks) = tokio::join!(self.links.with_ids(&chosen.ids), clicks);
+                Ok(self.page(request, &wanted, chosen, links?, clicks.as_ref()))
+            }
+            SortBy::Clicks => {
+                let (chosen, clicks) = self.choose_by_clicks(&wanted, matches, caller).await?;
+                let links = self.links.with_ids(&chosen.ids).await?;
+                Ok(self.page(request, &wanted, chosen, links, clicks.as_ref()))
+            }
         }
-        links.truncate(PageNumber::LAST_ROW);
-        links.retain(|link| wanted.filter.matches(link, request.received_at()));
-        let total = links.len();
+    }
 
-        let all_clicks = match wanted.sort {
-            SortBy::CreatedAt => None,
-            SortBy::Clicks if total <= MAX_BY_KEY => click_counts(&self.stats, &links).await,
-            SortBy::Clicks => within_budget(CLICKS, self.stats.totals_of_workspace(caller.workspace())).await,
-        };
-        match &all_clicks {
-            Some(clicks) => sort_links(&mut links, SortBy::Clicks, wanted.order, clicks),
-            // If the counts could not be read, the links are sorted by time of creation.
-            None => sort_links(&mut links, SortBy::CreatedAt, wanted.order, &Default::default()),
+    /// All links have to be known before one of them can be said to have the most clicks.
+    async fn choose_by_clicks(
+        &self,
+        wanted: &Wanted,
+        mut matches: Matches<'_>,
+        caller: &Caller,
+    ) -> Result<(Chosen, Option<ClickCounts>), ApiError> {
+        let mut found = Vec::new();
+        while matches.read() <= PageNumber::LAST_ROW
+            && let Some(more) = matches.next().await?
+        {
+            found.extend(more);
         }
-        let rows = wanted.page.select(links);
-        let clicks = match wanted.sort {
-            SortBy::Clicks => all_clicks,
-            SortBy::CreatedAt => click_counts(&self.stats, &rows).await,
+        if matches.read() > PageNumber::LAST_ROW || matches.rest().is_some() {
+            return Err(too_many().into());
+        }
+        let clicks = if found.len() <= MAX_BY_KEY {
+            let ids: Vec<_> = found.iter().map(|link| link.id.clone()).collect();
+            click_counts_of(&self.stats, caller.workspace(), &ids).await
+        } else {
+            let all = within_budget(CLICKS, self.stats.totals_of_workspace(caller.workspace())).await;
+            all.map(|known| known.ok_or_else(too_many)).transpose()?
         };
+        // If the counts could not be read, the links are sorted by time of creation.
+        sort_links(&mut found, wanted.order, clicks.as_ref().unwrap_or(&ClickCounts::new()));
+        let (total, mut page) = (found.len(), PageRows::of(wanted.page));
+        found.into_iter().for_each(|link| page.take(link));
+        let ids = page.into_rows().into_iter().map(|link| link.id).collect();
+        Ok((Chosen { ids, total: Some(total), next: None }, clicks))
+    }
+
+    fn page(
+        &self,
+        request: &Request,
+        wanted: &Wanted,
+        chosen: Chosen,
+        links: Vec<Link>,
+        clicks: Option<&ClickCounts>,
+    ) -> Response {
         let page = LinkPage {
-            links: self.views(request, rows, clicks.as_ref()),
-            total,
+            links: self.views(request, links, clicks),
+            total: chosen.total,
             page: wanted.page.page(),
             per_page: wanted.page.per_page(),
-            total_pages: wanted.page.pages(total),
-            truncated,
-            degraded: degraded(clicks.as_ref()),
+            total_pages: chosen.total.map(|total| wanted.page.pages(total)),
+            next_cursor: chosen.next.map(|cursor| cursor.encode()),
+            degraded: degraded(clicks),
         };
-        Ok(json(StatusCode::OK, &page))
+        json(StatusCode::OK, &page)
     }
 }
 
+/// Goes through the links until their number is known. Who follows a cursor has no use for that number, so then the page ends
+/// it.
+async fn choose_by_time(wanted: &Wanted, mut matches: Matches<'_>) -> Result<Chosen, ApiError> {
+    let mut page = PageRows::of(wanted.page);
+    let follows = wanted.after.is_some();
+    let is_enough = |page: &PageRows<_>| page.seen() > PageNumber::LAST_ROW || follows && page.is_full();
+    while !is_enough(&page)
+        && let Some(found) = matches.next().await?
+    {
+        found.into_iter().for_each(|link| page.take(link));
+    }
+    let is_counted = !follows && matches.rest().is_none() && page.seen() <= PageNumber::LAST_ROW;
+    let total = is_counted.then_some(page.seen());
+    let goes_on = page.has_later() || matches.rest().is_some();
+    let is_full = page.is_full();
+    let rows = page.into_rows();
+    let next = if is_full { rows.last().filter(|_| goes_on).map(cursor_of) } else { matches.rest().cloned() };
+    Ok(Chosen { ids: rows.into_iter().map(|link| link.id).collect(), total, next })
+}
+
+fn cursor_of(link: &LinkSummary) -> Cursor<ShortCode> {
+    Cursor { at: link.created_at, id: link.id.code.clone() }
+}
+
+fn too_many() -> Invalid {
+    Invalid::new(
+        "these are too many links to be sorted by clicks; narrow created_after and created_before, or sort by created_at \
+         and follow next_cursor",
+    )
+    .in_field("sort")
+}
+
+/// What a page shows.
+struct Chosen {
+    ids: Vec<LinkId>,
+    /// How many links there are on all pages, if all were counted.
+    total: Option<usize>,
+    next: Option<Cursor<ShortCode>>,
+}
+
 /// The parsed query parameters.
-struct Wanted {
+pub(crate) struct Wanted {
     page: PageNumber,
     sort: SortBy,
-    order: Order,
-    range: (Option<Timestamp>, Option<Timestamp>),
-    filter: LinkFilter,
+    pub(crate) order: Order,
+    pub(crate) created: (Option<Timestamp>, Option<Timestamp>),
+    pub(crate) after: Option<Cursor<ShortCode>>,
+    pub(crate) search: Option<LinkSearch>,
+    pub(crate) filter: LinkFilter,
 }
 
 impl Wanted {
     fn parse(request: &Request) -> Result<Self, Invalid> {
-        const LONGEST_SEARCH: usize = 200;
-        let search = request.query("search");
-        if search.is_some_and(|search| search.chars().count() > LONGEST_SEARCH) {
-            return Err(Invalid::new("search must have at most 200 characters").in_field("search"));
-        }
-        Ok(Self {
+        let wanted = Self {
             page: PageNumber::new(
                 number(request, "page", 1, "page must be a number from 1 on")?,
                 number(request, "per_page", 20, "per_page must be a number from 1 to 100")?,
             )?,
             sort: request.parsed("sort", SortBy::parse)?.unwrap_or_default(),
             order: request.parsed("order", Order::parse)?.unwrap_or_default(),
-            range: request.time_between(("created_after", "created_before"))?,
+            created: request.time_between(("created_after", "created_before"))?,
+            after: request.parsed("after", Cursor::decode)?,
+            search: request.parsed("search", LinkSearch::parse)?,
             filter: LinkFilter {
-                search: search.map(str::to_owned),
                 tags: request.queries("tag").map(str::to_owned).collect(),
                 created_by: request.parsed("created_by", creator)?,
                 status: request.parsed("status", LinkStatus::parse)?,
             },
-        })
+        };
+        if wanted.after.is_some() && wanted.sort == SortBy::Clicks {
+            return Err(Invalid::new("after continues lists that are sorted by created_at").in_field("after"));
+        }
+        Ok(wanted)
+    }
+
+    /// How many links the page needs, if it is known that it takes each that is read. One more tells whether there are more.
+    pub(crate) fn needed(&self) -> Option<usize> {
+        let takes_each = self.after.is_some() && self.search.is_none() && self.filter.is_empty();
+        takes_each.then(|| self.page.rows().end + 1)
     }
 }
 
@@ -109,13 +187,11 @@ fn number(request: &Request, name: &'static str, default: usize, sentence: &str)
 #[derive(Serialize)]
 struct LinkPage {
     links: Vec<LinkView>,
-    total: usize,
+    total: Option<usize>,
     page: usize,
     per_page: usize,
-    total_pages: usize,
-    /// Whether there are links after row 10,000, which `total` doesn't include.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    truncated: bool,
+    total_pages: Option<usize>,
+    next_cursor: Option<String>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     degraded: &'static [&'static str],
 }

@@ -14,42 +14,85 @@ use crate::{
     zone::Zone,
 };
 
-/// Maximum number of days in a response: as many as can still be compared with raw clicks.
+/// Maximum number of days for callers of the link's workspace: as many as can still be compared with raw clicks.
 const MOST_DAYS: u64 = lifetimes::in_days(lifetimes::RAW_CLICKS);
 
+/// Maximum number of days for anybody else. Each day is an item of several kilobytes that has to be read, so it must not be a
+/// stranger who decides about hundreds of them.
+const MOST_PUBLIC_DAYS: u64 = 31;
+
 impl Stats {
-    pub(crate) async fn timeline(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
+    /// Only a range that not everybody may have needs to know who the caller is.
+    pub(crate) async fn timeline(
+        &self,
+        request: &Request,
+        link: &LinkId,
+        may_see_details: impl Future<Output = Result<bool, ApiError>>,
+    ) -> Result<Response, ApiError> {
         let interval = request.parsed("interval", Interval::parse)?.unwrap_or(Interval::Day);
         let zone = request.parsed("tz", Zone::parse)?.unwrap_or_else(Zone::utc);
-        let days = range(request, &zone)?;
+        let asked = Asked::parse(request, &zone)?;
+        let is_short = asked.days().is_some_and(|days| days <= MOST_PUBLIC_DAYS);
+        let is_public = is_short || !may_see_details.await?;
+        let days = asked.within(if is_public { Longest::PUBLIC } else { Longest::OF_MEMBERS })?;
+        zone.require_whole_hours(&days)?;
         let stats = self.stats.days(link, &zone.utc_days(&days)).await?;
         let points = timeline(&stats, interval, &days, |hour| zone.local(hour));
         Ok(json(StatusCode::OK, &TimelineView { short_code: &link.code, interval: interval.as_str(), points }))
     }
 
     pub(crate) async fn daily(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
-        let stats = self.stats.days(link, &range(request, &Zone::utc())?).await?;
+        let days = Asked::parse(request, &Zone::utc())?.within(Longest::OF_MEMBERS)?;
+        let stats = self.stats.days(link, &days).await?;
         let days = stats.days.iter().map(|(day, stats)| DayView::new(*day, stats)).collect();
         Ok(json(StatusCode::OK, &DailyView { short_code: &link.code, days }))
     }
 }
 
-/// The days between the query parameters `from` and `to`, both inclusive. By default `to` is today, and the range has
-/// [`MOST_DAYS`] days.
-fn range(request: &Request, zone: &Zone) -> Result<RangeInclusive<Day>, Invalid> {
-    let span = Duration::from_secs((MOST_DAYS - 1) * 86_400);
-    let (from, to) = request.time_between(("from", "to"))?;
-    let to = to.unwrap_or_else(|| zone.local(request.received_at())).day();
-    let first = to.start().minus(span).day();
-    let from = from.map_or(first, Timestamp::day);
-    if from > to {
-        return Err(Invalid::new("from must not be later than to").in_field("from"));
+/// How many days a caller may ask for.
+#[derive(Clone, Copy)]
+struct Longest {
+    days: u64,
+    members_get_more: bool,
+}
+
+impl Longest {
+    const OF_MEMBERS: Self = Self { days: MOST_DAYS, members_get_more: false };
+    const PUBLIC: Self = Self { days: MOST_PUBLIC_DAYS, members_get_more: true };
+}
+
+/// The days that the query parameters `from` and `to` ask for, both inclusive.
+struct Asked {
+    from: Option<Day>,
+    to: Day,
+}
+
+impl Asked {
+    /// By default `to` is today.
+    fn parse(request: &Request, zone: &Zone) -> Result<Self, Invalid> {
+        let (from, to) = request.time_between(("from", "to"))?;
+        let to = to.unwrap_or_else(|| zone.local(request.received_at())).day();
+        let from = from.map(Timestamp::day);
+        if from.is_some_and(|from| from > to) {
+            return Err(Invalid::new("from must not be later than to").in_field("from"));
+        }
+        Ok(Self { from, to })
     }
-    if from < first {
-        return Err(Invalid::new(format!("from and to must include at most {MOST_DAYS} days")).in_field("from"));
+
+    /// How many days there are, if the request says so.
+    fn days(&self) -> Option<u64> {
+        self.from.map(|from| from.start().until(self.to.start()).as_secs() / 86_400 + 1)
     }
-    zone.require_whole_hours(&(from..=to))?;
-    Ok(from..=to)
+
+    /// The range of days, which without a beginning is as long as it may be.
+    fn within(&self, longest: Longest) -> Result<RangeInclusive<Day>, ApiError> {
+        let Longest { days: most, members_get_more } = longest;
+        if self.days().is_some_and(|days| days > most) {
+            return Err(ApiError::RangeTooLong { most, members_get_more });
+        }
+        let span = Duration::from_secs((most - 1) * 86_400);
+        Ok(self.from.unwrap_or_else(|| self.to.start().minus(span).day())..=self.to)
+    }
 }
 
 #[derive(Serialize)]

@@ -37,7 +37,9 @@ impl Handler for Stats {
                 self.summary(request, &link, self.shown_referrers(request, &record).await).await
             }
             (&Method::GET, ["api", "stats", code, "timeline"]) => {
-                self.timeline(request, &self.public(code).await?).await
+                let record = self.record(code).await?;
+                let link = not_purged(&record)?;
+                self.timeline(request, &link, self.may_see_details(request, &record)).await
             }
             (&Method::GET, ["api", "stats", code, "daily"]) => {
                 self.daily(request, &self.readable(request, code).await?).await
@@ -57,14 +59,6 @@ impl Handler for Stats {
 const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
 
 impl Stats {
-    /// The link with a code, whose numbers anybody may see.
-    ///
-    /// # Errors
-    /// 404 for an unknown code, 410 for a purged link, also if analytics hasn't deleted its statistics yet.
-    async fn public(&self, code: &str) -> Result<LinkId, ApiError> {
-        not_purged(&self.record(code).await?)
-    }
-
     /// The link with a code, if the caller may see details of its clicks.
     ///
     /// # Errors
@@ -78,19 +72,31 @@ impl Stats {
         not_purged(&record)
     }
 
-    /// Anybody sees the hosts of a link's referrers. Whoever may see single clicks sees the pages, too. Credentials that aren't good
-    /// for that are no reason to refuse what everybody may see.
-    async fn shown_referrers(&self, request: &Request, record: &Record<RedirectTarget>) -> Referrers {
+    /// Whether the caller may see details of the link's clicks. Credentials that aren't good for that make the caller a stranger.
+    ///
+    /// # Errors
+    /// When credentials can't be verified at the moment.
+    async fn may_see_details(&self, request: &Request, record: &Record<RedirectTarget>) -> Result<bool, ApiError> {
         if !self.authenticator.is_offered_credentials(request) {
-            return Referrers::Hosts;
+            return Ok(false);
         }
         match self.authenticator.require(request, Scope::AnalyticsRead).await {
-            Ok(caller) if caller.workspace() == record.workspace() => Referrers::Pages,
-            Err(error) if error.status().is_server_error() => {
+            Ok(caller) => Ok(caller.workspace() == record.workspace()),
+            Err(error) if error.status().is_server_error() => Err(error),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Anybody sees the hosts of a link's referrers. Whoever may see single clicks sees the pages, too. Credentials that can't be
+    /// verified are no reason to refuse what everybody may see.
+    async fn shown_referrers(&self, request: &Request, record: &Record<RedirectTarget>) -> Referrers {
+        match self.may_see_details(request, record).await {
+            Ok(true) => Referrers::Pages,
+            Ok(false) => Referrers::Hosts,
+            Err(error) => {
                 tracing::warn!(error = chain(&error), "credentials could not be verified, so only hosts are shown");
                 Referrers::Hosts
             }
-            _ => Referrers::Hosts,
         }
     }
 

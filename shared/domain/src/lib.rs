@@ -46,7 +46,7 @@ pub use ids::{EventId, UserId, WorkspaceId};
 pub use link::{ExpiryStep, Link, LinkState, LinkStatus, Record, RedirectTarget, Tombstone};
 pub use link_id::{Generation, LinkId};
 pub use link_metadata::{Description, LinkMetadata, LinkPatch, Tags, Title};
-pub use link_query::{LinkFilter, Order, PageNumber, SortBy, sort_links};
+pub use link_query::{LinkFilter, LinkSearch, LinkSummary, Order, PageNumber, PageRows, SortBy, sort_links};
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
 pub use notification::{Notification, NotificationStatus, Wording, wording};

@@ -86,7 +86,7 @@ impl LinkStatus {
             .ok_or_else(|| Invalid::new("status must be active, inactive, deleted or expired"))
     }
 
-    fn at(now: Timestamp, state: LinkState, expires_at: Option<Timestamp>) -> Self {
+    pub(crate) fn at(now: Timestamp, state: LinkState, expires_at: Option<Timestamp>) -> Self {
         match state {
             LinkState::Deleted(_) => Self::Deleted,
             _ if expires_at.is_some_and(|expiry| expiry <= now) => Self::Expired,

@@ -1,14 +1,51 @@
 //! Filtering, sorting and paging of links in the management view.
 
-use std::{cmp::Ordering, collections::HashMap};
+use std::{cmp::Ordering, collections::HashMap, ops::Range};
 
-use crate::{Description, Invalid, Link, LinkId, LinkMetadata, LinkStatus, Timestamp, Title, UserId};
+use crate::{Description, Invalid, Link, LinkId, LinkMetadata, LinkState, LinkStatus, Tags, Timestamp, Title, UserId};
 
-/// A filter for links; all of its conditions must match. `None` matches every link.
+/// What of a link decides whether a filter matches it, and where it stands in an order. It is much smaller than the link, so
+/// a list can read many of them and then only those links that it shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkSummary {
+    /// The code, and which of the links with this code.
+    pub id: LinkId,
+    /// Who created the link.
+    pub owner: UserId,
+    /// When the link was created.
+    pub created_at: Timestamp,
+    /// When the link expires; `None` if never.
+    pub expires_at: Option<Timestamp>,
+    /// The link's tags.
+    pub tags: Tags,
+    /// Whether the owner has deactivated or deleted the link.
+    pub state: LinkState,
+}
+
+impl LinkSummary {
+    /// The link's status at `now`.
+    #[must_use]
+    pub fn status(&self, now: Timestamp) -> LinkStatus {
+        LinkStatus::at(now, self.state, self.expires_at)
+    }
+}
+
+impl From<Link> for LinkSummary {
+    fn from(link: Link) -> Self {
+        Self {
+            id: LinkId { code: link.code, generation: link.generation },
+            owner: link.owner,
+            created_at: link.created_at,
+            expires_at: link.expires_at,
+            tags: link.metadata.tags,
+            state: link.state,
+        }
+    }
+}
+
+/// A filter for links; all of its conditions must match. Without conditions it matches every link.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinkFilter {
-    /// A part of the original URL, the code, the title, the description or a tag, in upper or lower case.
-    pub search: Option<String>,
     /// Tags of the link, all of them.
     pub tags: Vec<String>,
     /// Who created the link.
@@ -24,25 +61,45 @@ impl LinkFilter {
         *self == Self::default()
     }
 
-    /// Whether `link` matches the filter at `now`.
+    /// Whether a link matches the filter at `now`.
     #[must_use]
-    pub fn matches(&self, link: &Link, now: Timestamp) -> bool {
+    pub fn matches(&self, link: &LinkSummary, now: Timestamp) -> bool {
         self.status.is_none_or(|status| link.status(now) == status)
             && self.created_by.as_ref().is_none_or(|creator| *creator == link.owner)
-            && self.tags.iter().all(|tag| link.metadata.tags.contains(tag))
-            && self.search.as_deref().is_none_or(|text| is_found(link, text))
+            && self.tags.iter().all(|tag| link.tags.contains(tag))
     }
 }
 
-fn is_found(link: &Link, text: &str) -> bool {
-    let text = text.to_lowercase();
-    let LinkMetadata { title, description, tags } = &link.metadata;
-    [link.target.as_str(), link.code.as_str()]
-        .into_iter()
-        .chain(title.as_ref().map(Title::as_str))
-        .chain(description.as_ref().map(Description::as_str))
-        .chain(tags.iter())
-        .any(|known| known.to_lowercase().contains(&text))
+/// A text to find in links, in upper or lower case: at most 200 characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkSearch {
+    lower_case: String,
+}
+
+impl LinkSearch {
+    /// Searches for this text.
+    ///
+    /// # Errors
+    /// When the text is too long.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        const LONGEST: usize = 200;
+        if text.chars().count() > LONGEST {
+            return Err(Invalid::new(format!("search must have at most {LONGEST} characters")));
+        }
+        Ok(Self { lower_case: text.to_lowercase() })
+    }
+
+    /// Whether the text is a part of the link's URL, code, title, description or of one of its tags.
+    #[must_use]
+    pub fn finds(&self, link: &Link) -> bool {
+        let LinkMetadata { title, description, tags } = &link.metadata;
+        [link.target.as_str(), link.code.as_str()]
+            .into_iter()
+            .chain(title.as_ref().map(Title::as_str))
+            .chain(description.as_ref().map(Description::as_str))
+            .chain(tags.iter())
+            .any(|known| known.to_lowercase().contains(&self.lower_case))
+    }
 }
 
 /// The criterion by which links are sorted.
@@ -123,10 +180,8 @@ impl PageNumber {
             return Err(Invalid::new("per_page must be a number from 1 to 100").in_field("per_page"));
         }
         if page.saturating_sub(1).saturating_mul(per_page) >= Self::LAST_ROW {
-            return Err(Invalid::new(
-                "pages end at row 10,000; narrow the dates or the search, or use the cursor of /api/urls",
-            )
-            .in_field("page"));
+            return Err(Invalid::new("pages end at row 10,000; narrow the dates or the search, or follow next_cursor")
+                .in_field("page"));
         }
         Ok(Self { page, per_page })
     }
@@ -149,22 +204,69 @@ impl PageNumber {
         rows.div_ceil(self.per_page)
     }
 
-    /// Selects the page's rows from all rows.
+    /// The page's rows, counted from 0.
     #[must_use]
-    pub fn select<T>(self, rows: Vec<T>) -> Vec<T> {
-        rows.into_iter().take(Self::LAST_ROW).skip((self.page - 1) * self.per_page).take(self.per_page).collect()
+    pub fn rows(self) -> Range<usize> {
+        let first = (self.page - 1) * self.per_page;
+        first..(first + self.per_page).min(Self::LAST_ROW)
     }
 }
 
-/// Sorts links by a criterion, then by time of creation and by code, so that the order is total and pages never overlap.
-pub fn sort_links(links: &mut [Link], by: SortBy, order: Order, clicks: &HashMap<LinkId, u64>) {
-    let clicks_of = |link: &Link| match by {
-        SortBy::CreatedAt => 0,
-        SortBy::Clicks => clicks.get(&link.id()).copied().unwrap_or_default(),
-    };
+/// The rows of a page, picked from all rows as these come one after another. The others are only counted.
+#[derive(Debug)]
+pub struct PageRows<T> {
+    wanted: Range<usize>,
+    picked: Vec<T>,
+    seen: usize,
+}
+
+impl<T> PageRows<T> {
+    /// Nothing of this page yet.
+    #[must_use]
+    pub fn of(page: PageNumber) -> Self {
+        Self { wanted: page.rows(), picked: Vec::new(), seen: 0 }
+    }
+
+    /// Takes the next row, which is kept if it belongs to the page.
+    pub fn take(&mut self, row: T) {
+        if self.wanted.contains(&self.seen) {
+            self.picked.push(row);
+        }
+        self.seen += 1;
+    }
+
+    /// How many rows have come.
+    #[must_use]
+    pub fn seen(&self) -> usize {
+        self.seen
+    }
+
+    /// Whether the page has all the rows that it has room for.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.seen >= self.wanted.end
+    }
+
+    /// Whether rows have come that belong to later pages.
+    #[must_use]
+    pub fn has_later(&self) -> bool {
+        self.seen > self.wanted.end
+    }
+
+    /// The page's rows.
+    #[must_use]
+    pub fn into_rows(self) -> Vec<T> {
+        self.picked
+    }
+}
+
+/// Sorts links by their clicks, then by time of creation and by code, so that the order is total and pages never overlap.
+/// Without clicks it is the order of creation.
+pub fn sort_links(links: &mut [LinkSummary], order: Order, clicks: &HashMap<LinkId, u64>) {
+    let clicks_of = |link: &LinkSummary| clicks.get(&link.id).copied().unwrap_or_default();
     links.sort_by(|left, right| {
-        let key = |link: &Link| (clicks_of(link), link.created_at);
-        order.apply(key(left).cmp(&key(right)).then_with(|| left.code.cmp(&right.code)))
+        let by_clicks = clicks_of(left).cmp(&clicks_of(right)).then(left.created_at.cmp(&right.created_at));
+        order.apply(by_clicks.then_with(|| left.id.code.cmp(&right.id.code)))
     });
 }
 
@@ -184,23 +286,45 @@ mod tests {
         assert!(PageNumber::new(100, 100).is_ok());
     }
 
+    /// What a page picks from so many rows.
+    fn picked(page: PageNumber, rows: u32) -> PageRows<u32> {
+        let mut picked = PageRows::of(page);
+        (0..rows).for_each(|row| picked.take(row));
+        picked
+    }
+
     #[test]
     fn pages_cover_the_rows_without_overlap() {
-        let rows: Vec<u32> = (0..25).collect();
         let page = |number| PageNumber::new(number, 10).unwrap();
 
-        let covered: Vec<u32> = (1..=3).flat_map(|number| page(number).select(rows.clone())).collect();
+        let covered: Vec<u32> = (1..=3).flat_map(|number| picked(page(number), 25).into_rows()).collect();
 
-        assert_eq!(covered, rows);
+        assert_eq!(covered, (0..25).collect::<Vec<_>>());
         assert_eq!(page(1).pages(25), 3);
         assert_eq!(page(1).pages(0), 0);
-        assert!(page(4).select(rows).is_empty());
+        assert!(picked(page(4), 25).into_rows().is_empty());
+    }
+
+    #[test]
+    fn a_page_knows_when_it_is_full_and_whether_it_is_the_last() {
+        let page = PageNumber::new(2, 10).unwrap();
+        let state = |rows| {
+            let picked = picked(page, rows);
+            (picked.is_full(), picked.has_later(), picked.seen())
+        };
+
+        assert_eq!(state(19), (false, false, 19));
+        assert_eq!(state(20), (true, false, 20));
+        assert_eq!(state(21), (true, true, 21));
     }
 
     #[test]
     fn no_row_behind_the_last_one_is_shown() {
         let page = PageNumber::new(334, 30).unwrap();
 
-        assert_eq!(page.select((0..20_000).collect::<Vec<u32>>()), (9_990..10_000).collect::<Vec<u32>>());
+        let picked = picked(page, 20_000);
+
+        assert!(picked.is_full() && picked.has_later());
+        assert_eq!(picked.into_rows(), (9_990..10_000).collect::<Vec<u32>>());
     }
 }

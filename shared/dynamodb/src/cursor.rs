@@ -55,7 +55,7 @@ impl<C: std::fmt::Display + FromStr> Cursor<C> {
         format!("{}#{}", self.at, self.id)
     }
 
-    fn from_sort_key(text: &str) -> Option<Self> {
+    pub(crate) fn from_sort_key(text: &str) -> Option<Self> {
         let (at, id) = text.split_once('#')?;
         Some(Self { at: Timestamp::parse(at).ok()?, id: id.parse().ok()? })
     }

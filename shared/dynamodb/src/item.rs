@@ -59,23 +59,64 @@ impl Table {
         query: QueryFluentBuilder,
         limit: usize,
     ) -> Result<Vec<Item>, RepositoryError> {
+        let mut answers = Answers::new(self, operation, query, usize::MAX);
         let mut items = Vec::new();
-        let mut start = None;
-        loop {
-            let page = query
-                .clone()
-                .table_name(&self.name)
-                .set_exclusive_start_key(start)
-                .send()
-                .await
-                .map_err(RepositoryError::unavailable(operation))?;
-            items.extend(page.items.unwrap_or_default());
-            start = page.last_evaluated_key;
-            if start.is_none() || items.len() >= limit {
-                items.truncate(limit);
-                return Ok(items);
-            }
+        while items.len() < limit
+            && let Some(more) = answers.next().await?
+        {
+            items.extend(more);
         }
+        items.truncate(limit);
+        Ok(items)
+    }
+
+    /// A query for a list that may be of any length, of which [`READ_BUDGET`] is read.
+    pub(crate) fn query_within_budget(&self, operation: &'static str, query: QueryFluentBuilder) -> Answers {
+        Answers::new(self, operation, query, READ_BUDGET)
+    }
+}
+
+/// How many answers to a query are read for one page of a list, so that a page costs no more than this however much the
+/// workspace has. DynamoDB reads up to 1 MB for an answer, so it is 8 MB, which are 1,024 read units.
+const READ_BUDGET: usize = 8;
+
+/// The answers to a query, one after another, so that only one of them is in memory. Each is up to 1 MB.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    operation: &'static str,
+    query: QueryFluentBuilder,
+    left: usize,
+    /// The key of the last item that was read, unless that was the last one that there is.
+    last_read: Option<Item>,
+    is_at_end: bool,
+}
+
+impl Answers {
+    fn new(table: &Table, operation: &'static str, query: QueryFluentBuilder, most: usize) -> Self {
+        Self { operation, query: query.table_name(&table.name), left: most, last_read: None, is_at_end: false }
+    }
+
+    /// The next answer; `None` after the last one, or after as many as may be read.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Item>>, RepositoryError> {
+        if self.is_at_end || self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        let query = self.query.clone().set_exclusive_start_key(self.last_read.take());
+        let answer = query.send().await.map_err(RepositoryError::unavailable(self.operation))?;
+        self.is_at_end = answer.last_evaluated_key.is_none();
+        self.last_read = answer.last_evaluated_key;
+        Ok(Some(answer.items.unwrap_or_default()))
+    }
+
+    /// Whether everything was read.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.is_at_end
+    }
+
+    /// The key of the last item that was read, unless everything was.
+    pub(crate) fn last_read(&self) -> Option<&Item> {
+        self.last_read.as_ref()
     }
 }
 

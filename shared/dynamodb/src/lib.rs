@@ -23,8 +23,8 @@ pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
 pub use item::Consistency;
 pub use links::{
-    CleanupStats, CreateOutcome, Creation, DeleteOutcome, ExpiryMarker, ExpiryOutcome, FirstAnswer, LinksTable,
-    Reusable,
+    CleanupStats, CreateOutcome, Creation, DeleteOutcome, ExpiryMarker, ExpiryOutcome, FirstAnswer, LinkRange,
+    LinkReader, LinksTable, Reusable,
 };
 pub use notifications::{Claim, ClaimOutcome, NotificationsTable};
 pub use stats::{

@@ -4,6 +4,7 @@ use std::{collections::HashMap, time::Duration};
 
 use linklet_domain::{
     Link, LinkId, LinkMetadata, LinkState, LinkStatus, ShortCode, TargetStatus, TargetUrl, Timestamp, UserId,
+    WorkspaceId,
 };
 use linklet_dynamodb::{Health, RepositoryError, StatsTable, WatchTable};
 use serde::Serialize;
@@ -44,7 +45,12 @@ pub async fn within_budget<T>(what: &'static str, read: impl Future<Output = Res
 pub async fn click_counts(stats: &StatsTable, links: &[Link]) -> Option<ClickCounts> {
     let Some(Link { workspace, .. }) = links.first() else { return Some(ClickCounts::new()) };
     let ids: Vec<_> = links.iter().map(Link::id).collect();
-    within_budget(CLICKS, stats.totals(workspace, &ids)).await
+    click_counts_of(stats, workspace, &ids).await
+}
+
+/// The same for links that haven't been read themselves.
+pub async fn click_counts_of(stats: &StatsTable, workspace: &WorkspaceId, links: &[LinkId]) -> Option<ClickCounts> {
+    within_budget(CLICKS, stats.totals(workspace, links)).await
 }
 
 /// A link with its click count, which is `null` if it could not be read.

@@ -21,6 +21,7 @@ mod measure;
 mod neighbour;
 mod options;
 mod package;
+mod pages;
 mod peers;
 mod processors;
 mod proxy;
@@ -156,7 +157,8 @@ impl Bench<'_> {
 async fn report(options: &Options, machine: Machine, subjects: Vec<Figures>) -> Result<(), Box<dyn Error>> {
     let goals = goals(&subjects);
     let (invocations, starts) = (options.invocations, options.starts);
-    let mut report = Report { machine, invocations, starts, subjects, goals, analytics: Vec::new(), soak: Vec::new() };
+    let (analytics, pages, soak) = (Vec::new(), Vec::new(), Vec::new());
+    let mut report = Report { machine, invocations, starts, subjects, goals, analytics, pages, soak };
     if !report.subjects.is_empty() {
         println!("{}\n{}", report.table(), report.goals());
     }
@@ -166,10 +168,14 @@ async fn report(options: &Options, machine: Machine, subjects: Vec<Figures>) -> 
     if options.wants("viral") {
         viral::simulate();
     }
+    // Optimised as this program is: neither memory nor what takes many milliseconds depends on how well the code is linked.
+    let this = env::current_exe()?;
+    let programs = this.parent().unwrap_or(&this);
+    if options.wants("pages") {
+        report.pages = pages::measure(programs).await?;
+    }
     if options.wants("soak") {
-        // Optimised as this program is: how memory is used doesn't depend on how well the code is linked.
-        let this = env::current_exe()?;
-        report.soak = soak::soak(this.parent().unwrap_or(&this)).await?;
+        report.soak = soak::soak(programs).await?;
     }
     let file = target()?.join("bench/report.json");
     report.write(&file)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::functions::Variables;
 
 /// What can be measured.
-pub const SUBJECTS: [&str; 15] = [
+pub const SUBJECTS: [&str; 16] = [
     "noop",
     "noop-extension",
     "noop-calls",
@@ -20,11 +20,12 @@ pub const SUBJECTS: [&str; 15] = [
     "peer-python",
     "analytics",
     "viral",
+    "pages",
     "soak",
 ];
 
 /// Of these, the ones that come after the rest, with tables and reports of their own.
-pub const APART: [&str; 3] = ["analytics", "viral", "soak"];
+pub const APART: [&str; 4] = ["analytics", "viral", "pages", "soak"];
 
 /// All options.
 #[derive(Debug, Clone, PartialEq)]
@@ -162,7 +163,7 @@ mod tests {
     fn what_is_measured_apart_needs_no_rounds() {
         let variant = parse(&["--subjects", "viral", "--variants", "a=/tmp/a"]).unwrap();
 
-        assert!(!parse(&["--subjects", "analytics,viral,soak"]).unwrap().has_rounds());
+        assert!(!parse(&["--subjects", "analytics,viral,pages,soak"]).unwrap().has_rounds());
         assert!(parse(&["--subjects", "viral,get-item"]).unwrap().has_rounds());
         assert!(parse(&[]).unwrap().has_rounds() && variant.has_rounds());
     }

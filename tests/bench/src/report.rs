@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, io, path::Path, thread, time::Duration};
 
 use serde::Serialize;
 
-use crate::{analytics::Counting, goals::Goal, soak::Soaked};
+use crate::{analytics::Counting, goals::Goal, pages::PageCost, soak::Soaked};
 
 /// What has been measured of a subject. What doesn't apply to it is missing.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -45,6 +45,7 @@ pub struct Report {
     pub subjects: Vec<Figures>,
     pub goals: Vec<Goal>,
     pub analytics: Vec<Counting>,
+    pub pages: Vec<PageCost>,
     pub soak: Vec<Soaked>,
 }
 

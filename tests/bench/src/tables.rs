@@ -13,6 +13,9 @@ pub const COUNTED: &str = "counted";
 pub const CLICKS: usize = 500;
 /// A page of a list is some of these.
 const LISTED: usize = 30;
+/// What a page of many links is filtered by, and searched for.
+const TENTH: &str = "tenth";
+const NEEDLE: &str = "needle";
 
 /// What the functions talk to.
 pub struct Tables {
@@ -85,6 +88,43 @@ impl Tables {
         }
     }
 
+    /// Gives somebody so many links of 3.7 KB, each with clicks. Every tenth is tagged, every hundredth titled as a needle.
+    pub async fn add_heavy_links(&self, count: usize) -> Person {
+        let (owner, first) = (self.db.register("collector").await, heavy_code(0));
+        self.add_heavy_link(&first, &owner).await;
+        let row = self.stored("LinksTable", &format!("LINK#{first}LINK"));
+        let total = self.stored("StatsTable", &format!("TOTAL#{first}"));
+        for number in 1..count {
+            let code = heavy_code(number);
+            let tag = if number.is_multiple_of(10) { TENTH } else { "other" };
+            let title = if number.is_multiple_of(100) { NEEDLE } else { "straws" };
+            let row = row.replace(&first, &code).replace(TENTH, tag).replace(NEEDLE, title);
+            for (table, copy) in [("LinksTable", row), ("StatsTable", total.replace(&first, &code))] {
+                self.db.put(table, &serde_json::from_str(&copy).expect("a code needs no escaping"));
+            }
+        }
+        owner
+    }
+
+    async fn add_heavy_link(&self, code: &str, owner: &Person) {
+        let url = format!("https://example.com/{}", "u".repeat(1_200));
+        let link = LinkBuilder::new(code).to(&url).in_workspace(&owner.workspace).owned_by(&owner.id);
+        let mut link = link.build();
+        link.metadata.title = NEEDLE.parse().ok();
+        link.metadata.description = "d".repeat(2_000).parse().ok();
+        link.metadata.tags = vec![TENTH.to_owned()].try_into().expect("a tag");
+        self.db.store(&link).await;
+        let click = ClickBuilder::new(code).in_workspace(&owner.workspace).build();
+        analytics::count(&self.db.client(), &self.queues, &[click]).await;
+    }
+
+    /// The item whose keys, one after the other, contain this, as JSON.
+    fn stored(&self, table: &str, keys: &str) -> String {
+        let text = |key: &Value| key["S"].as_str().unwrap_or_default().to_owned();
+        let is_meant = |item: &Value| (text(&item["pk"]) + &text(&item["sk"])).contains(keys);
+        self.db.scan(table).into_iter().find(is_meant).expect("the item is there").to_string()
+    }
+
     async fn count_clicks(&self) {
         let clicks: Vec<_> = (0..CLICKS)
             .map(|number| {
@@ -103,4 +143,8 @@ pub fn code(number: usize) -> String {
 /// Where a link leads.
 pub fn target(code: &str) -> String {
     format!("https://example.com/landing/{code}")
+}
+
+fn heavy_code(number: usize) -> String {
+    format!("heavy{number:06}")
 }

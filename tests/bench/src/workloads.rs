@@ -88,6 +88,14 @@ impl Workload {
         Self::new(move |_| event.clone(), expected)
     }
 
+    /// A page of 20 of somebody's links.
+    pub fn page(owner: &Person, query: &str) -> Self {
+        let event = with(&authorized(&sample("list", "urls"), owner), "/api/urls", "/api/links");
+        let event = with(&event, r#""limit=10""#, &format!("{query:?}"));
+        let expected = |_, answer: &Value| body(answer)["links"].as_array().is_some_and(|links| links.len() == 20);
+        Self::new(move |_| event.clone(), expected)
+    }
+
     /// A link's statistics.
     pub fn stats() -> Self {
         let event = with(&sample("stats", "summary"), "launch", COUNTED);

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    CorrelationId, EmailAddress, Event, EventDetail, EventId, Generation, Link, LinkId, LinkMetadata, LinkState,
-    LinkStatus, NormalizedUrl, RedirectTarget, ShortCode, TargetId, TargetUrl, Timestamp, Tombstone, UrlCreated,
-    UrlDeleted, UrlExpired, UrlPurged, UserId, WorkspaceId,
+    CorrelationId, EmailAddress, Event, EventDetail, EventId, Generation, Invalid, Link, LinkId, LinkMetadata,
+    LinkState, LinkStatus, LinkSummary, NormalizedUrl, RedirectTarget, ShortCode, Tags, TargetId, TargetUrl, Timestamp,
+    Tombstone, UrlCreated, UrlDeleted, UrlExpired, UrlPurged, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -217,6 +217,35 @@ impl LinkItem {
                 watch: self.watch,
             }),
         }
+    }
+}
+
+/// What the index `by-workspace-lean` has of a link. Code and time of creation are in the key.
+#[derive(Debug, Deserialize)]
+pub(super) struct LeanItem {
+    by_workspace_sk: String,
+    generation: Generation,
+    user_id: UserId,
+    expires_at: Option<Timestamp>,
+    #[serde(default)]
+    tags: Tags,
+    #[serde(default = "yes")]
+    is_active: bool,
+    deleted_at: Option<Timestamp>,
+}
+
+impl LeanItem {
+    pub(super) fn into_summary(self) -> Result<LinkSummary, Invalid> {
+        let Cursor { at, id: code } = Cursor::from_sort_key(&self.by_workspace_sk)
+            .ok_or_else(|| Invalid::new("a place in a list is a time and a code"))?;
+        Ok(LinkSummary {
+            id: LinkId { code, generation: self.generation },
+            owner: self.user_id,
+            created_at: at,
+            expires_at: self.expires_at,
+            tags: self.tags,
+            state: state_of(self.is_active, self.deleted_at),
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod expiry;
 pub(crate) mod item;
+mod listing;
 mod reuse;
 
 use aws_sdk_dynamodb::{
@@ -11,13 +12,14 @@ use aws_sdk_dynamodb::{
     types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure},
 };
 use linklet_domain::{
-    CorrelationId, EventId, Link, LinkId, LinkPatch, Order, Record, RedirectTarget, ShortCode, Timestamp, Tombstone,
-    UserId, WorkspaceId,
+    CorrelationId, EventId, Link, LinkId, LinkPatch, Record, RedirectTarget, ShortCode, Timestamp, Tombstone, UserId,
+    WorkspaceId,
 };
 
 use self::item::{LinkItem, PURGED, RedirectItem, TOMBSTONE, TombstoneItem, link_key, workspace_partition};
 pub use self::{
     expiry::{CleanupStats, ExpiryMarker, ExpiryOutcome},
+    listing::{LinkRange, LinkReader},
     reuse::{Creation, FirstAnswer, Reusable},
 };
 use crate::{
@@ -142,37 +144,6 @@ impl LinksTable {
         };
         let links = read_links(OPERATION, self.0.query_all(OPERATION, query, fetched).await?)?;
         Ok(Page::of(links, limit, |link| Cursor { at: link.created_at, id: link.code.clone() }))
-    }
-
-    /// Lists a workspace's links that were created between two times, both inclusive, by time of creation: at most `limit`.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn created_between(
-        &self,
-        workspace: &WorkspaceId,
-        (from, to): (Option<Timestamp>, Option<Timestamp>),
-        order: Order,
-        limit: usize,
-    ) -> Result<Vec<Link>, RepositoryError> {
-        const OPERATION: &str = "list a workspace's links";
-        // The sort key is `<created_at>#<code>`. `~` sorts after every code, so the range includes the last time.
-        let first = from.map(|at| at.to_string()).unwrap_or_default();
-        let last = to.map_or_else(|| "~".to_owned(), |at| format!("{at}#~"));
-        if first > last {
-            return Ok(Vec::new());
-        }
-        let query = self
-            .0
-            .client
-            .query()
-            .index_name(Self::BY_WORKSPACE)
-            .key_condition_expression("by_workspace_pk = :workspace AND by_workspace_sk BETWEEN :first AND :last")
-            .expression_attribute_values(":workspace", text(&workspace_partition(workspace)))
-            .expression_attribute_values(":first", text(if first.is_empty() { "0" } else { &first }))
-            .expression_attribute_values(":last", text(&last))
-            .scan_index_forward(order == Order::Ascending);
-        read_links(OPERATION, self.0.query_all(OPERATION, query, limit).await?)
     }
 
     /// Changes a link and returns the changed link; `None` if it was deleted or removed. A link that can be reused after the

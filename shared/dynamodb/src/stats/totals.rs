@@ -92,11 +92,15 @@ impl StatsTable {
         Ok(totals)
     }
 
-    /// Reads the total clicks of all links of a workspace, for sorting by clicks.
+    /// Reads the total clicks of all links of a workspace, for sorting by clicks; `None` if they are more than one request may
+    /// read.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn totals_of_workspace(&self, workspace: &WorkspaceId) -> Result<HashMap<LinkId, u64>, RepositoryError> {
+    pub async fn totals_of_workspace(
+        &self,
+        workspace: &WorkspaceId,
+    ) -> Result<Option<HashMap<LinkId, u64>>, RepositoryError> {
         const OPERATION: &str = "read a workspace's totals";
         let query = self
             .0
@@ -105,7 +109,12 @@ impl StatsTable {
             .key_condition_expression("pk = :workspace AND begins_with(sk, :totals)")
             .expression_attribute_values(":workspace", text(&workspace_partition(workspace)))
             .expression_attribute_values(":totals", text(TOTAL_PREFIX));
-        read_totals(OPERATION, self.0.query_all(OPERATION, query, usize::MAX).await?)
+        let mut answers = self.0.query_within_budget(OPERATION, query);
+        let mut totals = HashMap::new();
+        while let Some(items) = answers.next().await? {
+            totals.extend(read_totals(OPERATION, items)?);
+        }
+        Ok(answers.is_at_end().then_some(totals))
     }
 
     /// Raises the number of a day in the link's total, unless it is there already.

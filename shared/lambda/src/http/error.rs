@@ -21,6 +21,14 @@ pub enum ApiError {
         /// The route's limit in bytes.
         limit: usize,
     },
+    /// A range of days is too long.
+    #[error("{}", longest_range(.most, *.members_get_more))]
+    RangeTooLong {
+        /// How many days this caller may ask for.
+        most: u64,
+        /// Whether callers of the link's workspace may ask for more.
+        members_get_more: bool,
+    },
     /// The client has reached a rate limit.
     #[error("rate limit exceeded")]
     Throttled(Refusal),
@@ -30,6 +38,11 @@ pub enum ApiError {
     /// A bug, or the failure of a service without which the request can't be processed.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+fn longest_range(most: &u64, members_get_more: bool) -> String {
+    let hint = if members_get_more { "; a token or API key of the link's workspace allows more" } else { "" };
+    format!("from and to must include at most {most} days{hint}")
 }
 
 impl From<Problem> for ApiError {
@@ -57,6 +70,7 @@ impl ApiError {
             Self::Problem(problem) => *problem,
             Self::Invalid(_) => Problem::InvalidInput,
             Self::PayloadTooLarge { .. } => Problem::BodyTooLarge,
+            Self::RangeTooLong { .. } => Problem::RangeTooLong,
             Self::Throttled(_) => Problem::RateLimited,
             Self::Repository(RepositoryError::Unavailable { .. }) => Problem::ServiceUnavailable,
             Self::Repository(RepositoryError::UnexpectedItem { .. }) | Self::Internal(_) => Problem::Internal,
@@ -74,7 +88,7 @@ impl ApiError {
     pub fn sentence(&self) -> String {
         match self {
             Self::Invalid(reason) => reason.to_string(),
-            Self::PayloadTooLarge { .. } => self.to_string(),
+            Self::PayloadTooLarge { .. } | Self::RangeTooLong { .. } => self.to_string(),
             other => other.problem().sentence().to_owned(),
         }
     }

@@ -66,6 +66,8 @@ problems! {
     InvalidBody = BAD_REQUEST "invalid_body" "invalid request body";
     /// A member, parameter or header breaks a rule. The sentence names the rule.
     InvalidInput = BAD_REQUEST "invalid_input" "the request is invalid";
+    /// A range of days is longer than this caller may have it.
+    RangeTooLong = BAD_REQUEST "range_too_long" "the range of days is too long" in "from";
     /// The token or API key is missing or invalid.
     Unauthorized = UNAUTHORIZED "unauthorized" "unauthorized";
     /// A login failed. The response doesn't reveal why.

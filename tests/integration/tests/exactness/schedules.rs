@@ -265,7 +265,7 @@ impl Play<'_> {
             }
         }
         same("milestones of other links", published, BTreeMap::new())?;
-        let listed = self.bench.db.stats().totals_of_workspace(&self.links[0].workspace).await.unwrap();
+        let listed = self.bench.db.stats().totals_of_workspace(&self.links[0].workspace).await.unwrap().unwrap();
         same("totals of the workspace", listed, totals)
     }
 }

@@ -255,7 +255,7 @@ async fn a_purge_leaves_the_link_alone_that_has_the_code_by_now() {
     let stats = fixture.db.stats().since(&next, Timestamp::now().day()).await.unwrap();
     assert_eq!(stats.whole_life().clicks, 1);
     assert_eq!(fixture.db.clicks().latest(&next, 10).await.unwrap().len(), 1);
-    let totals = fixture.db.stats().totals_of_workspace(&fixture.link.workspace).await.unwrap();
+    let totals = fixture.db.stats().totals_of_workspace(&fixture.link.workspace).await.unwrap().unwrap();
     assert_eq!(totals, [(next, 1)].into());
 }
 

@@ -6,6 +6,7 @@ mod health;
 mod hostile;
 mod hot_links;
 mod keys;
+mod large_lists;
 mod links;
 mod list;
 mod notifications;

@@ -145,13 +145,14 @@ async fn who_may_not_see_single_clicks_sees_the_hosts_of_referrers_only() {
 #[tokio::test]
 async fn a_timeline_goes_by_day_or_hour() {
     let db = TestDynamoDb::start();
-    db.store(&LinkBuilder::new("launch").build()).await;
+    let link = LinkBuilder::new("launch").build();
+    db.store(&link).await;
     let at = |text| Timestamp::parse(text).unwrap();
     let clicks = ["2026-03-02T14:30:00Z", "2026-03-01T09:00:00Z", "2026-03-02T14:59:59Z"];
     count(&db, &clicks.map(|time| click_event("launch", at(time)))).await;
 
-    let days = get(&db, "/api/stats/launch/timeline").await;
-    let hours = get(&db, "/api/stats/launch/timeline?interval=hour").await;
+    let days = get_as(&db, &link.workspace, "/api/stats/launch/timeline").await;
+    let hours = get_as(&db, &link.workspace, "/api/stats/launch/timeline?interval=hour").await;
 
     assert_eq!(
         days.json()["points"],
@@ -249,8 +250,54 @@ async fn the_longest_range_is_the_one_that_the_refusal_names() {
         format!("/api/stats/launch/timeline?from={first}&to={}", last.day())
     };
 
-    assert_eq!(get(&db, &of_days(longest)).await.status, 200);
-    assert_eq!(get(&db, &of_days(longest + 1)).await.status, 400);
+    let status = async |days| get_as(&db, &link.workspace, &of_days(days)).await.status;
+    assert_eq!((status(longest).await, status(longest + 1).await), (200, 400));
+}
+
+#[tokio::test]
+async fn a_stranger_gets_31_days_of_the_timeline_and_a_caller_of_the_links_workspace_all() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").build();
+    db.store(&link).await;
+    let days_ago = |days: u64| Timestamp::now().minus(Duration::from_secs(days * 86_400));
+    count(&db, &[0, 30, 31].map(|days| click_event("launch", days_ago(days)))).await;
+    let range =
+        |days: u64| format!("/api/stats/launch/timeline?from={}&to={}", days_ago(days - 1).day(), days_ago(0).day());
+    let points = |answer: Answer| answer.json()["points"].as_array().map(Vec::len);
+
+    let whole = get_as(&db, &link.workspace, "/api/stats/launch/timeline").await;
+    let longer = get_as(&db, &link.workspace, &range(32)).await;
+    let strangers = [
+        get(&db, "/api/stats/launch/timeline").await,
+        get(&db, &range(31)).await,
+        get_as(&db, &WorkspaceId::generate(), "/api/stats/launch/timeline").await,
+        RequestBuilder::new("GET", "/api/stats/launch/timeline").token("forged").send_to(&stats(&db)).await,
+    ];
+
+    assert_eq!((points(whole), points(longer)), (Some(3), Some(3)));
+    assert_eq!(strangers.map(points), [Some(2); 4]);
+    for refused in [get(&db, &range(32)).await, get_as(&db, &WorkspaceId::generate(), &range(32)).await] {
+        let sentence =
+            "from and to must include at most 31 days; a token or API key of the link's workspace allows more";
+        assert_eq!(refused.problem(), (400, sentence.into()));
+        assert_eq!(json!([refused.json()["code"], refused.json()["field"]]), json!(["range_too_long", "from"]));
+    }
+}
+
+#[tokio::test]
+async fn who_asks_for_31_days_is_answered_also_while_keys_cannot_be_read() {
+    let db = TestDynamoDb::start();
+    db.store(&LinkBuilder::new("launch").build()).await;
+    let stats = Stats { authenticator: authenticator(), stats: db.stats(), clicks: db.clicks(), links: db.links() };
+    let key = format!("sk_live_{}", "0".repeat(32));
+    let status = async |query: &str| {
+        let path = format!("/api/stats/launch/timeline{query}");
+        RequestBuilder::new("GET", &path).api_key(&key).send_to(&stats).await.status
+    };
+
+    assert_eq!(status("?from=2026-03-01&to=2026-03-31").await, 200);
+    // Nobody is told that a key would help who has sent one.
+    assert_eq!((status("?from=2026-03-01&to=2026-04-01").await, status("").await), (503, 503));
 }
 
 #[tokio::test]
@@ -406,6 +453,69 @@ async fn details_of_a_purged_link_are_gone() {
         let others = get_as(&db, &WorkspaceId::generate(), &format!("/api/stats/launch/{route}")).await;
         assert_eq!(others.status, 403);
     }
+}
+
+/// What somebody sends who wants the rows of days to grow: everything is new in each request.
+fn hostile_click(at: Timestamp, number: u64) -> Event {
+    let letter = |place: u64| char::from(b'A' + u8::try_from(place % 26).unwrap());
+    let agent = match number % 2 {
+        0 => format!("{number:0>60}bot/{number}"),
+        _ => ClickBuilder::BROWSER.to_owned(),
+    };
+    ClickBuilder::new("launch")
+        .at(at)
+        .by(&format!("visitor {number}"))
+        .with(&agent)
+        .from(&format!("https://{number}.example/{}", "x".repeat(400)))
+        .in_country(&format!("{}{}", letter(number / 26), letter(number)))
+        .build()
+}
+
+/// Has the link a past and, for more than a year, days that are as large as one batch of hostile clicks makes them.
+async fn grow_days(db: &TestDynamoDb, now: Timestamp) {
+    let days_ago = |days: u64| now.minus(Duration::from_secs(days * 86_400));
+    for at in [days_ago(40), now] {
+        count(db, &(0..500).map(|number| hostile_click(at, number)).collect::<Vec<_>>()).await;
+    }
+    let today = json!({"S": format!("DAY#{}", now.day())});
+    let rows = db.scan("StatsTable");
+    assert!(rows.iter().any(|row| row["sk"] == json!({"S": "PAST"})));
+    let mut row = rows.into_iter().find(|row| row["sk"] == today).unwrap();
+    for days in 1..400 {
+        row["sk"] = json!({"S": format!("DAY#{}", days_ago(days).day())});
+        db.put("StatsTable", &row);
+    }
+}
+
+#[tokio::test]
+async fn what_anybody_may_read_costs_little_however_large_the_days_are() {
+    let (db, now, meter) = (TestDynamoDb::without_streams(), Timestamp::now(), CapacityMeter::default());
+    let link = LinkBuilder::new("launch").build();
+    db.store(&link).await;
+    grow_days(&db, now).await;
+    let client = db.client_with(meter.clone());
+    let stats = Stats {
+        authenticator: authenticator(),
+        stats: StatsTable::new(client.clone(), "StatsTable"),
+        clicks: ClicksTable::new(client.clone(), "ClicksTable"),
+        links: LinksTable::new(client, "LinksTable"),
+    };
+    let token = token_for(&link.workspace, Role::Viewer);
+    let cost = async |request: RequestBuilder| {
+        meter.reset();
+        assert_eq!(request.send_to(&stats).await.status, 200);
+        meter.read_units()
+    };
+
+    let summary = cost(RequestBuilder::new("GET", "/api/stats/launch")).await;
+    // One UTC day more, of which this zone's days have hours.
+    let timeline = cost(RequestBuilder::new("GET", "/api/stats/launch/timeline?tz=Etc/GMT-12")).await;
+    let member = cost(RequestBuilder::new("GET", "/api/stats/launch/timeline").token(&token)).await;
+
+    println!("read units at worst: summary {summary}, timeline of a stranger {timeline}, of a member {member}");
+    assert!(summary <= 25.0, "{summary}");
+    assert!(timeline <= 80.0, "{timeline}");
+    assert!(member > 10.0 * timeline, "{member}");
 }
 
 /// What the answers cost in read units: summary, timeline, days, latest clicks.

@@ -1,9 +1,11 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
-use linklet_domain::{LinkStatus, Record, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::{CreateOutcome, Creation, DeleteOutcome};
-use linklet_test_support::{LinkBuilder, TestDynamoDb};
+use linklet_domain::{
+    Generation, LinkId, LinkState, LinkStatus, LinkSummary, Order, Record, Timestamp, UserId, WorkspaceId,
+};
+use linklet_dynamodb::{CreateOutcome, Creation, DeleteOutcome, LinkRange};
+use linklet_test_support::{LinkBuilder, TestDynamoDb, link_id};
 
 use crate::fixture::correlation;
 
@@ -119,4 +121,47 @@ async fn the_row_behind_a_cursor_may_be_gone() {
 
     let codes: Vec<_> = second.items.iter().map(|link| link.code.as_str()).collect();
     assert_eq!(codes, ["bbbb", "aaaa"]);
+}
+
+#[tokio::test]
+async fn a_summary_says_of_a_link_what_the_link_says() {
+    let db = TestDynamoDb::start();
+    let (workspace, now) = (WorkspaceId::generate(), Timestamp::now());
+    let states = [LinkState::Active, LinkState::Inactive, LinkState::Deleted(now)];
+    let mut stored = Vec::new();
+    for (number, state) in states.into_iter().enumerate() {
+        let mut link = LinkBuilder::new(&format!("code{number}")).in_workspace(&workspace).created_at(now).build();
+        link.state = state;
+        link.expires_at = (number > 0).then_some(now);
+        let tags = (0..number).map(|tag| format!("tag {tag}")).collect::<Vec<_>>();
+        link.metadata.tags = tags.try_into().unwrap();
+        db.store(&link).await;
+        stored.push(link);
+    }
+
+    let range =
+        LinkRange { workspace: &workspace, created: (None, None), order: Order::Ascending, after: None, wanted: None };
+    let (mut summaries, mut whole) = (db.links().summaries(&range), db.links().whole(&range));
+
+    let expected: Vec<_> = stored.iter().cloned().map(LinkSummary::from).collect();
+    assert_eq!(summaries.next().await.unwrap(), Some(expected));
+    assert_eq!(whole.next().await.unwrap(), Some(stored));
+    assert_eq!((summaries.next().await.unwrap(), summaries.rest()), (None, None));
+}
+
+#[tokio::test]
+async fn of_links_that_are_read_by_their_ids_those_that_have_gone_are_left_out() {
+    let db = TestDynamoDb::start();
+    let links = ["aaaa", "bbbb", "cccc", "dddd"].map(|code| LinkBuilder::new(code).build());
+    for link in &links {
+        db.store(link).await;
+    }
+    db.links().purge(&Record::Link(links[1].clone()), Timestamp::now(), &correlation()).await.unwrap();
+    let successor = LinkId { generation: Generation::parse("000000").unwrap(), ..links[2].id() };
+
+    let ids = [links[3].id(), links[1].id(), link_id("never"), successor, links[0].id()];
+    let found = db.links().with_ids(&ids).await.unwrap();
+
+    assert_eq!(found, [links[3].clone(), links[0].clone()]);
+    assert_eq!(db.links().with_ids(&[]).await.unwrap(), []);
 }

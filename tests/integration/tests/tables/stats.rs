@@ -2,7 +2,10 @@ use std::time::Duration;
 
 use linklet_domain::{ClickId, Day, Dimension, Event, LinkId, LinkStats, Timestamp, WorkspaceId};
 use linklet_dynamodb::{ClassifiedClick, CommitOutcome, DayOutcome, DayWork, Loaded, StatsTable};
-use linklet_test_support::{ClickBuilder, Fault, Faults, TestDynamoDb, click_event, link_id, some_workspace};
+use linklet_test_support::{
+    CapacityMeter, ClickBuilder, Fault, Faults, TestDynamoDb, click_event, link_id, some_workspace,
+};
+use serde_json::{Value, json};
 
 use crate::fixture::classified;
 
@@ -156,7 +159,7 @@ async fn a_consumer_that_dies_between_its_writes_leaves_what_the_next_one_repair
 
             let expected = if next_comes_with_its_own_click { (1, 10) } else { (0, 9) };
             assert_eq!((fresh, total), expected, "{age} days ago");
-            let totals = table.totals_of_workspace(&some_workspace()).await.unwrap();
+            let totals = table.totals_of_workspace(&some_workspace()).await.unwrap().unwrap();
             assert_eq!(totals, [(link_id("launch"), expected.1)].into(), "{age} days ago");
         }
     }
@@ -205,7 +208,7 @@ async fn a_late_click_is_not_lost_to_days_that_settle_meanwhile() {
         }
 
         assert_eq!(life(&table).await.whole_life().clicks, 4);
-        assert_eq!(table.totals_of_workspace(&workspace).await.unwrap(), [(link.clone(), 4)].into());
+        assert_eq!(table.totals_of_workspace(&workspace).await.unwrap().unwrap(), [(link.clone(), 4)].into());
     }
 }
 
@@ -294,8 +297,8 @@ async fn totals_of_more_links_than_one_call_takes_are_complete() {
     }
 
     assert_eq!(table.totals(&some_workspace(), &links).await.unwrap().len(), 250);
-    assert_eq!(table.totals_of_workspace(&some_workspace()).await.unwrap().len(), 250);
-    assert_eq!(table.totals_of_workspace(&WorkspaceId::generate()).await.unwrap().len(), 0);
+    assert_eq!(table.totals_of_workspace(&some_workspace()).await.unwrap().unwrap().len(), 250);
+    assert_eq!(table.totals_of_workspace(&WorkspaceId::generate()).await.unwrap().unwrap().len(), 0);
 }
 
 #[tokio::test]
@@ -318,4 +321,25 @@ async fn many_days_are_loaded_together() {
     assert_ne!(loaded[7], loaded[8]);
     let id: &ClickId = &days[7].clicks[0].click.id;
     assert!(table.life(&some_workspace(), &link_id("launch")).await.unwrap().days[&days[7].day()].has_counted(id));
+}
+
+#[tokio::test]
+async fn of_more_totals_than_one_request_may_read_none_are_known() {
+    let (db, meter, workspace) = (TestDynamoDb::without_streams(), CapacityMeter::default(), some_workspace());
+    // Each weighs some 13 KB, which no total does whose days settle.
+    let first_day = Timestamp::parse("2026-01-01T00:00:00Z").unwrap();
+    let day = |number: u64| first_day.plus(Duration::from_secs(number * 86_400)).day().to_string();
+    let days: serde_json::Map<_, _> = (0..1_000).map(|number| (day(number), json!({"N": "1"}))).collect();
+    for number in 0..700 {
+        let mut total = days.clone();
+        total.insert("pk".to_owned(), json!({"S": format!("WS#{workspace}")}));
+        total.insert("sk".to_owned(), json!({"S": format!("TOTAL#{}", link_id(&format!("code{number}")))}));
+        db.put("StatsTable", &Value::Object(total));
+    }
+    let table = StatsTable::new(db.client_with(meter.clone()), "StatsTable");
+
+    let totals = table.totals_of_workspace(&workspace).await.unwrap();
+
+    assert_eq!((totals, meter.calls()), (None, 8));
+    assert!(meter.read_units() <= 1_024.0, "{}", meter.read_units());
 }

@@ -1,0 +1,191 @@
+//! `GET /api/links` in workspaces that are larger than what is read for one request.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use linklet_domain::{Link, Role, Timestamp, WorkspaceId};
+use linklet_dynamodb::{LinksTable, StatsTable};
+use linklet_list::List;
+use linklet_test_support::{Answer, CapacityMeter, LinkBuilder, RequestBuilder, TestDynamoDb, token_for};
+use serde_json::{Value, json};
+
+use crate::fixture;
+
+/// What 8 MB cost, eventually consistent.
+const UNITS_OF_BUDGET: f64 = 1_024.0;
+
+struct Workspace {
+    db: TestDynamoDb,
+    list: List,
+    meter: CapacityMeter,
+    id: WorkspaceId,
+    token: String,
+}
+
+impl Workspace {
+    fn new() -> Self {
+        let (db, meter, id) = (TestDynamoDb::without_streams(), CapacityMeter::default(), WorkspaceId::generate());
+        let client = db.client_with(meter.clone());
+        let list = List {
+            links: LinksTable::new(client.clone(), "LinksTable"),
+            stats: StatsTable::new(client, "StatsTable"),
+            ..fixture::list(&db)
+        };
+        let token = token_for(&id, Role::Viewer);
+        Self { db, list, meter, id, token }
+    }
+
+    /// Links of 3.7 KB, the oldest first. Three share each second, so that cursors stand between links of the same time.
+    async fn with_heavy_links(count: usize) -> Self {
+        let workspace = Self::new();
+        let links: Vec<_> = (0..count).map(|number| workspace.heavy(number)).collect();
+        workspace.store(&links).await;
+        workspace
+    }
+
+    /// Every hundredth link is titled as a needle, and every tenth is tagged.
+    fn heavy(&self, number: usize) -> Link {
+        let url = format!("https://example.com/{}", "u".repeat(1_200));
+        let created_at = start().plus(Duration::from_secs(number as u64 / 3));
+        let link = LinkBuilder::new(&code(number)).in_workspace(&self.id).to(&url).created_at(created_at);
+        let mut link = link.build();
+        let title = if number.is_multiple_of(100) { "A Needle" } else { "hay" };
+        link.metadata.title = title.parse().ok();
+        link.metadata.description = "d".repeat(2_000).parse().ok();
+        let tags = if number.is_multiple_of(10) { vec!["tenth".to_owned()] } else { Vec::new() };
+        link.metadata.tags = tags.try_into().unwrap();
+        link
+    }
+
+    async fn store(&self, links: &[Link]) {
+        for chunk in links.chunks(64) {
+            join_all(chunk.iter().map(|link| self.db.store(link))).await;
+        }
+    }
+
+    async fn get(&self, query: &str) -> Answer {
+        RequestBuilder::new("GET", &format!("/api/links?{query}")).token(&self.token).send_to(&self.list).await
+    }
+
+    /// A page, and how many read units it took.
+    async fn page(&self, query: &str) -> (Value, f64) {
+        self.meter.reset();
+        let answer = self.get(query).await;
+        assert_eq!(answer.status, 200, "{query}: {}", answer.body);
+        (answer.json(), self.meter.read_units())
+    }
+
+    /// All pages from the first one to the one without a cursor.
+    async fn chain(&self, query: &str) -> Vec<Value> {
+        let mut pages = vec![self.page(query).await.0];
+        while let Some(cursor) = pages.last().and_then(|page| page["next_cursor"].as_str()) {
+            let next = self.page(&format!("{query}&after={cursor}")).await.0;
+            pages.push(next);
+        }
+        pages
+    }
+}
+
+fn start() -> Timestamp {
+    Timestamp::parse("2026-01-01T00:00:00Z").unwrap()
+}
+
+fn code(number: usize) -> String {
+    format!("heavy{number:05}")
+}
+
+fn codes(page: &Value) -> Vec<String> {
+    let links = page["links"].as_array().unwrap();
+    links.iter().map(|link| link["short_code"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_reads_eight_megabytes_and_its_cursors_find_each_match_once() {
+    let workspace = Workspace::with_heavy_links(2_600).await;
+    let oldest_first: Vec<_> = (0..2_600).step_by(100).map(code).collect();
+    let newest_first: Vec<_> = oldest_first.iter().rev().cloned().collect();
+
+    for (order, expected) in [("asc", &oldest_first), ("desc", &newest_first)] {
+        let (first, units) = workspace.page(&format!("search=NEEDLE&per_page=5&order={order}")).await;
+        let pages = workspace.chain(&format!("search=NEEDLE&per_page=5&order={order}")).await;
+
+        assert_eq!(codes(&first), expected[..5], "{order}");
+        assert!(first["next_cursor"].is_string());
+        // Besides what is searched, the links of the page are read, and their clicks.
+        assert!((900.0..=UNITS_OF_BUDGET + 5.0).contains(&units), "{units}");
+        assert!(pages.iter().all(|page| page["total"].is_null() && page["total_pages"].is_null()), "{order}");
+        assert_eq!(pages.iter().flat_map(codes).collect::<Vec<_>>(), *expected, "{order}");
+    }
+
+    // The only match lies behind what is read at first.
+    let oldest = code(0);
+    let far = workspace.chain(&format!("search={oldest}")).await;
+    assert_eq!(far.iter().map(|page| codes(page).len()).collect::<Vec<_>>(), [0, 1]);
+    let second = workspace.page(&format!("search=needle&per_page=100&page=2&after={}", cursor(&far[0]))).await.0;
+    assert_eq!((codes(&second), &second["next_cursor"]), (Vec::new(), &Value::Null), "page 2 behind the cursor");
+
+    let (narrowed, units) = workspace.page("search=needle&created_before=2026-01-01T00:01:40Z").await;
+    assert_eq!(json!([narrowed["total"], narrowed["total_pages"], narrowed["next_cursor"]]), json!([4, 1, null]));
+    assert!(units < 200.0, "{units}");
+    let by_clicks = workspace.get("search=needle&sort=clicks").await;
+    assert!(by_clicks.problem().1.starts_with("these are too many links to be sorted by clicks"), "{by_clicks:?}");
+}
+
+fn cursor(page: &Value) -> &str {
+    page["next_cursor"].as_str().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_a_search_reads_what_links_weigh() {
+    let workspace = Workspace::with_heavy_links(2_600).await;
+    let cost = async |query: &str| workspace.page(query).await;
+
+    for (query, total) in [
+        ("", 2_600),
+        ("tag=tenth", 260),
+        ("status=active&order=asc", 2_600),
+        ("tag=tenth&sort=clicks", 260),
+        ("sort=clicks&order=asc", 2_600),
+        ("page=26&per_page=100", 2_600),
+    ] {
+        let (page, units) = cost(query).await;
+        println!("{query:<26} {units} read units");
+        assert_eq!(page["total"], total, "{query}");
+        // A tenth of what the links themselves would cost, and up to a hundred links with their clicks.
+        let at_most = if query.contains("clicks") { 260.0 } else { 200.0 };
+        assert!(units < at_most, "{query}: {units}");
+    }
+    let (first, _) = cost("per_page=20").await;
+    let (next, units) = cost(&format!("per_page=20&after={}", cursor(&first))).await;
+    assert_eq!(codes(&next), (2_560..2_580).rev().map(code).collect::<Vec<_>>());
+    assert!(units <= 22.0, "a page behind a cursor costs its own links: {units}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cursors_respect_dates_filters_and_order() {
+    let workspace = Workspace::with_heavy_links(90).await;
+    let dates = "created_after=2026-01-01T00:00:05Z&created_before=2026-01-01T00:00:20Z";
+    let within: Vec<_> = (15..63).map(code).collect();
+
+    for (order, expected) in [("asc", within.clone()), ("desc", within.iter().rev().cloned().collect::<Vec<_>>())] {
+        let pages = workspace.chain(&format!("{dates}&order={order}&per_page=7")).await;
+        let listed: Vec<_> = pages.iter().flat_map(codes).collect();
+
+        assert_eq!(listed, expected, "{order}");
+        assert_eq!((pages.len(), &pages[0]["total"]), (7, &json!(48)));
+        let outside = cursor(&pages[0]);
+        let later = format!("created_after=2026-02-01&after={outside}&order={order}");
+        let earlier = format!("created_before=2025-12-01&after={outside}&order={order}");
+        for query in [later, earlier] {
+            let page = workspace.page(&query).await.0;
+            assert_eq!((codes(&page), &page["next_cursor"]), (Vec::new(), &Value::Null), "{query}");
+        }
+    }
+    let tagged = workspace.chain("tag=tenth&per_page=2").await;
+    assert_eq!(tagged.iter().flat_map(codes).collect::<Vec<_>>(), [80, 70, 60, 50, 40, 30, 20, 10, 0].map(code));
+    // The link that a cursor names may have gone.
+    let key = json!({"pk": {"S": format!("LINK#{}", code(70))}, "sk": {"S": "LINK"}});
+    workspace.db.remove("LinksTable", &key);
+    let page = workspace.page(&format!("tag=tenth&per_page=2&after={}", cursor(&tagged[0]))).await.0;
+    assert_eq!(codes(&page), [60, 50].map(code));
+}
