@@ -7,10 +7,7 @@ use std::time::Instant;
 
 use aws_lambda_events::{dynamodb::Event as StreamEvent, streams::DynamoDbEventResponse};
 use linklet_domain::{CorrelationId, Event, EventDetail, Link, Timestamp};
-use linklet_dynamodb::{
-    LinksTable, RepositoryError, TombstoneOutcome,
-    stream::{Change, change_of},
-};
+use linklet_dynamodb::{LinksTable, RepositoryError, TombstoneOutcome, stream::Change};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
     publisher::Publisher,
@@ -61,7 +58,7 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
         let started = Instant::now();
         let (mut outgoing, mut expired, mut failed) = (Vec::with_capacity(batch.records.len()), Vec::new(), Vec::new());
         for (position, record) in batch.records.iter().enumerate() {
-            match change_of(record) {
+            match stream::read(record) {
                 Ok(Change::Event(event)) => outgoing.push(Outgoing { position, event }),
                 Ok(Change::Expired(link, correlation_id)) => expired.push(Expired { position, link, correlation_id }),
                 Ok(Change::None) => {}
