@@ -219,7 +219,7 @@ class Clicks(unittest.TestCase):
     def test_the_access_log_has_a_line_for_each_request(self) -> None:
         logged = replace(self.one_million, access_log="on")
 
-        self.assertAlmostEqual(more(logged, self.one_million), 380 * MILLION / 1e9 * (0.50 + 0.03))
+        self.assertAlmostEqual(more(logged, self.one_million), 230 * MILLION / 1e9 * (0.50 + 0.03))
 
     def test_cloudfront_comes_on_top_and_takes_over_the_transfer(self) -> None:
         bill = linklet.bill(replace(self.one_million, edge="cloudfront"), Data.load())

@@ -192,13 +192,12 @@ fn report_counted(day: &DayOfClicks, fresh: usize) {
     let messages: usize = day.clicks.values().map(|queued| queued.message_ids.len()).sum();
     metrics::add(Metric::ClicksCounted, fresh);
     metrics::add(Metric::DedupeHits, messages - fresh);
-    let ids = || day.clicks.values().map(|queued| &queued.classified.click.correlation_id);
-    ids().for_each(metrics::concerns);
+    let ids = day.clicks.values().map(|queued| &queued.classified.click.correlation_id);
     tracing::debug!(
         short_code = day.link.code.as_str(),
         clicks = fresh,
         duplicates = messages - fresh,
-        correlation_id = ids().map(CorrelationId::as_str).collect::<Vec<_>>().join(" "),
+        correlation_id = ids.map(CorrelationId::as_str).collect::<Vec<_>>().join(" "),
         "clicks counted"
     );
 }

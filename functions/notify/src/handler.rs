@@ -191,7 +191,6 @@ fn log(received: &Received, delivered: &Result<Outcome, DeliveryError>) {
     let (event_type, attempt) = (event.event_type(), received.receive_count);
     match delivered {
         Ok(Outcome::Delivered) => {
-            metrics::concerns(&event.correlation_id);
             tracing::debug!(correlation_id, event_id, event_type, "notification delivered");
         }
         Ok(Outcome::ClaimedByOther) => {

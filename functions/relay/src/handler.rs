@@ -14,7 +14,7 @@ use aws_lambda_events::{
 use linklet_domain::{Event, EventDetail};
 use linklet_dynamodb::{
     ExpiryMarker, LinksTable,
-    stream::{Change, StreamError, change_of, marker_after},
+    stream::{Change, StreamError, marker_after},
 };
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
@@ -107,7 +107,7 @@ struct Read {
 
 impl Relay {
     fn read(&self, record: &EventRecord) -> Result<Read, StreamError> {
-        Ok(Read { change: change_of(record)?, marker: marker_after(record, self.keep_expired)? })
+        Ok(Read { change: stream::read(record)?, marker: marker_after(record, self.keep_expired)? })
     }
 
     /// Sends events in order, and returns the positions of the records whose events have to be sent again.

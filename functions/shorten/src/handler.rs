@@ -101,8 +101,7 @@ impl Shorten {
             return self.repeated(answer).await;
         }
         let wanted = NewLink::read(&body, request)?;
-        let own_hosts = self.short_urls.own_hosts(request);
-        wanted.target.refuse_hosts(own_hosts).map_err(|refused| refused.in_field("url"))?;
+        self.short_urls.refuse_own(request, &wanted.target)?;
         let order = Order { request, caller, wanted, identity };
 
         let (mut collisions, mut conflicts) = (0, 0);

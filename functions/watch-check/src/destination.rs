@@ -8,7 +8,7 @@ use http::{
     header::{ACCEPT, HOST, USER_AGENT},
 };
 use http_body_util::Empty;
-use linklet_domain::TargetUrl;
+use linklet_domain::{OwnAddress, TargetUrl};
 use rustls::pki_types::ServerName;
 use url::{Host, Position, Url};
 
@@ -64,10 +64,9 @@ impl Destination {
         Origin(self.url[..Position::AfterPort].to_owned())
     }
 
-    /// Whether the host is one of these hosts, in any spelling and with any port.
-    pub(crate) fn has_host_in(&self, hosts: &[linklet_domain::Host]) -> bool {
-        let host = linklet_domain::Host::parse(&self.host.to_string());
-        host.is_ok_and(|host| hosts.contains(&host))
+    /// Whether this leads to one of these addresses, in any spelling.
+    pub(crate) fn is_one_of(&self, addresses: &[OwnAddress]) -> bool {
+        addresses.iter().any(|address| address.is_address_of(&self.url))
     }
 
     pub(crate) fn is_encrypted(&self) -> bool {

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header::LOCATION, response};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
+use linklet_domain::OwnAddress;
 use rustls::{ClientConfig, RootCertStore, crypto::aws_lc_rs};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -40,7 +41,7 @@ pub struct Fetcher<N = SystemNetwork> {
     tls: TlsConnector,
     timeout: Duration,
     pool: ConnectionPool,
-    own_hosts: Vec<linklet_domain::Host>,
+    own: Vec<OwnAddress>,
 }
 
 /// Why a fetcher can't be created.
@@ -81,13 +82,13 @@ impl<N: Network> Fetcher<N> {
             .with_no_client_auth();
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         let tls = TlsConnector::from(Arc::new(config));
-        Ok(Self { network, reach, tls, timeout, pool: ConnectionPool::default(), own_hosts: Vec::new() })
+        Ok(Self { network, reach, tls, timeout, pool: ConnectionPool::default(), own: Vec::new() })
     }
 
-    /// Excludes the shortener's own hosts from fetching, since each request of a short link would count as a click.
+    /// Excludes the shortener's own addresses from fetching, since each request of a short link would count as a click.
     #[must_use]
-    pub fn excluding(self, own_hosts: Vec<linklet_domain::Host>) -> Self {
-        Self { own_hosts, ..self }
+    pub fn excluding(self, own: Vec<OwnAddress>) -> Self {
+        Self { own, ..self }
     }
 
     /// Fetches a URL once. The timeout includes DNS, connections, redirects and the response with its body.
@@ -112,7 +113,7 @@ impl<N: Network> Fetcher<N> {
     }
 
     fn not_own(&self, destination: Destination, otherwise: FetchError) -> Result<Destination, FetchError> {
-        if destination.has_host_in(&self.own_hosts) { Err(otherwise) } else { Ok(destination) }
+        if destination.is_one_of(&self.own) { Err(otherwise) } else { Ok(destination) }
     }
 
     async fn get(&self, destination: &Destination) -> Result<(Connection, Response<Incoming>), FetchError> {

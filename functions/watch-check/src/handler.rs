@@ -33,4 +33,4 @@ pub use error::FetchError;
 pub use fetcher::{Fetcher, FetcherError};
 pub use network::{Network, SystemNetwork};
 pub use rounds::Checker;
-pub use settings::own_hosts;
+pub use settings::own_addresses;

@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_dynamodb::WatchTable;
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
-use linklet_watch_check::{Checker, Fetcher, Reach, own_hosts};
+use linklet_watch_check::{Checker, Fetcher, Reach, own_addresses};
 
 #[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
@@ -16,7 +16,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (table, dead_letters) = (config::required("WATCH_TABLE")?, config::required("CHECKS_DLQ_URL")?);
     let timeout = Duration::from_secs(config::parsed("HTTP_TIMEOUT_SECONDS")?);
-    let fetcher = Fetcher::new(Reach::from_env()?, timeout)?.excluding(own_hosts()?);
+    let fetcher = Fetcher::new(Reach::from_env()?, timeout)?.excluding(own_addresses()?);
     let aws = aws::load().await;
     batch::run(Checker {
         fetcher,

@@ -1,4 +1,4 @@
-use linklet_domain::{CanonicalUrl, Host, TargetUrl};
+use linklet_domain::OwnAddress;
 use linklet_lambda::config::{self, ConfigError};
 
 use crate::Reach;
@@ -38,18 +38,17 @@ impl Reach {
 /// The environment variables with addresses of the shortener: the base of short URLs, and the API's endpoint.
 const OWN_ADDRESSES: [&str; 2] = ["PUBLIC_BASE_URL", "API_ENDPOINT"];
 
-/// Reads the hosts of the shortener itself from the environment.
+/// Reads the addresses of the shortener itself from the environment.
 ///
 /// # Errors
 /// When one of the variables is not a valid URL.
-pub fn own_hosts() -> Result<Vec<Host>, ConfigError> {
+pub fn own_addresses() -> Result<Vec<OwnAddress>, ConfigError> {
     let given = OWN_ADDRESSES.into_iter().filter_map(|name| config::optional(name).map(|address| (name, address)));
-    given.map(|(name, address)| host_of(name, &address)).collect()
+    given.map(|(name, address)| own_address(name, &address)).collect()
 }
 
-fn host_of(name: &'static str, address: &str) -> Result<Host, ConfigError> {
-    let canonical = TargetUrl::parse(address).and_then(|url| CanonicalUrl::of(&url));
-    canonical.map(|url| url.host()).map_err(|error| ConfigError::Invalid { name, reason: error.to_string() })
+fn own_address(name: &'static str, address: &str) -> Result<OwnAddress, ConfigError> {
+    OwnAddress::parse(address).ok_or_else(|| ConfigError::Invalid { name, reason: "must be a URL".to_owned() })
 }
 
 #[cfg(test)]
@@ -57,12 +56,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shorteners_own_hosts_are_those_of_its_addresses() {
-        let host = |address| host_of("PUBLIC_BASE_URL", address);
+    fn an_own_address_is_a_url() {
+        let address = |text| own_address("PUBLIC_BASE_URL", text);
 
-        assert_eq!(host("https://Go.Example.com:8443/s").unwrap(), Host::parse("go.example.com").unwrap());
-        let error = host("go.example.com").unwrap_err().to_string();
-        assert_eq!(error, "the environment variable PUBLIC_BASE_URL is invalid: url must include scheme and host");
+        assert_eq!(address("https://Go.Example.com/s").ok(), OwnAddress::parse("https://go.example.com/s"));
+        let error = address("go.example.com").unwrap_err().to_string();
+        assert_eq!(error, "the environment variable PUBLIC_BASE_URL is invalid: must be a URL");
     }
 
     #[test]

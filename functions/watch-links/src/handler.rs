@@ -13,10 +13,7 @@ use aws_lambda_events::{
 use linklet_domain::{
     Event, EventDetail, Invalid, LinkId, Target, TargetId, UrlCreated, UrlDeleted, UrlExpired, UrlPurged,
 };
-use linklet_dynamodb::{
-    RepositoryError, WatchTable,
-    stream::{Change, change_of},
-};
+use linklet_dynamodb::{RepositoryError, WatchTable, stream::Change};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
     stream,
@@ -83,7 +80,7 @@ fn target_of(event: &Event, created: &UrlCreated) -> Result<Target, Invalid> {
 impl WatchLinks {
     /// Processes a record, and returns whether it is done. If not, it has to be delivered again.
     async fn process(&self, record: &EventRecord) -> bool {
-        let event = match change_of(record) {
+        let event = match stream::read(record) {
             Ok(Change::Event(event)) => event,
             Ok(Change::ExpiryDue(..) | Change::None) => return true,
             Err(error) => return stream::park(&self.dead_letters, record, &chain(&error)).await,

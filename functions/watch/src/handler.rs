@@ -2,7 +2,7 @@
 
 mod view;
 
-use linklet_domain::{Day, Host, Invalid, PageToken, Scope, Target, TargetId, TargetUrl};
+use linklet_domain::{Day, Host, PageToken, Scope, Target, TargetId, TargetUrl};
 use linklet_dynamodb::{DeleteTargetOutcome, WatchTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, created, json, no_content},
@@ -19,7 +19,7 @@ pub struct Watch {
     pub authenticator: Authenticator,
     /// The repository of targets.
     pub targets: WatchTable,
-    /// Knows the hosts of the shortener itself.
+    /// Knows the addresses of the shortener itself.
     pub short_urls: ShortUrls,
 }
 
@@ -61,9 +61,10 @@ impl Watch {
     fn wanted(&self, request: &Request, caller: &Caller) -> Result<Target, ApiError> {
         let NewTarget { url } = request.json(BODY_LIMIT)?;
         // Each check of a short link would count as a click.
-        url.refuse_hosts(self.short_urls.own_hosts(request)).map_err(in_url)?;
+        self.short_urls.refuse_own(request, &url)?;
         let (workspace, owner, email) = (caller.workspace().clone(), caller.user().clone(), caller.email().clone());
-        Ok(Target::new(url, workspace, owner, email, request.received_at()).map_err(in_url)?)
+        let target = Target::new(url, workspace, owner, email, request.received_at());
+        Ok(target.map_err(|refused| refused.in_field("url"))?)
     }
 
     async fn list(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
@@ -106,9 +107,4 @@ impl Watch {
 }
 
 const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
-/// Each URL that can't be monitored is refused because of the member `url`.
-fn in_url(refused: Invalid) -> Invalid {
-    refused.in_field("url")
-}
-
 const FORBIDDEN: ApiError = ApiError::Problem(Problem::Forbidden);

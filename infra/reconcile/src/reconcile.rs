@@ -282,7 +282,7 @@ fn missing_milestones(comparison: &Comparison, total_clicks: u64) -> Vec<Milesto
     let known: &BTreeSet<u64> = &comparison.before.milestones;
     milestones_crossed(0, total_clicks)
         .filter(|milestone| !known.contains(milestone))
-        .map(|milestone| Milestone::reached_by(click, milestone))
+        .map(|milestone| Milestone::reached_by(click, milestone, total_clicks))
         .collect()
 }
 

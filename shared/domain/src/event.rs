@@ -176,6 +176,8 @@ pub struct MilestoneReached {
     pub user_id: UserId,
     /// 10, 100, 1,000, …
     pub milestone: u64,
+    /// The link's clicks when it was seen to have reached the milestone: more, if several clicks were counted at once.
+    pub total_clicks: u64,
 }
 
 /// A monitored URL has failed twice in a row.
@@ -233,6 +235,7 @@ mod tests {
                 workspace_id: WorkspaceId::parse("0198c0de-0000-7000-8000-000000000002").unwrap(),
                 user_id: UserId::parse("0198c0de-0000-7000-8000-000000000003").unwrap(),
                 milestone: 100,
+                total_clicks: 104,
             }),
         };
 
@@ -250,6 +253,7 @@ mod tests {
                 "workspace_id": "0198c0de-0000-7000-8000-000000000002",
                 "user_id": "0198c0de-0000-7000-8000-000000000003",
                 "milestone": 100,
+                "total_clicks": 104,
             })
         );
         assert_eq!(on_the_wire["event_type"], event.event_type());

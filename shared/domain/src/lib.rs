@@ -21,6 +21,7 @@ mod link_query;
 mod milestone;
 mod normalized_url;
 mod notification;
+mod own_address;
 mod short_code;
 mod stats;
 mod target_url;
@@ -50,6 +51,7 @@ pub use link_query::{LinkFilter, LinkSearch, LinkSummary, Order, PageNumber, Pag
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
 pub use notification::{Notification, NotificationStatus, Wording, wording};
+pub use own_address::OwnAddress;
 pub use short_code::{GENERATED_LENGTH, ShortCode};
 pub use stats::{
     Breakdown, DayStats, Dimension, Interval, LinkStats, Past, Point, Profile, Ranking, Summary, Totals,

@@ -2,6 +2,9 @@
 //!
 //! SQS delivers at least once. A consumer returns the messages that failed, and only these are redelivered. A message that
 //! can't be parsed would fail in each delivery, so it is sent to the dead-letter queue at once, and the others are processed.
+//!
+//! The log line of a batch names the requests that its messages come from. Reading a message takes note of them, here as in
+//! [`crate::stream`], so no consumer has to.
 
 use std::{
     collections::HashMap,
@@ -13,7 +16,7 @@ use std::{
 use aws_lambda_events::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};
 use aws_sdk_sqs::{Client, error::BuildError, types::MessageAttributeValue};
 use lambda_runtime::{LambdaEvent, service_fn};
-use linklet_domain::Event;
+use linklet_domain::{CorrelationId, Event, PlannedCheck, PlannedRound};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
@@ -54,21 +57,50 @@ pub struct Unreadable {
     pub body: String,
 }
 
+/// The content of a message.
+pub trait Content: DeserializeOwned {
+    /// The correlation id of the request that the message comes from, if it comes from one.
+    fn correlation_id(&self) -> Option<&CorrelationId>;
+}
+
+impl Content for Event {
+    fn correlation_id(&self) -> Option<&CorrelationId> {
+        Some(&self.correlation_id)
+    }
+}
+
+/// Rounds come from the schedule.
+impl Content for PlannedRound {
+    fn correlation_id(&self) -> Option<&CorrelationId> {
+        None
+    }
+}
+
+/// Checks come from rounds.
+impl Content for PlannedCheck {
+    fn correlation_id(&self) -> Option<&CorrelationId> {
+        None
+    }
+}
+
 /// Parses the messages of a batch, and separates those that can't be parsed.
 #[must_use]
-pub fn read<T: DeserializeOwned>(batch: SqsEvent) -> (Vec<Received<T>>, Vec<Unreadable>) {
+pub fn read<T: Content>(batch: SqsEvent) -> (Vec<Received<T>>, Vec<Unreadable>) {
     let mut readable = Vec::with_capacity(batch.records.len());
     let mut unreadable = Vec::new();
     for message in batch.records {
-        match read_message(message) {
-            Ok(received) => readable.push(received),
+        match read_message::<T>(message) {
+            Ok(received) => {
+                received.event.correlation_id().into_iter().for_each(metrics::concerns);
+                readable.push(received);
+            }
             Err(message) => unreadable.push(message),
         }
     }
     (readable, unreadable)
 }
 
-fn read_message<T: DeserializeOwned>(message: SqsMessage) -> Result<Received<T>, Unreadable> {
+fn read_message<T: Content>(message: SqsMessage) -> Result<Received<T>, Unreadable> {
     let message_id = message.message_id.unwrap_or_default();
     let body = message.body.unwrap_or_default();
     let receive_count = message.attributes.get("ApproximateReceiveCount").and_then(|count| count.parse().ok());
@@ -186,7 +218,8 @@ where
     .await
 }
 
-/// Writes the log line of a batch, with what it has measured and the [requests that it is about](metrics::concerns).
+/// Writes the log line of a batch, with what it has measured and the requests that it comes from, unless there are too many
+/// to name.
 pub fn log(records: usize, failed: usize, started: Instant) {
     static IS_WARM: AtomicBool = AtomicBool::new(false);
     let cold_start = !IS_WARM.swap(true, Ordering::Relaxed);

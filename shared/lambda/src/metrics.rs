@@ -89,7 +89,7 @@ impl Metric {
     }
 }
 
-/// The metrics of one request or batch, and the requests that a batch is about.
+/// The metrics of one request or batch, and the requests that a batch comes from.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Measured {
     sums: [f64; Metric::ALL.len()],
@@ -99,7 +99,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// A batch about more requests names none of them, so that its line stays short.
+    /// A batch that comes from more requests names none of them, so that its line stays short.
     pub const MOST_NAMED: usize = 10;
 
     /// The sum of a metric.
@@ -109,6 +109,10 @@ impl Measured {
     }
 
     fn add_request(&mut self, correlation_id: &CorrelationId) {
+        // A request may have caused several events.
+        if self.requests.iter().any(|known| known == correlation_id.as_str()) {
+            return;
+        }
         self.all_requests += 1;
         if self.all_requests <= Self::MOST_NAMED {
             self.requests.push(correlation_id.as_str().to_owned());
@@ -183,12 +187,12 @@ pub fn add(metric: Metric, count: usize) {
     let _ = MEASURED.try_with(|measured| measured.borrow_mut().sums[metric as usize] += count as f64);
 }
 
-/// Says that the current batch is about this request, so that its log line is found by the request's id.
-pub fn concerns(correlation_id: &CorrelationId) {
+/// Says that the current batch comes from this request, so that its log line is found by the request's id.
+pub(crate) fn concerns(correlation_id: &CorrelationId) {
     let _ = MEASURED.try_with(|measured| measured.borrow_mut().add_request(correlation_id));
 }
 
-/// The ids of the requests that the current batch is about, separated by spaces; `None` without any, or with too many.
+/// The ids of the requests that the current batch comes from, separated by spaces; `None` without any, or with too many.
 pub(crate) fn requests() -> Option<String> {
     MEASURED.try_with(|measured| measured.borrow().named_requests()).ok().flatten()
 }
@@ -258,6 +262,18 @@ mod tests {
         assert_eq!(named(2).await.as_deref(), Some("click-0 click-1"));
         assert_eq!(named(Measured::MOST_NAMED).await.unwrap().split(' ').count(), Measured::MOST_NAMED);
         assert_eq!(named(Measured::MOST_NAMED + 1).await, None);
+    }
+
+    #[tokio::test]
+    async fn a_request_that_caused_several_events_is_named_once() {
+        let id = CorrelationId::parse("purge-1").unwrap();
+
+        let named = scope(async {
+            (0..20).for_each(|_| concerns(&id));
+            requests()
+        });
+
+        assert_eq!(named.await.as_deref(), Some("purge-1"));
     }
 
     #[tokio::test]

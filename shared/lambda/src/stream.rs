@@ -8,7 +8,23 @@ use aws_lambda_events::{
     streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse},
 };
 
-use crate::{batch::DeadLetterQueue, telemetry::chain};
+use linklet_dynamodb::stream::{Change, StreamError, change_of};
+
+use crate::{batch::DeadLetterQueue, metrics, telemetry::chain};
+
+/// Reads what a record says. The log line of the batch names the request that has changed the item.
+///
+/// # Errors
+/// When the record can't be read.
+pub fn read(record: &EventRecord) -> Result<Change, StreamError> {
+    let change = change_of(record)?;
+    match &change {
+        Change::Event(event) => metrics::concerns(&event.correlation_id),
+        Change::ExpiryDue(_, correlation_id) => metrics::concerns(correlation_id),
+        Change::None => {}
+    }
+    Ok(change)
+}
 
 /// Sends a whole record that can't be processed to the dead-letter queue. Returns whether it was sent; if not, the record has
 /// to be delivered again.

@@ -34,7 +34,8 @@ pub fn requests(input: &[u8]) {
     assert!(CorrelationId::parse(id).is_ok());
     assert!(answer.body().is_empty() || serde_json::from_slice::<serde_json::Value>(answer.body()).is_ok());
     assert_eq!(lines.len(), 1, "one line for a request");
-    for (name, value) in [("correlation_id", json!(id)), ("path", json!(request.path())), ("service", json!("fuzz"))] {
+    for (name, value) in [("correlation_id", json!(id)), ("route", json!(request.route())), ("service", json!("fuzz"))]
+    {
         assert!(lines[0].contains(&(name.to_owned(), value)), "{name} in {:?}", lines[0]);
     }
 }
@@ -53,7 +54,7 @@ fn reads(request: &Request) {
     assert_eq!((url.username(), url.password()), ("", None), "{short_url}");
     // Nor can one that DNS can't have.
     let Ok(target) = TargetUrl::parse(&short_url) else { return };
-    assert!(target.refuse_hosts(short_urls.own_hosts(request)).is_err(), "the loop to {short_url} was not seen");
+    assert!(short_urls.refuse_own(request, &target).is_err(), "the loop to {short_url} was not seen");
 }
 
 /// Asks a request for everything that a handler could want.

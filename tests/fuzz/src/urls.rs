@@ -1,5 +1,5 @@
-use linklet_domain::{NormalizedUrl, TargetUrl};
-use url::Url;
+use linklet_domain::{NormalizedUrl, OwnAddress, TargetUrl};
+use url::{Position, Url};
 
 use crate::text;
 
@@ -23,9 +23,9 @@ fn leads_where_it_seems_to(target: &TargetUrl) {
     let authority = rest.split(['/', '?', '#']).next().unwrap();
     assert!(!authority.contains(['@', '\\']), "{location:?} has another host for other programs");
 
-    let host = given.host_str().unwrap();
-    assert!(target.refuse_hosts([host]).is_err(), "the loop to {host:?} was not seen");
-    assert!(target.refuse_hosts([format!("{}:8443", host.to_uppercase()).as_str()]).is_err());
+    let authority = &given[Position::BeforeHost..Position::AfterPort];
+    let own = OwnAddress::parse(&format!("{}://{}", given.scheme(), authority.to_uppercase())).unwrap();
+    assert!(target.refuse_own([&own]).is_err(), "the loop to {authority:?} was not seen");
 }
 
 fn normalises(target: &TargetUrl) {

@@ -5,6 +5,7 @@
 #[expect(dead_code, reason = "only some of it is needed here")]
 mod fixture;
 mod log_lengths;
+mod log_refusals;
 
 use std::{
     sync::{Arc, Mutex},
@@ -13,8 +14,9 @@ use std::{
 
 use aws_sdk_dynamodb::Client;
 use linklet_account::Account;
-use linklet_domain::{Role, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
+use linklet_analytics::Analytics;
+use linklet_domain::{CorrelationId, Record, Role, Timestamp, UserId, WorkspaceId};
+use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, ThrottleTable};
 use linklet_lambda::{
     batch::Consumer,
     breaker::{Breaker, Circuit},
@@ -30,9 +32,9 @@ use linklet_test_support::{
     CapturedLogs, FakeNotifiers, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator,
     queue_batch, token_of, tokens,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
-use fixture::{analytics, redirect, redirect_with, relay, shorten, throttle};
+use fixture::{analytics, redirect, redirect_with, relay, shorten, throttle, watch_links};
 
 #[tokio::test]
 async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_personal_is_logged() {
@@ -63,8 +65,9 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
         .source_ip("198.51.100.77")
         .send_to(&redirect(&db))
         .await;
-    relay(&db, &queues).consume(db.stream("LinksTable")).await;
-    relay(&db, &queues).consume(db.stream("ClicksTable")).await;
+    metrics::observe(relay(&db, &queues).consume(db.stream("LinksTable"))).await;
+    metrics::observe(relay(&db, &queues).consume(db.stream("ClicksTable"))).await;
+    metrics::observe(watch_links(&db, &queues).consume(db.stream("LinksTable"))).await;
     metrics::observe(notify.consume(queue_batch(&queues.bodies("notify")))).await;
     metrics::observe(analytics(&db, &queues).consume(queue_batch(&queues.bodies("analytics")))).await;
     notify.consume(queue_batch(&["no event, but hunter2".to_owned()])).await;
@@ -86,9 +89,10 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
         of_level_info.filter_map(|line| line["correlation_id"].as_str()).collect()
     };
     assert_eq!(ids_of("request answered"), ["creating-1", "clicking-1", "making-a-key-1", "using-it-1", "guessing-1"]);
-    assert_eq!(ids_of("batch processed"), ["creating-1", "clicking-1"], "of notify and analytics");
+    let consumers = ["creating-1", "clicking-1", "creating-1", "creating-1", "clicking-1"];
+    assert_eq!(ids_of("batch processed"), consumers, "of relay, relay, watch-links, notify and analytics");
     let answered = lines.iter().find(|line| line["message"] == "request answered").unwrap();
-    for member in ["level", "time", "service", "method", "path", "status", "duration_ms"] {
+    for member in ["level", "time", "service", "route", "status", "duration_ms"] {
         assert!(!answered[member].is_null(), "{member} is missing in {answered}");
     }
     let counted: Vec<_> = lines.iter().filter(|line| line["ClicksCounted"] == 1).collect();
@@ -99,6 +103,24 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
             assert!(!line.to_string().contains(secret), "{line}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_batch_names_also_the_requests_of_what_fails_or_is_a_purge() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let (link, at) = (LinkBuilder::new("launch").build(), Timestamp::now());
+    db.store(&link).await;
+    db.links().purge(&Record::Link(link), at, &CorrelationId::parse("purging-1").unwrap()).await.unwrap();
+    let logs = CapturedLogs::start();
+
+    metrics::observe(relay(&db, &queues).consume(db.stream("LinksTable"))).await;
+    let broken =
+        Analytics { stats: StatsTable::new(TestDynamoDb::unreachable(), "StatsTable"), ..analytics(&db, &queues) };
+    metrics::observe(broken.consume(queue_batch(&queues.bodies("analytics")))).await;
+
+    let batches: Vec<Value> = logs.lines().into_iter().filter(|line| line["message"] == "batch processed").collect();
+    assert!(batches[0]["correlation_id"].as_str().unwrap().split(' ').any(|id| id == "purging-1"), "{batches:?}");
+    assert_eq!((&batches[1]["correlation_id"], &batches[1]["BatchFailures"]), (&json!("purging-1"), &json!(1)));
 }
 
 #[tokio::test]

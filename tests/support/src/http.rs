@@ -8,7 +8,7 @@ use linklet_lambda::{
 };
 use serde_json::{Value, json};
 
-use crate::{Contract, Exchange, TestDynamoDb};
+use crate::{Contract, Exchange, Template, TestDynamoDb};
 
 /// The secret that tests sign with.
 pub const TOKEN_SECRET: &str = "a secret for tests, 32 bytes or more";
@@ -72,16 +72,17 @@ impl RequestBuilder {
     #[must_use]
     pub fn new(method: &str, path_and_query: &str) -> Self {
         let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
+        let route = Template::load().route_key(method, path);
         let event = json!({
             "version": "2.0",
-            "routeKey": "$default",
+            "routeKey": route,
             "rawPath": path,
             "rawQueryString": query,
             "headers": {"host": "api.example.com", "x-forwarded-proto": "https"},
             "requestContext": {
                 "accountId": "123456789012", "apiId": "api-id", "domainName": "api.example.com", "domainPrefix": "api",
                 "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "203.0.113.9", "userAgent": "test"},
-                "requestId": "id", "routeKey": "$default", "stage": "$default",
+                "requestId": "id", "routeKey": route, "stage": "$default",
                 "time": "12/Mar/2026:19:03:58 +0000", "timeEpoch": 1_773_342_238_000_u64,
             },
             "isBase64Encoded": false,

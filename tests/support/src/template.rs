@@ -220,6 +220,15 @@ impl Template {
             .collect()
     }
 
+    /// The key of the route that API Gateway finds for a path: the one with the fewest variables, and a greedy one last.
+    #[must_use]
+    pub fn route_key(&self, method: &str, path: &str) -> String {
+        let keys = self.of_type("AWS::ApiGatewayV2::Route").map(|(_, properties)| text(properties, "RouteKey"));
+        let leads_here = |key: &&str| key.split_once(' ').is_some_and(|(of, to)| of == method && leads_to(to, path));
+        let found = keys.filter(leads_here).min_by_key(|key| (key.contains("+}"), key.matches('{').count()));
+        found.unwrap_or("$default").to_owned()
+    }
+
     /// Route → integration → function → folder.
     fn function_of(&self, route: &Value) -> String {
         let target = text(route, "Target");
@@ -241,6 +250,20 @@ impl Template {
             .filter(move |(_, resource)| resource.kind == kind)
             .map(|(id, resource)| (id.as_str(), &resource.properties))
     }
+}
+
+/// Whether a path is one of a route. A greedy variable takes all that is left of it.
+fn leads_to(route: &str, path: &str) -> bool {
+    match (route.split_once('/'), path.split_once('/')) {
+        _ if route.ends_with("+}") && !route.contains('/') => !path.is_empty(),
+        (Some((part, route)), Some((segment, path))) => fits(part, segment) && leads_to(route, path),
+        (None, None) => fits(route, path),
+        _ => false,
+    }
+}
+
+fn fits(part: &str, segment: &str) -> bool {
+    part == segment || part.starts_with('{') && !segment.is_empty()
 }
 
 /// `own` over `global`; where both are objects, member by member.
@@ -283,6 +306,19 @@ mod tests {
         assert!(template.tables().contains_key("LinksTable"));
         let redirect = Route { method: "GET".into(), path: "/r/{code}".into(), function: "redirect".into() };
         assert!(template.routes().contains(&redirect));
+    }
+
+    #[test]
+    fn a_path_finds_the_route_that_api_gateway_finds() {
+        let key = |path| Template::load().route_key("GET", path);
+
+        assert_eq!(key("/"), "GET /");
+        assert_eq!(key("/health"), "GET /health");
+        assert_eq!(key("/launch"), "GET /{code}");
+        assert_eq!(key("/r/launch"), "GET /r/{code}");
+        assert_eq!(key("/r/launch/"), "GET /r/{path+}");
+        assert_eq!(key("/api/stats/launch/daily"), "GET /api/stats/{code}/daily");
+        assert_eq!(key("/api/nothing/here"), "$default");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use linklet_domain::Host;
+use linklet_domain::OwnAddress;
 
 use super::{
     OTHER, PUBLIC, check, fetcher,
@@ -89,8 +89,8 @@ async fn a_redirect_to_anything_but_http_is_invalid() {
 /// Each check would count as a click.
 #[tokio::test(start_paused = true)]
 async fn a_redirect_to_the_shortener_itself_is_not_followed() {
-    let own = Host::parse("go.example.com").unwrap();
-    let locations = ["http://go.example.com/launch", "https://GO.example.com.:8443/r/launch", "//%67o.example.com/a"];
+    let own = OwnAddress::parse("https://go.example.com").unwrap();
+    let locations = ["http://go.example.com/launch", "https://GO.example.com.:443/r/launch", "//%67o.example.com/a"];
     for location in locations {
         let internet = Internet::default()
             .name("go.example.com", &[OTHER])
@@ -107,14 +107,16 @@ async fn a_redirect_to_the_shortener_itself_is_not_followed() {
 /// The URL may have been registered before the host belonged to the shortener.
 #[tokio::test(start_paused = true)]
 async fn a_url_of_the_shortener_itself_is_not_fetched_and_others_are() {
-    let own = Host::parse("go.example.com").unwrap();
+    let own = OwnAddress::parse("https://go.example.com").unwrap();
     let internet =
         Internet::default().name("go.example.com", &[OTHER]).name("example.com", &[OTHER]).server(OTHER, always(200));
     let fetcher = fetcher(&internet).excluding(vec![own]);
 
-    assert_eq!(outcome(&fetcher.check(&url("http://Go.Example.com:8080/launch")).await), Err("other"));
-    assert_eq!(outcome(&fetcher.check(&url("http://example.com/go.example.com")).await), Ok(200));
-    assert_eq!(internet.resolved(), ["example.com"]);
+    assert_eq!(outcome(&fetcher.check(&url("http://Go.Example.com/launch")).await), Err("other"));
+    for other in ["http://example.com/go.example.com", "http://go.example.com:8080/launch"] {
+        assert_eq!(outcome(&fetcher.check(&url(other)).await), Ok(200), "{other}");
+    }
+    assert_eq!(internet.resolved(), ["example.com", "go.example.com"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -301,8 +301,9 @@ impl StatsTable {
         let Some(highest) = milestones.last() else { return Ok(Announced::Yes) };
         let clicks = if fresh.is_empty() { work.clicks } else { fresh };
         for milestone in &milestones {
-            let click = &reaching(clicks, totals.total_clicks() - milestone).click;
-            self.put_milestone(&Milestone::reached_by(click, *milestone)).await?;
+            let total_clicks = totals.total_clicks();
+            let click = &reaching(clicks, total_clicks - milestone).click;
+            self.put_milestone(&Milestone::reached_by(click, *milestone, total_clicks)).await?;
         }
         self.note_announced(work.workspace, work.link, *highest).await
     }

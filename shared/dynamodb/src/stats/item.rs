@@ -290,6 +290,7 @@ pub(crate) struct MilestoneItem {
     pub workspace_id: WorkspaceId,
     pub user_id: UserId,
     pub milestone: u64,
+    pub total_clicks: u64,
     pub reached_at: Timestamp,
     pub correlation_id: CorrelationId,
 }
@@ -304,6 +305,7 @@ impl MilestoneItem {
             workspace_id: detail.workspace_id.clone(),
             user_id: detail.user_id.clone(),
             milestone: detail.milestone,
+            total_clicks: detail.total_clicks,
             reached_at: *reached_at,
             correlation_id: correlation_id.clone(),
         }
@@ -319,6 +321,7 @@ impl MilestoneItem {
                 workspace_id: self.workspace_id,
                 user_id: self.user_id,
                 milestone: self.milestone,
+                total_clicks: self.total_clicks,
             }),
         }
     }

@@ -51,15 +51,16 @@ pub struct Milestone {
 }
 
 impl Milestone {
-    /// The milestone that a click reached.
+    /// The milestone that a click reached, and the link's total by then.
     #[must_use]
-    pub fn reached_by(click: &Click, milestone: u64) -> Self {
+    pub fn reached_by(click: &Click, milestone: u64, total_clicks: u64) -> Self {
         Self {
             detail: MilestoneReached {
                 link: click.link.clone(),
                 workspace_id: click.workspace.clone(),
                 user_id: click.owner.clone(),
                 milestone,
+                total_clicks,
             },
             reached_at: click.clicked_at(),
             correlation_id: click.correlation_id.clone(),

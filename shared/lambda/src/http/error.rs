@@ -1,10 +1,10 @@
 use lambda_http::http::{HeaderValue, StatusCode, header};
-use linklet_domain::{Allowance, Invalid, LinkStatus, Refusal};
+use linklet_domain::{Allowance, Invalid, LinkStatus, Refusal, ShortCode};
 use linklet_dynamodb::RepositoryError;
 use serde::Serialize;
 
 use super::{Problem, Request, Response, response::problem};
-use crate::telemetry::chain;
+use crate::{identity::Actor, telemetry::chain};
 
 /// The error of a request, and the only mapping of errors to HTTP responses.
 #[derive(Debug, thiserror::Error)]
@@ -102,13 +102,17 @@ impl ApiError {
         }
     }
 
-    /// Makes the response, a problem document (RFC 9457). An error with a 5xx status is logged here with its causes.
+    /// Makes the response, a problem document (RFC 9457). An error with a 5xx status is logged here with its causes, and a
+    /// refused access (403) with who wanted it. Verifiers log refused credentials (401), since only they know the reason.
     #[must_use]
     pub fn into_response(self, request: &Request) -> Response {
         let (kind, sentence) = (self.problem(), self.sentence());
         let status = kind.status();
         if status.is_server_error() {
             tracing::error!(error = chain(&self), "request failed");
+        }
+        if status == StatusCode::FORBIDDEN {
+            log_refused_access(request, kind);
         }
         let body = Document {
             kind: kind.urn(),
@@ -130,6 +134,19 @@ impl ApiError {
         }
         response
     }
+}
+
+fn log_refused_access(request: &Request, problem: Problem) {
+    let actor = request.actor();
+    tracing::warn!(
+        problem = problem.code(),
+        route = request.route(),
+        short_code = request.short_code().as_ref().map(ShortCode::as_str),
+        user_id = actor.map(|actor| actor.user.as_str()),
+        workspace_id = actor.map(|actor| actor.workspace.as_str()),
+        key_prefix = actor.and_then(Actor::key_prefix),
+        "access was refused"
+    );
 }
 
 /// A problem document (RFC 9457). The member `error` is for older clients, `code` and `field` are for programs.

@@ -23,6 +23,7 @@ use std::{
 use lambda_http::Body;
 pub use lambda_http::http::{HeaderValue, Method, StatusCode, header};
 use lambda_runtime::{LambdaEvent, Runtime, service_fn, tower::util::ThenLayer};
+use linklet_domain::ShortCode;
 use parking_lot::Mutex;
 use tracing::{Instrument as _, Span};
 
@@ -172,8 +173,8 @@ impl<D> Exchange<D> {
         metrics::add(Metric::Throttles, (self.status == StatusCode::TOO_MANY_REQUESTS).into());
         metrics::add(Metric::ColdStarts, cold_start.into());
         tracing::info!(
-            method = self.request.method().as_str(),
-            path = self.request.path(),
+            route = self.request.route(),
+            short_code = self.request.short_code().as_ref().map(ShortCode::as_str),
             status = self.status.as_u16(),
             duration_ms = milliseconds(self.duration),
             emf = metrics::emf(),

@@ -5,14 +5,16 @@ use lambda_http::{
     aws_lambda_events::query_map::QueryMap,
     http::{HeaderMap, Method, header},
 };
-use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, Timestamp};
+use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, ShortCode, Timestamp};
 use serde::de::DeserializeOwned;
 
 use super::{ApiError, GatewayEvent, JsonObject, weighted};
+use crate::identity::Actor;
 
 /// A request as handlers see it.
 #[derive(Debug)]
 pub struct Request {
+    route: Option<String>,
     method: Method,
     path: String,
     headers: HeaderMap,
@@ -22,6 +24,7 @@ pub struct Request {
     correlation_id: CorrelationId,
     received_at: Timestamp,
     allowance: OnceLock<Allowance>,
+    actor: OnceLock<Actor>,
 }
 
 impl From<GatewayEvent> for Request {
@@ -30,6 +33,7 @@ impl From<GatewayEvent> for Request {
         let offered_id = event.headers.get("x-correlation-id").and_then(|value| value.to_str().ok());
         let correlation_id = CorrelationId::accept(offered_id);
         Self {
+            route: event.route_key,
             method: event.request_context.http.method,
             path: event.raw_path.unwrap_or_default(),
             headers: event.headers,
@@ -40,6 +44,7 @@ impl From<GatewayEvent> for Request {
             correlation_id,
             received_at: Timestamp::now(),
             allowance: OnceLock::new(),
+            actor: OnceLock::new(),
         }
     }
 }
@@ -55,6 +60,22 @@ impl Request {
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
+    }
+
+    /// The route as the template names it, such as `DELETE /api/keys/{prefix}`. Log lines have it instead of the path, since
+    /// a client may write anything into a path, also a secret by mistake.
+    #[must_use]
+    pub fn route(&self) -> Option<&str> {
+        self.route.as_deref()
+    }
+
+    /// The short code that the path has where the route expects one.
+    #[must_use]
+    pub fn short_code(&self) -> Option<ShortCode> {
+        let (_, template) = self.route()?.split_once(' ')?;
+        // A greedy variable takes a code with a slash behind it.
+        let position = template.split('/').position(|part| part == "{code}" || part == "{path+}")?;
+        ShortCode::parse(self.path.split('/').nth(position)?).ok()
     }
 
     /// The path's parts, to match routes on.
@@ -259,6 +280,16 @@ impl Request {
         self.allowance.get().copied()
     }
 
+    /// Notes who has sent the request, for log lines. Only verifiers of credentials know it.
+    pub(crate) fn note_actor(&self, actor: Actor) {
+        self.actor.get_or_init(|| actor);
+    }
+
+    /// Who has sent the request, if its credentials were verified.
+    pub(super) fn actor(&self) -> Option<&Actor> {
+        self.actor.get()
+    }
+
     /// The same request, as if it had arrived at this time.
     #[must_use]
     pub fn arriving_at(self, received_at: Timestamp) -> Self {
@@ -341,6 +372,35 @@ mod tests {
             "text/plain",
         ] {
             assert!(!wants_html(document), "{document}");
+        }
+    }
+
+    fn along(route: &str, path: &str) -> Request {
+        let (route_key, raw_path) = (Some(route.to_owned()), Some(path.to_owned()));
+        GatewayEvent { route_key, raw_path, ..GatewayEvent::default() }.into()
+    }
+
+    #[test]
+    fn a_short_code_is_read_only_where_the_route_expects_one_and_only_if_it_is_one() {
+        let code = |route, path| along(route, path).short_code().map(String::from);
+
+        for (route, path) in [
+            ("GET /{code}", "/launch"),
+            ("GET /r/{code}", "/r/launch"),
+            ("GET /r/{path+}", "/r/launch/"),
+            ("GET /api/stats/{code}/daily", "/api/stats/launch/daily"),
+        ] {
+            assert_eq!(code(route, path).as_deref(), Some("launch"), "{route}");
+        }
+        for (route, path) in [
+            ("GET /{code}", "/a secret"),
+            ("GET /r/{path+}", "/r/"),
+            ("GET /api/stats/{code}/daily", "/"),
+            ("DELETE /api/keys/{prefix}", "/api/keys/launch"),
+            ("POST /api/shorten", "/api/shorten"),
+            ("$default", "/launch"),
+        ] {
+            assert_eq!(code(route, path), None, "{route}");
         }
     }
 

@@ -1,13 +1,14 @@
-use linklet_domain::ShortCode;
+use linklet_domain::{Invalid, OwnAddress, ShortCode, TargetUrl};
 
 use super::Request;
 use crate::config;
 
-/// Builds short URLs.
+/// Builds short URLs, and recognises the shortener's own addresses.
 #[derive(Debug, Clone)]
 pub struct ShortUrls {
     public_base: Option<String>,
-    api_endpoint: Option<String>,
+    /// The addresses in the configuration: the base, and the API's default endpoint.
+    own: Vec<OwnAddress>,
 }
 
 impl ShortUrls {
@@ -20,13 +21,17 @@ impl ShortUrls {
     /// Short URLs with this base, such as `https://go.example.com`. Without one, the base is the origin of the request and `/r`.
     #[must_use]
     pub fn new(public_base: Option<&str>) -> Self {
-        Self { public_base: public_base.map(|base| base.trim_end_matches('/').to_owned()), api_endpoint: None }
+        Self {
+            public_base: public_base.map(|base| base.trim_end_matches('/').to_owned()),
+            own: public_base.and_then(OwnAddress::parse).into_iter().collect(),
+        }
     }
 
-    /// Adds the default endpoint of the API to [`Self::own_hosts`].
+    /// Adds the default endpoint of the API to the addresses that [`Self::refuse_own`] knows.
     #[must_use]
-    pub fn with_api_endpoint(self, api_endpoint: Option<String>) -> Self {
-        Self { api_endpoint, ..self }
+    pub fn with_api_endpoint(mut self, api_endpoint: Option<String>) -> Self {
+        self.own.extend(api_endpoint.as_deref().and_then(OwnAddress::parse));
+        self
     }
 
     /// The short URL for a code.
@@ -38,18 +43,62 @@ impl ShortUrls {
         }
     }
 
-    /// The hosts of the shortener itself: those of the configured base, the API's default endpoint and the request.
-    pub fn own_hosts<'a>(&'a self, request: &'a Request) -> impl Iterator<Item = &'a str> {
-        [self.public_base.as_deref(), self.api_endpoint.as_deref()]
-            .into_iter()
-            .flatten()
-            .map(authority)
-            .chain([request.host()])
+    /// Refuses a URL that leads to the shortener itself: below the configured base, to the API's default endpoint, or to where
+    /// the client reached us.
+    ///
+    /// # Errors
+    /// When it does. The error names the member `url`.
+    pub fn refuse_own(&self, request: &Request, url: &TargetUrl) -> Result<(), Invalid> {
+        // Behind an emulator, the server has other paths than ours, and the configured base says which are.
+        let is_unknown = |address: &OwnAddress| !self.own.iter().any(|known| known.is_same_server(address));
+        let reached = OwnAddress::parse(&request.origin()).filter(is_unknown);
+        url.refuse_own(self.own.iter().chain(&reached)).map_err(|refused| refused.in_field("url"))
     }
 }
 
-/// The authority of a URL: host and port.
-fn authority(address: &str) -> &str {
-    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    rest.split_once('/').map_or(rest, |(authority, _)| authority)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::GatewayEvent;
+
+    fn reached_at(host: &str, scheme: &str) -> Request {
+        let mut event = GatewayEvent::default();
+        event.headers.insert("host", host.parse().unwrap());
+        event.headers.insert("x-forwarded-proto", scheme.parse().unwrap());
+        event.into()
+    }
+
+    fn is_own(short_urls: &ShortUrls, request: &Request, url: &str) -> bool {
+        short_urls.refuse_own(request, &TargetUrl::parse(url).unwrap()).is_err()
+    }
+
+    #[test]
+    fn the_base_the_endpoint_and_the_host_of_the_request_are_own_addresses() {
+        let endpoint = "https://abc123.execute-api.eu-central-1.amazonaws.com";
+        let short_urls = ShortUrls::new(Some("https://go.example.com")).with_api_endpoint(Some(endpoint.to_owned()));
+        let request = reached_at("api.example.com", "https");
+
+        for own in ["https://GO.example.com./a", endpoint, "https://api.example.com/launch", "http://api.example.com"] {
+            assert!(is_own(&short_urls, &request, own), "{own}");
+        }
+        for other in ["https://example.com/", "https://go.example.com:8443/", "https://api.example.com:8443/"] {
+            assert!(!is_own(&short_urls, &request, other), "{other}");
+        }
+    }
+
+    #[test]
+    fn behind_an_emulator_only_the_paths_of_the_api_are_own_addresses() {
+        let base = "http://127.0.0.1:4566/_aws/execute-api/c0ffee00";
+        let endpoint = "http://c0ffee00.execute-api.localhost:4566";
+        let short_urls = ShortUrls::new(Some(base)).with_api_endpoint(Some(endpoint.to_owned()));
+
+        for host in ["127.0.0.1:4566", "localhost:4566", "c0ffee00.execute-api.localhost:4566"] {
+            let request = reached_at(host, "http");
+            assert!(is_own(&short_urls, &request, &format!("{base}/launch")), "{host}");
+            assert!(is_own(&short_urls, &request, "http://localhost:4566/_aws/execute-api/c0ffee00/launch"), "{host}");
+            assert!(is_own(&short_urls, &request, &format!("{endpoint}/launch")), "{host}");
+            assert!(!is_own(&short_urls, &request, "http://127.0.0.1:4566/other"), "{host}");
+            assert!(!is_own(&short_urls, &request, "http://127.0.0.1:8000/_aws/execute-api/c0ffee00/launch"), "{host}");
+        }
+    }
 }

@@ -1,11 +1,11 @@
 use std::{num::NonZeroUsize, time::Duration};
 
-use linklet_domain::{ApiKey, ApiKeySecret, KeyHash, Scope, Timestamp};
+use linklet_domain::{ApiKey, ApiKeySecret, KeyHash, KeyPrefix, Scope, Timestamp};
 use linklet_dynamodb::{ApiKeysTable, RepositoryError};
 use lru::LruCache;
 use parking_lot::Mutex;
 
-use super::Caller;
+use super::{Actor, Caller};
 use crate::{
     http::{ApiError, Problem, Request},
     telemetry::chain,
@@ -38,28 +38,31 @@ impl KeyVerifier {
     pub(super) async fn require(&self, request: &Request, scope: Scope) -> Result<Caller, ApiError> {
         // Text in another form is refused without reading the table.
         let offered = request.only_header(Self::HEADER).and_then(|text| ApiKeySecret::parse(text).ok());
-        let hash = offered.ok_or(ApiError::Problem(Problem::Unauthorized))?.hash();
-        let key = self.find(&hash, request.received_at()).await?.ok_or_else(|| {
-            tracing::info!("an API key was refused");
-            ApiError::Problem(Problem::Unauthorized)
-        })?;
+        let Some(offered) = offered else { return Err(refused("malformed key", None, None)) };
+        let key = match self.find(&offered.hash(), request.received_at()).await? {
+            Found::Valid(key) => key,
+            Found::Expired(key) => return Err(refused("expired key", Some(&key.prefix), Some(&Actor::with_key(&key)))),
+            Found::Unknown => return Err(refused("unknown key", Some(&offered.prefix()), None)),
+        };
+        request.note_actor(Actor::with_key(&key));
         if key.scopes.contains(scope) { Ok(caller_with(key)) } else { Err(ApiError::Problem(Problem::ScopeMissing)) }
     }
 
-    /// The key with this hash, if it is valid now.
-    async fn find(&self, hash: &KeyHash, now: Timestamp) -> Result<Option<ApiKey>, RepositoryError> {
+    /// The key with this hash.
+    async fn find(&self, hash: &KeyHash, now: Timestamp) -> Result<Found, RepositoryError> {
         if let Some(key) = self.cache.lock().get(hash, now) {
-            return Ok(Some(key).filter(|key| key.is_valid_at(now)));
+            return Ok(Found::of(key, now));
         }
-        let Some(key) = self.table.find(hash).await?.filter(|key| key.is_valid_at(now)) else {
+        let found = self.table.find(hash).await?.map_or(Found::Unknown, |key| Found::of(key, now));
+        let Found::Valid(key) = found else {
             self.cache.lock().0.pop(hash);
-            return Ok(None);
+            return Ok(found);
         };
         // The age counts from the request's arrival, before the key was read, so that a key which is revoked meanwhile isn't
         // cached for longer than 60 seconds after that.
         self.cache.lock().insert(key.clone(), now);
         self.touch(&key, now).await;
-        Ok(Some(key))
+        Ok(Found::Valid(key))
     }
 
     /// Stores the time of the key's last use. It is called when a key is read, at most once a minute per environment.
@@ -71,6 +74,39 @@ impl KeyVerifier {
             tracing::warn!(error = chain(&error), "the last use of an API key could not be stored");
         }
     }
+}
+
+/// What a hash leads to.
+enum Found {
+    Valid(ApiKey),
+    Expired(ApiKey),
+    /// No key, or one that was revoked: it is deleted then.
+    Unknown,
+}
+
+impl Found {
+    fn of(key: ApiKey, now: Timestamp) -> Self {
+        if key.is_valid_at(now) { Self::Valid(key) } else { Self::Expired(key) }
+    }
+}
+
+/// The error of a request to a route that takes tokens only. If it has a key, there is a line that says so.
+pub(super) fn refused_for_a_token(request: &Request) -> ApiError {
+    let Some(offered) = request.only_header(KeyVerifier::HEADER) else { return Problem::Unauthorized.into() };
+    let prefix = ApiKeySecret::parse(offered).ok().map(|key| key.prefix());
+    refused("the route takes no keys", prefix.as_ref(), None)
+}
+
+/// The error of a request whose key was refused, with the line that says why. The prefix is no secret: lists and paths have it.
+fn refused(reason: &'static str, prefix: Option<&KeyPrefix>, actor: Option<&Actor>) -> ApiError {
+    tracing::warn!(
+        reason,
+        key_prefix = prefix.map(KeyPrefix::as_str),
+        user_id = actor.map(|actor| actor.user.as_str()),
+        workspace_id = actor.map(|actor| actor.workspace.as_str()),
+        "an API key was refused"
+    );
+    ApiError::Problem(Problem::Unauthorized)
 }
 
 /// The caller with a verified key. This isn't a public conversion, since a [`Caller`] must only come from a verifier.

@@ -9,13 +9,39 @@ mod api_key;
 mod authenticator;
 mod token;
 
-use linklet_domain::{EmailAddress, KeyHash, Link, Record, Role, UserId, WorkspaceId};
+use linklet_domain::{ApiKey, EmailAddress, KeyHash, KeyPrefix, Link, Record, Role, UserId, WorkspaceId};
 
 pub use self::{
     api_key::KeyVerifier,
     authenticator::Authenticator,
     token::{TokenIssuer, TokenSecret, TokenSecretError, TokenVerifier},
 };
+
+/// Who has sent a request, as log lines name them: never by a mail address, token or whole API key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Actor {
+    /// The user; for an API key, its creator.
+    pub user: UserId,
+    /// The workspace to which the token or key gives access.
+    pub workspace: WorkspaceId,
+    /// The prefix of the API key, if it was one.
+    key: Option<KeyPrefix>,
+}
+
+impl Actor {
+    fn with_key(key: &ApiKey) -> Self {
+        Self { user: key.created_by.clone(), workspace: key.workspace.clone(), key: Some(key.prefix.clone()) }
+    }
+
+    fn with_token(caller: &Caller) -> Self {
+        Self { user: caller.user.clone(), workspace: caller.workspace.clone(), key: None }
+    }
+
+    /// The prefix of the API key, if it was one.
+    pub(crate) fn key_prefix(&self) -> Option<&str> {
+        self.key.as_ref().map(KeyPrefix::as_str)
+    }
+}
 
 /// An authenticated caller: a user with a token, or a program with a user's API key.
 #[derive(Debug, Clone, PartialEq, Eq)]

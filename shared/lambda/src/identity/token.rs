@@ -7,7 +7,7 @@ use linklet_domain::{EmailAddress, Invalid, Role, Timestamp, UserId, WorkspaceId
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use super::Caller;
+use super::{Actor, Caller, api_key};
 use crate::{
     StartError, config,
     http::{ApiError, Problem, Request},
@@ -64,6 +64,8 @@ pub struct TokenVerifier {
     source: Option<Source>,
     reload_interval: Duration,
     validation: Validation,
+    /// Accepts a token for its signature alone, to know whose token was refused for another reason.
+    signature_only: Validation,
 }
 
 struct Keys {
@@ -126,8 +128,11 @@ impl TokenVerifier {
         validation.leeway = 0;
         validation.set_issuer(&[ISSUER]);
         validation.set_required_spec_claims(&["exp", "iss", "sub"]);
-        let keys = Keys { known: decoding_keys(secrets), read_at: Timestamp::now() };
-        Self { keys: Mutex::new(keys), source: None, reload_interval: Self::RELOAD_INTERVAL, validation }
+        let mut signature_only = Validation::new(Algorithm::HS256);
+        signature_only.validate_exp = false;
+        signature_only.set_required_spec_claims::<&str>(&[]);
+        let keys = Mutex::new(Keys { known: decoding_keys(secrets), read_at: Timestamp::now() });
+        Self { keys, source: None, reload_interval: Self::RELOAD_INTERVAL, validation, signature_only }
     }
 
     /// Sets the minimum time between reads of the secret that invalid signatures cause.
@@ -141,21 +146,21 @@ impl TokenVerifier {
     /// # Errors
     /// 401 without a valid token. The reason is logged, and not part of the response.
     pub async fn authenticate(&self, request: &Request) -> Result<Caller, ApiError> {
-        let token = request
-            .only_header(header::AUTHORIZATION)
-            .and_then(bearer_token)
-            .ok_or(ApiError::Problem(Problem::Unauthorized))?;
+        if !request.has_header(header::AUTHORIZATION) {
+            return Err(api_key::refused_for_a_token(request));
+        }
+        let token = request.only_header(header::AUTHORIZATION).and_then(bearer_token);
+        let token = token.ok_or_else(|| Refused { reason: "no bearer token", claimed: None }.logged())?;
         let now = request.received_at();
         self.reload(MAX_AGE, now).await;
         let mut verified = self.verify(token);
-        let is_signed_otherwise = verified.as_ref().is_err_and(|error| *error.kind() == ErrorKind::InvalidSignature);
+        let is_signed_otherwise = verified.as_ref().is_err_and(|refused| refused.reason == INVALID_SIGNATURE);
         if is_signed_otherwise && self.reload(self.reload_interval, now).await {
             verified = self.verify(token);
         }
-        verified.map_err(|error| {
-            tracing::info!(reason = reason(error.kind()), "a token was refused");
-            ApiError::Problem(Problem::Unauthorized)
-        })
+        let caller = verified.map_err(Refused::logged)?;
+        request.note_actor(Actor::with_token(&caller));
+        Ok(caller)
     }
 
     /// Authenticates a request by its token, whose role must be at least `role`.
@@ -167,18 +172,25 @@ impl TokenVerifier {
         if caller.role >= role { Ok(caller) } else { Err(ApiError::Problem(Problem::RoleTooLow)) }
     }
 
-    fn verify(&self, token: &str) -> Result<Caller, jsonwebtoken::errors::Error> {
+    fn verify(&self, token: &str) -> Result<Caller, Refused> {
         let keys = self.keys.lock().known.clone();
-        let mut refusal = ErrorKind::InvalidSignature.into();
         for key in keys.iter() {
             match jsonwebtoken::decode::<Claims>(token, key, &self.validation) {
                 Ok(token) => return Ok(token.claims.into()),
+                Err(error) if *error.kind() == ErrorKind::InvalidSignature => {}
                 // The signature matches this key, so another error, such as an expired token, is the reason to report.
-                Err(error) if *error.kind() != ErrorKind::InvalidSignature => return Err(error),
-                Err(error) => refusal = error,
+                Err(error) => {
+                    return Err(Refused { reason: reason(error.kind()), claimed: self.claimed(token, key) });
+                }
             }
         }
-        Err(refusal)
+        Err(Refused { reason: INVALID_SIGNATURE, claimed: None })
+    }
+
+    /// Who a refused token says it belongs to; `None` unless this key has signed it.
+    fn claimed(&self, token: &str, key: &DecodingKey) -> Option<Actor> {
+        let signed = jsonwebtoken::decode::<Claims>(token, key, &self.signature_only).ok()?;
+        Some(Actor::with_token(&signed.claims.into()))
     }
 
     /// Reads the secret again if the cached copy has at least this age. Returns whether it was read. If that fails, the cached
@@ -205,11 +217,35 @@ impl TokenVerifier {
     }
 }
 
+/// A token that was refused.
+struct Refused {
+    reason: &'static str,
+    /// Whose token it is, if that is certain.
+    claimed: Option<Actor>,
+}
+
+impl Refused {
+    /// Writes the line that says why, and returns the error of the request, which doesn't.
+    fn logged(self) -> ApiError {
+        let claimed = self.claimed.as_ref();
+        tracing::warn!(
+            reason = self.reason,
+            user_id = claimed.map(|actor| actor.user.as_str()),
+            workspace_id = claimed.map(|actor| actor.workspace.as_str()),
+            "a token was refused"
+        );
+        ApiError::Problem(Problem::Unauthorized)
+    }
+}
+
+/// The reason to refuse a token that no known secret has signed.
+const INVALID_SIGNATURE: &str = "invalid signature";
+
 /// Why a token is invalid, for the log. The text of the error itself isn't logged, since it quotes headers and claims.
 fn reason(kind: &ErrorKind) -> &'static str {
     match kind {
         ErrorKind::InvalidToken => "malformed token",
-        ErrorKind::InvalidSignature => "invalid signature",
+        ErrorKind::InvalidSignature => INVALID_SIGNATURE,
         ErrorKind::InvalidAlgorithm | ErrorKind::InvalidAlgorithmName => "unsupported algorithm",
         ErrorKind::ExpiredSignature => "expired token",
         ErrorKind::InvalidIssuer => "wrong issuer",

@@ -48,6 +48,22 @@ fn every_function_is_traced_and_may_send_its_traces() {
 }
 
 #[test]
+fn the_access_log_has_nothing_that_a_client_writes() {
+    let settings = &Template::load().of_type("AWS::ApiGatewayV2::Stage").next().unwrap().1["AccessLogSettings"];
+    let format = settings[1]["Format"].as_str().unwrap();
+
+    let line: BTreeMap<String, String> = serde_json::from_str(format).unwrap();
+    assert_eq!(line["route"], "$context.routeKey");
+    for variable in line.values() {
+        let named_by_the_client = ["path", "httpMethod", "identity", "domainName", "authorizer", "protocol"];
+        assert!(
+            !named_by_the_client.iter().any(|name| variable.starts_with(&format!("$context.{name}"))),
+            "{variable}"
+        );
+    }
+}
+
+#[test]
 fn every_function_writes_metrics_only_with_full_monitoring() {
     for (id, function) in Template::load().functions() {
         assert_eq!(

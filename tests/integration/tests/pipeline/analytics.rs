@@ -165,6 +165,8 @@ async fn a_milestone_belongs_to_the_click_that_reached_it() {
     assert_eq!(milestone.occurred_at, events[9].occurred_at);
     assert_eq!(milestone.correlation_id, events[9].correlation_id);
     assert_eq!(milestone.event_id.as_str(), "milestone:launch:x7Kf2a:10");
+    let EventDetail::MilestoneReached(reached) = milestone.detail else { panic!("{milestone:?}") };
+    assert_eq!((reached.milestone, reached.total_clicks), (10, 12), "the batch took the link past the milestone");
 }
 
 #[tokio::test]
@@ -266,6 +268,7 @@ async fn an_event_that_is_no_click_is_set_aside() {
         workspace_id: click.workspace_id,
         user_id: click.user_id,
         milestone: 10,
+        total_clicks: 10,
     });
 
     let response = analytics(&db, &queues).consume(event_batch(&[event.clone()])).await;

@@ -89,6 +89,7 @@ fn milestone(user: &UserId) -> Event {
             workspace_id: WorkspaceId::generate(),
             user_id: user.clone(),
             milestone: 1_000,
+            total_clicks: 1_003,
         }),
     }
 }

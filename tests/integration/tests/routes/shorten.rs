@@ -101,6 +101,34 @@ async fn a_link_to_the_apis_own_address_is_refused_whatever_domain_the_request_c
 }
 
 #[tokio::test]
+async fn another_port_of_our_own_host_is_somebody_else() {
+    let db = TestDynamoDb::start();
+    let shorten = with_urls(&db, ShortUrls::new(Some("https://go.example.com")));
+
+    let elsewhere = post(&shorten, &json!({"url": "https://go.example.com:8443/launch"})).await;
+    let looping = post(&shorten, &json!({"url": "http://GO.example.com.:80/launch"})).await;
+
+    assert_eq!(elsewhere.status, 201);
+    assert_eq!(looping.problem(), (400, "url must not point to the shortener itself".into()));
+}
+
+#[tokio::test]
+async fn behind_an_emulator_other_paths_of_its_server_may_be_linked() {
+    let db = TestDynamoDb::start();
+    let base = "http://127.0.0.1:4566/_aws/execute-api/c0ffee00";
+    let shorten = with_urls(&db, ShortUrls::new(Some(base)));
+    let status = async |url: &str| {
+        let request = RequestBuilder::new("POST", "/api/shorten").json(&json!({"url": url}));
+        let request = request.header("host", "127.0.0.1:4566").header("x-forwarded-proto", "http");
+        request.token(&token_for(&WorkspaceId::generate(), Role::Member)).send_to(&shorten).await.status
+    };
+
+    assert_eq!(status(&format!("{base}/launch")).await, 400);
+    assert_eq!(status("http://localhost:4566/_aws/execute-api/c0ffee00/r/launch").await, 400);
+    assert_eq!(status("http://127.0.0.1:4566/other").await, 201);
+}
+
+#[tokio::test]
 async fn each_refusal_gives_its_reason_and_stores_nothing() {
     let db = TestDynamoDb::start();
     let shorten = fixture::shorten(&db);

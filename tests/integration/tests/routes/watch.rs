@@ -157,14 +157,16 @@ async fn a_target_at_any_of_our_own_addresses_is_refused() {
     let short_urls = ShortUrls::new(Some(ours[0])).with_api_endpoint(Some(ours[1].to_owned()));
     let watch = Watch { authenticator: authenticator(), targets: db.watch(), short_urls };
 
+    let post = async |url: &str| {
+        let request = RequestBuilder::new("POST", "/v1/targets").json(&json!({"url": url}));
+        request.token(&token_for(&WorkspaceId::generate(), Role::Member)).send_to(&watch).await
+    };
+
     for base in ours {
-        let answer = RequestBuilder::new("POST", "/v1/targets")
-            .token(&token_for(&WorkspaceId::generate(), Role::Member))
-            .json(&json!({"url": format!("{base}/abcd")}))
-            .send_to(&watch)
-            .await;
+        let answer = post(&format!("{base}/abcd")).await;
         assert_eq!(answer.problem(), (400, "url must not point to the shortener itself".into()), "{base}");
     }
+    assert_eq!(post("https://go.example.com:8443/abcd").await.status, 201, "another port is somebody else");
 }
 
 /// Whether an address is public is known when it is fetched, so that is when it is refused, as a result of the check.
