@@ -13,7 +13,6 @@ use linklet_lambda::{
     throttle::Throttle,
 };
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use self::new_link::{BODY_LIMIT, NewLink};
 
@@ -94,8 +93,7 @@ impl Shorten {
         const CODE_TRIES: u32 = 5;
         const CONFLICT_TRIES: u32 = 10;
         let body = request.json_object(BODY_LIMIT)?;
-        let identity =
-            Identity { key: request.idempotency_key()?, fingerprint: hex::encode(Sha256::digest(body.canonical())) };
+        let identity = Identity { key: request.idempotency_key()?, fingerprint: body.fingerprint() };
         // Before the body is judged: an expiry that was in the future at the first request may have passed since.
         if let Some(answer) = self.earlier_answer(&identity, request, caller).await? {
             return self.repeated(answer).await;

@@ -21,7 +21,7 @@ use self::item::{
     workspace_partition,
 };
 pub use self::{
-    registration::Registered,
+    registration::{Registered, RequestKey, TargetRegistration},
     rounds::{RoundOutcome, RoundRecord},
 };
 use crate::{
