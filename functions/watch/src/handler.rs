@@ -92,7 +92,7 @@ impl Watch {
         if !caller.role().may_change(&target.owner, caller.user()) {
             return Err(FORBIDDEN);
         }
-        match self.targets.delete(&target.id).await? {
+        match self.targets.delete(&target.workspace, &target.id).await? {
             DeleteTargetOutcome::Deleted => Ok(no_content()),
             DeleteTargetOutcome::Watched => Err(ApiError::Problem(Problem::TargetWatched)),
         }
@@ -117,6 +117,7 @@ fn answer(registration: TargetRegistration) -> Result<Response, ApiError> {
     let Registered { target, is_new } = match registration {
         TargetRegistration::Done(registered) => registered,
         TargetRegistration::KeyReused => return Err(Problem::IdempotencyKeyReused.into()),
+        TargetRegistration::Full => return Err(Problem::TargetQuotaReached.into()),
     };
     let location = format!("targets/{}", target.id);
     let body = OneTarget::from(target);

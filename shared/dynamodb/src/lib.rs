@@ -36,5 +36,5 @@ pub use users::{
 };
 pub use watch::{
     DeleteTargetOutcome, DuePage, DueTarget, Health, ListedTarget, Registered, RequestKey, RoundOutcome, RoundRecord,
-    ShardRange, TargetPage, TargetRegistration, UnreadableTarget, WatchTable,
+    ShardRange, TargetPage, TargetRegistration, UnreadableTarget, WatchOutcome, WatchTable,
 };

@@ -37,6 +37,10 @@ pub(super) fn watcher_key(id: &TargetId, link: &LinkId) -> Key {
     Key::new(format!("WATCHER#{id}"), format!("LINK#{link}"))
 }
 
+pub(super) fn count_key(workspace: &WorkspaceId) -> Key {
+    Key::new(workspace_partition(workspace), "TARGETS")
+}
+
 pub(super) fn idempotency_key(workspace: &WorkspaceId, key: &IdempotencyKey) -> Key {
     Key::new(format!("IDEM#{workspace}#{key}"), "IDEM")
 }
@@ -152,6 +156,12 @@ impl From<TargetItem> for Target {
             status_since: item.status_since,
         }
     }
+}
+
+/// `WS#<workspace>` / `TARGETS`: how many targets a workspace has.
+#[derive(Debug, Deserialize)]
+pub(super) struct CountItem {
+    pub targets: u64,
 }
 
 /// The attributes of a target that are projected into the list indexes; the sort key is its id.

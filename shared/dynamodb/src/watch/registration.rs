@@ -5,7 +5,7 @@
 //!              │ no
 //!            URL has a target? ── yes ──→ that target (the answer is stored under the key); if only links watched it, it
 //!              │ no                       becomes registered, with the caller as owner
-//!            one transaction: target + key, each only if it doesn't exist
+//!            one transaction: target + key, each only if it doesn't exist, + the workspace's count, if it has room
 //!              │                  │
 //!           committed         cancelled ──→ read again: a concurrent request has created one of them
 //! ```
@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{CorrelationId, EventId, IdempotencyKey, Target, Timestamp, WorkspaceId};
 
 use super::{
-    WatchTable,
+    WatchTable, Written,
     item::{IdempotencyItem, TargetItem, idempotency_key},
 };
 use crate::{
@@ -50,6 +50,8 @@ pub enum TargetRegistration {
     Done(Registered),
     /// Another request had the same idempotency key.
     KeyReused,
+    /// The URL has no target, and the workspace has as many as it may.
+    Full,
 }
 
 /// An idempotency key that has to be stored, and its item if the target in it is gone.
@@ -112,11 +114,10 @@ impl WatchTable {
                 KnownKey::Free(stale) => Some(NewKey { key, stale }),
             },
         };
-        let registered = match self.find(&target.id).await? {
-            Some(found) => self.register_existing(found, target, key, correlation_id).await?,
-            None => self.create(target, key, correlation_id).await?,
-        };
-        Ok(registered.map(TargetRegistration::Done))
+        match self.find(&target.id).await? {
+            Some(found) => self.register_existing(found, target, key, correlation_id).await,
+            None => self.create(target, key, correlation_id).await,
+        }
     }
 
     async fn known_key(
@@ -126,7 +127,7 @@ impl WatchTable {
         now: Timestamp,
     ) -> Result<KnownKey, RepositoryError> {
         const LOOK_UP: &str = "look up an idempotency key";
-        let found = self.0.get::<IdempotencyItem>(LOOK_UP, idempotency_key(workspace, key.key)).await?;
+        let found = self.table.get::<IdempotencyItem>(LOOK_UP, idempotency_key(workspace, key.key)).await?;
         // DynamoDB deletes an item some time after its TTL, so the TTL is checked here as well.
         let Some(item) = found.filter(|item| item.ttl > now.unix_seconds()) else { return Ok(KnownKey::Free(None)) };
         Ok(match item.answer(self.find(&item.target_id).await?) {
@@ -143,7 +144,7 @@ impl WatchTable {
         wanted: &Target,
         key: Option<NewKey<'_>>,
         correlation_id: &CorrelationId,
-    ) -> Result<Option<Registered>, RepositoryError> {
+    ) -> Result<Option<TargetRegistration>, RepositoryError> {
         let (mut target, mut actions) = (found, Vec::new());
         if !target.registered {
             actions.push(self.set_owner(wanted, correlation_id)?);
@@ -153,7 +154,7 @@ impl WatchTable {
         let registered = Registered { target, is_new: false };
         actions.extend(key.map(|key| self.put_key(&registered, &key, wanted.created_at)).transpose()?);
         let is_done = actions.is_empty() || self.commit(REGISTER, actions).await?.is_some();
-        Ok(is_done.then_some(registered))
+        Ok(is_done.then_some(TargetRegistration::Done(registered)))
     }
 
     /// The action that marks a target as registered and sets its owner, unless it is registered already.
@@ -174,14 +175,19 @@ impl WatchTable {
         target: &Target,
         key: Option<NewKey<'_>>,
         correlation_id: &CorrelationId,
-    ) -> Result<Option<Registered>, RepositoryError> {
+    ) -> Result<Option<TargetRegistration>, RepositoryError> {
         let target = Target { registered: true, ..target.clone() };
         let item = TargetItem::new(&target, EventId::generate(), correlation_id);
         let registered = Registered { target, is_new: true };
-        let mut actions = vec![self.0.put_new(REGISTER, &item)?];
+        let mut actions = vec![self.table.put_new(REGISTER, &item)?];
         let now = registered.target.created_at;
         actions.extend(key.map(|key| self.put_key(&registered, &key, now)).transpose()?);
-        Ok(self.commit(REGISTER, actions).await?.map(|()| registered))
+        let count_in = self.count_in(REGISTER, &registered.target.workspace)?;
+        Ok(match self.send(REGISTER, actions, Some(count_in)).await? {
+            Written::Committed => Some(TargetRegistration::Done(registered)),
+            Written::Full => Some(TargetRegistration::Full),
+            Written::NotNow => None,
+        })
     }
 
     /// The action that stores an answer under an idempotency key, unless a concurrent request has used the key.
@@ -195,11 +201,11 @@ impl WatchTable {
         match &key.stale {
             Some(stale) => {
                 let values = [(":stale", text(&stale.target_id)), (":created", text(&stale.created_at))];
-                self.0.put_if(REGISTER, &item, "target_id = :stale AND created_at = :created", values)
+                self.table.put_if(REGISTER, &item, "target_id = :stale AND created_at = :created", values)
             }
             None => {
                 let is_free = "attribute_not_exists(pk) OR #ttl <= :now";
-                self.0.put_if(REGISTER, &item, is_free, Some((":now", number(&now.unix_seconds()))))
+                self.table.put_if(REGISTER, &item, is_free, Some((":now", number(&now.unix_seconds()))))
             }
         }
     }

@@ -170,7 +170,7 @@ async fn without_targets_no_rounds_are_planned_until_there_is_one_and_after_the_
     let target = register(&db, "https://example.com/").await;
     assert_eq!(planned(db.watch()).await, 12);
 
-    db.watch().delete(&target.id).await.unwrap();
+    db.watch().delete(&target.workspace, &target.id).await.unwrap();
     assert_eq!(planned(db.watch()).await, 0);
 }
 

@@ -234,6 +234,26 @@ async fn a_private_address_can_be_registered() {
     }
 }
 
+#[tokio::test]
+async fn a_workspace_that_is_full_monitors_no_more_until_a_target_is_deleted() {
+    let db = TestDynamoDb::start();
+    let ada = Client::new(&db);
+    let first = ada.register("https://example.com/a").await;
+    let limited = Watch { targets: db.watch().with_quota(1), ..watch(&db) };
+    let post = async |url: &str| {
+        let request = RequestBuilder::new("POST", "/v1/targets").json(&json!({"url": url}));
+        request.token(&token_of(&ada.user, &ada.workspace, ada.role)).send_to(&limited).await
+    };
+
+    let (refused, known) = (post("https://example.com/b").await, post("https://example.com/a").await);
+    ada.delete(&first).await;
+
+    let reason = "the workspace monitors as many URLs as it may; delete a target first";
+    assert_eq!((refused.problem(), known.status), ((409, reason.into()), 200));
+    assert_eq!(refused.json()["code"], "target_quota_reached");
+    assert_eq!(post("https://example.com/b").await.status, 201);
+}
+
 // -------------------------------------------------------------------------------------------------------------- Listing
 
 #[tokio::test]

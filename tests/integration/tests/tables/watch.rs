@@ -22,11 +22,12 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{
     DeleteTargetOutcome, DueTarget, Registered, RepositoryError, RequestKey, RoundOutcome, RoundRecord, ShardRange,
-    TargetRegistration, WatchTable,
+    TargetRegistration, WatchOutcome, WatchTable,
     stream::{Change, change_of},
 };
 use linklet_test_support::{CapacityMeter, Fault, Faults, Rendezvous, TargetBuilder, TestDynamoDb, link_id};
 use proptest::prelude::*;
+use serde_json::Value;
 
 use crate::fixture::{correlation, damage};
 
@@ -130,6 +131,17 @@ async fn record(
     table.record(RoundRecord { target: id, slot: slot(number), known_status, result: &result }).await
 }
 
+/// How many targets the workspace has by its own count.
+fn counted(db: &TestDynamoDb, workspace: &WorkspaceId) -> usize {
+    let rows = db.scan("WatchTable");
+    let row = rows.iter().find(|row| row["pk"]["S"] == format!("WS#{workspace}") && row["sk"]["S"] == "TARGETS");
+    row.map_or(0, |row| row["targets"]["N"].as_str().unwrap().parse().unwrap())
+}
+
+fn watcher(db: &TestDynamoDb, link: &LinkId) -> Value {
+    db.scan("WatchTable").into_iter().find(|row| row["sk"]["S"] == format!("LINK#{link}")).unwrap()
+}
+
 /// The number of the table's items whose partition begins so.
 fn count(db: &TestDynamoDb, partition: &str) -> usize {
     db.scan("WatchTable").iter().filter(|item| item["pk"]["S"].as_str().unwrap().starts_with(partition)).count()
@@ -161,7 +173,7 @@ async fn a_url_has_one_target_however_it_is_written() {
 
     assert!(registered.is_new && !found.is_new);
     assert_eq!(found.target, registered.target, "the first URL and time stay");
-    assert_eq!(db.scan("WatchTable").len(), 1);
+    assert_eq!(count(&db, "TARGET#"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -274,7 +286,7 @@ async fn a_key_whose_target_was_deleted_serves_for_the_next_one() {
     let db = TestDynamoDb::start();
     let (first, table) = (target("https://example.com/a"), db.watch());
     done(table.register(&first, Some(&with(&key("k"))), &correlation()).await);
-    table.delete(&first.id).await.unwrap();
+    table.delete(&first.workspace, &first.id).await.unwrap();
     let other = target_at(&first.workspace, "https://example.com/b", noon());
     let key = key("k");
     let another = RequestKey { key: &key, fingerprint: "another body" };
@@ -291,7 +303,7 @@ async fn a_key_does_not_answer_with_a_later_target_of_the_same_url() {
     let db = TestDynamoDb::start();
     let (first, table) = (target("https://example.com/a"), db.watch());
     done(table.register(&first, Some(&with(&key("k"))), &correlation()).await);
-    table.delete(&first.id).await.unwrap();
+    table.delete(&first.workspace, &first.id).await.unwrap();
     let later = Target { created_at: noon().plus(INTERVAL), status_since: noon().plus(INTERVAL), ..first.clone() };
     done(table.register(&later, None, &correlation()).await);
 
@@ -305,7 +317,7 @@ async fn a_key_whose_target_came_back_by_a_link_registers_it_anew() {
     let db = TestDynamoDb::start();
     let (wanted, table) = (target("https://example.com/a"), db.watch());
     done(table.register(&wanted, Some(&with(&key("k"))), &correlation()).await);
-    table.delete(&wanted.id).await.unwrap();
+    table.delete(&wanted.workspace, &wanted.id).await.unwrap();
     table.watch(&wanted, &link_id("launch"), noon(), &correlation()).await.unwrap();
 
     let registered = done(table.register(&wanted, Some(&with(&key("k"))), &correlation()).await);
@@ -395,7 +407,7 @@ async fn the_row_behind_a_token_may_be_gone() {
     }
     let first = db.watch().list(&workspace, None, 1, None).await.unwrap();
 
-    db.watch().delete(&first.items[0].id).await.unwrap();
+    db.watch().delete(&workspace, &first.items[0].id).await.unwrap();
 
     let rest = db.watch().list(&workspace, None, 5, first.next.as_ref()).await.unwrap();
     let urls: Vec<_> = rest.items.iter().map(|listed| listed.url.as_str()).collect();
@@ -761,7 +773,7 @@ async fn a_result_that_comes_late_changes_nothing_that_is_newer() {
 async fn a_deleted_targets_last_rounds_bring_nothing_back() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, FAILED).await;
-    monitored.db.watch().delete(&monitored.target.id).await.unwrap();
+    monitored.db.watch().delete(&monitored.target.workspace, &monitored.target.id).await.unwrap();
 
     monitored.round(1, TargetStatus::Pending, FAILED).await;
     monitored.round(2, TargetStatus::Pending, GOOD).await;
@@ -775,7 +787,7 @@ async fn a_deleted_targets_last_rounds_bring_nothing_back() {
 async fn what_was_found_about_a_deleted_target_does_not_count_for_its_successor() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, FAILED).await;
-    monitored.db.watch().delete(&monitored.target.id).await.unwrap();
+    monitored.db.watch().delete(&monitored.target.workspace, &monitored.target.id).await.unwrap();
     let successor = Target { created_at: slot(1), status_since: slot(1), ..monitored.target.clone() };
     done(monitored.db.watch().register(&successor, None, &correlation()).await);
 
@@ -859,7 +871,7 @@ async fn registering_listing_and_watching_cost_what_the_chart_says() {
     };
 
     done(table.register(&wanted, None, &ids).await);
-    assert_eq!(spent(), (1.0, 4.0), "a new one");
+    assert_eq!(spent(), (1.0, 6.0), "a new one");
     done(table.register(&wanted, None, &ids).await);
     assert_eq!(spent(), (1.0, 0.0), "the same again");
     done(table.register(&wanted, Some(&with(&key("k"))), &ids).await);
@@ -873,15 +885,116 @@ async fn registering_listing_and_watching_cost_what_the_chart_says() {
     table.health(&wanted.id, now).await.unwrap();
     assert_eq!(spent(), (1.5, 0.0), "health");
     table.watch(&watched, &link, noon(), &ids).await.unwrap();
-    assert_eq!(spent(), (2.0, 6.0), "a link watches a new one");
+    assert_eq!(spent(), (2.0, 8.0), "a link watches a new one");
     table.watch(&watched, &link_id("second"), noon(), &ids).await.unwrap();
     assert_eq!(spent(), (2.0, 4.0), "another link watches it");
     table.unwatch(&watched.id, &link, noon()).await.unwrap();
     assert_eq!(spent(), (2.0, 4.0), "one of them ceases to");
     table.unwatch(&watched.id, &link_id("second"), noon()).await.unwrap();
-    assert_eq!(spent(), (2.0, 6.0), "the other as well, and takes it along");
-    table.delete(&wanted.id).await.unwrap();
-    assert_eq!(spent(), (0.0, 3.0), "deleting");
+    assert_eq!(spent(), (2.0, 8.0), "the other as well, and takes it along");
+    table.delete(&wanted.workspace, &wanted.id).await.unwrap();
+    assert_eq!(spent(), (0.0, 6.0), "deleting");
+}
+
+// --------------------------------------------------------------------------------------------------------------- Quota
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hundred_registrations_at_once_fill_a_quota_of_ten_and_no_more() {
+    let db = TestDynamoDb::start();
+    let (table, workspace, ids) = (db.watch().with_quota(10), WorkspaceId::generate(), correlation());
+    let wanted: Vec<_> =
+        (0..100).map(|page| target_at(&workspace, &format!("https://example.com/{page}"), noon())).collect();
+
+    let registered = join_all(wanted.iter().map(|wanted| table.register(wanted, None, &ids))).await;
+
+    let full = registered.iter().filter(|registered| *registered.as_ref().unwrap() == TargetRegistration::Full).count();
+    assert_eq!((full, count(&db, "TARGET#"), counted(&db, &workspace)), (90, 10, 10));
+}
+
+#[tokio::test]
+async fn a_deleted_target_makes_room_and_a_known_url_needs_none() {
+    let db = TestDynamoDb::start();
+    let table = db.watch().with_quota(1);
+    let first = target("https://example.com/a");
+    let second = target_at(&first.workspace, "https://example.com/b", noon());
+    done(table.register(&first, None, &correlation()).await);
+
+    let refused = table.register(&second, Some(&with(&key("k"))), &correlation()).await.unwrap();
+    let known = done(table.register(&first, None, &correlation()).await);
+    let elsewhere = done(table.register(&target("https://example.com/b"), None, &correlation()).await);
+    table.delete(&first.workspace, &first.id).await.unwrap();
+    table.delete(&first.workspace, &first.id).await.unwrap();
+
+    assert_eq!((refused, known.is_new, elsewhere.is_new), (TargetRegistration::Full, false, true));
+    assert_eq!(counted(&db, &first.workspace), 0, "deleting it again frees nothing");
+    assert!(done(table.register(&second, Some(&with(&key("k"))), &correlation()).await).is_new, "the key is unused");
+}
+
+#[tokio::test]
+async fn a_quota_of_none_lets_nobody_begin() {
+    let db = TestDynamoDb::start();
+    let table = db.watch().with_quota(0);
+
+    let refused = table.register(&target("https://example.com/a"), None, &correlation()).await.unwrap();
+
+    assert_eq!(refused, TargetRegistration::Full);
+}
+
+#[tokio::test]
+async fn what_links_watch_counts_until_the_last_of_them_is_gone() {
+    let db = TestDynamoDb::start();
+    let (table, ids) = (db.watch().with_quota(1), correlation());
+    let watched = target("https://example.com/a");
+    let other = target_at(&watched.workspace, "https://example.com/b", noon());
+    let has_room = async |target: &Target| table.has_room(&target.workspace, &target.id).await.unwrap();
+    assert!(has_room(&watched).await && has_room(&other).await);
+
+    for link in ["first", "second"] {
+        let outcome = table.watch(&watched, &link_id(link), noon(), &ids).await.unwrap();
+        assert_eq!(outcome, WatchOutcome::Settled, "one target, for two links");
+    }
+
+    assert_eq!(counted(&db, &watched.workspace), 1);
+    assert_eq!([has_room(&watched).await, has_room(&other).await], [true, false]);
+    assert_eq!(table.register(&other, None, &ids).await.unwrap(), TargetRegistration::Full);
+    for link in ["first", "second"] {
+        table.unwatch(&watched.id, &link_id(link), noon()).await.unwrap();
+    }
+    assert_eq!(counted(&db, &watched.workspace), 0);
+    assert!(done(table.register(&other, None, &ids).await).is_new);
+}
+
+#[tokio::test]
+async fn a_link_without_room_does_not_watch_until_it_begins_again_later() {
+    let db = TestDynamoDb::start();
+    let (table, ids, link) = (db.watch().with_quota(1), correlation(), link_id("launch"));
+    let wanted = target("https://example.com/a");
+    let other = target_at(&wanted.workspace, "https://example.com/b", noon());
+    done(table.register(&other, None, &ids).await);
+
+    let refused = table.watch(&wanted, &link, slot(1), &ids).await.unwrap();
+    table.delete(&other.workspace, &other.id).await.unwrap();
+    let repeated = table.watch(&wanted, &link, slot(1), &ids).await.unwrap();
+
+    assert_eq!((refused, repeated), (WatchOutcome::NoRoom, WatchOutcome::Settled));
+    assert_eq!(table.find(&wanted.id).await.unwrap(), None, "a repeated message changes nothing");
+    table.watch(&wanted, &link, slot(2), &ids).await.unwrap();
+    assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 1);
+}
+
+#[tokio::test]
+async fn a_link_that_was_refused_is_deleted_without_freeing_a_place() {
+    let db = TestDynamoDb::start();
+    let (table, ids, link) = (db.watch().with_quota(1), correlation(), link_id("launch"));
+    let wanted = target("https://example.com/a");
+    let other = target_at(&wanted.workspace, "https://example.com/b", noon());
+    done(table.register(&other, None, &ids).await);
+    table.watch(&wanted, &link, slot(1), &ids).await.unwrap();
+
+    table.unwatch(&wanted.id, &link, slot(2)).await.unwrap();
+
+    assert_eq!((counted(&db, &wanted.workspace), count(&db, "TARGET#")), (1, 1));
+    assert_eq!(watcher(&db, &link)["link_state"]["S"], "ended");
 }
 
 // -------------------------------------------------------------------------------------------------------------- Results
@@ -931,7 +1044,7 @@ async fn a_deleted_target_leaves_the_lists_and_may_be_deleted_again() {
     done(db.watch().register(&wanted, None, &correlation()).await);
 
     for _ in 0..2 {
-        assert_eq!(db.watch().delete(&wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
+        assert_eq!(db.watch().delete(&wanted.workspace, &wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
     }
 
     assert_eq!(db.watch().find(&wanted.id).await.unwrap(), None);
@@ -960,11 +1073,11 @@ async fn a_target_that_was_registered_by_itself_outlives_its_links() {
     let registered = done(table.register(&wanted, None, &correlation()).await);
 
     assert!(!registered.is_new && registered.target.registered);
-    assert_eq!(table.delete(&wanted.id).await.unwrap(), DeleteTargetOutcome::Watched);
+    assert_eq!(table.delete(&wanted.workspace, &wanted.id).await.unwrap(), DeleteTargetOutcome::Watched);
     assert!(table.find(&wanted.id).await.unwrap().unwrap().registered, "a refused deletion changes nothing");
     table.unwatch(&wanted.id, &link_id("launch"), noon()).await.unwrap();
     assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 0);
-    assert_eq!(table.delete(&wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
+    assert_eq!(table.delete(&wanted.workspace, &wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
 }
 
 #[tokio::test]
@@ -1044,12 +1157,11 @@ async fn an_expired_link_stops_watching_and_resumes_when_its_time_is_extended() 
     table.pause(&wanted.id, &link, slot(2)).await.unwrap();
 
     assert_eq!(table.find(&wanted.id).await.unwrap(), None);
-    let row = db.scan("WatchTable").pop().unwrap();
+    let row = watcher(&db, &link);
     assert_eq!(row["ttl"]["N"], slot(2).plus(lifetimes::ENDED_WATCHES).unix_seconds().to_string());
     table.watch(&wanted, &link, slot(3), &correlation()).await.unwrap();
     assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 1);
-    let row = db.scan("WatchTable").into_iter().find(|row| row["sk"]["S"] == format!("LINK#{link}")).unwrap();
-    assert_eq!(row.get("ttl"), None, "it is kept as long as the link watches");
+    assert_eq!(watcher(&db, &link).get("ttl"), None, "it is kept as long as the link watches");
 }
 
 #[tokio::test]
@@ -1102,7 +1214,7 @@ async fn twelve_links_at_once_are_twelve_watchers() {
     // In waves, as the consumer's batches do: who meets whom is up to the machine.
     for wave in links.chunks(4) {
         let watching = wave.iter().chain(wave).map(|link| table.watch(&wanted, link, noon(), &ids));
-        join_all(watching).await.into_iter().for_each(Result::unwrap);
+        assert!(join_all(watching).await.iter().all(Result::is_ok));
     }
 
     assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 12);
@@ -1142,7 +1254,7 @@ async fn deleting_bears_a_lost_answer() {
     done(table.register(&wanted, None, &correlation()).await);
     faults.plan(Some((0, Fault::AnswerLost)));
 
-    assert_eq!(table.delete(&wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
+    assert_eq!(table.delete(&wanted.workspace, &wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
 }
 
 /// What can happen to a target whose links come and go.
@@ -1199,7 +1311,9 @@ proptest! {
                     Step::Message(link, state, second) => {
                         let at = noon().plus(Duration::from_secs(second.into()));
                         match state {
-                            WatcherState::Watching => table.watch(&wanted[link], &links[link], at, &ids).await.unwrap(),
+                            WatcherState::Watching => {
+ table.watch(&wanted[link], &links[link], at, &ids).await.unwrap();
+ }
                             WatcherState::Paused => table.pause(id, &links[link], at).await.unwrap(),
                             WatcherState::Ended => table.unwatch(id, &links[link], at).await.unwrap(),
                         }
@@ -1214,7 +1328,7 @@ proptest! {
                     }
                     Step::Delete => {
                         let is_watched = messages.iter().any(|messages| watches(messages));
-                        let outcome = table.delete(id).await.unwrap();
+                        let outcome = table.delete(&workspace, id).await.unwrap();
                         assert_eq!(outcome == DeleteTargetOutcome::Watched, is_watched);
                         registered &= is_watched;
                     }
@@ -1224,6 +1338,7 @@ proptest! {
                     owner = None;
                 }
                 let found = table.find(id).await.unwrap();
+                assert_eq!(counted(&db, &workspace), usize::from(found.is_some()));
                 let expected = owner.map(|owner| (&wanted[owner].owner, registered, watchers as u64));
                 assert_eq!(found.as_ref().map(|target| (&target.owner, target.registered, target.watchers)), expected);
             }
