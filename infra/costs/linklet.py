@@ -227,6 +227,16 @@ def checks_a_month(load: Load, data: Data) -> float:
     return SECONDS * min(wanted, possible)
 
 
+EXTRA_READS = 2_000  # of watch-dispatch: how many targets a round reads beyond those it has room for
+
+
+def due_targets_a_month(load: Load, data: Data) -> float:
+    """How many targets all rounds read: all that are due, or as many as a round may read."""
+    interval = data.template["check_interval_seconds"]
+    of_workers = load.max_concurrency * data.assumed["aws"]["checks_a_second_per_worker"] * interval
+    return 3 * SECONDS / interval * min(load.targets / 3, of_workers / 3 + EXTRA_READS)
+
+
 def watch(usage: Usage) -> None:
     """Linkwatch looks each minute whether anything is monitored, and holds rounds only then."""
     ms, calls = usage.data.assumed["milliseconds"], SECONDS / 60
@@ -251,7 +261,7 @@ def check(usage: Usage) -> None:
     checks = checks_a_month(usage.load, usage.data)
     usage.call("watch-check", checks, usage.data.assumed["milliseconds"]["watch-check"], checks / SECONDS)
     usage.sqs_fifo += checks * (1 / usage.data.assumed["aws"]["messages_in_a_call"] + 2)
-    usage.operation("hundred_due_targets", checks / 100)
+    usage.operation("hundred_due_targets", due_targets_a_month(usage.load, usage.data) / 100)
     usage.operation("check", checks)
     usage.stream_records += checks
     usage.store("result", checks)

@@ -3,23 +3,24 @@
 mod new_link;
 
 use linklet_domain::{
-    Generation, IdempotencyKey, Link, LinkId, LinkStatus, Scope, ShortCode, Tags, TargetUrl, ThrottleSubject,
+    Generation, IdempotencyKey, Link, LinkId, LinkStatus, Scope, ShortCode, Tags, TargetId, TargetUrl, ThrottleSubject,
     Timestamp, Title,
 };
-use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, back_off};
+use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, WatchTable, back_off};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json_text, located},
     identity::{Authenticator, Caller},
+    telemetry::chain,
     throttle::Throttle,
 };
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use self::new_link::{BODY_LIMIT, NewLink};
 
 /// `POST /api/shorten`.
 pub struct Shorten {
     links: LinksTable,
+    targets: WatchTable,
     authenticator: Authenticator,
     short_urls: ShortUrls,
     throttle: Throttle,
@@ -32,8 +33,14 @@ pub type CodeGenerator = fn() -> Result<ShortCode, getrandom::Error>;
 impl Shorten {
     /// Codes come from the operating system's generator.
     #[must_use]
-    pub fn new(links: LinksTable, authenticator: Authenticator, short_urls: ShortUrls, throttle: Throttle) -> Self {
-        Self { links, authenticator, short_urls, throttle, generate_code: ShortCode::generate }
+    pub fn new(
+        links: LinksTable,
+        targets: WatchTable,
+        authenticator: Authenticator,
+        short_urls: ShortUrls,
+        throttle: Throttle,
+    ) -> Self {
+        Self { links, targets, authenticator, short_urls, throttle, generate_code: ShortCode::generate }
     }
 
     /// The same with another source of codes.
@@ -94,8 +101,7 @@ impl Shorten {
         const CODE_TRIES: u32 = 5;
         const CONFLICT_TRIES: u32 = 10;
         let body = request.json_object(BODY_LIMIT)?;
-        let identity =
-            Identity { key: request.idempotency_key()?, fingerprint: hex::encode(Sha256::digest(body.canonical())) };
+        let identity = Identity { key: request.idempotency_key()?, fingerprint: body.fingerprint() };
         // Before the body is judged: an expiry that was in the future at the first request may have passed since.
         if let Some(answer) = self.earlier_answer(&identity, request, caller).await? {
             return self.repeated(answer).await;
@@ -173,8 +179,26 @@ impl Shorten {
         Ok(if is_first { Try::Answer(answer) } else { Try::Conflict })
     }
 
+    /// Refuses a link whose URL would be a target too many. If the targets can't be read, the link is created, and watch-links
+    /// decides alone, as it does about links that are created at once.
+    async fn require_room(&self, order: &Order<'_>) -> Result<(), ApiError> {
+        let workspace = order.caller.workspace();
+        let target = TargetId::of_url(workspace, &order.wanted.target)?;
+        match self.targets.has_room(workspace, &target).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Problem::TargetQuotaReached.into()),
+            Err(error) => {
+                tracing::warn!(error = chain(&error), "a link watches without a look at its workspace's quota");
+                Ok(())
+            }
+        }
+    }
+
     /// 201 with a new link.
     async fn create(&self, order: &Order<'_>, reusable: Option<&Reusable>) -> Result<Try, ApiError> {
+        if order.wanted.watch {
+            self.require_room(order).await?;
+        }
         let code = match &order.wanted.custom_code {
             Some(code) => code.clone(),
             None => (self.generate_code)().map_err(|error| ApiError::Internal(Box::new(error)))?,

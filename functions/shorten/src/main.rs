@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_domain::{LimitedRoute, Salt};
-use linklet_dynamodb::{LinksTable, ThrottleTable};
+use linklet_dynamodb::{LinksTable, ThrottleTable, WatchTable};
 use linklet_lambda::{
     StartError, aws, config, http, http::ShortUrls, identity::Authenticator, secrets, throttle::Throttle,
 };
@@ -19,6 +19,7 @@ async fn run() -> Result<(), StartError> {
     let (links, calls) = (config::required("LINKS_TABLE")?, config::required("THROTTLE_TABLE")?);
     let (limit, edge) = (config::parsed("SHORTEN_LIMIT_PER_MINUTE")?, config::parsed("TRUSTED_EDGE")?);
     let salt = config::required("CLICK_SALT_ID")?;
+    let (targets, quota) = (config::required("WATCH_TABLE")?, config::parsed("TARGETS_PER_WORKSPACE")?);
     let aws = aws::load().await;
     let (tables, secrets) = (aws::tables(&aws), SecretsManager::new(&aws));
     let links = LinksTable::new(tables.clone(), links);
@@ -28,6 +29,7 @@ async fn run() -> Result<(), StartError> {
         links.open_connection()
     );
     aws::log_connection(connected);
+    let targets = WatchTable::new(tables.clone(), targets).with_quota(quota);
     let throttle = Throttle {
         table: ThrottleTable::new(tables, calls),
         route: LimitedRoute::Shorten,
@@ -35,5 +37,5 @@ async fn run() -> Result<(), StartError> {
         edge,
         salt: Salt::parse(&salt?)?,
     };
-    http::serve(Shorten::new(links, authenticator?, ShortUrls::from_env(), throttle)).await
+    http::serve(Shorten::new(links, targets, authenticator?, ShortUrls::from_env(), throttle)).await
 }

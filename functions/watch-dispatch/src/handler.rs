@@ -2,9 +2,11 @@
 //!
 //! A check that can't start before the target's next one would be skipped, but its message would cost money. So a round sends
 //! no more checks than the workers have capacity for, and no more of one host than can run one after another (`allowance`). It
-//! reads targets from a random point on, so that no target is always left out.
+//! reads targets from a random point on, so that no target is always left out, and admits them in turns of the workspaces, so
+//! that none takes the room of others (`turns`).
 
 mod allowance;
+mod turns;
 mod walk;
 
 use std::time::{Duration, Instant};
@@ -35,7 +37,8 @@ pub struct Dispatch {
     pub dead_letters: DeadLetterQueue,
     /// Maximum number of concurrent checks.
     pub max_concurrency: u16,
-    /// How many more targets than it has capacity for a round may read, to get past targets of hosts that reached their limit.
+    /// How many more targets than it has capacity for a round may read, to give each workspace its share, and to get past targets
+    /// of hosts that reached their limit.
     pub extra_reads: usize,
     /// How long a round retries failed calls, at most until it is over.
     pub retry_for: Duration,
@@ -109,17 +112,19 @@ impl Dispatch {
     async fn send(&self, round: PlannedRound, sent: &mut Sent) -> Result<(), DispatchError> {
         let retries = RetryDeadline::new(round, self.retry_for);
         let allowance = Allowance::new(self.max_concurrency, round.interval, self.waiting(&retries).await?);
-        let mut walk = TargetWalk::new(round.phase, &StartPoint::random()?, allowance, self.extra_reads);
+        let mut walk = TargetWalk::new(round.phase, StartPoint::random()?, allowance, self.extra_reads);
         loop {
             while let Some((range, limit)) = walk.next() {
                 match self.targets.due(&range, limit).await {
                     Ok(page) => {
                         log_unreadable(&page.unreadable);
-                        sent.checks += self.send_checks(round, walk.admit(page)).await?;
+                        walk.take(page);
                     }
                     Err(error) => walk.defer(range, error),
                 }
             }
+            // Before what failed is tried again, since that takes a while.
+            sent.checks += self.send_checks(round, walk.admit()).await?;
             sent.left_out = walk.left_out();
             let Some(error) = walk.resume_deferred() else { return Ok(()) };
             if !retries.pause().await {

@@ -5,19 +5,20 @@ use std::collections::VecDeque;
 use linklet_domain::{Phase, Shard, TargetId};
 use linklet_dynamodb::{DuePage, DueTarget, RepositoryError, ShardRange};
 
-use crate::allowance::{Admission, Allowance};
+use crate::{allowance::Allowance, turns::Turns};
 
-/// Minimum number of targets to read per query.
-const PAGE: usize = 100;
-
-/// An iteration over the targets of a phase, until the round has no capacity left for checks.
+/// An iteration over the targets of a phase. All that may be read is read before checks are admitted, since a workspace's share
+/// depends on how many targets the others have.
 pub(crate) struct TargetWalk {
+    start: StartPoint,
     pending: VecDeque<ShardRange>,
     /// The ranges that could not be read, to be retried.
     deferred: VecDeque<ShardRange>,
     /// The latest error of a read.
     failure: Option<RepositoryError>,
     allowance: Allowance,
+    /// The targets that were read and have not been admitted yet.
+    turns: Turns,
     /// Number of targets that may still be read.
     reads_left: usize,
     left_out: LeftOut,
@@ -34,10 +35,11 @@ pub(crate) struct LeftOut {
 
 impl TargetWalk {
     /// A walk that reads at most `extra_reads` more targets than the allowance has capacity for.
-    pub(crate) fn new(phase: Phase, start: &StartPoint, allowance: Allowance, extra_reads: usize) -> Self {
+    pub(crate) fn new(phase: Phase, start: StartPoint, allowance: Allowance, extra_reads: usize) -> Self {
         let reads_left = allowance.capacity() + extra_reads;
         let (pending, deferred) = (start.ranges(phase), VecDeque::new());
-        Self { pending, deferred, failure: None, allowance, reads_left, left_out: LeftOut::default() }
+        let (turns, left_out) = (Turns::default(), LeftOut::default());
+        Self { start, pending, deferred, failure: None, allowance, turns, reads_left, left_out }
     }
 
     /// The next range to read, and the maximum number of targets to read.
@@ -45,28 +47,31 @@ impl TargetWalk {
         if self.reads_left == 0 && !self.pending.is_empty() {
             self.stop();
         }
-        // One more than the capacity, to see whether a target is left out.
-        let limit = PAGE.max(self.allowance.capacity() + 1).min(self.reads_left);
+        // Without capacity, one target shows that some are left out.
+        let limit = if self.allowance.capacity() == 0 { 1 } else { self.reads_left };
         self.pending.pop_front().map(|range| (range, limit))
     }
 
-    /// Processes a page that was read, and returns the targets whose checks may be sent.
-    pub(crate) fn admit(&mut self, page: DuePage) -> Vec<DueTarget> {
+    /// Takes a page that was read.
+    pub(crate) fn take(&mut self, page: DuePage) {
         self.reads_left = self.reads_left.saturating_sub(page.targets.len() + page.unreadable.len());
         self.left_out.others |= !page.unreadable.is_empty();
         if let Some(rest) = page.rest {
             self.pending.push_front(rest);
         }
-        let mut admitted = Vec::new();
         for target in page.targets {
-            match self.allowance.admit(&target.host) {
-                Admission::Admitted => admitted.push(target),
-                Admission::HeldBack => self.left_out.held_back += 1,
-                Admission::NoCapacity => {
-                    self.stop();
-                    break;
-                }
-            }
+            self.turns.add(target);
+        }
+        if self.allowance.capacity() == 0 && !self.turns.is_empty() {
+            self.stop();
+        }
+    }
+
+    /// Returns those of the targets that were read whose checks may be sent.
+    pub(crate) fn admit(&mut self) -> Vec<DueTarget> {
+        let admitted = self.turns.admit(self.start.0, &mut self.allowance, &mut self.left_out);
+        if self.allowance.capacity() == 0 && !self.deferred.is_empty() {
+            self.stop();
         }
         admitted
     }

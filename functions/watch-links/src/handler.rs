@@ -13,7 +13,7 @@ use aws_lambda_events::{
 use linklet_domain::{
     Event, EventDetail, Invalid, LinkId, Target, TargetId, UrlCreated, UrlDeleted, UrlExpired, UrlPurged,
 };
-use linklet_dynamodb::{RepositoryError, WatchTable, stream::Change};
+use linklet_dynamodb::{RepositoryError, WatchOutcome, WatchTable, stream::Change};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
     stream,
@@ -112,7 +112,14 @@ impl WatchLinks {
     async fn apply(&self, event: &Event, change: WatcherChange<'_>) -> Result<(), RepositoryError> {
         let at = event.occurred_at;
         match change {
-            WatcherChange::Added(target, link) => self.targets.watch(&target, link, at, &event.correlation_id).await,
+            WatcherChange::Added(target, link) => {
+                if self.targets.watch(&target, link, at, &event.correlation_id).await? == WatchOutcome::NoRoom {
+                    let (correlation_id, short_code) = (event.correlation_id.as_str(), link.code.as_str());
+                    let workspace_id = target.workspace.as_str();
+                    tracing::warn!(correlation_id, workspace_id, short_code, "a link has no room for its target");
+                }
+                Ok(())
+            }
             WatcherChange::Paused(target, link) => self.targets.pause(target, link, at).await,
             WatcherChange::Removed(target, link) => self.targets.unwatch(target, link, at).await,
         }

@@ -15,9 +15,10 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (table, dead_letters) = (config::required("WATCH_TABLE")?, config::required("RELAY_DLQ_URL")?);
+    let quota = config::parsed("TARGETS_PER_WORKSPACE")?;
     let aws = aws::load().await;
     batch::run(WatchLinks {
-        targets: WatchTable::new(DynamoDb::new(&aws), table),
+        targets: WatchTable::new(DynamoDb::new(&aws), table).with_quota(quota),
         dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters).shared_by("watch-links"),
     })
     .await

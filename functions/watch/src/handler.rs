@@ -3,9 +3,12 @@
 mod view;
 
 use linklet_domain::{Day, Host, PageToken, Scope, Target, TargetId, TargetUrl};
-use linklet_dynamodb::{DeleteTargetOutcome, WatchTable};
+use linklet_dynamodb::{DeleteTargetOutcome, Registered, RequestKey, TargetRegistration, WatchTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, created, json, no_content},
+    http::{
+        ApiError, Handler, JsonObject, Method, Problem, Request, Response, ShortUrls, StatusCode, created, json,
+        no_content,
+    },
     identity::{Authenticator, Caller},
 };
 
@@ -48,18 +51,23 @@ struct NewTarget {
 }
 
 impl Watch {
-    /// Responds 201 with a new target, or 200 with the existing one of the URL or the idempotency key.
+    /// Responds 201 with a new target, 200 with the existing one of the URL, or with the first answer to the idempotency key.
     async fn register(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let wanted = self.wanted(request, caller)?;
-        let key = request.idempotency_key()?;
-        let registered = self.targets.register(&wanted, key.as_ref(), request.correlation_id()).await?;
-        let location = format!("targets/{}", registered.target.id);
-        let body = OneTarget::from(registered.target);
-        Ok(if registered.is_new { created(&location, &body) } else { json(StatusCode::OK, &body) })
+        let body = request.json_object(BODY_LIMIT)?;
+        let (key, fingerprint) = (request.idempotency_key()?, body.fingerprint());
+        let key = key.as_ref().map(|key| RequestKey { key, fingerprint: &fingerprint });
+        // Before the body is judged: what was accepted at the first request may be refused since.
+        if let Some(key) = &key
+            && let Some(first) = self.targets.first_registration(caller.workspace(), key, request.received_at()).await?
+        {
+            return answer(first);
+        }
+        let wanted = self.wanted(&body, request, caller)?;
+        answer(self.targets.register(&wanted, key.as_ref(), request.correlation_id()).await?)
     }
 
-    fn wanted(&self, request: &Request, caller: &Caller) -> Result<Target, ApiError> {
-        let NewTarget { url } = request.json(BODY_LIMIT)?;
+    fn wanted(&self, body: &JsonObject, request: &Request, caller: &Caller) -> Result<Target, ApiError> {
+        let NewTarget { url } = body.read()?;
         // Each check of a short link would count as a click.
         self.short_urls.refuse_own(request, &url)?;
         let (workspace, owner, email) = (caller.workspace().clone(), caller.user().clone(), caller.email().clone());
@@ -85,7 +93,7 @@ impl Watch {
         if !caller.role().may_change(&target.owner, caller.user()) {
             return Err(FORBIDDEN);
         }
-        match self.targets.delete(&target.id).await? {
+        match self.targets.delete(&target.workspace, &target.id).await? {
             DeleteTargetOutcome::Deleted => Ok(no_content()),
             DeleteTargetOutcome::Watched => Err(ApiError::Problem(Problem::TargetWatched)),
         }
@@ -104,6 +112,17 @@ impl Watch {
         let target = self.targets.find(&id).await?.ok_or(UNKNOWN)?;
         if target.workspace == *caller.workspace() { Ok(target) } else { Err(FORBIDDEN) }
     }
+}
+
+fn answer(registration: TargetRegistration) -> Result<Response, ApiError> {
+    let Registered { target, is_new } = match registration {
+        TargetRegistration::Done(registered) => registered,
+        TargetRegistration::KeyReused => return Err(Problem::IdempotencyKeyReused.into()),
+        TargetRegistration::Full => return Err(Problem::TargetQuotaReached.into()),
+    };
+    let location = format!("targets/{}", target.id);
+    let body = OneTarget::from(target);
+    Ok(if is_new { created(&location, &body) } else { json(StatusCode::OK, &body) })
 }
 
 const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);

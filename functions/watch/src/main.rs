@@ -12,12 +12,12 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let targets = config::required("WATCH_TABLE")?;
+    let (targets, quota) = (config::required("WATCH_TABLE")?, config::parsed("TARGETS_PER_WORKSPACE")?);
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     http::serve(Watch {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        targets: WatchTable::new(tables, targets),
+        targets: WatchTable::new(tables, targets).with_quota(quota),
         short_urls: ShortUrls::from_env(),
     })
     .await

@@ -36,6 +36,6 @@ pub use users::{
     WorkspaceOutcome,
 };
 pub use watch::{
-    DeleteTargetOutcome, DuePage, DueTarget, Health, ListedTarget, Registered, RoundOutcome, RoundRecord, ShardRange,
-    TargetPage, UnreadableTarget, WatchTable,
+    DeleteTargetOutcome, DuePage, DueTarget, Health, ListedTarget, Registered, RequestKey, RoundOutcome, RoundRecord,
+    ShardRange, TargetPage, TargetRegistration, UnreadableTarget, WatchOutcome, WatchTable,
 };

@@ -126,7 +126,7 @@ pub fn shorten(db: &TestDynamoDb) -> Shorten {
 
 /// With so many new links per minute.
 pub fn shorten_limited(db: &TestDynamoDb, calls: u32) -> Shorten {
-    Shorten::new(db.links(), db.authenticator(), ShortUrls::new(None), throttle(db.calls(), calls))
+    Shorten::new(db.links(), db.watch(), db.authenticator(), ShortUrls::new(None), throttle(db.calls(), calls))
 }
 
 /// A limit of new links per minute.

@@ -6,7 +6,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{
     ApiKeysTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, LinksTable, NotificationsTable,
-    RegisterOutcome, Registration, StatsTable, ThrottleTable, UsersTable, WatchTable,
+    RegisterOutcome, Registered, Registration, StatsTable, TargetRegistration, ThrottleTable, UsersTable, WatchTable,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -190,9 +190,10 @@ impl TestDynamoDb {
     /// When its URL is registered in its workspace.
     pub async fn store_target(&self, target: &Target) -> Target {
         let registered = self.watch().register(target, None, &CorrelationId::generate()).await;
-        let registered = registered.expect("a target can be registered");
-        assert!(registered.is_new, "{} is registered", target.url);
-        registered.target
+        match registered.expect("a target can be registered") {
+            TargetRegistration::Done(Registered { target, is_new: true }) => target,
+            other => panic!("{other:?}"),
+        }
     }
 
     /// A link that has to be there.

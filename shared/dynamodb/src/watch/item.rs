@@ -7,6 +7,7 @@ use linklet_domain::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::{Registered, RequestKey};
 use crate::{Cursor, item::Key};
 
 pub(crate) const TARGET_PREFIX: &str = "TARGET#";
@@ -34,6 +35,10 @@ pub(super) fn list_sort_key(place: &PageToken) -> String {
 
 pub(super) fn watcher_key(id: &TargetId, link: &LinkId) -> Key {
     Key::new(format!("WATCHER#{id}"), format!("LINK#{link}"))
+}
+
+pub(super) fn count_key(workspace: &WorkspaceId) -> Key {
+    Key::new(workspace_partition(workspace), "TARGETS")
 }
 
 pub(super) fn idempotency_key(workspace: &WorkspaceId, key: &IdempotencyKey) -> Key {
@@ -153,6 +158,12 @@ impl From<TargetItem> for Target {
     }
 }
 
+/// `WS#<workspace>` / `TARGETS`: how many targets a workspace has.
+#[derive(Debug, Deserialize)]
+pub(super) struct CountItem {
+    pub targets: u64,
+}
+
 /// The attributes of a target that are projected into the list indexes; the sort key is its id.
 #[derive(Debug, Deserialize)]
 pub(super) struct ListedItem {
@@ -203,22 +214,43 @@ impl From<WatcherItem> for Watcher {
     }
 }
 
-/// `IDEM#<workspace>#<key>` / `IDEM`: the target that a request with this idempotency key registered.
+/// `IDEM#<workspace>#<key>` / `IDEM`: what the first request with this idempotency key was, and what its answer can't be made
+/// from the target any more.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct IdempotencyItem {
     #[serde(flatten)]
     pub key: Key,
+    pub fingerprint: String,
     pub target_id: TargetId,
+    /// When the target was created, which tells it from a later one of the same URL.
+    pub created_at: Timestamp,
+    pub is_new: bool,
+    pub status: TargetStatus,
+    pub status_since: Timestamp,
     pub ttl: i64,
 }
 
 impl IdempotencyItem {
-    pub(super) fn new(target: &Target, key: &IdempotencyKey, now: Timestamp) -> Self {
+    pub(super) fn new(key: &RequestKey<'_>, answer: &Registered, now: Timestamp) -> Self {
+        let Registered { target, is_new } = answer;
         Self {
-            key: idempotency_key(&target.workspace, key),
+            key: idempotency_key(&target.workspace, key.key),
+            fingerprint: key.fingerprint.to_owned(),
             target_id: target.id.clone(),
+            created_at: target.created_at,
+            is_new: *is_new,
+            status: target.status,
+            status_since: target.status_since,
             ttl: now.plus(lifetimes::IDEMPOTENCY_KEYS).unix_seconds(),
         }
+    }
+
+    /// The first answer again, given the target that has the id now. `None` if the target of that answer is gone, or was
+    /// replaced with another one of the same URL.
+    pub(super) fn answer(&self, target: Option<Target>) -> Option<Registered> {
+        let target = target.filter(|found| found.registered && found.created_at == self.created_at)?;
+        let Self { is_new, status, status_since, .. } = *self;
+        Some(Registered { target: Target { status, status_since, ..target }, is_new })
     }
 }
 

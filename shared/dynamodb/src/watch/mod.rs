@@ -1,15 +1,14 @@
 //! WatchTable: targets (monitored URLs), the links that watch them, and results of checks.
 
 pub(crate) mod item;
+mod quota;
 mod registration;
 mod rounds;
 mod watchers;
 
 use aws_sdk_dynamodb::{
     Client,
-    error::SdkError,
-    operation::delete_item::DeleteItemError,
-    types::{AttributeValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update},
+    types::{AttributeValue, Delete, TransactWriteItem, Update},
 };
 use linklet_domain::{
     CanonicalUrl, CheckResult, Host, PageToken, Shard, Target, TargetId, TargetStatus, TargetUrl, Timestamp,
@@ -21,18 +20,23 @@ use self::item::{
     workspace_partition,
 };
 pub use self::{
-    registration::Registered,
+    registration::{Registered, RequestKey, TargetRegistration},
     rounds::{RoundOutcome, RoundRecord},
+    watchers::WatchOutcome,
 };
 use crate::{
     RepositoryError,
-    item::{Item, Table, from_item, number, retry_transaction_conflicts, text},
-    transaction::{Sent, Transaction},
+    item::{Item, Table, from_item, number, text},
+    transaction::{Sent, Transaction, retry_on_conflict},
 };
 
 /// The repository of targets: WatchTable.
 #[derive(Debug, Clone)]
-pub struct WatchTable(Table);
+pub struct WatchTable {
+    table: Table,
+    /// How many targets a workspace may have; `None` for functions that create none.
+    quota: Option<u32>,
+}
 
 /// A target in a list: the attributes that the list indexes contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,6 +128,17 @@ pub struct UnreadableTarget {
     pub error: RepositoryError,
 }
 
+/// What became of a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Written {
+    /// All is written.
+    Committed,
+    /// A concurrent write prevented it.
+    NotNow,
+    /// The workspace has as many targets as it may.
+    Full,
+}
+
 /// The outcome of deleting a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeleteTargetOutcome {
@@ -137,10 +152,16 @@ impl WatchTable {
     const BY_WORKSPACE: &str = "by-workspace";
     const BY_HOST: &str = "by-host";
 
-    /// A repository for the table with this name.
+    /// A repository for the table with this name. It doesn't limit how many targets a workspace has.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
+        Self { table: Table { client, name: name.into() }, quota: None }
+    }
+
+    /// The same with a limit of targets per workspace.
+    #[must_use]
+    pub fn with_quota(self, targets_per_workspace: u32) -> Self {
+        Self { quota: Some(targets_per_workspace), ..self }
     }
 
     /// Reads a target with a strongly consistent read.
@@ -148,7 +169,7 @@ impl WatchTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn find(&self, id: &TargetId) -> Result<Option<Target>, RepositoryError> {
-        let found = self.0.get::<TargetItem>("read a target", target_key(id)).await?;
+        let found = self.table.get::<TargetItem>("read a target", target_key(id)).await?;
         Ok(found.map(Target::from))
     }
 
@@ -182,7 +203,7 @@ impl WatchTable {
         let fetched = limit + 1;
         // A key condition instead of an exclusive start key, since it also works if that target was deleted meanwhile.
         let query = self
-            .0
+            .table
             .client
             .query()
             .index_name(index)
@@ -191,7 +212,7 @@ impl WatchTable {
             .expression_attribute_values(":partition", text(&partition))
             .expression_attribute_values(":after", text(&after.map_or_else(|| " ".to_owned(), list_sort_key)))
             .limit(i32::try_from(fetched).unwrap_or(i32::MAX));
-        let mut rows = self.0.query_all(OPERATION, query, fetched).await?;
+        let mut rows = self.table.query_all(OPERATION, query, fetched).await?;
         let has_more = rows.len() > limit;
         rows.truncate(limit);
         let items = rows.into_iter().map(|row| listed(OPERATION, row)).collect::<Result<Vec<_>, _>>()?;
@@ -205,7 +226,7 @@ impl WatchTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn has_targets(&self) -> Result<bool, RepositoryError> {
-        let look = self.0.client.scan().table_name(&self.0.name).index_name(Self::BY_WORKSPACE).limit(1);
+        let look = self.table.client.scan().table_name(&self.table.name).index_name(Self::BY_WORKSPACE).limit(1);
         let mut start = None;
         loop {
             let page = look.clone().set_exclusive_start_key(start).send().await;
@@ -228,10 +249,10 @@ impl WatchTable {
     /// When DynamoDB can't be reached.
     pub async fn due(&self, range: &ShardRange, limit: usize) -> Result<DuePage, RepositoryError> {
         let query = self
-            .0
+            .table
             .client
             .query()
-            .table_name(&self.0.name)
+            .table_name(&self.table.name)
             .key_condition_expression(range.condition)
             .expression_attribute_values(":shard", text(&shard_partition(range.shard)))
             .expression_attribute_values(":split", text(&range.split))
@@ -253,30 +274,37 @@ impl WatchTable {
         Ok(page)
     }
 
-    /// Deletes a target, unless links watch it. Its results are deleted by their TTL. Registering the URL again gives the same
-    /// id, but [`Self::results`] leaves out results from before.
+    /// Deletes a target of a workspace, unless links watch it. Its results are deleted by their TTL. Registering the URL again
+    /// gives the same id, but [`Self::results`] leaves out results from before.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn delete(&self, id: &TargetId) -> Result<DeleteTargetOutcome, RepositoryError> {
-        let delete = self
-            .0
-            .client
-            .delete_item()
-            .table_name(&self.0.name)
+    pub async fn delete(&self, workspace: &WorkspaceId, id: &TargetId) -> Result<DeleteTargetOutcome, RepositoryError> {
+        retry_on_conflict(DELETE, || self.try_to_delete(workspace, id)).await
+    }
+
+    async fn try_to_delete(
+        &self,
+        workspace: &WorkspaceId,
+        id: &TargetId,
+    ) -> Result<Option<DeleteTargetOutcome>, RepositoryError> {
+        let delete = Delete::builder()
+            .table_name(&self.table.name)
             .set_key(Some(target_key(id).into_item()))
             .condition_expression("watchers = :none")
             .expression_attribute_values(":none", number(&0))
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-        match retry_transaction_conflicts(|| delete.clone().send()).await.map_err(SdkError::into_service_error) {
-            Ok(_) => Ok(DeleteTargetOutcome::Deleted),
-            Err(DeleteItemError::ConditionalCheckFailedException(refused)) => Ok(match refused.item {
-                Some(_) => DeleteTargetOutcome::Watched,
-                // A concurrent request deleted it, or the SDK has retried a delete whose response was lost.
-                None => DeleteTargetOutcome::Deleted,
-            }),
-            Err(error) => Err(RepositoryError::unavailable("delete a target")(error)),
+            .build()
+            .map_err(RepositoryError::unavailable(DELETE))?;
+        let delete = TransactWriteItem::builder().delete(delete).build();
+        let done = self.commit(DELETE, vec![delete, self.count_out(DELETE, workspace)?]).await?;
+        if done.is_some() {
+            return Ok(Some(DeleteTargetOutcome::Deleted));
         }
+        Ok(match self.find(id).await? {
+            // A concurrent request deleted it.
+            None => Some(DeleteTargetOutcome::Deleted),
+            Some(target) => (target.watchers > 0).then_some(DeleteTargetOutcome::Watched),
+        })
     }
 
     /// A transaction action that updates a target on a condition. `#status` and `#error` stand for reserved words.
@@ -289,7 +317,7 @@ impl WatchTable {
         values: impl IntoIterator<Item = (&'static str, AttributeValue)>,
     ) -> Result<TransactWriteItem, RepositoryError> {
         let mut update = Update::builder()
-            .table_name(&self.0.name)
+            .table_name(&self.table.name)
             .set_key(Some(target_key(id).into_item()))
             .update_expression(expression)
             .condition_expression(condition);
@@ -311,9 +339,29 @@ impl WatchTable {
         operation: &'static str,
         actions: Vec<TransactWriteItem>,
     ) -> Result<Option<()>, RepositoryError> {
-        let transaction =
-            actions.into_iter().fold(Transaction::new(operation), |transaction, action| transaction.and(action, ()));
-        Ok((transaction.send(&self.0.client).await? == Sent::Committed).then_some(()))
+        Ok((self.send(operation, actions, None).await? == Written::Committed).then_some(()))
+    }
+
+    /// Sends the actions as one transaction, which creates a target if there is an action that counts it.
+    async fn send(
+        &self,
+        operation: &'static str,
+        actions: Vec<TransactWriteItem>,
+        count_in: Option<TransactWriteItem>,
+    ) -> Result<Written, RepositoryError> {
+        let transaction = actions
+            .into_iter()
+            .fold(Transaction::new(operation), |transaction, action| transaction.and(action, Written::NotNow));
+        // The last one, so that a full workspace is the reason only if nothing else is.
+        let transaction = match count_in {
+            Some(count_in) => transaction.and(count_in, Written::Full),
+            None => transaction,
+        };
+        Ok(match transaction.send(&self.table.client).await? {
+            Sent::Committed => Written::Committed,
+            Sent::Refused(refusal) => refusal,
+            Sent::InConflict => Written::NotNow,
+        })
     }
 }
 
@@ -321,6 +369,8 @@ fn listed(operation: &'static str, row: Item) -> Result<ListedTarget, Repository
     let ListedItem { id, url, canonical_url, created_at } = from_item(operation, row)?;
     Ok(ListedTarget { id, url, canonical_url, created_at })
 }
+
+const DELETE: &str = "delete a target";
 
 const READ_SHARD: &str = "read the targets of a shard";
 

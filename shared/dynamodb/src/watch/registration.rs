@@ -1,20 +1,20 @@
 //! Registering targets: one target per URL, also with concurrent requests.
 //!
 //! ```text
-//! request ── key used before, and its target exists? ── yes ──→ that target
+//! request ── key used before, and its target exists? ── yes ──→ the first answer, or a refusal if the request differs
 //!              │ no
-//!            URL has a target? ── yes ──→ that target (stored under the key); if only links watched it, it becomes
-//!              │ no                       registered, with the caller as owner
-//!            one transaction: target + key, each only if it doesn't exist
+//!            URL has a target? ── yes ──→ that target (the answer is stored under the key); if only links watched it, it
+//!              │ no                       becomes registered, with the caller as owner
+//!            one transaction: target + key, each only if it doesn't exist, + the workspace's count, if it has room
 //!              │                  │
 //!           committed         cancelled ──→ read again: a concurrent request has created one of them
 //! ```
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
-use linklet_domain::{CorrelationId, EventId, IdempotencyKey, Target};
+use linklet_domain::{CorrelationId, EventId, IdempotencyKey, Target, Timestamp, WorkspaceId};
 
 use super::{
-    WatchTable,
+    WatchTable, Written,
     item::{IdempotencyItem, TargetItem, idempotency_key},
 };
 use crate::{
@@ -34,15 +34,59 @@ pub struct Registered {
     pub is_new: bool,
 }
 
-/// The idempotency key of a request, and its existing item if the target in it is deleted or no longer registered.
-struct Key<'a> {
-    key: &'a IdempotencyKey,
+/// The idempotency key of a request.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestKey<'a> {
+    /// The key.
+    pub key: &'a IdempotencyKey,
+    /// A digest of the request, which is the same for all requests with one key.
+    pub fingerprint: &'a str,
+}
+
+/// What a request to register a URL comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TargetRegistration {
+    /// The URL is registered.
+    Done(Registered),
+    /// Another request had the same idempotency key.
+    KeyReused,
+    /// The URL has no target, and the workspace has as many as it may.
+    Full,
+}
+
+/// An idempotency key that has to be stored, and its item if the target in it is gone.
+struct NewKey<'a> {
+    key: &'a RequestKey<'a>,
     stale: Option<IdempotencyItem>,
 }
 
+/// What is known of an idempotency key.
+enum KnownKey {
+    /// The key was used in the last 24 hours, and its target exists.
+    Used(TargetRegistration),
+    /// The key may be used, also if there is an item, whose target is gone.
+    Free(Option<IdempotencyItem>),
+}
+
 impl WatchTable {
-    /// Registers a URL, or returns its existing target. A key that was used in the last 24 hours returns the target of that
-    /// request whatever the URL is now, as long as the target is registered.
+    /// What a request with this key came to in the last 24 hours, as long as the target of its answer exists.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn first_registration(
+        &self,
+        workspace: &WorkspaceId,
+        key: &RequestKey<'_>,
+        now: Timestamp,
+    ) -> Result<Option<TargetRegistration>, RepositoryError> {
+        Ok(match self.known_key(workspace, key, now).await? {
+            KnownKey::Used(registration) => Some(registration),
+            KnownKey::Free(_) => None,
+        })
+    }
+
+    /// Registers a URL, or returns its existing target. A key that was used in the last 24 hours gets its first answer again,
+    /// as long as the target of that answer exists.
     ///
     /// `target.created_at` must be the time of the request.
     ///
@@ -51,45 +95,46 @@ impl WatchTable {
     pub async fn register(
         &self,
         target: &Target,
-        key: Option<&IdempotencyKey>,
+        key: Option<&RequestKey<'_>>,
         correlation_id: &CorrelationId,
-    ) -> Result<Registered, RepositoryError> {
+    ) -> Result<TargetRegistration, RepositoryError> {
         retry_on_conflict(REGISTER, || self.try_to_register(target, key, correlation_id)).await
     }
 
     async fn try_to_register(
         &self,
         target: &Target,
-        key: Option<&IdempotencyKey>,
+        key: Option<&RequestKey<'_>>,
         correlation_id: &CorrelationId,
-    ) -> Result<Option<Registered>, RepositoryError> {
-        let used = self.used_key(target, key).await?;
-        if let Some(used) = &used
-            && let Some(found) = self.find(&used.target_id).await?
-            && found.registered
-        {
-            return Ok(Some(Registered { target: found, is_new: false }));
-        }
-        let key = key.map(|key| Key { key, stale: used });
+    ) -> Result<Option<TargetRegistration>, RepositoryError> {
+        let key = match key {
+            None => None,
+            Some(key) => match self.known_key(&target.workspace, key, target.created_at).await? {
+                KnownKey::Used(registration) => return Ok(Some(registration)),
+                KnownKey::Free(stale) => Some(NewKey { key, stale }),
+            },
+        };
         match self.find(&target.id).await? {
             Some(found) => self.register_existing(found, target, key, correlation_id).await,
             None => self.create(target, key, correlation_id).await,
         }
     }
 
-    /// The item of an idempotency key that was used in the last 24 hours.
-    async fn used_key(
+    async fn known_key(
         &self,
-        target: &Target,
-        key: Option<&IdempotencyKey>,
-    ) -> Result<Option<IdempotencyItem>, RepositoryError> {
-        let Some(key) = key else { return Ok(None) };
-        let found = self
-            .0
-            .get::<IdempotencyItem>("look up an idempotency key", idempotency_key(&target.workspace, key))
-            .await?;
+        workspace: &WorkspaceId,
+        key: &RequestKey<'_>,
+        now: Timestamp,
+    ) -> Result<KnownKey, RepositoryError> {
+        const LOOK_UP: &str = "look up an idempotency key";
+        let found = self.table.get::<IdempotencyItem>(LOOK_UP, idempotency_key(workspace, key.key)).await?;
         // DynamoDB deletes an item some time after its TTL, so the TTL is checked here as well.
-        Ok(found.filter(|item| item.ttl > target.created_at.unix_seconds()))
+        let Some(item) = found.filter(|item| item.ttl > now.unix_seconds()) else { return Ok(KnownKey::Free(None)) };
+        Ok(match item.answer(self.find(&item.target_id).await?) {
+            Some(_) if item.fingerprint != key.fingerprint => KnownKey::Used(TargetRegistration::KeyReused),
+            Some(answer) => KnownKey::Used(TargetRegistration::Done(answer)),
+            None => KnownKey::Free(Some(item)),
+        })
     }
 
     /// Returns an existing target. If only links watch it, it becomes registered, with the caller as its owner.
@@ -97,18 +142,19 @@ impl WatchTable {
         &self,
         found: Target,
         wanted: &Target,
-        key: Option<Key<'_>>,
+        key: Option<NewKey<'_>>,
         correlation_id: &CorrelationId,
-    ) -> Result<Option<Registered>, RepositoryError> {
+    ) -> Result<Option<TargetRegistration>, RepositoryError> {
         let (mut target, mut actions) = (found, Vec::new());
         if !target.registered {
             actions.push(self.set_owner(wanted, correlation_id)?);
             let (owner, owner_email) = (wanted.owner.clone(), wanted.owner_email.clone());
             target = Target { registered: true, owner, owner_email, ..target };
         }
-        actions.extend(key.map(|key| self.put_key(wanted, &key)).transpose()?);
+        let registered = Registered { target, is_new: false };
+        actions.extend(key.map(|key| self.put_key(&registered, &key, wanted.created_at)).transpose()?);
         let is_done = actions.is_empty() || self.commit(REGISTER, actions).await?.is_some();
-        Ok(is_done.then_some(Registered { target, is_new: false }))
+        Ok(is_done.then_some(TargetRegistration::Done(registered)))
     }
 
     /// The action that marks a target as registered and sets its owner, unless it is registered already.
@@ -127,23 +173,40 @@ impl WatchTable {
     async fn create(
         &self,
         target: &Target,
-        key: Option<Key<'_>>,
+        key: Option<NewKey<'_>>,
         correlation_id: &CorrelationId,
-    ) -> Result<Option<Registered>, RepositoryError> {
+    ) -> Result<Option<TargetRegistration>, RepositoryError> {
         let target = Target { registered: true, ..target.clone() };
-        let mut actions =
-            vec![self.0.put_new(REGISTER, &TargetItem::new(&target, EventId::generate(), correlation_id))?];
-        actions.extend(key.map(|key| self.put_key(&target, &key)).transpose()?);
-        Ok(self.commit(REGISTER, actions).await?.map(|()| Registered { target, is_new: true }))
+        let item = TargetItem::new(&target, EventId::generate(), correlation_id);
+        let registered = Registered { target, is_new: true };
+        let mut actions = vec![self.table.put_new(REGISTER, &item)?];
+        let now = registered.target.created_at;
+        actions.extend(key.map(|key| self.put_key(&registered, &key, now)).transpose()?);
+        let count_in = self.count_in(REGISTER, &registered.target.workspace)?;
+        Ok(match self.send(REGISTER, actions, Some(count_in)).await? {
+            Written::Committed => Some(TargetRegistration::Done(registered)),
+            Written::Full => Some(TargetRegistration::Full),
+            Written::NotNow => None,
+        })
     }
 
-    /// The action that stores a target under an idempotency key, unless a concurrent request has used the key.
-    fn put_key(&self, target: &Target, key: &Key<'_>) -> Result<TransactWriteItem, RepositoryError> {
-        let item = IdempotencyItem::new(target, key.key, target.created_at);
-        let (condition, value) = match &key.stale {
-            Some(stale) => ("target_id = :stale", (":stale", text(&stale.target_id))),
-            None => ("attribute_not_exists(pk) OR #ttl <= :now", (":now", number(&target.created_at.unix_seconds()))),
-        };
-        self.0.put_if(REGISTER, &item, condition, Some(value))
+    /// The action that stores an answer under an idempotency key, unless a concurrent request has used the key.
+    fn put_key(
+        &self,
+        answer: &Registered,
+        key: &NewKey<'_>,
+        now: Timestamp,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        let item = IdempotencyItem::new(key.key, answer, now);
+        match &key.stale {
+            Some(stale) => {
+                let values = [(":stale", text(&stale.target_id)), (":created", text(&stale.created_at))];
+                self.table.put_if(REGISTER, &item, "target_id = :stale AND created_at = :created", values)
+            }
+            None => {
+                let is_free = "attribute_not_exists(pk) OR #ttl <= :now";
+                self.table.put_if(REGISTER, &item, is_free, Some((":now", number(&now.unix_seconds()))))
+            }
+        }
     }
 }

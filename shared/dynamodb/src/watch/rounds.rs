@@ -83,9 +83,9 @@ impl WatchTable {
             return self.put_result(round).await.map(Some);
         };
         let transaction = Transaction::new(RECORD)
-            .and(self.0.put_new(RECORD, &item_of(round))?, Refusal::AlreadyRecorded)
+            .and(self.table.put_new(RECORD, &item_of(round))?, Refusal::AlreadyRecorded)
             .and(self.change_action(round, &change)?, Refusal::NotApplicable);
-        match transaction.send(&self.0.client).await? {
+        match transaction.send(&self.table.client).await? {
             Sent::Committed => Ok(Some(RoundOutcome::Changed(change.to))),
             Sent::Refused(Refusal::AlreadyRecorded) => Ok(Some(RoundOutcome::AlreadyRecorded)),
             Sent::Refused(Refusal::NotApplicable) => self.put_result(round).await.map(Some),
@@ -117,7 +117,7 @@ impl WatchTable {
     async fn previous(&self, round: RoundRecord<'_>) -> Result<Option<CheckResult>, RepositoryError> {
         const OPERATION: &str = "read the previous result";
         let query = self
-            .0
+            .table
             .client
             .query()
             .consistent_read(true)
@@ -126,7 +126,7 @@ impl WatchTable {
             .expression_attribute_values(":slot", text(&round.slot))
             .scan_index_forward(false)
             .limit(1);
-        let mut found = self.0.query_all(OPERATION, query, 1).await?;
+        let mut found = self.table.query_all(OPERATION, query, 1).await?;
         found.pop().map(|item| from_item::<ResultItem>(OPERATION, item).map(CheckResult::from)).transpose()
     }
 
@@ -150,10 +150,10 @@ impl WatchTable {
 
     async fn put_result(&self, round: RoundRecord<'_>) -> Result<RoundOutcome, RepositoryError> {
         let put = self
-            .0
+            .table
             .client
             .put_item()
-            .table_name(&self.0.name)
+            .table_name(&self.table.name)
             .set_item(Some(to_item(RECORD, &item_of(round))?))
             .condition_expression(IS_NEW);
         match retry_transaction_conflicts(|| put.clone().send()).await.map_err(SdkError::into_service_error) {
@@ -179,7 +179,7 @@ impl WatchTable {
         // DynamoDB deletes an item some time after its TTL, so the time is checked here as well.
         let oldest = now.minus(lifetimes::CHECK_RESULTS).max(target.created_at).max(since.unwrap_or(target.created_at));
         let query = self
-            .0
+            .table
             .client
             .query()
             .key_condition_expression("pk = :results AND sk >= :oldest")
@@ -189,7 +189,7 @@ impl WatchTable {
             .expression_attribute_values(":oldest", text(&oldest.minus(LATEST_START)))
             .scan_index_forward(false)
             .limit(i32::try_from(limit).unwrap_or(i32::MAX));
-        let items = self.0.query_all(OPERATION, query, limit).await?;
+        let items = self.table.query_all(OPERATION, query, limit).await?;
         let results: Result<Vec<_>, _> =
             items.into_iter().map(|item| from_item::<ResultItem>(OPERATION, item).map(CheckResult::from)).collect();
         Ok(results?.into_iter().filter(|result| result.checked_at >= oldest).collect())

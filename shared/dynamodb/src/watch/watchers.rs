@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::types::{AttributeValue, Delete, TransactWriteItem};
 use linklet_domain::{CorrelationId, EventId, LinkId, Target, TargetId, Timestamp, Watcher, WatcherState};
 
 use super::{
-    WatchTable,
+    WatchTable, Written,
     item::{TargetItem, WatcherItem, target_key, watcher_key},
 };
 use crate::{
@@ -22,9 +22,21 @@ use crate::{
 const WATCH: &str = "watch a link's target";
 const UNWATCH: &str = "end watching a link's target";
 
+/// What became of a link that is to watch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WatchOutcome {
+    /// All that is known of the link is stored.
+    Settled,
+    /// The link doesn't watch, since its workspace has as many targets as it may.
+    NoRoom,
+}
+
 impl WatchTable {
     /// Adds a link to a target's watchers, and creates the target if it doesn't exist. A link that was removed isn't added
     /// again, nor one that has expired at this time or later.
+    ///
+    /// In a workspace without room for the target, the link is stored as paused from this time on. So the message may be
+    /// repeated, and only a later one can have the link watch.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -34,7 +46,7 @@ impl WatchTable {
         link: &LinkId,
         at: Timestamp,
         correlation_id: &CorrelationId,
-    ) -> Result<(), RepositoryError> {
+    ) -> Result<WatchOutcome, RepositoryError> {
         let message = Watcher { state: WatcherState::Watching, changed_at: at };
         retry_on_conflict(WATCH, || self.try_to_watch(target, link, message, correlation_id)).await
     }
@@ -45,20 +57,42 @@ impl WatchTable {
         link: &LinkId,
         message: Watcher,
         correlation_id: &CorrelationId,
-    ) -> Result<Option<()>, RepositoryError> {
+    ) -> Result<Option<WatchOutcome>, RepositoryError> {
         let known = self.watcher(WATCH, &target.id, link).await?;
-        let Some(write) = self.watcher_write(WATCH, &target.id, link, known, message)? else { return Ok(Some(())) };
-        let mut actions = vec![write];
+        let Some(write) = self.watcher_write(WATCH, &target.id, link, known, message)? else {
+            return Ok(Some(WatchOutcome::Settled));
+        };
+        let (mut actions, mut count_in) = (vec![write], None);
         if !known.is_some_and(Watcher::is_watching) {
             actions.push(match self.find(&target.id).await? {
                 Some(found) => self.increment_watchers(&found.id)?,
                 None => {
+                    count_in = Some(self.count_in(WATCH, &target.workspace)?);
                     let target = Target { watchers: 1, registered: false, ..target.clone() };
-                    self.0.put_new(WATCH, &TargetItem::new(&target, EventId::generate(), correlation_id))?
+                    self.table.put_new(WATCH, &TargetItem::new(&target, EventId::generate(), correlation_id))?
                 }
             });
         }
-        self.commit(WATCH, actions).await
+        Ok(match self.send(WATCH, actions, count_in).await? {
+            Written::Committed => Some(WatchOutcome::Settled),
+            Written::NotNow => None,
+            Written::Full => self.refuse(target, link, known, message.changed_at).await?,
+        })
+    }
+
+    /// Stores that a link doesn't watch, since its workspace has no room for the target.
+    async fn refuse(
+        &self,
+        target: &Target,
+        link: &LinkId,
+        known: Option<Watcher>,
+        at: Timestamp,
+    ) -> Result<Option<WatchOutcome>, RepositoryError> {
+        let refusal = Watcher { state: WatcherState::Paused, changed_at: at };
+        let Some(write) = self.watcher_write(WATCH, &target.id, link, known, refusal)? else {
+            return Ok(Some(WatchOutcome::Settled));
+        };
+        Ok(self.commit(WATCH, vec![write]).await?.map(|()| WatchOutcome::NoRoom))
     }
 
     /// Removes a link from a target's watchers because it has expired, unless it is known to have begun to watch later. It can
@@ -90,7 +124,7 @@ impl WatchTable {
         if known.is_some_and(Watcher::is_watching)
             && let Some(target) = self.find(id).await?
         {
-            actions.push(self.decrement_watchers(&target)?);
+            actions.extend(self.decrement_watchers(&target)?);
         }
         self.commit(UNWATCH, actions).await
     }
@@ -102,7 +136,7 @@ impl WatchTable {
         id: &TargetId,
         link: &LinkId,
     ) -> Result<Option<Watcher>, RepositoryError> {
-        Ok(self.0.get::<WatcherItem>(operation, watcher_key(id, link)).await?.map(Watcher::from))
+        Ok(self.table.get::<WatcherItem>(operation, watcher_key(id, link)).await?.map(Watcher::from))
     }
 
     /// The action that writes what is known of a link after a message, unless another message was faster. `None` if the message
@@ -116,35 +150,36 @@ impl WatchTable {
         message: Watcher,
     ) -> Result<Option<TransactWriteItem>, RepositoryError> {
         let item = |watcher| WatcherItem::new(id, link, watcher);
-        let Some(known) = known else { return self.0.put_new(operation, &item(message)).map(Some) };
+        let Some(known) = known else { return self.table.put_new(operation, &item(message)).map(Some) };
         let merged = known.merged(message);
         if merged == known {
             return Ok(None);
         }
         let values = [(":state", text(known.state.as_str())), (":at", text(&known.changed_at))];
-        self.0.put_if(operation, &item(merged), "link_state = :state AND changed_at = :at", values).map(Some)
+        self.table.put_if(operation, &item(merged), "link_state = :state AND changed_at = :at", values).map(Some)
     }
 
     fn increment_watchers(&self, id: &TargetId) -> Result<TransactWriteItem, RepositoryError> {
         self.update(WATCH, id, "ADD watchers :one", "attribute_exists(pk)", Some((":one", number(&1))))
     }
 
-    /// The action that decrements the count of watchers, or deletes a target without other watchers that isn't registered. Its
-    /// condition fails if the target has changed since it was read in a way that matters.
-    fn decrement_watchers(&self, target: &Target) -> Result<TransactWriteItem, RepositoryError> {
+    /// The actions that decrement the count of watchers, or delete a target without other watchers that isn't registered. They
+    /// are refused if the target has changed since it was read in a way that matters.
+    fn decrement_watchers(&self, target: &Target) -> Result<Vec<TransactWriteItem>, RepositoryError> {
         if target.registered || target.watchers > 1 {
             let values = [(":less", number(&-1)), (":one", number(&1)), (":yes", AttributeValue::Bool(true))];
             let stays = "watchers > :one OR (watchers = :one AND registered = :yes)";
-            return self.update(UNWATCH, &target.id, "ADD watchers :less", stays, values);
+            return Ok(vec![self.update(UNWATCH, &target.id, "ADD watchers :less", stays, values)?]);
         }
         let delete = Delete::builder()
-            .table_name(&self.0.name)
+            .table_name(&self.table.name)
             .set_key(Some(target_key(&target.id).into_item()))
             .condition_expression("watchers = :one AND registered = :no")
             .expression_attribute_values(":one", number(&1))
             .expression_attribute_values(":no", AttributeValue::Bool(false))
             .build()
             .map_err(RepositoryError::unavailable(UNWATCH))?;
-        Ok(TransactWriteItem::builder().delete(delete).build())
+        let delete = TransactWriteItem::builder().delete(delete).build();
+        Ok(vec![delete, self.count_out(UNWATCH, &target.workspace)?])
     }
 }

@@ -6,6 +6,7 @@
 use linklet_domain::Invalid;
 use serde::Deserialize;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use super::Problem;
 
@@ -44,6 +45,12 @@ impl JsonObject {
     #[must_use]
     pub fn canonical(&self) -> String {
         self.0.to_string()
+    }
+
+    /// A digest of [`Self::canonical`], which tells requests with one idempotency key apart.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        hex::encode(Sha256::digest(self.canonical()))
     }
 }
 

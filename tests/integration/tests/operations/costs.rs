@@ -170,7 +170,8 @@ impl Measured {
         let metered = Metered::of(&db);
         let links = LinksTable::new(metered.client.clone(), "LinksTable");
         let calls = fixture::throttle(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 1_000);
-        let shorten = Shorten::new(links.clone(), authenticator(), ShortUrls::new(None), calls);
+        let shorten =
+            Shorten::new(links.clone(), TestDynamoDb::start().watch(), authenticator(), ShortUrls::new(None), calls);
         let token = token_for(&workspace, Role::Member);
 
         for number in 0..PAGE {

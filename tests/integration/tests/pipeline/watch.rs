@@ -170,7 +170,7 @@ async fn without_targets_no_rounds_are_planned_until_there_is_one_and_after_the_
     let target = register(&db, "https://example.com/").await;
     assert_eq!(planned(db.watch()).await, 12);
 
-    db.watch().delete(&target.id).await.unwrap();
+    db.watch().delete(&target.workspace, &target.id).await.unwrap();
     assert_eq!(planned(db.watch()).await, 0);
 }
 
@@ -300,6 +300,27 @@ async fn a_round_gets_a_third_of_what_the_workers_do_in_an_interval() {
     let (_, measured) = begin(&dispatch(&db, &queues, 1), round).await;
 
     assert_eq!((checks(&queues).len(), measured.get(Metric::RoundsCut)), (20 * 4 / 3, 1.0));
+}
+
+#[tokio::test]
+async fn a_workspace_with_many_urls_takes_no_room_of_one_with_few() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let phase = Phase::new(1).unwrap();
+    let (large, small) = (WorkspaceId::generate(), WorkspaceId::generate());
+    for (workspace, count) in [(&large, 900), (&small, 50)] {
+        let targets = (0..).map(|number| {
+            TargetBuilder::new(&format!("https://{number}.{workspace}.example/")).in_workspace(workspace).build()
+        });
+        register_all(&db, targets.filter(|target| target.id.shard().phase() == phase).take(count)).await;
+    }
+    let round = PlannedRound { interval: interval(15), ..round_now(phase) };
+
+    // Five workers, 15 seconds: room for 100.
+    let (_, measured) = begin(&dispatch(&db, &queues, 5), round).await;
+
+    let sent = checks(&queues);
+    let of = |workspace: &WorkspaceId| sent.iter().filter(|check| check.workspace_id == *workspace).count();
+    assert_eq!((of(&large), of(&small), measured.get(Metric::RoundsCut)), (50, 50, 1.0));
 }
 
 /// 600 URLs at one host, and 30 at others.

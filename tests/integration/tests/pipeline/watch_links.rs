@@ -380,6 +380,32 @@ async fn what_can_be_neither_read_nor_parked_comes_again() {
 }
 
 #[tokio::test]
+async fn a_link_without_room_for_its_target_holds_up_nobody_and_goes_as_it_came() {
+    let fixture = Fixture::new();
+    let first = link("first").watching().build();
+    let builder = LinkBuilder::new("second").to("https://example.com/b").in_workspace(&first.workspace);
+    let (second, third) = (builder.watching().build(), link("third").watching().build());
+    let mut consumer = watch_links(&fixture.db, &fixture.queues);
+    consumer.targets = fixture.db.watch().with_quota(1);
+    let records = creations([&first, &second, &third]).await;
+
+    for _ in 0..2 {
+        assert_eq!(retry_from(&consumer.consume(batch(&records)).await), None);
+    }
+
+    let watchers = async || join_all([&first, &second, &third].map(|link| fixture.watchers(link))).await;
+    assert_eq!(watchers().await, [Some(1), None, Some(1)], "the third is another workspace's");
+    assert!(fixture.queues.bodies("dlq").is_empty());
+    let source = Fixture::new();
+    source.db.store(&second).await;
+    source.delete(&second).await;
+    assert_eq!(retry_from(&consumer.consume(batch(&source.news())).await), None);
+    assert_eq!(watchers().await, [Some(1), None, Some(1)]);
+    let other = fixture.db.watch().with_quota(1).has_room(&second.workspace, &target_id(&second)).await.unwrap();
+    assert!(!other, "the place of the first is still taken");
+}
+
+#[tokio::test]
 async fn what_could_not_be_stored_comes_again_and_what_follows_waits_for_it() {
     let fixture = Fixture::new();
     let links = ["first", "second", "third"].map(|code| link(code).watching().build());

@@ -1,16 +1,18 @@
 use std::time::Duration;
 
 use linklet_domain::{Role, ShortCode, Timestamp, WorkspaceId};
-use linklet_dynamodb::LinksTable;
+use linklet_dynamodb::{LinksTable, WatchTable};
 use linklet_lambda::http::ShortUrls;
 use linklet_shorten::Shorten;
-use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_for};
+use linklet_test_support::{
+    Answer, LinkBuilder, RequestBuilder, TargetBuilder, TestDynamoDb, authenticator, token_for,
+};
 use serde_json::{Value, json};
 
 use crate::fixture;
 
 fn with_urls(db: &TestDynamoDb, short_urls: ShortUrls) -> Shorten {
-    Shorten::new(db.links(), authenticator(), short_urls, fixture::throttle(db.calls(), 1_000))
+    Shorten::new(db.links(), db.watch(), authenticator(), short_urls, fixture::throttle(db.calls(), 1_000))
 }
 
 async fn post(shorten: &Shorten, body: &Value) -> Answer {
@@ -259,9 +261,49 @@ async fn without_its_table_it_answers_503() {
     let db = TestDynamoDb::start();
     let links = LinksTable::new(TestDynamoDb::unreachable(), "LinksTable");
     let throttle = fixture::throttle(db.calls(), 10);
-    let shorten = Shorten::new(links, authenticator(), ShortUrls::new(None), throttle);
+    let shorten = Shorten::new(links, db.watch(), authenticator(), ShortUrls::new(None), throttle);
 
     let answer = post(&shorten, &json!({"url": "https://example.com"})).await;
 
     assert_eq!(answer.problem(), (503, "service unavailable".into()));
+}
+
+#[tokio::test]
+async fn a_link_cannot_watch_a_url_too_many() {
+    let db = TestDynamoDb::start();
+    let workspace = WorkspaceId::generate();
+    db.store_target(&TargetBuilder::new("https://example.com/a").in_workspace(&workspace).build()).await;
+    let shorten = Shorten::new(
+        db.links(),
+        db.watch().with_quota(1),
+        authenticator(),
+        ShortUrls::new(None),
+        fixture::throttle(db.calls(), 1_000),
+    );
+    let post = async |workspace: &WorkspaceId, url: &str, watch: bool| {
+        let request = RequestBuilder::new("POST", "/api/shorten").token(&token_for(workspace, Role::Member));
+        request.json(&json!({"url": url, "watch": watch})).send_to(&shorten).await
+    };
+
+    let refused = post(&workspace, "https://example.com/b", true).await;
+
+    let reason = "the workspace monitors as many URLs as it may; delete a target first";
+    assert_eq!(refused.problem(), (409, reason.into()));
+    assert_eq!(refused.json()["code"], "target_quota_reached");
+    assert!(db.scan("LinksTable").is_empty());
+    assert_eq!(post(&workspace, "https://example.com/b", false).await.status, 201, "it doesn't watch");
+    assert_eq!(post(&workspace, "https://example.com/a", true).await.status, 201, "it is a target already");
+    assert_eq!(post(&WorkspaceId::generate(), "https://example.com/b", true).await.status, 201, "another workspace");
+}
+
+#[tokio::test]
+async fn a_link_that_watches_is_created_also_while_targets_cannot_be_read() {
+    let db = TestDynamoDb::start();
+    let targets = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable").with_quota(1);
+    let throttle = fixture::throttle(db.calls(), 1_000);
+    let shorten = Shorten::new(db.links(), targets, authenticator(), ShortUrls::new(None), throttle);
+
+    let created = post(&shorten, &json!({"url": "https://example.com/a", "watch": true})).await;
+
+    assert_eq!(created.status, 201);
 }

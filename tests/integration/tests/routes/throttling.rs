@@ -37,7 +37,7 @@ fn unreachable_table() -> ThrottleTable {
 // ------------------------------------------------------------------------------------------------------------ new links
 
 fn shorten_with(db: &TestDynamoDb, throttle: Throttle) -> Shorten {
-    Shorten::new(db.links(), authenticator(), ShortUrls::new(None), throttle)
+    Shorten::new(db.links(), db.watch(), authenticator(), ShortUrls::new(None), throttle)
 }
 
 fn shorten(db: &TestDynamoDb) -> Shorten {

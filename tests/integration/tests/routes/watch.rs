@@ -100,20 +100,76 @@ async fn a_url_is_registered_once_however_it_is_written() {
 }
 
 #[tokio::test]
-async fn a_known_key_answers_with_its_target_whatever_the_url() {
+async fn a_known_key_gets_the_first_answer_again() {
     let db = TestDynamoDb::start();
     let (ada, other) = (Client::new(&db), Client::new(&db));
+    let first = ada.post_with_key("https://example.com/a", "new").await;
+    let known = ada.post_with_key("https://example.com/a", "known").await;
+    let target = db.watch().find(&first.json()["id"].as_str().unwrap().parse().unwrap()).await.unwrap().unwrap();
+    let checked_at = Timestamp::now();
+    let result = CheckResult { checked_at, outcome: CheckOutcome::Answered(200), latency_ms: 80 };
+    let round = RoundRecord { target: &target.id, slot: checked_at, known_status: target.status, result: &result };
+    db.watch().record(round).await.unwrap();
 
-    let first = ada.post_with_key("https://example.com/a", "k").await;
-    let replayed = ada.post_with_key("https://example.com/b", "k").await;
-    let elsewhere = other.post_with_key("https://example.com/b", "k").await;
+    for (key, before, status) in [("new", &first, 201), ("known", &known, 200)] {
+        let again = ada.post_with_key("https://example.com/a", key).await;
 
-    assert_eq!((first.status, replayed.status, elsewhere.status), (201, 200, 201));
-    assert_eq!(replayed.json(), first.json());
+        assert_eq!((before.status, again.status), (status, status));
+        assert_eq!(again.json(), before.json(), "with the status of the first answer");
+        assert_eq!(again.header("location"), before.header("location"));
+    }
+    assert_eq!(other.post_with_key("https://example.com/b", "new").await.status, 201, "keys belong to a workspace");
     assert_eq!(
         ada.post_with_key("https://example.com/a", "two words").await.problem(),
         (400, "Idempotency-Key must have 1–255 visible ASCII characters".into())
     );
+}
+
+#[tokio::test]
+async fn a_key_with_another_body_is_refused() {
+    let db = TestDynamoDb::start();
+    let ada = Client::new(&db);
+    ada.post_with_key("https://example.com/a", "k").await;
+
+    for url in ["https://example.com/b", "HTTPS://example.com/a", "no URL at all"] {
+        let refused = ada.post_with_key(url, "k").await;
+
+        assert_eq!(refused.problem(), (422, "Idempotency-Key was used with another request".into()), "{url}");
+        assert_eq!(refused.json()["code"], "idempotency_key_reused");
+    }
+    assert_eq!(urls(&ada.get("/v1/targets").await), ["https://example.com/a"]);
+}
+
+#[tokio::test]
+async fn a_known_key_answers_before_the_body_is_judged() {
+    let db = TestDynamoDb::start();
+    let ada = Client::new(&db);
+    let first = ada.post_with_key("https://go.example.com/a", "k").await;
+    let short_urls = ShortUrls::new(Some("https://go.example.com"));
+    let watch = Watch { short_urls, ..watch(&db) };
+
+    let send = async |key: &str| {
+        let request = RequestBuilder::new("POST", "/v1/targets").header("idempotency-key", key);
+        let request = request.token(&token_of(&ada.user, &ada.workspace, ada.role));
+        request.json(&json!({"url": "https://go.example.com/a"})).send_to(&watch).await
+    };
+
+    assert_eq!((first.status, send("another").await.status), (201, 400));
+    let again = send("k").await;
+    assert_eq!((again.status, again.json()), (201, first.json()));
+}
+
+#[tokio::test]
+async fn a_key_whose_target_was_deleted_can_be_used_again() {
+    let db = TestDynamoDb::start();
+    let ada = Client::new(&db);
+    let first = ada.post_with_key("https://example.com/a", "k").await;
+    ada.delete(first.json()["id"].as_str().unwrap()).await;
+
+    let another = ada.post_with_key("https://example.com/b", "k").await;
+
+    assert_eq!((another.status, &another.json()["url"]), (201, &json!("https://example.com/b")));
+    assert_eq!(ada.post_with_key("https://example.com/a", "k").await.status, 422, "it belongs to that target now");
 }
 
 #[tokio::test]
@@ -178,6 +234,26 @@ async fn a_private_address_can_be_registered() {
     for url in ["http://127.0.0.1:8080/", "http://[::1]/", "http://intranet/"] {
         assert_eq!(ada.post(&json!({"url": url})).await.status, 201, "{url}");
     }
+}
+
+#[tokio::test]
+async fn a_workspace_that_is_full_monitors_no_more_until_a_target_is_deleted() {
+    let db = TestDynamoDb::start();
+    let ada = Client::new(&db);
+    let first = ada.register("https://example.com/a").await;
+    let limited = Watch { targets: db.watch().with_quota(1), ..watch(&db) };
+    let post = async |url: &str| {
+        let request = RequestBuilder::new("POST", "/v1/targets").json(&json!({"url": url}));
+        request.token(&token_of(&ada.user, &ada.workspace, ada.role)).send_to(&limited).await
+    };
+
+    let (refused, known) = (post("https://example.com/b").await, post("https://example.com/a").await);
+    ada.delete(&first).await;
+
+    let reason = "the workspace monitors as many URLs as it may; delete a target first";
+    assert_eq!((refused.problem(), known.status), ((409, reason.into()), 200));
+    assert_eq!(refused.json()["code"], "target_quota_reached");
+    assert_eq!(post("https://example.com/b").await.status, 201);
 }
 
 // -------------------------------------------------------------------------------------------------------------- Listing

@@ -21,11 +21,13 @@ use linklet_domain::{
     WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
-    DeleteTargetOutcome, DueTarget, Registered, RepositoryError, RoundOutcome, RoundRecord, ShardRange, WatchTable,
+    DeleteTargetOutcome, DueTarget, Registered, RepositoryError, RequestKey, RoundOutcome, RoundRecord, ShardRange,
+    TargetRegistration, WatchOutcome, WatchTable,
     stream::{Change, change_of},
 };
 use linklet_test_support::{CapacityMeter, Fault, Faults, Rendezvous, TargetBuilder, TestDynamoDb, link_id};
 use proptest::prelude::*;
+use serde_json::Value;
 
 use crate::fixture::{correlation, damage};
 
@@ -45,6 +47,18 @@ fn target(url: &str) -> Target {
     target_at(&WorkspaceId::generate(), url, noon())
 }
 
+/// The key with the one body that requests have unless a test says otherwise.
+fn with(key: &IdempotencyKey) -> RequestKey<'_> {
+    RequestKey { key, fingerprint: "body" }
+}
+
+fn done(registration: Result<TargetRegistration, RepositoryError>) -> Registered {
+    match registration.unwrap() {
+        TargetRegistration::Done(registered) => registered,
+        other => panic!("{other:?}"),
+    }
+}
+
 fn key(text: &str) -> IdempotencyKey {
     IdempotencyKey::parse(text).unwrap()
 }
@@ -59,7 +73,7 @@ impl Monitored {
     async fn new() -> Self {
         let db = TestDynamoDb::start();
         let wanted = target("https://example.com/a");
-        let target = db.watch().register(&wanted, None, &correlation()).await.unwrap().target;
+        let target = done(db.watch().register(&wanted, None, &correlation()).await).target;
         Self { db, target }
     }
 
@@ -117,6 +131,17 @@ async fn record(
     table.record(RoundRecord { target: id, slot: slot(number), known_status, result: &result }).await
 }
 
+/// How many targets the workspace has by its own count.
+fn counted(db: &TestDynamoDb, workspace: &WorkspaceId) -> usize {
+    let rows = db.scan("WatchTable");
+    let row = rows.iter().find(|row| row["pk"]["S"] == format!("WS#{workspace}") && row["sk"]["S"] == "TARGETS");
+    row.map_or(0, |row| row["targets"]["N"].as_str().unwrap().parse().unwrap())
+}
+
+fn watcher(db: &TestDynamoDb, link: &LinkId) -> Value {
+    db.scan("WatchTable").into_iter().find(|row| row["sk"]["S"] == format!("LINK#{link}")).unwrap()
+}
+
 /// The number of the table's items whose partition begins so.
 fn count(db: &TestDynamoDb, partition: &str) -> usize {
     db.scan("WatchTable").iter().filter(|item| item["pk"]["S"].as_str().unwrap().starts_with(partition)).count()
@@ -129,7 +154,7 @@ async fn a_target_is_read_as_it_was_registered() {
     let db = TestDynamoDb::start();
     let wanted = target("https://EXAMPLE.com:443/ä/?b=c#d");
 
-    let registered = db.watch().register(&wanted, None, &correlation()).await.unwrap();
+    let registered = done(db.watch().register(&wanted, None, &correlation()).await);
 
     assert!(registered.is_new);
     assert_eq!(registered.target, Target { registered: true, ..wanted.clone() });
@@ -143,12 +168,12 @@ async fn a_url_has_one_target_however_it_is_written() {
     let first = target("https://example.com/a");
     let again = target_at(&first.workspace, "HTTPS://Example.com:443/a/#b", noon().plus(INTERVAL));
 
-    let registered = db.watch().register(&first, None, &correlation()).await.unwrap();
-    let found = db.watch().register(&again, None, &correlation()).await.unwrap();
+    let registered = done(db.watch().register(&first, None, &correlation()).await);
+    let found = done(db.watch().register(&again, None, &correlation()).await);
 
     assert!(registered.is_new && !found.is_new);
     assert_eq!(found.target, registered.target, "the first URL and time stay");
-    assert_eq!(db.scan("WatchTable").len(), 1);
+    assert_eq!(count(&db, "TARGET#"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -158,8 +183,10 @@ async fn fifty_registrations_of_one_url_at_once_make_one_target() {
     let wanted: Vec<_> = (0..50).map(|_| target_at(&workspace, "https://example.com/a", noon())).collect();
     let keys: Vec<_> = (0..50).map(|number| (number % 2 == 0).then(|| key(&format!("key-{number}")))).collect();
 
+    let keys: Vec<_> = keys.iter().map(|key| key.as_ref().map(with)).collect();
+
     let registering = wanted.iter().zip(&keys).map(|(wanted, key)| table.register(wanted, key.as_ref(), &ids));
-    let registered: Vec<_> = join_all(registering).await.into_iter().map(Result::unwrap).collect();
+    let registered: Vec<_> = join_all(registering).await.into_iter().map(done).collect();
 
     assert_eq!(registered.iter().filter(|registered| registered.is_new).count(), 1);
     assert_eq!(registered.iter().map(|registered| &registered.target.owner).collect::<BTreeSet<_>>().len(), 1);
@@ -167,15 +194,41 @@ async fn fifty_registrations_of_one_url_at_once_make_one_target() {
 }
 
 #[tokio::test]
-async fn a_known_key_answers_with_its_target_whatever_the_url() {
+async fn a_known_key_gets_the_first_answer_again_also_when_the_target_has_changed() {
+    let monitored = Monitored::new().await;
+    let (table, first) =
+        (monitored.db.watch(), target_at(&monitored.target.workspace, "https://example.com/b", noon()));
+    let of_new = done(table.register(&first, Some(&with(&key("new"))), &correlation()).await);
+    let of_known = done(table.register(&monitored.target, Some(&with(&key("known"))), &correlation()).await);
+    for id in [&first.id, &monitored.target.id] {
+        record(&table, id, 1, TargetStatus::Pending, GOOD).await.unwrap();
+    }
+
+    let later = |target: &Target| Target { created_at: noon().plus(INTERVAL * 9), ..target.clone() };
+    let again = table.register(&later(&first), Some(&with(&key("new"))), &correlation()).await;
+    let known_again = table.register(&later(&monitored.target), Some(&with(&key("known"))), &correlation()).await;
+
+    assert_eq!(monitored.status().await, TargetStatus::Up);
+    assert_eq!([done(again), done(known_again)], [of_new.clone(), of_known.clone()]);
+    assert_eq!(
+        [of_new, of_known].map(|answer| (answer.is_new, answer.target.status)),
+        [(true, TargetStatus::Pending), (false, TargetStatus::Pending),]
+    );
+}
+
+#[tokio::test]
+async fn a_key_of_another_request_is_refused_and_registers_nothing() {
     let db = TestDynamoDb::start();
     let (first, table) = (target("https://example.com/a"), db.watch());
     let other = target_at(&first.workspace, "https://example.com/b", noon().plus(INTERVAL));
-    table.register(&first, Some(&key("k")), &correlation()).await.unwrap();
+    done(table.register(&first, Some(&with(&key("k"))), &correlation()).await);
+    let key = key("k");
+    let another = RequestKey { key: &key, fingerprint: "another body" };
 
-    let replayed = table.register(&other, Some(&key("k")), &correlation()).await.unwrap();
+    let looked_up = table.first_registration(&first.workspace, &another, noon().plus(INTERVAL)).await.unwrap();
+    let registered = table.register(&other, Some(&another), &correlation()).await.unwrap();
 
-    assert_eq!((replayed.is_new, replayed.target.id), (false, first.id));
+    assert_eq!([looked_up, Some(registered)], [const { Some(TargetRegistration::KeyReused) }; 2]);
     assert_eq!(count(&db, "TARGET#"), 1, "the other URL is not registered");
 }
 
@@ -183,53 +236,91 @@ async fn a_known_key_answers_with_its_target_whatever_the_url() {
 async fn a_key_that_came_with_a_known_url_is_known_from_then_on() {
     let db = TestDynamoDb::start();
     let (first, table) = (target("https://example.com/a"), db.watch());
-    table.register(&first, None, &correlation()).await.unwrap();
+    done(table.register(&first, None, &correlation()).await);
+    let key = key("k");
+    let first_answer = async || table.first_registration(&first.workspace, &with(&key), noon()).await.unwrap();
+    assert_eq!(first_answer().await, None);
 
-    table.register(&first, Some(&key("k")), &correlation()).await.unwrap();
+    let registered = table.register(&first, Some(&with(&key)), &correlation()).await.unwrap();
 
-    let other = target_at(&first.workspace, "https://example.com/b", noon());
-    assert_eq!(table.register(&other, Some(&key("k")), &correlation()).await.unwrap().target.id, first.id);
+    assert_eq!(first_answer().await, Some(registered));
 }
 
 #[tokio::test]
 async fn a_key_is_forgotten_after_a_day_even_if_its_row_is_still_there() {
     let db = TestDynamoDb::start();
     let (first, table) = (target("https://example.com/a"), db.watch());
-    table.register(&first, Some(&key("k")), &correlation()).await.unwrap();
-    let registered = async |url: &str, hours: u64| {
+    done(table.register(&first, Some(&with(&key("k"))), &correlation()).await);
+    let registered = async |url: &str, hours: u64, fingerprint: &str| {
         let wanted = target_at(&first.workspace, url, noon().plus(Duration::from_secs(hours * 3_600)));
-        table.register(&wanted, Some(&key("k")), &correlation()).await.unwrap()
+        let key = key("k");
+        table.register(&wanted, Some(&RequestKey { key: &key, fingerprint }), &correlation()).await.unwrap()
     };
 
-    assert!(!registered("https://example.com/b", 23).await.is_new);
-    assert!(registered("https://example.com/b", 24).await.is_new);
-    assert_eq!(registered("https://example.com/c", 25).await.target.url.as_str(), "https://example.com/b");
+    assert_eq!(registered("https://example.com/b", 23, "b").await, TargetRegistration::KeyReused);
+    assert!(done(Ok(registered("https://example.com/b", 24, "b").await)).is_new);
+    assert_eq!(registered("https://example.com/c", 25, "c").await, TargetRegistration::KeyReused);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_bodies_with_one_key_at_once_one_is_registered() {
+    let db = TestDynamoDb::start();
+    let workspace = WorkspaceId::generate();
+    let client = db.client_with(Rendezvous::of(2));
+
+    let registering = ["https://example.com/a", "https://example.com/b"].map(|url| {
+        let (table, wanted) = (WatchTable::new(client.clone(), "WatchTable"), target_at(&workspace, url, noon()));
+        tokio::spawn(async move {
+            let key = key("k");
+            table.register(&wanted, Some(&RequestKey { key: &key, fingerprint: url }), &correlation()).await.unwrap()
+        })
+    });
+
+    let registered = join_all(registering).await.into_iter().map(Result::unwrap);
+    assert_eq!(registered.filter(|registration| *registration == TargetRegistration::KeyReused).count(), 1);
+    assert_eq!((count(&db, "TARGET#"), count(&db, "IDEM#")), (1, 1));
 }
 
 #[tokio::test]
 async fn a_key_whose_target_was_deleted_serves_for_the_next_one() {
     let db = TestDynamoDb::start();
     let (first, table) = (target("https://example.com/a"), db.watch());
-    table.register(&first, Some(&key("k")), &correlation()).await.unwrap();
-    table.delete(&first.id).await.unwrap();
+    done(table.register(&first, Some(&with(&key("k"))), &correlation()).await);
+    table.delete(&first.workspace, &first.id).await.unwrap();
     let other = target_at(&first.workspace, "https://example.com/b", noon());
+    let key = key("k");
+    let another = RequestKey { key: &key, fingerprint: "another body" };
 
-    let registered = table.register(&other, Some(&key("k")), &correlation()).await.unwrap();
+    let registered = done(table.register(&other, Some(&another), &correlation()).await);
 
     assert_eq!((registered.is_new, &registered.target.id), (true, &other.id));
-    let replayed = table.register(&first, Some(&key("k")), &correlation()).await.unwrap();
-    assert_eq!((replayed.is_new, replayed.target.id), (false, other.id));
+    let replayed = table.register(&first, Some(&with(&key)), &correlation()).await.unwrap();
+    assert_eq!(replayed, TargetRegistration::KeyReused);
+}
+
+#[tokio::test]
+async fn a_key_does_not_answer_with_a_later_target_of_the_same_url() {
+    let db = TestDynamoDb::start();
+    let (first, table) = (target("https://example.com/a"), db.watch());
+    done(table.register(&first, Some(&with(&key("k"))), &correlation()).await);
+    table.delete(&first.workspace, &first.id).await.unwrap();
+    let later = Target { created_at: noon().plus(INTERVAL), status_since: noon().plus(INTERVAL), ..first.clone() };
+    done(table.register(&later, None, &correlation()).await);
+
+    let again = done(table.register(&later, Some(&with(&key("k"))), &correlation()).await);
+
+    assert_eq!((again.is_new, again.target.created_at), (false, later.created_at));
 }
 
 #[tokio::test]
 async fn a_key_whose_target_came_back_by_a_link_registers_it_anew() {
     let db = TestDynamoDb::start();
     let (wanted, table) = (target("https://example.com/a"), db.watch());
-    table.register(&wanted, Some(&key("k")), &correlation()).await.unwrap();
-    table.delete(&wanted.id).await.unwrap();
+    done(table.register(&wanted, Some(&with(&key("k"))), &correlation()).await);
+    table.delete(&wanted.workspace, &wanted.id).await.unwrap();
     table.watch(&wanted, &link_id("launch"), noon(), &correlation()).await.unwrap();
 
-    let registered = table.register(&wanted, Some(&key("k")), &correlation()).await.unwrap();
+    let registered = done(table.register(&wanted, Some(&with(&key("k"))), &correlation()).await);
 
     assert!(!registered.is_new);
     assert!(table.find(&wanted.id).await.unwrap().unwrap().registered);
@@ -241,7 +332,7 @@ async fn workspaces_share_neither_targets_nor_keys() {
     let (ours, theirs) = (target("https://example.com/a"), target("https://example.com/a"));
 
     for wanted in [&ours, &theirs] {
-        assert!(db.watch().register(wanted, Some(&key("k")), &correlation()).await.unwrap().is_new);
+        assert!(done(db.watch().register(wanted, Some(&with(&key("k"))), &correlation()).await).is_new);
     }
 
     assert_ne!(ours.id, theirs.id);
@@ -263,7 +354,7 @@ async fn registering_again_after_a_lost_answer_is_still_the_first_time() {
     // Calls: the key, the target, the transaction.
     faults.plan(Some((2, Fault::AnswerLost)));
 
-    let registered = table.register(&wanted, Some(&key("k")), &correlation()).await.unwrap();
+    let registered = done(table.register(&wanted, Some(&with(&key("k"))), &correlation()).await);
 
     assert!(registered.is_new);
     assert_eq!((count(&db, "TARGET#"), count(&db, "IDEM#")), (1, 1));
@@ -294,7 +385,7 @@ async fn pages_neither_skip_nor_repeat_targets_of_one_moment() {
     for number in 0..30_u64 {
         let moment = noon().plus(Duration::from_secs(number / 12));
         let wanted = target_at(&workspace, &format!("https://example.com/{number}"), moment);
-        db.watch().register(&wanted, None, &correlation()).await.unwrap();
+        done(db.watch().register(&wanted, None, &correlation()).await);
         expected.push((wanted.created_at, wanted.id));
     }
     expected.sort();
@@ -312,11 +403,11 @@ async fn the_row_behind_a_token_may_be_gone() {
     for number in 0..3 {
         let moment = noon().plus(INTERVAL * number);
         let wanted = target_at(&workspace, &format!("https://example.com/{number}"), moment);
-        db.watch().register(&wanted, None, &correlation()).await.unwrap();
+        done(db.watch().register(&wanted, None, &correlation()).await);
     }
     let first = db.watch().list(&workspace, None, 1, None).await.unwrap();
 
-    db.watch().delete(&first.items[0].id).await.unwrap();
+    db.watch().delete(&workspace, &first.items[0].id).await.unwrap();
 
     let rest = db.watch().list(&workspace, None, 5, first.next.as_ref()).await.unwrap();
     let urls: Vec<_> = rest.items.iter().map(|listed| listed.url.as_str()).collect();
@@ -334,7 +425,7 @@ async fn a_host_has_its_targets_on_all_ports_and_schemes_and_no_others() {
         "https://example.com/münchen.de",
     ];
     for url in urls {
-        db.watch().register(&target_at(&workspace, url, noon()), None, &correlation()).await.unwrap();
+        done(db.watch().register(&target_at(&workspace, url, noon()), None, &correlation()).await);
     }
 
     let host = Host::parse("MÜNCHEN.de").unwrap();
@@ -350,7 +441,7 @@ async fn a_target_with_the_longest_url_and_host_fits_every_key() {
     let host = format!("{0}.{0}.{0}.{1}.com", "a".repeat(63), "b".repeat(57));
     let wanted = target(&format!("https://{host}/{}", "x".repeat(2_048 - 9 - 253)));
 
-    db.watch().register(&wanted, Some(&key(&"k".repeat(255))), &correlation()).await.unwrap();
+    done(db.watch().register(&wanted, Some(&with(&key(&"k".repeat(255)))), &correlation()).await);
 
     let host = Host::parse(&host).unwrap();
     assert_eq!(walk(&db, &wanted.workspace, Some(&host), 10).await, [wanted.id]);
@@ -379,7 +470,7 @@ async fn a_walk_through_the_shards_finds_each_target_once_wherever_it_starts() {
     let mut expected = BTreeMap::new();
     for number in 0..60 {
         let wanted = target(&format!("https://{number}.example/a"));
-        db.watch().register(&wanted, None, &correlation()).await.unwrap();
+        done(db.watch().register(&wanted, None, &correlation()).await);
         expected.insert(wanted.id.clone(), wanted);
     }
 
@@ -448,7 +539,7 @@ async fn register_in_one_shard(db: &TestDynamoDb, count: usize) -> (Shard, Vec<T
     let of_shard = (0..).map(|number| target_at(&workspace, &format!("https://{number}.example/a"), noon()));
     let mut ids = Vec::new();
     for wanted in of_shard.filter(|target| target.id.shard() == shard).take(count) {
-        db.watch().register(&wanted, None, &correlation()).await.unwrap();
+        done(db.watch().register(&wanted, None, &correlation()).await);
         ids.push(wanted.id);
     }
     ids.sort();
@@ -653,7 +744,7 @@ async fn messages_that_are_a_round_old_lead_to_the_same_changes_as_fresh_ones() 
         let mut changes = Vec::new();
         for age in [1, 2] {
             let target = target_at(&workspace, &format!("https://example.com/{history}/{age}"), noon());
-            table.register(&target, None, &correlation()).await.unwrap();
+            done(table.register(&target, None, &correlation()).await);
             let mut statuses = vec![TargetStatus::Pending; age];
             for number in 0..ROUNDS {
                 let outcome = if history >> number & 1 == 1 { FAILED } else { GOOD };
@@ -682,7 +773,7 @@ async fn a_result_that_comes_late_changes_nothing_that_is_newer() {
 async fn a_deleted_targets_last_rounds_bring_nothing_back() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, FAILED).await;
-    monitored.db.watch().delete(&monitored.target.id).await.unwrap();
+    monitored.db.watch().delete(&monitored.target.workspace, &monitored.target.id).await.unwrap();
 
     monitored.round(1, TargetStatus::Pending, FAILED).await;
     monitored.round(2, TargetStatus::Pending, GOOD).await;
@@ -696,9 +787,9 @@ async fn a_deleted_targets_last_rounds_bring_nothing_back() {
 async fn what_was_found_about_a_deleted_target_does_not_count_for_its_successor() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, FAILED).await;
-    monitored.db.watch().delete(&monitored.target.id).await.unwrap();
+    monitored.db.watch().delete(&monitored.target.workspace, &monitored.target.id).await.unwrap();
     let successor = Target { created_at: slot(1), status_since: slot(1), ..monitored.target.clone() };
-    monitored.db.watch().register(&successor, None, &correlation()).await.unwrap();
+    done(monitored.db.watch().register(&successor, None, &correlation()).await);
 
     assert!(monitored.results().await.is_empty());
     assert_eq!(monitored.next_round(1, FAILED).await, RoundOutcome::Recorded, "its first failure");
@@ -779,13 +870,13 @@ async fn registering_listing_and_watching_cost_what_the_chart_says() {
         units
     };
 
-    table.register(&wanted, None, &ids).await.unwrap();
-    assert_eq!(spent(), (1.0, 4.0), "a new one");
-    table.register(&wanted, None, &ids).await.unwrap();
+    done(table.register(&wanted, None, &ids).await);
+    assert_eq!(spent(), (1.0, 6.0), "a new one");
+    done(table.register(&wanted, None, &ids).await);
     assert_eq!(spent(), (1.0, 0.0), "the same again");
-    table.register(&wanted, Some(&key("k")), &ids).await.unwrap();
+    done(table.register(&wanted, Some(&with(&key("k"))), &ids).await);
     assert_eq!(spent(), (2.0, 2.0), "with a new key");
-    table.register(&wanted, Some(&key("k")), &ids).await.unwrap();
+    done(table.register(&wanted, Some(&with(&key("k"))), &ids).await);
     assert_eq!(spent(), (2.0, 0.0), "with a known key");
     table.list(&wanted.workspace, None, 20, None).await.unwrap();
     assert_eq!(spent(), (0.5, 0.0), "a list");
@@ -794,15 +885,116 @@ async fn registering_listing_and_watching_cost_what_the_chart_says() {
     table.health(&wanted.id, now).await.unwrap();
     assert_eq!(spent(), (1.5, 0.0), "health");
     table.watch(&watched, &link, noon(), &ids).await.unwrap();
-    assert_eq!(spent(), (2.0, 6.0), "a link watches a new one");
+    assert_eq!(spent(), (2.0, 8.0), "a link watches a new one");
     table.watch(&watched, &link_id("second"), noon(), &ids).await.unwrap();
     assert_eq!(spent(), (2.0, 4.0), "another link watches it");
     table.unwatch(&watched.id, &link, noon()).await.unwrap();
     assert_eq!(spent(), (2.0, 4.0), "one of them ceases to");
     table.unwatch(&watched.id, &link_id("second"), noon()).await.unwrap();
-    assert_eq!(spent(), (2.0, 6.0), "the other as well, and takes it along");
-    table.delete(&wanted.id).await.unwrap();
-    assert_eq!(spent(), (0.0, 3.0), "deleting");
+    assert_eq!(spent(), (2.0, 8.0), "the other as well, and takes it along");
+    table.delete(&wanted.workspace, &wanted.id).await.unwrap();
+    assert_eq!(spent(), (0.0, 6.0), "deleting");
+}
+
+// --------------------------------------------------------------------------------------------------------------- Quota
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hundred_registrations_at_once_fill_a_quota_of_ten_and_no_more() {
+    let db = TestDynamoDb::start();
+    let (table, workspace, ids) = (db.watch().with_quota(10), WorkspaceId::generate(), correlation());
+    let wanted: Vec<_> =
+        (0..100).map(|page| target_at(&workspace, &format!("https://example.com/{page}"), noon())).collect();
+
+    let registered = join_all(wanted.iter().map(|wanted| table.register(wanted, None, &ids))).await;
+
+    let full = registered.iter().filter(|registered| *registered.as_ref().unwrap() == TargetRegistration::Full).count();
+    assert_eq!((full, count(&db, "TARGET#"), counted(&db, &workspace)), (90, 10, 10));
+}
+
+#[tokio::test]
+async fn a_deleted_target_makes_room_and_a_known_url_needs_none() {
+    let db = TestDynamoDb::start();
+    let table = db.watch().with_quota(1);
+    let first = target("https://example.com/a");
+    let second = target_at(&first.workspace, "https://example.com/b", noon());
+    done(table.register(&first, None, &correlation()).await);
+
+    let refused = table.register(&second, Some(&with(&key("k"))), &correlation()).await.unwrap();
+    let known = done(table.register(&first, None, &correlation()).await);
+    let elsewhere = done(table.register(&target("https://example.com/b"), None, &correlation()).await);
+    table.delete(&first.workspace, &first.id).await.unwrap();
+    table.delete(&first.workspace, &first.id).await.unwrap();
+
+    assert_eq!((refused, known.is_new, elsewhere.is_new), (TargetRegistration::Full, false, true));
+    assert_eq!(counted(&db, &first.workspace), 0, "deleting it again frees nothing");
+    assert!(done(table.register(&second, Some(&with(&key("k"))), &correlation()).await).is_new, "the key is unused");
+}
+
+#[tokio::test]
+async fn a_quota_of_none_lets_nobody_begin() {
+    let db = TestDynamoDb::start();
+    let table = db.watch().with_quota(0);
+
+    let refused = table.register(&target("https://example.com/a"), None, &correlation()).await.unwrap();
+
+    assert_eq!(refused, TargetRegistration::Full);
+}
+
+#[tokio::test]
+async fn what_links_watch_counts_until_the_last_of_them_is_gone() {
+    let db = TestDynamoDb::start();
+    let (table, ids) = (db.watch().with_quota(1), correlation());
+    let watched = target("https://example.com/a");
+    let other = target_at(&watched.workspace, "https://example.com/b", noon());
+    let has_room = async |target: &Target| table.has_room(&target.workspace, &target.id).await.unwrap();
+    assert!(has_room(&watched).await && has_room(&other).await);
+
+    for link in ["first", "second"] {
+        let outcome = table.watch(&watched, &link_id(link), noon(), &ids).await.unwrap();
+        assert_eq!(outcome, WatchOutcome::Settled, "one target, for two links");
+    }
+
+    assert_eq!(counted(&db, &watched.workspace), 1);
+    assert_eq!([has_room(&watched).await, has_room(&other).await], [true, false]);
+    assert_eq!(table.register(&other, None, &ids).await.unwrap(), TargetRegistration::Full);
+    for link in ["first", "second"] {
+        table.unwatch(&watched.id, &link_id(link), noon()).await.unwrap();
+    }
+    assert_eq!(counted(&db, &watched.workspace), 0);
+    assert!(done(table.register(&other, None, &ids).await).is_new);
+}
+
+#[tokio::test]
+async fn a_link_without_room_does_not_watch_until_it_begins_again_later() {
+    let db = TestDynamoDb::start();
+    let (table, ids, link) = (db.watch().with_quota(1), correlation(), link_id("launch"));
+    let wanted = target("https://example.com/a");
+    let other = target_at(&wanted.workspace, "https://example.com/b", noon());
+    done(table.register(&other, None, &ids).await);
+
+    let refused = table.watch(&wanted, &link, slot(1), &ids).await.unwrap();
+    table.delete(&other.workspace, &other.id).await.unwrap();
+    let repeated = table.watch(&wanted, &link, slot(1), &ids).await.unwrap();
+
+    assert_eq!((refused, repeated), (WatchOutcome::NoRoom, WatchOutcome::Settled));
+    assert_eq!(table.find(&wanted.id).await.unwrap(), None, "a repeated message changes nothing");
+    table.watch(&wanted, &link, slot(2), &ids).await.unwrap();
+    assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 1);
+}
+
+#[tokio::test]
+async fn a_link_that_was_refused_is_deleted_without_freeing_a_place() {
+    let db = TestDynamoDb::start();
+    let (table, ids, link) = (db.watch().with_quota(1), correlation(), link_id("launch"));
+    let wanted = target("https://example.com/a");
+    let other = target_at(&wanted.workspace, "https://example.com/b", noon());
+    done(table.register(&other, None, &ids).await);
+    table.watch(&wanted, &link, slot(1), &ids).await.unwrap();
+
+    table.unwatch(&wanted.id, &link, slot(2)).await.unwrap();
+
+    assert_eq!((counted(&db, &wanted.workspace), count(&db, "TARGET#")), (1, 1));
+    assert_eq!(watcher(&db, &link)["link_state"]["S"], "ended");
 }
 
 // -------------------------------------------------------------------------------------------------------------- Results
@@ -849,10 +1041,10 @@ async fn a_result_is_read_as_it_was_recorded_and_goes_after_its_time() {
 async fn a_deleted_target_leaves_the_lists_and_may_be_deleted_again() {
     let db = TestDynamoDb::start();
     let wanted = target("https://example.com/a");
-    db.watch().register(&wanted, None, &correlation()).await.unwrap();
+    done(db.watch().register(&wanted, None, &correlation()).await);
 
     for _ in 0..2 {
-        assert_eq!(db.watch().delete(&wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
+        assert_eq!(db.watch().delete(&wanted.workspace, &wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
     }
 
     assert_eq!(db.watch().find(&wanted.id).await.unwrap(), None);
@@ -878,14 +1070,14 @@ async fn a_target_that_was_registered_by_itself_outlives_its_links() {
     let (table, wanted) = (db.watch(), target("https://example.com/a"));
     table.watch(&wanted, &link_id("launch"), noon(), &correlation()).await.unwrap();
 
-    let registered = table.register(&wanted, None, &correlation()).await.unwrap();
+    let registered = done(table.register(&wanted, None, &correlation()).await);
 
     assert!(!registered.is_new && registered.target.registered);
-    assert_eq!(table.delete(&wanted.id).await.unwrap(), DeleteTargetOutcome::Watched);
+    assert_eq!(table.delete(&wanted.workspace, &wanted.id).await.unwrap(), DeleteTargetOutcome::Watched);
     assert!(table.find(&wanted.id).await.unwrap().unwrap().registered, "a refused deletion changes nothing");
     table.unwatch(&wanted.id, &link_id("launch"), noon()).await.unwrap();
     assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 0);
-    assert_eq!(table.delete(&wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
+    assert_eq!(table.delete(&wanted.workspace, &wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
 }
 
 #[tokio::test]
@@ -898,8 +1090,8 @@ async fn whoever_registers_what_a_link_watches_is_told_from_then_on() {
     let carol = target_at(&ada.workspace, "https://example.com/a", noon().plus(INTERVAL * 2));
     table.watch(&ada, &link_id("launch"), noon(), &CorrelationId::generate()).await.unwrap();
 
-    let registered = table.register(&bob, None, &correlation()).await.unwrap().target;
-    let again = table.register(&carol, None, &CorrelationId::generate()).await.unwrap().target;
+    let registered = done(table.register(&bob, None, &correlation()).await).target;
+    let again = done(table.register(&carol, None, &CorrelationId::generate()).await).target;
 
     let bobs = Target { registered: true, watchers: 1, owner: bob.owner, owner_email: bob.owner_email, ..ada.clone() };
     assert_eq!([&registered, &again], [&bobs; 2], "who registers it later changes nothing");
@@ -965,12 +1157,11 @@ async fn an_expired_link_stops_watching_and_resumes_when_its_time_is_extended() 
     table.pause(&wanted.id, &link, slot(2)).await.unwrap();
 
     assert_eq!(table.find(&wanted.id).await.unwrap(), None);
-    let row = db.scan("WatchTable").pop().unwrap();
+    let row = watcher(&db, &link);
     assert_eq!(row["ttl"]["N"], slot(2).plus(lifetimes::ENDED_WATCHES).unix_seconds().to_string());
     table.watch(&wanted, &link, slot(3), &correlation()).await.unwrap();
     assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 1);
-    let row = db.scan("WatchTable").into_iter().find(|row| row["sk"]["S"] == format!("LINK#{link}")).unwrap();
-    assert_eq!(row.get("ttl"), None, "it is kept as long as the link watches");
+    assert_eq!(watcher(&db, &link).get("ttl"), None, "it is kept as long as the link watches");
 }
 
 #[tokio::test]
@@ -1008,7 +1199,7 @@ async fn watching_publishes_nothing() {
     for link in ["launch", "second"] {
         table.watch(&wanted, &link_id(link), noon(), &correlation()).await.unwrap();
     }
-    table.register(&wanted, None, &correlation()).await.unwrap();
+    done(table.register(&wanted, None, &correlation()).await);
     table.unwatch(&wanted.id, &link_id("launch"), noon()).await.unwrap();
 
     assert!(events(&db).is_empty());
@@ -1023,7 +1214,7 @@ async fn twelve_links_at_once_are_twelve_watchers() {
     // In waves, as the consumer's batches do: who meets whom is up to the machine.
     for wave in links.chunks(4) {
         let watching = wave.iter().chain(wave).map(|link| table.watch(&wanted, link, noon(), &ids));
-        join_all(watching).await.into_iter().for_each(Result::unwrap);
+        assert!(join_all(watching).await.iter().all(Result::is_ok));
     }
 
     assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 12);
@@ -1060,10 +1251,10 @@ async fn deleting_bears_a_lost_answer() {
     let faults = Faults::default();
     let table = WatchTable::new(retrying(&db, &faults), "WatchTable");
     let wanted = target("https://example.com/a");
-    table.register(&wanted, None, &correlation()).await.unwrap();
+    done(table.register(&wanted, None, &correlation()).await);
     faults.plan(Some((0, Fault::AnswerLost)));
 
-    assert_eq!(table.delete(&wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
+    assert_eq!(table.delete(&wanted.workspace, &wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
 }
 
 /// What can happen to a target whose links come and go.
@@ -1120,7 +1311,9 @@ proptest! {
                     Step::Message(link, state, second) => {
                         let at = noon().plus(Duration::from_secs(second.into()));
                         match state {
-                            WatcherState::Watching => table.watch(&wanted[link], &links[link], at, &ids).await.unwrap(),
+                            WatcherState::Watching => {
+ table.watch(&wanted[link], &links[link], at, &ids).await.unwrap();
+ }
                             WatcherState::Paused => table.pause(id, &links[link], at).await.unwrap(),
                             WatcherState::Ended => table.unwatch(id, &links[link], at).await.unwrap(),
                         }
@@ -1128,14 +1321,14 @@ proptest! {
                         owner = owner.or(watches(&messages[link]).then_some(link));
                     }
                     Step::Register(person) => {
-                        let is_new = table.register(&wanted[person], None, &ids).await.unwrap().is_new;
+                        let is_new = done(table.register(&wanted[person], None, &ids).await).is_new;
                         assert_eq!(is_new, owner.is_none());
                         owner = owner.filter(|_| registered).or(Some(person));
                         registered = true;
                     }
                     Step::Delete => {
                         let is_watched = messages.iter().any(|messages| watches(messages));
-                        let outcome = table.delete(id).await.unwrap();
+                        let outcome = table.delete(&workspace, id).await.unwrap();
                         assert_eq!(outcome == DeleteTargetOutcome::Watched, is_watched);
                         registered &= is_watched;
                     }
@@ -1145,6 +1338,7 @@ proptest! {
                     owner = None;
                 }
                 let found = table.find(id).await.unwrap();
+                assert_eq!(counted(&db, &workspace), usize::from(found.is_some()));
                 let expected = owner.map(|owner| (&wanted[owner].owner, registered, watchers as u64));
                 assert_eq!(found.as_ref().map(|target| (&target.owner, target.registered, target.watchers)), expected);
             }
@@ -1157,7 +1351,7 @@ async fn at_once(db: &TestDynamoDb, wanted: [Target; 2]) -> [Registered; 2] {
     let client = db.client_with(Rendezvous::of(2));
     let registering = wanted.map(|wanted| {
         let table = WatchTable::new(client.clone(), "WatchTable");
-        tokio::spawn(async move { table.register(&wanted, None, &correlation()).await.unwrap() })
+        tokio::spawn(async move { done(table.register(&wanted, None, &correlation()).await) })
     });
     let [one, other] = registering;
     [one.await.unwrap(), other.await.unwrap()]

@@ -1,0 +1,67 @@
+//! The quota of targets: how many a workspace may have.
+//!
+//! A workspace's targets are counted in an item, which changes in the transactions that create and delete them. So the quota
+//! holds exactly, also if many requests come at once.
+
+use aws_sdk_dynamodb::types::{TransactWriteItem, Update, builders::UpdateBuilder};
+use linklet_domain::{TargetId, WorkspaceId};
+
+use super::{
+    WatchTable,
+    item::{CountItem, count_key},
+};
+use crate::{RepositoryError, item::number};
+
+impl WatchTable {
+    /// Whether a link of the workspace can watch a target: because it exists, or because the workspace may have one more.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn has_room(&self, workspace: &WorkspaceId, id: &TargetId) -> Result<bool, RepositoryError> {
+        const LOOK: &str = "look for room for a target";
+        let Some(quota) = self.quota else { return Ok(true) };
+        let count = self.table.get::<CountItem>(LOOK, count_key(workspace)).await?;
+        let targets = count.map_or(0, |count| count.targets);
+        Ok(targets < u64::from(quota) || self.find(id).await?.is_some())
+    }
+
+    /// The action that counts a new target. Its condition fails if the workspace has as many as it may.
+    pub(super) fn count_in(
+        &self,
+        operation: &'static str,
+        workspace: &WorkspaceId,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        let mut update = self.count_update(workspace, 1);
+        if let Some(quota) = self.quota {
+            // An item that doesn't exist is no target, and a quota of 0 leaves no room for the first.
+            let has_room = "(attribute_not_exists(targets) AND :quota > :none) OR targets < :quota";
+            update = update
+                .condition_expression(has_room)
+                .expression_attribute_values(":quota", number(&quota))
+                .expression_attribute_values(":none", number(&0));
+        }
+        built(operation, update)
+    }
+
+    /// The action that stops counting a deleted target.
+    pub(super) fn count_out(
+        &self,
+        operation: &'static str,
+        workspace: &WorkspaceId,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        built(operation, self.count_update(workspace, -1))
+    }
+
+    fn count_update(&self, workspace: &WorkspaceId, change: i8) -> UpdateBuilder {
+        Update::builder()
+            .table_name(&self.table.name)
+            .set_key(Some(count_key(workspace).into_item()))
+            .update_expression("ADD targets :change")
+            .expression_attribute_values(":change", number(&change))
+    }
+}
+
+fn built(operation: &'static str, update: UpdateBuilder) -> Result<TransactWriteItem, RepositoryError> {
+    let update = update.build().map_err(RepositoryError::unavailable(operation))?;
+    Ok(TransactWriteItem::builder().update(update).build())
+}
