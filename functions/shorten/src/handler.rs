@@ -10,7 +10,7 @@ use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksT
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json_text, located},
     identity::{Authenticator, Caller},
-    telemetry::chain,
+    link_view::within_budget,
     throttle::Throttle,
 };
 use serde::{Deserialize, Serialize};
@@ -179,18 +179,14 @@ impl Shorten {
         Ok(if is_first { Try::Answer(answer) } else { Try::Conflict })
     }
 
-    /// Refuses a link whose URL would be a target too many. If the targets can't be read, the link is created, and watch-links
+    /// Refuses a link whose URL would be a target too many. If that can't be read in time, the link is created, and watch-links
     /// decides alone, as it does about links that are created at once.
     async fn require_room(&self, order: &Order<'_>) -> Result<(), ApiError> {
         let workspace = order.caller.workspace();
         let target = TargetId::of_url(workspace, &order.wanted.target)?;
-        match self.targets.has_room(workspace, &target).await {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(Problem::TargetQuotaReached.into()),
-            Err(error) => {
-                tracing::warn!(error = chain(&error), "a link watches without a look at its workspace's quota");
-                Ok(())
-            }
+        match within_budget("quota", self.targets.has_room(workspace, &target)).await {
+            Some(false) => Err(Problem::TargetQuotaReached.into()),
+            Some(true) | None => Ok(()),
         }
     }
 

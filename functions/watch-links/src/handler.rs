@@ -116,7 +116,12 @@ impl WatchLinks {
                 if self.targets.watch(&target, link, at, &event.correlation_id).await? == WatchOutcome::NoRoom {
                     let (correlation_id, short_code) = (event.correlation_id.as_str(), link.code.as_str());
                     let workspace_id = target.workspace.as_str();
-                    tracing::warn!(correlation_id, workspace_id, short_code, "a link has no room for its target");
+                    tracing::warn!(
+                        correlation_id,
+                        workspace_id,
+                        short_code,
+                        "a link does not watch, since its workspace monitors as many URLs as it may"
+                    );
                 }
                 Ok(())
             }

@@ -32,6 +32,7 @@ use linklet_test_support::{
     CapturedLogs, FakeNotifiers, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator,
     queue_batch, token_of, tokens,
 };
+use linklet_watch_links::WatchLinks;
 use serde_json::{Value, json};
 
 use fixture::{analytics, redirect, redirect_with, relay, shorten, throttle, watch_links};
@@ -166,6 +167,21 @@ async fn a_link_that_is_created_without_a_limit_is_one_warning() {
     assert_eq!(order.send_to(&shorten).await.status, 201);
 
     assert_eq!(logs.messages("WARN"), ["a call was allowed without being counted"]);
+    assert_eq!(logs.messages("ERROR"), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_link_without_room_for_its_target_is_one_warning_however_often_it_is_delivered() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    db.store(&LinkBuilder::new("launch").watching().build()).await;
+    let consumer = WatchLinks { targets: db.watch().with_quota(0), ..watch_links(&db, &queues) };
+    let logs = CapturedLogs::start();
+
+    for _ in 0..2 {
+        consumer.consume(db.stream("LinksTable")).await;
+    }
+
+    assert_eq!(logs.messages("WARN"), ["a link does not watch, since its workspace monitors as many URLs as it may"]);
     assert_eq!(logs.messages("ERROR"), [""; 0]);
 }
 

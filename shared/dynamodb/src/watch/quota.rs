@@ -33,12 +33,10 @@ impl WatchTable {
     ) -> Result<TransactWriteItem, RepositoryError> {
         let mut update = self.count_update(workspace, 1);
         if let Some(quota) = self.quota {
-            // An item that doesn't exist is no target, and a quota of 0 leaves no room for the first.
-            let has_room = "(attribute_not_exists(targets) AND :quota > :none) OR targets < :quota";
-            update = update
-                .condition_expression(has_room)
-                .expression_attribute_values(":quota", number(&quota))
-                .expression_attribute_values(":none", number(&0));
+            // Without an item there is no target yet, and a quota of 0 leaves no room for the first.
+            let has_room =
+                if quota == 0 { "targets < :quota" } else { "attribute_not_exists(targets) OR targets < :quota" };
+            update = update.condition_expression(has_room).expression_attribute_values(":quota", number(&quota));
         }
         built(operation, update)
     }

@@ -305,5 +305,5 @@ async fn a_link_that_watches_is_created_also_while_targets_cannot_be_read() {
 
     let created = post(&shorten, &json!({"url": "https://example.com/a", "watch": true})).await;
 
-    assert_eq!(created.status, 201);
+    assert_eq!((created.status, &created.json()["watch"]), (201, &json!(true)));
 }
