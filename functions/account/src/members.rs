@@ -3,7 +3,7 @@
 use linklet_domain::{EmailAddress, FullName, Member, Role, Timestamp, UserId};
 use linklet_dynamodb::MemberOutcome;
 use linklet_lambda::{
-    http::{ApiError, Problem, Request, Response, StatusCode, created, json, no_content},
+    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, created, json, no_content},
     identity::Caller,
 };
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ impl Account {
         caller: &Caller,
         user: &str,
     ) -> Result<Response, ApiError> {
-        let NewRole { role } = request.json(BODY_LIMIT)?;
+        let NewRole { role } = request.json_object(BODY_LIMIT)?.read_patch(&[IMMUTABLE])?;
         let user = UserId::parse(user).map_err(|_| NO_MEMBER)?;
         let changed = done(self.users.change_role(caller.workspace(), caller.user(), &user, role).await?)?;
         Ok(json(StatusCode::OK, &MemberView::from(&changed)))
@@ -64,6 +64,12 @@ struct NewMember {
     email: EmailAddress,
     role: Role,
 }
+
+/// What nobody can change of a member.
+const IMMUTABLE: Immutable = Immutable {
+    members: &["id", "user_id", "workspace_id", "email", "full_name", "joined_at", "created_at", "updated_at"],
+    sentence: None,
+};
 
 /// The body of a request to change a member's role.
 #[derive(Deserialize)]

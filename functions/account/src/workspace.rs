@@ -1,16 +1,15 @@
 //! The name, slug and settings of a workspace.
 
 use linklet_domain::{
-    Invalid, Timestamp, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
-    optional, patched,
+    Timestamp, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::WorkspaceOutcome;
 use linklet_lambda::{
-    http::{ApiError, Problem, Request, Response, StatusCode, json},
+    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, json},
     identity::Caller,
 };
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+use serde_json::value::RawValue;
 
 use crate::{Account, BODY_LIMIT, NOT_ALLOWED};
 
@@ -23,8 +22,9 @@ impl Account {
     }
 
     pub(crate) async fn change_workspace(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let patch = request.json::<Body>(BODY_LIMIT)?.patch()?;
-        match self.users.change_workspace(caller.workspace(), caller.user(), &patch).await? {
+        let body: Body = request.json_object(BODY_LIMIT)?.read_patch(&[IMMUTABLE])?;
+        let patch = WorkspacePatch { name: body.name, slug: body.slug, settings: body.settings };
+        match self.users.change_workspace(caller.workspace(), caller.user(), &patch, request.received_at()).await? {
             WorkspaceOutcome::Changed(workspace) => Ok(json(StatusCode::OK, &WorkspaceView::from(&workspace))),
             WorkspaceOutcome::SlugTaken => Err(ApiError::Problem(Problem::SlugTaken)),
             WorkspaceOutcome::NoWorkspace => Err(UNKNOWN),
@@ -33,6 +33,10 @@ impl Account {
     }
 }
 
+/// What nobody can change of a workspace.
+const IMMUTABLE: Immutable =
+    Immutable { members: &["id", "workspace_id", "created_at", "updated_at", "created_by", "user_id"], sentence: None };
+
 /// The body of a request to change a workspace. Only settings can be removed with `null`.
 #[derive(Deserialize)]
 struct Body {
@@ -40,15 +44,16 @@ struct Body {
     name: Option<WorkspaceName>,
     #[serde(default, deserialize_with = "optional")]
     slug: Option<WorkspaceSlug>,
-    #[serde(default, deserialize_with = "patched")]
-    settings: Option<Option<Map<String, Value>>>,
+    #[serde(default, deserialize_with = "settings")]
+    settings: Option<WorkspaceSettings>,
 }
 
-impl Body {
-    fn patch(self) -> Result<WorkspacePatch, Invalid> {
-        let settings = self.settings.map(Option::unwrap_or_default).map(WorkspaceSettings::new).transpose();
-        let settings = settings.map_err(|refused| refused.in_field("settings"))?;
-        Ok(WorkspacePatch { name: self.name, slug: self.slug, settings })
+/// Reads settings with their numbers as they were written. `null` and an empty string stand for none.
+fn settings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<WorkspaceSettings>, D::Error> {
+    let json = Box::<RawValue>::deserialize(deserializer)?;
+    match json.get() {
+        "null" | r#""""# => Ok(Some(WorkspaceSettings::default())),
+        object => WorkspaceSettings::parse(object).map(Some).map_err(de::Error::custom),
     }
 }
 
@@ -57,8 +62,16 @@ struct WorkspaceView<'a> {
     workspace_id: &'a WorkspaceId,
     name: &'a WorkspaceName,
     slug: &'a WorkspaceSlug,
-    settings: &'a Map<String, Value>,
+    #[serde(serialize_with = "as_json")]
+    settings: &'a WorkspaceSettings,
     created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+/// Writes settings as the object that they are, and not as a text.
+fn as_json<S: Serializer>(settings: &WorkspaceSettings, serializer: S) -> Result<S::Ok, S::Error> {
+    let json: &RawValue = serde_json::from_str(settings.as_str()).map_err(ser::Error::custom)?;
+    json.serialize(serializer)
 }
 
 impl<'a> From<&'a Workspace> for WorkspaceView<'a> {
@@ -67,8 +80,9 @@ impl<'a> From<&'a Workspace> for WorkspaceView<'a> {
             workspace_id: &workspace.id,
             name: &workspace.name,
             slug: &workspace.slug,
-            settings: workspace.settings.members(),
+            settings: &workspace.settings,
             created_at: workspace.created_at,
+            updated_at: workspace.updated_at,
         }
     }
 }

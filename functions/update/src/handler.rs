@@ -1,9 +1,9 @@
 //! Changes links. The destination can't be changed, so that visitors can trust a link that they have followed before.
 
-use linklet_domain::{Invalid, Link, LinkPatch, LinkState, LinkStatus, Record, Scope, ShortCode};
+use linklet_domain::{Link, LinkPatch, LinkState, LinkStatus, Record, Scope, ShortCode};
 use linklet_dynamodb::{LinksTable, StatsTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
+    http::{ApiError, Handler, Immutable, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
     identity::{Authenticator, Caller},
     link_view::OneLink,
 };
@@ -56,21 +56,25 @@ impl Update {
     }
 }
 
-/// Members that a link shows, or was made with, and that nobody can change.
-const IMMUTABLE: [(&[&str], &str); 3] = [
-    (&["url", "original_url"], "the destination of a link never changes; create another link"),
-    (&["custom_code", "short_code"], "the code of a link never changes; create another link"),
-    (&["watch"], "watch is set when a link is created, and never changes"),
+/// What nobody can change of a link.
+const IMMUTABLE: [Immutable; 4] = [
+    Immutable {
+        members: &["url", "original_url"],
+        sentence: Some("the destination of a link never changes; create another link"),
+    },
+    Immutable {
+        members: &["custom_code", "short_code", "short_url"],
+        sentence: Some("the code of a link never changes; create another link"),
+    },
+    Immutable { members: &["watch"], sentence: Some("watch is set when a link is created, and never changes") },
+    Immutable {
+        members: &["id", "workspace_id", "user_id", "created_by", "created_at", "updated_at", "status", "total_clicks"],
+        sentence: None,
+    },
 ];
 
 fn read_patch(request: &Request) -> Result<LinkPatch, ApiError> {
-    let object = request.json_object(BODY_LIMIT)?;
-    for (members, sentence) in IMMUTABLE {
-        if let Some(member) = members.iter().find(|member| object.has(member)) {
-            return Err(Invalid::new(sentence).in_field(*member).into());
-        }
-    }
-    let patch: LinkPatch = object.read()?;
+    let patch: LinkPatch = request.json_object(BODY_LIMIT)?.read_patch(&IMMUTABLE)?;
     request.require_future("expires_at", patch.expires_at.flatten())?;
     Ok(patch)
 }

@@ -11,6 +11,7 @@ mod click;
 mod click_id;
 mod correlation_id;
 mod event;
+mod exact_json;
 mod idempotency_key;
 mod ids;
 pub mod lifetimes;
@@ -42,6 +43,7 @@ pub use event::{
     Event, EventDetail, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted, UrlExpired,
     UrlPurged,
 };
+pub use exact_json::ExactJson;
 pub use idempotency_key::IdempotencyKey;
 pub use ids::{EventId, UserId, WorkspaceId};
 pub use link::{ExpiryStep, Link, LinkState, LinkStatus, Record, RedirectTarget, Tombstone};

@@ -1,9 +1,8 @@
 //! Workspaces: their names, slugs and settings.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-use crate::{EmailAddress, Invalid, Timestamp, WorkspaceId, validated::string_newtype};
+use crate::{EmailAddress, ExactJson, Invalid, Timestamp, WorkspaceId, validated::string_newtype};
 
 /// The display name of a workspace: 1–100 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,48 +74,36 @@ impl WorkspaceSlug {
 
 string_newtype!(WorkspaceSlug);
 
-/// Settings that clients store with a workspace: a JSON object of at most 2 KB, which Linklet doesn't interpret.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Settings that clients store with a workspace: a JSON object of at most 2 KB, which Linklet doesn't interpret. Its numbers
+/// come back as they were written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct WorkspaceSettings(Map<String, Value>);
+pub struct WorkspaceSettings(String);
 
 impl WorkspaceSettings {
     /// Maximum length in bytes of the object as JSON without white space.
     pub const MAX_BYTES: usize = 2_048;
 
-    /// Settings with these members.
+    /// Parses a JSON object. The sentences of errors begin with `must`.
     ///
     /// # Errors
-    /// When the object is longer than [`Self::MAX_BYTES`] as JSON.
-    pub fn new(members: Map<String, Value>) -> Result<Self, Invalid> {
-        let settings = Self(members);
-        if String::from(settings.clone()).len() <= Self::MAX_BYTES {
-            Ok(settings)
+    /// When the text is no object, or longer than [`Self::MAX_BYTES`] without white space.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let object = ExactJson::parse(text.as_bytes()).ok().filter(ExactJson::is_object);
+        let object = object.ok_or_else(|| Invalid::new("must be an object"))?;
+        if object.as_str().len() <= Self::MAX_BYTES {
+            Ok(Self(object.as_str().to_owned()))
         } else {
-            Err(Invalid::new("settings must have at most 2,048 bytes"))
+            Err(Invalid::new("must have at most 2,048 bytes"))
         }
     }
-
-    /// The object's members.
-    #[must_use]
-    pub fn members(&self) -> &Map<String, Value> {
-        &self.0
-    }
 }
 
-impl From<WorkspaceSettings> for String {
-    fn from(settings: WorkspaceSettings) -> Self {
-        Value::Object(settings.0).to_string()
-    }
-}
+string_newtype!(WorkspaceSettings);
 
-impl TryFrom<String> for WorkspaceSettings {
-    type Error = Invalid;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        // The limit isn't checked here: a number that is parsed and serialized again may get longer, and stored settings must
-        // stay readable.
-        serde_json::from_str(&text).map(Self).map_err(|_| Invalid::new("settings must be an object"))
+impl Default for WorkspaceSettings {
+    fn default() -> Self {
+        Self("{}".to_owned())
     }
 }
 
@@ -133,6 +120,8 @@ pub struct Workspace {
     pub settings: WorkspaceSettings,
     /// When the workspace was created.
     pub created_at: Timestamp,
+    /// When its name, slug or settings were last changed; at first, when it was created.
+    pub updated_at: Timestamp,
 }
 
 impl Workspace {
@@ -176,17 +165,15 @@ mod tests {
     #[test]
     fn settings_are_an_object_of_two_kilobytes_and_come_back_as_they_were() {
         let of_length = |bytes: usize| format!(r#"{{"k":"{}"}}"#, "x".repeat(bytes - r#"{"k":""}"#.len()));
-        let stored = |text: String| WorkspaceSettings::try_from(text);
-        let given = |text: String| WorkspaceSettings::new(serde_json::from_str(&text).unwrap());
-        let mixed = r#"{"a":[1,2.5,null,true],"b":{"ü":"\"\u0000"}}"#.to_owned();
+        let sentence = |text: &str| WorkspaceSettings::parse(text).unwrap_err().to_string();
+        let mixed = r#"{"a":[1,2.50,null,true,1e400],"b":{"ü":"\"\u0000"}}"#;
 
-        assert_eq!(stored(mixed.clone()).map(String::from), Ok(mixed));
-        assert_eq!(String::from(WorkspaceSettings::default()), "{}");
-        assert!(given(of_length(2_048)).is_ok());
-        assert!(given(of_length(2_049)).is_err());
-        assert!(stored(of_length(2_049)).is_ok(), "what is stored stays readable");
-        for refused in ["[]", "", "null"] {
-            assert!(stored(refused.to_owned()).is_err(), "{refused}");
+        assert_eq!(WorkspaceSettings::parse(mixed).map(String::from).as_deref(), Ok(mixed));
+        assert_eq!(WorkspaceSettings::parse(WorkspaceSettings::default().as_str()), Ok(WorkspaceSettings::default()));
+        assert!(WorkspaceSettings::parse(&of_length(2_048)).is_ok());
+        assert_eq!(sentence(&of_length(2_049)), "must have at most 2,048 bytes");
+        for refused in ["[]", "", "null", "{", "5"] {
+            assert_eq!(sentence(refused), "must be an object", "{refused}");
         }
     }
 

@@ -16,17 +16,15 @@ pub fn json_bodies(input: &[u8]) {
         return assert!(!is_object || input.len() > BODY_LIMIT, "an object was refused");
     };
     let canonical = object.canonical();
-    let again =
-        with_body(canonical.as_bytes()).json_object(usize::MAX).expect("a canonical body is a body").canonical();
-    let value: Value = serde_json::from_slice(input).expect("an object was read from it");
-    if is_exact(&value) {
-        assert_eq!(again, canonical);
-    }
+    let again = with_body(canonical.as_bytes()).json_object(usize::MAX).expect("a canonical body is a body");
+    assert_eq!(again.canonical(), canonical);
     survives::<LinkMetadata>(&request);
     survives::<LinkPatch>(&request);
-    if let Some(Value::Object(members)) = value.get("settings") {
-        let _ = WorkspaceSettings::new(members.clone());
+    if let Ok(settings) = WorkspaceSettings::parse(canonical) {
+        assert_eq!(settings.as_str(), canonical);
     }
+    // A number may be too large for this type, though not for a body.
+    let Ok(value) = serde_json::from_slice::<Value>(input) else { return };
     if let Some(Ok(name)) = value.get("name").and_then(Value::as_str).map(WorkspaceName::parse) {
         assert_eq!(WorkspaceName::parse(name.as_str()), Ok(name));
     }
@@ -45,16 +43,5 @@ fn survives<T: Serialize + DeserializeOwned + PartialEq + Debug>(request: &Reque
     if let Ok(accepted) = request.json::<T>(BODY_LIMIT) {
         let stored = serde_json::to_string(&accepted).expect("what was read can be written");
         assert_eq!(serde_json::from_str::<T>(&stored).expect("what was written can be read"), accepted);
-    }
-}
-
-/// Whether it has no floating-point number. The last digit of such a number may differ when its text is read again, which does no
-/// harm: a request's canonical form is made once, from what was sent.
-fn is_exact(value: &Value) -> bool {
-    match value {
-        Value::Number(number) => !number.is_f64(),
-        Value::Array(values) => values.iter().all(is_exact),
-        Value::Object(members) => members.values().all(is_exact),
-        _ => true,
     }
 }

@@ -1,3 +1,4 @@
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use futures_util::FutureExt as _;
 use linklet_domain::{EmailAddress, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::ApiKeysTable;
@@ -135,6 +136,14 @@ impl RequestBuilder {
     #[must_use]
     pub fn body(mut self, body: &str) -> Self {
         self.event["body"] = body.into();
+        self.header("content-type", "application/json")
+    }
+
+    /// With a body of any bytes, which API Gateway hands on in Base64.
+    #[must_use]
+    pub fn bytes(mut self, body: &[u8]) -> Self {
+        self.event["body"] = STANDARD.encode(body).into();
+        self.event["isBase64Encoded"] = true.into();
         self.header("content-type", "application/json")
     }
 

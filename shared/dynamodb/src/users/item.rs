@@ -178,6 +178,7 @@ pub(super) struct WorkspaceItem {
     /// Number of members that are admins; at least 1.
     pub admins: u64,
     pub created_at: Timestamp,
+    pub updated_at: Timestamp,
 }
 
 impl WorkspaceItem {
@@ -191,6 +192,7 @@ impl WorkspaceItem {
             settings: WorkspaceSettings::default(),
             admins: 1,
             created_at,
+            updated_at: created_at,
         }
     }
 }
@@ -203,6 +205,7 @@ impl From<WorkspaceItem> for Workspace {
             slug: item.slug,
             settings: item.settings,
             created_at: item.created_at,
+            updated_at: item.updated_at,
         }
     }
 }

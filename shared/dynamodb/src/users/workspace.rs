@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::{AttributeValue, Delete, TransactWriteItem, Update};
-use linklet_domain::{UserId, Workspace, WorkspaceId, WorkspacePatch, WorkspaceSlug};
+use linklet_domain::{Timestamp, UserId, Workspace, WorkspaceId, WorkspacePatch, WorkspaceSlug};
 
 use super::{
     UsersTable,
@@ -39,7 +39,7 @@ impl UsersTable {
         Ok(self.0.get::<WorkspaceItem>("find a workspace", workspace_key(id)).await?.map(Workspace::from))
     }
 
-    /// Applies a patch to a workspace, if the caller is an admin. Reserving a new slug, freeing the old one and changing the
+    /// Applies a patch to a workspace at this time, if the caller is an admin. Reserving a new slug, freeing the old one and changing the
     /// workspace are one transaction.
     ///
     /// # Errors
@@ -49,8 +49,9 @@ impl UsersTable {
         id: &WorkspaceId,
         caller: &UserId,
         patch: &WorkspacePatch,
+        now: Timestamp,
     ) -> Result<WorkspaceOutcome, RepositoryError> {
-        retry_on_conflict(CHANGE, || self.try_to_change(id, caller, patch)).await
+        retry_on_conflict(CHANGE, || self.try_to_change(id, caller, patch, now)).await
     }
 
     /// Returns `None` if a concurrent request has changed the slug.
@@ -59,6 +60,7 @@ impl UsersTable {
         id: &WorkspaceId,
         caller: &UserId,
         patch: &WorkspacePatch,
+        now: Timestamp,
     ) -> Result<Option<WorkspaceOutcome>, RepositoryError> {
         let Some(current) = self.workspace(id).await? else { return Ok(Some(WorkspaceOutcome::NoWorkspace)) };
         if current.changed_by(patch) == current {
@@ -66,7 +68,7 @@ impl UsersTable {
         }
         let mut transaction = Transaction::new(CHANGE)
             .and(self.caller_is_admin(id, caller)?, Some(WorkspaceOutcome::CallerNotAdmin))
-            .and(self.workspace_change(&current, patch)?, None);
+            .and(self.workspace_change(&current, patch, now)?, None);
         if let Some(slug) = patch.slug.as_ref().filter(|slug| **slug != current.slug) {
             transaction = transaction
                 .and(self.slug_claim(&current, slug)?, Some(WorkspaceOutcome::SlugTaken))
@@ -102,8 +104,9 @@ impl UsersTable {
         &self,
         current: &Workspace,
         patch: &WorkspacePatch,
+        now: Timestamp,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        let changes = Changes::of(patch);
+        let changes = Changes::of(patch, now);
         let update = Update::builder()
             .table_name(&self.0.name)
             .set_key(Some(workspace_key(&current.id).into_item()))
@@ -127,12 +130,13 @@ struct Changes {
 }
 
 impl Changes {
-    fn of(patch: &WorkspacePatch) -> Self {
+    fn of(patch: &WorkspacePatch, now: Timestamp) -> Self {
         let WorkspacePatch { name, slug, settings } = patch;
         let set: Vec<(&str, AttributeValue)> = [
             name.as_ref().map(|name| ("name", text(name))),
             slug.as_ref().map(|slug| ("slug", text(slug))),
-            settings.as_ref().map(|settings| ("settings", text(&String::from(settings.clone())))),
+            settings.as_ref().map(|settings| ("settings", text(settings))),
+            Some(("updated_at", text(&now))),
         ]
         .into_iter()
         .flatten()

@@ -3,7 +3,7 @@ use linklet_domain::{Allowance, Invalid, LinkStatus, Refusal, ShortCode};
 use linklet_dynamodb::RepositoryError;
 use serde::Serialize;
 
-use super::{Problem, Request, Response, response::problem};
+use super::{InvalidBody, Problem, Request, Response, response::problem};
 use crate::{identity::Actor, telemetry::chain};
 
 /// The error of a request, and the only mapping of errors to HTTP responses.
@@ -12,6 +12,9 @@ pub enum ApiError {
     /// A problem that its kind describes completely.
     #[error("{}", .0.sentence())]
     Problem(Problem),
+    /// The body can't be read.
+    #[error(transparent)]
+    InvalidBody(#[from] InvalidBody),
     /// A value in the request is invalid.
     #[error("the request is invalid")]
     Invalid(#[from] Invalid),
@@ -68,6 +71,7 @@ impl ApiError {
     pub fn problem(&self) -> Problem {
         match self {
             Self::Problem(problem) => *problem,
+            Self::InvalidBody(_) => Problem::InvalidBody,
             Self::Invalid(_) => Problem::InvalidInput,
             Self::PayloadTooLarge { .. } => Problem::BodyTooLarge,
             Self::RangeTooLong { .. } => Problem::RangeTooLong,
@@ -88,7 +92,7 @@ impl ApiError {
     pub fn sentence(&self) -> String {
         match self {
             Self::Invalid(reason) => reason.to_string(),
-            Self::PayloadTooLarge { .. } | Self::RangeTooLong { .. } => self.to_string(),
+            Self::InvalidBody(_) | Self::PayloadTooLarge { .. } | Self::RangeTooLong { .. } => self.to_string(),
             other => other.problem().sentence().to_owned(),
         }
     }
@@ -127,6 +131,10 @@ impl ApiError {
         let mut response = problem(status, &body);
         if status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if status == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+            // What would be taken instead (RFC 9110, 12.5.3).
+            response.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         }
         if let Self::Throttled(refusal) = self {
             response.headers_mut().insert(header::RETRY_AFTER, refusal.retry_after.into());

@@ -3,27 +3,57 @@
 //! A struct of a body has a field per member, of a domain type where there is one, so a body that was read obeys the rules of
 //! its members. Unknown members are ignored, and `null` stands for an absent member.
 
-use linklet_domain::Invalid;
-use serde::Deserialize;
-use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+use linklet_domain::{ExactJson, Invalid};
+use serde::{Deserialize, de::IgnoredAny};
 use sha2::{Digest, Sha256};
 
-use super::Problem;
+/// Why a body is not read, whatever a route expects in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidBody {
+    /// It is no JSON object.
+    #[error("invalid request body")]
+    NoObject,
+    /// It begins as gzip does, and no header says so.
+    #[error("the request body is compressed with gzip; send it without compression")]
+    Compressed,
+    /// It begins with a byte order mark, which JSON doesn't have (RFC 8259, 8.1).
+    #[error("the request body must be UTF-8 without a byte order mark")]
+    ByteOrderMark,
+}
 
-/// A request body: a JSON object, parsed once.
+/// What a `PATCH` of a resource can't change.
+#[derive(Debug, Clone, Copy)]
+pub struct Immutable {
+    /// The members that name it, as answers show it or as it was given when the resource was made.
+    pub members: &'static [&'static str],
+    /// What a client is told; `None` for the name of the member and `cannot be changed`.
+    pub sentence: Option<&'static str>,
+}
+
+/// A request body: a JSON object, whose numbers are still as they were written.
 #[derive(Debug)]
-pub struct JsonObject(Value);
+pub struct JsonObject {
+    json: ExactJson,
+    members: BTreeSet<String>,
+}
 
 impl JsonObject {
     /// Parses a JSON object.
     ///
     /// # Errors
     /// When the text is anything else.
-    pub(super) fn parse(body: &[u8]) -> Result<Self, Problem> {
-        match serde_json::from_slice(body) {
-            Ok(object @ Value::Object(_)) => Ok(Self(object)),
-            _ => Err(Problem::InvalidBody),
+    pub(super) fn parse(body: &[u8]) -> Result<Self, InvalidBody> {
+        match body {
+            [0x1f, 0x8b, ..] => return Err(InvalidBody::Compressed),
+            [0xef, 0xbb, 0xbf, ..] | [0xfe, 0xff, ..] | [0xff, 0xfe, ..] => return Err(InvalidBody::ByteOrderMark),
+            _ => {}
         }
+        let json = ExactJson::parse(body).map_err(|_| InvalidBody::NoObject)?;
+        let members: BTreeMap<String, IgnoredAny> =
+            serde_json::from_str(json.as_str()).map_err(|_| InvalidBody::NoObject)?;
+        Ok(Self { members: members.into_keys().collect(), json })
     }
 
     /// Reads the members that the struct has. Others are ignored.
@@ -31,20 +61,30 @@ impl JsonObject {
     /// # Errors
     /// When a member breaks a rule; the sentence names the member.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Invalid> {
-        serde_path_to_error::deserialize(&self.0).map_err(|error| refusal(&error))
+        let mut text = serde_json::Deserializer::from_str(self.json.as_str());
+        serde_path_to_error::deserialize(&mut text).map_err(|error| refusal(&error))
     }
 
-    /// Whether the object has a member, whatever is in it.
-    #[must_use]
-    pub fn has(&self, member: &str) -> bool {
-        self.0.get(member).is_some()
+    /// Reads the members that the struct has from a `PATCH`. Others are ignored, but not those that name something immutable:
+    /// a client that sends one, with whatever value, expects a change that will never be made.
+    ///
+    /// # Errors
+    /// When a member names something immutable or breaks a rule; the sentence names the member.
+    pub fn read_patch<'a, T: Deserialize<'a>>(&'a self, immutable: &[Immutable]) -> Result<T, Invalid> {
+        for Immutable { members, sentence } in immutable {
+            if let Some(member) = members.iter().find(|member| self.members.contains(**member)) {
+                let sentence = sentence.map_or_else(|| format!("{member} cannot be changed"), str::to_owned);
+                return Err(Invalid::new(sentence).in_field(*member));
+            }
+        }
+        self.read()
     }
 
     /// The text of the object with its members in alphabetical order and without white space: two bodies with equal texts are
     /// the same request.
     #[must_use]
-    pub fn canonical(&self) -> String {
-        self.0.to_string()
+    pub fn canonical(&self) -> &str {
+        self.json.as_str()
     }
 
     /// A digest of [`Self::canonical`], which tells requests with one idempotency key apart.
@@ -56,7 +96,7 @@ impl JsonObject {
 
 /// The member that was refused, with the sentence of its domain type, or with what serde says about a wrong JSON type, in words.
 fn refusal(error: &serde_path_to_error::Error<serde_json::Error>) -> Invalid {
-    let (path, reason) = (error.path().to_string(), error.inner().to_string());
+    let (path, reason) = (error.path().to_string(), without_position(error.inner()));
     let member = match reason.strip_prefix("missing field `") {
         Some(missing) => missing.trim_end_matches('`'),
         None => path.split(['[', '.']).next().unwrap_or_default(),
@@ -64,7 +104,17 @@ fn refusal(error: &serde_path_to_error::Error<serde_json::Error>) -> Invalid {
     Invalid::new(sentence(member, &path, reason.clone())).in_field(member)
 }
 
+/// What serde says about an error, without its place in our form of the body, which the client doesn't know.
+fn without_position(error: &serde_json::Error) -> String {
+    let reason = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    reason.strip_suffix(&position).map_or(reason.clone(), str::to_owned)
+}
+
 fn sentence(member: &str, path: &str, reason: String) -> String {
+    if reason == "number out of range" {
+        return format!("{member} has a number that is out of range");
+    }
     if reason.starts_with("missing field") || reason.starts_with("invalid type: null") {
         return format!("{member} is required");
     }
@@ -92,7 +142,7 @@ fn in_words(expected: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use linklet_domain::{Timestamp, WorkspaceName, optional, patched};
-    use serde_json::Map;
+    use serde_json::{Map, Value};
 
     use super::*;
 
@@ -126,8 +176,43 @@ mod tests {
     #[test]
     fn only_an_object_is_a_body() {
         for refused in ["", "null", "[]", "\"text\"", "{", "{} trailing", r#"["x"]"#] {
-            assert_eq!(JsonObject::parse(refused.as_bytes()).err(), Some(Problem::InvalidBody), "{refused}");
+            assert_eq!(JsonObject::parse(refused.as_bytes()).err(), Some(InvalidBody::NoObject), "{refused}");
         }
+    }
+
+    #[test]
+    fn a_body_in_another_encoding_is_told_so() {
+        for (body, expected) in [
+            (&b"\x1f\x8b\x08\x00"[..], InvalidBody::Compressed),
+            (b"\xef\xbb\xbf{}", InvalidBody::ByteOrderMark),
+            (b"\xff\xfe{\0}\0", InvalidBody::ByteOrderMark),
+            (b"\xfe\xff\0{\0}", InvalidBody::ByteOrderMark),
+            (b"\x1f", InvalidBody::NoObject),
+        ] {
+            assert_eq!(JsonObject::parse(body).err(), Some(expected), "{body:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_nothing_can_hold_is_told_so_where_it_is_read_and_ignored_elsewhere() {
+        for member in [r#""is_active": 1e400"#, r#""tags": ["a", 1e400]"#, r#""title": -1e400"#] {
+            let name = member.split('"').nth(1).unwrap();
+            assert_eq!(with(member), refused(name, &format!("{name} has a number that is out of range")));
+        }
+        assert_eq!(with(r#""unknown": [1e400]"#), with(r#""unknown": 5"#));
+    }
+
+    #[test]
+    fn a_patch_refuses_what_names_something_immutable_and_ignores_what_names_nothing() {
+        const IMMUTABLE: [Immutable; 2] = [
+            Immutable { members: &["url"], sentence: Some("the destination never changes") },
+            Immutable { members: &["id", "created_at"], sentence: None },
+        ];
+        let patched = |text: &str| JsonObject::parse(text.as_bytes()).unwrap().read_patch::<Body>(&IMMUTABLE);
+
+        assert_eq!(patched(r#"{"name": "x", "unknown": 5}"#), read_body(r#"{"name": "x"}"#));
+        assert_eq!(patched(r#"{"name": "x", "url": null}"#), refused("url", "the destination never changes"));
+        assert_eq!(patched(r#"{"created_at": "x"}"#), refused("created_at", "created_at cannot be changed"));
     }
 
     #[test]
@@ -173,7 +258,7 @@ mod tests {
 
     #[test]
     fn order_and_white_space_make_no_other_request() {
-        let canonical = |text: &str| JsonObject::parse(text.as_bytes()).unwrap().canonical();
+        let canonical = |text: &str| JsonObject::parse(text.as_bytes()).unwrap().canonical().to_owned();
 
         assert_eq!(canonical(r#"{"b": [1, 2], "a": "x"}"#), canonical(r#"{"a":"x","b":[1,2]}"#));
         assert_ne!(canonical(r#"{"a": [1, 2]}"#), canonical(r#"{"a": [2, 1]}"#));

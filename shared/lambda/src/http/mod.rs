@@ -32,7 +32,7 @@ pub use self::{
     edge::Edge,
     error::ApiError,
     gateway::{GatewayEvent, HttpContext, RequestContext},
-    json::JsonObject,
+    json::{Immutable, InvalidBody, JsonObject},
     problem::Problem,
     request::Request,
     response::{Response, content, created, html, json, json_text, located, no_content},

@@ -117,6 +117,9 @@ problems! {
     LinkInactive = GONE "link_inactive" "this link is no longer active";
     /// The body is larger than the route takes.
     BodyTooLarge = PAYLOAD_TOO_LARGE "body_too_large" "the request body is too large";
+    /// The body is compressed or encoded in another way.
+    EncodingUnsupported =
+        UNSUPPORTED_MEDIA_TYPE "encoding_unsupported" "the request body must not be compressed or encoded" in "Content-Encoding";
     /// Another request had the same idempotency key.
     IdempotencyKeyReused =
         UNPROCESSABLE_ENTITY "idempotency_key_reused" "Idempotency-Key was used with another request" in "Idempotency-Key";

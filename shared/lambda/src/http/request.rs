@@ -8,7 +8,7 @@ use lambda_http::{
 use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, ShortCode, Timestamp};
 use serde::de::DeserializeOwned;
 
-use super::{ApiError, GatewayEvent, JsonObject, weighted};
+use super::{ApiError, GatewayEvent, JsonObject, Problem, weighted};
 use crate::identity::Actor;
 
 /// A request as handlers see it.
@@ -195,7 +195,7 @@ impl Request {
     /// The body as the struct that a route has for it.
     ///
     /// # Errors
-    /// 413 when it has more than `limit` bytes, 400 when it is no JSON object or a member breaks a rule.
+    /// 415 when it is encoded, 413 when it has more than `limit` bytes, 400 when it is no JSON object or a member breaks a rule.
     pub fn json<T: DeserializeOwned>(&self, limit: usize) -> Result<T, ApiError> {
         Ok(self.json_object(limit)?.read()?)
     }
@@ -203,12 +203,22 @@ impl Request {
     /// The body as a JSON object, for a route that reads more than one struct from it.
     ///
     /// # Errors
-    /// 413 when it has more than `limit` bytes, 400 when it is no JSON object.
+    /// 415 when it is encoded, 413 when it has more than `limit` bytes, 400 when it is no JSON object.
     pub fn json_object(&self, limit: usize) -> Result<JsonObject, ApiError> {
+        if self.is_encoded() {
+            return Err(Problem::EncodingUnsupported.into());
+        }
         if self.body.len() > limit {
             return Err(ApiError::PayloadTooLarge { limit });
         }
         Ok(JsonObject::parse(&self.body)?)
+    }
+
+    /// Whether the body has been encoded (`Content-Encoding`, RFC 9110, 8.4), as by compression.
+    fn is_encoded(&self) -> bool {
+        let codings = self.header_lossy(header::CONTENT_ENCODING).unwrap_or_default();
+        let is_none = |coding: &str| coding.is_empty() || coding.eq_ignore_ascii_case("identity");
+        !codings.split(',').map(str::trim).all(is_none)
     }
 
     /// Checks a time in the body that has to come after the request.

@@ -134,8 +134,10 @@ async fn a_workspace_shows_itself_and_changes_member_by_member() {
 
     let first = office.get(&token, WORKSPACE).await;
     let created_at = first["created_at"].clone();
-    let expected =
-        json!({"workspace_id": ada.workspace, "name": "ada", "slug": "ada", "settings": {}, "created_at": created_at});
+    let expected = json!({
+        "workspace_id": ada.workspace, "name": "ada", "slug": "ada", "settings": {}, "created_at": created_at,
+        "updated_at": created_at,
+    });
     assert_eq!(first, expected);
 
     let settings = json!({"theme": {"colour": "dark", "sizes": [1, 2.5, null]}, "": "ü"});
@@ -145,16 +147,75 @@ async fn a_workspace_shows_itself_and_changes_member_by_member() {
         (json!({"settings": settings}), "settings", settings),
         (json!({"settings": {"other": true}}), "settings", json!({"other": true})),
         (json!({}), "slug", json!("engines")),
-        (json!({"slug": "engines", "role": "owner", "workspace_id": 5}), "workspace_id", json!(ada.workspace)),
+        (json!({"slug": "engines", "role": "owner", "owner": 5}), "workspace_id", json!(ada.workspace)),
         (json!({"name": null, "slug": null}), "name", json!("Engines")),
         (json!({"settings": null}), "settings", json!({})),
     ] {
         let mut expected = office.get(&token, WORKSPACE).await;
+        let is_change = expected[member] != value;
         expected[member] = value;
         let changed = office.patch(&token, &patch).await;
+        let changed_at = changed.json()["updated_at"].clone();
+        assert_eq!(changed_at != expected["updated_at"], is_change, "{patch}");
+        expected["updated_at"] = changed_at;
         assert_eq!((changed.status, changed.json()), (200, expected.clone()), "{patch}");
         assert_eq!(office.get(&token, WORKSPACE).await, expected, "{patch}");
     }
+}
+
+#[tokio::test]
+async fn numbers_in_settings_come_back_as_they_were_written() {
+    let office = Office::new();
+    let ada = office.register("ada").await;
+    let token = token(&ada, &ada.workspace, Role::Admin);
+    let settings = r#"{"big":12345678901234567890123,"huge":1e400,"list":[1.10,-0.0,1E5],"price":1.10}"#;
+
+    // The helper that checks answers reads numbers, and cannot hold these.
+    let patch = RequestBuilder::new("PATCH", WORKSPACE).outside_the_contract().token(&token);
+    let patch = patch.body(&format!(r#"{{"settings": {settings}}}"#)).send_to(&office.account).await;
+    let shown = RequestBuilder::new("GET", WORKSPACE).outside_the_contract().token(&token);
+    let shown = shown.send_to(&office.account).await;
+
+    for answer in [patch, shown] {
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        assert!(answer.body.contains(&format!(r#""settings":{settings}"#)), "{}", answer.body);
+    }
+}
+
+#[tokio::test]
+async fn what_nobody_can_change_of_a_workspace_or_a_member_is_refused() {
+    let office = Office::new();
+    let ada = office.register("ada").await;
+    let bob = office.join(&ada, "bob", Role::Viewer).await;
+    let token = token(&ada, &ada.workspace, Role::Admin);
+    let (of_workspace, of_member) = (json!({"name": "Looms"}), json!({"role": "member"}));
+    let path = member_path(&bob);
+    let before = office.rows(None);
+
+    for (path, body, members) in [
+        (
+            WORKSPACE,
+            of_workspace,
+            ["id", "workspace_id", "user_id", "created_by", "created_at", "updated_at"].as_slice(),
+        ),
+        (
+            path.as_str(),
+            of_member,
+            &["id", "user_id", "workspace_id", "email", "full_name", "joined_at", "created_at", "updated_at"],
+        ),
+    ] {
+        for member in members {
+            for value in [json!("x"), Value::Null] {
+                let mut body = body.clone();
+                body[member] = value;
+                let answer = office.send(&token, "PATCH", path, &body).await;
+                assert_eq!(answer.problem(), (400, format!("{member} cannot be changed")));
+                assert_eq!(answer.json()["field"], **member);
+            }
+        }
+    }
+
+    assert_eq!(office.rows(None), before);
 }
 
 #[tokio::test]

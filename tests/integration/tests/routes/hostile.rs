@@ -203,6 +203,51 @@ async fn a_path_that_only_resembles_a_route_leads_nowhere() {
 }
 
 #[tokio::test]
+async fn a_body_in_another_encoding_is_refused_with_a_sentence_of_its_own() {
+    let (db, token) = with_link(&LinkBuilder::new("launch").build()).await;
+    let body = json!({"url": "https://example.com/"}).to_string();
+    let post = || RequestBuilder::new("POST", "/api/shorten").token(&token);
+
+    for coding in ["gzip", "br", "GZIP, identity", "x", "é"] {
+        let answer = send(&db, "shorten", post().header("content-encoding", coding).body(&body)).await;
+        assert_eq!(answer.problem(), (415, "the request body must not be compressed or encoded".into()), "{coding}");
+        assert_eq!(answer.json()["field"], "Content-Encoding");
+        assert_eq!(answer.header("accept-encoding"), "identity");
+    }
+    for coding in ["", "identity", "Identity"] {
+        assert!(send(&db, "shorten", post().header("content-encoding", coding).body(&body)).await.status < 300);
+    }
+    let bytes = |bytes: &[u8]| post().bytes(bytes);
+    let gzip = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab, 0xae, 5, 0];
+    let marked = [b"\xef\xbb\xbf", body.as_bytes()].concat();
+    for (request, sentence) in [
+        (bytes(&gzip), "the request body is compressed with gzip; send it without compression"),
+        (bytes(&marked), "the request body must be UTF-8 without a byte order mark"),
+        (post().body(&format!("\u{feff}{body}")), "the request body must be UTF-8 without a byte order mark"),
+        (bytes(b"{\"url\": \"\xff\"}"), "invalid request body"),
+    ] {
+        let answer = send(&db, "shorten", request).await;
+        assert_eq!(answer.problem(), (400, sentence.into()));
+        assert_eq!(answer.json()["code"], "invalid_body");
+    }
+}
+
+#[tokio::test]
+async fn a_number_that_nothing_can_hold_is_refused_where_it_is_read() {
+    let (db, token) = with_link(&LinkBuilder::new("launch").build()).await;
+    let post = |body: &str| RequestBuilder::new("POST", "/api/shorten").token(&token).body(body);
+
+    for member in ["url", "title", "reuse", "expires_at"] {
+        let body = format!(r#"{{"url": "https://example.com/", "{member}": 1e400}}"#);
+        let answer = send(&db, "shorten", post(&body)).await;
+        assert_eq!(answer.problem(), (400, format!("{member} has a number that is out of range")));
+        assert_eq!(answer.json()["field"], member);
+    }
+    let ignored = post(r#"{"url": "https://example.com/", "unknown": 1e400}"#).outside_the_contract();
+    assert_eq!(send(&db, "shorten", ignored).await.status, 201);
+}
+
+#[tokio::test]
 async fn no_value_splits_an_answer() {
     let (db, token) = with_link(&LinkBuilder::new("launch").build()).await;
     let splitting = "x%0d%0aset-cookie: a=b\u{85}\u{2028}\u{2029}";

@@ -154,7 +154,16 @@ async fn what_never_changes_is_refused() {
         ("url", Value::Null, "the destination of a link never changes; create another link"),
         ("custom_code", json!("other"), "the code of a link never changes; create another link"),
         ("short_code", json!("launch"), "the code of a link never changes; create another link"),
+        ("short_url", json!("x"), "the code of a link never changes; create another link"),
         ("watch", json!(true), "watch is set when a link is created, and never changes"),
+        ("id", json!("x"), "id cannot be changed"),
+        ("workspace_id", json!("x"), "workspace_id cannot be changed"),
+        ("user_id", json!("x"), "user_id cannot be changed"),
+        ("created_by", json!("x"), "created_by cannot be changed"),
+        ("created_at", Value::Null, "created_at cannot be changed"),
+        ("updated_at", json!("2026-03-02T14:05:09.120Z"), "updated_at cannot be changed"),
+        ("status", json!("active"), "status cannot be changed"),
+        ("total_clicks", json!(0), "total_clicks cannot be changed"),
     ] {
         let answer = fixture.patch(&json!({member: value, "title": "x"})).await;
         assert_eq!(answer.problem(), (400, sentence.into()));

@@ -133,6 +133,7 @@ async fn a_new_workspace_has_its_founder_as_its_only_member() {
         slug: ada.workspace_slug,
         settings: WorkspaceSettings::default(),
         created_at: ada.account.created_at,
+        updated_at: ada.account.created_at,
     };
     assert_eq!(workspace, Some(expected));
     let founder = Member {
@@ -151,9 +152,10 @@ async fn a_new_slug_frees_the_old_one_and_a_taken_one_changes_nothing() {
     let db = TestDynamoDb::start();
     let ada = found(&db, "ada@example.com", "engines").await;
     let bob = found(&db, "bob@example.com", "mills").await;
+    let later = ada.account.created_at.plus(Duration::from_secs(60));
     let change = async |somebody: &Registration, patch: WorkspacePatch| {
         let workspace = &somebody.membership.workspace;
-        db.users().change_workspace(workspace, &somebody.account.id, &patch).await.unwrap()
+        db.users().change_workspace(workspace, &somebody.account.id, &patch, later).await.unwrap()
     };
 
     let before = db.users().workspace(&ada.membership.workspace).await.unwrap().unwrap();
@@ -161,7 +163,7 @@ async fn a_new_slug_frees_the_old_one_and_a_taken_one_changes_nothing() {
     assert_eq!(change(&ada, named).await, WorkspaceOutcome::SlugTaken);
     assert_eq!(db.users().workspace(&ada.membership.workspace).await.unwrap(), Some(before.clone()));
 
-    let moved = Workspace { slug: slug("looms"), ..before.clone() };
+    let moved = Workspace { slug: slug("looms"), updated_at: later, ..before.clone() };
     assert_eq!(change(&ada, to_slug("looms")).await, WorkspaceOutcome::Changed(moved.clone()));
     assert_eq!(change(&ada, to_slug("looms")).await, WorkspaceOutcome::Changed(moved));
     assert!(matches!(change(&bob, to_slug("engines")).await, WorkspaceOutcome::Changed(_)));
@@ -170,7 +172,7 @@ async fn a_new_slug_frees_the_old_one_and_a_taken_one_changes_nothing() {
         (vec!["looms".to_owned()], vec!["engines".to_owned()])
     );
     let nowhere = WorkspaceId::generate();
-    let nowhere = db.users().change_workspace(&nowhere, &ada.account.id, &to_slug("nowhere")).await.unwrap();
+    let nowhere = db.users().change_workspace(&nowhere, &ada.account.id, &to_slug("nowhere"), later).await.unwrap();
     assert_eq!(nowhere, WorkspaceOutcome::NoWorkspace);
 }
 
@@ -188,9 +190,12 @@ async fn changes_at_once_lose_no_slug_and_leave_no_second_one() {
         WorkspacePatch { settings: Some(settings.clone()), ..to_slug("wheels") },
     ];
 
-    let outcomes =
-        join_all(patches.iter().map(|patch| users.change_workspace(&ada.membership.workspace, &ada.account.id, patch)))
-            .await;
+    let outcomes = join_all(
+        patches
+            .iter()
+            .map(|patch| users.change_workspace(&ada.membership.workspace, &ada.account.id, patch, Timestamp::now())),
+    )
+    .await;
 
     for (patch, outcome) in patches.iter().zip(outcomes) {
         let WorkspaceOutcome::Changed(_) = outcome.unwrap() else { panic!("{patch:?} was refused") };
@@ -207,9 +212,11 @@ async fn of_two_workspaces_one_gets_a_slug() {
     let bob = found(&db, "bob@example.com", "mills").await;
     let (users, patch) = (db.users(), to_slug("looms"));
 
-    let outcomes =
-        join_all([&ada, &bob].map(|one| users.change_workspace(&one.membership.workspace, &one.account.id, &patch)))
-            .await;
+    let outcomes = join_all(
+        [&ada, &bob]
+            .map(|one| users.change_workspace(&one.membership.workspace, &one.account.id, &patch, Timestamp::now())),
+    )
+    .await;
 
     let taken = outcomes.into_iter().filter(|outcome| matches!(outcome, Ok(WorkspaceOutcome::SlugTaken))).count();
     assert_eq!(
@@ -227,7 +234,7 @@ async fn whoever_is_no_admin_any_more_changes_nothing() {
     let name = WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..WorkspacePatch::default() };
 
     for (who, patch) in [(&bob, to_slug("looms")), (&bob, name), (&UserId::generate(), to_slug("looms"))] {
-        let outcome = db.users().change_workspace(&workspace, who, &patch).await.unwrap();
+        let outcome = db.users().change_workspace(&workspace, who, &patch, Timestamp::now()).await.unwrap();
         assert_eq!(outcome, WorkspaceOutcome::CallerNotAdmin, "{patch:?}");
     }
 
@@ -413,7 +420,7 @@ async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_fai
     let demoted = users.change_role(&workspace, &ada, &bob, Role::Member).await.unwrap();
     assert!(matches!(demoted, MemberOutcome::Done(Member { role: Role::Member, .. })));
     faults.plan_all(conflicts);
-    let changed = users.change_workspace(&workspace, &ada, &to_slug("looms")).await.unwrap();
+    let changed = users.change_workspace(&workspace, &ada, &to_slug("looms"), Timestamp::now()).await.unwrap();
     assert!(matches!(changed, WorkspaceOutcome::Changed(_)));
 
     faults.plan(Some((1, Fault::Cancelled(Cancellation::Throttling))));
@@ -443,9 +450,9 @@ async fn a_workspace_costs_what_the_chart_says() {
     users.workspace(workspace).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "reading it");
     let name = WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..WorkspacePatch::default() };
-    users.change_workspace(workspace, caller, &name).await.unwrap();
+    users.change_workspace(workspace, caller, &name, Timestamp::now()).await.unwrap();
     assert_eq!(spent(), (2.0, 4.0), "a new name");
-    users.change_workspace(workspace, caller, &to_slug("looms")).await.unwrap();
+    users.change_workspace(workspace, caller, &to_slug("looms"), Timestamp::now()).await.unwrap();
     assert_eq!(spent(), (2.0, 8.0), "a new slug");
     users.members(workspace).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "the members");
