@@ -437,8 +437,9 @@ fn the_calculator_knows_what_the_template_deploys() {
 fn copies_in_indexes(table: &str, item: &Value) -> Vec<Value> {
     let tables = Template::load().tables();
     let table = &tables[table];
-    let keys =
-        |of: &Value| of["KeySchema"].as_array().into_iter().flatten().map(|key| key["AttributeName"].clone()).collect();
+    let keys = |of: &Value| {
+        of["KeySchema"].as_array().into_iter().flatten().map(|key| key["AttributeName"].clone()).collect::<Vec<_>>()
+    };
     let copy_in = |index: &Value| {
         let projection = &index["Projection"];
         let mut names: Vec<Value> = [keys(table), keys(index)].concat();
