@@ -146,5 +146,5 @@ pub fn target(code: &str) -> String {
 }
 
 fn heavy_code(number: usize) -> String {
-    format!("heavy{number:06}")
+    format!("link{number:06}")
 }
