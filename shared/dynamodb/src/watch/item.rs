@@ -214,8 +214,8 @@ impl From<WatcherItem> for Watcher {
     }
 }
 
-/// `IDEM#<workspace>#<key>` / `IDEM`: what the first request with this idempotency key was, and what its answer can't be made
-/// from the target any more.
+/// `IDEM#<workspace>#<key>` / `IDEM`: the first request with this idempotency key, and what its answer said about a target that
+/// may have changed since.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct IdempotencyItem {
     #[serde(flatten)]
