@@ -15,7 +15,8 @@ impl ShortUrls {
     /// Short URLs with the base in `PUBLIC_BASE_URL` and the API's own address in `API_ENDPOINT`. Both variables are optional.
     #[must_use]
     pub fn from_env() -> Self {
-        Self::new(config::optional("PUBLIC_BASE_URL").as_deref()).with_api_endpoint(config::optional("API_ENDPOINT"))
+        Self::new(config::optional("PUBLIC_BASE_URL").as_deref())
+            .with_api_endpoint(config::optional("API_ENDPOINT").as_deref())
     }
 
     /// Short URLs with this base, such as `https://go.example.com`. Without one, the base is the origin of the request and `/r`.
@@ -29,8 +30,8 @@ impl ShortUrls {
 
     /// Adds the default endpoint of the API to the addresses that [`Self::refuse_own`] knows.
     #[must_use]
-    pub fn with_api_endpoint(mut self, api_endpoint: Option<String>) -> Self {
-        self.own.extend(api_endpoint.as_deref().and_then(OwnAddress::parse));
+    pub fn with_api_endpoint(mut self, api_endpoint: Option<&str>) -> Self {
+        self.own.extend(api_endpoint.and_then(OwnAddress::parse));
         self
     }
 
@@ -75,7 +76,7 @@ mod tests {
     #[test]
     fn the_base_the_endpoint_and_the_host_of_the_request_are_own_addresses() {
         let endpoint = "https://abc123.execute-api.eu-central-1.amazonaws.com";
-        let short_urls = ShortUrls::new(Some("https://go.example.com")).with_api_endpoint(Some(endpoint.to_owned()));
+        let short_urls = ShortUrls::new(Some("https://go.example.com")).with_api_endpoint(Some(endpoint));
         let request = reached_at("api.example.com", "https");
 
         for own in ["https://GO.example.com./a", endpoint, "https://api.example.com/launch", "http://api.example.com"] {
@@ -90,7 +91,7 @@ mod tests {
     fn behind_an_emulator_only_the_paths_of_the_api_are_own_addresses() {
         let base = "http://127.0.0.1:4566/_aws/execute-api/c0ffee00";
         let endpoint = "http://c0ffee00.execute-api.localhost:4566";
-        let short_urls = ShortUrls::new(Some(base)).with_api_endpoint(Some(endpoint.to_owned()));
+        let short_urls = ShortUrls::new(Some(base)).with_api_endpoint(Some(endpoint));
 
         for host in ["127.0.0.1:4566", "localhost:4566", "c0ffee00.execute-api.localhost:4566"] {
             let request = reached_at(host, "http");

@@ -93,7 +93,7 @@ async fn a_configured_base_replaces_the_requests_own() {
 async fn a_link_to_the_apis_own_address_is_refused_whatever_domain_the_request_came_through() {
     let db = TestDynamoDb::start();
     let endpoint = "https://a1b2c3.execute-api.eu-central-1.amazonaws.com";
-    let short_urls = ShortUrls::new(None).with_api_endpoint(Some(endpoint.to_owned()));
+    let short_urls = ShortUrls::new(None).with_api_endpoint(Some(endpoint));
 
     let shorten = with_urls(&db, short_urls);
 

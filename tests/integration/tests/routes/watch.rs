@@ -210,7 +210,7 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
 async fn a_target_at_any_of_our_own_addresses_is_refused() {
     let db = TestDynamoDb::start();
     let ours = ["https://go.example.com", "https://a1b2c3.execute-api.eu-central-1.amazonaws.com"];
-    let short_urls = ShortUrls::new(Some(ours[0])).with_api_endpoint(Some(ours[1].to_owned()));
+    let short_urls = ShortUrls::new(Some(ours[0])).with_api_endpoint(Some(ours[1]));
     let watch = Watch { authenticator: authenticator(), targets: db.watch(), short_urls };
 
     let post = async |url: &str| {
