@@ -1,4 +1,6 @@
 //! Manages a workspace, its members and its API keys.
+//!
+//! What changes who may do what looks at the caller's role of this moment.
 
 mod keys;
 mod members;
@@ -46,7 +48,7 @@ impl Handler for Account {
                 self.show_workspace(&caller).await
             }
             (&Method::PATCH, ["api", "workspace"]) => {
-                let caller = self.tokens.require(request, Role::Admin).await?;
+                let caller = self.tokens.require_now(request, Role::Admin).await?;
                 self.change_workspace(request, &caller).await
             }
             (&Method::GET, ["api", "workspace", "members"]) => {
@@ -54,19 +56,19 @@ impl Handler for Account {
                 self.list_members(&caller).await
             }
             (&Method::POST, ["api", "workspace", "members"]) => {
-                let caller = self.tokens.require(request, Role::Admin).await?;
+                let caller = self.tokens.require_now(request, Role::Admin).await?;
                 self.add_member(request, &caller).await
             }
             (&Method::PATCH, ["api", "workspace", "members", user]) => {
-                let caller = self.tokens.require(request, Role::Admin).await?;
+                let caller = self.tokens.require_now(request, Role::Admin).await?;
                 self.change_role(request, &caller, user).await
             }
             (&Method::DELETE, ["api", "workspace", "members", user]) => {
-                let caller = self.tokens.authenticate(request).await?;
+                let caller = self.tokens.require_now(request, Role::Viewer).await?;
                 self.remove_member(&caller, user).await
             }
             (&Method::POST, ["api", "keys"]) => {
-                let caller = self.tokens.require(request, Role::Admin).await?;
+                let caller = self.tokens.require_now(request, Role::Admin).await?;
                 self.create_key(request, &caller).await
             }
             (&Method::GET, ["api", "keys"]) => {
@@ -74,7 +76,7 @@ impl Handler for Account {
                 self.list_keys(request, &caller).await
             }
             (&Method::DELETE, ["api", "keys", prefix]) => {
-                let caller = self.tokens.require(request, Role::Admin).await?;
+                let caller = self.tokens.require_now(request, Role::Admin).await?;
                 self.revoke_key(&caller, prefix).await
             }
             _ => Err(Problem::RouteUnknown.into()),

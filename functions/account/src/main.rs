@@ -14,5 +14,6 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let table = config::required("USERS_TABLE")?;
     let aws = aws::load().await;
-    http::serve(Account::new(TokenVerifier::from_env(&aws).await?, UsersTable::new(aws::tables(&aws), table))).await
+    let tables = aws::tables(&aws);
+    http::serve(Account::new(TokenVerifier::from_env(&aws, &tables).await?, UsersTable::new(tables, table))).await
 }

@@ -3,12 +3,12 @@
 mod password;
 
 use linklet_domain::{
-    Account, EmailAddress, FullName, Membership, Password, Role, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
-    optional,
+    Account, EmailAddress, FullName, Membership, Password, Role, Timestamp, UserId, WorkspaceId, WorkspaceName,
+    WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{RegisterOutcome, Registration, UsersTable, back_off};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, created, json},
+    http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, created, json, no_content},
     identity::{TokenIssuer, TokenVerifier},
     telemetry::chain,
 };
@@ -17,7 +17,7 @@ use serde_json::json;
 
 use self::password::Passwords;
 
-/// `POST /api/auth/register`, `POST /api/auth/login` and `GET /api/me`.
+/// `POST /api/auth/register`, `login` and `logout`, and `GET /api/me`.
 pub struct Auth {
     users: UsersTable,
     tokens: TokenVerifier,
@@ -32,6 +32,7 @@ impl Handler for Auth {
         match (request.method(), request.segments().as_slice()) {
             (&Method::POST, ["api", "auth", "register"]) => self.register(request).await,
             (&Method::POST, ["api", "auth", "login"]) => self.login(request).await,
+            (&Method::POST, ["api", "auth", "logout"]) => self.log_out(request).await,
             (&Method::GET, ["api", "me"]) => self.me(request).await,
             _ => Err(Problem::RouteUnknown.into()),
         }
@@ -129,6 +130,20 @@ impl Auth {
         }
     }
 
+    /// Ends the session of the token, or all sessions of its person.
+    async fn log_out(&self, request: &Request) -> Result<Response, ApiError> {
+        let caller = self.tokens.authenticate(request).await?;
+        let Logout { everywhere } = if request.has_body() { request.json(BODY_LIMIT)? } else { Logout::default() };
+        let Some(session) = caller.session() else { return Err(Problem::Unauthorized.into()) };
+        if everywhere.unwrap_or_default() {
+            self.users.end_sessions(caller.user(), Timestamp::now(), None).await?;
+        } else {
+            self.users.end_session(&session).await?;
+        }
+        self.tokens.forget(&session);
+        Ok(no_content())
+    }
+
     async fn me(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.tokens.authenticate(request).await?;
         Ok(json(
@@ -152,6 +167,14 @@ struct Credentials {
     /// The slug of the workspace that the token is for.
     #[serde(default, deserialize_with = "optional")]
     workspace: Option<String>,
+}
+
+/// The body of a logout, which may be missing.
+#[derive(Default, Deserialize)]
+struct Logout {
+    /// Whether all sessions end, and not this one only.
+    #[serde(default, deserialize_with = "optional")]
+    everywhere: Option<bool>,
 }
 
 /// The body of a registration.

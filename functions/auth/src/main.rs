@@ -17,6 +17,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let table = config::required("USERS_TABLE")?;
     let aws = aws::load().await;
-    let users = UsersTable::new(aws::tables(&aws), table);
-    http::serve(Auth::new(users, TokenVerifier::from_env(&aws).await?, TokenIssuer::from_env(&aws).await?)).await
+    let tables = aws::tables(&aws);
+    let (verifier, issuer) = (TokenVerifier::from_env(&aws, &tables).await?, TokenIssuer::from_env(&aws).await?);
+    http::serve(Auth::new(UsersTable::new(tables, table), verifier, issuer)).await
 }

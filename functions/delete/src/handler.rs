@@ -17,10 +17,16 @@ pub struct Delete {
 
 impl Handler for Delete {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let caller = self.authenticator.require(request, Scope::LinksWrite).await;
         match (request.method(), request.segments().as_slice()) {
-            (&Method::DELETE, ["api", "urls", code]) => self.deactivate(request, &caller?, code).await,
-            (&Method::DELETE, ["api", "links", code]) => self.purge(request, &caller?, code).await,
+            (&Method::DELETE, ["api", "urls", code]) => {
+                let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
+                self.deactivate(request, &caller, code).await
+            }
+            (&Method::DELETE, ["api", "links", code]) => {
+                // A purge can't be undone.
+                let caller = self.authenticator.require_now(request, Scope::LinksWrite).await?;
+                self.purge(request, &caller, code).await
+            }
             _ => Err(Problem::RouteUnknown.into()),
         }
     }
@@ -29,6 +35,7 @@ impl Handler for Delete {
 impl Delete {
     async fn deactivate(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
         let record = self.changeable(caller, code).await?.ok_or(ApiError::Problem(Problem::NotFound))?;
+        self.authenticator.confirm(request, caller, record.owner(), Scope::LinksWrite).await?;
         // The response is the same if the link was deleted or has expired before, so that the request is idempotent.
         if let Record::Link(link) = record {
             self.links.delete(&link, caller.user(), request.received_at(), request.correlation_id()).await?;

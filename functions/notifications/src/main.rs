@@ -14,9 +14,10 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let table = config::required("NOTIFICATIONS_TABLE")?;
     let aws = aws::load().await;
+    let tables = aws::tables(&aws);
     http::serve(Notifications {
-        tokens: TokenVerifier::from_env(&aws).await?,
-        notifications: NotificationsTable::new(aws::tables(&aws), table),
+        tokens: TokenVerifier::from_env(&aws, &tables).await?,
+        notifications: NotificationsTable::new(tables, table),
     })
     .await
 }

@@ -43,6 +43,7 @@ impl Update {
         if !caller.may_change(&record) {
             return Err(ApiError::Problem(Problem::Forbidden));
         }
+        self.authenticator.confirm(request, caller, record.owner(), Scope::LinksWrite).await?;
         match &record {
             Record::Tombstone(tombstone) => return Err(ApiError::gone(tombstone.reason)),
             Record::Link(Link { state: LinkState::Deleted(_), .. }) => return Err(ApiError::gone(LinkStatus::Deleted)),

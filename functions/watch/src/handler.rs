@@ -35,7 +35,7 @@ impl Handler for Watch {
             (&Method::POST, ["v1", "targets"]) => self.register(request, &may(Scope::LinksWrite).await?).await,
             (&Method::GET, ["v1", "targets"]) => self.list(request, &may(Scope::LinksRead).await?).await,
             (&Method::GET, ["v1", "targets", id]) => self.one(&may(Scope::LinksRead).await?, id).await,
-            (&Method::DELETE, ["v1", "targets", id]) => self.delete(&may(Scope::LinksWrite).await?, id).await,
+            (&Method::DELETE, ["v1", "targets", id]) => self.delete(request, &may(Scope::LinksWrite).await?, id).await,
             (&Method::GET, ["v1", "targets", id, "results"]) => {
                 self.results(request, &may(Scope::LinksRead).await?, id).await
             }
@@ -88,11 +88,12 @@ impl Watch {
         Ok(json(StatusCode::OK, &OneTarget::from(target)))
     }
 
-    async fn delete(&self, caller: &Caller, id: &str) -> Result<Response, ApiError> {
+    async fn delete(&self, request: &Request, caller: &Caller, id: &str) -> Result<Response, ApiError> {
         let target = self.target(caller, id).await?;
         if !caller.role().may_change(&target.owner, caller.user()) {
             return Err(FORBIDDEN);
         }
+        self.authenticator.confirm(request, caller, &target.owner, Scope::LinksWrite).await?;
         match self.targets.delete(&target.workspace, &target.id).await? {
             DeleteTargetOutcome::Deleted => Ok(no_content()),
             DeleteTargetOutcome::Watched => Err(ApiError::Problem(Problem::TargetWatched)),

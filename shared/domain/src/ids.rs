@@ -1,9 +1,9 @@
-//! Identifiers of users, workspaces and events.
+//! Identifiers of users, workspaces, sessions and events.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Invalid, LinkId, validated::string_newtype};
+use crate::{Invalid, LinkId, Timestamp, validated::string_newtype};
 
 macro_rules! uuid_newtype {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
@@ -55,6 +55,22 @@ uuid_newtype! {
 uuid_newtype! {
     /// The id of a workspace, a UUID.
     WorkspaceId, "workspace_id"
+}
+
+uuid_newtype! {
+    /// The id of a session, a UUID: of what begins with a login and ends with its token (`jti`, RFC 7519, 4.1.7).
+    SessionId, "jti"
+}
+
+impl SessionId {
+    /// When the session began, in the precision of a millisecond: the id has this time, and the claims of a token only seconds.
+    #[must_use]
+    pub fn began_at(&self) -> Timestamp {
+        let began = Uuid::try_parse(&self.0).ok().and_then(|uuid| uuid.get_timestamp());
+        let millis =
+            began.map(|began| began.to_unix()).map(|(seconds, nanos)| seconds * 1_000 + u64::from(nanos) / 1_000_000);
+        Timestamp::from_unix_millis(millis.unwrap_or_default())
+    }
 }
 
 /// The id of an event. It stays the same in every redelivery, so consumers use it to recognise duplicates.

@@ -45,7 +45,7 @@ pub use event::{
 };
 pub use exact_json::ExactJson;
 pub use idempotency_key::IdempotencyKey;
-pub use ids::{EventId, UserId, WorkspaceId};
+pub use ids::{EventId, SessionId, UserId, WorkspaceId};
 pub use link::{ExpiryStep, Link, LinkState, LinkStatus, Record, RedirectTarget, Tombstone};
 pub use link_id::{Generation, LinkId};
 pub use link_metadata::{Description, LinkMetadata, LinkPatch, Tags, Title};

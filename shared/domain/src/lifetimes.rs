@@ -38,6 +38,9 @@ pub const EXPIRED_API_KEYS: Duration = Duration::from_secs(30 * DAY);
 /// How long the response to an idempotency key is kept: longer than clients retry.
 pub const IDEMPOTENCY_KEYS: Duration = Duration::from_secs(24 * HOUR);
 
+/// How long a token is valid, and so a session at most.
+pub const SESSIONS: Duration = Duration::from_secs(24 * HOUR);
+
 /// How long the count of a rate-limit window is kept after the window's end, to allow for clock differences.
 pub const COUNTED_CALLS: Duration = Duration::from_secs(60);
 

@@ -47,3 +47,41 @@ async fn a_workspace_is_renamed_and_shared() {
     let last = ada.delete(&format!("/api/workspace/members/{}", ada.id)).await;
     assert_eq!(last.problem(), (409, "the workspace needs at least one admin".into()));
 }
+
+#[tokio::test]
+async fn a_removed_admin_purges_nothing_any_more_and_is_a_stranger_within_a_minute() {
+    let api = Api::new();
+    let (ada, bob) = (User::new(&api).await, User::new(&api).await);
+    let slug = format!("team-{}", ada.id);
+    assert_eq!(change(&ada, "PATCH", "/api/workspace", &json!({"slug": slug})).await.status, 200);
+    let code = ada.shorten("https://example.com/keep").await;
+    let member = json!({"email": bob.email, "role": "admin"});
+    assert_eq!(change(&ada, "POST", "/api/workspace/members", &member).await.status, 201);
+    let login = json!({"email": bob.email, "password": PASSWORD, "workspace": slug});
+    let token = api.post("/api/auth/login", &login).await.json()["token"].as_str().unwrap().to_owned();
+    let as_bob = async |method: &str, path: &str| send(api.request(method, path).bearer_auth(&token)).await.status;
+    assert_eq!(as_bob("GET", "/api/urls").await, 200);
+    assert_eq!(as_bob("DELETE", "/api/urls/nolink0").await, 404);
+
+    assert_eq!(ada.delete(&format!("/api/workspace/members/{}", bob.id)).await.status, 204);
+
+    assert_eq!(as_bob("DELETE", &format!("/api/links/{code}")).await, 401);
+    assert_eq!(as_bob("DELETE", &format!("/api/urls/{code}")).await, 401);
+    tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+    assert_eq!(as_bob("GET", "/api/urls").await, 401);
+    assert!(api.get(&format!("/{code}")).await.is_redirect());
+}
+
+#[tokio::test]
+async fn who_logs_out_is_a_stranger_and_may_log_in_again() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let credentials = json!({"email": ada.email, "password": PASSWORD});
+
+    let out = send(ada.request("POST", "/api/auth/logout").json(&json!({"everywhere": true}))).await;
+    let again = api.post("/api/auth/login", &credentials).await.json()["token"].as_str().unwrap().to_owned();
+
+    assert_eq!(out.status, 204, "{}", out.body);
+    assert_eq!(ada.get("/api/workspace").await.status, 401);
+    assert_eq!(send(api.request("GET", "/api/workspace").bearer_auth(again)).await.status, 200);
+}

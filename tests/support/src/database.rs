@@ -6,7 +6,8 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{
     ApiKeysTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, LinksTable, NotificationsTable,
-    RegisterOutcome, Registered, Registration, StatsTable, TargetRegistration, ThrottleTable, UsersTable, WatchTable,
+    RegisterOutcome, Registered, Registration, SessionsTable, StatsTable, TargetRegistration, ThrottleTable,
+    UsersTable, WatchTable,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -114,6 +115,12 @@ impl TestDynamoDb {
     #[must_use]
     pub fn api_keys(&self) -> ApiKeysTable {
         ApiKeysTable::new(self.client(), "UsersTable")
+    }
+
+    /// The table of accounts, as far as it lets requests in by their tokens.
+    #[must_use]
+    pub fn sessions(&self) -> SessionsTable {
+        SessionsTable::new(self.client(), "UsersTable")
     }
 
     /// Accepts the tokens of [`token_for`](crate::token_for), and the keys of this database.

@@ -1,8 +1,8 @@
 //! Keys and attributes of UsersTable.
 
 use linklet_domain::{
-    Account, ApiKey, EmailAddress, FullName, KeyHash, KeyName, KeyPrefix, Member, Membership, Role, Scopes, Timestamp,
-    UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
+    Account, ApiKey, EmailAddress, FullName, KeyHash, KeyName, KeyPrefix, Member, Membership, Role, Scopes, SessionId,
+    Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,12 @@ pub(super) const KEY_PREFIX: &str = "KEY#";
 
 pub(super) fn user_partition(user: &UserId) -> String {
     format!("USER#{user}")
+}
+
+/// What a person may do: their memberships, and which of their sessions were ended. It is a partition of its own, since functions
+/// that verify tokens may read it, and not the password hash. IAM roles in `template.yaml` name its prefix.
+pub(super) fn access_partition(user: &UserId) -> String {
+    format!("ACCESS#{user}")
 }
 
 pub(super) fn user_key(user: &UserId) -> Key {
@@ -37,7 +43,11 @@ pub(super) fn workspace_key(workspace: &WorkspaceId) -> Key {
 }
 
 pub(super) fn member_key(user: &UserId, workspace: &WorkspaceId) -> Key {
-    Key::new(user_partition(user), format!("{MEMBER_PREFIX}{workspace}"))
+    Key::new(access_partition(user), format!("{MEMBER_PREFIX}{workspace}"))
+}
+
+pub(super) fn ended_session_key(user: &UserId, session: &SessionId) -> Key {
+    Key::new(access_partition(user), format!("SESSION#{session}"))
 }
 
 pub(super) fn workspace_member_key(workspace: &WorkspaceId, user: &UserId) -> Key {
@@ -99,7 +109,7 @@ pub(super) struct EmailItem {
     pub user_id: UserId,
 }
 
-/// `USER#<id>` / `MEMBER#<workspace>`: a membership under its user, for the login.
+/// `ACCESS#<user>` / `MEMBER#<workspace>`: a membership under its user, for logins and for the verification of tokens.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct MemberItem {
     #[serde(flatten)]
@@ -107,6 +117,45 @@ pub(super) struct MemberItem {
     pub workspace_id: WorkspaceId,
     pub role: Role,
     pub joined_at: Timestamp,
+}
+
+/// `ACCESS#<user>` / `SESSION#<session>`: a session was ended.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct EndedSessionItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub ttl: i64,
+}
+
+/// `ACCESS#<user>` / `SESSIONS`: all sessions that had begun at this time were ended, but for one.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct EndedSessionsItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub ended_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub but: Option<SessionId>,
+    pub ttl: i64,
+}
+
+impl EndedSessionsItem {
+    pub(super) fn new(user: &UserId, at: Timestamp, but: Option<&SessionId>) -> Self {
+        Self {
+            key: Key::new(access_partition(user), "SESSIONS"),
+            ended_at: at,
+            but: but.cloned(),
+            ttl: at.plus(lifetimes::SESSIONS).unix_seconds(),
+        }
+    }
+}
+
+/// Any item of the partition `ACCESS#<user>`, as the verification of a token reads it.
+#[derive(Debug, Deserialize)]
+pub(super) struct AccessItem {
+    pub sk: String,
+    pub role: Option<Role>,
+    pub ended_at: Option<Timestamp>,
+    pub but: Option<SessionId>,
 }
 
 impl MemberItem {

@@ -3,23 +3,25 @@
 mod item;
 mod keys;
 mod members;
+mod sessions;
 mod workspace;
 
 use aws_sdk_dynamodb::Client;
 use linklet_domain::{Account, EmailAddress, Member, Membership, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug};
 
 use self::item::{
-    EmailItem, MEMBER_PREFIX, MemberItem, SlugItem, USER, UserItem, WorkspaceItem, WorkspaceMemberItem, email_key,
-    slug_key, user_key, user_partition,
+    EmailItem, MEMBER_PREFIX, MemberItem, SlugItem, UserItem, WorkspaceItem, WorkspaceMemberItem, access_partition,
+    email_key, slug_key, user_key,
 };
 pub use self::{
     keys::{ApiKeysTable, CreateKeyOutcome, RevokeOutcome},
     members::MemberOutcome,
+    sessions::{Session, SessionsTable, Standing},
     workspace::WorkspaceOutcome,
 };
 use crate::{
     RepositoryError,
-    item::{Key, Table, from_item, text},
+    item::{Table, from_item, text},
     transaction::{Sent, Transaction},
 };
 
@@ -123,25 +125,31 @@ impl UsersTable {
         let owner = self.0.get::<EmailItem>(OPERATION, email_key(email)).await?;
         // An unknown address causes the same reads, so that the response time doesn't reveal which addresses are registered.
         let user = owner.map_or_else(UserId::generate, |item| item.user_id);
+        let (account, memberships) =
+            tokio::join!(self.0.get::<UserItem>(OPERATION, user_key(&user)), self.memberships(&user));
+        let memberships = memberships?;
+        Ok(account?.map(|item| (Account::from(item), memberships)))
+    }
+
+    /// Reads a person's memberships, in the order in which they joined.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>, RepositoryError> {
+        const OPERATION: &str = "list memberships";
         let query = self
             .0
             .client
             .query()
             .consistent_read(true)
-            .key_condition_expression("pk = :user")
-            .expression_attribute_values(":user", text(&user_partition(&user)));
-        let mut account = None;
-        let mut memberships = Vec::new();
-        for item in self.0.query_all(OPERATION, query, usize::MAX).await? {
-            let Key { sk, .. } = from_item(OPERATION, item.clone())?;
-            if sk == USER {
-                account = Some(Account::from(from_item::<UserItem>(OPERATION, item)?));
-            } else if sk.starts_with(MEMBER_PREFIX) {
-                memberships.push(Membership::from(from_item::<MemberItem>(OPERATION, item)?));
-            }
-        }
+            .key_condition_expression("pk = :person AND begins_with(sk, :member)")
+            .expression_attribute_values(":person", text(&access_partition(user)))
+            .expression_attribute_values(":member", text(MEMBER_PREFIX));
+        let items = self.0.query_all(OPERATION, query, usize::MAX).await?;
+        let read = |item| from_item::<MemberItem>(OPERATION, item).map(Membership::from);
+        let mut memberships = items.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
         memberships.sort_by_key(|membership| membership.joined_at);
-        Ok(account.map(|account| (account, memberships)))
+        Ok(memberships)
     }
 
     /// Looks up the workspace with this slug.

@@ -200,6 +200,12 @@ impl Request {
         Ok(self.json_object(limit)?.read()?)
     }
 
+    /// Whether there is a body, for a route that takes none as well.
+    #[must_use]
+    pub fn has_body(&self) -> bool {
+        !self.body.is_empty()
+    }
+
     /// The body as a JSON object, for a route that reads more than one struct from it.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use linklet_dynamodb::{ApiKeysTable, RepositoryError};
 use lru::LruCache;
 use parking_lot::Mutex;
 
-use super::{Actor, Caller};
+use super::{Actor, Caller, Credential, sessions::Freshness};
 use crate::{
     http::{ApiError, Problem, Request},
     telemetry::chain,
@@ -35,10 +35,18 @@ impl KeyVerifier {
     /// # Errors
     /// 401 without a valid key, 403 without the scope, 503 if the keys can't be read. The response doesn't reveal why a key is
     /// invalid.
-    pub(super) async fn require(&self, request: &Request, scope: Scope) -> Result<Caller, ApiError> {
+    pub(super) async fn require(
+        &self,
+        request: &Request,
+        scope: Scope,
+        freshness: Freshness,
+    ) -> Result<Caller, ApiError> {
         // Text in another form is refused without reading the table.
         let offered = request.only_header(Self::HEADER).and_then(|text| ApiKeySecret::parse(text).ok());
         let Some(offered) = offered else { return Err(refused("malformed key", None, None)) };
+        if freshness == Freshness::Now {
+            self.cache.lock().0.pop(&offered.hash());
+        }
         let key = match self.find(&offered.hash(), request.received_at()).await? {
             Found::Valid(key) => key,
             Found::Expired(key) => return Err(refused("expired key", Some(&key.prefix), Some(&Actor::with_key(&key)))),
@@ -116,7 +124,7 @@ fn caller_with(key: ApiKey) -> Caller {
         user: key.created_by,
         email: key.created_by_email,
         workspace: key.workspace,
-        api_key: Some(key.hash),
+        credential: Credential::ApiKey(key.hash),
     }
 }
 

@@ -1,13 +1,13 @@
 use aws_config::SdkConfig;
 use aws_sdk_dynamodb::Client as DynamoDb;
 use lambda_http::http::header;
-use linklet_domain::Scope;
+use linklet_domain::{Scope, UserId};
 use linklet_dynamodb::ApiKeysTable;
 
-use super::{Caller, KeyVerifier, TokenVerifier};
+use super::{Caller, KeyVerifier, TokenVerifier, sessions::Freshness};
 use crate::{
     StartError, config,
-    http::{ApiError, Request},
+    http::{ApiError, Problem, Request},
 };
 
 /// Authenticates requests with tokens or API keys.
@@ -23,7 +23,7 @@ impl Authenticator {
     /// When one of these variables is missing, or the secret can't be read.
     pub async fn from_env(aws: &SdkConfig, tables: &DynamoDb) -> Result<Self, StartError> {
         let keys = ApiKeysTable::new(tables.clone(), config::required("USERS_TABLE")?);
-        Ok(Self::new(TokenVerifier::from_env(aws).await?, keys))
+        Ok(Self::new(TokenVerifier::from_env(aws, tables).await?, keys))
     }
 
     /// Accepts tokens that this verifier accepts, and the API keys of this table.
@@ -51,10 +51,44 @@ impl Authenticator {
     /// # Errors
     /// 401 without a valid token or key, 403 without the role or scope, 503 if the keys can't be read.
     pub async fn require(&self, request: &Request, scope: Scope) -> Result<Caller, ApiError> {
-        if request.has_header(header::AUTHORIZATION) || !request.has_header(KeyVerifier::HEADER) {
-            self.tokens.require(request, scope.minimum_role()).await
+        if Self::has_key_only(request) {
+            self.keys.require(request, scope, Freshness::LastMinute).await
         } else {
-            self.keys.require(request, scope).await
+            self.tokens.require(request, scope.minimum_role()).await
         }
+    }
+
+    /// The same by what the tables say at this moment: for what can't be undone, or changes what is others'.
+    ///
+    /// # Errors
+    /// As [`Self::require`].
+    pub async fn require_now(&self, request: &Request, scope: Scope) -> Result<Caller, ApiError> {
+        if Self::has_key_only(request) {
+            self.keys.require(request, scope, Freshness::Now).await
+        } else {
+            self.tokens.require_now(request, scope.minimum_role()).await
+        }
+    }
+
+    /// Looks at the tables of this moment before a caller changes what is somebody else's, which takes an admin.
+    ///
+    /// # Errors
+    /// As [`Self::require`], and 403 if the caller is no admin any more.
+    pub async fn confirm(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        owner: &UserId,
+        scope: Scope,
+    ) -> Result<(), ApiError> {
+        if owner == caller.user() {
+            return Ok(());
+        }
+        let now = self.require_now(request, scope).await?;
+        if now.role().may_change(owner, now.user()) { Ok(()) } else { Err(ApiError::Problem(Problem::Forbidden)) }
+    }
+
+    fn has_key_only(request: &Request) -> bool {
+        !request.has_header(header::AUTHORIZATION) && request.has_header(KeyVerifier::HEADER)
     }
 }

@@ -7,9 +7,14 @@
 
 mod api_key;
 mod authenticator;
+mod sessions;
 mod token;
 
-use linklet_domain::{ApiKey, EmailAddress, KeyHash, KeyPrefix, Link, Record, Role, UserId, WorkspaceId};
+use linklet_domain::{ApiKey, EmailAddress, KeyHash, KeyPrefix, Link, Record, Role, SessionId, UserId, WorkspaceId};
+
+use linklet_dynamodb::Session;
+
+use crate::http::{ApiError, Problem};
 
 pub use self::{
     api_key::KeyVerifier,
@@ -50,7 +55,14 @@ pub struct Caller {
     email: EmailAddress,
     workspace: WorkspaceId,
     role: Role,
-    api_key: Option<KeyHash>,
+    credential: Credential,
+}
+
+/// What a caller has proved their identity with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Credential {
+    Session(SessionId),
+    ApiKey(KeyHash),
 }
 
 impl Caller {
@@ -81,7 +93,26 @@ impl Caller {
     /// The hash of the API key, if the caller used one.
     #[must_use]
     pub fn api_key(&self) -> Option<&KeyHash> {
-        self.api_key.as_ref()
+        match &self.credential {
+            Credential::ApiKey(hash) => Some(hash),
+            Credential::Session(_) => None,
+        }
+    }
+
+    /// The session, if the caller used a token.
+    #[must_use]
+    pub fn session(&self) -> Option<Session> {
+        match &self.credential {
+            Credential::Session(id) => {
+                Some(Session { id: id.clone(), user: self.user.clone(), workspace: self.workspace.clone() })
+            }
+            Credential::ApiKey(_) => None,
+        }
+    }
+
+    /// The caller, if their role is at least this one.
+    fn with_role(self, role: Role) -> Result<Self, ApiError> {
+        if self.role >= role { Ok(self) } else { Err(ApiError::Problem(Problem::RoleTooLow)) }
     }
 
     /// Whether the caller may change or delete a link.

@@ -1,13 +1,18 @@
 use std::{sync::Arc, time::Duration};
 
 use aws_config::SdkConfig;
+use aws_sdk_dynamodb::Client as DynamoDb;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, errors::ErrorKind};
 use lambda_http::http::header;
-use linklet_domain::{EmailAddress, Invalid, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{EmailAddress, Invalid, Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
+use linklet_dynamodb::{Session, SessionsTable, Standing};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use super::{Actor, Caller, api_key};
+use super::{
+    Actor, Caller, Credential, api_key,
+    sessions::{Freshness, Sessions},
+};
 use crate::{
     StartError, config,
     http::{ApiError, Problem, Request},
@@ -16,7 +21,6 @@ use crate::{
 };
 
 const ISSUER: &str = "url-shortener";
-const LIFETIME: Duration = Duration::from_secs(86_400);
 
 /// Maximum age of the cached secret. After this time all execution environments use a rotated secret, also those that receive
 /// no token signed with it.
@@ -59,9 +63,12 @@ impl TokenSecret {
 /// The secret is read at the start, and again when the cached copy is five minutes old. A token whose signature doesn't match
 /// causes a read as well, but at most every ten seconds. So right after a rotation, an environment reads the new secret when
 /// it receives the first token signed with it.
+///
+/// A token says who has logged in. Whether its session lasts, and what the person may do in the workspace, is looked up.
 pub struct TokenVerifier {
     keys: Mutex<Keys>,
     source: Option<Source>,
+    sessions: Option<Sessions>,
     reload_interval: Duration,
     validation: Validation,
     /// Accepts a token for its signature alone, to know whose token was refused for another reason.
@@ -102,13 +109,14 @@ impl TokenVerifier {
     /// Minimum time between reads of the secret that invalid signatures cause. It limits the costs that forged tokens can cause.
     const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
 
-    /// Verifies tokens with the secret `JWT_SECRET_ID`.
+    /// Verifies tokens with the secret `JWT_SECRET_ID`, and looks up sessions in `USERS_TABLE`.
     ///
     /// # Errors
-    /// When the variable is missing, or the secret can't be read or is too short.
-    pub async fn from_env(aws: &SdkConfig) -> Result<Self, StartError> {
+    /// When one of the variables is missing, or the secret can't be read or is too short.
+    pub async fn from_env(aws: &SdkConfig, tables: &DynamoDb) -> Result<Self, StartError> {
         let secret_id = config::required(TokenSecret::VARIABLE)?;
-        Ok(Self::load(&aws_sdk_secretsmanager::Client::new(aws), &secret_id).await?)
+        let sessions = SessionsTable::new(tables.clone(), config::required("USERS_TABLE")?);
+        Ok(Self::load(&aws_sdk_secretsmanager::Client::new(aws), &secret_id).await?.with_sessions(sessions))
     }
 
     /// Reads the current and the previous secret from Secrets Manager.
@@ -121,7 +129,8 @@ impl TokenVerifier {
         Ok(Self { source: Some(source), ..Self::new(&secrets) })
     }
 
-    /// Accepts tokens signed with any of these secrets.
+    /// Accepts tokens signed with any of these secrets, and believes what they say, unless it gets
+    /// [sessions](Self::with_sessions).
     #[must_use]
     pub fn new(secrets: &[TokenSecret]) -> Self {
         let mut validation = Validation::new(Algorithm::HS256);
@@ -132,7 +141,14 @@ impl TokenVerifier {
         signature_only.validate_exp = false;
         signature_only.set_required_spec_claims::<&str>(&[]);
         let keys = Mutex::new(Keys { known: decoding_keys(secrets), read_at: Timestamp::now() });
-        Self { keys, source: None, reload_interval: Self::RELOAD_INTERVAL, validation, signature_only }
+        let (source, sessions) = (None, None);
+        Self { keys, source, sessions, reload_interval: Self::RELOAD_INTERVAL, validation, signature_only }
+    }
+
+    /// Looks up in this table what the session of a token is worth.
+    #[must_use]
+    pub fn with_sessions(self, sessions: SessionsTable) -> Self {
+        Self { sessions: Some(Sessions::new(sessions)), ..self }
     }
 
     /// Sets the minimum time between reads of the secret that invalid signatures cause.
@@ -141,11 +157,16 @@ impl TokenVerifier {
         Self { reload_interval, ..self }
     }
 
-    /// Authenticates a request by the token in its `Authorization` header.
+    /// Authenticates a request by the token in its `Authorization` header. Membership and role are those of the last minute.
     ///
     /// # Errors
-    /// 401 without a valid token. The reason is logged, and not part of the response.
+    /// 401 without a valid token, or with one whose session was ended or whose person has left the workspace; 503 if that can't
+    /// be looked up. The reason is logged, and not part of the response.
     pub async fn authenticate(&self, request: &Request) -> Result<Caller, ApiError> {
+        self.authenticate_as_of(request, Freshness::LastMinute).await
+    }
+
+    async fn authenticate_as_of(&self, request: &Request, freshness: Freshness) -> Result<Caller, ApiError> {
         if !request.has_header(header::AUTHORIZATION) {
             return Err(api_key::refused_for_a_token(request));
         }
@@ -158,9 +179,20 @@ impl TokenVerifier {
         if is_signed_otherwise && self.reload(self.reload_interval, now).await {
             verified = self.verify(token);
         }
-        let caller = verified.map_err(Refused::logged)?;
+        let claims = verified.map_err(Refused::logged)?;
+        let caller = self.in_current_role(claims, now, freshness).await?;
         request.note_actor(Actor::with_token(&caller));
         Ok(caller)
+    }
+
+    /// The caller that the claims name, in the role that they have now.
+    async fn in_current_role(&self, claims: Claims, now: Timestamp, freshness: Freshness) -> Result<Caller, ApiError> {
+        let Some(sessions) = &self.sessions else { return Ok(claims.into()) };
+        match sessions.standing(&claims.session(), now, freshness).await? {
+            Standing::Member(role) => Ok(Claims { role, ..claims }.into()),
+            Standing::NoMember => Err(claims.refused("no member any more").logged()),
+            Standing::Ended => Err(claims.refused("ended session").logged()),
+        }
     }
 
     /// Authenticates a request by its token, whose role must be at least `role`.
@@ -168,15 +200,30 @@ impl TokenVerifier {
     /// # Errors
     /// 401 without a valid token, 403 with a lower role.
     pub async fn require(&self, request: &Request, role: Role) -> Result<Caller, ApiError> {
-        let caller = self.authenticate(request).await?;
-        if caller.role >= role { Ok(caller) } else { Err(ApiError::Problem(Problem::RoleTooLow)) }
+        self.authenticate(request).await?.with_role(role)
     }
 
-    fn verify(&self, token: &str) -> Result<Caller, Refused> {
+    /// The same with membership and role of this moment: for what can't be undone, changes what is others', or changes who may
+    /// do what.
+    ///
+    /// # Errors
+    /// As [`Self::require`].
+    pub async fn require_now(&self, request: &Request, role: Role) -> Result<Caller, ApiError> {
+        self.authenticate_as_of(request, Freshness::Now).await?.with_role(role)
+    }
+
+    /// Forgets a session that was ended. Other environments may hold it for up to a minute.
+    pub fn forget(&self, session: &Session) {
+        if let Some(sessions) = &self.sessions {
+            sessions.forget(&session.id);
+        }
+    }
+
+    fn verify(&self, token: &str) -> Result<Claims, Refused> {
         let keys = self.keys.lock().known.clone();
         for key in keys.iter() {
             match jsonwebtoken::decode::<Claims>(token, key, &self.validation) {
-                Ok(token) => return Ok(token.claims.into()),
+                Ok(token) => return Ok(token.claims),
                 Err(error) if *error.kind() == ErrorKind::InvalidSignature => {}
                 // The signature matches this key, so another error, such as an expired token, is the reason to report.
                 Err(error) => {
@@ -315,9 +362,10 @@ impl TokenIssuer {
         now: Timestamp,
     ) -> Result<(String, Timestamp), ApiError> {
         self.reload(now).await;
-        let expires_at = now.plus(LIFETIME);
+        let expires_at = now.plus(lifetimes::SESSIONS);
         let claims = Claims {
             iss: ISSUER.to_owned(),
+            jti: SessionId::generate(),
             sub: user.clone(),
             email: email.clone(),
             ws: workspace.clone(),
@@ -351,6 +399,7 @@ impl TokenIssuer {
 #[derive(Debug, Serialize, Deserialize)]
 struct Claims {
     iss: String,
+    jti: SessionId,
     sub: UserId,
     email: EmailAddress,
     ws: WorkspaceId,
@@ -359,8 +408,24 @@ struct Claims {
     exp: i64,
 }
 
+impl Claims {
+    fn session(&self) -> Session {
+        Session { id: self.jti.clone(), user: self.sub.clone(), workspace: self.ws.clone() }
+    }
+
+    fn refused(self, reason: &'static str) -> Refused {
+        Refused { reason, claimed: Some(Actor::with_token(&self.into())) }
+    }
+}
+
 impl From<Claims> for Caller {
     fn from(claims: Claims) -> Self {
-        Self { user: claims.sub, email: claims.email, workspace: claims.ws, role: claims.role, api_key: None }
+        Self {
+            user: claims.sub,
+            email: claims.email,
+            workspace: claims.ws,
+            role: claims.role,
+            credential: Credential::Session(claims.jti),
+        }
     }
 }

@@ -143,6 +143,7 @@ fn lifetimes_are_those_of_the_code() {
         ("ids of counted clicks", lifetimes::COUNTED_IDS),
         ("notifications", lifetimes::NOTIFICATIONS),
         ("API keys", lifetimes::EXPIRED_API_KEYS),
+        ("that sessions were ended", lifetimes::SESSIONS),
         ("counts of a client's calls", lifetimes::COUNTED_CALLS),
         ("results of checks", lifetimes::CHECK_RESULTS),
         ("that a link has stopped watching a URL", lifetimes::ENDED_WATCHES),

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use linklet_auth::Auth;
 use linklet_domain::{
-    Account, EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Account, EmailAddress, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{Registration, UsersTable};
 use linklet_lambda::{
@@ -250,7 +250,7 @@ fn claims() -> Value {
     let now = Timestamp::now().unix_seconds();
     json!({
         "iss": "url-shortener", "sub": UserId::generate(), "email": "ada@example.com", "ws": WorkspaceId::generate(),
-        "role": "admin", "iat": now, "exp": now + 86_400,
+        "role": "admin", "iat": now, "exp": now + 86_400, "jti": SessionId::generate(),
     })
 }
 
@@ -284,6 +284,7 @@ async fn only_an_intact_current_token_of_ours_is_accepted() {
         ("no workspace", ours(&with("ws", Value::Null))),
         ("an unknown role", ours(&with("role", json!("owner")))),
         ("no expiry", ours(&with("exp", Value::Null))),
+        ("no session", ours(&with("jti", Value::Null))),
         ("no token at all", String::new()),
         ("something else", "not.a.token".into()),
         ("a cut one", ours(&claims())[..40].into()),

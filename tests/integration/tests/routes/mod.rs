@@ -15,6 +15,7 @@ mod permissions;
 mod redirect;
 mod reuse;
 mod sample_events;
+mod sessions;
 mod shorten;
 mod stats;
 mod throttling;

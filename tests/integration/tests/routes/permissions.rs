@@ -93,6 +93,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("HEAD /health", none(), vec![anybody(200)]),
         ("POST /api/auth/register", json!({"email": "NEW", "password": "correct horse"}), vec![anybody(201)]),
         ("POST /api/auth/login", stranger, vec![anybody(401)]),
+        ("POST /api/auth/logout", none(), vec![people(204, 204, 204)]),
         ("GET /api/me", none(), vec![people(200, 200, 200)]),
         ("POST /api/shorten", json!({"url": "https://example.com/"}), vec![[401, 403, 201, 201, 403, 201, 403, 201]]),
         ("GET /r/{code}", none(), follow()),

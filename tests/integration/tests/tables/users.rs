@@ -115,7 +115,7 @@ fn admins(db: &TestDynamoDb, workspace: &WorkspaceId) -> [usize; 3] {
             .count()
     };
     let counted = row["admins"]["N"].as_str().unwrap().parse().unwrap();
-    [counted, members(&format!("WS#{workspace}"), "MEMBER#"), members("USER#", &format!("MEMBER#{workspace}"))]
+    [counted, members(&format!("WS#{workspace}"), "MEMBER#"), members("ACCESS#", &format!("MEMBER#{workspace}"))]
 }
 
 #[tokio::test]

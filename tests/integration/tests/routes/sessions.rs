@@ -1,0 +1,250 @@
+//! Sessions: how they end, and whom a token lets in after its person has left or has another role.
+
+use std::time::Duration;
+
+use linklet_auth::Auth;
+use linklet_delete::Delete;
+use linklet_domain::{ApiKeySecret, Link, Member, Role, Timestamp};
+use linklet_dynamodb::{MemberOutcome, SessionsTable};
+use linklet_lambda::identity::Authenticator;
+use linklet_test_support::{
+    Answer, ApiKeyBuilder, CapacityMeter, LinkBuilder, Person, RequestBuilder, TestDynamoDb, issuer, token_of, tokens,
+};
+use serde_json::{Value, json};
+
+/// Grace's workspace, of which Ada is a member, and a link of Grace's.
+struct Fixture {
+    db: TestDynamoDb,
+    auth: Auth,
+    delete: Delete,
+    grace: Person,
+    ada: Person,
+    link: Link,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        let db = TestDynamoDb::start();
+        let (grace, ada) = (db.register("grace").await, db.register("ada").await);
+        let member = Member {
+            user: ada.id.clone(),
+            email: ada.email.clone(),
+            full_name: None,
+            role: Role::Admin,
+            joined_at: Timestamp::now(),
+        };
+        db.users().add_member(&grace.workspace, &grace.id, &member).await.unwrap();
+        let link = LinkBuilder::new("launch").in_workspace(&grace.workspace).owned_by(&grace.id).build();
+        db.store(&link).await;
+        let verifier = || tokens().with_sessions(db.sessions());
+        let auth = Auth::new(db.users(), verifier(), issuer());
+        let delete = Delete { authenticator: Authenticator::new(verifier(), db.api_keys()), links: db.links() };
+        Self { db, auth, delete, grace, ada, link }
+    }
+
+    /// A token of Ada's for Grace's workspace.
+    fn token(&self) -> String {
+        token_of(&self.ada.id, &self.grace.workspace, Role::Admin)
+    }
+
+    async fn me(&self, token: &str) -> Answer {
+        RequestBuilder::new("GET", "/api/me").token(token).send_to(&self.auth).await
+    }
+
+    async fn me_after(&self, token: &str, time: Duration) -> Answer {
+        let request = RequestBuilder::new("GET", "/api/me").token(token);
+        request.at(Timestamp::now().plus(time)).send_to(&self.auth).await
+    }
+
+    async fn log_out(&self, token: &str, body: Option<Value>) -> Answer {
+        let request = RequestBuilder::new("POST", "/api/auth/logout").token(token);
+        let request = if let Some(body) = body { request.json(&body) } else { request };
+        request.send_to(&self.auth).await
+    }
+
+    async fn send(&self, method: &str, path: &str, token: &str) -> Answer {
+        RequestBuilder::new(method, path).token(token).send_to(&self.delete).await
+    }
+
+    async fn remove_ada(&self) {
+        let removed = self.db.users().remove_member(&self.grace.workspace, &self.grace.id, &self.ada.id).await;
+        assert!(matches!(removed.unwrap(), MemberOutcome::Done(_)));
+    }
+}
+
+const A_MINUTE: Duration = Duration::from_secs(60);
+
+#[tokio::test]
+async fn who_logs_out_ends_this_session_and_no_other() {
+    let fixture = Fixture::new().await;
+    let (here, elsewhere) = (fixture.token(), fixture.token());
+    assert_eq!(fixture.me(&here).await.status, 200);
+
+    let answer = fixture.log_out(&here, None).await;
+
+    assert_eq!(answer.status, 204, "{answer:?}");
+    assert_eq!(fixture.me(&here).await.problem(), (401, "unauthorized".into()));
+    assert_eq!(fixture.me_after(&elsewhere, A_MINUTE).await.status, 200);
+    // An environment that has not seen the session before refuses it at once.
+    let other = Auth::new(fixture.db.users(), tokens().with_sessions(fixture.db.sessions()), issuer());
+    let answer = RequestBuilder::new("GET", "/api/me").token(&here).send_to(&other).await;
+    assert_eq!(answer.status, 401);
+}
+
+#[tokio::test]
+async fn who_logs_out_everywhere_ends_all_sessions_that_have_begun() {
+    let fixture = Fixture::new().await;
+    let (here, elsewhere) = (fixture.token(), fixture.token());
+
+    let answer = fixture.log_out(&here, Some(json!({"everywhere": true}))).await;
+    tokio::time::sleep(Duration::from_millis(2)).await;
+    let later = fixture.token();
+
+    assert_eq!(answer.status, 204, "{answer:?}");
+    for ended in [&here, &elsewhere] {
+        assert_eq!(fixture.me_after(ended, A_MINUTE).await.status, 401);
+    }
+    assert_eq!(fixture.me(&later).await.status, 200, "a login in the same second");
+    assert_eq!(fixture.me(&token_of(&fixture.grace.id, &fixture.grace.workspace, Role::Admin)).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_body_of_a_logout_is_judged_and_ends_nothing_if_it_is_wrong() {
+    let fixture = Fixture::new().await;
+    let token = fixture.token();
+
+    let wrong = fixture.log_out(&token, Some(json!({"everywhere": "yes"}))).await;
+
+    assert_eq!(wrong.problem(), (400, "everywhere must be true or false".into()));
+    assert_eq!(fixture.me_after(&token, A_MINUTE).await.status, 200);
+    for body in [json!({}), json!({"everywhere": false}), json!({"everywhere": null})] {
+        let token = fixture.token();
+        assert_eq!(fixture.log_out(&token, Some(body.clone())).await.status, 204, "{body}");
+        assert_eq!(fixture.me_after(&token, A_MINUTE).await.status, 401, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn ending_all_sessions_again_does_not_bring_one_back() {
+    let fixture = Fixture::new().await;
+    let token = fixture.token();
+    let (users, now) = (fixture.db.users(), Timestamp::now().plus(Duration::from_secs(1)));
+
+    users.end_sessions(&fixture.ada.id, now, None).await.unwrap();
+    users.end_sessions(&fixture.ada.id, now.minus(A_MINUTE), None).await.unwrap();
+
+    assert_eq!(fixture.me(&token).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_removed_member_is_refused_within_a_minute_and_at_once_where_it_hurts() {
+    let fixture = Fixture::new().await;
+    let token = fixture.token();
+    assert_eq!(fixture.me(&token).await.status, 200);
+    // The function that deletes links has seen the member, too.
+    assert_eq!(fixture.send("DELETE", "/api/urls/nolink0", &token).await.status, 404);
+
+    fixture.remove_ada().await;
+
+    assert_eq!(fixture.send("DELETE", "/api/links/launch", &token).await.status, 401, "a purge");
+    assert_eq!(fixture.me_after(&token, A_MINUTE).await.status, 401);
+    assert_eq!(fixture.db.link("launch").await, fixture.link);
+}
+
+#[tokio::test]
+async fn a_removed_admin_does_not_change_what_is_others_any_more() {
+    let fixture = Fixture::new().await;
+    let token = fixture.token();
+    assert_eq!(fixture.send("DELETE", "/api/urls/nolink0", &token).await.status, 404);
+
+    fixture.remove_ada().await;
+
+    assert_eq!(fixture.send("DELETE", "/api/urls/launch", &token).await.status, 401);
+    assert_eq!(fixture.db.link("launch").await, fixture.link);
+}
+
+#[tokio::test]
+async fn a_demoted_admin_has_the_new_role_whatever_the_token_says() {
+    let fixture = Fixture::new().await;
+    let token = fixture.token();
+    assert_eq!(fixture.send("DELETE", "/api/urls/nolink0", &token).await.status, 404);
+    let (users, grace) = (fixture.db.users(), &fixture.grace);
+    users.change_role(&grace.workspace, &grace.id, &fixture.ada.id, Role::Member).await.unwrap();
+
+    let answers = [
+        fixture.send("DELETE", "/api/urls/launch", &token).await,
+        fixture.send("DELETE", "/api/links/launch", &token).await,
+    ];
+
+    assert!(answers.iter().all(|answer| answer.status == 403), "{answers:?}");
+    assert_eq!(fixture.me_after(&token, A_MINUTE).await.json()["role"], "member");
+    assert_eq!(fixture.db.link("launch").await, fixture.link);
+}
+
+#[tokio::test]
+async fn a_revoked_key_purges_nothing_also_within_the_minute() {
+    let fixture = Fixture::new().await;
+    let secret = ApiKeySecret::generate().unwrap();
+    let key = ApiKeyBuilder::new(&secret, &fixture.grace).build();
+    fixture.db.store_key(&key).await;
+    let send = async |method: &str, path: &str| {
+        RequestBuilder::new(method, path).api_key(secret.reveal()).send_to(&fixture.delete).await.status
+    };
+    assert_eq!(send("DELETE", "/api/urls/nolink0").await, 404);
+
+    fixture.db.users().revoke_key(&fixture.grace.workspace, &fixture.grace.id, &key.prefix).await.unwrap();
+
+    assert_eq!(send("DELETE", "/api/urls/nolink0").await, 404, "it is still known here");
+    assert_eq!(send("DELETE", "/api/links/launch").await, 401);
+}
+
+#[tokio::test]
+async fn who_has_just_joined_is_let_in_at_once() {
+    let fixture = Fixture::new().await;
+    fixture.remove_ada().await;
+    let token = fixture.token();
+    assert_eq!(fixture.me(&token).await.status, 401);
+    let member = Member {
+        user: fixture.ada.id.clone(),
+        email: fixture.ada.email.clone(),
+        full_name: None,
+        role: Role::Viewer,
+        joined_at: Timestamp::now(),
+    };
+
+    fixture.db.users().add_member(&fixture.grace.workspace, &fixture.grace.id, &member).await.unwrap();
+
+    assert_eq!(fixture.me(&token).await.json()["role"], "viewer");
+}
+
+#[tokio::test]
+async fn a_token_costs_half_a_read_unit_a_minute() {
+    let fixture = Fixture::new().await;
+    let meter = CapacityMeter::default();
+    let sessions = SessionsTable::new(fixture.db.client_with(meter.clone()), "UsersTable");
+    let auth = Auth::new(fixture.db.users(), tokens().with_sessions(sessions), issuer());
+    let (token, now) = (fixture.token(), Timestamp::now());
+    let me = async |seconds: u64| {
+        let request = RequestBuilder::new("GET", "/api/me").token(&token);
+        request.at(now.plus(Duration::from_secs(seconds))).send_to(&auth).await.status
+    };
+
+    for second in 0..60 {
+        assert_eq!(me(second).await, 200);
+    }
+    assert_eq!((meter.calls(), meter.read_units()), (1, 0.5));
+    me(60).await;
+
+    assert_eq!(meter.calls(), 2);
+}
+
+#[tokio::test]
+async fn without_the_table_a_token_is_as_good_as_a_minute_ago_and_unavailable_after_that() {
+    let fixture = Fixture::new().await;
+    let sessions = SessionsTable::new(TestDynamoDb::unreachable(), "UsersTable");
+    let auth = Auth::new(fixture.db.users(), tokens().with_sessions(sessions), issuer());
+
+    let answer = RequestBuilder::new("GET", "/api/me").token(&fixture.token()).send_to(&auth).await;
+
+    assert_eq!(answer.problem(), (503, "service unavailable".into()));
+}
