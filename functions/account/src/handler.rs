@@ -13,7 +13,7 @@ use linklet_lambda::{
     identity::TokenVerifier,
 };
 
-/// `/api/workspace`, `/api/workspace/members` and `/api/keys`.
+/// `/api/workspace`, `/api/workspace/members`, `/api/keys`, `/api/workspaces` and `/api/me/workspaces`.
 pub struct Account {
     tokens: TokenVerifier,
     users: UsersTable,
@@ -66,6 +66,14 @@ impl Handler for Account {
             (&Method::DELETE, ["api", "workspace", "members", user]) => {
                 let caller = self.tokens.require_now(request, Role::Viewer).await?;
                 self.remove_member(&caller, user).await
+            }
+            (&Method::GET, ["api", "me", "workspaces"]) => {
+                let caller = self.tokens.authenticate(request).await?;
+                self.list_workspaces(&caller).await
+            }
+            (&Method::POST, ["api", "workspaces"]) => {
+                let caller = self.tokens.require_now(request, Role::Viewer).await?;
+                self.found_workspace(request, &caller).await
             }
             (&Method::POST, ["api", "keys"]) => {
                 let caller = self.tokens.require_now(request, Role::Admin).await?;

@@ -1,11 +1,12 @@
 //! The name, slug and settings of a workspace.
 
 use linklet_domain::{
-    Timestamp, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug, optional,
+    Membership, Role, Timestamp, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings,
+    WorkspaceSlug, optional,
 };
-use linklet_dynamodb::WorkspaceOutcome;
+use linklet_dynamodb::{FoundOutcome, NewWorkspace, WorkspaceOutcome, back_off};
 use linklet_lambda::{
-    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, json},
+    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, created, json},
     identity::Caller,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
@@ -30,6 +31,58 @@ impl Account {
             WorkspaceOutcome::NoWorkspace => Err(UNKNOWN),
             WorkspaceOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
         }
+    }
+}
+
+impl Account {
+    /// The caller's workspaces, whichever the token is for.
+    pub(crate) async fn list_workspaces(&self, caller: &Caller) -> Result<Response, ApiError> {
+        let found = self.users.workspaces_of(caller.user()).await?;
+        Ok(json(StatusCode::OK, &MyWorkspaces { workspaces: found.iter().map(MyWorkspace::from).collect() }))
+    }
+
+    /// 201 with a new workspace, of which the caller is the admin. A token for it comes from `POST /api/auth/switch`.
+    pub(crate) async fn found_workspace(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        const TRIES: u32 = 5;
+        let Founding { name } = request.json(BODY_LIMIT)?;
+        let account = self.users.account(caller.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
+        for attempt in 0..TRIES {
+            let workspace = NewWorkspace::founded_by(&account, name.clone(), request.received_at());
+            if self.users.found_workspace(&workspace).await? == FoundOutcome::Founded {
+                let stored = self.users.workspace(&workspace.id).await?.ok_or(UNKNOWN)?;
+                return Ok(created("me/workspaces", &WorkspaceView::from(&stored)));
+            }
+            back_off(attempt).await;
+        }
+        Err(ApiError::Problem(Problem::TryAgain))
+    }
+}
+
+/// The body of a request for a new workspace.
+#[derive(Deserialize)]
+struct Founding {
+    name: WorkspaceName,
+}
+
+#[derive(Serialize)]
+struct MyWorkspaces<'a> {
+    workspaces: Vec<MyWorkspace<'a>>,
+}
+
+/// A workspace as one of its members sees it.
+#[derive(Serialize)]
+struct MyWorkspace<'a> {
+    workspace_id: &'a WorkspaceId,
+    name: &'a WorkspaceName,
+    slug: &'a WorkspaceSlug,
+    role: Role,
+    joined_at: Timestamp,
+}
+
+impl<'a> From<&'a (Membership, Workspace)> for MyWorkspace<'a> {
+    fn from((membership, workspace): &'a (Membership, Workspace)) -> Self {
+        let Membership { role, joined_at, .. } = *membership;
+        Self { workspace_id: &workspace.id, name: &workspace.name, slug: &workspace.slug, role, joined_at }
     }
 }
 

@@ -3,10 +3,12 @@
 mod password;
 
 use linklet_domain::{
-    Account, EmailAddress, FullName, Membership, Password, Role, Timestamp, UserId, WorkspaceId, WorkspaceName,
-    WorkspaceSlug, optional,
+    Account, EmailAddress, FullName, Membership, Password, Role, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    optional,
 };
-use linklet_dynamodb::{RegisterOutcome, Registration, UsersTable, back_off};
+use linklet_dynamodb::{
+    FoundOutcome, NewWorkspace, PasswordChange, RegisterOutcome, Registration, UsersTable, back_off,
+};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, created, json, no_content},
     identity::{TokenIssuer, TokenVerifier},
@@ -17,7 +19,7 @@ use serde_json::json;
 
 use self::password::Passwords;
 
-/// `POST /api/auth/register`, `login` and `logout`, and `GET /api/me`.
+/// `POST /api/auth/register`, `login`, `logout`, `switch` and `password`, and `GET /api/me`.
 pub struct Auth {
     users: UsersTable,
     tokens: TokenVerifier,
@@ -33,6 +35,8 @@ impl Handler for Auth {
             (&Method::POST, ["api", "auth", "register"]) => self.register(request).await,
             (&Method::POST, ["api", "auth", "login"]) => self.login(request).await,
             (&Method::POST, ["api", "auth", "logout"]) => self.log_out(request).await,
+            (&Method::POST, ["api", "auth", "switch"]) => self.switch(request).await,
+            (&Method::POST, ["api", "auth", "password"]) => self.change_password(request).await,
             (&Method::GET, ["api", "me"]) => self.me(request).await,
             _ => Err(Problem::RouteUnknown.into()),
         }
@@ -90,29 +94,90 @@ impl Auth {
             return Err(ApiError::Problem(Problem::InvalidCredentials));
         }
         let (account, memberships) = found.ok_or(ApiError::Problem(Problem::InvalidCredentials))?;
-        let membership = self.choose(&memberships, workspace.as_deref()).await?;
+        let membership = match workspace {
+            Some(slug) => self.membership_at(&memberships, &slug).await?.cloned(),
+            None => Some(self.oldest(&account, memberships, request).await?),
+        };
+        let membership = membership.ok_or(ApiError::Problem(Problem::InvalidCredentials))?;
         self.refresh_hash(&account, &password).await;
 
-        let (token, expires_at) = self
-            .issuer
-            .issue(&account.id, &account.email, &membership.workspace, membership.role, request.received_at())
-            .await?;
+        self.token(&account.id, &account.email, &membership, request).await
+    }
+
+    /// The membership of the workspace with this slug.
+    async fn membership_at<'m>(
+        &self,
+        memberships: &'m [Membership],
+        slug: &str,
+    ) -> Result<Option<&'m Membership>, ApiError> {
+        let Ok(slug) = WorkspaceSlug::parse(slug) else { return Ok(None) };
+        let workspace = self.users.workspace_by_slug(&slug).await?;
+        Ok(memberships.iter().find(|membership| Some(&membership.workspace) == workspace.as_ref()))
+    }
+
+    /// The oldest membership. Who was removed from their last workspace gets a new one, so that nobody is locked out.
+    async fn oldest(
+        &self,
+        account: &Account,
+        memberships: Vec<Membership>,
+        request: &Request,
+    ) -> Result<Membership, ApiError> {
+        const TRIES: u32 = 5;
+        if let Some(oldest) = memberships.into_iter().next() {
+            return Ok(oldest);
+        }
+        for attempt in 0..TRIES {
+            let workspace =
+                NewWorkspace::founded_by(account, WorkspaceName::personal(&account.email), request.received_at());
+            if self.users.found_workspace(&workspace).await? == FoundOutcome::Founded {
+                return Ok(workspace.membership());
+            }
+            back_off(attempt).await;
+        }
+        Err(ApiError::Problem(Problem::TryAgain))
+    }
+
+    /// A token for another workspace of the caller's. The session that asks goes on.
+    async fn switch(&self, request: &Request) -> Result<Response, ApiError> {
+        let caller = self.tokens.authenticate(request).await?;
+        let Switch { workspace } = request.json(BODY_LIMIT)?;
+        let memberships = self.users.memberships(caller.user()).await?;
+        let membership = self.membership_at(&memberships, &workspace).await?;
+        let membership = membership.ok_or(ApiError::Problem(Problem::WorkspaceNotFound))?;
+        self.token(caller.user(), caller.email(), membership, request).await
+    }
+
+    async fn token(
+        &self,
+        user: &UserId,
+        email: &EmailAddress,
+        membership: &Membership,
+        request: &Request,
+    ) -> Result<Response, ApiError> {
+        let Membership { workspace, role, .. } = membership;
+        let (token, expires_at) = self.issuer.issue(user, email, workspace, *role, request.received_at()).await?;
         Ok(json(StatusCode::OK, &json!({"token": token, "expires_at": expires_at})))
     }
 
-    /// Selects the membership of the workspace with this slug, or the oldest membership if no slug is given.
-    async fn choose<'m>(&self, memberships: &'m [Membership], slug: Option<&str>) -> Result<&'m Membership, ApiError> {
-        let chosen = match slug {
-            None => memberships.first(),
-            Some(slug) => {
-                let workspace = match WorkspaceSlug::parse(slug) {
-                    Ok(slug) => self.users.workspace_by_slug(&slug).await?,
-                    Err(_) => None,
-                };
-                memberships.iter().find(|membership| Some(&membership.workspace) == workspace.as_ref())
-            }
+    /// Changes the password, and ends all sessions but the one that asks.
+    async fn change_password(&self, request: &Request) -> Result<Response, ApiError> {
+        const WRONG: ApiError = ApiError::Problem(Problem::InvalidCredentials);
+        let caller = self.tokens.require_now(request, Role::Viewer).await?;
+        let NewPassword { current, new } = request.json(BODY_LIMIT)?;
+        let account = self.users.account(caller.user()).await?.ok_or(WRONG)?;
+        if !self.passwords.verify(current.as_bytes(), Some(&account.password_hash)) {
+            return Err(WRONG);
+        }
+        let hash = self.passwords.hash(new.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
+        let session = caller.session().map(|session| session.id);
+        let change = PasswordChange {
+            user: caller.user(),
+            old_hash: &account.password_hash,
+            new_hash: &hash,
+            at: request.received_at(),
+            but: session.as_ref(),
         };
-        chosen.ok_or(ApiError::Problem(Problem::InvalidCredentials))
+        if self.users.change_password(&change).await? { Ok(no_content()) } else { Err(Problem::TryAgain.into()) }
     }
 
     /// Replaces an outdated password hash. A failure is only logged, since the next login tries again.
@@ -136,7 +201,7 @@ impl Auth {
         let Logout { everywhere } = if request.has_body() { request.json(BODY_LIMIT)? } else { Logout::default() };
         let Some(session) = caller.session() else { return Err(Problem::Unauthorized.into()) };
         if everywhere.unwrap_or_default() {
-            self.users.end_sessions(caller.user(), Timestamp::now(), None).await?;
+            self.users.end_sessions(caller.user(), request.received_at(), None).await?;
         } else {
             self.users.end_session(&session).await?;
         }
@@ -167,6 +232,20 @@ struct Credentials {
     /// The slug of the workspace that the token is for.
     #[serde(default, deserialize_with = "optional")]
     workspace: Option<String>,
+}
+
+/// The body of a request for a token of another workspace.
+#[derive(Deserialize)]
+struct Switch {
+    /// The slug of the workspace.
+    workspace: String,
+}
+
+/// The body of a request to change the password.
+#[derive(Deserialize)]
+struct NewPassword {
+    current: String,
+    new: Password,
 }
 
 /// The body of a logout, which may be missing.

@@ -199,6 +199,15 @@ pub struct Member {
     pub joined_at: Timestamp,
 }
 
+impl Member {
+    /// The account as a member of a workspace.
+    #[must_use]
+    pub fn of(account: &Account, role: Role, joined_at: Timestamp) -> Self {
+        let (user, email, full_name) = (account.id.clone(), account.email.clone(), account.full_name.clone());
+        Self { user, email, full_name, role, joined_at }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

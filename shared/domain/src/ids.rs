@@ -1,7 +1,7 @@
 //! Identifiers of users, workspaces, sessions and events.
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
+use uuid::{NoContext, Uuid};
 
 use crate::{Invalid, LinkId, Timestamp, validated::string_newtype};
 
@@ -63,6 +63,14 @@ uuid_newtype! {
 }
 
 impl SessionId {
+    /// The id of a session that begins at this time (UUID version 7, RFC 9562).
+    #[must_use]
+    pub fn beginning_at(time: Timestamp) -> Self {
+        let (seconds, millis) = (time.unix_millis() / 1_000, time.unix_millis() % 1_000);
+        let nanos = u32::try_from(millis * 1_000_000).unwrap_or_default();
+        Self(Uuid::new_v7(uuid::Timestamp::from_unix(NoContext, seconds, nanos)).to_string())
+    }
+
     /// When the session began, in the precision of a millisecond: the id has this time, and the claims of a token only seconds.
     #[must_use]
     pub fn began_at(&self) -> Timestamp {

@@ -9,7 +9,7 @@ use crate::api::{Answer, Api, PASSWORD, User, send};
 fn is_public(method: &str, path: &str) -> bool {
     matches!(path, "/" | "/health" | "/api/openapi.json")
         || path.starts_with("/api/docs")
-        || path.starts_with("/api/auth/") && path != "/api/auth/logout"
+        || matches!(path, "/api/auth/register" | "/api/auth/login")
         || path.ends_with("/timeline")
         || path == "/api/stats/{code}"
         || matches!((method, path), ("GET" | "HEAD", "/r/{code}" | "/r/{path+}" | "/{code}"))

@@ -1,5 +1,6 @@
 //! UsersTable: accounts, email addresses, workspaces, slugs, memberships and API keys.
 
+mod founding;
 mod item;
 mod keys;
 mod members;
@@ -10,13 +11,13 @@ use aws_sdk_dynamodb::Client;
 use linklet_domain::{Account, EmailAddress, Member, Membership, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug};
 
 use self::item::{
-    EmailItem, MEMBER_PREFIX, MemberItem, SlugItem, UserItem, WorkspaceItem, WorkspaceMemberItem, access_partition,
-    email_key, slug_key, user_key,
+    EmailItem, MEMBER_PREFIX, MemberItem, SlugItem, UserItem, access_partition, email_key, slug_key, user_key,
 };
 pub use self::{
+    founding::{FoundOutcome, NewWorkspace},
     keys::{ApiKeysTable, CreateKeyOutcome, RevokeOutcome},
     members::MemberOutcome,
-    sessions::{Session, SessionsTable, Standing},
+    sessions::{PasswordChange, Session, SessionsTable, Standing},
     workspace::WorkspaceOutcome,
 };
 use crate::{
@@ -43,15 +44,10 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// The account as a member of the new workspace.
-    fn member(&self) -> Member {
-        Member {
-            user: self.account.id.clone(),
-            email: self.account.email.clone(),
-            full_name: self.account.full_name.clone(),
-            role: self.membership.role,
-            joined_at: self.membership.joined_at,
-        }
+    fn workspace(&self) -> NewWorkspace {
+        let founder = Member::of(&self.account, self.membership.role, self.membership.joined_at);
+        let (name, slug) = (self.workspace_name.clone(), self.workspace_slug.clone());
+        NewWorkspace { id: self.membership.workspace.clone(), name, slug, founder }
     }
 }
 
@@ -82,22 +78,15 @@ impl UsersTable {
     /// most once.
     pub async fn register(&self, registration: &Registration) -> Result<RegisterOutcome, RepositoryError> {
         const OPERATION: &str = "register an account";
-        let Registration { account, membership, workspace_name, workspace_slug } = registration;
-        let workspace = &membership.workspace;
+        let account = &registration.account;
         let email = EmailItem { key: email_key(&account.email), user_id: account.id.clone() };
-        let slug = SlugItem { key: slug_key(workspace_slug), workspace_id: workspace.clone() };
-        let new_workspace = WorkspaceItem::new(workspace, workspace_name, workspace_slug, account.created_at);
-        let member = WorkspaceMemberItem::new(workspace, &registration.member());
         // The ids are new, so items with them can't exist; if they do, the caller retries with other ids.
-        let sent = Transaction::new(OPERATION)
+        let transaction = Transaction::new(OPERATION)
             .and(self.0.put_new(OPERATION, &email)?, RegisterOutcome::EmailTaken)
-            .and(self.0.put_new(OPERATION, &slug)?, RegisterOutcome::SlugTaken)
-            .and(self.0.put_new(OPERATION, &UserItem::from(account))?, RegisterOutcome::Conflict)
-            .and(self.0.put_new(OPERATION, &new_workspace)?, RegisterOutcome::Conflict)
-            .and(self.0.put_new(OPERATION, &MemberItem::new(&account.id, membership))?, RegisterOutcome::Conflict)
-            .and(self.0.put_new(OPERATION, &member)?, RegisterOutcome::Conflict)
-            .send(&self.0.client)
-            .await?;
+            .and(self.0.put_new(OPERATION, &UserItem::from(account))?, RegisterOutcome::Conflict);
+        let (taken, conflict) = (RegisterOutcome::SlugTaken, RegisterOutcome::Conflict);
+        let transaction = self.and_workspace(transaction, OPERATION, &registration.workspace(), taken, conflict)?;
+        let sent = transaction.send(&self.0.client).await?;
         Ok(match sent {
             Sent::Committed => RegisterOutcome::Registered,
             Sent::Refused(outcome) => outcome,
@@ -150,6 +139,14 @@ impl UsersTable {
         let mut memberships = items.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
         memberships.sort_by_key(|membership| membership.joined_at);
         Ok(memberships)
+    }
+
+    /// Reads an account.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn account(&self, user: &UserId) -> Result<Option<Account>, RepositoryError> {
+        Ok(self.0.get::<UserItem>("read an account", user_key(user)).await?.map(Account::from))
     }
 
     /// Looks up the workspace with this slug.

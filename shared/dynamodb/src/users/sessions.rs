@@ -5,16 +5,24 @@
 //!
 //! [`SessionsTable`] has only what functions that authenticate requests may do; [`UsersTable`] ends sessions.
 
-use aws_sdk_dynamodb::{Client, error::SdkError, operation::put_item::PutItemError};
+use aws_sdk_dynamodb::{
+    Client,
+    error::SdkError,
+    operation::put_item::PutItemError,
+    types::{TransactWriteItem, Update},
+};
 use linklet_domain::{Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
 
 use super::{
     UsersTable,
-    item::{AccessItem, EndedSessionItem, EndedSessionsItem, access_partition, ended_session_key, member_key},
+    item::{
+        AccessItem, EndedSessionItem, EndedSessionsItem, access_partition, ended_session_key, member_key, user_key,
+    },
 };
 use crate::{
     Consistency, RepositoryError,
     item::{Table, from_item, text, to_item},
+    transaction::{Sent, Transaction},
 };
 
 /// The repository for authentication by token: the items of UsersTable that say what a person may do.
@@ -41,6 +49,21 @@ pub enum Standing {
     NoMember,
     /// The session was ended.
     Ended,
+}
+
+/// A new password.
+#[derive(Debug, Clone, Copy)]
+pub struct PasswordChange<'a> {
+    /// Whose it is.
+    pub user: &'a UserId,
+    /// The hash that the old password was verified with.
+    pub old_hash: &'a str,
+    /// The hash of the new one.
+    pub new_hash: &'a str,
+    /// Sessions that have begun by this time end.
+    pub at: Timestamp,
+    /// The session that goes on.
+    pub but: Option<&'a SessionId>,
 }
 
 impl SessionsTable {
@@ -102,6 +125,29 @@ impl UsersTable {
             .await
             .map_err(RepositoryError::unavailable(OPERATION))?;
         Ok(())
+    }
+
+    /// Replaces a password hash, and ends all sessions but for one, in one transaction. Returns `false` if the hash has changed
+    /// since it was read.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn change_password(&self, change: &PasswordChange<'_>) -> Result<bool, RepositoryError> {
+        const OPERATION: &str = "change a password";
+        let update = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(user_key(change.user).into_item()))
+            .update_expression("SET password_hash = :new")
+            .condition_expression("password_hash = :old")
+            .expression_attribute_values(":old", text(change.old_hash))
+            .expression_attribute_values(":new", text(change.new_hash))
+            .build()
+            .map_err(RepositoryError::unavailable(OPERATION))?;
+        let ended = EndedSessionsItem::new(change.user, change.at, change.but);
+        let transaction = Transaction::new(OPERATION)
+            .and(TransactWriteItem::builder().update(update).build(), ())
+            .and(self.0.put(OPERATION, &ended)?, ());
+        Ok(transaction.send(&self.0.client).await? == Sent::Committed)
     }
 
     /// Ends all sessions of a person that have begun by now, but for one.

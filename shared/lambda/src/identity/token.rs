@@ -365,7 +365,8 @@ impl TokenIssuer {
         let expires_at = now.plus(lifetimes::SESSIONS);
         let claims = Claims {
             iss: ISSUER.to_owned(),
-            jti: SessionId::generate(),
+            // The session begins with the request, so ending all sessions also ends one whose password is being verified.
+            jti: SessionId::beginning_at(now),
             sub: user.clone(),
             email: email.clone(),
             ws: workspace.clone(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use linklet_auth::Auth;
 use linklet_delete::Delete;
 use linklet_domain::{ApiKeySecret, Link, Member, Role, Timestamp};
-use linklet_dynamodb::{MemberOutcome, SessionsTable};
+use linklet_dynamodb::{MemberOutcome, PasswordChange, SessionsTable};
 use linklet_lambda::identity::Authenticator;
 use linklet_test_support::{
     Answer, ApiKeyBuilder, CapacityMeter, LinkBuilder, Person, RequestBuilder, TestDynamoDb, issuer, token_of, tokens,
@@ -247,4 +247,105 @@ async fn without_the_table_a_token_is_as_good_as_a_minute_ago_and_unavailable_af
     let answer = RequestBuilder::new("GET", "/api/me").token(&fixture.token()).send_to(&auth).await;
 
     assert_eq!(answer.problem(), (503, "service unavailable".into()));
+}
+
+async fn password(fixture: &Fixture, token: &str, body: Value) -> Answer {
+    RequestBuilder::new("POST", "/api/auth/password").token(token).json(&body).send_to(&fixture.auth).await
+}
+
+#[tokio::test]
+async fn a_changed_password_ends_all_other_sessions() {
+    let fixture = Fixture::new().await;
+    let register = json!({"email": "eve@example.com", "password": "correct horse"});
+    RequestBuilder::new("POST", "/api/auth/register").json(&register).send_to(&fixture.auth).await;
+    let login = async |password: &str| {
+        let body = json!({"email": "eve@example.com", "password": password});
+        let answer = RequestBuilder::new("POST", "/api/auth/login").json(&body).send_to(&fixture.auth).await;
+        answer.json()["token"].as_str().map(str::to_owned)
+    };
+    let (here, elsewhere) = (login("correct horse").await.unwrap(), login("correct horse").await.unwrap());
+
+    let wrong = password(&fixture, &here, json!({"current": "wrong horse", "new": "battery staple"})).await;
+    let short = password(&fixture, &here, json!({"current": "correct horse", "new": "short"})).await;
+    assert_eq!(wrong.problem(), (401, "invalid credentials".into()));
+    assert_eq!(short.problem(), (400, "password must be at least 8 characters".into()));
+    assert_eq!(short.json()["field"], "new");
+    assert_eq!(fixture.me_after(&elsewhere, A_MINUTE).await.status, 200);
+    let changed = password(&fixture, &here, json!({"current": "correct horse", "new": "battery staple"})).await;
+
+    assert_eq!(changed.status, 204, "{changed:?}");
+    assert_eq!(fixture.me_after(&here, A_MINUTE).await.status, 200);
+    assert_eq!(fixture.me_after(&elsewhere, A_MINUTE).await.status, 401);
+    assert_eq!(login("correct horse").await, None);
+    assert!(login("battery staple").await.is_some());
+}
+
+#[tokio::test]
+async fn two_changes_of_a_password_at_once_are_one() {
+    let fixture = Fixture::new().await;
+    let (users, ada) = (fixture.db.users(), &fixture.ada.id);
+    let change = |new_hash| PasswordChange { user: ada, old_hash: "none", new_hash, at: Timestamp::now(), but: None };
+
+    let (one, other) = (change("first"), change("second"));
+    let changed = tokio::join!(users.change_password(&one), users.change_password(&other));
+
+    assert_ne!(changed.0.unwrap(), changed.1.unwrap());
+}
+
+#[tokio::test]
+async fn people_switch_between_their_workspaces_and_found_others() {
+    let fixture = Fixture::new().await;
+    let account = linklet_account::Account::new(tokens().with_sessions(fixture.db.sessions()), fixture.db.users());
+    let token = fixture.token();
+    let switch = async |slug: &str| {
+        let body = json!({"workspace": slug});
+        RequestBuilder::new("POST", "/api/auth/switch").token(&token).json(&body).send_to(&fixture.auth).await
+    };
+    let found = json!({"name": "Difference Engines"});
+
+    let founded = RequestBuilder::new("POST", "/api/workspaces").token(&token).json(&found).send_to(&account).await;
+    let mine = RequestBuilder::new("GET", "/api/me/workspaces").token(&token).send_to(&account).await.json();
+    let slug = founded.json()["slug"].as_str().unwrap().to_owned();
+    let switched = switch(&slug).await;
+
+    assert_eq!(founded.status, 201, "{founded:?}");
+    let listed: Vec<_> =
+        mine["workspaces"].as_array().unwrap().iter().map(|one| (&one["slug"], &one["role"])).collect();
+    let admin = json!("admin");
+    assert_eq!(listed, [(&json!("ada"), &admin), (&json!("grace"), &admin), (&json!(slug), &admin)]);
+    let there = fixture.me(switched.json()["token"].as_str().unwrap()).await.json();
+    assert_eq!(there["workspace_id"], founded.json()["workspace_id"]);
+    assert_eq!(fixture.me(&token).await.json()["workspace_id"], fixture.grace.workspace.as_str());
+    fixture.db.register("eve").await;
+    for foreign in ["eve", "nowhere", "No Slug"] {
+        assert_eq!(switch(foreign).await.problem(), (404, "this workspace does not exist".into()), "{foreign}");
+    }
+}
+
+#[tokio::test]
+async fn who_has_no_workspace_left_gets_a_new_one_at_the_next_login() {
+    let fixture = Fixture::new().await;
+    let credentials = json!({"email": "eve@example.com", "password": "correct horse"});
+    let post = async |path: &str| RequestBuilder::new("POST", path).json(&credentials).send_to(&fixture.auth).await;
+    let registered = post("/api/auth/register").await.json();
+    let eve = registered["user_id"].as_str().unwrap().parse().unwrap();
+    let workspace = registered["workspace_id"].as_str().unwrap().parse().unwrap();
+    let grace = Member {
+        user: fixture.grace.id.clone(),
+        email: fixture.grace.email.clone(),
+        full_name: None,
+        role: Role::Admin,
+        joined_at: Timestamp::now(),
+    };
+    fixture.db.users().add_member(&workspace, &eve, &grace).await.unwrap();
+    fixture.db.users().remove_member(&workspace, &eve, &eve).await.unwrap();
+
+    let answer = post("/api/auth/login").await;
+    let again = post("/api/auth/login").await;
+
+    let of = async |answer: &Answer| fixture.me(answer.json()["token"].as_str().unwrap()).await.json();
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let (first, second) = (of(&answer).await, of(&again).await);
+    assert_ne!(first["workspace_id"], registered["workspace_id"]);
+    assert_eq!((&first["role"], &first["workspace_id"]), (&json!("admin"), &second["workspace_id"]));
 }
