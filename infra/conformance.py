@@ -35,6 +35,7 @@ JAVA_AT_LEAST = 17
 # It lives for minutes: compiling its code better, or collecting garbage beside it, takes longer than it saves.
 JAVA_OPTIONS = ["-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 POM = REQUIREMENTS / "dynamodb-local.xml"
+JARS = REQUIREMENTS / "dynamodb-local.sha256"  # as `sha256sum` writes it and reads it
 LAUNCHER = ROOT / "infra" / "local" / "DynamoDbLocal.java"
 EXCEPTIONS = ROOT / "tests" / "integration" / "conformance.toml"
 LOG = ROOT / ".linklet" / "conformance" / "dynamodb-local.log"
@@ -64,10 +65,10 @@ def java() -> Path | str | None:
 
 
 def installed() -> Path:
-    """The folder with DynamoDB Local's jars, which are downloaded once per version of the POM."""
+    """The folder with DynamoDB Local's jars, which are downloaded once per version of the POM and of their hashes."""
     home = TOOLS / "dynamodb-local"
     stamp = home / "installed"
-    wanted = hashlib.sha256(POM.read_bytes()).hexdigest()
+    wanted = hashlib.sha256(POM.read_bytes() + JARS.read_bytes()).hexdigest()
     with locked(TOOLS):
         if stamp.is_file() and stamp.read_text() == wanted:
             return home
@@ -76,8 +77,19 @@ def installed() -> Path:
         maven = ["mvn", "--batch-mode", "--quiet", "--strict-checksums", "--file", POM, "dependency:copy-dependencies"]
         if subprocess.run([*maven, "-DincludeTypes=jar", f"-DoutputDirectory={home}"]).returncode != 0:
             raise Failure("Installing DynamoDB Local failed (see above). Is Maven Central or your own mirror reachable?")
+        check_jars(home, JARS.read_text())
         stamp.write_text(wanted)
     return home
+
+
+def check_jars(home: Path, pinned: str) -> None:
+    """Fails unless these are the jars that are pinned, and no others. Maven compares a jar only with the checksum that it gets
+    from the same place, which whoever replaces the jar replaces as well."""
+    wanted = {(name, digest) for digest, name in map(str.split, pinned.splitlines())}
+    found = {(jar.name, hashlib.sha256(jar.read_bytes()).hexdigest()) for jar in home.glob("*.jar")}
+    if found != wanted:
+        names = ", ".join(sorted({name for name, _ in found ^ wanted}))
+        raise Failure(f"These jars are not those of {shown(JARS)}: {names}.")
 
 
 @contextlib.contextmanager

@@ -95,7 +95,7 @@ def install(tool: str) -> Path:
         shutil.rmtree(home, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", home], check=True)
         pip = [str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-        if subprocess.run([*pip, "--requirement", requirements]).returncode != 0:
+        if subprocess.run([*pip, "--require-hashes", "--requirement", requirements]).returncode != 0:
             raise Failure(f"Installing {tool} failed (see above). Is https://pypi.org or your own index reachable?")
         stamp.write_text(wanted)
     return home

@@ -15,8 +15,8 @@ use linklet_domain::{
 use linklet_dynamodb::{LinksTable, RepositoryError, ThrottleTable};
 use linklet_lambda::{
     http::{
-        Answer, ApiError, DeferringHandler, Edge, HeaderValue, Method, Problem, Request, Response, StatusCode, header,
-        html, no_content,
+        Answer, ApiError, DeferringHandler, Edge, HeaderValue, Method, Pages, Problem, Request, Response, StatusCode,
+        header, no_content,
     },
     metrics::{self, Metric},
     telemetry::chain,
@@ -46,6 +46,8 @@ pub struct Redirect {
     pub salt: Salt,
     /// The edge whose headers about visitors are trusted.
     pub edge: Edge,
+    /// Answers with pages.
+    pub pages: Pages,
 }
 
 impl DeferringHandler for Redirect {
@@ -62,7 +64,7 @@ impl DeferringHandler for Redirect {
         };
         let (link, response) = match followed {
             Ok((link, response)) => (Some(link), Ok(response)),
-            Err(error) => (None, as_page(error, request)),
+            Err(error) => (None, self.as_page(error, request)),
         };
         let deferred = Deferred { sender, clicked: link.filter(|_| request.method() == Method::GET) };
         match self.recording {
@@ -177,20 +179,20 @@ impl Redirect {
             .at_place(self.edge.country(request), self.edge.city(request).as_deref())
             .prefetching(request.is_prefetch())
     }
-}
 
-/// A page for people whom a link doesn't redirect, with the headers of the problem document that everybody else gets.
-fn as_page(error: ApiError, request: &Request) -> Result<Response, ApiError> {
-    if !request.wants_html() {
-        return Err(error);
+    /// A page for people whom a link doesn't redirect, with the headers of the problem document that everybody else gets.
+    fn as_page(&self, error: ApiError, request: &Request) -> Result<Response, ApiError> {
+        if !request.wants_html() {
+            return Err(error);
+        }
+        let page = page::of(error.problem());
+        let (parts, _) = error.into_response(request).into_parts();
+        let mut response = self.pages.html(request, parts.status, page, page::policy());
+        for (name, value) in parts.headers.iter().filter(|(name, _)| *name != header::CONTENT_TYPE) {
+            response.headers_mut().insert(name, value.clone());
+        }
+        Ok(noindex(response))
     }
-    let page = page::of(error.problem());
-    let (parts, _) = error.into_response(request).into_parts();
-    let mut response = html(parts.status, page);
-    for (name, value) in parts.headers.iter().filter(|(name, _)| *name != header::CONTENT_TYPE) {
-        response.headers_mut().insert(name, value.clone());
-    }
-    Ok(noindex(response))
 }
 
 fn redirect_to(link: &RedirectTarget, request: &Request) -> Result<Response, ApiError> {

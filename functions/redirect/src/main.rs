@@ -6,7 +6,12 @@ use aws_sdk_secretsmanager::Client as SecretsManager;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::Salt;
 use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
-use linklet_lambda::{StartError, aws, config, http, publisher::Publisher, secrets};
+use linklet_lambda::{
+    StartError, aws, config,
+    http::{self, Pages},
+    publisher::Publisher,
+    secrets,
+};
 use linklet_redirect::{HotLinks, Limiter, Recorder, Redirect};
 
 #[tokio::main(flavor = "local")]
@@ -36,6 +41,7 @@ async fn run() -> Result<(), StartError> {
         calls: ThrottleTable::new(tables, calls),
         limiter: Limiter::new(limit),
         edge,
+        pages: Pages::from_env(),
     })
     .await
 }

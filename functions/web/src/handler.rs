@@ -6,7 +6,7 @@ mod content;
 mod home;
 mod negotiation;
 
-use linklet_lambda::http::{ApiError, Handler, Method, Problem, Request, Response, header};
+use linklet_lambda::http::{ApiError, Handler, HeaderValue, Method, Pages, Problem, Request, Response};
 
 use self::content::{Content, content};
 pub use self::home::Home;
@@ -29,6 +29,8 @@ static RAPIDOC: Content = content!("rapidoc.js", "text/javascript; charset=utf-8
 pub struct Web {
     /// Where the root leads.
     pub home: Home,
+    /// Answers with pages.
+    pub pages: Pages,
 }
 
 impl Handler for Web {
@@ -36,19 +38,17 @@ impl Handler for Web {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, [""]) => Ok(self.home.redirect(FOR_MINUTES)),
             (&Method::GET, ["api", "openapi.json"]) => Ok(DOCUMENT.answer(request, FOR_MINUTES)),
-            (&Method::GET, ["api", "docs"]) => Ok(page(request)),
+            (&Method::GET, ["api", "docs"]) => Ok(self.page(request)),
             (&Method::GET, ["api", "docs", "rapidoc.js"]) => Ok(rapidoc(request)),
             _ => Err(Problem::RouteUnknown.into()),
         }
     }
 }
 
-fn page(request: &Request) -> Response {
-    let mut response = PAGE.answer(request, FOR_MINUTES);
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, header::HeaderValue::from_static(POLICY));
-    headers.insert(header::REFERRER_POLICY, header::HeaderValue::from_static("no-referrer"));
-    response
+impl Web {
+    fn page(&self, request: &Request) -> Response {
+        self.pages.protected(PAGE.answer(request, FOR_MINUTES), request, HeaderValue::from_static(POLICY))
+    }
 }
 
 /// Only an address with the version can't get another content later.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use linklet_lambda::{
     StartError,
     config::{self, ConfigError},
-    http,
+    http::{self, Pages},
 };
 use linklet_web::{Home, Web};
 
@@ -21,5 +21,5 @@ async fn run() -> Result<(), StartError> {
         }
         None => Home::docs(),
     };
-    http::serve(Web { home }).await
+    http::serve(Web { home, pages: Pages::from_env() }).await
 }

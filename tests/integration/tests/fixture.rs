@@ -15,7 +15,7 @@ use linklet_domain::{
 use linklet_dynamodb::{ClassifiedClick, ClicksTable, LinksTable, ThrottleTable};
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
-    http::{Edge, ShortUrls},
+    http::{Edge, Pages, ShortUrls},
     publisher::Publisher,
     throttle::Throttle,
 };
@@ -28,6 +28,7 @@ use linklet_test_support::{Answer, FakeQueues, RequestBuilder, TestDynamoDb, iss
 use linklet_user_agents::Classifier;
 use linklet_watch::Watch;
 use linklet_watch_links::WatchLinks;
+use linklet_web::{Home, Web};
 
 /// The status of a redirect.
 pub const REDIRECT: u16 = linklet_redirect::REDIRECT.as_u16();
@@ -112,7 +113,12 @@ pub fn redirect_with(links: LinksTable, clicks: ClicksTable, calls: ThrottleTabl
         limiter: Limiter::new(RateLimit::per_minute(300).unwrap()),
         salt: salt(),
         edge: Edge::None,
+        pages: Pages::default(),
     }
+}
+
+pub fn web() -> Web {
+    Web { home: Home::docs(), pages: Pages::default() }
 }
 
 /// A queue that nobody can reach.
@@ -167,7 +173,7 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
     let (authenticator, short_urls) = (db.authenticator(), ShortUrls::new(None));
     let (links, stats_table) = (db.links(), db.stats());
     match function {
-        "web" => request.send_to(&linklet_web::Web { home: linklet_web::Home::docs() }).await,
+        "web" => request.send_to(&web()).await,
         "health" => request.send_to(&linklet_health::Health).await,
         "auth" => {
             let auth = linklet_auth::Auth::new(db.users(), tokens(), issuer());

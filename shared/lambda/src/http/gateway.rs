@@ -144,7 +144,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::http::{Request, content, html, no_content};
+    use crate::http::{Request, content, no_content};
 
     fn event(host: &str, scheme: &str, path: &str, query: &str) -> Value {
         json!({
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn an_answer_keeps_its_status_headers_and_text() {
-        let answer = told(html(StatusCode::GONE, "<p>".to_owned()));
+        let answer = told(content(StatusCode::GONE, "text/html; charset=utf-8", "<p>"));
 
         assert_eq!((&answer["statusCode"], &answer["body"]), (&json!(410), &json!("<p>")));
         assert_eq!(answer["headers"]["content-type"], "text/html; charset=utf-8");

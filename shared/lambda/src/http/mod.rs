@@ -7,6 +7,7 @@ mod edge;
 mod error;
 mod gateway;
 mod json;
+mod pages;
 mod problem;
 mod request;
 mod response;
@@ -33,9 +34,10 @@ pub use self::{
     error::ApiError,
     gateway::{GatewayEvent, HttpContext, RequestContext},
     json::{Immutable, InvalidBody, JsonObject},
+    pages::{Pages, policy_of_style},
     problem::Problem,
     request::Request,
-    response::{Response, content, created, html, json, json_text, located, no_content},
+    response::{Response, content, created, json, json_text, located, no_content},
     short_urls::ShortUrls,
     weights::weighted,
 };

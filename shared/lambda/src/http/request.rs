@@ -252,6 +252,12 @@ impl Request {
         format!("{scheme}://{}", self.host())
     }
 
+    /// Whether the request certainly came over https, as API Gateway says.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
+        self.header("x-forwarded-proto") == Some("https")
+    }
+
     /// The host under which the client reached us, with its port if it has one. API Gateway routes by it, so it is ours; what
     /// has not the form of a host did not come that way.
     #[must_use]

@@ -40,12 +40,6 @@ pub(super) fn problem(status: StatusCode, body: &impl Serialize) -> Response {
     typed(status, "application/problem+json", body)
 }
 
-/// A response with an HTML page.
-#[must_use]
-pub fn html(status: StatusCode, page: String) -> Response {
-    content(status, "text/html; charset=utf-8", page)
-}
-
 /// A response with status 204 and no body.
 #[must_use]
 pub fn no_content() -> Response {

@@ -1,4 +1,9 @@
-use std::{collections::BTreeMap, fs, path::Path, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    time::Duration,
+};
 
 use linklet_notify::CLAIMED_FOR;
 use linklet_test_support::Template;
@@ -262,6 +267,89 @@ fn a_check_has_time_for_three_attempts_and_a_table_that_hangs() {
     let timeout = template.functions()["WatchCheckFunction"]["Timeout"].as_f64().unwrap();
 
     assert!(timeout >= 3.0 * attempt + pauses + storing, "{timeout}");
+}
+
+/// ThrottleTable has nothing that anybody would miss, and is deleted with the stack.
+#[test]
+fn tables_refuse_to_be_deleted_unless_a_parameter_allows_it() {
+    let template = Template::load();
+
+    assert_eq!(template.parameters()["DeletionProtection"]["Default"], "on");
+    assert_eq!(template.conditions()["ProtectsTables"], json!(["DeletionProtection", "on"]));
+    for (id, table) in template.of_type("AWS::DynamoDB::Table") {
+        let protected = (id != "ThrottleTable").then(|| json!(["ProtectsTables", true, false]));
+        assert_eq!(table.get("DeletionProtectionEnabled"), protected.as_ref(), "{id}");
+    }
+}
+
+#[test]
+fn a_key_of_ones_own_encrypts_every_table_and_every_topic() {
+    let template = Template::load();
+
+    assert_eq!(template.parameters()["KmsKeyArn"]["Default"], "");
+    assert_eq!(template.conditions()["HasKey"], json!([["KmsKeyArn", ""]]));
+    let of_table = json!({"SSEEnabled": true, "SSEType": "KMS", "KMSMasterKeyId": "KmsKeyArn"});
+    for (id, table) in template.of_type("AWS::DynamoDB::Table") {
+        assert_eq!(table["SSESpecification"], json!(["HasKey", of_table, "AWS::NoValue"]), "{id}");
+    }
+    for (id, topic) in template.of_type("AWS::SNS::Topic") {
+        assert_eq!(topic["KmsMasterKeyId"], json!(["HasKey", "KmsKeyArn", "AWS::NoValue"]), "{id}");
+    }
+}
+
+/// DynamoDB and SNS use the key in the caller's name, so without it the functions could neither read nor write.
+#[test]
+fn every_role_may_use_the_key_of_the_tables_and_topics_that_it_uses() {
+    const READS: [&str; 8] = [
+        "dynamodb:BatchGetItem",
+        "dynamodb:DescribeStream",
+        "dynamodb:GetItem",
+        "dynamodb:GetRecords",
+        "dynamodb:GetShardIterator",
+        "dynamodb:ListStreams",
+        "dynamodb:Query",
+        "dynamodb:Scan",
+    ];
+    let template = Template::load();
+    let (mut reading, mut writing, mut publishing) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for (id, role) in template.of_type("AWS::IAM::Role") {
+        let allowed = statements(template, role);
+        let actions: Vec<_> = allowed.iter().flat_map(|statement| texts(&statement["Action"])).collect();
+        let of_tables: Vec<_> = actions.iter().filter(|action| action.starts_with("dynamodb:")).collect();
+        if of_tables.iter().any(|action| !READS.contains(action)) {
+            writing.insert(id);
+        } else if !of_tables.is_empty() {
+            reading.insert(id);
+        }
+        if actions.contains(&"sns:Publish") {
+            publishing.insert(id);
+        }
+    }
+
+    for (policy, roles) in
+        [("KeyOfReadTablesPolicy", reading), ("KeyOfWrittenTablesPolicy", writing), ("KeyOfTopicPolicy", publishing)]
+    {
+        assert_eq!(template.condition(policy), Some("HasKey"), "{policy}");
+        let properties = template.properties(policy);
+        assert_eq!(texts(&properties["Roles"]).into_iter().collect::<BTreeSet<_>>(), roles, "{policy}");
+        let statement = &properties["PolicyDocument"]["Statement"][0];
+        assert_eq!(statement["Resource"], "KmsKeyArn", "{policy}");
+        assert!(statement.pointer("/Condition/StringEquals/kms:ViaService").is_some(), "{policy}");
+    }
+}
+
+/// Whether browsers are told to use https only follows from it.
+#[test]
+fn what_answers_with_pages_knows_whether_there_is_an_own_domain() {
+    let functions = Template::load().functions();
+
+    for id in ["RedirectFunction", "WebFunction"] {
+        assert_eq!(
+            functions[id].pointer("/Environment/Variables/PUBLIC_BASE_URL"),
+            Some(&json!("PublicBaseUrl")),
+            "{id}"
+        );
+    }
 }
 
 /// Otherwise a message whose delivery failed would come again too early, and be refused by its own claim.

@@ -1,10 +1,12 @@
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use linklet_domain::{Click, IpHash, Link, RateLimit, Timestamp, UserId};
 use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
-use linklet_lambda::http::Edge;
+use linklet_lambda::http::{Edge, Pages};
 use linklet_redirect::{Limiter, Redirect};
 use linklet_test_support::{Answer, CapacityMeter, LinkBuilder, RequestBuilder, TestDynamoDb, link_id};
+use sha2::{Digest as _, Sha256};
 
 use crate::fixture::{self, salt};
 
@@ -246,6 +248,58 @@ async fn a_browser_gets_a_page_also_when_it_is_too_early_or_a_table_is_down() {
     assert_eq!((refused.status, refused.header("content-type")), (429, "text/html; charset=utf-8"));
     assert!(refused.body.contains("too many links were followed"), "{}", refused.body);
     assert_eq!((refused.header("retry-after"), refused.header("x-ratelimit-remaining")), ("60", "0"));
+}
+
+/// The same for each problem, since all pages share their style.
+#[tokio::test]
+async fn a_page_may_apply_its_style_and_nothing_else() {
+    let db = TestDynamoDb::start();
+    db.store(&LinkBuilder::new("launch").expires_at(Timestamp::now().minus(Duration::from_secs(1))).build()).await;
+    let limit = RateLimit::per_minute(2).unwrap();
+    let redirect = Redirect { limiter: Limiter::new(limit), ..redirect(db.links(), db.clicks()) };
+
+    for (path, status) in [("/r/unknown", 404), ("/r/launch", 410), ("/r/launch", 429)] {
+        let page = RequestBuilder::new("GET", path).header("accept", "text/html").send_to(&redirect).await;
+
+        assert_eq!(page.status, status);
+        let (_, style) = page.body.split_once("<style>").unwrap();
+        let (style, _) = style.split_once("</style>").unwrap();
+        let policy = format!(
+            "default-src 'none'; style-src 'sha256-{}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+            STANDARD.encode(Sha256::digest(style))
+        );
+        assert_eq!(page.header("content-security-policy"), policy);
+        assert_eq!(page.header("referrer-policy"), "no-referrer");
+        assert_eq!(page.header("x-content-type-options"), "nosniff");
+        for forbidden in [" style=", " src=", " href=", "<script", "<link", "url(", "@import"] {
+            assert!(!page.body.contains(forbidden), "{forbidden} in {}", page.body);
+        }
+        assert_eq!(page.body.matches("<style").count(), 1, "{}", page.body);
+    }
+}
+
+#[tokio::test]
+async fn a_page_demands_https_under_a_domain_of_our_own_and_a_redirect_has_no_header_of_pages() {
+    let (_db, redirect) = with_link(LinkBuilder::new("launch").build()).await;
+    let redirect = Redirect { pages: Pages::of(Some("https://go.example.com")), ..redirect };
+    let follow =
+        async |path: &str| RequestBuilder::new("GET", path).header("accept", "text/html").send_to(&redirect).await;
+
+    let (page, followed) = (follow("/unknown").await, follow("/launch").await);
+
+    assert_eq!(page.header("strict-transport-security"), "max-age=31536000");
+    assert_eq!(followed.status, fixture::REDIRECT);
+    let names: BTreeSet<_> = followed.headers().map(|(name, _)| name).collect();
+    let expected = [
+        "cache-control",
+        "location",
+        "x-content-type-options",
+        "x-correlation-id",
+        "x-ratelimit-limit",
+        "x-ratelimit-remaining",
+        "x-robots-tag",
+    ];
+    assert_eq!(names, BTreeSet::from(expected));
 }
 
 #[tokio::test]

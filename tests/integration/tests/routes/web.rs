@@ -4,16 +4,15 @@ use std::{fs, io::Read as _, path::Path};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use flate2::read::GzDecoder;
+use linklet_lambda::http::Pages;
 use linklet_test_support::{Answer, RequestBuilder};
 use linklet_web::{Home, Web};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-const CONTENT: [&str; 3] = ["/api/openapi.json", "/api/docs", "/api/docs/rapidoc.js"];
+use crate::fixture::web;
 
-fn web() -> Web {
-    Web { home: Home::docs() }
-}
+const CONTENT: [&str; 3] = ["/api/openapi.json", "/api/docs", "/api/docs/rapidoc.js"];
 
 fn request(path: &str) -> RequestBuilder {
     RequestBuilder::new("GET", path)
@@ -104,7 +103,7 @@ async fn who_has_it_already_gets_no_body() {
                 let answer = request().header("if-none-match", &known).send_to(&web()).await;
 
                 assert_eq!((answer.status, answer.bytes()), (304, &[][..]), "{path} with {known}");
-                for header in ["etag", "cache-control", "vary", "content-security-policy"] {
+                for header in ["etag", "cache-control", "vary", "content-security-policy", "referrer-policy"] {
                     assert_eq!(answer.header(header), whole.header(header), "{path} with {known}");
                 }
             }
@@ -164,6 +163,18 @@ async fn the_pages_policy_allows_its_script_and_this_api_only() {
 }
 
 #[tokio::test]
+async fn the_page_demands_https_under_a_domain_of_our_own() {
+    let web = Web { pages: Pages::of(Some("https://go.example.com")), ..web() };
+
+    for (path, demand) in [("/api/docs", "max-age=31536000"), ("/api/openapi.json", ""), ("/", "")] {
+        let answer = request(path).send_to(&web).await;
+
+        assert_eq!(answer.header("strict-transport-security"), demand, "{path}");
+    }
+    assert_eq!(get("/api/docs").await.header("strict-transport-security"), "");
+}
+
+#[tokio::test]
 async fn only_an_address_with_the_version_is_kept_for_long() {
     let page = get("/api/docs").await;
     let script = attributes(&page.body, "src")[0];
@@ -213,7 +224,7 @@ async fn the_root_leads_to_the_documentation() {
 #[tokio::test]
 async fn the_root_leads_to_the_home_that_is_configured() {
     for home in ["https://www.example.com/", "/about"] {
-        let web = Web { home: Home::parse(home).unwrap() };
+        let web = Web { home: Home::parse(home).unwrap(), ..web() };
 
         let answer = request("/").send_to(&web).await;
 

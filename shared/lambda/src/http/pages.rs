@@ -1,0 +1,92 @@
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use lambda_http::http::{HeaderValue, StatusCode, header};
+use sha2::{Digest as _, Sha256};
+
+use super::{Request, Response, response::content};
+use crate::config;
+
+/// Browsers use only https with this host for a year. Subdomains may be somebody else's, so they are left out.
+const HTTPS_FOR_A_YEAR: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+/// Answers with HTML pages, which get here the headers that tell a browser what a page may do. `nosniff` is not among them,
+/// since every answer has it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pages {
+    /// Whether browsers are told to use https only.
+    https_only: bool,
+}
+
+impl Pages {
+    /// The pages of the service whose base is in `PUBLIC_BASE_URL`. The variable is optional.
+    #[must_use]
+    pub fn from_env() -> Self {
+        Self::of(config::optional("PUBLIC_BASE_URL").as_deref())
+    }
+
+    /// The pages of a service with this base, such as `https://go.example.com`. Only who has a domain of their own decides
+    /// whether it speaks https only.
+    #[must_use]
+    pub fn of(public_base: Option<&str>) -> Self {
+        Self { https_only: public_base.is_some_and(|base| base.starts_with("https://")) }
+    }
+
+    /// A page that was made for this request.
+    #[must_use]
+    pub fn html(self, request: &Request, status: StatusCode, page: String, policy: HeaderValue) -> Response {
+        self.protected(content(status, "text/html; charset=utf-8", page), request, policy)
+    }
+
+    /// A response that is a page, or says that the client has it already, with the headers of every page. `policy` is its
+    /// `Content-Security-Policy`.
+    #[must_use]
+    pub fn protected(self, mut response: Response, request: &Request, policy: HeaderValue) -> Response {
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        if self.https_only && request.is_https() {
+            headers.insert(header::STRICT_TRANSPORT_SECURITY, HTTPS_FOR_A_YEAR);
+        }
+        response
+    }
+}
+
+/// The `Content-Security-Policy` of a page that has this text as its only style element and needs nothing else.
+#[must_use]
+pub fn policy_of_style(style: &str) -> HeaderValue {
+    let hash = STANDARD.encode(Sha256::digest(style));
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{hash}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    );
+    HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::GatewayEvent;
+
+    /// What a page tells a browser about https, with this base and this `X-Forwarded-Proto`.
+    fn https_only(public_base: Option<&str>, scheme: Option<&str>) -> Option<HeaderValue> {
+        let mut event = GatewayEvent::default();
+        if let Some(scheme) = scheme {
+            event.headers.insert("x-forwarded-proto", scheme.parse().unwrap());
+        }
+        let policy = HeaderValue::from_static("default-src 'none'");
+        let page = Pages::of(public_base).html(&event.into(), StatusCode::OK, String::new(), policy);
+        page.headers().get(header::STRICT_TRANSPORT_SECURITY).cloned()
+    }
+
+    #[test]
+    fn a_page_under_an_own_domain_demands_https_from_who_came_by_https() {
+        assert_eq!(https_only(Some("https://go.example.com"), Some("https")), Some(HTTPS_FOR_A_YEAR));
+
+        for (base, scheme) in [
+            (None, Some("https")),
+            (Some("http://127.0.0.1:4566/_aws/execute-api/c0ffee00"), Some("https")),
+            (Some("https://go.example.com"), Some("http")),
+            (Some("https://go.example.com"), None),
+        ] {
+            assert_eq!(https_only(base, scheme), None, "{base:?} {scheme:?}");
+        }
+    }
+}
