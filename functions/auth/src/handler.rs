@@ -54,6 +54,7 @@ impl Auth {
         const TRIES: u32 = 5;
         const TAKEN: ApiError = ApiError::Problem(Problem::EmailTaken);
         let wanted = request.json::<NewAccount>(BODY_LIMIT)?;
+        wanted.password.refuse_guessable(&wanted.email).map_err(|refused| refused.in_field("password"))?;
         // Checked before hashing, which takes a hundred times as long, so that a request which can't succeed doesn't hash.
         if self.users.is_taken(&wanted.email).await? {
             return Err(TAKEN);
@@ -164,6 +165,7 @@ impl Auth {
         const WRONG: ApiError = ApiError::Problem(Problem::InvalidCredentials);
         let caller = self.tokens.require_now(request, Role::Viewer).await?;
         let NewPassword { current, new } = request.json(BODY_LIMIT)?;
+        new.refuse_guessable(caller.email()).map_err(|refused| refused.in_field("new"))?;
         let account = self.users.account(caller.user()).await?.ok_or(WRONG)?;
         if !self.passwords.verify(current.as_bytes(), Some(&account.password_hash)) {
             return Err(WRONG);

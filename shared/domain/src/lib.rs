@@ -23,6 +23,7 @@ mod milestone;
 mod normalized_url;
 mod notification;
 mod own_address;
+mod password;
 mod short_code;
 mod stats;
 mod target_url;
@@ -32,7 +33,7 @@ mod validated;
 mod watch;
 mod workspace;
 
-pub use account::{Account, EmailAddress, FullName, Member, Membership, Password, Role};
+pub use account::{Account, EmailAddress, FullName, Member, Membership, Role};
 pub use api_key::{ApiKey, ApiKeySecret, KeyHash, KeyName, KeyPrefix, Scope, Scopes};
 pub use audience::{Audience, Client, Device};
 pub use base62::ALPHABET;
@@ -54,6 +55,7 @@ pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
 pub use notification::{Notification, NotificationStatus, Wording, wording};
 pub use own_address::OwnAddress;
+pub use password::Password;
 pub use short_code::{GENERATED_LENGTH, ShortCode};
 pub use stats::{
     Breakdown, DayStats, Dimension, Interval, LinkStats, Past, Point, Profile, Ranking, Summary, Totals,

@@ -108,12 +108,14 @@ async fn each_refusal_of_a_registration_gives_its_reason() {
         (json!({"email": "ada@example.com"}), "password is required"),
         (json!({"email": "ada@example.com", "password": "1234567"}), "password must be at least 8 characters"),
         (json!({"email": "ada@example.com", "password": ["x"]}), "password must be a string"),
+        (json!({"email": "ada@example.com", "password": "12345678"}), "password is one of the most common ones"),
+        (json!({"email": "ada.king@example.com", "password": "Ada.King"}), "password must not be the email address"),
         (
-            json!({"email": "ada@example.com", "password": "12345678", "full_name": "x".repeat(256)}),
+            json!({"email": "ada@example.com", "password": "correct horse", "full_name": "x".repeat(256)}),
             "full_name must have at most 255 characters",
         ),
         (
-            json!({"email": "ada@example.com", "password": "12345678", "workspace_name": " "}),
+            json!({"email": "ada@example.com", "password": "correct horse", "workspace_name": " "}),
             "workspace_name must have 1–100 characters",
         ),
     ];
