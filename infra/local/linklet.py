@@ -94,9 +94,15 @@ def install(tool: str) -> Path:
         say(f"Installing {tool} (once) …")
         shutil.rmtree(home, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", home], check=True)
-        pip = [str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-        if subprocess.run([*pip, "--require-hashes", "--requirement", requirements]).returncode != 0:
+        pip = [str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
+        # The file has all that is needed. Left to itself, pip looks for other versions of a package that another one wants
+        # with extras, and refuses them, since they have no hash.
+        pinned = ["--require-hashes", "--no-deps", "--requirement", str(requirements)]
+        if subprocess.run([*pip, "install", "--quiet", *pinned]).returncode != 0:
             raise Failure(f"Installing {tool} failed (see above). Is https://pypi.org or your own index reachable?")
+        check = subprocess.run([*pip, "check"], capture_output=True, text=True)
+        if check.returncode != 0:
+            raise Failure(f"{requirements.name} is incomplete:\n{check.stdout}")
         stamp.write_text(wanted)
     return home
 

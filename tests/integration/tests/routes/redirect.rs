@@ -6,6 +6,7 @@ use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
 use linklet_lambda::http::{Edge, Pages};
 use linklet_redirect::{Limiter, Redirect};
 use linklet_test_support::{Answer, CapacityMeter, LinkBuilder, RequestBuilder, TestDynamoDb, link_id};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::fixture::{self, salt};
@@ -248,6 +249,19 @@ async fn a_browser_gets_a_page_also_when_it_is_too_early_or_a_table_is_down() {
     assert_eq!((refused.status, refused.header("content-type")), (429, "text/html; charset=utf-8"));
     assert!(refused.body.contains("too many links were followed"), "{}", refused.body);
     assert_eq!((refused.header("retry-after"), refused.header("x-ratelimit-remaining")), ("60", "0"));
+}
+
+#[tokio::test]
+async fn a_browser_gets_a_page_also_for_an_item_of_an_unknown_form() {
+    let db = TestDynamoDb::start();
+    db.put("LinksTable", &json!({"pk": {"S": "LINK#launch"}, "sk": {"S": "LINK"}}));
+
+    let request = RequestBuilder::new("GET", "/r/launch").header("accept", "text/html");
+    let page = request.send_to(&redirect(db.links(), db.clicks())).await;
+
+    assert_eq!((page.status, page.header("content-type")), (500, "text/html; charset=utf-8"));
+    assert!(page.body.contains("something went wrong here"), "{}", page.body);
+    assert_ne!(page.header("content-security-policy"), "");
 }
 
 /// The same for each problem, since all pages share their style.
