@@ -201,7 +201,7 @@ def as_event(record: dict[str, Any], stream: str) -> dict[str, Any]:
 
     event = record | {"eventSourceARN": stream}
     if identity := record.get("userIdentity"):
-        # The API writes these two with capitals, and relay knows by them that DynamoDB itself deleted a link.
+        # The API writes these two with capitals. They say that DynamoDB itself has deleted an item.
         event["userIdentity"] = {"type": identity["Type"], "principalId": identity["PrincipalId"]}
     return json.loads(json.dumps(event, default=plain))
 

@@ -46,17 +46,23 @@ impl Account {
         const TRIES: u32 = 5;
         let Founding { name } = request.json(BODY_LIMIT)?;
         let account = self.users.account(caller.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
+        if self.users.memberships(caller.user()).await?.len() >= MOST_WORKSPACES {
+            return Err(ApiError::Problem(Problem::WorkspaceLimit));
+        }
         for attempt in 0..TRIES {
-            let workspace = NewWorkspace::founded_by(&account, name.clone(), request.received_at());
+            let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name.clone(), request.received_at());
             if self.users.found_workspace(&workspace).await? == FoundOutcome::Founded {
-                let stored = self.users.workspace(&workspace.id).await?.ok_or(UNKNOWN)?;
-                return Ok(created("me/workspaces", &WorkspaceView::from(&stored)));
+                return Ok(created("me/workspaces", &WorkspaceView::from(&workspace.workspace())));
             }
             back_off(attempt).await;
         }
         Err(ApiError::Problem(Problem::TryAgain))
     }
 }
+
+/// How many workspaces a person may be a member of and still found another one. Quotas are those of a workspace, so without a
+/// limit they would be none.
+const MOST_WORKSPACES: usize = 20;
 
 /// The body of a request for a new workspace.
 #[derive(Deserialize)]

@@ -3,8 +3,8 @@
 mod password;
 
 use linklet_domain::{
-    Account, EmailAddress, FullName, Membership, Password, Role, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
-    optional,
+    Account, EmailAddress, FullName, Membership, Password, Role, Timestamp, UserId, WorkspaceId, WorkspaceName,
+    WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{
     FoundOutcome, NewWorkspace, PasswordChange, RegisterOutcome, Registration, UsersTable, back_off,
@@ -95,6 +95,11 @@ impl Auth {
             return Err(ApiError::Problem(Problem::InvalidCredentials));
         }
         let (account, memberships) = found.ok_or(ApiError::Problem(Problem::InvalidCredentials))?;
+        // Somebody may have changed the password, and ended all sessions, while this one was verified.
+        let current = self.users.account(&account.id).await?;
+        if current.is_none_or(|current| current.password_hash != account.password_hash) {
+            return Err(ApiError::Problem(Problem::InvalidCredentials));
+        }
         let membership = match workspace {
             Some(slug) => self.membership_at(&memberships, &slug).await?.cloned(),
             None => Some(self.oldest(&account, memberships, request).await?),
@@ -102,7 +107,9 @@ impl Auth {
         let membership = membership.ok_or(ApiError::Problem(Problem::InvalidCredentials))?;
         self.refresh_hash(&account, &password).await;
 
-        self.token(&account.id, &account.email, &membership, request).await
+        let Membership { workspace, role, .. } = membership;
+        let issued = self.issuer.issue(&account.id, &account.email, &workspace, role, request.received_at()).await?;
+        Ok(token_view(&issued))
     }
 
     /// The membership of the workspace with this slug.
@@ -127,44 +134,41 @@ impl Auth {
         if let Some(oldest) = memberships.into_iter().next() {
             return Ok(oldest);
         }
+        let (id, name) =
+            (WorkspaceId::derived_from(&account.id, request.received_at()), WorkspaceName::personal(&account.email));
+        let workspace = NewWorkspace::of(account, id, name, request.received_at());
         for attempt in 0..TRIES {
-            let workspace =
-                NewWorkspace::founded_by(account, WorkspaceName::personal(&account.email), request.received_at());
             if self.users.found_workspace(&workspace).await? == FoundOutcome::Founded {
                 return Ok(workspace.membership());
+            }
+            // Another login at the same time was faster.
+            if let Some(oldest) = self.users.memberships(&account.id).await?.into_iter().next() {
+                return Ok(oldest);
             }
             back_off(attempt).await;
         }
         Err(ApiError::Problem(Problem::TryAgain))
     }
 
-    /// A token for another workspace of the caller's. The session that asks goes on.
+    /// A token for another workspace of the caller's, which belongs to the same session.
     async fn switch(&self, request: &Request) -> Result<Response, ApiError> {
-        let caller = self.tokens.authenticate(request).await?;
+        let caller = self.tokens.require_now(request, Role::Viewer).await?;
+        let session = caller.session().ok_or(ApiError::Problem(Problem::Unauthorized))?;
         let Switch { workspace } = request.json(BODY_LIMIT)?;
         let memberships = self.users.memberships(caller.user()).await?;
         let membership = self.membership_at(&memberships, &workspace).await?;
         let membership = membership.ok_or(ApiError::Problem(Problem::WorkspaceNotFound))?;
-        self.token(caller.user(), caller.email(), membership, request).await
-    }
-
-    async fn token(
-        &self,
-        user: &UserId,
-        email: &EmailAddress,
-        membership: &Membership,
-        request: &Request,
-    ) -> Result<Response, ApiError> {
-        let Membership { workspace, role, .. } = membership;
-        let (token, expires_at) = self.issuer.issue(user, email, workspace, *role, request.received_at()).await?;
-        Ok(json(StatusCode::OK, &json!({"token": token, "expires_at": expires_at})))
+        let issued = self.issuer.issue_for(&caller, &session, membership, request.received_at()).await?;
+        Ok(token_view(&issued))
     }
 
     /// Changes the password, and ends all sessions but the one that asks.
     async fn change_password(&self, request: &Request) -> Result<Response, ApiError> {
         const WRONG: ApiError = ApiError::Problem(Problem::InvalidCredentials);
+        // Of two passwords, each of which may be as long as a registration's.
+        const TWO_PASSWORDS: usize = 2 * BODY_LIMIT;
         let caller = self.tokens.require_now(request, Role::Viewer).await?;
-        let NewPassword { current, new } = request.json(BODY_LIMIT)?;
+        let NewPassword { current, new } = request.json(TWO_PASSWORDS)?;
         new.refuse_guessable(caller.email()).map_err(|refused| refused.in_field("new"))?;
         let account = self.users.account(caller.user()).await?.ok_or(WRONG)?;
         if !self.passwords.verify(current.as_bytes(), Some(&account.password_hash)) {
@@ -176,7 +180,8 @@ impl Auth {
             user: caller.user(),
             old_hash: &account.password_hash,
             new_hash: &hash,
-            at: request.received_at(),
+            // Hashing has taken a while, in which others may have logged in.
+            at: Timestamp::now(),
             but: session.as_ref(),
         };
         if self.users.change_password(&change).await? { Ok(no_content()) } else { Err(Problem::TryAgain.into()) }
@@ -205,7 +210,7 @@ impl Auth {
         if everywhere.unwrap_or_default() {
             self.users.end_sessions(caller.user(), request.received_at(), None).await?;
         } else {
-            self.users.end_session(&session).await?;
+            self.users.end_session(&session, request.received_at()).await?;
         }
         self.tokens.forget(&session);
         Ok(no_content())
@@ -223,6 +228,10 @@ impl Auth {
             }),
         ))
     }
+}
+
+fn token_view((token, expires_at): &(String, Timestamp)) -> Response {
+    json(StatusCode::OK, &json!({"token": token, "expires_at": expires_at}))
 }
 
 /// The body of a login.

@@ -58,7 +58,8 @@ impl HotLinks {
     pub const HOT_WITHIN: Duration = Duration::from_secs(1);
     /// How long a hot link is cached.
     pub const HELD_FOR: Duration = Duration::from_secs(1);
-    /// How long a tombstone is cached. It is final, so it is cached longer than a link, and need not be hot.
+    /// How long a tombstone is cached. It is final, so it is cached longer than a link, and need not be hot. That of a purged link
+    /// is not: its workspace may take the code again at once.
     pub const TOMBSTONE_HELD_FOR: Duration = Duration::from_secs(60);
     /// How long the last state of a link may be used while the table can't be read.
     pub const LAST_RESORT_FOR: Duration = Duration::from_secs(300);
@@ -88,6 +89,7 @@ impl HotLinks {
             return;
         }
         let fresh_for = match record {
+            Record::Tombstone(_) if record.is_purged() => Self::HELD_FOR,
             Record::Tombstone(_) => Self::TOMBSTONE_HELD_FOR,
             Record::Link(_) if known.is_hot(now) => Self::HELD_FOR,
             // A link that was hot once is kept up to date, as a fallback.
@@ -153,7 +155,7 @@ mod tests {
             generation: Generation::parse("x7Kf2a").unwrap(),
             workspace: WorkspaceId::generate(),
             owner: UserId::generate(),
-            reason: LinkStatus::Purged,
+            reason: LinkStatus::Expired,
             removed_at: noon(),
             watched_target: None,
         })
@@ -226,6 +228,17 @@ mod tests {
 
         assert!(!ask(&hot, Some(&tombstone()), noon().plus(MILLISECOND * 59_999)));
         assert!(ask(&hot, Some(&tombstone()), noon().plus(MILLISECOND * 60_000)));
+    }
+
+    #[test]
+    fn the_tombstone_of_a_purged_link_is_held_for_a_second_since_its_code_may_be_taken_again() {
+        let hot = HotLinks::default();
+        let Record::Tombstone(tombstone) = tombstone() else { panic!("it is a tombstone") };
+        let purged = Record::Tombstone(Tombstone { reason: LinkStatus::Purged, ..tombstone });
+        assert!(ask(&hot, Some(&purged), noon()));
+
+        assert!(!ask(&hot, Some(&purged), noon().plus(MILLISECOND * 999)));
+        assert!(ask(&hot, Some(&purged), noon().plus(MILLISECOND * 1_000)));
     }
 
     #[test]

@@ -50,10 +50,23 @@ impl Update {
             Record::Link(_) => {}
         }
         let changed = self.links.update(&record.id(), &patch, request.received_at(), request.correlation_id()).await?;
-        // A concurrent request has deleted the link.
-        let link = changed.ok_or_else(|| ApiError::gone(LinkStatus::Deleted))?;
+        let Some(link) = changed else { return Err(self.gone_meanwhile(&code).await?) };
         let body = OneLink::load(request, &self.short_urls, &self.stats, link).await;
         Ok(json(StatusCode::OK, &body))
+    }
+}
+
+impl Update {
+    /// Why a link that was there can't be changed any more.
+    async fn gone_meanwhile(&self, code: &ShortCode) -> Result<ApiError, ApiError> {
+        Ok(match self.links.find(code).await? {
+            Some(Record::Tombstone(tombstone)) => ApiError::gone(tombstone.reason),
+            // A purged link, whose code has another link by now.
+            Some(Record::Link(Link { state: LinkState::Active | LinkState::Inactive, .. })) => {
+                ApiError::gone(LinkStatus::Purged)
+            }
+            Some(Record::Link(_)) | None => ApiError::gone(LinkStatus::Deleted),
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Identifiers of users, workspaces, sessions and events.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use uuid::{NoContext, Uuid};
 
 use crate::{Invalid, LinkId, Timestamp, validated::string_newtype};
@@ -55,6 +56,17 @@ uuid_newtype! {
 uuid_newtype! {
     /// The id of a workspace, a UUID.
     WorkspaceId, "workspace_id"
+}
+
+impl WorkspaceId {
+    /// The id of the workspace that a person gets in place of the last one that they have left. It is the same for all logins of
+    /// a minute, so of several at once one founds it (UUID version 8, RFC 9562).
+    #[must_use]
+    pub fn derived_from(user: &UserId, at: Timestamp) -> Self {
+        let digest = Sha256::digest(format!("{user} {}", at.unix_seconds() / 60));
+        let bytes: [u8; 16] = std::array::from_fn(|place| digest[place]);
+        Self(uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string())
+    }
 }
 
 uuid_newtype! {

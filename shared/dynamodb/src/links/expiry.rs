@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::{
     error::SdkError,
-    operation::{transact_write_items::TransactWriteItemsError, update_item::UpdateItemError},
+    operation::{put_item::PutItemError, transact_write_items::TransactWriteItemsError, update_item::UpdateItemError},
     types::{AttributeValue, TransactWriteItem, Update},
 };
 use linklet_domain::{CorrelationId, EventId, Link, LinkId, Timestamp, Tombstone, WorkspaceId};
@@ -71,22 +71,29 @@ impl LinksTable {
     /// Maximum duration of a run, twice the relay's timeout. A run that started earlier has crashed.
     const LONGEST_RUN: Duration = Duration::from_secs(60);
 
-    /// Stores the marker of a link, which replaces an earlier one.
+    /// Stores the marker of a link, unless the link has one that is due before. That one is the better: if it comes too early, it is
+    /// written again, but one that comes too late, since an old record was delivered again, would not be noticed.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn mark_expiry(&self, marker: &ExpiryMarker) -> Result<(), RepositoryError> {
         const OPERATION: &str = "mark when a link expires";
         let item = ExpiryMarkerItem::new(&marker.link, marker.due, &marker.correlation_id);
-        self.0
+        let put = self
+            .0
             .client
             .put_item()
             .table_name(&self.0.name)
             .set_item(Some(to_item(OPERATION, &item)?))
+            .condition_expression("attribute_not_exists(pk) OR #ttl > :ttl")
+            .expression_attribute_names("#ttl", "ttl")
+            .expression_attribute_values(":ttl", number(&item.ttl))
             .send()
-            .await
-            .map_err(RepositoryError::unavailable(OPERATION))?;
-        Ok(())
+            .await;
+        match put.map_err(SdkError::into_service_error) {
+            Ok(_) | Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(()),
+            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
+        }
     }
 
     /// Writes to an expired link that its expiry is published, which publishes `url.expired`.
@@ -129,7 +136,6 @@ impl LinksTable {
     ) -> Result<ExpiryOutcome, RepositoryError> {
         const OPERATION: &str = "write the tombstone of an expired link";
         const CONFLICTS: u32 = 8;
-        self.free_reuse_entry(link).await?;
         let tombstone = TombstoneItem::new(&Tombstone::of_expired(link, at), &EventId::generate(), correlation_id);
         for attempt in 0..CONFLICTS {
             // The total is incremented in the same transaction, so that a marker that is processed again doesn't count again.
@@ -142,7 +148,12 @@ impl LinksTable {
                 .send()
                 .await;
             match sent.map_err(SdkError::into_service_error) {
-                Ok(_) => return Ok(ExpiryOutcome::Done),
+                Ok(_) => {
+                    // An entry that is left after a crash is harmless. Freed before, that of a link which has just been extended
+                    // would be lost.
+                    self.free_reuse_entry(link).await?;
+                    return Ok(ExpiryOutcome::Done);
+                }
                 Err(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
                     let failed_with =
                         |code| cancelled.cancellation_reasons().iter().any(|reason| reason.code() == Some(code));

@@ -211,7 +211,7 @@ impl LinksTable {
     /// a link, that one stays.
     pub(super) async fn claim_reuse_entry(&self, link: &Link) -> Result<(), RepositoryError> {
         const OPERATION: &str = "claim a URL";
-        let standing = self.reusable(&link.workspace, &link.target, false, Consistency::Strong).await?;
+        let standing = self.reusable(&link.workspace, &link.target, link.watch, Consistency::Strong).await?;
         if matches!(standing, Reusable::Link(_)) {
             return Ok(());
         }

@@ -1,7 +1,8 @@
 //! Founding workspaces, and listing those of a person.
 
 use linklet_domain::{
-    Account, Member, Membership, Role, Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Account, Member, Membership, Role, Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings,
+    WorkspaceSlug,
 };
 
 use super::{
@@ -28,12 +29,19 @@ pub struct NewWorkspace {
 }
 
 impl NewWorkspace {
-    /// A workspace with a new id, and a slug that is derived from its name.
+    /// A workspace of this account, with a slug that is derived from its name and id.
     #[must_use]
-    pub fn founded_by(account: &Account, name: WorkspaceName, at: Timestamp) -> Self {
-        let id = WorkspaceId::generate();
+    pub fn of(account: &Account, id: WorkspaceId, name: WorkspaceName, at: Timestamp) -> Self {
         let slug = WorkspaceSlug::derive(name.as_str(), &id);
         Self { id, name, slug, founder: Member::of(account, Role::Admin, at) }
+    }
+
+    /// The workspace as it is stored first.
+    #[must_use]
+    pub fn workspace(&self) -> Workspace {
+        let (settings, created_at) = (WorkspaceSettings::default(), self.founder.joined_at);
+        let (id, name, slug) = (self.id.clone(), self.name.clone(), self.slug.clone());
+        Workspace { id, name, slug, settings, created_at, updated_at: created_at }
     }
 
     /// The founder's membership.

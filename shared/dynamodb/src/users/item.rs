@@ -1,5 +1,7 @@
 //! Keys and attributes of UsersTable.
 
+use std::collections::BTreeSet;
+
 use linklet_domain::{
     Account, ApiKey, EmailAddress, FullName, KeyHash, KeyName, KeyPrefix, Member, Membership, Role, Scopes, SessionId,
     Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug, lifetimes,
@@ -46,8 +48,8 @@ pub(super) fn member_key(user: &UserId, workspace: &WorkspaceId) -> Key {
     Key::new(access_partition(user), format!("{MEMBER_PREFIX}{workspace}"))
 }
 
-pub(super) fn ended_session_key(user: &UserId, session: &SessionId) -> Key {
-    Key::new(access_partition(user), format!("SESSION#{session}"))
+pub(super) fn ended_sessions_key(user: &UserId) -> Key {
+    Key::new(access_partition(user), "SESSIONS")
 }
 
 pub(super) fn workspace_member_key(workspace: &WorkspaceId, user: &UserId) -> Key {
@@ -119,43 +121,47 @@ pub(super) struct MemberItem {
     pub joined_at: Timestamp,
 }
 
-/// `ACCESS#<user>` / `SESSION#<session>`: a session was ended.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct EndedSessionItem {
-    #[serde(flatten)]
-    pub key: Key,
-    pub ttl: i64,
-}
-
-/// `ACCESS#<user>` / `SESSIONS`: all sessions that had begun at this time were ended, but for one.
+/// `ACCESS#<user>` / `SESSIONS`: which sessions were ended: all that had begun at a time, but for one, and single ones.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct EndedSessionsItem {
     #[serde(flatten)]
     pub key: Key,
-    pub ended_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub but: Option<SessionId>,
+    #[serde(default, skip_serializing)]
+    pub ended: BTreeSet<SessionId>,
     pub ttl: i64,
 }
 
 impl EndedSessionsItem {
+    /// As many single sessions as fit into what one read unit reads.
+    const MOST: usize = 50;
+
     pub(super) fn new(user: &UserId, at: Timestamp, but: Option<&SessionId>) -> Self {
         Self {
-            key: Key::new(access_partition(user), "SESSIONS"),
-            ended_at: at,
+            key: ended_sessions_key(user),
+            ended_at: Some(at),
             but: but.cloned(),
+            ended: BTreeSet::new(),
             ttl: at.plus(lifetimes::SESSIONS).unix_seconds(),
         }
     }
-}
 
-/// Any item of the partition `ACCESS#<user>`, as the verification of a token reads it.
-#[derive(Debug, Deserialize)]
-pub(super) struct AccessItem {
-    pub sk: String,
-    pub role: Option<Role>,
-    pub ended_at: Option<Timestamp>,
-    pub but: Option<SessionId>,
+    pub(super) fn has_ended(&self, session: &SessionId) -> bool {
+        let with_all = self.ended_at.is_some_and(|at| session.began_at() <= at) && self.but.as_ref() != Some(session);
+        with_all || self.ended.contains(session)
+    }
+
+    /// The oldest sessions of a list that is too long, and the time by which they had begun.
+    pub(super) fn too_many(self) -> Option<(Vec<String>, Timestamp)> {
+        let excess = self.ended.len().checked_sub(Self::MOST).filter(|excess| *excess > 0)?;
+        // Ids begin with the time, so they are in the order in which the sessions began.
+        let dropped: Vec<_> = self.ended.into_iter().take(excess).collect();
+        let last = dropped.last()?.began_at();
+        Some((dropped.iter().map(SessionId::to_string).collect(), last))
+    }
 }
 
 impl MemberItem {

@@ -1,27 +1,28 @@
 //! Sessions: whether the person of a token is still a member, in which role, and whether the session was ended.
 //!
-//! A session has no item while it lasts. Ending one writes an item, and ending all of a person writes one with a time. Both are
-//! beside the person's memberships, so one query answers for a token. They are kept as long as a token is valid.
+//! A session has no item while it lasts. A person has one item about sessions that were ended: a list, and a time by which all had
+//! ended. With the membership, that makes two items to read for a token, however many workspaces or sessions a person has.
 //!
 //! [`SessionsTable`] has only what functions that authenticate requests may do; [`UsersTable`] ends sessions.
 
 use aws_sdk_dynamodb::{
     Client,
     error::SdkError,
-    operation::put_item::PutItemError,
-    types::{TransactWriteItem, Update},
+    operation::{
+        put_item::PutItemError,
+        update_item::{UpdateItemError, builders::UpdateItemFluentBuilder},
+    },
+    types::{AttributeValue, ReturnValue, TransactWriteItem, Update},
 };
 use linklet_domain::{Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
 
 use super::{
     UsersTable,
-    item::{
-        AccessItem, EndedSessionItem, EndedSessionsItem, access_partition, ended_session_key, member_key, user_key,
-    },
+    item::{EndedSessionsItem, MemberItem, ended_sessions_key, member_key, user_key},
 };
 use crate::{
     Consistency, RepositoryError,
-    item::{Table, from_item, text, to_item},
+    item::{Key, Table, from_item, number, text, to_item},
     transaction::{Sent, Transaction},
 };
 
@@ -79,26 +80,15 @@ impl SessionsTable {
     /// When DynamoDB can't be reached.
     pub async fn standing(&self, session: &Session, consistency: Consistency) -> Result<Standing, RepositoryError> {
         const OPERATION: &str = "look up a session";
-        let query = self
-            .0
-            .client
-            .query()
-            .consistent_read(consistency == Consistency::Strong)
-            .key_condition_expression("pk = :person")
-            .expression_attribute_values(":person", text(&access_partition(&session.user)));
-        let member = member_key(&session.user, &session.workspace).sk;
-        let ended = ended_session_key(&session.user, &session.id).sk;
+        let membership = member_key(&session.user, &session.workspace);
+        let keys = vec![membership.clone(), ended_sessions_key(&session.user)];
         let mut standing = Standing::NoMember;
-        for item in self.0.query_all(OPERATION, query, usize::MAX).await? {
-            match from_item::<AccessItem>(OPERATION, item)? {
-                AccessItem { sk, .. } if sk == ended => return Ok(Standing::Ended),
-                AccessItem { ended_at: Some(at), but, .. }
-                    if session.id.began_at() <= at && but.as_ref() != Some(&session.id) =>
-                {
-                    return Ok(Standing::Ended);
-                }
-                AccessItem { sk, role: Some(role), .. } if sk == member => standing = Standing::Member(role),
-                _ => {}
+        for item in self.0.batch_get(OPERATION, keys, consistency == Consistency::Strong, None).await? {
+            let Key { sk, .. } = from_item(OPERATION, item.clone())?;
+            if sk == membership.sk {
+                standing = Standing::Member(from_item::<MemberItem>(OPERATION, item)?.role);
+            } else if from_item::<EndedSessionsItem>(OPERATION, item)?.has_ended(&session.id) {
+                return Ok(Standing::Ended);
             }
         }
         Ok(standing)
@@ -110,25 +100,72 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn end_session(&self, session: &Session) -> Result<(), RepositoryError> {
+    pub async fn end_session(&self, session: &Session, now: Timestamp) -> Result<(), RepositoryError> {
         const OPERATION: &str = "end a session";
-        let item = EndedSessionItem {
-            key: ended_session_key(&session.user, &session.id),
-            ttl: session.id.began_at().plus(lifetimes::SESSIONS).unix_seconds(),
-        };
-        self.0
-            .client
-            .put_item()
-            .table_name(&self.0.name)
-            .set_item(Some(to_item(OPERATION, &item)?))
+        let updated = self
+            .update_ended(&session.user)
+            .update_expression("ADD ended :session SET #ttl = :ttl")
+            .expression_attribute_names("#ttl", "ttl")
+            .expression_attribute_values(":session", AttributeValue::Ss(vec![session.id.to_string()]))
+            .expression_attribute_values(":ttl", number(&now.plus(lifetimes::SESSIONS).unix_seconds()))
+            .return_values(ReturnValue::AllNew)
             .send()
             .await
             .map_err(RepositoryError::unavailable(OPERATION))?;
-        Ok(())
+        let ended: EndedSessionsItem = from_item(OPERATION, updated.attributes.unwrap_or_default())?;
+        self.shorten_list(&session.user, ended).await
+    }
+
+    /// Drops the oldest sessions from a list that has become too long. A time takes their place, so a session that is as old, and
+    /// wasn't ended, ends with them: that takes fifty logouts a day.
+    async fn shorten_list(&self, user: &UserId, item: EndedSessionsItem) -> Result<(), RepositoryError> {
+        let Some((dropped, ended_at)) = item.too_many() else { return Ok(()) };
+        let updated = self
+            .update_ended(user)
+            .update_expression("SET ended_at = :at DELETE ended :dropped")
+            .condition_expression(ENDS_MORE)
+            .expression_attribute_values(":at", text(&ended_at))
+            .expression_attribute_values(":dropped", AttributeValue::Ss(dropped))
+            .send()
+            .await;
+        done_or_superseded("drop ended sessions", updated.map_err(SdkError::into_service_error))
+    }
+
+    /// Ends all sessions of a person that have begun by now, but for one.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn end_sessions(
+        &self,
+        user: &UserId,
+        now: Timestamp,
+        but: Option<&SessionId>,
+    ) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "end all sessions";
+        let put = self
+            .0
+            .client
+            .put_item()
+            .table_name(&self.0.name)
+            .set_item(Some(to_item(OPERATION, &EndedSessionsItem::new(user, now, but))?))
+            // A concurrent request that ends more is not undone.
+            .condition_expression(ENDS_MORE)
+            .expression_attribute_values(":at", text(&now))
+            .send()
+            .await;
+        match put.map_err(SdkError::into_service_error) {
+            Ok(_) | Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(()),
+            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
+        }
+    }
+
+    fn update_ended(&self, user: &UserId) -> UpdateItemFluentBuilder {
+        let update = self.0.client.update_item().table_name(&self.0.name);
+        update.set_key(Some(ended_sessions_key(user).into_item()))
     }
 
     /// Replaces a password hash, and ends all sessions but for one, in one transaction. Returns `false` if the hash has changed
-    /// since it was read.
+    /// since it was read, or all sessions were ended.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -146,36 +183,18 @@ impl UsersTable {
         let ended = EndedSessionsItem::new(change.user, change.at, change.but);
         let transaction = Transaction::new(OPERATION)
             .and(TransactWriteItem::builder().update(update).build(), ())
-            .and(self.0.put(OPERATION, &ended)?, ());
+            // If all sessions were ended since the request came, its own session was, too.
+            .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&change.at))])?, ());
         Ok(transaction.send(&self.0.client).await? == Sent::Committed)
     }
+}
 
-    /// Ends all sessions of a person that have begun by now, but for one.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn end_sessions(
-        &self,
-        user: &UserId,
-        now: Timestamp,
-        but: Option<&SessionId>,
-    ) -> Result<(), RepositoryError> {
-        const OPERATION: &str = "end all sessions";
-        let item = EndedSessionsItem::new(user, now, but);
-        let put = self
-            .0
-            .client
-            .put_item()
-            .table_name(&self.0.name)
-            .set_item(Some(to_item(OPERATION, &item)?))
-            // A concurrent request that ends more is not undone.
-            .condition_expression("attribute_not_exists(pk) OR ended_at < :now")
-            .expression_attribute_values(":now", text(&now))
-            .send()
-            .await;
-        match put.map_err(SdkError::into_service_error) {
-            Ok(_) | Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(()),
-            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
-        }
+/// The condition that more sessions have ended after a write than before it.
+const ENDS_MORE: &str = "attribute_not_exists(ended_at) OR ended_at < :at";
+
+fn done_or_superseded<T>(operation: &'static str, updated: Result<T, UpdateItemError>) -> Result<(), RepositoryError> {
+    match updated {
+        Ok(_) | Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(()),
+        Err(error) => Err(RepositoryError::unavailable(operation)(error)),
     }
 }

@@ -102,6 +102,9 @@ problems! {
     LastAdmin = CONFLICT "last_admin" "the workspace needs at least one admin";
     /// The workspace has as many API keys as it may have.
     TooManyApiKeys = CONFLICT "too_many_api_keys" "the workspace has 100 API keys; revoke one first";
+    /// The person is a member of as many workspaces as one may found.
+    WorkspaceLimit =
+        CONFLICT "workspace_limit" "you are a member of 20 workspaces; nobody can create more";
     /// The workspace has as many targets as it may have.
     TargetQuotaReached =
         CONFLICT "target_quota_reached" "the workspace monitors as many URLs as it may; delete a target first";

@@ -1,6 +1,6 @@
 use std::{num::NonZeroUsize, time::Duration};
 
-use linklet_domain::{Role, SessionId, Timestamp};
+use linklet_domain::{Role, SessionId, Timestamp, WorkspaceId};
 use linklet_dynamodb::{Consistency, RepositoryError, Session, SessionsTable, Standing};
 use lru::LruCache;
 use parking_lot::Mutex;
@@ -16,15 +16,15 @@ pub(super) enum Freshness {
 
 /// What sessions are worth.
 ///
-/// The role of a member is held for up to 60 seconds, so a removed or demoted member is that within a minute in every
-/// environment. Other answers aren't held, so that a person who has just joined isn't refused.
+/// The role of a member is held for up to 55 seconds, so a removed or demoted member is that within a minute in every
+/// environment, also if a read is some seconds behind. Other answers aren't held, so that a person who has just joined isn't refused.
 pub(super) struct Sessions {
     table: SessionsTable,
-    held: Mutex<LruCache<SessionId, (Role, Timestamp)>>,
+    held: Mutex<LruCache<(SessionId, WorkspaceId), (Role, Timestamp)>>,
 }
 
 impl Sessions {
-    const MAX_AGE: Duration = Duration::from_secs(60);
+    const MAX_AGE: Duration = Duration::from_secs(55);
     const CAPACITY: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
 
     pub(super) fn new(table: SessionsTable) -> Self {
@@ -39,7 +39,7 @@ impl Sessions {
         freshness: Freshness,
     ) -> Result<Standing, RepositoryError> {
         if freshness == Freshness::LastMinute
-            && let Some(role) = self.held(&session.id, now)
+            && let Some(role) = self.held(session, now)
         {
             return Ok(Standing::Member(role));
         }
@@ -52,24 +52,28 @@ impl Sessions {
         if standing == Standing::NoMember && consistency == Consistency::Eventual {
             standing = self.table.standing(session, Consistency::Strong).await?;
         }
-        let mut held = self.held.lock();
+        let (mut held, key) = (self.held.lock(), (session.id.clone(), session.workspace.clone()));
         match standing {
             // The age counts from the request's arrival, before the table was read.
-            Standing::Member(role) => _ = held.put(session.id.clone(), (role, now)),
-            Standing::NoMember | Standing::Ended => _ = held.pop(&session.id),
+            Standing::Member(role) => _ = held.put(key, (role, now)),
+            Standing::NoMember | Standing::Ended => _ = held.pop(&key),
         }
         Ok(standing)
     }
 
-    /// Forgets what is held of a session, since it was ended.
+    /// Forgets what is held of a session in all its workspaces, since it was ended.
     pub(super) fn forget(&self, session: &SessionId) {
-        self.held.lock().pop(session);
+        let mut held = self.held.lock();
+        let its: Vec<_> = held.iter().map(|(key, _)| key).filter(|(id, _)| id == session).cloned().collect();
+        for key in its {
+            held.pop(&key);
+        }
     }
 
     /// The role that was read within the last minute, unless the clock was set back since.
-    fn held(&self, session: &SessionId, now: Timestamp) -> Option<Role> {
+    fn held(&self, session: &Session, now: Timestamp) -> Option<Role> {
         let held = self.held.lock();
-        let (role, since) = held.peek(session)?;
+        let (role, since) = held.peek(&(session.id.clone(), session.workspace.clone()))?;
         (*since <= now && now < since.plus(Self::MAX_AGE)).then_some(*role)
     }
 }

@@ -4,7 +4,7 @@ use aws_config::SdkConfig;
 use aws_sdk_dynamodb::Client as DynamoDb;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, errors::ErrorKind};
 use lambda_http::http::header;
-use linklet_domain::{EmailAddress, Invalid, Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
+use linklet_domain::{EmailAddress, Invalid, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
 use linklet_dynamodb::{Session, SessionsTable, Standing};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -361,12 +361,40 @@ impl TokenIssuer {
         role: Role,
         now: Timestamp,
     ) -> Result<(String, Timestamp), ApiError> {
+        // The session begins with the request, so ending all sessions also ends one whose password is being verified.
+        self.issue_in(&SessionId::beginning_at(now), user, email, workspace, role, now).await
+    }
+
+    /// Issues another token of the caller's session, for another workspace of theirs. It ends with the session: when that is
+    /// ended, or 24 hours after it began.
+    ///
+    /// # Errors
+    /// When signing fails.
+    pub async fn issue_for(
+        &self,
+        caller: &Caller,
+        session: &Session,
+        membership: &Membership,
+        now: Timestamp,
+    ) -> Result<(String, Timestamp), ApiError> {
+        let Membership { workspace, role, .. } = membership;
+        self.issue_in(&session.id, &caller.user, &caller.email, workspace, *role, now).await
+    }
+
+    async fn issue_in(
+        &self,
+        session: &SessionId,
+        user: &UserId,
+        email: &EmailAddress,
+        workspace: &WorkspaceId,
+        role: Role,
+        now: Timestamp,
+    ) -> Result<(String, Timestamp), ApiError> {
         self.reload(now).await;
-        let expires_at = now.plus(lifetimes::SESSIONS);
+        let expires_at = session.began_at().plus(lifetimes::SESSIONS);
         let claims = Claims {
             iss: ISSUER.to_owned(),
-            // The session begins with the request, so ending all sessions also ends one whose password is being verified.
-            jti: SessionId::beginning_at(now),
+            jti: session.clone(),
             sub: user.clone(),
             email: email.clone(),
             ws: workspace.clone(),

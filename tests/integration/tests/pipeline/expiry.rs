@@ -214,6 +214,22 @@ async fn a_marker_that_ends_too_early_is_written_again() {
 }
 
 #[tokio::test]
+async fn an_old_record_that_is_delivered_again_puts_no_expiry_off() {
+    let (later, earlier) = (Duration::from_secs(600), Duration::from_secs(300));
+    let link = LinkBuilder::new("launch").expires_at(Timestamp::now().plus(later)).build();
+    let fixture = Fixture::with(&[&link]).await;
+    let creation = fixture.db.stream("LinksTable");
+    let expiry = Timestamp::now().plus(earlier);
+    fixture.db.patch(&link.id(), &expiring_at(expiry)).await;
+    fixture.carry().await;
+    assert_eq!(fixture.markers(), [due(expiry)]);
+
+    fixture.consume(creation).await;
+
+    assert_eq!(fixture.markers(), [due(expiry)]);
+}
+
+#[tokio::test]
 async fn the_marker_of_a_purged_link_leaves_the_next_link_with_its_code_alone() {
     let old = over("launch");
     let fixture = Fixture::with(&[&old]).await;

@@ -121,14 +121,26 @@ async fn a_link_that_expires_while_it_is_held_answers_410() {
 
 #[tokio::test]
 async fn a_tombstone_is_read_once_a_minute() {
-    let bench = Bench::of(LinkBuilder::new("launch").build()).await;
-    bench.db.links().purge(&Record::Link(bench.link.clone()), noon(), &fixture::correlation()).await.unwrap();
+    let bench = Bench::of(LinkBuilder::new("launch").expires_at(noon()).build()).await;
+    bench.db.links().leave_tombstone(&bench.link, noon(), &fixture::correlation()).await.unwrap();
 
     for millis in [0, 1, 59_999] {
         let answer = bench.get(after(millis)).await;
-        assert_eq!(answer.problem(), (410, "this link was deleted with its statistics".into()));
+        assert_eq!(answer.problem(), (410, "this link has expired".into()));
     }
     assert_eq!(bench.reads.calls(), 1);
+}
+
+#[tokio::test]
+async fn a_purged_code_that_is_taken_again_leads_to_its_new_destination_within_a_second() {
+    let bench = Bench::of(LinkBuilder::new("launch").build()).await;
+    bench.db.links().purge(&Record::Link(bench.link.clone()), noon(), &fixture::correlation()).await.unwrap();
+    assert_eq!(bench.get(after(0)).await.problem(), (410, "this link was deleted with its statistics".into()));
+
+    let next = LinkBuilder::new("launch").in_workspace(&bench.link.workspace).of_another_generation();
+    bench.db.store(&next.to("https://example.com/right").build()).await;
+
+    assert_eq!(bench.get(after(1_000)).await.header("location"), "https://example.com/right");
 }
 
 #[tokio::test]

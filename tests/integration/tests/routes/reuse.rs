@@ -292,6 +292,20 @@ async fn a_reused_link_names_what_it_does_not_take_over() {
 }
 
 #[tokio::test]
+async fn a_watching_link_that_is_switched_on_again_is_the_one_that_requests_to_watch_get() {
+    let fixture = Fixture::new();
+    let watching = code(&fixture.post(json!({"url": "https://example.com", "watch": true})).await);
+    let link = fixture.db.link(&watching).await;
+    let active = |is_active| LinkPatch { is_active: Some(is_active), ..LinkPatch::default() };
+    fixture.db.patch(&link.id(), &active(false)).await;
+    fixture.post(json!({"url": "https://example.com"})).await;
+
+    fixture.db.patch(&link.id(), &active(true)).await;
+
+    assert_eq!(code(&fixture.post(json!({"url": "https://example.com", "watch": true})).await), watching);
+}
+
+#[tokio::test]
 async fn a_link_that_can_be_reused_again_becomes_the_one_of_its_url_if_there_is_no_other() {
     let later = Timestamp::now().plus(Duration::from_secs(3_600));
     let patches = [

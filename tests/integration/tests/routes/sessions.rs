@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use linklet_auth::Auth;
 use linklet_delete::Delete;
-use linklet_domain::{ApiKeySecret, Link, Member, Role, Timestamp};
-use linklet_dynamodb::{MemberOutcome, PasswordChange, SessionsTable};
+use linklet_domain::{ApiKeySecret, Link, Member, Role, SessionId, Timestamp, WorkspaceId, WorkspaceName};
+use linklet_dynamodb::{
+    Consistency, FoundOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, SessionsTable, Standing,
+};
 use linklet_lambda::identity::Authenticator;
 use linklet_test_support::{
-    Answer, ApiKeyBuilder, CapacityMeter, LinkBuilder, Person, RequestBuilder, TestDynamoDb, issuer, token_of, tokens,
+    Answer, ApiKeyBuilder, CapacityMeter, LinkBuilder, Person, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer,
+    token_of, tokens,
 };
 use serde_json::{Value, json};
 
@@ -218,28 +221,39 @@ async fn who_has_just_joined_is_let_in_at_once() {
 }
 
 #[tokio::test]
-async fn a_token_costs_half_a_read_unit_a_minute() {
+async fn a_token_costs_a_read_unit_a_minute() {
     let fixture = Fixture::new().await;
     let meter = CapacityMeter::default();
     let sessions = SessionsTable::new(fixture.db.client_with(meter.clone()), "UsersTable");
     let auth = Auth::new(fixture.db.users(), tokens().with_sessions(sessions), issuer());
-    let (token, now) = (fixture.token(), Timestamp::now());
-    let me = async |seconds: u64| {
+    let now = Timestamp::now();
+    // Many workspaces and sessions make it no dearer.
+    for number in 0..60 {
+        let session =
+            Session { id: SessionId::generate(), user: fixture.ada.id.clone(), workspace: WorkspaceId::generate() };
+        fixture.db.users().end_session(&session, now).await.unwrap();
+        let name = WorkspaceName::parse(&format!("Engines {number}")).unwrap();
+        let account = fixture.db.users().account(&fixture.ada.id).await.unwrap().unwrap();
+        let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name, now);
+        assert_eq!(fixture.db.users().found_workspace(&workspace).await.unwrap(), FoundOutcome::Founded);
+    }
+    let token = fixture.token();
+    let me_later = async |seconds: u64| {
         let request = RequestBuilder::new("GET", "/api/me").token(&token);
-        request.at(now.plus(Duration::from_secs(seconds))).send_to(&auth).await.status
+        request.at(Timestamp::now().plus(Duration::from_secs(seconds))).send_to(&auth).await.status
     };
 
-    for second in 0..60 {
-        assert_eq!(me(second).await, 200);
+    for second in 0..50 {
+        assert_eq!(me_later(second).await, 200);
     }
-    assert_eq!((meter.calls(), meter.read_units()), (1, 0.5));
-    me(60).await;
+    assert_eq!((meter.calls(), meter.read_units()), (1, 1.0));
+    me_later(60).await;
 
     assert_eq!(meter.calls(), 2);
 }
 
 #[tokio::test]
-async fn without_the_table_a_token_is_as_good_as_a_minute_ago_and_unavailable_after_that() {
+async fn without_the_table_a_token_that_was_not_seen_before_is_unavailable() {
     let fixture = Fixture::new().await;
     let sessions = SessionsTable::new(TestDynamoDb::unreachable(), "UsersTable");
     let auth = Auth::new(fixture.db.users(), tokens().with_sessions(sessions), issuer());
@@ -300,6 +314,22 @@ async fn two_changes_of_a_password_at_once_are_one() {
 }
 
 #[tokio::test]
+async fn a_change_of_the_password_brings_no_session_back_that_was_ended_meanwhile() {
+    let fixture = Fixture::new().await;
+    let (users, ada, at) = (fixture.db.users(), &fixture.ada.id, Timestamp::now());
+    let mallory = SessionId::beginning_at(at);
+    let change = PasswordChange { user: ada, old_hash: "none", new_hash: "new", at, but: Some(&mallory) };
+
+    users.end_sessions(ada, at.plus(Duration::from_millis(5)), None).await.unwrap();
+    let changed = users.change_password(&change).await.unwrap();
+
+    let session = Session { id: mallory, user: ada.clone(), workspace: fixture.grace.workspace.clone() };
+    let standing = fixture.db.sessions().standing(&session, Consistency::Strong).await.unwrap();
+    assert_eq!((changed, standing), (false, Standing::Ended));
+    assert_eq!(users.account(ada).await.unwrap().unwrap().password_hash, "none");
+}
+
+#[tokio::test]
 async fn people_switch_between_their_workspaces_and_found_others() {
     let fixture = Fixture::new().await;
     let account = linklet_account::Account::new(tokens().with_sessions(fixture.db.sessions()), fixture.db.users());
@@ -320,13 +350,91 @@ async fn people_switch_between_their_workspaces_and_found_others() {
         mine["workspaces"].as_array().unwrap().iter().map(|one| (&one["slug"], &one["role"])).collect();
     let admin = json!("admin");
     assert_eq!(listed, [(&json!("ada"), &admin), (&json!("grace"), &admin), (&json!(slug), &admin)]);
-    let there = fixture.me(switched.json()["token"].as_str().unwrap()).await.json();
+    let other = switched.json()["token"].as_str().unwrap().to_owned();
+    let there = fixture.me(&other).await.json();
     assert_eq!(there["workspace_id"], founded.json()["workspace_id"]);
     assert_eq!(fixture.me(&token).await.json()["workspace_id"], fixture.grace.workspace.as_str());
     fixture.db.register("eve").await;
     for foreign in ["eve", "nowhere", "No Slug"] {
         assert_eq!(switch(foreign).await.problem(), (404, "this workspace does not exist".into()), "{foreign}");
     }
+    // Both tokens are of one session.
+    fixture.log_out(&token, None).await;
+    assert_eq!((fixture.me(&token).await.status, fixture.me(&other).await.status), (401, 401));
+}
+
+#[tokio::test]
+async fn a_token_can_be_exchanged_but_not_renewed() {
+    let fixture = Fixture::new().await;
+    let session = SessionId::beginning_at(Timestamp::now().minus(Duration::from_secs(80_000)));
+    let claims = json!({
+        "iss": "url-shortener", "sub": fixture.ada.id, "email": fixture.ada.email, "ws": fixture.grace.workspace,
+        "role": "admin", "iat": session.began_at().unix_seconds(), "jti": session,
+        "exp": session.began_at().unix_seconds() + 86_400,
+    });
+    let key = jsonwebtoken::EncodingKey::from_secret(TOKEN_SECRET.as_bytes());
+    let token = jsonwebtoken::encode(&jsonwebtoken::Header::default(), &claims, &key).unwrap();
+    let switch = async || {
+        let body = json!({"workspace": "ada"});
+        RequestBuilder::new("POST", "/api/auth/switch").token(&token).json(&body).send_to(&fixture.auth).await
+    };
+
+    let switched = switch().await;
+    // Another environment ends it, while this one still holds it.
+    let ended =
+        Session { id: session.clone(), user: fixture.ada.id.clone(), workspace: fixture.grace.workspace.clone() };
+    fixture.db.users().end_session(&ended, Timestamp::now()).await.unwrap();
+
+    let expiry = session.began_at().plus(Duration::from_secs(86_400)).unix_seconds();
+    let expires_at = Timestamp::parse(switched.json()["expires_at"].as_str().unwrap()).unwrap();
+    assert_eq!(expires_at.unix_seconds(), expiry);
+    assert_eq!(switch().await.status, 401);
+}
+
+#[tokio::test]
+async fn the_fifty_first_single_session_takes_the_oldest_with_it() {
+    let fixture = Fixture::new().await;
+    let now = Timestamp::now();
+    let session = |seconds| Session {
+        id: SessionId::beginning_at(now.minus(Duration::from_secs(seconds))),
+        user: fixture.ada.id.clone(),
+        workspace: fixture.grace.workspace.clone(),
+    };
+    let ended: Vec<_> = (1..=51).map(|age| session(age * 10)).collect();
+    let standing =
+        async |session: &Session| fixture.db.sessions().standing(session, Consistency::Strong).await.unwrap();
+
+    for one in &ended {
+        fixture.db.users().end_session(one, now).await.unwrap();
+    }
+
+    for one in &ended {
+        assert_eq!(standing(one).await, Standing::Ended);
+    }
+    assert_eq!(standing(&session(5)).await, Standing::Member(Role::Admin));
+    assert_eq!(standing(&session(505)).await, Standing::Member(Role::Admin));
+    assert_eq!(standing(&session(515)).await, Standing::Ended, "it is older than any that the list could hold");
+    let rows = fixture.db.scan("UsersTable");
+    let list = rows.iter().find(|row| row["sk"]["S"] == "SESSIONS").unwrap();
+    assert_eq!(list["ended"]["SS"].as_array().unwrap().len(), 50);
+}
+
+#[tokio::test]
+async fn who_is_a_member_of_twenty_workspaces_founds_no_other() {
+    let fixture = Fixture::new().await;
+    let account = linklet_account::Account::new(tokens().with_sessions(fixture.db.sessions()), fixture.db.users());
+    let token = fixture.token();
+    let found = async || {
+        let body = json!({"name": "Engines"});
+        RequestBuilder::new("POST", "/api/workspaces").token(&token).json(&body).send_to(&account).await
+    };
+
+    for _ in 0..18 {
+        assert_eq!(found().await.status, 201);
+    }
+
+    let refusal = "you are a member of 20 workspaces; nobody can create more";
+    assert_eq!(found().await.problem(), (409, refusal.into()));
 }
 
 #[tokio::test]
