@@ -165,11 +165,12 @@ impl Service {
 
     fn await_ttl(&self, setting: &Value) {
         let deadline = Instant::now() + SLOWEST_SWEEP;
-        if !self.has_expired_items(setting) {
+        self.delete_what_no_index_has(setting);
+        if self.expired_items(setting).is_empty() {
             return;
         }
         self.call(Operation::UpdateTimeToLive, setting.clone());
-        while self.has_expired_items(setting) {
+        while !self.expired_items(setting).is_empty() {
             assert!(Instant::now() < deadline, "{} doesn't delete what has expired", self.endpoint);
             thread::sleep(Duration::from_millis(50));
         }
@@ -178,14 +179,31 @@ impl Service {
         self.call(Operation::UpdateTimeToLive, off);
     }
 
-    fn has_expired_items(&self, setting: &Value) -> bool {
+    /// DynamoDB Local's TTL leaves items alone that are not in each index of their table. AWS deletes these, too.
+    fn delete_what_no_index_has(&self, setting: &Value) {
+        let table = &setting["TableName"];
+        let description = self.call(Operation::DescribeTable, json!({"TableName": table}));
+        let indexes = description["Table"]["GlobalSecondaryIndexes"].as_array().cloned().unwrap_or_default();
+        let keys: Vec<_> =
+            indexes.iter().flat_map(|index| index["KeySchema"].as_array().into_iter().flatten()).collect();
+        let is_in_each = |item: &Value| {
+            keys.iter().filter_map(|key| key["AttributeName"].as_str()).all(|name| item.get(name).is_some())
+        };
+        for item in self.expired_items(setting).iter().filter(|item| !is_in_each(item)) {
+            let key = json!({"pk": item["pk"], "sk": item["sk"]});
+            self.call(Operation::DeleteItem, json!({"TableName": table, "Key": key}));
+        }
+    }
+
+    fn expired_items(&self, setting: &Value) -> Vec<Value> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970").as_secs();
         let table = setting["TableName"].as_str().expect("a TTL is a table's");
         let attribute = setting["TimeToLiveSpecification"]["AttributeName"].as_str().expect("a TTL is in an attribute");
-        self.scan(table).iter().any(|item| {
+        let is_expired = |item: &Value| {
             let ttl = item[attribute]["N"].as_str().and_then(|ttl| ttl.parse::<u64>().ok());
             ttl.is_some_and(|ttl| ttl < now && ttl + TOO_OLD.as_secs() > now)
-        })
+        };
+        self.scan(table).into_iter().filter(is_expired).collect()
     }
 }
 
