@@ -141,11 +141,17 @@ impl LinkItem {
 
     /// The `url.created` event of a new link.
     pub(crate) fn created_event(self) -> Event {
+        let occurred_at = self.created_at;
+        self.event_of_what_it_is(occurred_at, EventDetail::UrlCreated)
+    }
+
+    /// An event that says all that its consumers have to know of the link.
+    fn event_of_what_it_is(self, occurred_at: Timestamp, detail: fn(UrlCreated) -> EventDetail) -> Event {
         Event {
             event_id: self.change_id,
-            occurred_at: self.created_at,
+            occurred_at,
             correlation_id: self.correlation_id,
-            detail: EventDetail::UrlCreated(UrlCreated {
+            detail: detail(UrlCreated {
                 link: LinkId { code: self.short_code, generation: self.generation },
                 original_url: self.original_url,
                 workspace_id: self.workspace_id,
@@ -203,20 +209,8 @@ impl LinkItem {
     /// any case.
     fn extended_event(self, expired_at: Timestamp) -> Event {
         let earliest = expired_at.plus(Duration::from_millis(1));
-        Event {
-            event_id: self.change_id,
-            occurred_at: self.updated_at.map_or(earliest, |at| at.max(earliest)),
-            correlation_id: self.correlation_id,
-            detail: EventDetail::UrlExtended(UrlCreated {
-                link: LinkId { code: self.short_code, generation: self.generation },
-                original_url: self.original_url,
-                workspace_id: self.workspace_id,
-                user_id: self.user_id,
-                user_email: self.user_email,
-                expires_at: self.expires_at,
-                watch: self.watch,
-            }),
-        }
+        let occurred_at = self.updated_at.map_or(earliest, |at| at.max(earliest));
+        self.event_of_what_it_is(occurred_at, EventDetail::UrlExtended)
     }
 }
 
