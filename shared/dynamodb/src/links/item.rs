@@ -18,6 +18,9 @@ pub(crate) const EXPIRY_PREFIX: &str = "EXPIRY#";
 /// The attribute [`TOMBSTONE`] of a purged link.
 pub(super) const PURGED: &str = "purged";
 
+/// The name of the attribute that only links with an expiry have.
+pub(crate) const EXPIRES_AT: &str = "expires_at";
+
 /// The name of the attribute that distinguishes tombstones from links.
 pub(crate) const TOMBSTONE: &str = "tombstone";
 
