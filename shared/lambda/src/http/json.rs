@@ -46,7 +46,8 @@ impl JsonObject {
     /// When the text is anything else.
     pub(super) fn parse(body: &[u8]) -> Result<Self, InvalidBody> {
         match body {
-            [0x1f, 0x8b, ..] => return Err(InvalidBody::Compressed),
+            // API Gateway takes a JSON body for text, and puts U+FFFD in place of the second byte, which is no UTF-8.
+            [0x1f, 0x8b, ..] | [0x1f, 0xef, 0xbf, 0xbd, ..] => return Err(InvalidBody::Compressed),
             [0xef, 0xbb, 0xbf, ..] | [0xfe, 0xff, ..] | [0xff, 0xfe, ..] => return Err(InvalidBody::ByteOrderMark),
             _ => {}
         }
