@@ -22,6 +22,7 @@ mod link_query;
 mod milestone;
 mod normalized_url;
 mod notification;
+mod one_time_token;
 mod own_address;
 mod password;
 mod short_code;
@@ -54,6 +55,7 @@ pub use link_query::{LinkFilter, LinkSearch, LinkSummary, Order, PageNumber, Pag
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
 pub use notification::{Notification, NotificationStatus, Wording, wording};
+pub use one_time_token::{OneTimeToken, TokenHash, TokenPurpose};
 pub use own_address::OwnAddress;
 pub use password::Password;
 pub use short_code::{GENERATED_LENGTH, ShortCode};

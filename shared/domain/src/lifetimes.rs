@@ -41,6 +41,15 @@ pub const IDEMPOTENCY_KEYS: Duration = Duration::from_secs(24 * HOUR);
 /// How long a token is valid, and so a session at most.
 pub const SESSIONS: Duration = Duration::from_secs(24 * HOUR);
 
+/// How long an invitation can be accepted.
+pub const INVITATIONS: Duration = Duration::from_secs(7 * DAY);
+
+/// How long a token for a new password works.
+pub const PASSWORD_RESETS: Duration = Duration::from_secs(HOUR / 2);
+
+/// How long a mailed token that verifies an address works.
+pub const ADDRESS_VERIFICATIONS: Duration = Duration::from_secs(24 * HOUR);
+
 /// How long the count of a rate-limit window is kept after the window's end, to allow for clock differences.
 pub const COUNTED_CALLS: Duration = Duration::from_secs(60);
 
