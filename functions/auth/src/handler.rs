@@ -7,7 +7,7 @@ use linklet_domain::{
     WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{
-    FoundOutcome, NewWorkspace, PasswordChange, RegisterOutcome, Registration, UsersTable, back_off,
+    FoundOutcome, NewWorkspace, PasswordChange, Profile, RegisterOutcome, Registration, UsersTable, back_off,
 };
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, created, json, no_content},
@@ -218,11 +218,14 @@ impl Auth {
 
     async fn me(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.tokens.authenticate(request).await?;
+        let Profile { full_name, verified_at } = self.users.profile(caller.user()).await?;
         Ok(json(
             StatusCode::OK,
             &json!({
                 "user_id": caller.user(),
                 "email": caller.email(),
+                "full_name": full_name,
+                "verified": verified_at.is_some(),
                 "workspace_id": caller.workspace(),
                 "role": caller.role(),
             }),
@@ -293,6 +296,7 @@ impl NewAccount {
                 password_hash: password_hash.to_owned(),
                 created_at: now,
             },
+            verified_at: None,
             membership: Membership { workspace, role: Role::Admin, joined_at: now },
             workspace_name: self.workspace_name.clone().unwrap_or_else(|| WorkspaceName::personal(&self.email)),
             workspace_slug,

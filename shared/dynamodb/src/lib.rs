@@ -32,8 +32,8 @@ pub use stats::{
 };
 pub use throttle::{CountOutcome, ThrottleTable};
 pub use users::{
-    ApiKeysTable, CreateKeyOutcome, FoundOutcome, MemberOutcome, NewWorkspace, PasswordChange, RegisterOutcome,
-    Registration, RevokeOutcome, Session, SessionsTable, Standing, UsersTable, WorkspaceOutcome,
+    ApiKeysTable, CreateKeyOutcome, FoundOutcome, MemberOutcome, NewWorkspace, PasswordChange, Profile,
+    RegisterOutcome, Registration, RevokeOutcome, Session, SessionsTable, Standing, UsersTable, WorkspaceOutcome,
 };
 pub use watch::{
     DeleteTargetOutcome, DuePage, DueTarget, Health, ListedTarget, Registered, RequestKey, RoundOutcome, RoundRecord,

@@ -173,6 +173,7 @@ impl TestDynamoDb {
                 password_hash: "none".to_owned(),
                 created_at: now,
             },
+            verified_at: None,
             membership: Membership { workspace: workspace.clone(), role: Role::Admin, joined_at: now },
             workspace_name: WorkspaceName::parse(name).expect("a name"),
             workspace_slug: WorkspaceSlug::parse(name).expect("a slug"),

@@ -52,6 +52,10 @@ pub(super) fn ended_sessions_key(user: &UserId) -> Key {
     Key::new(access_partition(user), "SESSIONS")
 }
 
+pub(super) fn address_key(user: &UserId) -> Key {
+    Key::new(access_partition(user), "ADDRESS")
+}
+
 pub(super) fn workspace_member_key(workspace: &WorkspaceId, user: &UserId) -> Key {
     Key::new(workspace_partition(workspace), format!("{MEMBER_PREFIX}{user}"))
 }
@@ -119,6 +123,22 @@ pub(super) struct MemberItem {
     pub workspace_id: WorkspaceId,
     pub role: Role,
     pub joined_at: Timestamp,
+}
+
+/// `ACCESS#<user>` / `ADDRESS`: where a person gets mail, and when they showed that the address is theirs.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct AddressItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub email: EmailAddress,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified_at: Option<Timestamp>,
+}
+
+impl AddressItem {
+    pub(super) fn new(account: &Account, verified_at: Option<Timestamp>) -> Self {
+        Self { key: address_key(&account.id), email: account.email.clone(), verified_at }
+    }
 }
 
 /// `ACCESS#<user>` / `SESSIONS`: which sessions were ended: all that had begun at a time, but for one, and single ones.

@@ -1,5 +1,6 @@
 //! UsersTable: accounts, email addresses, workspaces, slugs, memberships and API keys.
 
+mod addresses;
 mod founding;
 mod item;
 mod keys;
@@ -8,12 +9,16 @@ mod sessions;
 mod workspace;
 
 use aws_sdk_dynamodb::Client;
-use linklet_domain::{Account, EmailAddress, Member, Membership, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug};
+use linklet_domain::{
+    Account, EmailAddress, Member, Membership, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+};
 
 use self::item::{
-    EmailItem, MEMBER_PREFIX, MemberItem, SlugItem, UserItem, access_partition, email_key, slug_key, user_key,
+    AddressItem, EmailItem, MEMBER_PREFIX, MemberItem, SlugItem, UserItem, access_partition, email_key, slug_key,
+    user_key,
 };
 pub use self::{
+    addresses::Profile,
     founding::{FoundOutcome, NewWorkspace},
     keys::{ApiKeysTable, CreateKeyOutcome, RevokeOutcome},
     members::MemberOutcome,
@@ -35,6 +40,8 @@ pub struct UsersTable(Table);
 pub struct Registration {
     /// The account.
     pub account: Account,
+    /// When the person showed that the address is theirs, if they have.
+    pub verified_at: Option<Timestamp>,
     /// The account's membership in the new workspace.
     pub membership: Membership,
     /// The name of the new workspace.
@@ -83,7 +90,11 @@ impl UsersTable {
         // The ids are new, so items with them can't exist; if they do, the caller retries with other ids.
         let transaction = Transaction::new(OPERATION)
             .and(self.0.put_new(OPERATION, &email)?, RegisterOutcome::EmailTaken)
-            .and(self.0.put_new(OPERATION, &UserItem::from(account))?, RegisterOutcome::Conflict);
+            .and(self.0.put_new(OPERATION, &UserItem::from(account))?, RegisterOutcome::Conflict)
+            .and(
+                self.0.put_new(OPERATION, &AddressItem::new(account, registration.verified_at))?,
+                RegisterOutcome::Conflict,
+            );
         let (taken, conflict) = (RegisterOutcome::SlugTaken, RegisterOutcome::Conflict);
         let transaction = self.and_workspace(transaction, OPERATION, &registration.workspace(), taken, conflict)?;
         let sent = transaction.send(&self.0.client).await?;

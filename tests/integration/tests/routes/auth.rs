@@ -51,10 +51,29 @@ async fn who_registers_can_log_in_and_is_the_admin_of_a_workspace() {
         json!({
             "user_id": registered.json()["user_id"],
             "email": "ada@example.com",
+            "full_name": null,
+            "verified": false,
             "workspace_id": registered.json()["workspace_id"],
             "role": "admin",
         })
     );
+}
+
+#[tokio::test]
+async fn people_see_their_name_and_whether_their_address_is_verified() {
+    let db = TestDynamoDb::start();
+    let auth = auth(&db);
+    let account = json!({"email": "ada@example.com", "password": "correct horse", "full_name": "Ada Lovelace"});
+    let user = UserId::parse(register(&auth, &account).await.json()["user_id"].as_str().unwrap()).unwrap();
+    let email = EmailAddress::parse("ada@example.com").unwrap();
+    let token = login(&auth, &ada()).await.json()["token"].as_str().unwrap().to_owned();
+    let before = me(&auth, &token).await.json();
+
+    db.users().verify_address(&user, &email, Timestamp::now()).await.unwrap();
+
+    let after = me(&auth, &token).await.json();
+    assert_eq!((&before["full_name"], &before["verified"]), (&json!("Ada Lovelace"), &json!(false)));
+    assert_eq!((&after["full_name"], &after["verified"]), (&json!("Ada Lovelace"), &json!(true)));
 }
 
 #[tokio::test]
@@ -213,6 +232,7 @@ async fn store_with_hash(users: &UsersTable, password_hash: String) -> UserId {
     let slug = WorkspaceSlug::derive("ada", &workspace);
     let registration = Registration {
         account: Account { id: id.clone(), email, full_name: None, password_hash, created_at: now },
+        verified_at: None,
         membership: Membership { workspace, role: Role::Admin, joined_at: now },
         workspace_name: WorkspaceName::parse("Ada").unwrap(),
         workspace_slug: slug,

@@ -33,6 +33,7 @@ async fn register(users: &UsersTable, email: &str, user: &UserId, workspace: &Wo
             password_hash: "none".to_owned(),
             created_at: now,
         },
+        verified_at: None,
         membership: Membership { workspace: workspace.clone(), role: Role::Admin, joined_at: now },
         workspace_name: WorkspaceName::parse(email).unwrap(),
         workspace_slug: WorkspaceSlug::derive(email, workspace),

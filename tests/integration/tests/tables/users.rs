@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::join_all;
 use linklet_domain::{
     Account, EmailAddress, FullName, Member, Membership, Role, Timestamp, UserId, Workspace, WorkspaceId,
@@ -18,6 +19,7 @@ fn registration(email: &str, slug: &str) -> Registration {
             password_hash: "$argon2id$…".into(),
             created_at: now,
         },
+        verified_at: None,
         membership: Membership { workspace: WorkspaceId::generate(), role: Role::Admin, joined_at: now },
         workspace_name: WorkspaceName::parse("Engines").unwrap(),
         workspace_slug: WorkspaceSlug::parse(slug).unwrap(),
@@ -35,6 +37,40 @@ async fn an_account_is_found_by_its_address_with_its_membership() {
     assert_eq!(found, Some((ada.account, vec![ada.membership.clone()])));
     let workspace = db.users().workspace_by_slug(&ada.workspace_slug).await.unwrap();
     assert_eq!(workspace, Some(ada.membership.workspace));
+}
+
+#[tokio::test]
+async fn an_address_is_verified_once_and_only_if_it_is_the_accounts() {
+    let db = TestDynamoDb::start();
+    let ada = registration("ada@example.com", "engines");
+    db.users().register(&ada).await.unwrap();
+    let (id, email) = (&ada.account.id, &ada.account.email);
+    let first = Timestamp::now();
+    assert_eq!(db.users().verified_at(id).await.unwrap(), None);
+
+    db.users().verify_address(id, &EmailAddress::parse("eve@example.com").unwrap(), first).await.unwrap();
+    let by_another = db.users().verified_at(id).await.unwrap();
+    db.users().verify_address(id, email, first).await.unwrap();
+    db.users().verify_address(id, email, first.plus(Duration::from_secs(60))).await.unwrap();
+
+    assert_eq!(by_another, None);
+    assert_eq!(db.users().verified_at(id).await.unwrap(), Some(first));
+    let profile = db.users().profile(id).await.unwrap();
+    assert_eq!((profile.full_name, profile.verified_at), (ada.account.full_name, Some(first)));
+}
+
+#[tokio::test]
+async fn an_account_that_is_older_than_the_item_of_its_address_can_verify_it() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let key = |text: String| AttributeValue::S(text);
+    let delete = db.client().delete_item().table_name("UsersTable").key("sk", key("ADDRESS".into()));
+    delete.key("pk", key(format!("ACCESS#{}", ada.id))).send().await.unwrap();
+    assert_eq!(db.users().profile(&ada.id).await.unwrap().verified_at, None);
+
+    db.users().verify_address(&ada.id, &ada.email, Timestamp::now()).await.unwrap();
+
+    assert!(db.users().verified_at(&ada.id).await.unwrap().is_some());
 }
 
 #[tokio::test]
@@ -446,7 +482,7 @@ async fn a_workspace_costs_what_the_chart_says() {
     };
 
     users.register(&ada).await.unwrap();
-    assert_eq!(spent(), (0.0, 12.0), "registration");
+    assert_eq!(spent(), (0.0, 14.0), "registration");
     users.workspace(workspace).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "reading it");
     let name = WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..WorkspacePatch::default() };

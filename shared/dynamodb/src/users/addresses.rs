@@ -1,0 +1,96 @@
+//! People's mail addresses, and whether they have shown that these are their own.
+//!
+//! The item is with what a person may do and not in the account, so that functions which send mail can read it without password
+//! hashes.
+
+use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
+use linklet_domain::{EmailAddress, FullName, Timestamp, UserId};
+
+use super::{
+    UsersTable,
+    item::{AddressItem, UserItem, address_key, user_key},
+};
+use crate::{
+    RepositoryError,
+    item::{Key, from_item, text},
+    transaction::{Sent, Transaction, retry_on_conflict},
+};
+
+/// What an account says about its person.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// The person's name, if given.
+    pub full_name: Option<FullName>,
+    /// When the person showed that the address is theirs.
+    pub verified_at: Option<Timestamp>,
+}
+
+impl UsersTable {
+    /// What the account of a person says about them.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn profile(&self, user: &UserId) -> Result<Profile, RepositoryError> {
+        const OPERATION: &str = "read a profile";
+        let mut profile = Profile::default();
+        let address = address_key(user);
+        for item in self.0.batch_get(OPERATION, vec![user_key(user), address.clone()], true, None).await? {
+            let key: Key = from_item(OPERATION, item.clone())?;
+            if key == address {
+                profile.verified_at = from_item::<AddressItem>(OPERATION, item)?.verified_at;
+            } else {
+                profile.full_name = from_item::<UserItem>(OPERATION, item)?.full_name;
+            }
+        }
+        Ok(profile)
+    }
+
+    /// When a person showed that their address is theirs; `None` if they haven't yet.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn verified_at(&self, user: &UserId) -> Result<Option<Timestamp>, RepositoryError> {
+        let found = self.0.get::<AddressItem>("look up an address", address_key(user)).await?;
+        Ok(found.and_then(|address| address.verified_at))
+    }
+
+    /// Records that a person has shown that this address is theirs. The first time stays.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn verify_address(
+        &self,
+        user: &UserId,
+        email: &EmailAddress,
+        at: Timestamp,
+    ) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "verify an address";
+        let attempt = async || {
+            let transaction = Transaction::new(OPERATION).and(self.address_verification(user, email, at)?, ());
+            // What is refused is about another address than the account's, and there is nothing to verify.
+            Ok((transaction.send(&self.0.client).await? != Sent::InConflict).then_some(()))
+        };
+        retry_on_conflict(OPERATION, attempt).await
+    }
+
+    /// The action of a transaction that records that a person has shown that this address is theirs. It is refused if the account
+    /// has another address.
+    pub(super) fn address_verification(
+        &self,
+        user: &UserId,
+        email: &EmailAddress,
+        at: Timestamp,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        let update = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(address_key(user).into_item()))
+            .update_expression("SET email = :email, verified_at = if_not_exists(verified_at, :at)")
+            // Accounts of earlier versions don't have the item.
+            .condition_expression("attribute_not_exists(pk) OR email = :email")
+            .expression_attribute_values(":email", text(email))
+            .expression_attribute_values(":at", text(&at))
+            .build()
+            .map_err(RepositoryError::unavailable("verify an address"))?;
+        Ok(TransactWriteItem::builder().update(update).build())
+    }
+}
