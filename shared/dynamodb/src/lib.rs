@@ -32,8 +32,9 @@ pub use stats::{
 };
 pub use throttle::{CountOutcome, ThrottleTable};
 pub use users::{
-    ApiKeysTable, CreateKeyOutcome, FoundOutcome, MemberOutcome, NewWorkspace, PasswordChange, Profile,
-    RegisterOutcome, Registration, RevokeOutcome, Session, SessionsTable, Standing, UsersTable, WorkspaceOutcome,
+    ApiKeysTable, CreateKeyOutcome, FoundOutcome, MemberOutcome, NewToken, NewWorkspace, OneTimeTokensTable,
+    PasswordChange, PasswordReset, Profile, RegisterOutcome, Registration, ResetOutcome, RevokeOutcome, Session,
+    SessionsTable, Standing, TokenDelivery, UsersTable, WorkspaceOutcome,
 };
 pub use watch::{
     DeleteTargetOutcome, DuePage, DueTarget, Health, ListedTarget, Registered, RequestKey, RoundOutcome, RoundRecord,

@@ -6,8 +6,8 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{
     ApiKeysTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, LinksTable, NotificationsTable,
-    RegisterOutcome, Registered, Registration, SessionsTable, StatsTable, TargetRegistration, ThrottleTable,
-    UsersTable, WatchTable,
+    OneTimeTokensTable, RegisterOutcome, Registered, Registration, SessionsTable, StatsTable, TargetRegistration,
+    ThrottleTable, UsersTable, WatchTable,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -115,6 +115,12 @@ impl TestDynamoDb {
     #[must_use]
     pub fn api_keys(&self) -> ApiKeysTable {
         ApiKeysTable::new(self.client(), "UsersTable")
+    }
+
+    /// The table of accounts, as far as tokens are made for it that are mailed.
+    #[must_use]
+    pub fn one_time_tokens(&self) -> OneTimeTokensTable {
+        OneTimeTokensTable::new(self.client(), "UsersTable")
     }
 
     /// The table of accounts, as far as it lets requests in by their tokens.

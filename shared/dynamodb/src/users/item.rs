@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use linklet_domain::{
     Account, ApiKey, EmailAddress, FullName, KeyHash, KeyName, KeyPrefix, Member, Membership, Role, Scopes, SessionId,
-    Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug, lifetimes,
+    Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
+use super::{NewToken, TokenDelivery};
 use crate::item::Key;
 
 pub(super) const USER: &str = "USER";
@@ -54,6 +55,16 @@ pub(super) fn ended_sessions_key(user: &UserId) -> Key {
 
 pub(super) fn address_key(user: &UserId) -> Key {
     Key::new(access_partition(user), "ADDRESS")
+}
+
+/// The key of a token's item. IAM roles in `template.yaml` name the prefix of the partition key.
+pub(super) fn reset_key(token: &TokenHash) -> Key {
+    Key::new(format!("RESET#{token}"), "RESET")
+}
+
+/// The key of a token's item. IAM roles in `template.yaml` name the prefix of the partition key.
+pub(super) fn verification_key(token: &TokenHash) -> Key {
+    Key::new(format!("VERIFICATION#{token}"), "VERIFICATION")
 }
 
 pub(super) fn workspace_member_key(workspace: &WorkspaceId, user: &UserId) -> Key {
@@ -198,6 +209,60 @@ impl MemberItem {
 impl From<MemberItem> for Membership {
     fn from(item: MemberItem) -> Self {
         Self { workspace: item.workspace_id, role: item.role, joined_at: item.joined_at }
+    }
+}
+
+/// `RESET#<sha256>` / `RESET`: a token for a new password, under its hash.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ResetItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub user_id: UserId,
+    pub email: EmailAddress,
+    pub issued_at: Timestamp,
+    pub expires_at: Timestamp,
+    /// Whether only a mail had the token.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mailed: bool,
+    pub ttl: i64,
+}
+
+impl ResetItem {
+    pub(super) fn new(token: &NewToken<'_>, delivery: TokenDelivery) -> Self {
+        let expires_at = token.issued_at.plus(lifetimes::PASSWORD_RESETS);
+        Self {
+            key: reset_key(token.hash),
+            user_id: token.user.clone(),
+            email: token.email.clone(),
+            issued_at: token.issued_at,
+            expires_at,
+            mailed: delivery == TokenDelivery::Mailed,
+            ttl: expires_at.unix_seconds(),
+        }
+    }
+}
+
+/// `VERIFICATION#<sha256>` / `VERIFICATION`: a mailed token for an address, under its hash.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct VerificationItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub user_id: UserId,
+    pub email: EmailAddress,
+    pub expires_at: Timestamp,
+    pub ttl: i64,
+}
+
+impl VerificationItem {
+    pub(super) fn new(token: &NewToken<'_>) -> Self {
+        let expires_at = token.issued_at.plus(lifetimes::ADDRESS_VERIFICATIONS);
+        Self {
+            key: verification_key(token.hash),
+            user_id: token.user.clone(),
+            email: token.email.clone(),
+            expires_at,
+            ttl: expires_at.unix_seconds(),
+        }
     }
 }
 

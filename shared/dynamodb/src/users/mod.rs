@@ -5,6 +5,7 @@ mod founding;
 mod item;
 mod keys;
 mod members;
+mod one_time;
 mod sessions;
 mod workspace;
 
@@ -22,6 +23,7 @@ pub use self::{
     founding::{FoundOutcome, NewWorkspace},
     keys::{ApiKeysTable, CreateKeyOutcome, RevokeOutcome},
     members::MemberOutcome,
+    one_time::{NewToken, OneTimeTokensTable, PasswordReset, ResetOutcome, TokenDelivery},
     sessions::{PasswordChange, Session, SessionsTable, Standing},
     workspace::WorkspaceOutcome,
 };

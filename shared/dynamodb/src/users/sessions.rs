@@ -174,10 +174,11 @@ impl UsersTable {
         let update = Update::builder()
             .table_name(&self.0.name)
             .set_key(Some(user_key(change.user).into_item()))
-            .update_expression("SET password_hash = :new")
+            .update_expression("SET password_hash = :new, password_changed_at = :at")
             .condition_expression("password_hash = :old")
             .expression_attribute_values(":old", text(change.old_hash))
             .expression_attribute_values(":new", text(change.new_hash))
+            .expression_attribute_values(":at", text(&change.at))
             .build()
             .map_err(RepositoryError::unavailable(OPERATION))?;
         let ended = EndedSessionsItem::new(change.user, change.at, change.but);
@@ -190,7 +191,7 @@ impl UsersTable {
 }
 
 /// The condition that more sessions have ended after a write than before it.
-const ENDS_MORE: &str = "attribute_not_exists(ended_at) OR ended_at < :at";
+pub(super) const ENDS_MORE: &str = "attribute_not_exists(ended_at) OR ended_at < :at";
 
 fn done_or_superseded<T>(operation: &'static str, updated: Result<T, UpdateItemError>) -> Result<(), RepositoryError> {
     match updated {

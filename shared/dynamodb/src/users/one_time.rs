@@ -1,0 +1,225 @@
+//! One-time tokens: for a new password, and with which people show that an address is theirs.
+//!
+//! A token's item is under the hash of the token, so nobody who reads the table can use one. It goes in the transaction that does
+//! what the token is for, so a token works once, also if it is sent twice at the same time.
+//!
+//! [`OneTimeTokensTable`] makes tokens, and has only what that takes: it can neither read what an account has nor use a token.
+//! [`UsersTable`] uses them.
+
+use aws_sdk_dynamodb::{
+    Client,
+    types::{Delete, TransactWriteItem, Update},
+};
+use linklet_domain::{EmailAddress, Timestamp, TokenHash, UserId};
+
+use super::{
+    UsersTable,
+    item::{
+        EmailItem, EndedSessionsItem, ResetItem, VerificationItem, email_key, reset_key, user_key, verification_key,
+    },
+    sessions::ENDS_MORE,
+};
+use crate::{
+    RepositoryError,
+    item::{IS_NEW, Key, Table, text, to_item},
+    transaction::{Sent, Transaction, retry_on_conflict},
+};
+
+/// The repository for making one-time tokens.
+#[derive(Debug, Clone)]
+pub struct OneTimeTokensTable(Table);
+
+/// Whose a one-time token is, and when it was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewToken<'a> {
+    /// The hash of the token.
+    pub hash: &'a TokenHash,
+    /// The account.
+    pub user: &'a UserId,
+    /// Its address.
+    pub email: &'a EmailAddress,
+    /// When the token was made.
+    pub issued_at: Timestamp,
+}
+
+/// How a token gets to the person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenDelivery {
+    /// By mail only, so that who has it reads the address's mail.
+    Mailed,
+    /// Shown to somebody, who passes it on.
+    Shown,
+}
+
+impl OneTimeTokensTable {
+    /// A repository for the table with this name.
+    #[must_use]
+    pub fn new(client: Client, name: impl Into<String>) -> Self {
+        Self(Table { client, name: name.into() })
+    }
+
+    /// The account with this address.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn account_of(&self, email: &EmailAddress) -> Result<Option<UserId>, RepositoryError> {
+        Ok(self.0.get::<EmailItem>("find an account", email_key(email)).await?.map(|item| item.user_id))
+    }
+
+    /// Stores a token for a new password.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn issue_reset(&self, token: &NewToken<'_>, delivery: TokenDelivery) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "store a token for a new password";
+        self.store(OPERATION, to_item(OPERATION, &ResetItem::new(token, delivery))?).await
+    }
+
+    /// Stores a mailed token for an address.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn issue_verification(&self, token: &NewToken<'_>) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "store a token for an address";
+        self.store(OPERATION, to_item(OPERATION, &VerificationItem::new(token))?).await
+    }
+
+    async fn store(&self, operation: &'static str, item: crate::item::Item) -> Result<(), RepositoryError> {
+        let put = self.0.client.put_item().table_name(&self.0.name).set_item(Some(item));
+        put.condition_expression(IS_NEW).send().await.map_err(RepositoryError::unavailable(operation))?;
+        Ok(())
+    }
+}
+
+/// A token for a new password that can be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PasswordReset {
+    hash: TokenHash,
+    user: UserId,
+    email: EmailAddress,
+    issued_at: Timestamp,
+    delivery: TokenDelivery,
+}
+
+impl PasswordReset {
+    /// The address of the account.
+    #[must_use]
+    pub fn email(&self) -> &EmailAddress {
+        &self.email
+    }
+
+    fn from_item(hash: &TokenHash, item: ResetItem) -> Self {
+        let delivery = if item.mailed { TokenDelivery::Mailed } else { TokenDelivery::Shown };
+        let ResetItem { user_id, email, issued_at, .. } = item;
+        Self { hash: hash.clone(), user: user_id, email, issued_at, delivery }
+    }
+}
+
+/// The outcome of setting a new password with a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResetOutcome {
+    /// The account has the new password.
+    Done,
+    /// The token was used, or another password was set since it was made.
+    TokenInvalid,
+    /// Somebody has ended all sessions at the same time; a retry may succeed.
+    Conflict,
+}
+
+impl UsersTable {
+    /// Looks up a token for a new password. One that has expired is as unknown as one that never was.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn reset(&self, token: &TokenHash, now: Timestamp) -> Result<Option<PasswordReset>, RepositoryError> {
+        let found = self.0.get::<ResetItem>("look up a token for a new password", reset_key(token)).await?;
+        Ok(found.filter(|item| now < item.expires_at).map(|item| PasswordReset::from_item(token, item)))
+    }
+
+    /// Sets a new password, ends all sessions and uses up the token, in one transaction. A mailed token shows, too, that the address
+    /// is the person's.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn reset_password(
+        &self,
+        reset: &PasswordReset,
+        new_hash: &str,
+        at: Timestamp,
+    ) -> Result<ResetOutcome, RepositoryError> {
+        const OPERATION: &str = "set a new password";
+        retry_on_conflict(OPERATION, async || {
+            let ended = EndedSessionsItem::new(&reset.user, at, None);
+            let mut transaction = Transaction::new(OPERATION)
+                .and(self.used_up(OPERATION, reset_key(&reset.hash))?, ResetOutcome::TokenInvalid)
+                .and(self.new_password(OPERATION, reset, new_hash, at)?, ResetOutcome::TokenInvalid)
+                .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&at))])?, ResetOutcome::Conflict);
+            if reset.delivery == TokenDelivery::Mailed {
+                let verification = self.address_verification(&reset.user, &reset.email, at)?;
+                transaction = transaction.and(verification, ResetOutcome::TokenInvalid);
+            }
+            Ok(match transaction.send(&self.0.client).await? {
+                Sent::Committed => Some(ResetOutcome::Done),
+                Sent::Refused(outcome) => Some(outcome),
+                Sent::InConflict => None,
+            })
+        })
+        .await
+    }
+
+    /// The action that sets a new password, unless one was set since the token was made.
+    fn new_password(
+        &self,
+        operation: &'static str,
+        reset: &PasswordReset,
+        new_hash: &str,
+        at: Timestamp,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        let update = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(user_key(&reset.user).into_item()))
+            .update_expression("SET password_hash = :new, password_changed_at = :at")
+            .condition_expression(
+                "attribute_exists(pk) AND (attribute_not_exists(password_changed_at) OR password_changed_at < :issued)",
+            )
+            .expression_attribute_values(":new", text(new_hash))
+            .expression_attribute_values(":at", text(&at))
+            .expression_attribute_values(":issued", text(&reset.issued_at))
+            .build()
+            .map_err(RepositoryError::unavailable(operation))?;
+        Ok(TransactWriteItem::builder().update(update).build())
+    }
+
+    /// Records that an address is its account's person's, and uses up the token that shows it. Returns `false` if the token is
+    /// unknown, was used or has expired.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn verify_with(&self, token: &TokenHash, now: Timestamp) -> Result<bool, RepositoryError> {
+        const OPERATION: &str = "verify an address";
+        retry_on_conflict(OPERATION, async || {
+            let found = self.0.get::<VerificationItem>(OPERATION, verification_key(token)).await?;
+            let Some(item) = found.filter(|item| now < item.expires_at) else { return Ok(Some(false)) };
+            let transaction = Transaction::new(OPERATION)
+                .and(self.used_up(OPERATION, verification_key(token))?, ())
+                .and(self.address_verification(&item.user_id, &item.email, now)?, ());
+            Ok(match transaction.send(&self.0.client).await? {
+                Sent::Committed => Some(true),
+                Sent::Refused(()) => Some(false),
+                Sent::InConflict => None,
+            })
+        })
+        .await
+    }
+
+    /// The action that uses up a token: it is refused the second time.
+    fn used_up(&self, operation: &'static str, key: Key) -> Result<TransactWriteItem, RepositoryError> {
+        let delete = Delete::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(key.into_item()))
+            .condition_expression("attribute_exists(pk)")
+            .build()
+            .map_err(RepositoryError::unavailable(operation))?;
+        Ok(TransactWriteItem::builder().delete(delete).build())
+    }
+}

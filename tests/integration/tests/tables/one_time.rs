@@ -1,0 +1,196 @@
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use linklet_domain::{OneTimeToken, SessionId, Timestamp, TokenHash, TokenPurpose, lifetimes};
+use linklet_dynamodb::{
+    Consistency, NewToken, PasswordChange, PasswordReset, ResetOutcome, Session, Standing, TokenDelivery,
+};
+use linklet_test_support::{Person, TestDynamoDb};
+
+struct Fixture {
+    db: TestDynamoDb,
+    ada: Person,
+    now: Timestamp,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        let db = TestDynamoDb::start();
+        let ada = db.register("ada").await;
+        Self { db, ada, now: Timestamp::now() }
+    }
+
+    fn in_minutes(&self, minutes: u64) -> Timestamp {
+        self.now.plus(Duration::from_secs(60 * minutes))
+    }
+
+    fn new_token(purpose: TokenPurpose) -> TokenHash {
+        OneTimeToken::generate(purpose).unwrap().hash()
+    }
+
+    async fn issue_reset(&self, issued_at: Timestamp, delivery: TokenDelivery) -> TokenHash {
+        let hash = Self::new_token(TokenPurpose::Reset);
+        let token = NewToken { hash: &hash, user: &self.ada.id, email: &self.ada.email, issued_at };
+        self.db.one_time_tokens().issue_reset(&token, delivery).await.unwrap();
+        hash
+    }
+
+    async fn issue_verification(&self) -> TokenHash {
+        let hash = Self::new_token(TokenPurpose::Verification);
+        let token = NewToken { hash: &hash, user: &self.ada.id, email: &self.ada.email, issued_at: self.now };
+        self.db.one_time_tokens().issue_verification(&token).await.unwrap();
+        hash
+    }
+
+    async fn found(&self, token: &TokenHash, at: Timestamp) -> Option<PasswordReset> {
+        self.db.users().reset(token, at).await.unwrap()
+    }
+
+    async fn reset(&self, reset: &PasswordReset, hash: &str, at: Timestamp) -> ResetOutcome {
+        self.db.users().reset_password(reset, hash, at).await.unwrap()
+    }
+
+    async fn password_hash(&self) -> String {
+        self.db.users().account(&self.ada.id).await.unwrap().unwrap().password_hash
+    }
+
+    async fn is_verified(&self) -> bool {
+        self.db.users().verified_at(&self.ada.id).await.unwrap().is_some()
+    }
+}
+
+#[tokio::test]
+async fn a_token_sets_a_new_password_once_and_ends_all_sessions() {
+    let fixture = Fixture::new().await;
+    let session = Session {
+        id: SessionId::beginning_at(fixture.now),
+        user: fixture.ada.id.clone(),
+        workspace: fixture.ada.workspace.clone(),
+    };
+    let token = fixture.issue_reset(fixture.now, TokenDelivery::Shown).await;
+    let reset = fixture.found(&token, fixture.in_minutes(1)).await.unwrap();
+
+    let first = fixture.reset(&reset, "new", fixture.in_minutes(1)).await;
+    let second = fixture.reset(&reset, "newer", fixture.in_minutes(2)).await;
+
+    assert_eq!((first, second), (ResetOutcome::Done, ResetOutcome::TokenInvalid));
+    assert_eq!(fixture.password_hash().await, "new");
+    assert_eq!(fixture.found(&token, fixture.in_minutes(2)).await, None);
+    let standing = fixture.db.sessions().standing(&session, Consistency::Strong).await.unwrap();
+    assert_eq!(standing, Standing::Ended);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_eight_uses_of_a_token_at_once_one_succeeds() {
+    let fixture = Fixture::new().await;
+    let token = fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await;
+    let reset = fixture.found(&token, fixture.now).await.unwrap();
+    let hashes: Vec<_> = (0..8).map(|number| format!("hash {number}")).collect();
+
+    let uses = hashes.iter().map(|hash| fixture.reset(&reset, hash, fixture.in_minutes(1)));
+    let outcomes = join_all(uses).await;
+
+    let winners: Vec<_> = outcomes.iter().zip(&hashes).filter(|(outcome, _)| **outcome == ResetOutcome::Done).collect();
+    assert_eq!(winners.len(), 1, "{outcomes:?}");
+    assert_eq!(fixture.password_hash().await, *winners[0].1);
+}
+
+#[tokio::test]
+async fn a_token_for_a_password_works_for_half_an_hour() {
+    let fixture = Fixture::new().await;
+    let token = fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await;
+    let end = fixture.now.plus(lifetimes::PASSWORD_RESETS);
+
+    assert!(fixture.found(&token, end.minus(Duration::from_millis(1))).await.is_some());
+    assert_eq!(fixture.found(&token, end).await, None);
+}
+
+#[tokio::test]
+async fn a_new_password_makes_the_tokens_that_were_made_before_useless() {
+    for by_token in [true, false] {
+        let fixture = Fixture::new().await;
+        let [earlier, used] = [
+            fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await,
+            fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await,
+        ];
+        let (earlier, used) =
+            (fixture.found(&earlier, fixture.now).await.unwrap(), fixture.found(&used, fixture.now).await.unwrap());
+        let changed_at = fixture.in_minutes(1);
+        if by_token {
+            assert_eq!(fixture.reset(&used, "new", changed_at).await, ResetOutcome::Done);
+        } else {
+            let (user, old_hash) = (&fixture.ada.id, fixture.password_hash().await);
+            let change = PasswordChange { user, old_hash: &old_hash, new_hash: "new", at: changed_at, but: None };
+            assert!(fixture.db.users().change_password(&change).await.unwrap());
+        }
+
+        let refused = fixture.reset(&earlier, "stolen", fixture.in_minutes(2)).await;
+        let later = fixture.issue_reset(fixture.in_minutes(3), TokenDelivery::Mailed).await;
+        let later = fixture.found(&later, fixture.in_minutes(3)).await.unwrap();
+
+        assert_eq!(refused, ResetOutcome::TokenInvalid, "by a token: {by_token}");
+        assert_eq!(fixture.password_hash().await, "new");
+        assert_eq!(fixture.reset(&later, "newer", fixture.in_minutes(4)).await, ResetOutcome::Done);
+    }
+}
+
+#[tokio::test]
+async fn a_mailed_token_shows_whose_the_address_is_and_one_that_was_shown_does_not() {
+    for (delivery, verified) in [(TokenDelivery::Mailed, true), (TokenDelivery::Shown, false)] {
+        let fixture = Fixture::new().await;
+        let token = fixture.issue_reset(fixture.now, delivery).await;
+        let reset = fixture.found(&token, fixture.now).await.unwrap();
+
+        assert_eq!(fixture.reset(&reset, "new", fixture.in_minutes(1)).await, ResetOutcome::Done);
+
+        assert_eq!(fixture.is_verified().await, verified, "{delivery:?}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_ends_all_sessions_at_the_same_time_leaves_the_token_usable() {
+    let fixture = Fixture::new().await;
+    let token = fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await;
+    let reset = fixture.found(&token, fixture.now).await.unwrap();
+    fixture.db.users().end_sessions(&fixture.ada.id, fixture.in_minutes(1), None).await.unwrap();
+
+    let at_once = fixture.reset(&reset, "new", fixture.in_minutes(1)).await;
+    let again = fixture.reset(&reset, "new", fixture.in_minutes(2)).await;
+
+    assert_eq!((at_once, again), (ResetOutcome::Conflict, ResetOutcome::Done));
+}
+
+#[tokio::test]
+async fn an_address_is_verified_with_a_token_once_and_within_a_day() {
+    let fixture = Fixture::new().await;
+    let (late, token) = (fixture.issue_verification().await, fixture.issue_verification().await);
+    let users = fixture.db.users();
+
+    let too_late = users.verify_with(&late, fixture.now.plus(lifetimes::ADDRESS_VERIFICATIONS)).await.unwrap();
+    let after_too_late = fixture.is_verified().await;
+    let first = users.verify_with(&token, fixture.in_minutes(5)).await.unwrap();
+    let second = users.verify_with(&token, fixture.in_minutes(6)).await.unwrap();
+
+    assert_eq!((too_late, after_too_late), (false, false));
+    assert_eq!((first, second), (true, false));
+    assert_eq!(users.verified_at(&fixture.ada.id).await.unwrap(), Some(fixture.in_minutes(5)));
+}
+
+#[tokio::test]
+async fn a_token_for_one_purpose_is_none_for_the_other() {
+    let fixture = Fixture::new().await;
+    let (reset, verification) =
+        (fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await, fixture.issue_verification().await);
+
+    assert!(!fixture.db.users().verify_with(&reset, fixture.now).await.unwrap());
+    assert_eq!(fixture.found(&verification, fixture.now).await, None);
+}
+
+#[tokio::test]
+async fn an_account_is_found_by_its_address_to_make_it_a_token() {
+    let fixture = Fixture::new().await;
+    let tokens = fixture.db.one_time_tokens();
+
+    assert_eq!(tokens.account_of(&fixture.ada.email).await.unwrap(), Some(fixture.ada.id.clone()));
+    assert_eq!(tokens.account_of(&"eve@example.com".parse().unwrap()).await.unwrap(), None);
+}
