@@ -54,10 +54,10 @@ impl DeferringHandler for Redirect {
     type Deferred = Deferred;
 
     async fn answer(&self, request: &Request) -> Answer<Deferred> {
-        let sender = ThrottleSubject::at(&self.edge.address(request), &self.salt);
-        let followed = match self.limiter.count(&sender, request.received_at()) {
+        let senders = ThrottleSubject::all_at(&self.edge.address(request), &self.salt);
+        let followed = match self.limiter.count(&senders, request.received_at()) {
             Ok(allowance) => {
-                request.note_allowance(allowance);
+                allowance.into_iter().for_each(|allowance| request.note_allowance(allowance));
                 self.follow(request).await
             }
             Err(refusal) => Err(ApiError::Throttled(refusal)),
@@ -66,7 +66,7 @@ impl DeferringHandler for Redirect {
             Ok((link, response)) => (Some(link), Ok(response)),
             Err(error) => (None, self.as_page(error, request)),
         };
-        let deferred = Deferred { sender, clicked: link.filter(|_| request.method() == Method::GET) };
+        let deferred = Deferred { senders, clicked: link.filter(|_| request.method() == Method::GET) };
         match self.recording {
             ClickRecording::AfterResponse => Answer { response, deferred: Some(deferred) },
             ClickRecording::Inline => {
@@ -77,15 +77,17 @@ impl DeferringHandler for Redirect {
     }
 
     /// Records the click and merges calls, both at once.
-    async fn after_response(&self, request: &Request, Deferred { sender, clicked }: Deferred) {
+    async fn after_response(&self, request: &Request, Deferred { senders, clicked }: Deferred) {
         let record = async {
             if let Some(link) = &clicked {
                 self.recorder.record(&self.click(request, link)).await;
             }
         };
         let merge = async {
-            if let Some(calls) = self.limiter.due(&sender, request.received_at()) {
-                Box::pin(self.merge(&sender, calls, request.received_at())).await;
+            for sender in &senders {
+                if let Some(calls) = self.limiter.due(sender, request.received_at()) {
+                    Box::pin(self.merge(sender, calls, request.received_at())).await;
+                }
             }
         };
         tokio::join!(record, merge);
@@ -100,7 +102,8 @@ const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
 /// What remains to be done for a request when its answer is decided.
 #[derive(Debug)]
 pub struct Deferred {
-    sender: ThrottleSubject,
+    /// Whom the call counts for.
+    senders: Vec<ThrottleSubject>,
     /// The link, if following it was a click.
     clicked: Option<RedirectTarget>,
 }

@@ -50,30 +50,35 @@ impl Limiter {
         Self { limit, counts: Mutex::new(LruCache::sparse(Self::MAX_SUBJECTS)) }
     }
 
-    /// Counts a call, unless the limit is reached.
+    /// Counts a call for all of its subjects, unless the limit of one is reached. What remains is that of the strictest.
     ///
     /// # Errors
-    /// When the limit is reached; the call is not counted then.
-    pub fn count(&self, subject: &ThrottleSubject, now: Timestamp) -> Result<Allowance, Refusal> {
+    /// When a limit is reached; the call is counted for none then.
+    pub fn count(&self, subjects: &[ThrottleSubject], now: Timestamp) -> Result<Option<Allowance>, Refusal> {
         let mut counts = self.counts.lock();
-        let count = counts.get_or_insert_mut_ref(subject, || Count::starting(now, None));
-        if !count.window.is_live(now) {
-            *count = Count::starting(now, count.merged_at);
+        // The largest network first, so that a refusal of it makes no room for the addresses in it, which may be many.
+        for subject in subjects.iter().rev() {
+            let (limit, count) = (self.limit.of(subject), current(&mut counts, subject, now));
+            if limit.is_reached(count.window) {
+                return Err(limit.refusal(count.window, now));
+            }
         }
-        if self.limit.is_reached(count.window) {
-            return Err(self.limit.refusal(count.window, now));
-        }
-        count.window.hits += 1;
-        count.here += 1;
-        count.unmerged += 1;
-        Ok(self.limit.allowance(count.window))
+        let allowances = subjects.iter().map(|subject| {
+            let count = current(&mut counts, subject, now);
+            count.window.hits += 1;
+            count.here += 1;
+            count.unmerged += 1;
+            self.limit.of(subject).allowance(count.window)
+        });
+        Ok(allowances.reduce(Allowance::stricter))
     }
 
     /// The calls to merge into the table now, if any. The caller must merge them.
     pub fn due(&self, subject: &ThrottleSubject, now: Timestamp) -> Option<Window> {
         let mut counts = self.counts.lock();
         let count = counts.get_mut(subject).filter(|count| count.window.is_live(now))?;
-        let is_frequent = u64::from(count.here) * u64::from(Self::MERGE_PART) >= u64::from(self.limit.calls());
+        let is_frequent =
+            u64::from(count.here) * u64::from(Self::MERGE_PART) >= u64::from(self.limit.of(subject).calls());
         let was_merged = count.merged_at.is_some_and(|merged| merged.until(now) < Self::MERGE_INTERVAL);
         if count.unmerged == 0 || !is_frequent || was_merged {
             return None;
@@ -93,8 +98,23 @@ impl Limiter {
     }
 }
 
+/// The count of a subject in its live window, which begins now if there is none.
+fn current<'c>(
+    counts: &'c mut LruCache<ThrottleSubject, Count>,
+    subject: &ThrottleSubject,
+    now: Timestamp,
+) -> &'c mut Count {
+    let count = counts.get_or_insert_mut_ref(subject, || Count::starting(now, None));
+    if !count.window.is_live(now) {
+        *count = Count::starting(now, count.merged_at);
+    }
+    count
+}
+
 #[cfg(test)]
 mod tests {
+    use std::{net::Ipv6Addr, slice};
+
     use linklet_domain::Salt;
 
     use super::*;
@@ -119,9 +139,13 @@ mod tests {
         Limiter::new(RateLimit::per_minute(20).unwrap())
     }
 
+    fn count(limiter: &Limiter, subject: &ThrottleSubject, now: Timestamp) -> Result<Allowance, Refusal> {
+        limiter.count(slice::from_ref(subject), now).map(Option::unwrap)
+    }
+
     fn call(limiter: &Limiter, times: u32, now: Timestamp) {
         for _ in 0..times {
-            limiter.count(&ada(), now).unwrap();
+            count(limiter, &ada(), now).unwrap();
         }
     }
 
@@ -130,10 +154,10 @@ mod tests {
         let limiter = limiter();
 
         for remaining in (0..20).rev() {
-            assert_eq!(limiter.count(&ada(), noon()), Ok(Allowance { limit: 20, remaining }));
+            assert_eq!(count(&limiter, &ada(), noon()), Ok(Allowance { limit: 20, remaining }));
         }
         let later = noon().plus(SECOND / 2);
-        assert_eq!(limiter.count(&ada(), later), Err(Refusal { limit: 20, retry_after: 60 }));
+        assert_eq!(count(&limiter, &ada(), later), Err(Refusal { limit: 20, retry_after: 60 }));
     }
 
     #[test]
@@ -141,11 +165,11 @@ mod tests {
         let limiter = limiter();
         call(&limiter, 1, noon());
         call(&limiter, 19, noon().plus(SECOND * 59));
-        assert!(limiter.count(&ada(), noon().plus(SECOND * 59)).is_err());
+        assert!(count(&limiter, &ada(), noon().plus(SECOND * 59)).is_err());
 
         let after = noon().plus(SECOND * 60);
 
-        assert_eq!(limiter.count(&ada(), after), Ok(Allowance { limit: 20, remaining: 19 }));
+        assert_eq!(count(&limiter, &ada(), after), Ok(Allowance { limit: 20, remaining: 19 }));
     }
 
     #[test]
@@ -153,7 +177,7 @@ mod tests {
         let limiter = limiter();
         call(&limiter, 20, noon());
         for _ in 0..5 {
-            limiter.count(&ada(), noon()).unwrap_err();
+            count(&limiter, &ada(), noon()).unwrap_err();
         }
 
         assert_eq!(limiter.due(&ada(), noon()).unwrap().hits, 20);
@@ -164,7 +188,62 @@ mod tests {
         let limiter = limiter();
         call(&limiter, 20, noon());
 
-        assert!(limiter.count(&subject(2), noon()).is_ok());
+        assert!(count(&limiter, &subject(2), noon()).is_ok());
+    }
+
+    /// What a call from this IPv6 address counts for.
+    fn networks(address: u128) -> Vec<ThrottleSubject> {
+        let address = Ipv6Addr::from_bits(0x2001_0db8_0001 << 80 | address).to_string();
+        ThrottleSubject::all_at(&address, &Salt::parse(&"salt".repeat(8)).unwrap())
+    }
+
+    #[test]
+    fn whoever_has_all_networks_of_a_48_has_sixteen_limits() {
+        let limiter = limiter();
+        let passed = |networks_of_64: u128| limiter.count(&networks(networks_of_64 << 64), noon()).is_ok();
+
+        let all = (0..=0xffff).filter(|network| passed(*network)).count();
+
+        assert_eq!(all, 16 * 20);
+        assert!(limiter.counts.lock().len() < 16 * 20 * 3, "refused calls leave nothing behind");
+        assert!(limiter.count(&networks(2 << 80), noon()).is_ok(), "another /48");
+    }
+
+    #[test]
+    fn whoever_has_all_networks_of_a_56_has_four_limits() {
+        let limiter = limiter();
+        let passed = |network: u128| limiter.count(&networks(network << 64), noon()).is_ok();
+
+        assert_eq!((0..=0xff).filter(|network| passed(*network)).count(), 4 * 20);
+        assert!(passed(0x100), "another /56");
+    }
+
+    #[test]
+    fn an_address_of_ipv6_has_one_limit_and_a_refusal_counts_for_no_network() {
+        let limiter = limiter();
+        let ada = networks(1);
+
+        let passed = (0..100).filter(|_| limiter.count(&ada, noon()).is_ok()).count();
+
+        assert_eq!(passed, 20);
+        assert_eq!(limiter.due(&ada[1], noon()).unwrap().hits, 20);
+        let neighbour = limiter.count(&networks(1 << 64), noon());
+        assert_eq!(neighbour, Ok(Some(Allowance { limit: 20, remaining: 19 })));
+    }
+
+    #[test]
+    fn a_larger_network_is_merged_after_a_tenth_of_its_own_limit() {
+        let limiter = limiter();
+        let ada = networks(1);
+        let due = || ada.iter().map(|subject| limiter.due(subject, noon()).is_some()).collect::<Vec<_>>();
+
+        limiter.count(&ada, noon()).unwrap();
+        assert_eq!(due(), [false, false, false]);
+        for _ in 1..8 {
+            limiter.count(&ada, noon()).unwrap();
+        }
+
+        assert_eq!(due(), [true, true, false], "8 of 20, 80 and 320 calls");
     }
 
     #[test]
@@ -213,10 +292,10 @@ mod tests {
 
         limiter.merged(&ada(), sent, Window { ends_at, hits: 18 });
 
-        assert_eq!(limiter.count(&ada(), noon()), Ok(Allowance { limit: 20, remaining: 1 }));
+        assert_eq!(count(&limiter, &ada(), noon()), Ok(Allowance { limit: 20, remaining: 1 }));
         call(&limiter, 1, noon());
-        assert_eq!(limiter.count(&ada(), noon()), Err(Refusal { limit: 20, retry_after: 20 }));
-        assert!(limiter.count(&ada(), ends_at).is_ok());
+        assert_eq!(count(&limiter, &ada(), noon()), Err(Refusal { limit: 20, retry_after: 20 }));
+        assert!(count(&limiter, &ada(), ends_at).is_ok());
     }
 
     #[test]
@@ -228,7 +307,7 @@ mod tests {
 
         limiter.merged(&ada(), sent, Window { hits: 10, ..sent });
 
-        assert_eq!(limiter.count(&ada(), noon()), Ok(Allowance { limit: 20, remaining: 6 }), "10 + 3 + 1");
+        assert_eq!(count(&limiter, &ada(), noon()), Ok(Allowance { limit: 20, remaining: 6 }), "10 + 3 + 1");
         assert_eq!(limiter.due(&ada(), noon().plus(SECOND * 5)).unwrap().hits, 4);
     }
 
@@ -255,7 +334,7 @@ mod tests {
 
         limiter.merged(&ada(), sent, Window { hits: 20, ..sent });
 
-        assert_eq!(limiter.count(&ada(), after), Ok(Allowance { limit: 20, remaining: 18 }));
+        assert_eq!(count(&limiter, &ada(), after), Ok(Allowance { limit: 20, remaining: 18 }));
     }
 
     #[test]
@@ -271,9 +350,9 @@ mod tests {
         let limiter = limiter();
         let mut allowed = Vec::new();
         for number in 2..=Limiter::MAX_SUBJECTS.get() * 3 {
-            limiter.count(&subject(number), noon()).unwrap();
+            count(&limiter, &subject(number), noon()).unwrap();
             if number % 1_000 == 0 {
-                allowed.push(limiter.count(&ada(), noon()).is_ok());
+                allowed.push(count(&limiter, &ada(), noon()).is_ok());
             }
         }
 

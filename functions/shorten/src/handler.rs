@@ -64,10 +64,10 @@ impl Handler for Shorten {
 }
 
 impl Shorten {
-    /// Whose limits the request counts against: its key's, if it has one, and its sender's.
+    /// Whose limits the request counts against: its key's, if it has one, and those of its sender's address.
     fn subjects(&self, request: &Request, caller: &Caller) -> Vec<ThrottleSubject> {
         let key = caller.api_key().cloned().map(ThrottleSubject::ApiKey);
-        key.into_iter().chain([self.throttle.sender(request)]).collect()
+        key.into_iter().chain(self.throttle.senders(request)).collect()
     }
 }
 

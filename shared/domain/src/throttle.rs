@@ -7,7 +7,7 @@
 //! and its end is known exactly. Refused calls are not counted, so the next window always starts with the full limit.
 
 use std::{
-    net::{IpAddr, Ipv6Addr},
+    net::{AddrParseError, IpAddr, Ipv6Addr},
     str::FromStr,
     time::Duration,
 };
@@ -37,30 +37,93 @@ impl LimitedRoute {
 /// The client whose calls are counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ThrottleSubject {
-    /// All calls from an IP address, identified by its hash.
-    Address(IpHash),
+    /// All calls from an IPv4 address or an IPv6 network, identified by its hash.
+    Address(Tier, IpHash),
     /// All calls with an API key.
     ApiKey(KeyHash),
 }
 
-impl ThrottleSubject {
-    /// The subject for an IP address.
-    ///
-    /// All IPv6 addresses of a /64 network are one subject, since a client usually has a whole /64. An IPv4-mapped IPv6
-    /// address is the same subject as its IPv4 address. Text that is not an IP address is a subject of its own.
+/// How large the network is that an address stands for.
+///
+/// A client of IPv6 usually has a whole /64, so that is what an IPv4 address is otherwise. Many get a /56 or a /48 from their
+/// provider, which are 256 and 65,536 such networks: each tier has an allowance for all of its networks together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Tier {
+    /// An IPv4 address or an IPv6 /64.
+    Client,
+    /// An IPv6 /56.
+    Home,
+    /// An IPv6 /48.
+    Site,
+}
+
+impl Tier {
+    const OF_IPV6: [Self; 3] = [Self::Client, Self::Home, Self::Site];
+
+    /// How many clients' allowances the tier has. Several people may share a /56 or a /48, but only few of them reach their limit
+    /// at the same time.
     #[must_use]
-    pub fn at(address: &str, salt: &Salt) -> Self {
-        Self::Address(match address.parse::<IpAddr>().map(|address| address.to_canonical()) {
-            Ok(IpAddr::V6(address)) => IpHash::of(&network(address), salt),
-            Ok(address @ IpAddr::V4(_)) => IpHash::of(&address.to_string(), salt),
-            Err(_) => IpHash::of(address, salt),
-        })
+    pub const fn allowances(self) -> u32 {
+        match self {
+            Self::Client => 1,
+            Self::Home => 4,
+            Self::Site => 16,
+        }
+    }
+
+    /// The tier's network around an address, in the usual notation.
+    fn network(self, address: Ipv6Addr) -> String {
+        let prefix = match self {
+            Self::Client => 64,
+            Self::Home => 56,
+            Self::Site => 48,
+        };
+        let network = address.to_bits() & u128::MAX << (128 - prefix);
+        format!("{}/{prefix}", Ipv6Addr::from_bits(network))
     }
 }
 
-fn network(address: Ipv6Addr) -> String {
-    let [a, b, c, d, ..] = address.segments();
-    format!("{}/64", Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+impl ThrottleSubject {
+    /// The subject for an IP address: of IPv6 the one for its /64.
+    ///
+    /// An IPv4-mapped IPv6 address is the same subject as its IPv4 address. Text that is not an IP address is a subject of its
+    /// own.
+    #[must_use]
+    pub fn at(address: &str, salt: &Salt) -> Self {
+        Self::Address(
+            Tier::Client,
+            match parse(address) {
+                Ok(IpAddr::V6(address)) => IpHash::of(&Tier::Client.network(address), salt),
+                Ok(address @ IpAddr::V4(_)) => IpHash::of(&address.to_string(), salt),
+                Err(_) => IpHash::of(address, salt),
+            },
+        )
+    }
+
+    /// All subjects that a call from an IP address counts for, the smallest first: one, or the three tiers of IPv6.
+    #[must_use]
+    pub fn all_at(address: &str, salt: &Salt) -> Vec<Self> {
+        match parse(address) {
+            Ok(IpAddr::V6(address)) => {
+                let at = |tier: Tier| Self::Address(tier, IpHash::of(&tier.network(address), salt));
+                Tier::OF_IPV6.map(at).into()
+            }
+            _ => vec![Self::at(address, salt)],
+        }
+    }
+
+    /// How many times a limit the subject may use.
+    #[must_use]
+    pub const fn allowances(&self) -> u32 {
+        match self {
+            Self::Address(tier, _) => tier.allowances(),
+            Self::ApiKey(_) => 1,
+        }
+    }
+}
+
+fn parse(address: &str) -> Result<IpAddr, AddrParseError> {
+    address.parse::<IpAddr>().map(|address| address.to_canonical())
 }
 
 /// The maximum number of calls per subject, route and window.
@@ -85,6 +148,12 @@ impl RateLimit {
     #[must_use]
     pub fn calls(self) -> u32 {
         self.calls
+    }
+
+    /// What of the limit applies to a subject, which may be a network of several clients.
+    #[must_use]
+    pub fn of(self, subject: &ThrottleSubject) -> Self {
+        Self { calls: self.calls.saturating_mul(subject.allowances()) }
     }
 
     /// The calls that are left in a window; `window.hits` includes the current call.
@@ -181,6 +250,42 @@ mod tests {
         assert_eq!(subject("2001:db8:1:2::1"), subject("2001:db8:1:2:ffff:ffff:ffff:ffff"));
         assert_eq!(subject("2001:db8:1:2::1"), subject("2001:0DB8:1:2:0::1"));
         assert_ne!(subject("2001:db8:1:2::1"), subject("2001:db8:1:3::1"));
+    }
+
+    fn subjects(address: &str) -> Vec<ThrottleSubject> {
+        ThrottleSubject::all_at(address, &Salt::parse(&"salt".repeat(8)).unwrap())
+    }
+
+    #[test]
+    fn an_ipv6_address_counts_for_its_64_its_56_and_its_48() {
+        let ours = subjects("2001:db8:1:2345::1");
+        let shared = |address: &str| {
+            let theirs = subjects(address);
+            (0..3).map(|tier| ours[tier] == theirs[tier]).collect::<Vec<_>>()
+        };
+
+        assert_eq!(ours[0], subject("2001:db8:1:2345::1"));
+        assert_eq!(ours.iter().map(ThrottleSubject::allowances).collect::<Vec<_>>(), [1, 4, 16]);
+        assert_eq!(shared("2001:db8:1:2345:ffff::"), [true, true, true]);
+        assert_eq!(shared("2001:db8:1:2300::1"), [false, true, true]);
+        assert_eq!(shared("2001:db8:1::1"), [false, false, true]);
+        assert_eq!(shared("2001:db8:2:2345::1"), [false, false, false]);
+    }
+
+    #[test]
+    fn an_ipv4_address_counts_for_itself_only() {
+        for address in ["203.0.113.9", "::ffff:203.0.113.9", "unknown"] {
+            assert_eq!(subjects(address), [subject(address)], "{address}");
+        }
+    }
+
+    #[test]
+    fn a_larger_network_has_a_larger_limit() {
+        let limit = RateLimit::per_minute(10).unwrap();
+
+        let calls = subjects("2001:db8::1").iter().map(|subject| limit.of(subject).calls()).collect::<Vec<_>>();
+
+        assert_eq!(calls, [10, 40, 160]);
     }
 
     #[test]

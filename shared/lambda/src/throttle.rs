@@ -15,7 +15,7 @@ pub struct Throttle {
     pub table: ThrottleTable,
     /// The route.
     pub route: LimitedRoute,
-    /// The limit per subject.
+    /// The limit per client; networks of several clients have [more](ThrottleSubject::allowances).
     pub limit: RateLimit,
     /// The trusted edge, which determines the client's address.
     pub edge: Edge,
@@ -24,10 +24,10 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// The subject for the client's IP address.
+    /// The subjects for the client's IP address: one, or for IPv6 the networks that it is in.
     #[must_use]
-    pub fn sender(&self, request: &Request) -> ThrottleSubject {
-        ThrottleSubject::at(&self.edge.address(request), &self.salt)
+    pub fn senders(&self, request: &Request) -> Vec<ThrottleSubject> {
+        ThrottleSubject::all_at(&self.edge.address(request), &self.salt)
     }
 
     /// Counts a request for each subject. If one of them has reached its limit, the request is refused and counted for none;
@@ -42,11 +42,12 @@ impl Throttle {
         let now = request.received_at();
         let mut counted: Vec<(&ThrottleSubject, Window)> = Vec::with_capacity(subjects.len());
         for subject in subjects {
-            match self.table.count(self.route, subject, self.limit, now).await {
+            let limit = self.limit.of(subject);
+            match self.table.count(self.route, subject, limit, now).await {
                 Ok(CountOutcome::Counted(window)) => counted.push((subject, window)),
                 Ok(CountOutcome::Refused(window)) => {
                     self.uncount(&counted).await;
-                    return Err(ApiError::Throttled(self.limit.refusal(window, now)));
+                    return Err(ApiError::Throttled(limit.refusal(window, now)));
                 }
                 Err(error) => {
                     metrics::add(Metric::ThrottleUnavailable, 1);
@@ -55,7 +56,7 @@ impl Throttle {
                 }
             }
         }
-        let allowances = counted.iter().map(|(_, window)| self.limit.allowance(*window));
+        let allowances = counted.iter().map(|(subject, window)| self.limit.of(subject).allowance(*window));
         if let Some(allowance) = allowances.reduce(Allowance::stricter) {
             request.note_allowance(allowance);
         }

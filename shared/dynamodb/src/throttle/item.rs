@@ -8,7 +8,7 @@ use crate::item::Key;
 /// `IP#<hash>` or `KEY#<hash>` / `<route>`: the window of a subject on a route.
 pub(super) fn window_key(route: LimitedRoute, subject: &ThrottleSubject) -> Key {
     let partition = match subject {
-        ThrottleSubject::Address(hash) => format!("IP#{hash}"),
+        ThrottleSubject::Address(_, hash) => format!("IP#{hash}"),
         ThrottleSubject::ApiKey(hash) => format!("KEY#{hash}"),
     };
     Key::new(partition, route.as_str())

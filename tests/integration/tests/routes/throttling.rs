@@ -139,6 +139,48 @@ async fn a_key_has_a_limit_of_its_own_wherever_it_is_used_from() {
     assert_eq!((other.status, told(&other)), (201, ["10", "9", ""]), "the refused call counts for nobody");
 }
 
+/// An address in the nth /64 of a /48.
+fn in_network(number: u32) -> String {
+    format!("2001:db8:1:{number:x}::1")
+}
+
+#[tokio::test]
+async fn whoever_has_a_48_may_not_create_links_from_each_of_its_networks() {
+    let db = TestDynamoDb::start();
+    let shorten = fixture::shorten_limited(&db, 1);
+    let status = async |number| order().source_ip(&in_network(number)).send_to(&shorten).await.status;
+    let mut created = [0, 0];
+    for (networks, created) in [0..=0xff, 0x100..=0x3ff].into_iter().zip(&mut created) {
+        for number in networks.step_by(8) {
+            *created += usize::from(status(number).await == 201);
+        }
+    }
+    assert_eq!(created, [4, 12], "four of a /56, sixteen of all");
+
+    assert_eq!(status(0x400).await, 429, "another /56 of the same /48");
+    let other = order().source_ip("2001:db8:2::1").send_to(&shorten).await;
+    assert_eq!((other.status, told(&other)), (201, ["1", "0", ""]), "another /48");
+}
+
+#[tokio::test]
+async fn an_address_of_ipv6_has_the_limit_of_one_and_a_refusal_takes_nothing_from_its_neighbours() {
+    let db = TestDynamoDb::start();
+    let shorten = shorten(&db);
+    let order = |address: &str| order().source_ip(address).send_to(&shorten);
+    for remaining in (0..10).rev() {
+        let answer = order("2001:db8:1::1").await;
+        assert_eq!((answer.status, told(&answer)), (201, ["10", &remaining.to_string(), ""]));
+    }
+
+    for _ in 0..50 {
+        let refused = order("2001:db8:1::2").await;
+        assert_eq!((refused.status, told(&refused)), (429, ["10", "0", "60"]), "the same /64");
+    }
+
+    let neighbour = order("2001:db8:1:1::1").await;
+    assert_eq!((neighbour.status, told(&neighbour)), (201, ["10", "9", ""]));
+}
+
 /// A route with a limit that several subjects share.
 struct Limited {
     throttle: Throttle,
@@ -277,6 +319,40 @@ async fn an_ordinary_visitor_costs_no_write_to_the_throttle_table() {
     assert_eq!(environment.merges.calls(), 1);
     environment.look(1, noon().plus(Duration::from_secs(5))).await;
     assert_eq!(environment.merges.calls(), 2);
+}
+
+#[tokio::test]
+async fn an_ordinary_visitor_over_ipv6_costs_no_write_either() {
+    let environment = Environment::of(&with_link().await);
+    let look = async |times| {
+        for _ in 0..times {
+            let head = RequestBuilder::new("HEAD", "/launch").source_ip("2001:db8:1::1").at(noon());
+            assert_eq!(head.send_to(&environment.redirect).await.status, fixture::REDIRECT);
+        }
+        environment.merges.calls()
+    };
+
+    assert_eq!(look(29).await, 0);
+    assert_eq!(look(1).await, 1, "a tenth of the limit");
+    assert_eq!(look(89).await, 1);
+    assert_eq!(look(1).await, 2, "a tenth of what the /56 may");
+}
+
+#[tokio::test]
+async fn whoever_has_a_48_may_not_follow_links_from_each_of_its_networks() {
+    let db = with_link().await;
+    let redirect = fixture::redirect_with(db.links(), db.clicks(), unreachable_table());
+    let redirect = Redirect { limiter: Limiter::new(RateLimit::per_minute(1).unwrap()), ..redirect };
+
+    let mut followed = 0;
+    for number in 0..0x800 {
+        let head = RequestBuilder::new("HEAD", "/launch").source_ip(&in_network(number)).at(noon());
+        followed += usize::from(head.send_to(&redirect).await.status == fixture::REDIRECT);
+    }
+
+    assert_eq!(followed, 16);
+    let other = RequestBuilder::new("HEAD", "/launch").source_ip("2001:db8:2::1").at(noon());
+    assert_eq!(other.send_to(&redirect).await.status, fixture::REDIRECT, "another /48");
 }
 
 #[tokio::test]

@@ -144,7 +144,7 @@ impl Overtaking {
 
     /// The key of Ada's window, and the window that is put there.
     fn window() -> Value {
-        let ThrottleSubject::Address(hash) = ada() else { panic!("Ada is an address") };
+        let ThrottleSubject::Address(_, hash) = ada() else { panic!("Ada is an address") };
         json!({
             "pk": {"S": format!("IP#{hash}")}, "sk": {"S": "shorten"},
             "hits": {"N": "9"}, "window_ends": {"S": noon().plus(MINUTE * 2)},
