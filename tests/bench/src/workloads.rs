@@ -148,6 +148,12 @@ impl Workload {
         Self::new(move |_| event.clone(), |_, answer| answer["statusCode"] == 200)
     }
 
+    /// A QR code as a large image.
+    pub fn qr_code() -> Self {
+        let event = sample("qr", "png");
+        Self::new(move |_| event.clone(), |_, answer| answer["statusCode"] == 200)
+    }
+
     /// Somebody's notifications.
     pub fn notifications(tables: &Tables) -> Self {
         let event = authorized(&sample("notifications", "notifications"), &tables.creator);

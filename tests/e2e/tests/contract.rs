@@ -12,7 +12,7 @@ fn is_public(method: &str, path: &str) -> bool {
         || matches!(path, "/api/auth/register" | "/api/auth/login")
         || path.ends_with("/timeline")
         || path == "/api/stats/{code}"
-        || matches!((method, path), ("GET" | "HEAD", "/r/{code}" | "/r/{path+}" | "/{code}"))
+        || matches!((method, path), ("GET" | "HEAD", "/r/{code}" | "/r/{path+}" | "/{code}" | "/{code}/qr"))
 }
 
 #[tokio::test]

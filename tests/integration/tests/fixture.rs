@@ -20,6 +20,7 @@ use linklet_lambda::{
     throttle::Throttle,
 };
 use linklet_list::List;
+use linklet_qr::QrCodes;
 use linklet_redirect::{ClickRecording, HotLinks, Limiter, Recorder, Redirect};
 use linklet_relay::Relay;
 use linklet_shorten::Shorten;
@@ -121,6 +122,10 @@ pub fn web() -> Web {
     Web { home: Home::docs(), pages: Pages::default() }
 }
 
+pub fn qr_codes() -> QrCodes {
+    QrCodes { short_urls: ShortUrls::new(None), pages: Pages::default() }
+}
+
 /// A queue that nobody can reach.
 fn nowhere() -> Publisher {
     Publisher::new(FakeQueues::unreachable(), "http://127.0.0.1:9/000000000000/clicks")
@@ -175,6 +180,7 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
     match function {
         "web" => request.send_to(&web()).await,
         "health" => request.send_to(&linklet_health::Health).await,
+        "qr" => request.send_to(&qr_codes()).await,
         "auth" => {
             let auth = linklet_auth::Auth::new(db.users(), tokens(), issuer());
             request.send_to(&auth).await

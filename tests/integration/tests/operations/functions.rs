@@ -200,20 +200,22 @@ fn the_scheduler_may_call_one_function_and_nothing_else() {
     assert_eq!(Value::from(allowed), expected);
 }
 
-/// All that it serves is part of it.
+/// All that they serve is part of them, or of the request.
 #[test]
-fn what_serves_the_documentation_may_only_log_and_send_traces() {
+fn what_serves_the_documentation_or_qr_codes_may_only_log_and_send_traces() {
     let template = Template::load();
-
-    let allowed = statements(template, template.properties("WebRole"));
-
     let (logs, traces) =
         (["logs:CreateLogStream", "logs:PutLogEvents"], ["xray:PutTraceSegments", "xray:PutTelemetryRecords"]);
-    let expected = json!([
-        {"Effect": "Allow", "Action": logs, "Resource": "WebLogs.Arn"},
-        {"Effect": "Allow", "Action": traces, "Resource": "*"},
-    ]);
-    assert_eq!(Value::from(allowed), expected);
+
+    for name in ["Web", "Qr"] {
+        let allowed = statements(template, template.properties(&format!("{name}Role")));
+
+        let expected = json!([
+            {"Effect": "Allow", "Action": logs, "Resource": format!("{name}Logs.Arn")},
+            {"Effect": "Allow", "Action": traces, "Resource": "*"},
+        ]);
+        assert_eq!(Value::from(allowed), expected, "{name}");
+    }
 }
 
 /// For how long a queue hides a message on AWS: a number, the default of a parameter, or a choice between the emulator and AWS.
@@ -343,7 +345,7 @@ fn every_role_may_use_the_key_of_the_tables_and_topics_that_it_uses() {
 fn what_answers_with_pages_knows_whether_there_is_an_own_domain() {
     let functions = Template::load().functions();
 
-    for id in ["RedirectFunction", "WebFunction"] {
+    for id in ["RedirectFunction", "WebFunction", "QrFunction"] {
         assert_eq!(
             functions[id].pointer("/Environment/Variables/PUBLIC_BASE_URL"),
             Some(&json!("PublicBaseUrl")),

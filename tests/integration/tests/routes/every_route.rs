@@ -11,13 +11,14 @@ use serde_json::{Value, json};
 use crate::fixture;
 
 /// The routes that anybody may call. Every other route has to refuse a caller without a valid token or key.
-const PUBLIC: [&str; 16] = [
+const PUBLIC: [&str; 17] = [
     "GET /",
     "GET /api/openapi.json",
     "GET /api/docs",
     "GET /api/docs/rapidoc.js",
     "GET /health",
     "HEAD /health",
+    "GET /{code}/qr",
     "POST /api/auth/register",
     "POST /api/auth/login",
     "GET /r/{code}",

@@ -12,6 +12,7 @@ mod list;
 mod notifications;
 mod outage;
 mod permissions;
+mod qr;
 mod redirect;
 mod reuse;
 mod sample_events;

@@ -91,6 +91,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("GET /api/docs/rapidoc.js", none(), vec![anybody(200)]),
         ("GET /health", none(), vec![anybody(200)]),
         ("HEAD /health", none(), vec![anybody(200)]),
+        ("GET /{code}/qr", none(), vec![anybody(200), anybody(200), anybody(200), anybody(200)]),
         ("POST /api/auth/register", json!({"email": "NEW", "password": "correct horse"}), vec![anybody(201)]),
         ("POST /api/auth/login", stranger, vec![anybody(401)]),
         ("POST /api/auth/logout", none(), vec![people(204, 204, 204)]),

@@ -31,6 +31,22 @@ async fn get(redirect: &Redirect, path: &str) -> Answer {
     RequestBuilder::new("GET", path).send_to(redirect).await
 }
 
+/// Its QR code says `qr=1`, and other queries are for who reads logs, too.
+#[tokio::test]
+async fn the_target_gets_no_parameter_of_the_short_url() {
+    let (_db, redirect) = with_link(LinkBuilder::new("launch").to("https://example.com/a?b=C").build()).await;
+
+    for path in ["/r/launch?qr=1", "/launch?qr=1", "/launch?utm_source=mail"] {
+        let answer = get(&redirect, path).await;
+
+        assert_eq!(
+            (answer.status, answer.header("location")),
+            (fixture::REDIRECT, "https://example.com/a?b=C"),
+            "{path}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn a_link_leads_to_its_target_under_both_paths() {
     let (_db, redirect) = with_link(LinkBuilder::new("launch").to("https://example.com/a?b=C#d").build()).await;

@@ -1,0 +1,18 @@
+//! QR codes. This file only wires; `handler.rs` decides.
+
+use std::process::ExitCode;
+
+use linklet_lambda::{
+    StartError,
+    http::{self, Pages, ShortUrls},
+};
+use linklet_qr::QrCodes;
+
+#[tokio::main(flavor = "local")]
+async fn main() -> ExitCode {
+    linklet_lambda::start("qr", run()).await
+}
+
+async fn run() -> Result<(), StartError> {
+    http::serve(QrCodes { short_urls: ShortUrls::from_env(), pages: Pages::from_env() }).await
+}
