@@ -1,22 +1,25 @@
 //! Registers users, logs them in, and shows the caller's identity.
 
+mod limits;
 mod password;
 
 use linklet_domain::{
-    Account, EmailAddress, FullName, Membership, Password, Role, Timestamp, UserId, WorkspaceId, WorkspaceName,
-    WorkspaceSlug, optional,
+    Account, EmailAddress, FullName, HashFor, Membership, Password, Role, Timestamp, UserId, WorkspaceId,
+    WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{
     FoundOutcome, NewWorkspace, PasswordChange, Profile, RegisterOutcome, Registration, UsersTable, back_off,
 };
 use linklet_lambda::{
+    guesses::Attempt,
     http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, created, json, no_content},
-    identity::{TokenIssuer, TokenVerifier},
+    identity::{Caller, TokenIssuer, TokenVerifier},
     telemetry::chain,
 };
 use serde::Deserialize;
 use serde_json::json;
 
+pub use self::limits::{Hashing, Limits};
 use self::password::Passwords;
 
 /// `POST /api/auth/register`, `login`, `logout`, `switch` and `password`, and `GET /api/me`.
@@ -24,6 +27,7 @@ pub struct Auth {
     users: UsersTable,
     tokens: TokenVerifier,
     issuer: TokenIssuer,
+    limits: Limits,
     passwords: Passwords,
 }
 
@@ -44,21 +48,32 @@ impl Handler for Auth {
 }
 
 impl Auth {
-    /// A handler with its repository, and the verifier and issuer of tokens.
+    /// A handler with its repository, the verifier and issuer of tokens, and the limits on guessing.
     #[must_use]
-    pub fn new(users: UsersTable, tokens: TokenVerifier, issuer: TokenIssuer) -> Self {
-        Self { users, tokens, issuer, passwords: Passwords::default() }
+    pub fn new(users: UsersTable, tokens: TokenVerifier, issuer: TokenIssuer, limits: Limits) -> Self {
+        Self { users, tokens, issuer, limits, passwords: Passwords::default() }
     }
 
     async fn register(&self, request: &Request) -> Result<Response, ApiError> {
-        const TRIES: u32 = 5;
-        const TAKEN: ApiError = ApiError::Problem(Problem::EmailTaken);
         let wanted = request.json::<NewAccount>(BODY_LIMIT)?;
         wanted.password.refuse_guessable(&wanted.email).map_err(|refused| refused.in_field("password"))?;
+        let attempt = Attempt::at_registering(wanted.email.as_str());
+        self.limits.guesses.limit(request, attempt, async |whose| self.create(request, &wanted, whose).await).await
+    }
+
+    async fn create(
+        &self,
+        request: &Request,
+        wanted: &NewAccount,
+        whose: Option<HashFor>,
+    ) -> Result<Response, ApiError> {
+        const TRIES: u32 = 5;
+        const TAKEN: ApiError = ApiError::Problem(Problem::EmailTaken);
         // Checked before hashing, which takes a hundred times as long, so that a request which can't succeed doesn't hash.
         if self.users.is_taken(&wanted.email).await? {
             return Err(TAKEN);
         }
+        self.limits.hashing.admit(request, whose, 1).await?;
         let password_hash =
             self.passwords.hash(wanted.password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
         for attempt in 0..TRIES {
@@ -83,10 +98,19 @@ impl Auth {
     }
 
     async fn login(&self, request: &Request) -> Result<Response, ApiError> {
-        let Credentials { email, password, workspace } = request.json(BODY_LIMIT)?;
+        let credentials = request.json::<Credentials>(BODY_LIMIT)?;
+        let attempt = Attempt::at_password_of(&credentials.email);
+        let log_in = async |whose| {
+            self.limits.hashing.admit(request, whose, 1).await?;
+            self.log_in(request, &credentials).await
+        };
+        self.limits.guesses.limit(request, attempt, log_in).await
+    }
 
+    async fn log_in(&self, request: &Request, credentials: &Credentials) -> Result<Response, ApiError> {
+        let Credentials { email, password, workspace } = credentials;
         // An invalid address is treated like an unknown one, so that all refusals take the same time.
-        let found = match EmailAddress::parse(&email) {
+        let found = match EmailAddress::parse(email) {
             Ok(email) => self.users.find_by_email(&email).await?,
             Err(_) => None,
         };
@@ -101,11 +125,11 @@ impl Auth {
             return Err(ApiError::Problem(Problem::InvalidCredentials));
         }
         let membership = match workspace {
-            Some(slug) => self.membership_at(&memberships, &slug).await?.cloned(),
+            Some(slug) => self.membership_at(&memberships, slug).await?.cloned(),
             None => Some(self.oldest(&account, memberships, request).await?),
         };
         let membership = membership.ok_or(ApiError::Problem(Problem::InvalidCredentials))?;
-        self.refresh_hash(&account, &password).await;
+        self.refresh_hash(&account, password).await;
 
         let Membership { workspace, role, .. } = membership;
         let issued = self.issuer.issue(&account.id, &account.email, &workspace, role, request.received_at()).await?;
@@ -164,12 +188,23 @@ impl Auth {
 
     /// Changes the password, and ends all sessions but the one that asks.
     async fn change_password(&self, request: &Request) -> Result<Response, ApiError> {
-        const WRONG: ApiError = ApiError::Problem(Problem::InvalidCredentials);
         // Of two passwords, each of which may be as long as a registration's.
         const TWO_PASSWORDS: usize = 2 * BODY_LIMIT;
         let caller = self.tokens.require_now(request, Role::Viewer).await?;
-        let NewPassword { current, new } = request.json(TWO_PASSWORDS)?;
-        new.refuse_guessable(caller.email()).map_err(|refused| refused.in_field("new"))?;
+        let passwords = request.json::<NewPassword>(TWO_PASSWORDS)?;
+        passwords.new.refuse_guessable(caller.email()).map_err(|refused| refused.in_field("new"))?;
+        let attempt = Attempt::at_password_of(caller.email().as_str());
+        let replace = async |whose| {
+            // The old one and the new one.
+            self.limits.hashing.admit(request, whose, 2).await?;
+            self.replace_password(&caller, &passwords).await
+        };
+        self.limits.guesses.limit(request, attempt, replace).await
+    }
+
+    async fn replace_password(&self, caller: &Caller, passwords: &NewPassword) -> Result<Response, ApiError> {
+        const WRONG: ApiError = ApiError::Problem(Problem::InvalidCredentials);
+        let NewPassword { current, new } = passwords;
         let account = self.users.account(caller.user()).await?.ok_or(WRONG)?;
         if !self.passwords.verify(current.as_bytes(), Some(&account.password_hash)) {
             return Err(WRONG);

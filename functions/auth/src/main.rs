@@ -2,10 +2,13 @@
 
 use std::process::ExitCode;
 
-use linklet_auth::Auth;
+use aws_sdk_secretsmanager::Client as SecretsManager;
+use linklet_auth::{Auth, Hashing, Limits};
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
-    StartError, aws, config, http,
+    StartError, aws, config,
+    guesses::Guesses,
+    http,
     identity::{TokenIssuer, TokenVerifier},
 };
 
@@ -15,9 +18,11 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let table = config::required("USERS_TABLE")?;
+    let (table, budget) = (config::required("USERS_TABLE")?, config::parsed("HASHES_PER_SECOND")?);
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     let (verifier, issuer) = (TokenVerifier::from_env(&aws, &tables).await?, TokenIssuer::from_env(&aws).await?);
-    http::serve(Auth::new(UsersTable::new(tables, table), verifier, issuer)).await
+    let guesses = Guesses::from_env(&tables, &SecretsManager::new(&aws)).await?;
+    let hashing = Hashing { table: guesses.table.clone(), budget };
+    http::serve(Auth::new(UsersTable::new(tables, table), verifier, issuer, Limits { guesses, hashing })).await
 }

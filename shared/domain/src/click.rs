@@ -213,6 +213,13 @@ impl Salt {
     }
 }
 
+impl Salt {
+    /// SHA-256 of a text and the salt, in hex.
+    pub(crate) fn hash(&self, text: &str) -> String {
+        hex::encode(Sha256::new().chain_update(text).chain_update(&self.0).finalize())
+    }
+}
+
 impl fmt::Debug for Salt {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Salt(…)")
@@ -228,7 +235,7 @@ impl IpHash {
     /// Hashes an address.
     #[must_use]
     pub fn of(address: &str, salt: &Salt) -> Self {
-        Self(hex::encode(Sha256::new().chain_update(address).chain_update(&salt.0).finalize()))
+        Self(salt.hash(address))
     }
 
     /// Accepts 64 hexadecimal digits.

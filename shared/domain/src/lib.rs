@@ -64,7 +64,10 @@ pub use stats::{
     UniqueVisitors, is_recent, timeline,
 };
 pub use target_url::TargetUrl;
-pub use throttle::{Allowance, LimitedRoute, RateLimit, Refusal, ThrottleSubject, Tier, Window};
+pub use throttle::{
+    AccountHash, Allowance, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, LimitedRoute, MailLimit,
+    Patience, RateLimit, Refusal, ThrottleSubject, Tier, Window,
+};
 pub use timestamp::{Day, Timestamp};
 pub use validated::{Invalid, optional, patched};
 pub use watch::{

@@ -6,12 +6,19 @@
 //! times at 60 s, twice the limit minus one within 0.1 s. In return, a window needs only one counter and one write per call,
 //! and its end is known exactly. Refused calls are not counted, so the next window always starts with the full limit.
 
+mod guesses;
+mod mails;
+
 use std::{
     net::{AddrParseError, IpAddr, Ipv6Addr},
     str::FromStr,
     time::Duration,
 };
 
+pub use self::{
+    guesses::{AccountHash, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, Patience},
+    mails::MailLimit,
+};
 use crate::{Invalid, IpHash, KeyHash, Salt, Timestamp};
 
 /// A route with a rate limit. Each route is counted separately.

@@ -30,7 +30,7 @@ pub use notifications::{Claim, ClaimOutcome, NotificationsTable};
 pub use stats::{
     ClassifiedClick, CommitOutcome, Correction, CountedDay, DayOutcome, DayWork, Life, Loaded, Milestone, StatsTable,
 };
-pub use throttle::{CountOutcome, ThrottleTable};
+pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, ThrottleTable};
 pub use users::{
     ApiKeysTable, CreateKeyOutcome, FoundOutcome, MemberOutcome, NewToken, NewWorkspace, OneTimeTokensTable,
     PasswordChange, PasswordReset, Profile, RegisterOutcome, Registration, ResetOutcome, RevokeOutcome, Session,

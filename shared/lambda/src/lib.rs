@@ -9,13 +9,14 @@
 //! - [`link_view`]: a link as the API shows it
 //! - [`metrics`]: what is counted on the way
 //! - [`breaker`]: what keeps requests from waiting for tables that don't answer
-//! - [`throttle`]: limits that are counted in a table
+//! - [`throttle`], [`guesses`]: limits that are counted in a table
 //! - [`config`], [`secrets`], [`aws`], [`telemetry`]: start-up
 
 pub mod aws;
 pub mod batch;
 pub mod breaker;
 pub mod config;
+pub mod guesses;
 pub mod http;
 pub mod identity;
 pub mod link_view;

@@ -36,7 +36,8 @@ pub enum Metric {
     MailsSent,
     /// Number of mails that SES refused.
     MailsFailed,
-    /// Number of failed calls of ThrottleTable: in redirect, merges; in shorten, requests that were allowed uncounted.
+    /// Number of failed calls of ThrottleTable: in redirect, merges; in shorten, requests that were allowed uncounted; in
+    /// auth, guesses and hashes.
     ThrottleUnavailable,
     /// Number of times that the circuit breaker opened, or reopened after a failed probe.
     BreakerOpened,

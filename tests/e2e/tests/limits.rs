@@ -20,7 +20,7 @@ fn is_up_to_a_minute(seconds: &str) -> bool {
 }
 
 /// Whether a client of its own gets counts of its own.
-async fn tells_clients_apart() -> bool {
+pub async fn tells_clients_apart() -> bool {
     let answer = send_once(Api::new().request("GET", "/nolink0")).await;
     let other = send_once(Api::new().request("GET", "/nolink0")).await;
     let tells = told(&answer)[1] == "299" && told(&other)[1] == "299";

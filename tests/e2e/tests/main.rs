@@ -9,6 +9,7 @@
 mod api;
 mod behind_the_api;
 mod contract;
+mod guesses;
 mod keys;
 mod limits;
 mod links;

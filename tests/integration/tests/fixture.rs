@@ -8,6 +8,7 @@ use std::{
 use aws_lambda_events::sqs::SqsEvent;
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
+use linklet_auth::{Hashing, Limits};
 use linklet_domain::{
     Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute, RateLimit, Salt, TargetId, Timestamp, Visitor,
     lifetimes,
@@ -15,6 +16,7 @@ use linklet_domain::{
 use linklet_dynamodb::{ClassifiedClick, ClicksTable, LinksTable, ThrottleTable};
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
+    guesses::Guesses,
     http::{Edge, Pages, ShortUrls},
     publisher::Publisher,
     throttle::Throttle,
@@ -146,6 +148,18 @@ pub fn throttle(table: ThrottleTable, calls: u32) -> Throttle {
     Throttle { table, route: LimitedRoute::Shorten, limit, edge: Edge::None, salt: salt() }
 }
 
+/// The limits on guessing, with room for more hashes than a test needs.
+pub fn limits(db: &TestDynamoDb) -> Limits {
+    limits_with(db.calls(), 1_000)
+}
+
+/// The limits on guessing, with so many hashes a second.
+pub fn limits_with(table: ThrottleTable, hashes: u32) -> Limits {
+    let budget = hashes.to_string().parse().unwrap();
+    let hashing = Hashing { table: table.clone(), budget };
+    Limits { guesses: Guesses { table, edge: Edge::None, salt: salt() }, hashing }
+}
+
 pub fn list(db: &TestDynamoDb) -> List {
     List {
         authenticator: db.authenticator(),
@@ -182,7 +196,7 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
         "health" => request.send_to(&linklet_health::Health).await,
         "qr" => request.send_to(&qr_codes()).await,
         "auth" => {
-            let auth = linklet_auth::Auth::new(db.users(), tokens(), issuer());
+            let auth = linklet_auth::Auth::new(db.users(), tokens(), issuer(), limits(db));
             request.send_to(&auth).await
         }
         "shorten" => request.send_to(&shorten(db)).await,

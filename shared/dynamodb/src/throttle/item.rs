@@ -1,21 +1,58 @@
 //! Keys and attributes of ThrottleTable.
 
-use linklet_domain::{LimitedRoute, ThrottleSubject, Timestamp, Window, lifetimes};
+use linklet_domain::{
+    AccountHash, Failures, GuessKind, Guesser, HashFor, IpHash, LimitedRoute, ThrottleSubject, Timestamp, Window,
+    lifetimes,
+};
 use serde::Deserialize;
 
 use crate::item::Key;
 
 /// `IP#<hash>` or `KEY#<hash>` / `<route>`: the window of a subject on a route.
 pub(super) fn window_key(route: LimitedRoute, subject: &ThrottleSubject) -> Key {
-    let partition = match subject {
-        ThrottleSubject::Address(_, hash) => format!("IP#{hash}"),
-        ThrottleSubject::ApiKey(hash) => format!("KEY#{hash}"),
-    };
-    Key::new(partition, route.as_str())
+    Key::new(partition_of(subject), route.as_str())
 }
 
-pub(super) fn ttl(window_ends: Timestamp) -> i64 {
-    window_ends.plus(lifetimes::COUNTED_CALLS).unix_seconds()
+fn partition_of(subject: &ThrottleSubject) -> String {
+    match subject {
+        ThrottleSubject::Address(_, hash) => format!("IP#{hash}"),
+        ThrottleSubject::ApiKey(hash) => format!("KEY#{hash}"),
+    }
+}
+
+/// `GUESS#IP#<hash>` or `GUESS#ACCOUNT#<hash>` / `<kind>`: failed guesses, of strangers if they are at an account; with
+/// `#FROM#<address>`, of those who are familiar with it.
+pub(super) fn guesser_key(kind: GuessKind, guesser: &Guesser) -> Key {
+    let kind = kind.as_str();
+    match guesser {
+        Guesser::Sender(subject) => Key::new(format!("GUESS#{}", partition_of(subject)), kind),
+        Guesser::Strangers(account) => Key::new(account_partition(account), kind),
+        Guesser::Familiar(account, address) => Key::new(account_partition(account), format!("{kind}#FROM#{address}")),
+    }
+}
+
+/// `GUESS#ACCOUNT#<hash>` / `FROM#<address>`: that somebody has signed in from there.
+pub(super) fn familiar_key(account: &AccountHash, address: &IpHash) -> Key {
+    Key::new(account_partition(account), format!("FROM#{address}"))
+}
+
+fn account_partition(account: &AccountHash) -> String {
+    format!("GUESS#ACCOUNT#{}", account.as_str())
+}
+
+/// `HASHES#<whose>` / `<second>`: the hashes of a second.
+pub(super) fn hashes_key(whose: HashFor, now: Timestamp) -> Key {
+    Key::new(format!("HASHES#{}", whose.as_str()), now.unix_seconds().to_string())
+}
+
+/// `MAIL#<hash>` / `window`: mails to an address.
+pub(super) fn mails_key(recipient: &AccountHash) -> Key {
+    Key::new(format!("MAIL#{}", recipient.as_str()), "window")
+}
+
+/// When an item can be deleted whose content means nothing from `over` on.
+pub(super) fn ttl(over: Timestamp) -> i64 {
+    over.plus(lifetimes::COUNTED_CALLS).unix_seconds()
 }
 
 /// The attributes of a window's item besides its key.
@@ -28,5 +65,33 @@ pub(super) struct WindowItem {
 impl From<WindowItem> for Window {
     fn from(item: WindowItem) -> Self {
         Self { ends_at: item.window_ends, hits: item.hits }
+    }
+}
+
+/// The attributes of an item of failed guesses besides its key, in milliseconds, since the table computes with them.
+#[derive(Debug, Deserialize)]
+pub(super) struct FailuresItem {
+    forgotten_at: u64,
+    not_before: Option<u64>,
+}
+
+impl From<FailuresItem> for Failures {
+    fn from(item: FailuresItem) -> Self {
+        Self {
+            forgotten_at: Timestamp::from_unix_millis(item.forgotten_at),
+            not_before: item.not_before.map(Timestamp::from_unix_millis),
+        }
+    }
+}
+
+/// The attributes of an item that says where somebody has signed in from.
+#[derive(Debug, Deserialize)]
+pub(super) struct FamiliarItem {
+    familiar_until: u64,
+}
+
+impl FamiliarItem {
+    pub(super) fn familiar_until(&self) -> Timestamp {
+        Timestamp::from_unix_millis(self.familiar_until)
     }
 }

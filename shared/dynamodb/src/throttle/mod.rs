@@ -1,14 +1,16 @@
-//! ThrottleTable: the number of calls per client and route in the current window.
+//! ThrottleTable: the number of calls per client and route in the current window, and what limits guesses, hashes and mails.
 //!
-//! Requests have a short timeout and no retries, since a retried `ADD` could count twice, and a rate limit must not delay the
+//! Requests have short timeouts and no retries, since a retried `ADD` could count twice, and a rate limit must not delay the
 //! request that it protects.
 //!
 //! A call starts a window or is added to the live one, and each is one conditional update, paid for even if its condition
 //! fails. The right one to begin with is the one that succeeds: most clients call once, so it is the start, unless this
 //! environment has seen a live window of the client. Both updates are correct in any order, so that only decides the cost.
 
+mod guesses;
 mod item;
 mod known;
+mod mails;
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,13 +23,15 @@ use aws_sdk_dynamodb::{
 };
 use linklet_domain::{LimitedRoute, RateLimit, ThrottleSubject, Timestamp, Window};
 
+pub use self::guesses::{AdmittedGuess, GuessOutcome};
 use self::{
+    guesses::SpentSeconds,
     item::{WindowItem, ttl, window_key},
     known::KnownWindows,
 };
 use crate::{
     RepositoryError,
-    item::{Item, Table, from_item, number, text},
+    item::{Item, Key, Table, from_item, number, text},
 };
 
 /// The repository of rate limit windows: ThrottleTable. Clones share what they know of windows.
@@ -35,6 +39,7 @@ use crate::{
 pub struct ThrottleTable {
     table: Table,
     known: Arc<KnownWindows>,
+    spent: Arc<SpentSeconds>,
 }
 
 /// The outcome of counting a call.
@@ -74,13 +79,15 @@ enum Updated {
 
 impl ThrottleTable {
     const TIMEOUT: Duration = Duration::from_millis(500);
+    /// What comes with a password takes a while anyway, and is worth more: if the table doesn't answer, it isn't limited.
+    const TIMEOUT_OF_GUESSES: Duration = Duration::from_secs(2);
     /// Number of updates: usually one or two, and more if concurrent calls start a window between them.
     const TRIES: u32 = 6;
 
     /// A repository for the table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self { table: Table { client, name: name.into() }, known: Arc::default() }
+        Self { table: Table { client, name: name.into() }, known: Arc::default(), spent: Arc::default() }
     }
 
     /// Counts a call, unless the limit is reached. The count is exact, also with concurrent calls.
@@ -210,26 +217,53 @@ impl ThrottleTable {
     }
 
     fn update(&self, route: LimitedRoute, subject: &ThrottleSubject) -> UpdateItemFluentBuilder {
+        self.write(window_key(route, subject))
+    }
+
+    fn write(&self, key: Key) -> UpdateItemFluentBuilder {
         self.table
             .client
             .update_item()
             .table_name(&self.table.name)
-            .set_key(Some(window_key(route, subject).into_item()))
+            .set_key(Some(key.into_item()))
             .return_values(ReturnValue::AllNew)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+    }
+
+    /// The settings of calls that are sent once. The connect timeout isn't changed: with another one, the SDK wouldn't share
+    /// connections with other calls.
+    fn once_within(timeout: Duration) -> Builder {
+        let timeouts = TimeoutConfig::builder().operation_timeout(timeout).build();
+        Builder::new().timeout_config(timeouts).retry_config(RetryConfig::disabled())
     }
 }
 
 async fn send(operation: &'static str, update: UpdateItemFluentBuilder) -> Result<Updated, RepositoryError> {
-    // The connect timeout isn't changed: with another one, the SDK wouldn't share connections with other calls.
-    let timeouts = TimeoutConfig::builder().operation_timeout(ThrottleTable::TIMEOUT).build();
-    let once = Builder::new().timeout_config(timeouts).retry_config(RetryConfig::disabled());
     let window = |item: Item| from_item::<WindowItem>(operation, item).map(Window::from);
-    match update.customize().config_override(once).send().await.map_err(SdkError::into_service_error) {
-        Ok(updated) => Ok(Updated::To(window(updated.attributes.unwrap_or_default())?)),
-        Err(UpdateItemError::ConditionalCheckFailedException(refused)) => {
-            Ok(Updated::Refused(refused.item.map(window).transpose()?))
-        }
+    Ok(match once(operation, update, ThrottleTable::TIMEOUT).await? {
+        Written::Done(item) => Updated::To(window(item)?),
+        Written::Refused(item) => Updated::Refused(item.map(window).transpose()?),
+    })
+}
+
+/// The outcome of a conditional write.
+enum Written {
+    /// It is done; this is the item after it.
+    Done(Item),
+    /// The condition failed; this is the existing item, if any.
+    Refused(Option<Item>),
+}
+
+/// Sends a write once.
+async fn once(
+    operation: &'static str,
+    update: UpdateItemFluentBuilder,
+    timeout: Duration,
+) -> Result<Written, RepositoryError> {
+    let sent = update.customize().config_override(ThrottleTable::once_within(timeout)).send().await;
+    match sent.map_err(SdkError::into_service_error) {
+        Ok(updated) => Ok(Written::Done(updated.attributes.unwrap_or_default())),
+        Err(UpdateItemError::ConditionalCheckFailedException(refused)) => Ok(Written::Refused(refused.item)),
         Err(error) => Err(RepositoryError::unavailable(operation)(error)),
     }
 }

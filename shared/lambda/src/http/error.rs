@@ -35,6 +35,12 @@ pub enum ApiError {
     /// The client has reached a rate limit.
     #[error("rate limit exceeded")]
     Throttled(Refusal),
+    /// Others, or the client itself, have guessed wrong too often, or too many passwords are to be checked at once.
+    #[error("too many attempts")]
+    TooManyAttempts {
+        /// Seconds until another attempt may be admitted.
+        retry_after: u64,
+    },
     /// DynamoDB failed, or an item has an unexpected form.
     #[error("a table failed")]
     Repository(#[from] RepositoryError),
@@ -76,6 +82,7 @@ impl ApiError {
             Self::PayloadTooLarge { .. } => Problem::BodyTooLarge,
             Self::RangeTooLong { .. } => Problem::RangeTooLong,
             Self::Throttled(_) => Problem::RateLimited,
+            Self::TooManyAttempts { .. } => Problem::TooManyAttempts,
             Self::Repository(RepositoryError::Unavailable { .. }) => Problem::ServiceUnavailable,
             Self::Repository(RepositoryError::UnexpectedItem { .. }) | Self::Internal(_) => Problem::Internal,
         }
@@ -103,6 +110,15 @@ impl ApiError {
         match self {
             Self::Invalid(reason) => reason.field(),
             other => other.problem().field(),
+        }
+    }
+
+    /// After how many seconds the client may try again, if that is known.
+    fn retry_after(&self) -> Option<u64> {
+        match self {
+            Self::Throttled(refusal) => Some(refusal.retry_after),
+            Self::TooManyAttempts { retry_after } => Some(*retry_after),
+            _ => None,
         }
     }
 
@@ -136,8 +152,10 @@ impl ApiError {
             // What would be taken instead (RFC 9110, 12.5.3).
             response.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         }
+        if let Some(seconds) = self.retry_after() {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
         if let Self::Throttled(refusal) = self {
-            response.headers_mut().insert(header::RETRY_AFTER, refusal.retry_after.into());
             request.note_allowance(Allowance { limit: refusal.limit, remaining: 0 });
         }
         response

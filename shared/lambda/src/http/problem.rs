@@ -128,6 +128,8 @@ problems! {
         UNPROCESSABLE_ENTITY "idempotency_key_reused" "Idempotency-Key was used with another request" in "Idempotency-Key";
     /// The client has reached a rate limit.
     RateLimited = TOO_MANY_REQUESTS "rate_limited" "rate limit exceeded";
+    /// The client has guessed wrong too often, or too many passwords are to be checked at once.
+    TooManyAttempts = TOO_MANY_REQUESTS "too_many_attempts" "too many attempts; try again later";
     /// A bug, or the failure of a service without which the request can't be processed.
     Internal = INTERNAL_SERVER_ERROR "internal_error" "internal server error";
     /// A table can't be reached.

@@ -145,6 +145,7 @@ fn lifetimes_are_those_of_the_code() {
         ("API keys", lifetimes::EXPIRED_API_KEYS),
         ("that sessions were ended", lifetimes::SESSIONS),
         ("counts of a client's calls", lifetimes::COUNTED_CALLS),
+        ("from which addresses somebody has signed in, both hashed", lifetimes::FAMILIAR_ADDRESSES),
         ("results of checks", lifetimes::CHECK_RESULTS),
         ("that a link has stopped watching a URL", lifetimes::ENDED_WATCHES),
         ("idempotency keys", lifetimes::IDEMPOTENCY_KEYS),

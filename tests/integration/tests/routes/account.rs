@@ -6,6 +6,8 @@ use linklet_dynamodb::UsersTable;
 use linklet_test_support::{Answer, LinkBuilder, Person, RequestBuilder, TestDynamoDb, issuer, token_of, tokens};
 use serde_json::{Value, json};
 
+use crate::fixture::limits;
+
 const WORKSPACE: &str = "/api/workspace";
 const MEMBERS: &str = "/api/workspace/members";
 
@@ -386,7 +388,7 @@ async fn a_removed_admin_reads_until_the_token_expires_and_lets_nobody_in() {
 #[tokio::test]
 async fn an_added_member_logs_in_by_slug_and_otherwise_at_home() {
     let office = Office::new();
-    let auth = Auth::new(office.db.users(), tokens(), issuer());
+    let auth = Auth::new(office.db.users(), tokens(), issuer(), limits(&office.db));
     let ada = office.register("ada").await;
     let ours = token(&ada, &ada.workspace, Role::Admin);
     let bob = json!({"email": "bob@example.com", "password": "correct horse", "full_name": "Bob"});

@@ -5,7 +5,7 @@ use linklet_auth::Auth;
 use linklet_domain::{
     Account, EmailAddress, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
-use linklet_dynamodb::{Registration, UsersTable};
+use linklet_dynamodb::{Registration, ThrottleTable, UsersTable};
 use linklet_lambda::{
     identity::{TokenIssuer, TokenVerifier},
     telemetry::chain,
@@ -13,8 +13,10 @@ use linklet_lambda::{
 use linklet_test_support::{Answer, FakeSecret, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer, tokens};
 use serde_json::{Value, json};
 
+use crate::fixture::{limits, limits_with};
+
 fn auth(db: &TestDynamoDb) -> Auth {
-    Auth::new(db.users(), tokens(), issuer())
+    Auth::new(db.users(), tokens(), issuer(), limits(db))
 }
 
 async fn register(auth: &Auth, body: &Value) -> Answer {
@@ -186,11 +188,15 @@ async fn a_failed_login_takes_the_same_time_for_a_known_and_an_unknown_address()
     register(&auth, &ada()).await;
     let mut micros = [Vec::new(), Vec::new()];
 
-    for _ in 0..ROUNDS {
+    for round in 0..ROUNDS {
+        // Hours apart, so that no attempt has to wait, and from where nobody has signed in.
+        let at = Timestamp::now().plus(Duration::from_secs(3_600) * u32::try_from(round).unwrap());
         // In turns, so that whatever else the machine does hits both alike.
         for (email, micros) in ["ada@example.com", "bob@example.com"].into_iter().zip(&mut micros) {
+            let login = json!({"email": email, "password": "wrong horse"});
+            let request = RequestBuilder::new("POST", "/api/auth/login").json(&login).at(at).source_ip("203.0.113.77");
             let started = Instant::now();
-            login(&auth, &json!({"email": email, "password": "wrong horse"})).await;
+            assert_eq!(request.send_to(&auth).await.status, 401);
             micros.push(started.elapsed().as_micros());
         }
     }
@@ -260,7 +266,12 @@ async fn a_bcrypt_hash_works_once_more_and_is_replaced_by_argon2() {
 #[tokio::test]
 async fn without_its_table_it_answers_503_and_says_nothing_internal() {
     let users = UsersTable::new(TestDynamoDb::unreachable(), "linklet-UsersTable-1ABC");
-    let auth = Auth::new(users, tokens(), issuer());
+    let auth = Auth::new(
+        users,
+        tokens(),
+        issuer(),
+        limits_with(ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable"), 10),
+    );
 
     let answer = login(&auth, &ada()).await;
 
@@ -329,7 +340,7 @@ async fn a_rotation_of_the_secret_ends_no_session_and_needs_no_restart() {
     let db = TestDynamoDb::start();
     let warm = async |interval| {
         let tokens = TokenVerifier::load(&secret.client(), "secret").await.unwrap().reloading_every(interval);
-        Auth::new(db.users(), tokens, issuer())
+        Auth::new(db.users(), tokens, issuer(), limits(&db))
     };
     let (reloading, waiting) = (warm(Duration::ZERO).await, warm(Duration::from_secs(3_600)).await);
     let old = signed(&claims(), Algorithm::HS256, &"first".repeat(8));
@@ -354,6 +365,7 @@ async fn five_minutes_after_a_rotation_every_environment_knows_of_it() {
         db.users(),
         TokenVerifier::load(&secret.client(), "secret").await.unwrap(),
         TokenIssuer::load(&secret.client(), "secret").await.unwrap(),
+        limits(&db),
     );
     let ada = json!({"email": "ada@example.com", "password": "correct horse"});
     RequestBuilder::new("POST", "/api/auth/register").json(&ada).send_to(&auth).await;

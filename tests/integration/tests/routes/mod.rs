@@ -2,6 +2,7 @@ mod account;
 mod auth;
 mod delete;
 mod every_route;
+mod guesses;
 mod health;
 mod hostile;
 mod hot_links;

@@ -192,6 +192,7 @@ async fn nobody_hashes_a_password_while_the_table_is_down() {
         linklet_dynamodb::UsersTable::new(users.client_with(faults.clone()), "UsersTable"),
         linklet_test_support::tokens(),
         linklet_test_support::issuer(),
+        crate::fixture::limits(&users),
     );
     let ada = serde_json::json!({"email": "ada@example.com", "password": "correct horse"});
 

@@ -82,7 +82,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         vec![ours, ours, not_ours, not_ours]
     };
     let none = || Value::Null;
-    let stranger = json!({"email": "nobody@example.com", "password": "wrong horse battery"});
+    let stranger = json!({"email": "NEW", "password": "wrong horse battery"});
     let new_key = json!({"name": "CI", "scopes": ["links:read"]});
     vec![
         ("GET /", none(), vec![anybody(302)]),

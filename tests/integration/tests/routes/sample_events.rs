@@ -11,7 +11,7 @@ use linklet_test_support::{
     ApiKeyBuilder, LinkBuilder, Person, TestDynamoDb, answer, authenticator, issuer, token_of, tokens,
 };
 
-use crate::fixture::{self, REDIRECT, list, redirect, shorten, stats, watch};
+use crate::fixture::{self, REDIRECT, limits, list, redirect, shorten, stats, watch};
 
 fn sample(function: &str, name: &str, token: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../functions/{function}/events/{name}.json"));
@@ -50,7 +50,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     let token = token_of(&user, &workspace, Role::Admin);
     let short_urls = ShortUrls::new(None);
     let web = fixture::web();
-    let auth = linklet_auth::Auth::new(db.users(), tokens(), issuer());
+    let auth = linklet_auth::Auth::new(db.users(), tokens(), issuer(), limits(&db));
     let shorten = shorten(&db);
     let redirect = redirect(&db);
     let update =

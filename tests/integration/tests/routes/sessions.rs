@@ -15,6 +15,8 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
+use crate::fixture::limits;
+
 /// Grace's workspace, of which Ada is a member, and a link of Grace's.
 struct Fixture {
     db: TestDynamoDb,
@@ -40,7 +42,7 @@ impl Fixture {
         let link = LinkBuilder::new("launch").in_workspace(&grace.workspace).owned_by(&grace.id).build();
         db.store(&link).await;
         let verifier = || tokens().with_sessions(db.sessions());
-        let auth = Auth::new(db.users(), verifier(), issuer());
+        let auth = Auth::new(db.users(), verifier(), issuer(), limits(&db));
         let delete = Delete { authenticator: Authenticator::new(verifier(), db.api_keys()), links: db.links() };
         Self { db, auth, delete, grace, ada, link }
     }
@@ -89,7 +91,8 @@ async fn who_logs_out_ends_this_session_and_no_other() {
     assert_eq!(fixture.me(&here).await.problem(), (401, "unauthorized".into()));
     assert_eq!(fixture.me_after(&elsewhere, A_MINUTE).await.status, 200);
     // An environment that has not seen the session before refuses it at once.
-    let other = Auth::new(fixture.db.users(), tokens().with_sessions(fixture.db.sessions()), issuer());
+    let other =
+        Auth::new(fixture.db.users(), tokens().with_sessions(fixture.db.sessions()), issuer(), limits(&fixture.db));
     let answer = RequestBuilder::new("GET", "/api/me").token(&here).send_to(&other).await;
     assert_eq!(answer.status, 401);
 }
@@ -225,7 +228,7 @@ async fn a_token_costs_a_read_unit_a_minute() {
     let fixture = Fixture::new().await;
     let meter = CapacityMeter::default();
     let sessions = SessionsTable::new(fixture.db.client_with(meter.clone()), "UsersTable");
-    let auth = Auth::new(fixture.db.users(), tokens().with_sessions(sessions), issuer());
+    let auth = Auth::new(fixture.db.users(), tokens().with_sessions(sessions), issuer(), limits(&fixture.db));
     let now = Timestamp::now();
     // Many workspaces and sessions make it no dearer.
     for number in 0..60 {
@@ -256,7 +259,7 @@ async fn a_token_costs_a_read_unit_a_minute() {
 async fn without_the_table_a_token_that_was_not_seen_before_is_unavailable() {
     let fixture = Fixture::new().await;
     let sessions = SessionsTable::new(TestDynamoDb::unreachable(), "UsersTable");
-    let auth = Auth::new(fixture.db.users(), tokens().with_sessions(sessions), issuer());
+    let auth = Auth::new(fixture.db.users(), tokens().with_sessions(sessions), issuer(), limits(&fixture.db));
 
     let answer = RequestBuilder::new("GET", "/api/me").token(&fixture.token()).send_to(&auth).await;
 

@@ -1,4 +1,5 @@
 mod api_keys;
+mod guesses;
 mod links;
 mod notifications;
 mod one_time;

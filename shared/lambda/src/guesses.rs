@@ -1,0 +1,164 @@
+//! Limits on guessing passwords and tokens, counted in ThrottleTable by address and by account.
+
+use std::time::Duration;
+
+use linklet_domain::{AccountHash, Guess, GuessKind, HashFor, Salt, ThrottleSubject};
+use linklet_dynamodb::{AdmittedGuess, GuessOutcome, RepositoryError, ThrottleTable};
+
+use crate::{
+    StartError, config,
+    http::{ApiError, Edge, Problem, Request},
+    metrics::{self, Metric},
+    telemetry::chain,
+};
+
+/// Lets those wait who have guessed wrong too often.
+pub struct Guesses {
+    /// The table that has the failures.
+    pub table: ThrottleTable,
+    /// The trusted edge, which determines the client's address.
+    pub edge: Edge,
+    /// The salt for the hashes of addresses and accounts.
+    pub salt: Salt,
+}
+
+/// What a request may guess.
+#[derive(Debug, Clone, Copy)]
+pub struct Attempt<'a> {
+    kind: GuessKind,
+    account: Option<&'a str>,
+}
+
+impl<'a> Attempt<'a> {
+    /// The password of an account with this address, if there is one.
+    #[must_use]
+    pub fn at_password_of(account: &'a str) -> Self {
+        Self { kind: GuessKind::Password, account: Some(account) }
+    }
+
+    /// A one-time token.
+    #[must_use]
+    pub fn at_token() -> Self {
+        Self { kind: GuessKind::Token, account: None }
+    }
+
+    /// A one-time token, by somebody who has signed in.
+    #[must_use]
+    pub fn at_token_by(account: &'a str) -> Self {
+        Self { kind: GuessKind::Token, account: Some(account) }
+    }
+
+    /// Whether there is an account with this address, by registering it.
+    #[must_use]
+    pub fn at_registering(account: &'a str) -> Self {
+        Self { kind: GuessKind::Registration, account: Some(account) }
+    }
+
+    /// Nothing, but a mail is sent. Each request counts, since none of them tells whether it was in vain.
+    #[must_use]
+    pub fn at_mailing() -> Self {
+        Self { kind: GuessKind::Mail, account: None }
+    }
+
+    /// Whether an answer tells that the guess was wrong, so that it stays counted.
+    fn was_wrong<T>(self, answer: &Result<T, ApiError>) -> bool {
+        match (self.kind, answer) {
+            (GuessKind::Mail, _) => true,
+            (_, Ok(_)) => false,
+            (_, Err(error)) => matches!(error.problem(), Problem::InvalidCredentials | Problem::EmailTaken),
+        }
+    }
+
+    /// Whether being right about it is a sign-in.
+    fn is_sign_in(self) -> bool {
+        matches!(self.kind, GuessKind::Password | GuessKind::Registration)
+    }
+}
+
+impl Guesses {
+    /// The limits with the table, the salt and the edge that the environment names.
+    ///
+    /// # Errors
+    /// When a variable is missing or wrong, or the salt can't be read.
+    pub async fn from_env(
+        tables: &aws_sdk_dynamodb::Client,
+        secrets: &aws_sdk_secretsmanager::Client,
+    ) -> Result<Self, StartError> {
+        let (table, edge) = (config::required("THROTTLE_TABLE")?, config::parsed("TRUSTED_EDGE")?);
+        let salt = crate::secrets::current(secrets, &config::required("CLICK_SALT_ID")?).await?;
+        Ok(Self { table: ThrottleTable::new(tables.clone(), table), edge, salt: Salt::parse(&salt)? })
+    }
+
+    /// Does what may turn out to be a wrong guess, unless too many were wrong before. `work` is told whose hashes it computes,
+    /// or nothing if the table can't count them.
+    ///
+    /// The guess counts as a failure from before `work` begins, so that guesses at the same moment don't all count as the
+    /// first one, until its answer says otherwise. If the table doesn't answer in time, the guess is admitted and a warning is
+    /// logged, as with other limits.
+    ///
+    /// # Errors
+    /// 429 if the guess has to wait, and those of `work`.
+    pub async fn limit<T>(
+        &self,
+        request: &Request,
+        attempt: Attempt<'_>,
+        work: impl AsyncFnOnce(Option<HashFor>) -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        let guess = self.guess(request, attempt);
+        let Some(admitted) = self.admit(request, &guess).await? else { return work(None).await };
+        let whose = if admitted.is_familiar() { HashFor::Known } else { HashFor::Strangers };
+        let answer = work(Some(whose)).await;
+        if !attempt.was_wrong(&answer) {
+            self.settle(request, &guess, &admitted, attempt.is_sign_in() && answer.is_ok()).await;
+        }
+        answer
+    }
+
+    fn guess(&self, request: &Request, Attempt { kind, account }: Attempt<'_>) -> Guess {
+        let senders = ThrottleSubject::all_at(&self.edge.address(request), &self.salt);
+        Guess { kind, senders, account: account.map(|account| AccountHash::of(account, &self.salt)) }
+    }
+
+    async fn admit(&self, request: &Request, guess: &Guess) -> Result<Option<AdmittedGuess>, ApiError> {
+        match self.table.admit_guess(guess, request.received_at()).await {
+            Ok(GuessOutcome::Admitted(admitted)) => Ok(Some(admitted)),
+            Ok(GuessOutcome::MustWait { wait, counted }) => {
+                warn_about(self.table.give_back(&counted).await, "a refused guess stays counted");
+                Err(must_wait(wait))
+            }
+            Err(error) => {
+                warn_about(Err(error), "a guess was admitted without being counted");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Gives back a guess that wasn't wrong, and remembers where somebody has signed in from. Both may fail: the next ones wait
+    /// a little earlier then.
+    async fn settle(&self, request: &Request, guess: &Guess, admitted: &AdmittedGuess, is_sign_in: bool) {
+        let give_back = async {
+            warn_about(self.table.give_back(admitted).await, "a right guess stays counted");
+        };
+        let remember = async {
+            if is_sign_in {
+                let remembered = self.table.remember_sign_in(guess, Some(admitted), request.received_at()).await;
+                warn_about(remembered, "a sign-in was not remembered");
+            }
+        };
+        tokio::join!(give_back, remember);
+    }
+}
+
+/// The refusal of somebody who has to wait.
+#[must_use]
+pub fn must_wait(wait: Duration) -> ApiError {
+    let seconds = wait.as_millis().div_ceil(1_000);
+    ApiError::TooManyAttempts { retry_after: u64::try_from(seconds).unwrap_or(u64::MAX).max(1) }
+}
+
+fn warn_about(outcome: Result<(), RepositoryError>, what: &'static str) {
+    if let Err(error) = outcome {
+        metrics::add(Metric::ThrottleUnavailable, 1);
+        tracing::warn!(error = chain(&error), what, "a limit on guesses did not work");
+    }
+}

@@ -1,0 +1,293 @@
+//! Limits on guessing passwords: whoever guesses waits, and nobody else does.
+
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt, stream};
+use linklet_auth::Auth;
+use linklet_domain::Timestamp;
+use linklet_dynamodb::ThrottleTable;
+use linklet_lambda::metrics::{self, Metric};
+use linklet_test_support::{Answer, RequestBuilder, TestDynamoDb, issuer, tokens};
+use serde_json::json;
+
+use crate::fixture::{limits, limits_with};
+
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_secs(60);
+const HOME: &str = "198.51.100.1";
+const PASSWORD: &str = "correct horse battery";
+
+fn noon() -> Timestamp {
+    // Not in the past, since a token expires.
+    Timestamp::now()
+}
+
+fn auth(db: &TestDynamoDb) -> Auth {
+    Auth::new(db.users(), tokens(), issuer(), limits(db))
+}
+
+fn attempt(email: &str, password: &str, address: &str, now: Timestamp) -> RequestBuilder {
+    let login = json!({"email": email, "password": password});
+    RequestBuilder::new("POST", "/api/auth/login").json(&login).source_ip(address).at(now)
+}
+
+fn registration(email: &str, address: &str, now: Timestamp) -> RequestBuilder {
+    let account = json!({"email": email, "password": PASSWORD});
+    RequestBuilder::new("POST", "/api/auth/register").json(&account).source_ip(address).at(now)
+}
+
+/// An environment of auth in which Ada has registered at home.
+struct Fixture {
+    db: TestDynamoDb,
+    auth: Auth,
+    now: Timestamp,
+}
+
+const ADA: &str = "ada@example.com";
+
+impl Fixture {
+    async fn new() -> Self {
+        let (db, now) = (TestDynamoDb::start(), noon());
+        let auth = auth(&db);
+        assert_eq!(registration(ADA, HOME, now).send_to(&auth).await.status, 201);
+        Self { db, auth, now }
+    }
+
+    async fn login(&self, email: &str, password: &str, address: &str, now: Timestamp) -> Answer {
+        attempt(email, password, address, now).send_to(&self.auth).await
+    }
+
+    /// The statuses of so many wrong passwords in a row at one moment.
+    async fn wrong(&self, email: &str, address: &str, times: usize, now: Timestamp) -> Vec<u16> {
+        let mut statuses = Vec::new();
+        for _ in 0..times {
+            statuses.push(self.login(email, "wrong horse", address, now).await.status);
+        }
+        statuses
+    }
+
+    /// Guesses at the account from elsewhere until it has to be waited.
+    async fn under_attack() -> Self {
+        let fixture = Self::new().await;
+        for host in 1..=8 {
+            fixture.wrong(ADA, &format!("203.0.113.{host}"), 1, fixture.now).await;
+        }
+        fixture
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_hundred_wrong_passwords_from_one_address_stop_nobody_elsewhere() {
+    let fixture = Fixture::new().await;
+    // Not more at once, since each hash holds up all of them here. In Lambda, each has a processor of its own.
+    let wrong = stream::iter(0..500).map(|number| {
+        let email = format!("user{}@example.com", number % 50);
+        attempt(&email, "wrong horse", "203.0.113.9", fixture.now).send_to(&fixture.auth)
+    });
+    let wrong = wrong.buffer_unordered(8).collect::<Vec<Answer>>();
+    let started = Instant::now();
+    let others = async {
+        let known = fixture.login(ADA, PASSWORD, HOME, fixture.now).await;
+        let stranger = fixture.login(ADA, PASSWORD, "198.51.100.2", fixture.now).await;
+        (known.status, stranger.status, started.elapsed())
+    };
+
+    let (flood, (known, stranger, took)) = tokio::join!(wrong, others);
+
+    let with = |status| flood.iter().filter(|answer| answer.status == status).count();
+    assert_eq!((with(401), with(429)), (10, 490));
+    assert_eq!((known, stranger), (200, 200));
+    assert!(took < SECOND * 30, "{took:?}");
+}
+
+#[tokio::test]
+async fn strangers_guesses_at_an_account_do_not_delay_its_owner_at_a_known_address() {
+    let fixture = Fixture::under_attack().await;
+
+    assert_eq!(fixture.login(ADA, PASSWORD, HOME, fixture.now).await.status, 200);
+    assert_eq!(fixture.wrong(ADA, HOME, 6, fixture.now).await, [401, 401, 401, 401, 401, 429], "a count of its own");
+    let elsewhere = fixture.login(ADA, PASSWORD, "198.51.100.2", fixture.now).await;
+    assert_eq!(elsewhere.status, 429);
+}
+
+#[tokio::test]
+async fn the_right_password_is_refused_during_a_wait_and_nothing_tells_that_it_was_right() {
+    let fixture = Fixture::under_attack().await;
+    let address = "198.51.100.2";
+
+    let right = fixture.login(ADA, PASSWORD, address, fixture.now).await;
+    let wrong = fixture.login(ADA, "wrong horse", address, fixture.now).await;
+
+    assert_eq!(right.problem(), (429, "too many attempts; try again later".into()));
+    assert_eq!(right.problem(), wrong.problem());
+    assert_eq!((right.header("retry-after"), wrong.header("retry-after")), ("1", "1"));
+    assert_eq!(right.header("x-ratelimit-limit"), "");
+    assert_eq!(fixture.login(ADA, PASSWORD, address, fixture.now.plus(SECOND)).await.status, 200, "a second later");
+    assert_eq!(
+        fixture.login(ADA, PASSWORD, address, fixture.now.plus(SECOND)).await.status,
+        200,
+        "and known from now on"
+    );
+}
+
+#[tokio::test]
+async fn an_account_that_does_not_exist_is_limited_like_one_that_does() {
+    let fixture = Fixture::new().await;
+    let mut told = Vec::new();
+    for (email, address) in [(ADA, "203.0.113.1"), ("nobody@example.com", "203.0.113.2"), ("no address", "203.0.113.3")]
+    {
+        let mut now = fixture.now;
+        let mut answers = Vec::new();
+        for pause in [0, 0, 0, 0, 0, 0, 1, 0, 2, 0, 3, 1] {
+            now = now.plus(SECOND * pause);
+            let answer = fixture.login(email, "wrong horse", address, now).await;
+            answers.push((answer.status, answer.header("retry-after").to_owned()));
+        }
+        told.push(answers);
+    }
+
+    let expected = [
+        (401, ""),
+        (401, ""),
+        (401, ""),
+        (401, ""),
+        (401, ""),
+        (429, "1"),
+        (401, ""),
+        (429, "2"),
+        (401, ""),
+        (429, "4"),
+        (429, "1"),
+        (401, ""),
+    ];
+    assert_eq!(told[0], expected.map(|(status, wait)| (status, wait.to_owned())));
+    assert_eq!(told[0], told[1]);
+    assert_eq!(told[0], told[2]);
+}
+
+#[tokio::test]
+async fn a_wait_is_forgotten() {
+    let fixture = Fixture::new().await;
+    let address = "203.0.113.1";
+    assert_eq!(fixture.wrong(ADA, address, 6, fixture.now).await[5], 429);
+
+    let later = fixture.now.plus(MINUTE * 76);
+
+    assert_eq!(fixture.wrong(ADA, address, 6, later).await, [401, 401, 401, 401, 401, 429]);
+}
+
+#[tokio::test]
+async fn right_passwords_are_not_limited() {
+    let fixture = Fixture::new().await;
+    for number in 0..15 {
+        assert_eq!(fixture.login(ADA, PASSWORD, HOME, fixture.now).await.status, 200, "{number}");
+    }
+}
+
+#[tokio::test]
+async fn mistypes_in_an_office_stop_no_colleague() {
+    let fixture = Fixture::new().await;
+    let office = "203.0.113.1";
+    for number in 0..9 {
+        let email = format!("colleague{number}@example.com");
+        assert_eq!(fixture.wrong(&email, office, 1, fixture.now).await, [401]);
+    }
+
+    assert_eq!(fixture.login(ADA, PASSWORD, office, fixture.now).await.status, 200);
+
+    for number in 0..10 {
+        fixture.wrong(&format!("guess{number}@example.com"), office, 1, fixture.now).await;
+    }
+    assert_eq!(fixture.login(ADA, PASSWORD, office, fixture.now).await.status, 200, "known there by now");
+    let bob = fixture.login("bob@example.com", PASSWORD, office, fixture.now).await;
+    assert_eq!(bob.status, 429, "a stranger there");
+}
+
+#[tokio::test]
+async fn somebody_who_can_sign_in_can_not_have_wrong_guesses_forgotten() {
+    let fixture = Fixture::new().await;
+    let address = "203.0.113.1";
+    for number in 0..9 {
+        fixture.wrong(&format!("victim{number}@example.com"), address, 1, fixture.now).await;
+        assert_eq!(fixture.login(ADA, PASSWORD, address, fixture.now).await.status, 200);
+    }
+
+    assert_eq!(fixture.wrong("victim9@example.com", address, 2, fixture.now).await, [401, 429]);
+}
+
+#[tokio::test]
+async fn the_old_password_can_not_be_guessed_with_a_stolen_token() {
+    let fixture = Fixture::new().await;
+    let token = fixture.login(ADA, PASSWORD, HOME, fixture.now).await.json()["token"].as_str().unwrap().to_owned();
+    let change = async |current: &str, address: &str| {
+        let body = json!({"current": current, "new": "another horse battery"});
+        let request = RequestBuilder::new("POST", "/api/auth/password").token(&token).json(&body);
+        request.source_ip(address).at(fixture.now).send_to(&fixture.auth).await.status
+    };
+
+    for _ in 0..5 {
+        assert_eq!(change("wrong horse", "203.0.113.1").await, 401);
+    }
+
+    assert_eq!(change(PASSWORD, "203.0.113.1").await, 429);
+    assert_eq!(change(PASSWORD, HOME).await, 204, "Ada herself");
+}
+
+#[tokio::test]
+async fn asking_who_has_an_account_is_limited_and_registering_is_not() {
+    let fixture = Fixture::new().await;
+    let address = "203.0.113.1";
+    let register = async |email: &str, address: &str| {
+        registration(email, address, fixture.now).send_to(&fixture.auth).await.status
+    };
+
+    for number in 0..15 {
+        assert_eq!(register(&format!("new{number}@example.com"), address).await, 201);
+    }
+    for _ in 0..10 {
+        assert_eq!(register(ADA, address).await, 409);
+    }
+
+    assert_eq!(register(ADA, address).await, 429);
+    assert_eq!(register("grace@example.com", address).await, 429);
+    assert_eq!(register("grace@example.com", "203.0.113.2").await, 201, "from elsewhere");
+}
+
+#[tokio::test]
+async fn a_flood_of_strangers_leaves_hashes_for_those_who_are_known() {
+    let fixture = Fixture::new().await;
+    let auth = Auth::new(fixture.db.users(), tokens(), issuer(), limits_with(fixture.db.calls(), 3));
+    // In another second than the registration.
+    let now = fixture.now.plus(SECOND * 2);
+    let login =
+        async |email: &str, password: &str, address: &str| attempt(email, password, address, now).send_to(&auth).await;
+    for number in 0..3 {
+        let stranger = login(&format!("user{number}@example.com"), "wrong horse", &format!("203.0.113.{number}")).await;
+        assert_eq!(stranger.status, 401);
+    }
+
+    let refused = login("grace@example.com", PASSWORD, "203.0.113.9").await;
+
+    assert_eq!(refused.problem(), (429, "too many attempts; try again later".into()));
+    let seconds: u32 = refused.header("retry-after").parse().unwrap();
+    assert!((1..=3).contains(&seconds), "{seconds}");
+    assert_eq!(login(ADA, PASSWORD, HOME).await.status, 200);
+    for _ in 0..50 {
+        assert_eq!(login("grace@example.com", PASSWORD, "203.0.113.9").await.header("retry-after").len(), 1);
+    }
+    let later = attempt("grace@example.com", "wrong horse", "203.0.113.9", now.plus(SECOND));
+    assert_eq!(later.send_to(&auth).await.status, 401, "what was refused didn't count as a guess");
+}
+
+#[tokio::test]
+async fn without_the_table_people_log_in() {
+    let fixture = Fixture::new().await;
+    let unreachable = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
+    let auth = Auth::new(fixture.db.users(), tokens(), issuer(), limits_with(unreachable, 10));
+
+    let login = attempt(ADA, PASSWORD, HOME, fixture.now).send_to(&auth);
+    let (answer, measured) = metrics::observe(login).await;
+
+    assert_eq!(answer.status, 200);
+    assert!(measured.get(Metric::ThrottleUnavailable) >= 1.0);
+}

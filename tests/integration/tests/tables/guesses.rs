@@ -1,0 +1,326 @@
+use std::time::Duration;
+
+use futures_util::{StreamExt, future::join_all, stream};
+use linklet_domain::{
+    AccountHash, EventId, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, MailLimit, Patience,
+    ThrottleSubject, Timestamp, lifetimes,
+};
+use linklet_dynamodb::{AdmittedGuess, GuessOutcome, ThrottleTable};
+use linklet_test_support::{CapacityMeter, Faults, TestDynamoDb};
+
+use crate::fixture::salt;
+
+const SECOND: Duration = Duration::from_secs(1);
+const ADDRESS: &str = "203.0.113.9";
+const ADA: &str = "ada@example.com";
+
+fn noon() -> Timestamp {
+    Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
+}
+
+fn guess(account: &str, address: &str) -> Guess {
+    Guess {
+        kind: GuessKind::Password,
+        senders: ThrottleSubject::all_at(address, &salt()),
+        account: Some(AccountHash::of(account, &salt())),
+    }
+}
+
+fn patience() -> Patience {
+    Guesser::Strangers(AccountHash::of(ADA, &salt())).patience()
+}
+
+async fn admit(table: &ThrottleTable, guess: &Guess, now: Timestamp) -> Result<AdmittedGuess, Duration> {
+    match table.admit_guess(guess, now).await.unwrap() {
+        GuessOutcome::Admitted(admitted) => Ok(admitted),
+        GuessOutcome::MustWait { wait, counted } => {
+            table.give_back(&counted).await.unwrap();
+            Err(wait)
+        }
+    }
+}
+
+/// How many of so many guesses at this time are admitted, one after another.
+async fn admitted(table: &ThrottleTable, guess: &Guess, guesses: usize, now: Timestamp) -> usize {
+    let mut admitted = 0;
+    for _ in 0..guesses {
+        admitted += usize::from(admit(table, guess, now).await.is_ok());
+    }
+    admitted
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_hundred_guesses_at_an_account_at_once_five_are_admitted() {
+    let db = TestDynamoDb::start();
+    let guesses: Vec<Guess> = (0..100).map(|host| guess(ADA, &format!("203.0.113.{host}"))).collect();
+    let table = db.calls();
+
+    let outcomes: Vec<_> =
+        stream::iter(&guesses).map(|guess| admit(&table, guess, noon())).buffer_unordered(50).collect().await;
+
+    assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 5);
+    assert_eq!(admit(&table, &guesses[0], noon()).await.unwrap_err(), SECOND);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_hundred_guesses_from_an_address_at_once_ten_are_admitted() {
+    let db = TestDynamoDb::start();
+    let guesses: Vec<Guess> = (0..200).map(|number| guess(&format!("user{number}@example.com"), ADDRESS)).collect();
+    let table = db.calls();
+
+    let outcomes: Vec<_> =
+        stream::iter(&guesses).map(|guess| admit(&table, guess, noon())).buffer_unordered(50).collect().await;
+
+    assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 10);
+    let items = db.scan("ThrottleTable");
+    let at_accounts = items.iter().filter(|item| item["pk"]["S"].as_str().unwrap().starts_with("GUESS#ACCOUNT#"));
+    assert_eq!(at_accounts.count(), 10, "the others count for no account");
+}
+
+#[tokio::test]
+async fn a_refused_guess_counts_for_nobody() {
+    let db = TestDynamoDb::start();
+    assert_eq!(admitted(&db.calls(), &guess(ADA, ADDRESS), 40, noon()).await, 5);
+
+    let others = (0..40).map(|number| guess(&format!("user{number}@example.com"), ADDRESS));
+    let mut from_there = 0;
+    for guess in others {
+        from_there += admitted(&db.calls(), &guess, 1, noon()).await;
+    }
+
+    assert_eq!(from_there, 5, "ten less the five that were admitted");
+}
+
+#[tokio::test]
+async fn each_further_guess_waits_twice_as_long_and_failures_are_forgotten() {
+    let (db, guess) = (TestDynamoDb::start(), guess(ADA, ADDRESS));
+    let (table, mut now) = (db.calls(), noon());
+    assert_eq!(admitted(&table, &guess, 10, now).await, 5);
+
+    for seconds in [1, 2, 4, 8, 16] {
+        assert_eq!(admit(&table, &guess, now).await.unwrap_err(), SECOND * seconds);
+        now = now.plus(SECOND * seconds);
+        assert_eq!(admitted(&table, &guess, 2, now).await, 1, "after {seconds} s");
+    }
+
+    let later = now.plus(patience().forgets_one_after * 10);
+    assert_eq!(admitted(&table, &guess, 10, later).await, 5, "all are forgotten");
+}
+
+#[tokio::test]
+async fn a_guess_that_is_given_back_leaves_no_wait() {
+    let (db, guess) = (TestDynamoDb::start(), guess(ADA, ADDRESS));
+    let table = db.calls();
+    for _ in 0..20 {
+        let right = admit(&table, &guess, noon()).await.unwrap();
+        table.give_back(&right).await.unwrap();
+    }
+    assert_eq!(admitted(&table, &guess, 4, noon()).await, 4);
+
+    for _ in 0..3 {
+        let fifth = admit(&table, &guess, noon()).await.unwrap();
+        assert_eq!(admit(&table, &guess, noon()).await.unwrap_err(), SECOND, "while nobody knows");
+        table.give_back(&fifth).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_wait_that_somebody_else_began_stays_when_a_guess_is_given_back() {
+    let (db, guess) = (TestDynamoDb::start(), guess(ADA, ADDRESS));
+    let table = db.calls();
+    assert_eq!(admitted(&table, &guess, 4, noon()).await, 4);
+    let slow = admit(&table, &guess, noon()).await.unwrap();
+    let later = noon().plus(SECOND);
+    assert_eq!(admitted(&table, &guess, 1, later).await, 1);
+
+    table.give_back(&slow).await.unwrap();
+
+    assert_eq!(admit(&table, &guess, later).await.unwrap_err(), SECOND * 2);
+}
+
+#[tokio::test]
+async fn strangers_guesses_are_in_nobodys_way_who_has_signed_in_from_there_before() {
+    let db = TestDynamoDb::start();
+    let (table, home) = (db.calls(), guess(ADA, ADDRESS));
+    table.remember_sign_in(&home, None, noon()).await.unwrap();
+    for host in 10..60 {
+        admitted(&table, &guess(ADA, &format!("203.0.113.{host}")), 1, noon()).await;
+    }
+    for number in 0..40 {
+        admitted(&table, &guess(&format!("user{number}@example.com"), ADDRESS), 1, noon()).await;
+    }
+
+    let ours = admit(&table, &home, noon()).await.unwrap();
+
+    assert!(ours.is_familiar());
+    assert_eq!(admitted(&table, &home, 10, noon()).await, 4, "with a count of its own");
+    let network = admit(&table, &guess(ADA, "2001:db8::1"), noon()).await;
+    assert!(network.is_err(), "elsewhere, the account is guessed at too often");
+}
+
+#[tokio::test]
+async fn a_sign_in_is_remembered_for_ninety_days_and_written_once_a_day() {
+    let (db, writes) = (TestDynamoDb::start(), Faults::default());
+    let table = ThrottleTable::new(db.client_with(writes.clone()), "ThrottleTable");
+    let home = guess(ADA, ADDRESS);
+    let sign_in = async |now: Timestamp| {
+        let admitted = admit(&table, &home, now).await.unwrap();
+        table.give_back(&admitted).await.unwrap();
+        writes.plan(None);
+        table.remember_sign_in(&home, Some(&admitted), now).await.unwrap();
+        (admitted.is_familiar(), writes.calls())
+    };
+    let day = SECOND * 86_400;
+
+    assert_eq!(sign_in(noon()).await, (false, 1));
+    assert_eq!(sign_in(noon().plus(SECOND)).await, (true, 0));
+    assert_eq!(sign_in(noon().plus(day)).await, (true, 1));
+    let end = noon().plus(day + lifetimes::FAMILIAR_ADDRESSES);
+    assert_eq!(sign_in(end.minus(SECOND)).await.0, true);
+    assert!(!admit(&db.calls(), &guess(ADA, "203.0.113.10"), noon()).await.unwrap().is_familiar());
+    let forgotten = end.plus(lifetimes::FAMILIAR_ADDRESSES);
+    assert!(!admit(&table, &home, forgotten).await.unwrap().is_familiar());
+}
+
+#[tokio::test]
+async fn networks_of_ipv6_share_what_is_free() {
+    let db = TestDynamoDb::start();
+    let (table, mut passed) = (db.calls(), 0);
+    for number in 0..50 {
+        let address = format!("2001:db8:1:{number:x}::1");
+        passed += admitted(&table, &guess(&format!("user{number}@example.com"), &address), 1, noon()).await;
+    }
+
+    assert_eq!(passed, 40, "as many as are free for a /56");
+}
+
+#[tokio::test]
+async fn nothing_readable_is_stored_and_ttl_removes_what_is_forgotten() {
+    let db = TestDynamoDb::start();
+    let (table, long_ago) = (db.calls(), Timestamp::now().minus(SECOND * 86_400 * 91));
+    admitted(&table, &guess(ADA, ADDRESS), 7, long_ago).await;
+    table.remember_sign_in(&guess(ADA, ADDRESS), None, long_ago).await.unwrap();
+    table.spend_hashes(HashFor::Known, 1, "20".parse().unwrap(), long_ago).await.unwrap();
+    table.admit_mail(&AccountHash::of(ADA, &salt()), &EventId::generate(), long_ago).await.unwrap();
+    let stored = format!("{:?}", db.scan("ThrottleTable"));
+    assert!(!stored.contains("ada@") && !stored.contains("203.0"), "{stored}");
+    assert_eq!(db.scan("ThrottleTable").len(), 5);
+    table.remember_sign_in(&guess(ADA, ADDRESS), None, Timestamp::now()).await.unwrap();
+
+    db.sweep_ttl();
+
+    assert_eq!(db.scan("ThrottleTable").len(), 1, "where somebody has signed in from");
+}
+
+#[tokio::test]
+async fn a_guess_that_has_to_wait_costs_reads_only() {
+    let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
+    let table = ThrottleTable::new(db.client_with(meter.clone()), "ThrottleTable");
+    let cost = async |guess: &Guess| {
+        meter.reset();
+        admitted(&table, guess, 1, noon()).await;
+        (meter.read_units(), meter.write_units())
+    };
+
+    assert_eq!(cost(&guess(ADA, ADDRESS)).await, (2.0, 2.0), "the address and the account");
+    admitted(&table, &guess(ADA, ADDRESS), 4, noon()).await;
+    assert_eq!(cost(&guess(ADA, ADDRESS)).await, (2.0, 0.0));
+    table.remember_sign_in(&guess(ADA, ADDRESS), None, noon()).await.unwrap();
+    assert_eq!(cost(&guess(ADA, ADDRESS)).await, (2.0, 1.0), "where somebody has signed in from");
+    assert_eq!(cost(&guess("bob@example.com", "2001:db8::1")).await, (3.0, 4.0), "three networks");
+}
+
+#[test]
+fn what_is_free_is_what_the_domain_says() {
+    let five = (0..5).fold(Failures::none(noon()), |failures, _| failures.and_one_more(patience(), noon()));
+
+    assert_eq!(five.wait(noon()), Some(SECOND));
+}
+
+// --------------------------------------------------------------------------------------------------------------- hashes
+
+fn budget(hashes: u32) -> HashBudget {
+    hashes.to_string().parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_fifty_hashes_at_once_as_many_are_computed_as_the_budget_has() {
+    let db = TestDynamoDb::start();
+    let environments: Vec<ThrottleTable> = (0..50).map(|_| db.calls()).collect();
+    let spend =
+        |table: ThrottleTable, whose, now| async move { table.spend_hashes(whose, 1, budget(20), now).await.unwrap() };
+    for (whose, now) in
+        [(HashFor::Strangers, noon()), (HashFor::Strangers, noon().plus(SECOND)), (HashFor::Known, noon())]
+    {
+        let spent = join_all(environments.iter().map(|table| spend(table.clone(), whose, now))).await;
+
+        assert_eq!(spent.iter().filter(|spent| **spent).count(), 20, "{whose:?} at {now}");
+    }
+}
+
+#[tokio::test]
+async fn two_hashes_need_room_for_both() {
+    let table = TestDynamoDb::start().calls();
+    let spend = async |hashes| table.spend_hashes(HashFor::Known, hashes, budget(3), noon()).await.unwrap();
+
+    assert!(spend(2).await);
+    assert!(!spend(2).await);
+}
+
+#[tokio::test]
+async fn once_nothing_is_left_an_environment_does_not_ask_again_in_the_same_second() {
+    let (db, writes) = (TestDynamoDb::start(), Faults::default());
+    let table = ThrottleTable::new(db.client_with(writes.clone()), "ThrottleTable");
+    let spend = async |now| table.spend_hashes(HashFor::Strangers, 1, budget(2), now).await.unwrap();
+    writes.plan(None);
+
+    let mut spent = Vec::new();
+    for _ in 0..100 {
+        spent.push(spend(noon()).await);
+    }
+
+    assert_eq!(spent.iter().filter(|spent| **spent).count(), 2);
+    assert_eq!(writes.calls(), 3);
+    assert!(spend(noon().plus(SECOND)).await);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- mails
+
+async fn mail(db: &TestDynamoDb, address: &str, now: Timestamp) -> bool {
+    db.calls().admit_mail(&AccountHash::of(address, &salt()), &EventId::generate(), now).await.unwrap()
+}
+
+#[tokio::test]
+async fn an_address_gets_one_mail_a_minute_and_five_an_hour() {
+    let db = TestDynamoDb::start();
+    for number in 0..MailLimit::MAILS {
+        let now = noon().plus(MailLimit::PAUSE * number);
+        assert!(mail(&db, ADA, now).await, "{number}");
+        assert!(!mail(&db, ADA, now.plus(MailLimit::PAUSE - SECOND)).await, "within a minute of {number}");
+    }
+
+    assert!(!mail(&db, ADA, noon().plus(MailLimit::WINDOW - SECOND)).await, "the sixth");
+    assert!(mail(&db, "bob@example.com", noon()).await, "to somebody else");
+    assert!(mail(&db, ADA, noon().plus(MailLimit::WINDOW)).await, "an hour later");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_ten_mails_at_once_one_is_sent() {
+    let db = TestDynamoDb::start();
+
+    let sent = join_all((0..10).map(|_| mail(&db, ADA, noon()))).await;
+
+    assert_eq!(sent.iter().filter(|sent| **sent).count(), 1);
+}
+
+#[tokio::test]
+async fn a_mail_that_could_not_be_sent_is_tried_again_without_being_counted_again() {
+    let db = TestDynamoDb::start();
+    let (request, ada) = (EventId::generate(), AccountHash::of(ADA, &salt()));
+    for _ in 0..10 {
+        assert!(db.calls().admit_mail(&ada, &request, noon()).await.unwrap());
+    }
+
+    assert!(mail(&db, ADA, noon().plus(MailLimit::PAUSE)).await);
+    assert!(!db.calls().admit_mail(&ada, &request, noon().plus(MailLimit::PAUSE)).await.unwrap(), "an older one");
+}
