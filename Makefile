@@ -16,7 +16,7 @@ FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Ca
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs demo seed watch startapi check test test-long fmt lint unit integration conformance template calculator \
-	document tools e2e e2e-sam deny fuzz bench units cost dlq redrive reconcile deploy clean
+	document web-check tools e2e e2e-sam deny fuzz bench units cost dlq redrive reconcile deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -57,7 +57,7 @@ startapi: ## serve the API with `sam local start-api` on STARTAPI_PORT (needs ma
 
 # ----------------------------------------------------------------------------------------------------------------- Tests
 
-check: fmt lint unit document ## formatting, clippy, unit tests, the OpenAPI document: what to run while editing
+check: fmt lint unit document web-check ## formatting, clippy, unit tests, OpenAPI document, web application: what to run while editing
 
 test: check integration template calculator tools e2e ## all checks and tests but for those of test-long
 
@@ -91,6 +91,10 @@ conformance: ## the integration tests against AWS's DynamoDB Local (TESTS=… fo
 document: ## check docs/openapi.yaml
 	@$(LINKLET) install contract
 	@$(TOOLS)/contract/bin/openapi-spec-validator docs/openapi.yaml
+
+# Needs Node.js 18 or later with npm; without them, a line says so. WEB_CHECK=required makes that a failure.
+web-check: ## check the types of the web application
+	@$(PYTHON) infra/web_check.py
 
 template: ## check template.yaml and its child stack
 	@$(LINKLET) install sam

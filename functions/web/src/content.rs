@@ -12,7 +12,7 @@ pub struct Content {
     pub gzip_tag: &'static str,
 }
 
-/// A [`Content`] that `build.rs` has published under this name.
+/// A [`Content`] that the build script has published under this name.
 macro_rules! content {
     ($name:literal, $content_type:literal) => {
         $crate::content::Content {

@@ -1,9 +1,15 @@
-//! The API's description for programs (OpenAPI), the page that shows it to people, and the way there from the root.
+//! The web application, the API's description for programs (OpenAPI), the page that shows it to people, and the way from the
+//! root.
 //!
-//! Everything was made when the function was built (`build.rs`), so it needs no other service and no right.
+//! Everything was made when the function was built (`build/`), so it needs no other service and no right.
 
+mod app;
 mod content;
 mod home;
+// The build script's, so that its tests are run.
+#[cfg(test)]
+#[path = "../build/modules.rs"]
+mod modules;
 mod negotiation;
 
 use linklet_lambda::http::{ApiError, Handler, HeaderValue, Method, Pages, Problem, Request, Response};
@@ -24,7 +30,7 @@ static DOCUMENT: Content = content!("openapi.json", "application/json");
 static PAGE: Content = content!("docs.html", "text/html; charset=utf-8");
 static RAPIDOC: Content = content!("rapidoc.js", "text/javascript; charset=utf-8");
 
-/// `GET /`, `GET /api/openapi.json`, `GET /api/docs`, `GET /api/docs/rapidoc.js`.
+/// `GET /`, `GET /app`, `GET /app/{proxy+}`, `GET /api/openapi.json`, `GET /api/docs`, `GET /api/docs/rapidoc.js`.
 #[derive(Debug)]
 pub struct Web {
     /// Where the root leads.
@@ -37,6 +43,9 @@ impl Handler for Web {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, [""]) => Ok(self.home.redirect(FOR_MINUTES)),
+            (&Method::GET, ["app"]) => Ok(app::page(request, self.pages)),
+            (&Method::GET, ["app", ""]) => Ok(app::without_slash()),
+            (&Method::GET, ["app", version, name]) => app::file(request, version, name),
             (&Method::GET, ["api", "openapi.json"]) => Ok(DOCUMENT.answer(request, FOR_MINUTES)),
             (&Method::GET, ["api", "docs"]) => Ok(self.page(request)),
             (&Method::GET, ["api", "docs", "rapidoc.js"]) => Ok(rapidoc(request)),

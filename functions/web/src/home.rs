@@ -6,11 +6,11 @@ use linklet_lambda::http::{HeaderValue, Response, StatusCode, header};
 pub struct Home(HeaderValue);
 
 impl Home {
-    /// The page with the documentation. Its address is relative, since locally the root has a path, such as
+    /// The web application. Its address is relative, since locally the root has a path, such as
     /// `/_aws/execute-api/c0ffee00/`; it always ends in a slash, or the request would not come here.
     #[must_use]
-    pub fn docs() -> Self {
-        Self(HeaderValue::from_static("api/docs"))
+    pub fn app() -> Self {
+        Self(HeaderValue::from_static("app"))
     }
 
     /// An http or https URL, or a path of this host other than the root, which would lead to itself.
@@ -27,12 +27,17 @@ impl Home {
     }
 
     pub(crate) fn redirect(&self, cache_control: &'static str) -> Response {
-        let mut response = Response::default();
-        *response.status_mut() = StatusCode::FOUND;
-        response.headers_mut().insert(header::LOCATION, self.0.clone());
-        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_control));
-        response
+        redirect(self.0.clone(), cache_control)
     }
+}
+
+/// A redirect to an address, absolute or relative to the request's.
+pub(crate) fn redirect(location: HeaderValue, cache_control: &'static str) -> Response {
+    let mut response = Response::default();
+    *response.status_mut() = StatusCode::FOUND;
+    response.headers_mut().insert(header::LOCATION, location);
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_control));
+    response
 }
 
 /// Browsers read a second slash, or a backslash, as the beginning of a host.

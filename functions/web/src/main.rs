@@ -1,4 +1,4 @@
-//! The API's description. This file only wires; `handler.rs` decides.
+//! The web application and the API's description. This file only wires; `handler.rs` decides.
 
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ async fn run() -> Result<(), StartError> {
         Some(url) => {
             Home::parse(&url).map_err(|error| ConfigError::Invalid { name: "HOME_URL", reason: error.to_string() })?
         }
-        None => Home::docs(),
+        None => Home::app(),
     };
     http::serve(Web { home, pages: Pages::from_env() }).await
 }

@@ -9,6 +9,7 @@ use crate::api::{Answer, Api, PASSWORD, User, send};
 fn is_public(method: &str, path: &str) -> bool {
     matches!(path, "/" | "/health" | "/api/openapi.json")
         || path.starts_with("/api/docs")
+        || path.starts_with("/app")
         || matches!(path, "/api/auth/register" | "/api/auth/login")
         || path.ends_with("/timeline")
         || path == "/api/stats/{code}"

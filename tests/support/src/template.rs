@@ -94,11 +94,15 @@ pub struct Route {
 }
 
 impl Route {
-    /// The path as it stands where there are no greedy parameters. The only one takes what is behind a code, of which a slash at
-    /// the end means something.
+    /// The path as it stands where there are no greedy parameters. One takes what is behind a code, of which a slash at the end
+    /// means something, and one the folder and the name of a file.
     #[must_use]
     pub fn plain_path(&self) -> &str {
-        if self.path == "/r/{path+}" { "/r/{code}/" } else { &self.path }
+        match self.path.as_str() {
+            "/r/{path+}" => "/r/{code}/",
+            "/app/{proxy+}" => "/app/{version}/{file}",
+            path => path,
+        }
     }
 }
 

@@ -11,8 +11,10 @@ use serde_json::{Value, json};
 use crate::fixture;
 
 /// The routes that anybody may call. Every other route has to refuse a caller without a valid token or key.
-const PUBLIC: [&str; 17] = [
+const PUBLIC: [&str; 19] = [
     "GET /",
+    "GET /app",
+    "GET /app/{proxy+}",
     "GET /api/openapi.json",
     "GET /api/docs",
     "GET /api/docs/rapidoc.js",

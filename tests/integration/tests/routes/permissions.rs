@@ -86,6 +86,8 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
     let new_key = json!({"name": "CI", "scopes": ["links:read"]});
     vec![
         ("GET /", none(), vec![anybody(302)]),
+        ("GET /app", none(), vec![anybody(200)]),
+        ("GET /app/{proxy+}", none(), vec![anybody(404)]),
         ("GET /api/openapi.json", none(), vec![anybody(200)]),
         ("GET /api/docs", none(), vec![anybody(200)]),
         ("GET /api/docs/rapidoc.js", none(), vec![anybody(200)]),

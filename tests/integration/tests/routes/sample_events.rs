@@ -61,6 +61,9 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     let delete = linklet_delete::Delete { authenticator: authenticator(), links: db.links() };
 
     assert_eq!(status(&web, "web", "home", "").await, 302);
+    assert_eq!(status(&web, "web", "app", "").await, 200);
+    // Its version is no build's.
+    assert_eq!(status(&web, "web", "file", "").await, 404);
     assert_eq!(status(&web, "web", "document", "").await, 200);
     assert_eq!(status(&web, "web", "page", "").await, 200);
     assert_eq!(status(&web, "web", "rapidoc", "").await, 200);

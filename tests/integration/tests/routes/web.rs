@@ -1,4 +1,4 @@
-//! The description of the API, the page that shows it, and the root.
+//! The web application, the description of the API, the page that shows it, and the root.
 
 use std::{fs, io::Read as _, path::Path};
 
@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::fixture::web;
 
-const CONTENT: [&str; 3] = ["/api/openapi.json", "/api/docs", "/api/docs/rapidoc.js"];
+const CONTENT: [&str; 4] = ["/api/openapi.json", "/api/docs", "/api/docs/rapidoc.js", "/app"];
 
 fn request(path: &str) -> RequestBuilder {
     RequestBuilder::new("GET", path)
@@ -166,7 +166,9 @@ async fn the_pages_policy_allows_its_script_and_this_api_only() {
 async fn the_page_demands_https_under_a_domain_of_our_own() {
     let web = Web { pages: Pages::of(Some("https://go.example.com")), ..web() };
 
-    for (path, demand) in [("/api/docs", "max-age=31536000"), ("/api/openapi.json", ""), ("/", "")] {
+    for (path, demand) in
+        [("/app", "max-age=31536000"), ("/api/docs", "max-age=31536000"), ("/api/openapi.json", ""), ("/", "")]
+    {
         let answer = request(path).send_to(&web).await;
 
         assert_eq!(answer.header("strict-transport-security"), demand, "{path}");
@@ -210,14 +212,106 @@ async fn the_script_is_the_one_that_its_readme_names() {
     assert_eq!(script.header("content-type"), "text/javascript; charset=utf-8");
 }
 
+// ----------------------------------------------------------------------------------------------------------- Application
+
+/// The addresses of the application's files in its page, and those that its scripts load.
+async fn files_of_the_application() -> Vec<String> {
+    let page = get("/app").await;
+    let in_page: Vec<_> = ["src", "href"].into_iter().flat_map(|name| attributes(&page.body, name)).collect();
+    let files: Vec<_> = in_page.into_iter().filter(|address| address.starts_with("app/")).collect();
+    let folder = files[0].rsplit_once('/').unwrap().0;
+    let script = get(&format!("/{folder}/main.js")).await;
+    let later = script.body.split("import('./").skip(1).map(|rest| rest.split('\'').next().unwrap());
+    files.iter().map(|file| format!("/{file}")).chain(later.map(|name| format!("/{folder}/{name}"))).collect()
+}
+
+#[tokio::test]
+async fn the_application_is_asked_for_again_and_its_files_are_kept_for_ever() {
+    let page = get("/app").await;
+    assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
+    assert_eq!(page.header("cache-control"), "no-cache");
+
+    let files = files_of_the_application().await;
+
+    assert!(files.len() > 10, "{files:?}");
+    for file in files {
+        let answer = get(&file).await;
+
+        assert_eq!(answer.status, 200, "{file}");
+        assert_eq!(answer.header("cache-control"), "public, max-age=31536000, immutable", "{file}");
+        let kind = if file.ends_with(".css") { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" };
+        assert_eq!(answer.header("content-type"), kind, "{file}");
+    }
+}
+
+/// A page that is open asks for such files when another version has been deployed, and then loads itself again.
+#[tokio::test]
+async fn files_of_another_version_are_gone() {
+    let file = files_of_the_application().await.remove(0);
+    let name = file.rsplit('/').next().unwrap();
+
+    for path in [format!("/app/0c5f1b2a3d4e5f60718293a4/{name}"), format!("{file}x"), format!("{file}/x")] {
+        let answer = get(&path).await;
+
+        assert_eq!((answer.status, answer.header("cache-control")), (404, ""), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_page_names_the_version_that_it_is() {
+    let page = get("/app").await;
+
+    let version = attributes(&page.body, "content").pop().unwrap();
+    let addresses: Vec<_> =
+        ["src", "href"].into_iter().flat_map(|name| attributes(&page.body, name)).filter(|a| a.contains('/')).collect();
+    assert_eq!(version.len(), 24, "{version}");
+    let ours = format!("app/{version}/");
+    let is_known = |address: &&str| address.starts_with(&ours) || address.starts_with("data:") || *address == "api/docs";
+    assert!(addresses.len() > 3 && addresses.iter().all(is_known), "{addresses:?}");
+}
+
+#[tokio::test]
+async fn the_applications_policy_allows_its_own_files_only() {
+    let page = get("/app").await;
+
+    let policy: Vec<_> = page.header("content-security-policy").split("; ").collect();
+    for directive in ["default-src 'self'", "object-src 'none'", "frame-ancestors 'none'", "base-uri 'none'"] {
+        assert!(policy.contains(&directive), "{directive} is not in {policy:?}");
+    }
+    assert!(!policy.iter().any(|directive| directive.starts_with("script-src") || directive.contains("unsafe")));
+    assert!(!page.body.contains("<style") && !page.body.contains(" style=") && !page.body.contains("<script>"));
+    assert_eq!((page.header("referrer-policy"), page.header("x-content-type-options")), ("no-referrer", "nosniff"));
+}
+
+/// Its addresses are relative to what is before `app`.
+#[tokio::test]
+async fn the_application_has_no_slash_at_its_end() {
+    let answer = get("/app/").await;
+
+    assert_eq!((answer.status, answer.header("location")), (302, "../app"));
+}
+
+#[tokio::test]
+async fn what_others_have_written_is_what_the_readme_names() {
+    let readme = read("functions/web/app/vendor/README.md");
+    let rows: Vec<_> = readme.lines().filter(|line| line.starts_with("| `")).collect();
+
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    for row in rows {
+        let cells: Vec<_> = row.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
+        let text = read(&format!("functions/web/app/vendor/{}", cells[1]));
+        assert_eq!(hex::encode(Sha256::digest(text)), cells[2], "{}", cells[1]);
+    }
+}
+
 // ------------------------------------------------------------------------------------------------------------------ Root
 
 /// The address is relative, since the API may have a path: `/_aws/execute-api/c0ffee00/` locally.
 #[tokio::test]
-async fn the_root_leads_to_the_documentation() {
+async fn the_root_leads_to_the_web_application() {
     let answer = get("/").await;
 
-    assert_eq!((answer.status, answer.header("location")), (302, "api/docs"));
+    assert_eq!((answer.status, answer.header("location")), (302, "app"));
     assert_eq!((answer.header("cache-control"), answer.body.as_str()), ("public, max-age=300", ""));
 }
 
@@ -235,7 +329,7 @@ async fn the_root_leads_to_the_home_that_is_configured() {
 #[tokio::test]
 async fn other_methods_and_paths_are_unknown() {
     for (method, path) in
-        [("POST", "/"), ("HEAD", "/api/docs"), ("GET", "/api/docs/"), ("GET", "//"), ("GET", "/api/docs/other.js")]
+        [("POST", "/"), ("HEAD", "/api/docs"), ("GET", "/api/docs/"), ("GET", "//"), ("GET", "/api/docs/other.js"), ("POST", "/app"), ("GET", "/app/main.js"), ("GET", "/application")]
     {
         let answer = RequestBuilder::new(method, path).send_to(&web()).await;
 

@@ -1,5 +1,8 @@
 //! Makes all that the function serves, so that it has nothing left to do at run time: the OpenAPI document as JSON, the page
-//! with its content security policy, both and RapiDoc also compressed, and an entity tag of each.
+//! that shows it with its content security policy, the web application, all also compressed, and an entity tag of each.
+
+mod app;
+mod modules;
 
 use std::{
     env,
@@ -34,7 +37,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let script = read(&folder.join("assets/docs.js"))?;
     let page = read(&folder.join("assets/docs.html"))?.replace("{version}", &version).replace("{script}", &script);
     output.publish("docs.html", page.as_bytes())?;
-    output.write("docs.csp", policy(&script).as_bytes())
+    output.write("docs.csp", policy(&script).as_bytes())?;
+
+    app::publish(&folder.join("app"), &output)
 }
 
 fn read(path: &Path) -> Result<String, Box<dyn Error>> {

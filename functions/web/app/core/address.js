@@ -1,0 +1,22 @@
+// Where the API is: the page is at `<base>/app`, and everything else is next to it.
+
+const base = new URL('./', document.baseURI);
+
+/** @param {string} path begins with a slash */
+export const apiUrl = (path) => new URL(path.slice(1), base).href;
+
+/** What tells this system's tabs from those of another one on the same host. */
+export const basePath = base.pathname;
+
+/**
+ * The address as a link may have it, or nothing: only http and https lead somewhere.
+ * @param {string} text
+ */
+export function safeUrl(text) {
+  try {
+    const url = new URL(text);
+    return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,174 @@
+// The client of the API. An operation is called by its name in docs/openapi.yaml: `call('GET /api/links/{code}', …)`.
+
+import { apiUrl } from './address.js';
+import { connection, lostConnection } from './connection.js';
+
+const TIMEOUT_MS = 20_000;
+const RETRY_MS = 400;
+
+/**
+ * Why a call failed.
+ *
+ * - `problem`: the API has answered with a problem document
+ * - `offline`: there was no answer
+ * - `timeout`: the answer took too long
+ * - `broken`: something else has answered, such as a proxy
+ * @typedef {'problem' | 'offline' | 'timeout' | 'broken'} FailureKind
+ */
+
+export class ApiError extends Error {
+  /**
+   * @param {FailureKind} kind
+   * @param {string} detail a sentence
+   * @param {{ status?: number, code?: string, field?: string, correlationId?: string, retryAfter?: number }} [more]
+   */
+  constructor(kind, detail, more = {}) {
+    super(detail);
+    this.kind = kind;
+    this.status = more.status ?? 0;
+    this.code = more.code ?? '';
+    /** The member of the body that is to blame. */
+    this.field = more.field;
+    this.correlationId = more.correlationId;
+    /** After how many seconds it makes sense to try again. */
+    this.retryAfter = more.retryAfter;
+  }
+
+  /** Whether the same call may succeed a moment later. */
+  get isTemporary() {
+    return this.kind !== 'problem' || this.status === 429 || this.status >= 500;
+  }
+}
+
+/**
+ * @typedef {object} CallOptions
+ * @property {Record<string, string>} [path] what stands for the parameters of the path
+ * @property {Record<string, unknown> | URLSearchParams} [query] what is undefined or empty is left out; a list is repeated
+ * @property {object} [body]
+ * @property {string} [idempotencyKey]
+ * @property {AbortSignal} [signal]
+ * @property {boolean} [anonymous] whether it is called without a token
+ */
+
+/**
+ * Who is signed in; session.js fills it in, since it calls the API itself.
+ * @type {{ token: () => string | undefined, renew: () => Promise<void> }}
+ */
+export const identity = { token: () => undefined, renew: () => Promise.reject(new Error('nobody is signed in')) };
+
+/**
+ * Calls an operation and gives the body of its answer.
+ * @param {string} operation such as `GET /api/links/{code}`
+ * @param {CallOptions} [options]
+ * @returns {Promise<any>}
+ */
+export async function call(operation, options = {}) {
+  const [method] = operation.split(' ');
+  try {
+    return await callOnce(operation, options);
+  } catch (error) {
+    if (!(error instanceof ApiError) || options.signal?.aborted) throw error;
+    if (error.code === 'unauthorized' && !options.anonymous && identity.token()) {
+      await identity.renew();
+    } else if (method === 'GET' && error.status >= 500) {
+      await new Promise((done) => setTimeout(done, RETRY_MS * (1 + Math.random())));
+    } else {
+      throw error;
+    }
+    return callOnce(operation, options);
+  }
+}
+
+/**
+ * @param {string} operation
+ * @param {CallOptions} options
+ */
+async function callOnce(operation, options) {
+  const [method, template] = operation.split(' ');
+  const response = await send(urlOf(template, options), {
+    method,
+    headers: headersOf(options),
+    body: options.body === undefined ? undefined : JSON.stringify(options.body),
+    cache: 'no-store',
+    credentials: 'omit',
+    signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(options.signal ? [options.signal] : [])]),
+  });
+  if (!response.ok) throw await failureOf(response);
+  const text = await response.text().catch((error) => Promise.reject(failureOfFetch(error)));
+  return text ? JSON.parse(text) : null;
+}
+
+/**
+ * @param {string} url
+ * @param {RequestInit} request
+ */
+async function send(url, request) {
+  try {
+    const response = await fetch(url, request);
+    if (!connection.get().isOnline) connection.set({ isOnline: true });
+    return response;
+  } catch (error) {
+    throw failureOfFetch(error);
+  }
+}
+
+/** @param {unknown} error */
+function failureOfFetch(error) {
+  const name = error instanceof Error ? error.name : '';
+  if (name === 'AbortError') return error;
+  if (name === 'TimeoutError') return new ApiError('timeout', 'This took too long.');
+  lostConnection();
+  return new ApiError('offline', 'Linklet can’t be reached.');
+}
+
+/**
+ * @param {string} template
+ * @param {CallOptions} options
+ */
+function urlOf(template, options) {
+  const path = template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(options.path?.[name] ?? ''));
+  const query = queryOf(options.query ?? {});
+  return apiUrl(path) + (query ? `?${query}` : '');
+}
+
+/** @param {Record<string, unknown> | URLSearchParams} given */
+function queryOf(given) {
+  if (given instanceof URLSearchParams) return given.toString();
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(given)) {
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item !== undefined && item !== null && item !== '') query.append(name, String(item));
+    }
+  }
+  return query.toString();
+}
+
+/** @param {CallOptions} options */
+function headersOf(options) {
+  /** @type {Record<string, string>} */
+  const headers = { Accept: 'application/json' };
+  const token = options.anonymous ? undefined : identity.token();
+  if (token) headers.Authorization = `Bearer ${token}`;
+  if (options.body !== undefined) headers['Content-Type'] = 'application/json';
+  if (options.idempotencyKey) headers['Idempotency-Key'] = options.idempotencyKey;
+  return headers;
+}
+
+/** @param {Response} response */
+async function failureOf(response) {
+  const correlationId = response.headers.get('x-correlation-id') ?? undefined;
+  const retryAfter = Number(response.headers.get('retry-after')) || undefined;
+  const { status } = response;
+  /** @type {any} */
+  const body = await response.json().catch(() => ({}));
+  if (typeof body?.code === 'string') {
+    const { code, field } = body;
+    return new ApiError('problem', sentence(body.detail), { status, code, field, correlationId, retryAfter });
+  }
+  // API Gateway's own answers have a `message`.
+  const detail = status === 429 ? 'Too many requests at once.' : `The server answered with ${status}.`;
+  return new ApiError('broken', detail, { status, correlationId, retryAfter: retryAfter ?? (status === 429 ? 2 : undefined) });
+}
+
+/** @param {string} detail */
+const sentence = (detail) => detail.charAt(0).toUpperCase() + detail.slice(1) + (/[.?!]$/.test(detail) ? '' : '.');

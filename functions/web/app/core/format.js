@@ -1,0 +1,82 @@
+// Numbers, dates and addresses as people read them, in the visitor's locale and time zone.
+
+const DAY_MS = 86_400_000;
+const exact = new Intl.NumberFormat();
+const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+const percentage = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+const dayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
+const timeFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const fullFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'medium' });
+const relativeDay = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+
+/** `12,403` @param {number} value */
+export const number = (value) => exact.format(value);
+
+/** `12.4k` @param {number} value */
+export const shortNumber = (value) => (value < 10_000 ? exact.format(value) : compact.format(value).replace('K', 'k'));
+
+/** `12.5%` @param {number} share of 1 */
+export const percent = (share) => percentage.format(share);
+
+/** `3 Mar 2026` @param {string | Date} when */
+export const day = (when) => dayFormat.format(new Date(when));
+
+/** The whole time, for a tooltip. @param {string | Date} when */
+export const fullTime = (when) => fullFormat.format(new Date(when));
+
+/** `today 14:05`, `yesterday 09:30`, `3 Mar 2026` @param {string | Date} when */
+export function moment(when) {
+  const date = new Date(when);
+  const days = Math.round((startOfDay(date) - startOfDay(new Date())) / DAY_MS);
+  if (Math.abs(days) > 1) return dayFormat.format(date);
+  return `${relativeDay.format(days, 'day')} ${timeFormat.format(date)}`;
+}
+
+/** @param {Date} date */
+const startOfDay = (date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
+
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
+const UNITS = [
+  ['year', 365 * DAY_MS],
+  ['month', 30 * DAY_MS],
+  ['day', DAY_MS],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+];
+
+/** How long ago, in short: `3 d` @param {string | Date} when */
+export function age(when) {
+  const passed = Date.now() - new Date(when).getTime();
+  const [unit, size] = UNITS.find(([, millis]) => passed >= millis) ?? ['minute', 60_000];
+  const count = Math.floor(passed / size);
+  if (count < 1) return 'now';
+  const letters = { year: 'y', month: 'mo', day: 'd', hour: 'h', minute: 'min' };
+  return `${exact.format(count)} ${letters[/** @type {keyof typeof letters} */ (unit)]}`;
+}
+
+/** `1 link`, `2 links` @param {number} count @param {string} one @param {string} [many] */
+export const counted = (count, one, many = `${one}s`) => `${exact.format(count)} ${count === 1 ? one : many}`;
+
+/** The host of an address as people read it, without `www.` @param {string} url */
+export function hostOf(url) {
+  try {
+    return new URL(url).hostname.replace(/^www\./, '');
+  } catch {
+    return url;
+  }
+}
+
+/** An address without scheme @param {string} url */
+export const withoutScheme = (url) => url.replace(/^https?:\/\//i, '').replace(/\/$/, '');
+
+/**
+ * A text that is cut in its middle, so that its beginning and its end stay.
+ * @param {string} text
+ * @param {number} length
+ */
+export function cutMiddle(text, length) {
+  const letters = [...text];
+  if (letters.length <= length) return text;
+  const end = Math.floor(length / 3);
+  return `${letters.slice(0, length - end - 1).join('')}…${letters.slice(-end).join('')}`;
+}

@@ -1,0 +1,73 @@
+// Which page is shown: what stands behind the address's `#`, such as `#/links/TVFpvdN?range=30d`.
+
+import { createStore } from './store.js';
+
+/** @typedef {{ path: string, parts: string[], query: URLSearchParams }} Route */
+
+/** @returns {Route} */
+function parse() {
+  const [path, query = ''] = location.hash.replace(/^#\/?/, '').split(/\?(.*)/s);
+  const parts = path.split('/').filter(Boolean).map(decoded);
+  return { path: parts.join('/'), parts, query: new URLSearchParams(query) };
+}
+
+/** @param {string} part */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+export const route = createStore(parse());
+
+/** How far the present view was scrolled when one left it; nothing if it is new. @returns {number | undefined} */
+export const scrolledBefore = () => history.state?.scrolled;
+
+function rememberScroll() {
+  history.replaceState({ ...history.state, scrolled: scrollY }, '');
+}
+
+history.scrollRestoration = 'manual';
+addEventListener('popstate', () => route.set(parse()));
+addEventListener('click', (event) => /** @type {Element} */ (event.target).closest?.('a[href^="#"]') && rememberScroll(), true);
+
+/**
+ * The address of a view, for `href`.
+ * @param {string} path such as `links/TVFpvdN`
+ * @param {Record<string, string | string[] | undefined>} [query] what is empty is left out
+ */
+export function href(path, query = {}) {
+  const pairs = Object.entries(query).flatMap(([name, value]) => [value ?? ''].flat().map((item) => [name, item]));
+  const text = new URLSearchParams(pairs.filter(([, value]) => value !== '')).toString();
+  return `#/${path.split('/').map(encodeURIComponent).join('/')}${text ? `?${text}` : ''}`;
+}
+
+/**
+ * Shows another view.
+ * @param {string} address as `href` makes it
+ * @param {{ replace?: boolean }} [options] whether "back" leaves out the present one
+ */
+export function navigate(address, { replace = false } = {}) {
+  if (replace) {
+    history.replaceState(history.state, '', address);
+  } else {
+    rememberScroll();
+    history.pushState(null, '', address);
+  }
+  route.set(parse());
+}
+
+/**
+ * Changes the query of the present view.
+ * @param {Record<string, string | string[] | undefined>} changes what is empty is taken away
+ * @param {{ replace?: boolean }} [options]
+ */
+export function setQuery(changes, { replace = true } = {}) {
+  const { path, query } = route.get();
+  /** @type {Record<string, string | string[] | undefined>} */
+  const all = {};
+  for (const name of query.keys()) all[name] = query.getAll(name);
+  navigate(href(path, { ...all, ...changes }), { replace });
+}

@@ -1,0 +1,161 @@
+// Who is signed in, in which workspace. The token is in this tab's sessionStorage; a further tab asks the ones that are open.
+
+import { basePath } from './address.js';
+import { ApiError, call, identity } from './api.js';
+import { forgetResources } from './resource.js';
+import { createStore } from './store.js';
+
+const SESSION_KEY = `linklet:session:${basePath}`;
+const HAND_OVER_MS = 150;
+
+/** @typedef {{ user_id: string, email: string, workspace_id: string, role: 'viewer' | 'member' | 'admin', full_name?: string | null, verified?: boolean }} Me */
+/** @typedef {{ workspace_id: string, name: string, slug: string, role: string }} MyWorkspace */
+/** @typedef {{ token: string, expires_at: string, email: string, slug?: string }} Kept what is kept of a session */
+
+/**
+ * `starting`: nobody knows yet. `out`: nobody is signed in. `in`: somebody is. `over`: somebody was, and may go on with their
+ * password. `visit` counts the workspaces that were entered, so that nothing of one is shown in the next.
+ * @typedef {object} Session
+ * @property {'starting' | 'out' | 'in' | 'over'} status
+ * @property {string} email
+ * @property {Me} [me]
+ * @property {MyWorkspace[]} [workspaces]
+ * @property {number} visit
+ */
+
+export const session = createStore(/** @type {Session} */ ({ status: 'starting', email: '', visit: 0 }));
+
+/** @type {Kept | undefined} */
+let kept;
+/** @type {{ promise: Promise<void>, resolve: () => void, reject: (error: Error) => void } | undefined} */
+let renewal;
+const channel = new BroadcastChannel(SESSION_KEY);
+
+identity.token = () => kept?.token;
+identity.renew = () => {
+  renewal ??= deferred();
+  session.set({ status: 'over' });
+  return renewal.promise;
+};
+
+function deferred() {
+  let resolve = () => {};
+  let reject = /** @type {(error: Error) => void} */ (() => {});
+  const promise = /** @type {Promise<void>} */ (new Promise((yes, no) => ((resolve = yes), (reject = no))));
+  return { promise, resolve, reject };
+}
+
+/** Takes the session of this tab, or else that of another one. */
+export async function start() {
+  channel.onmessage = ({ data }) => hear(data);
+  const stored = read();
+  if (stored) return adopt(stored);
+  channel.postMessage({ type: 'ask' });
+  await new Promise((done) => setTimeout(done, HAND_OVER_MS));
+  if (session.get().status === 'starting') session.set({ status: 'out' });
+}
+
+/** @returns {Kept | undefined} */
+function read() {
+  try {
+    const stored = JSON.parse(sessionStorage.getItem(SESSION_KEY) ?? 'null');
+    return stored && Date.parse(stored.expires_at) > Date.now() ? stored : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {{ type: string, kept?: Kept }} message */
+function hear({ type, kept: given }) {
+  const { status, email } = session.get();
+  if (type === 'ask' && kept && status === 'in') channel.postMessage({ type: 'give', kept });
+  if (type === 'give' && given && (status === 'starting' || status === 'out')) adopt(given);
+  if (type === 'give' && given && status === 'over' && given.email === email) adopt(given);
+  if (type === 'out' && status !== 'out') forget();
+}
+
+/** @param {Kept} given */
+function adopt(given) {
+  kept = given;
+  sessionStorage.setItem(SESSION_KEY, JSON.stringify(given));
+  session.set({ status: 'in', email: given.email });
+  renewal?.resolve();
+  renewal = undefined;
+  return refreshMe();
+}
+
+function forget() {
+  kept = undefined;
+  sessionStorage.removeItem(SESSION_KEY);
+  renewal?.reject(new ApiError('problem', 'You have signed out.', { status: 401, code: 'signed_out' }));
+  renewal = undefined;
+  forgetResources();
+  session.set({ status: 'out', email: '', me: undefined, workspaces: undefined });
+}
+
+/** Looks up who is signed in, and which workspaces they have. */
+export async function refreshMe() {
+  try {
+    const [me, mine] = await Promise.all([call('GET /api/me'), call('GET /api/me/workspaces')]);
+    session.set({ me, workspaces: mine.workspaces });
+    const slug = currentWorkspace()?.slug;
+    if (kept && slug) {
+      kept = { ...kept, slug };
+      sessionStorage.setItem(SESSION_KEY, JSON.stringify(kept));
+    }
+  } catch {
+    // Each page says by itself that the API can't be reached.
+  }
+}
+
+/** The workspace of the token, once it is known. */
+export function currentWorkspace() {
+  const { me, workspaces } = session.get();
+  return workspaces?.find((workspace) => workspace.workspace_id === me?.workspace_id);
+}
+
+/**
+ * @param {string} email
+ * @param {string} password
+ * @param {string} [workspace] a slug
+ */
+export async function signIn(email, password, workspace) {
+  const answer = await call('POST /api/auth/login', { anonymous: true, body: { email, password, workspace } });
+  const taken = { ...answer, email: email.trim(), slug: workspace };
+  channel.postMessage({ type: 'give', kept: taken });
+  await adopt(taken);
+}
+
+/**
+ * Goes on with a session that is over, in the same workspace.
+ * @param {string} password
+ */
+export const signInAgain = (password) => signIn(session.get().email, password, kept?.slug);
+
+/** @param {string} slug */
+export async function switchWorkspace(slug) {
+  const answer = await call('POST /api/auth/switch', { body: { workspace: slug } });
+  forgetResources();
+  session.set({ me: undefined, visit: session.get().visit + 1 });
+  await adopt({ ...answer, email: session.get().email, slug });
+}
+
+/** @param {{ everywhere?: boolean }} [options] */
+export async function signOut({ everywhere = false } = {}) {
+  if (session.get().status === 'in') {
+    // The token is forgotten here whatever the server says; it ends by itself within a day.
+    await call('POST /api/auth/logout', { body: { everywhere } }).catch(() => {});
+  }
+  channel.postMessage({ type: 'out' });
+  forget();
+}
+
+/**
+ * Whether the person may do what needs this role. Unknown is yes: the API decides anyway.
+ * @param {'viewer' | 'member' | 'admin'} role
+ */
+export function mayAct(role) {
+  const order = ['viewer', 'member', 'admin'];
+  const mine = session.get().me?.role;
+  return mine === undefined || order.indexOf(mine) >= order.indexOf(role);
+}

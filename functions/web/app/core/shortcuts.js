@@ -1,0 +1,51 @@
+// Keys that do something anywhere on a page, while nothing is being typed.
+
+import { useEffect } from '../vendor/preact.js';
+
+/** @typedef {{ keys: string, text: string, act: (event: KeyboardEvent) => void }} Shortcut `keys` is a key, or two after each other: `g l` */
+
+const SEQUENCE_MS = 1_000;
+
+/** @type {Set<{ group: string, list: Shortcut[] }>} */
+const groups = new Set();
+let first = '';
+let firstAt = 0;
+
+/** What is bound at the moment, for the list of keys. */
+export const shortcutGroups = () => [...groups].filter(({ list }) => list.length > 0);
+
+/**
+ * Binds keys while the component is shown.
+ * @param {string} group under what the list of keys names them
+ * @param {Shortcut[]} list
+ */
+export function useShortcuts(group, list) {
+  useEffect(() => {
+    const bound = { group, list };
+    groups.add(bound);
+    return () => {
+      groups.delete(bound);
+    };
+  });
+}
+
+/** @param {KeyboardEvent} event */
+function isTyping(event) {
+  const target = /** @type {HTMLElement} */ (event.target);
+  if (target.matches('input[type=checkbox], input[type=radio]')) return event.key === ' ';
+  return target.matches('input, textarea, select') || target.isContentEditable;
+}
+
+addEventListener('keydown', (event) => {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+  if (document.querySelector('dialog[open]')) return;
+  const key = event.key;
+  const sequence = Date.now() - firstAt < SEQUENCE_MS && first ? `${first} ${key}` : '';
+  const all = [...groups].reverse().flatMap(({ list }) => list);
+  const found = all.find(({ keys }) => keys === sequence) ?? all.find(({ keys }) => keys === key);
+  [first, firstAt] = [key, Date.now()];
+  if (!found) return;
+  event.preventDefault();
+  first = '';
+  found.act(event);
+});

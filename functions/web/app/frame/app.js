@@ -1,0 +1,39 @@
+// What is shown: the way in, or the application in its frame.
+
+import { html, useEffect } from '../vendor/preact.js';
+import { PAGES, pageOf } from '../pages.js';
+import { href, navigate, route } from '../core/router.js';
+import { session } from '../core/session.js';
+import { useStore } from '../core/store.js';
+import { applyTheme } from '../core/theme.js';
+import { Questions } from '../ui/dialog.js';
+import { Toasts } from '../ui/toast.js';
+import { Frame } from './frame.js';
+import { OfflineBar } from './offline.js';
+import { PageHost } from './page-host.js';
+import { SessionOver } from './session-over.js';
+
+const SIGN_IN = /** @type {import('../pages.js').PageEntry} */ (PAGES.find((page) => page.path === 'sign-in'));
+// Where somebody who is signed in has nothing to do.
+const ONLY_WITHOUT_SESSION = ['sign-in', 'sign-up', 'forgot'];
+
+export function App() {
+  const { status } = useStore(session);
+  const { parts } = useStore(route);
+  const page = pageOf(parts);
+  const isIn = status === 'in' || status === 'over';
+
+  useEffect(applyTheme, []);
+  useEffect(() => {
+    if (isIn && ONLY_WITHOUT_SESSION.includes(parts[0])) navigate(href('links'), { replace: true });
+  }, [isIn, parts[0]]);
+
+  if (status === 'starting') return null;
+  const isAlone = page?.isPublic || !isIn;
+  // Who isn't signed in stays at the address that they wanted, and is there afterwards.
+  const shown = isAlone && !page?.isPublic ? SIGN_IN : page;
+  return html`<${OfflineBar} />
+    ${isAlone ? html`<main id="main" class="alone"><${PageHost} page=${shown} /></main>` : html`<${Frame} page=${shown} />`}
+    ${status === 'over' && html`<${SessionOver} />`}
+    <${Questions} /><${Toasts} />`;
+}

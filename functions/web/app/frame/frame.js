@@ -1,0 +1,91 @@
+// The frame of the application: rail or bottom bar, and the page in it.
+
+import { html, useEffect, useState } from '../vendor/preact.js';
+import { PAGES } from '../pages.js';
+import { href, navigate, route } from '../core/router.js';
+import { mayAct, session, signOut } from '../core/session.js';
+import { useShortcuts } from '../core/shortcuts.js';
+import { useStore } from '../core/store.js';
+import { Icon } from '../ui/icons.js';
+import { Menu } from '../ui/menu.js';
+import { Help } from './help.js';
+import { PageHost } from './page-host.js';
+import { NewWorkspace, WorkspaceSwitcher, workspaceItems } from './workspaces.js';
+
+/** @param {{ page: import('../pages.js').PageEntry | undefined }} props */
+export function Frame({ page }) {
+  useStore(session);
+  const { path } = useStore(route);
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const [isNaming, setNaming] = useState(false);
+  const pages = PAGES.filter(({ group, role }) => group && mayAct(role ?? 'viewer'));
+
+  useShortcuts('Go to', pages.filter(({ key }) => key).map(({ key, title, path: to }) => ({ keys: `g ${key}`, text: title, act: () => navigate(href(to)) })));
+  useShortcuts('Everywhere', [{ keys: '?', text: 'Show all keys', act: () => setHelpOpen(true) }]);
+  useEffect(() => {
+    document.body.classList.add('framed');
+    return () => document.body.classList.remove('framed');
+  }, []);
+
+  const more = { openHelp: () => setHelpOpen(true), nameWorkspace: () => setNaming(true) };
+  const onSkip = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    /** @type {HTMLElement | null} */ (document.querySelector('main h1'))?.focus();
+  };
+  return html`<a class="skip" href="#main" onClick=${onSkip}>Skip to the content</a>
+    <${Rail} pages=${pages} path=${path} ...${more} />
+    <main id="main"><${PageHost} page=${page} key=${session.get().visit} /></main>
+    <${BottomBar} pages=${pages} path=${path} ...${more} />
+    ${isHelpOpen && html`<${Help} onClose=${() => setHelpOpen(false)} />`}
+    ${isNaming && html`<${NewWorkspace} onClose=${() => setNaming(false)} />`}`;
+}
+
+/** @typedef {{ pages: import('../pages.js').PageEntry[], path: string, openHelp: () => void, nameWorkspace: () => void }} RailProps */
+
+/** @param {RailProps} props */
+function Rail({ pages, path, openHelp, nameWorkspace }) {
+  const { email } = useStore(session);
+  const groups = [pages.filter(({ group }) => group === 'work'), pages.filter(({ group }) => group === 'workspace')];
+  return html`<div class="rail">
+    <${WorkspaceSwitcher} nameWorkspace=${nameWorkspace} />
+    <nav aria-label="Pages">
+      ${groups.map((group) => html`<ul>${group.map((page) => html`<li><${PageLink} page=${page} path=${path} /></li>`)}</ul>`)}
+    </nav>
+    <${Menu} class="rail-item" align="start" isUp items=${accountItems(openHelp)}>
+      <${Icon} name="account" /><span class="rail-label">${email}</span>
+    <//>
+  </div>`;
+}
+
+/** @param {RailProps} props */
+function BottomBar({ pages, path, openHelp, nameWorkspace }) {
+  const first = pages.filter(({ group }) => group === 'work');
+  const others = pages.filter(({ group }) => group === 'workspace');
+  const items = [
+    ...others.map(({ title, icon, path: to }) => ({ label: title, icon, href: href(to) })),
+    ...workspaceItems(nameWorkspace),
+    ...accountItems(openHelp),
+  ];
+  return html`<nav class="bottom" aria-label="Pages">
+    ${first.map((page) => html`<${PageLink} page=${page} path=${path} />`)}
+    <${Menu} class="rail-item" align="end" isUp items=${items}><${Icon} name="more" /><span class="rail-label">More</span><//>
+  </nav>`;
+}
+
+/** @param {{ page: import('../pages.js').PageEntry, path: string }} props */
+function PageLink({ page, path }) {
+  const isCurrent = (path.split('/')[0] || 'links') === page.path;
+  return html`<a class="rail-item" href=${href(page.path)} aria-current=${isCurrent ? 'page' : undefined}>
+    <${Icon} name=${page.icon} /><span class="rail-label">${page.title}</span>
+  </a>`;
+}
+
+/** @param {() => void} openHelp @returns {import('../ui/menu.js').MenuItem[]} */
+function accountItems(openHelp) {
+  return [
+    { label: 'Account', icon: 'account', href: href('account') },
+    { label: 'Keyboard', icon: 'more', act: openHelp },
+    { label: 'API documentation', icon: 'table', href: 'api/docs' },
+    { label: 'Sign out', icon: 'out', act: () => signOut() },
+  ];
+}

@@ -1,0 +1,85 @@
+// Loads the module of a page when it is shown first, and moves the focus to its heading.
+
+import { html, useEffect, useErrorBoundary, useRef, useState } from '../vendor/preact.js';
+import { ApiError } from '../core/api.js';
+import { route, scrolledBefore } from '../core/router.js';
+import { useStore } from '../core/store.js';
+import { reloadIfPossible } from '../core/version.js';
+import { Button } from '../ui/button.js';
+import { Page } from '../ui/page.js';
+import { Failure, Skeleton } from '../ui/states.js';
+
+const RESTORE_WITHIN_MS = 1_000;
+
+/** @param {{ page: import('../pages.js').PageEntry | undefined }} props */
+export function PageHost({ page }) {
+  const { path } = useStore(route);
+  const [loaded, setLoaded] = useState(/** @type {{ page?: object, component?: any, failed?: boolean }} */ ({}));
+  const [attempt, setAttempt] = useState(0);
+
+  useEffect(() => {
+    if (!page) return undefined;
+    let isCurrent = true;
+    const take = (/** @type {object} */ state) => isCurrent && setLoaded({ page, ...state });
+    page.load().then(
+      (module) => take({ component: module[page.component] }),
+      // Most likely another version was deployed, and the files of this one are gone.
+      () => reloadIfPossible() || take({ failed: true }),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [page, attempt]);
+
+  const isReady = loaded.page === page && loaded.component !== undefined;
+  useArrival(path, isReady);
+
+  if (!page) return html`<${NotFound} />`;
+  if (loaded.page === page && loaded.failed) {
+    const error = new ApiError('offline', 'Its files couldn’t be loaded.');
+    return html`<${Page} title=${page.title}><${Failure} what="This page can’t be shown." error=${error} retry=${() => setAttempt(attempt + 1)} /><//>`;
+  }
+  if (!isReady) return html`<${Page} title=${page.title}><${Skeleton} rows=${5} height=${56} /><//>`;
+  return html`<${Guarded} key=${path}><${loaded.component} /><//>`;
+}
+
+/**
+ * After a navigation, the heading has the focus, and the view is where it was when one left it.
+ * @param {string} path
+ * @param {boolean} isReady
+ */
+function useArrival(path, isReady) {
+  const arrivedAt = useRef(/** @type {string | undefined} */ (undefined));
+  useEffect(() => {
+    if (!isReady || arrivedAt.current === path) return undefined;
+    const isFirst = arrivedAt.current === undefined;
+    arrivedAt.current = path;
+    if (!isFirst) /** @type {HTMLElement | null} */ (document.querySelector('main h1'))?.focus({ preventScroll: true });
+    const wanted = scrolledBefore() ?? 0;
+    const until = Date.now() + RESTORE_WITHIN_MS;
+    let frame = 0;
+    // What is above may not have been loaded yet.
+    const restore = () => {
+      scrollTo(0, wanted);
+      if (Math.abs(scrollY - wanted) > 1 && Date.now() < until) frame = requestAnimationFrame(restore);
+    };
+    restore();
+    return () => cancelAnimationFrame(frame);
+  }, [path, isReady]);
+}
+
+/** Keeps a mistake in a page from taking the frame with it. @param {{ children?: unknown }} props */
+function Guarded({ children }) {
+  const [error, reset] = useErrorBoundary((mistake) => console.error(mistake));
+  if (!error) return children;
+  return html`<${Page} title="Something went wrong">
+    <p>This page has made a mistake. What is stored isn’t harmed.</p>
+    <p><${Button} onClick=${reset}>Try again<//> <${Button} kind="quiet" onClick=${() => location.reload()}>Load everything again<//></p>
+  <//>`;
+}
+
+function NotFound() {
+  return html`<${Page} title="There is no such page">
+    <p>The address may be mistyped. <a href="#/links">Your links</a></p>
+  <//>`;
+}

@@ -1,0 +1,73 @@
+// The workspaces of a person, and the way from one to another.
+
+import { html } from '../vendor/preact.js';
+import { call } from '../core/api.js';
+import { useForm } from '../core/form.js';
+import { href, navigate } from '../core/router.js';
+import { currentWorkspace, session, switchWorkspace } from '../core/session.js';
+import { useStore } from '../core/store.js';
+import { hasUnsavedChanges } from '../core/version.js';
+import { Button } from '../ui/button.js';
+import { ask, Dialog } from '../ui/dialog.js';
+import { Field } from '../ui/field.js';
+import { Icon } from '../ui/icons.js';
+import { Menu } from '../ui/menu.js';
+import { FormFailure, SkeletonText } from '../ui/states.js';
+import { toast, toastFailure } from '../ui/toast.js';
+
+/** @param {{ nameWorkspace: () => void }} props */
+export function WorkspaceSwitcher({ nameWorkspace }) {
+  useStore(session);
+  const name = currentWorkspace()?.name;
+  return html`<${Menu} class="switcher" align="start" items=${workspaceItems(nameWorkspace)}>
+    <span class="workspace-mark" aria-hidden="true">${name ? [...name][0].toUpperCase() : ''}</span>
+    <span class="rail-label">${name ? html`<bdi>${name}</bdi>` : html`<${SkeletonText} width=${110} />`}</span>
+    <span class="hidden">Switch workspace</span><${Icon} name="down" />
+  <//>`;
+}
+
+/** @param {() => void} nameWorkspace @returns {import('../ui/menu.js').MenuItem[]} */
+export function workspaceItems(nameWorkspace) {
+  const current = currentWorkspace();
+  const workspaces = session.get().workspaces ?? [];
+  return [
+    ...workspaces.map((workspace) => ({
+      label: workspace.name,
+      note: workspace.role,
+      isCurrent: workspace === current,
+      act: () => void change(workspace.slug, workspace.name),
+    })),
+    { label: 'New workspace', icon: 'plus', act: nameWorkspace },
+  ];
+}
+
+/** @param {string} slug @param {string} name */
+async function change(slug, name) {
+  if (slug === currentWorkspace()?.slug) return;
+  const question = { title: 'Leave your changes?', text: 'What you have typed isn’t saved yet.', action: 'Leave', isDanger: true };
+  if (hasUnsavedChanges() && !(await ask(question))) return;
+  try {
+    await switchWorkspace(slug);
+    navigate(href('links'));
+    toast(`You are in ${name} now.`);
+  } catch (error) {
+    toastFailure('The workspace wasn’t changed.', error);
+  }
+}
+
+/** @param {{ onClose: () => void }} props */
+export function NewWorkspace({ onClose }) {
+  const form = useForm({ name: '' }, async ({ name }) => {
+    const made = await call('POST /api/workspaces', { body: { name } });
+    await switchWorkspace(made.slug);
+    onClose();
+    navigate(href('links'));
+    toast(`${name} is ready.`);
+  });
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Create<//>`;
+  return html`<${Dialog} title="New workspace" onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
+    <p>A workspace has links, members and API keys of its own. You will be its admin.</p>
+    <${FormFailure} error=${form.failure} />
+    <${Field} label="Name" autofocus maxlength="100" ...${form.field('name')} />
+  <//>`;
+}

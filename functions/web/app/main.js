@@ -1,0 +1,12 @@
+// Where the application begins.
+
+import { h, render } from './vendor/preact.js';
+import { start } from './core/session.js';
+import { watchConnection } from './core/connection.js';
+import { watchVersion } from './core/version.js';
+import { App } from './frame/app.js';
+
+watchConnection();
+watchVersion();
+render(h(App, {}), /** @type {HTMLElement} */ (document.getElementById('app')));
+start();

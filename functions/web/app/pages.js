@@ -1,0 +1,46 @@
+// Which pages there are. Everything that lists pages (routes, rail, bottom bar, keys) reads this.
+
+/**
+ * @typedef {object} PageEntry
+ * @property {string} path the first part of its address
+ * @property {string} title
+ * @property {() => Promise<{ [component: string]: any }>} load
+ * @property {string} component the name of its component in that module
+ * @property {import('./ui/icons.js').IconName} [icon]
+ * @property {'work' | 'workspace'} [group] where the rail has it; without one, it isn't there
+ * @property {string} [key] with `g` before it, leads there
+ * @property {'viewer' | 'member' | 'admin'} [role] who sees it
+ * @property {boolean} [isPublic] whether it is for who isn't signed in, and stands alone
+ */
+
+const entrance = () => import('./pages/entrance/entrance.js');
+
+/** @type {PageEntry[]} */
+export const PAGES = [
+  { path: 'links', title: 'Links', icon: 'links', group: 'work', key: 'l', component: 'LinksPage', load: () => import('./pages/links/links.js') },
+  { path: 'overview', title: 'Overview', icon: 'overview', group: 'work', key: 'o', component: 'OverviewPage', load: () => import('./pages/overview/overview.js') },
+  { path: 'monitoring', title: 'Monitoring', icon: 'monitoring', group: 'work', key: 'm', component: 'MonitoringPage', load: () => import('./pages/monitoring/monitoring.js') },
+  { path: 'notifications', title: 'Notifications', icon: 'bell', group: 'work', key: 'n', component: 'NotificationsPage', load: () => import('./pages/notifications/notifications.js') },
+  { path: 'members', title: 'Members', icon: 'members', group: 'workspace', component: 'MembersPage', load: () => import('./pages/members/members.js') },
+  { path: 'keys', title: 'API keys', icon: 'key', group: 'workspace', role: 'admin', component: 'KeysPage', load: () => import('./pages/keys/keys.js') },
+  { path: 'settings', title: 'Settings', icon: 'settings', group: 'workspace', component: 'SettingsPage', load: () => import('./pages/settings/settings.js') },
+  { path: 'account', title: 'Account', icon: 'account', component: 'AccountPage', load: () => import('./pages/account/account.js') },
+  { path: 'sign-in', title: 'Sign in', isPublic: true, component: 'SignInPage', load: entrance },
+  { path: 'sign-up', title: 'Create an account', isPublic: true, component: 'SignUpPage', load: entrance },
+  { path: 'forgot', title: 'Forgotten password', isPublic: true, component: 'ForgotPage', load: entrance },
+  { path: 'reset', title: 'New password', isPublic: true, component: 'ResetPage', load: entrance },
+  { path: 'verify', title: 'Confirm your address', isPublic: true, component: 'VerifyPage', load: entrance },
+  { path: 'invitation', title: 'Invitation', isPublic: true, component: 'InvitationPage', load: entrance },
+];
+
+/** One link: `#/links/TVFpvdN`. @type {PageEntry} */
+const LINK = { path: 'link', title: 'Link', component: 'LinkPage', load: () => import('./pages/link/link.js') };
+
+/**
+ * The page of an address; the links are home.
+ * @param {string[]} parts
+ */
+export function pageOf(parts) {
+  if (parts[0] === 'links' && parts.length > 1) return LINK;
+  return PAGES.find((page) => page.path === (parts[0] ?? 'links'));
+}

@@ -1,0 +1,38 @@
+import { html, useEffect } from '../../vendor/preact.js';
+import { ApiError } from '../../core/api.js';
+
+/**
+ * The page of one question, alone in the middle.
+ * @param {{ title: string, children: unknown, below?: unknown }} props
+ */
+export function Door({ title, children, below }) {
+  useEffect(() => {
+    document.title = `${title} · Linklet`;
+  }, [title]);
+  return html`<div class="door">
+    <p class="brand"><span class="brand-mark" aria-hidden="true"></span>Linklet</p>
+    <div class="card door-card">
+      <h1 tabindex="-1">${title}</h1>
+      ${children}
+    </div>
+    ${below && html`<p class="door-below">${below}</p>`}
+  </div>`;
+}
+
+/** What has to be said of a password before somebody chooses one. */
+export const PASSWORD_HINT = 'At least 8 characters. A few words that only you would put together are good.';
+
+/** @param {string} password */
+export const passwordError = (password) => ([...password].length < 8 ? 'Use at least 8 characters.' : undefined);
+
+/** @param {string} email */
+export const emailError = (email) => (/^\s*\S+@\S+\s*$/.test(email) ? undefined : 'Enter an address such as ada@example.com.');
+
+/**
+ * The failure of a form in which somebody signs in, in words that help them.
+ * @param {import('../../core/api.js').ApiError | undefined} error
+ */
+export function signInFailure(error) {
+  if (error?.code !== 'invalid_credentials') return error;
+  return new ApiError('problem', 'The address or the password is wrong.', { status: error.status, code: error.code });
+}

@@ -1,0 +1,7 @@
+// The ways in: for people who aren't signed in, and for the links in mails.
+
+export { InvitationPage } from './invitation.js';
+export { ForgotPage, ResetPage } from './password.js';
+export { SignInPage } from './sign-in.js';
+export { SignUpPage } from './sign-up.js';
+export { VerifyPage } from './verify.js';

@@ -1,0 +1,72 @@
+import { html, useState } from '../../vendor/preact.js';
+import { call } from '../../core/api.js';
+import { useForm } from '../../core/form.js';
+import { href, navigate, route } from '../../core/router.js';
+import { session, signIn, signOut, switchWorkspace } from '../../core/session.js';
+import { useStore } from '../../core/store.js';
+import { Button } from '../../ui/button.js';
+import { Choice } from '../../ui/chips.js';
+import { Field } from '../../ui/field.js';
+import { FormFailure } from '../../ui/states.js';
+import { toast } from '../../ui/toast.js';
+import { Door, emailError, signInFailure } from './door.js';
+import { SignUpForm } from './sign-up.js';
+
+/** Somebody was invited: with the account that they have, or with a new one. */
+export function InvitationPage() {
+  const { query } = useStore(route);
+  const { status, email } = useStore(session);
+  const [way, setWay] = useState('new');
+  const token = query.get('token') ?? '';
+  const accept = useForm({}, () => acceptInvitation(token));
+
+  if (status === 'in' || status === 'over') {
+    return html`<${Door} title="You are invited" below=${html`<a href="#/links">Not now</a>`}>
+      <div class="stack">
+        <p>You are signed in as <strong>${email}</strong>. Join the workspace with this account?</p>
+        <${FormFailure} error=${accept.failure} />
+        <${Button} kind="primary" class="whole" isBusy=${accept.isBusy} onClick=${() => accept.submit()}>Join<//>
+        <${Button} kind="quiet" onClick=${() => signOut()}>Use another account<//>
+      </div>
+    <//>`;
+  }
+  const ways = [
+    { value: 'new', label: 'I am new' },
+    { value: 'old', label: 'I have an account' },
+  ];
+  return html`<${Door} title="You are invited">
+    <div class="stack">
+      <p>Use the address to which the invitation was sent.</p>
+      <${Choice} label="Account" value=${way} options=${ways} onChange=${setWay} />
+      ${way === 'new' ? html`<${SignUpForm} invitation=${token} onDone=${enter} />` : html`<${SignInAndJoin} token=${token} />`}
+    </div>
+  <//>`;
+}
+
+/** @param {{ token: string }} props */
+function SignInAndJoin({ token }) {
+  const form = useForm(
+    { email: '', password: '' },
+    async ({ email, password }) => {
+      await signIn(email, password);
+      await acceptInvitation(token);
+    },
+    { check: ({ email }) => ({ email: emailError(email) }) },
+  );
+  return html`<form class="stack" novalidate onSubmit=${form.submit}>
+    <${FormFailure} error=${signInFailure(form.failure)} />
+    <${Field} label="Email" type="email" autocomplete="username" ...${form.field('email')} />
+    <${Field} label="Password" type="password" autocomplete="current-password" ...${form.field('password')} />
+    <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Sign in and join<//>
+  </form>`;
+}
+
+/** @param {string} token */
+async function acceptInvitation(token) {
+  const joined = await call('POST /api/invitations/accept', { body: { token } });
+  await switchWorkspace(joined.slug);
+  enter();
+  toast(`Welcome to ${joined.name}.`);
+}
+
+const enter = () => navigate(href('links'), { replace: true });

@@ -1,0 +1,68 @@
+// A forgotten password, and a new one by the token of a mail.
+
+import { html, useState } from '../../vendor/preact.js';
+import { call } from '../../core/api.js';
+import { useForm } from '../../core/form.js';
+import { useStore } from '../../core/store.js';
+import { route } from '../../core/router.js';
+import { Button } from '../../ui/button.js';
+import { Field } from '../../ui/field.js';
+import { FormFailure, Notice } from '../../ui/states.js';
+import { Door, emailError, PASSWORD_HINT, passwordError } from './door.js';
+
+const back = html`<a href="#/sign-in">Back to signing in</a>`;
+
+export function ForgotPage() {
+  const [sentTo, setSentTo] = useState('');
+  const form = useForm(
+    { email: '' },
+    async ({ email }) => {
+      await call('POST /api/auth/password/forgot', { anonymous: true, body: { email } });
+      setSentTo(email);
+    },
+    { check: ({ email }) => ({ email: emailError(email) }) },
+  );
+  return html`<${Door} title="Forgotten password" below=${back}>
+    ${sentTo
+      ? html`<${Notice} tone="good">
+          If <strong>${sentTo}</strong> has an account, a mail is on its way. Its link works for 30 minutes. No mail? Look into the spam
+          folder, or ask whoever runs this Linklet.
+        <//>`
+      : html`<form class="stack" novalidate onSubmit=${form.submit}>
+          <p>We send you a link with which you choose a new one.</p>
+          <${FormFailure} error=${form.failure} />
+          <${Field} label="Email" type="email" autocomplete="username" autofocus ...${form.field('email')} />
+          <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Send the link<//>
+        </form>`}
+  <//>`;
+}
+
+export function ResetPage() {
+  const { query } = useStore(route);
+  const token = query.get('token') ?? '';
+  const [isDone, setDone] = useState(false);
+  const form = useForm(
+    { password: '' },
+    async ({ password }) => {
+      await call('POST /api/auth/password/reset', { anonymous: true, body: { token, password } });
+      setDone(true);
+    },
+    { check: ({ password }) => ({ password: passwordError(password) }) },
+  );
+  if (isDone) {
+    return html`<${Door} title="Password changed">
+      <p>All sessions have ended. Sign in with the new password.</p>
+      <p><${Button} kind="primary" href="#/sign-in" class="whole">Sign in<//></p>
+    <//>`;
+  }
+  const isSpent = !token || form.failure?.code === 'token_invalid';
+  return html`<${Door} title="New password" below=${back}>
+    ${isSpent
+      ? html`<${Notice} tone="warn">This link was used already, or is too old. <a href="#/forgot">Ask for another one</a><//>`
+      : html`<form class="stack" novalidate onSubmit=${form.submit}>
+          <${FormFailure} error=${form.failure} />
+          <${Field} label="New password" type="password" autocomplete="new-password" autofocus hint=${PASSWORD_HINT} ...${form.field('password')} />
+          <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Change password<//>
+        </form>`}
+  <//>`;
+}

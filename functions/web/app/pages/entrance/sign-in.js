@@ -1,0 +1,37 @@
+import { html, useState } from '../../vendor/preact.js';
+import { call } from '../../core/api.js';
+import { useForm } from '../../core/form.js';
+import { signIn } from '../../core/session.js';
+import { Button } from '../../ui/button.js';
+import { Field } from '../../ui/field.js';
+import { FormFailure, Notice } from '../../ui/states.js';
+import { Door, emailError, signInFailure } from './door.js';
+
+export function SignInPage() {
+  const form = useForm({ email: '', password: '' }, ({ email, password }) => signIn(email, password), {
+    check: ({ email, password }) => ({ email: emailError(email), password: password ? undefined : 'Enter your password.' }),
+  });
+  const isUnverified = form.failure?.code === 'address_unverified';
+  return html`<${Door} title="Sign in" below=${html`New here? <a href="#/sign-up">Create an account</a>`}>
+    <form class="stack" novalidate onSubmit=${form.submit}>
+      ${isUnverified ? html`<${Unverified} email=${form.values.email} />` : html`<${FormFailure} error=${signInFailure(form.failure)} />`}
+      <${Field} label="Email" type="email" autocomplete="username" autofocus ...${form.field('email')} />
+      <${Field} label="Password" type="password" autocomplete="current-password" ...${form.field('password')} />
+      <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Sign in<//>
+      <p class="small"><a href="#/forgot">Forgotten your password?</a></p>
+    </form>
+  <//>`;
+}
+
+/** @param {{ email: string }} props */
+function Unverified({ email }) {
+  const [isSent, setSent] = useState(false);
+  const send = async () => {
+    await call('POST /api/auth/verification', { anonymous: true, body: { email } });
+    setSent(true);
+  };
+  return html`<${Notice} tone="warn">
+    <p>Confirm your address first: we have sent a mail to <strong>${email}</strong>.</p>
+    ${isSent ? html`<p>Sent again. It may take a minute.</p>` : html`<${Button} kind="quiet" onClick=${send}>Send it again<//>`}
+  <//>`;
+}

@@ -1,0 +1,103 @@
+// A button that opens a list of things to do.
+
+import { html, useEffect, useLayoutEffect, useRef, useState } from '../vendor/preact.js';
+import { Icon } from './icons.js';
+import { useId } from './field.js';
+
+/**
+ * @typedef {object} MenuItem
+ * @property {string} label
+ * @property {import('./icons.js').IconName} [icon]
+ * @property {() => void} [act]
+ * @property {string} [href]
+ * @property {boolean} [isDanger]
+ * @property {boolean} [isCurrent]
+ * @property {string} [note] in small print
+ */
+
+/**
+ * @param {object} props
+ * @param {unknown} props.children what the button shows
+ * @param {string} [props.label] the button's name, if it shows an icon only
+ * @param {(MenuItem | null | false | undefined)[]} props.items
+ * @param {string} [props.class]
+ * @param {'start' | 'end'} [props.align] the edge of the button where the list begins
+ * @param {boolean} [props.isUp]
+ */
+export function Menu({ children, label, items, class: classes = 'button quiet', align = 'end', isUp = false }) {
+  const [isOpen, setOpen] = useState(false);
+  const root = useRef(/** @type {HTMLElement | null} */ (null));
+  const id = useId('menu');
+  const shown = /** @type {MenuItem[]} */ (items.filter(Boolean));
+
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const onPointer = (/** @type {Event} */ event) => {
+      if (!root.current?.contains(/** @type {Node} */ (event.target))) setOpen(false);
+    };
+    addEventListener('pointerdown', onPointer);
+    return () => removeEventListener('pointerdown', onPointer);
+  }, [isOpen]);
+
+  useLayoutEffect(() => {
+    if (isOpen) itemsOf(root.current)[0]?.focus();
+  }, [isOpen]);
+
+  function close() {
+    setOpen(false);
+    /** @type {HTMLElement | null | undefined} */ (root.current?.querySelector('button'))?.focus();
+  }
+
+  /** @param {KeyboardEvent} event */
+  function onKeyDown(event) {
+    if (!isOpen) return;
+    const list = itemsOf(root.current);
+    const at = list.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1 + list.length, Home: 0, End: list.length - 1 }[event.key];
+    if (to !== undefined) list[to % list.length]?.focus();
+    else if (event.key === 'Escape') close();
+    else if (event.key === 'Tab') return setOpen(false);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  const choose = (/** @type {MenuItem} */ item) => () => {
+    close();
+    item.act?.();
+  };
+  return html`<div class="menu" ref=${root} onKeyDown=${onKeyDown}>
+    <button
+      type="button"
+      class=${classes}
+      aria-haspopup="menu"
+      aria-expanded=${isOpen}
+      aria-controls=${isOpen ? id : undefined}
+      aria-label=${label}
+      title=${label}
+      onClick=${() => setOpen(!isOpen)}
+    >${children}</button>
+    ${isOpen &&
+    html`<div class=${`menu-list ${align} ${isUp ? 'up' : ''}`} role="menu" id=${id}>
+      ${shown.map((item) => html`<${ItemView} item=${item} choose=${choose(item)} />`)}
+    </div>`}
+  </div>`;
+}
+
+/** @param {HTMLElement | null} root @returns {HTMLElement[]} */
+const itemsOf = (root) => [...(root?.querySelectorAll('[role^=menuitem]') ?? [])].map((item) => /** @type {HTMLElement} */ (item));
+
+/** @param {{ item: MenuItem, choose: () => void }} props */
+function ItemView({ item, choose }) {
+  const { label, icon, href, isDanger, isCurrent, note } = item;
+  const inner = html`${icon && html`<${Icon} name=${icon} />`}<span class="menu-label">${label}</span>
+    ${note && html`<span class="menu-note">${note}</span>`}${isCurrent && html`<${Icon} name="tick" />`}`;
+  const common = {
+    class: `menu-item ${isDanger ? 'bad' : ''}`,
+    role: isCurrent === undefined ? 'menuitem' : 'menuitemradio',
+    'aria-checked': isCurrent,
+    tabindex: -1,
+    onClick: choose,
+  };
+  return href ? html`<a ...${common} href=${href}>${inner}</a>` : html`<button ...${common} type="button">${inner}</button>`;
+}

@@ -1,0 +1,108 @@
+// A field for several tags, with completion.
+
+import { html, useRef, useState } from '../vendor/preact.js';
+import { Chip } from './chips.js';
+import { useId } from './field.js';
+
+const SUGGESTIONS = 8;
+
+/**
+ * @param {object} props
+ * @param {string} props.label
+ * @param {string[]} props.value
+ * @param {(tags: string[]) => void} props.onChange
+ * @param {string[]} props.known what is offered
+ * @param {unknown} [props.hint]
+ * @param {unknown} [props.error]
+ * @param {boolean} [props.isOptional]
+ */
+export function TagInput({ label, value, onChange, known, hint, error, isOptional = false }) {
+  const [text, setText] = useState('');
+  const [active, setActive] = useState(-1);
+  const [isOpen, setOpen] = useState(false);
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const id = useId('tags');
+  const folded = text.trim().toLowerCase();
+  const taken = value.map((tag) => tag.toLowerCase());
+  const offered = known.filter((tag) => tag.toLowerCase().includes(folded) && !taken.includes(tag.toLowerCase())).slice(0, SUGGESTIONS);
+  const isListed = isOpen && offered.length > 0;
+
+  /** @param {string} tag */
+  function add(tag) {
+    const name = tag.trim();
+    if (name && !taken.includes(name.toLowerCase())) onChange([...value, name]);
+    setText('');
+    setActive(-1);
+  }
+
+  /** @param {KeyboardEvent} event */
+  function onKeyDown(event) {
+    if (event.key === 'Enter' && !event.ctrlKey && !event.metaKey && (text.trim() || active >= 0)) add(offered[active] ?? text);
+    else if (event.key === ',' && text.trim()) add(text);
+    else if (event.key === 'Backspace' && text === '') return onChange(value.slice(0, -1));
+    else if (event.key === 'ArrowDown' && offered.length > 0) move(active + 1);
+    else if (event.key === 'ArrowUp' && offered.length > 0) move(active - 1);
+    else if (event.key === 'Escape' && isListed) setOpen(false);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** @param {number} to */
+  function move(to) {
+    setOpen(true);
+    setActive((to + offered.length) % offered.length);
+  }
+
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined;
+  return html`<div class="field">
+    <label for=${id}>${label}${isOptional && html` <span class="optional">optional</span>`}</label>
+    <div class="tag-input" onClick=${() => input.current?.focus()}>
+      ${value.map(
+        (tag) => html`<${Chip} key=${tag} removeLabel=${`Remove the tag ${tag}`} onRemove=${() => onChange(value.filter((other) => other !== tag))}>${tag}<//>`,
+      )}
+      <input
+        ref=${input}
+        id=${id}
+        role="combobox"
+        autocomplete="off"
+        autocapitalize="none"
+        aria-autocomplete="list"
+        aria-expanded=${isListed}
+        aria-controls=${`${id}-list`}
+        aria-activedescendant=${isListed && active >= 0 ? `${id}-${active}` : undefined}
+        aria-invalid=${error ? 'true' : undefined}
+        aria-describedby=${described}
+        value=${text}
+        onInput=${(/** @type {any} */ event) => {
+          setText(event.target.value);
+          setActive(-1);
+          setOpen(true);
+        }}
+        onKeyDown=${onKeyDown}
+        onFocus=${() => setOpen(true)}
+        onBlur=${() => {
+          setOpen(false);
+          add(text);
+        }}
+      />
+      <ul class=${`menu-list start ${isListed ? '' : 'gone'}`} role="listbox" id=${`${id}-list`} aria-label="Known tags">
+        ${isListed &&
+        offered.map(
+          (tag, index) => html`<li
+            role="option"
+            id=${`${id}-${index}`}
+            class=${`menu-item ${index === active ? 'active' : ''}`}
+            aria-selected=${index === active}
+            onMouseDown=${(/** @type {Event} */ event) => {
+              event.preventDefault();
+              add(tag);
+            }}
+          >${tag}</li>`,
+        )}
+      </ul>
+    </div>
+    ${error && html`<p class="field-error" id=${`${id}-error`}>${error}</p>`}
+    ${hint && html`<p class="hint" id=${`${id}-hint`}>${hint}</p>`}
+  </div>`;
+}

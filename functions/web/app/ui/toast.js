@@ -1,0 +1,70 @@
+// Short messages at the edge that go away by themselves; screen readers hear them.
+
+import { html, useEffect, useState } from '../vendor/preact.js';
+import { createStore, useStore } from '../core/store.js';
+import { Button } from './button.js';
+
+/** @typedef {{ label: string, act: () => void }} ToastAction */
+/** @typedef {{ id: number, text: string, tone: 'plain' | 'bad', actions: ToastAction[] }} Toast */
+
+const SHOWN_MS = 6_000;
+const SHOWN_WITH_ACTIONS_MS = 12_000;
+const AT_MOST = 3;
+
+const toasts = createStore({ list: /** @type {Toast[]} */ ([]) });
+let count = 0;
+
+/**
+ * @param {string} text a sentence
+ * @param {{ tone?: 'plain' | 'bad', actions?: ToastAction[] }} [options]
+ */
+export function toast(text, { tone = 'plain', actions = [] } = {}) {
+  const shown = { id: (count += 1), text, tone, actions };
+  toasts.set({ list: [...toasts.get().list, shown].slice(-AT_MOST) });
+}
+
+/**
+ * Says what has failed.
+ * @param {string} what such as `The link wasn’t changed.`
+ * @param {unknown} error
+ */
+export function toastFailure(what, error) {
+  toast(`${what} ${error instanceof Error ? error.message : ''}`.trim(), { tone: 'bad' });
+}
+
+/** @param {number} id */
+const dismiss = (id) => toasts.set({ list: toasts.get().list.filter((one) => one.id !== id) });
+
+/** Where toasts are shown; part of the frame. */
+export function Toasts() {
+  const { list } = useStore(toasts);
+  return html`<div class="toasts" role="status" aria-live="polite">
+    ${list.map((one) => html`<${ToastView} key=${one.id} ...${one} />`)}
+  </div>`;
+}
+
+/** @param {Toast} props */
+function ToastView({ id, text, tone, actions }) {
+  const [isHeld, setHeld] = useState(false);
+  useEffect(() => {
+    if (isHeld) return undefined;
+    const timer = setTimeout(() => dismiss(id), actions.length > 0 ? SHOWN_WITH_ACTIONS_MS : SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [isHeld]);
+  const act = (/** @type {ToastAction} */ action) => () => {
+    dismiss(id);
+    action.act();
+  };
+  const hold = (/** @type {boolean} */ held) => () => setHeld(held);
+  return html`<div
+    class=${`toast ${tone}`}
+    onMouseEnter=${hold(true)}
+    onMouseLeave=${hold(false)}
+    onFocusIn=${hold(true)}
+    onFocusOut=${hold(false)}
+  >
+    <p>${text}</p>
+    ${actions.map((action) => html`<${Button} kind="quiet" onClick=${act(action)}>${action.label}<//>`)}
+    <${Button} kind="quiet" icon="close" label="Dismiss" onClick=${() => dismiss(id)} />
+  </div>`;
+}

@@ -1,0 +1,71 @@
+"""Checks the types of the web application with the TypeScript compiler. `make web-check` runs it.
+
+The application itself needs no Node.js, so a machine without it is no failure: a line says that the types were not checked. With
+`WEB_CHECK=required` it is one. The compiler is installed once, as infra/requirements/web/package-lock.json pins it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "local"))
+
+from linklet import REQUIREMENTS, ROOT, TOOLS, Failure, locked, say  # noqa: E402
+
+NODE_AT_LEAST = 18
+PINNED = REQUIREMENTS / "web"
+FILES = ["package.json", "package-lock.json"]
+HOME = TOOLS / "web"
+COMPILER = HOME / "node_modules" / "typescript" / "bin" / "tsc"
+
+
+def missing() -> str | None:
+    """What this machine lacks, if anything."""
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        return "Node.js with npm is missing"
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True).stdout
+    found = re.match(r"v(\d+)\.", version)
+    if found is None or int(found[1]) < NODE_AT_LEAST:
+        return f"Node.js {NODE_AT_LEAST} or later is needed, this is {version.strip()}"
+    return None
+
+
+def install() -> None:
+    stamp = HOME / "installed"
+    wanted = hashlib.sha256(b"".join((PINNED / file).read_bytes() for file in FILES)).hexdigest()
+    with locked(TOOLS):
+        if stamp.is_file() and stamp.read_text() == wanted:
+            return
+        say("Installing the TypeScript compiler (once) …")
+        shutil.rmtree(HOME, ignore_errors=True)
+        HOME.mkdir()
+        for file in FILES:
+            shutil.copy(PINNED / file, HOME)
+        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+        if subprocess.run(command, cwd=HOME, stdout=subprocess.DEVNULL).returncode != 0:
+            raise Failure("Installing it failed (see above). Is https://registry.npmjs.org or your own registry reachable?")
+        stamp.write_text(wanted)
+
+
+def main() -> int:
+    lacks = missing()
+    if lacks:
+        if os.environ.get("WEB_CHECK") == "required":
+            raise Failure(f"{lacks}.")
+        say(f"The types of the web application were not checked: {lacks}.")
+        return 0
+    install()
+    return subprocess.run(["node", COMPILER, "--project", ROOT / "functions" / "web" / "tsconfig.json"]).returncode
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failure as failure:
+        sys.exit(f"web_check: {failure}")
