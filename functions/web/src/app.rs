@@ -1,9 +1,8 @@
 use linklet_lambda::http::{ApiError, HeaderValue, Pages, Problem, Request, Response};
 
 use crate::{
-    FOR_EVER, FOR_MINUTES,
+    FOR_EVER,
     content::{Content, content},
-    home,
 };
 
 /// Browsers ask each time, and get 304 as long as nobody has deployed another version.
@@ -20,18 +19,15 @@ const VERSION: &str = include_str!(concat!(env!("OUT_DIR"), "/app.version"));
 static PAGE: Content = content!("app.html", "text/html; charset=utf-8");
 static FILES: &[(&str, Content)] = include!(concat!(env!("OUT_DIR"), "/app.rs"));
 
+/// It has no slash at the end of its address: what it asks for is relative to what is before `app`, which the local system puts
+/// there.
 pub fn page(request: &Request, pages: Pages) -> Response {
     pages.protected(PAGE.answer(request, ASK_AGAIN), request, HeaderValue::from_static(POLICY))
 }
 
-/// The page has no slash at its end: its addresses are relative to what is before `app`, which the local system puts there.
-pub fn without_slash() -> Response {
-    home::redirect(HeaderValue::from_static("../app"), FOR_MINUTES)
-}
-
-/// A file of this version. Another version's is gone: a page that asks for one loads itself again.
-pub fn file(request: &Request, version: &str, name: &str) -> Result<Response, ApiError> {
-    let found = FILES.iter().find(|(known, _)| version == VERSION && *known == name);
-    let (_, content) = found.ok_or(Problem::RouteUnknown)?;
+/// A file of this version: its folder and its name. Another version's is gone, and a page that asks for one loads itself again.
+pub fn file(request: &Request, path: &[&str]) -> Result<Response, ApiError> {
+    let found = FILES.iter().find(|(name, _)| path == [VERSION, name]);
+    let (_, content) = found.ok_or(Problem::NotFound)?;
     Ok(content.answer(request, FOR_EVER))
 }

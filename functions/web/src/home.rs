@@ -27,17 +27,12 @@ impl Home {
     }
 
     pub(crate) fn redirect(&self, cache_control: &'static str) -> Response {
-        redirect(self.0.clone(), cache_control)
+        let mut response = Response::default();
+        *response.status_mut() = StatusCode::FOUND;
+        response.headers_mut().insert(header::LOCATION, self.0.clone());
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_control));
+        response
     }
-}
-
-/// A redirect to an address, absolute or relative to the request's.
-pub(crate) fn redirect(location: HeaderValue, cache_control: &'static str) -> Response {
-    let mut response = Response::default();
-    *response.status_mut() = StatusCode::FOUND;
-    response.headers_mut().insert(header::LOCATION, location);
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_control));
-    response
 }
 
 /// Browsers read a second slash, or a backslash, as the beginning of a host.

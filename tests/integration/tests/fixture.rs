@@ -121,7 +121,7 @@ pub fn redirect_with(links: LinksTable, clicks: ClicksTable, calls: ThrottleTabl
 }
 
 pub fn web() -> Web {
-    Web { home: Home::docs(), pages: Pages::default() }
+    Web { home: Home::app(), pages: Pages::default() }
 }
 
 pub fn qr_codes() -> QrCodes {

@@ -20,3 +20,14 @@ export function safeUrl(text) {
     return undefined;
   }
 }
+
+/**
+ * The address that somebody means: `example.com/a` is `https://example.com/a`. Nothing if it can't be one.
+ * @param {string} text
+ */
+export function guessUrl(text) {
+  const trimmed = text.trim();
+  if (/^https?:\/\//i.test(trimmed)) return safeUrl(trimmed) && trimmed;
+  const isLikeOne = /^[^\s/:@]+\.[^\s/:@.]{2,}(:\d+)?([/?#]\S*)?$/.test(trimmed);
+  return isLikeOne ? safeUrl(`https://${trimmed}`) && `https://${trimmed}` : undefined;
+}

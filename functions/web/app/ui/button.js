@@ -17,7 +17,7 @@ export function Button({ children, icon, label, kind = 'plain', isBusy = false, 
   const classes = `button ${kind} ${children ? '' : 'square'} ${others.class ?? ''}`;
   const inner = html`${isBusy ? html`<span class="spinner" aria-hidden="true"></span>` : icon && html`<${Icon} name=${icon} />`}${children &&
   html`<span>${children}</span>`}`;
-  const named = { ...others, class: classes, 'aria-label': label, title: label };
+  const named = { ...others, class: classes, ...(label ? { 'aria-label': label, title: label } : {}) };
   if (href) return html`<a ...${named} href=${href}>${inner}</a>`;
   return html`<button ...${named} type=${type} aria-busy=${isBusy}>${inner}</button>`;
 }

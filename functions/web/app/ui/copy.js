@@ -56,10 +56,10 @@ export function CopyButton({ text, label = 'Copy', children, kind = 'quiet' }) {
   return html`<${Button} kind=${kind} icon=${isCopied ? 'tick' : 'copy'} label=${children ? undefined : label} onClick=${copy}>${children}<//>`;
 }
 
-/** A text to click on, which copies it. @param {{ text: string, children: unknown, label: string }} props */
-export function CopyText({ text, children, label }) {
+/** A text to click on, which copies it. @param {{ text: string, children: unknown, label: string, class?: string }} props */
+export function CopyText({ text, children, label, class: classes }) {
   const { isCopied, copy } = useCopy(text);
   return html`<button type="button" class="copy-text" title=${label} aria-label=${label} onClick=${copy}>
-    <span>${children}</span><${Icon} name=${isCopied ? 'tick' : 'copy'} />
+    <span class=${classes}>${children}</span><${Icon} name=${isCopied ? 'tick' : 'copy'} />
   </button>`;
 }

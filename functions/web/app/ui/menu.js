@@ -26,6 +26,7 @@ import { useId } from './field.js';
  */
 export function Menu({ children, label, items, class: classes = 'button quiet', align = 'end', isUp = false }) {
   const [isOpen, setOpen] = useState(false);
+  const [isFlipped, setFlipped] = useState(false);
   const root = useRef(/** @type {HTMLElement | null} */ (null));
   const id = useId('menu');
   const shown = /** @type {MenuItem[]} */ (items.filter(Boolean));
@@ -40,7 +41,9 @@ export function Menu({ children, label, items, class: classes = 'button quiet', 
   }, [isOpen]);
 
   useLayoutEffect(() => {
-    if (isOpen) itemsOf(root.current)[0]?.focus();
+    if (!isOpen) return;
+    setFlipped(!isUp && !fitsBelow(root.current));
+    itemsOf(root.current)[0]?.focus();
   }, [isOpen]);
 
   function close() {
@@ -78,10 +81,18 @@ export function Menu({ children, label, items, class: classes = 'button quiet', 
       onClick=${() => setOpen(!isOpen)}
     >${children}</button>
     ${isOpen &&
-    html`<div class=${`menu-list ${align} ${isUp ? 'up' : ''}`} role="menu" id=${id}>
+    html`<div class=${`menu-list ${align} ${isUp ? 'up' : ''} ${isFlipped ? 'flipped' : ''}`} role="menu" id=${id}>
       ${shown.map((item) => html`<${ItemView} item=${item} choose=${choose(item)} />`)}
     </div>`}
   </div>`;
+}
+
+/** Whether the list has room below its button, or less above it. @param {HTMLElement | null} root */
+function fitsBelow(root) {
+  const { top = 0, bottom = 0 } = root?.getBoundingClientRect() ?? {};
+  const height = root?.querySelector('[role=menu]')?.scrollHeight ?? 0;
+  const below = innerHeight - bottom;
+  return below > height + 16 || below > top;
 }
 
 /** @param {HTMLElement | null} root @returns {HTMLElement[]} */

@@ -1,6 +1,6 @@
 // Short messages at the edge that go away by themselves; screen readers hear them.
 
-import { html, useEffect, useState } from '../vendor/preact.js';
+import { html, useEffect, useRef, useState } from '../vendor/preact.js';
 import { createStore, useStore } from '../core/store.js';
 import { Button } from './button.js';
 
@@ -38,7 +38,13 @@ const dismiss = (id) => toasts.set({ list: toasts.get().list.filter((one) => one
 /** Where toasts are shown; part of the frame. */
 export function Toasts() {
   const { list } = useStore(toasts);
-  return html`<div class="toasts" role="status" aria-live="polite">
+  const region = useRef(/** @type {HTMLElement | null} */ (null));
+  // A popover stands above dialogs, too, if it was opened after them.
+  useEffect(() => {
+    region.current?.hidePopover?.();
+    region.current?.showPopover?.();
+  }, [list]);
+  return html`<div class="toasts" ref=${region} popover="manual" role="status" aria-live="polite">
     ${list.map((one) => html`<${ToastView} key=${one.id} ...${one} />`)}
   </div>`;
 }

@@ -1,0 +1,68 @@
+// Which links are listed: what the address says, and what the API wants for it.
+
+/**
+ * @typedef {object} Filter
+ * @property {string} q
+ * @property {string} status
+ * @property {string[]} tags
+ * @property {string} by who created them
+ * @property {string} from a date
+ * @property {string} to
+ * @property {'newest' | 'oldest' | 'clicks'} sort
+ */
+
+export const SORTS = [
+  { value: 'newest', label: 'Newest first' },
+  { value: 'oldest', label: 'Oldest first' },
+  { value: 'clicks', label: 'Most clicks' },
+];
+
+export const STATUSES = [
+  { value: 'active', label: 'Active' },
+  { value: 'inactive', label: 'Off' },
+  { value: 'expired', label: 'Expired' },
+  { value: 'deleted', label: 'Deleted' },
+];
+
+/** @param {URLSearchParams} query @returns {Filter} */
+export function filterOf(query) {
+  const sort = query.get('sort');
+  return {
+    q: query.get('q') ?? '',
+    status: STATUSES.find(({ value }) => value === query.get('status'))?.value ?? '',
+    tags: query.getAll('tag'),
+    by: query.get('by') ?? '',
+    from: dayOf(query.get('from')),
+    to: dayOf(query.get('to')),
+    sort: sort === 'clicks' || sort === 'oldest' ? sort : 'newest',
+  };
+}
+
+/** @param {string | null} text */
+const dayOf = (text) => (text && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : '');
+
+/** What the API is asked for. @param {Filter} filter */
+export function requestOf({ q, status, tags, by, from, to, sort }) {
+  return {
+    search: q,
+    status,
+    tag: tags,
+    created_by: by,
+    created_after: startOf(from),
+    created_before: endOf(to),
+    sort: sort === 'clicks' ? 'clicks' : 'created_at',
+    order: sort === 'oldest' ? 'asc' : 'desc',
+  };
+}
+
+// Days are the visitor's, so they are given as moments.
+/** @param {string} day */
+const startOf = (day) => (day ? new Date(`${day}T00:00:00`).toISOString() : '');
+/** @param {string} day */
+const endOf = (day) => (day ? new Date(`${day}T23:59:59.999`).toISOString() : '');
+
+/** Whether all links are meant. @param {Filter} filter */
+export const isEverything = ({ q, status, tags, by, from, to }) => !q && !status && tags.length === 0 && !by && !from && !to;
+
+/** The query that takes all filters away. */
+export const NO_FILTER = { q: '', status: '', tag: [], by: '', from: '', to: '' };

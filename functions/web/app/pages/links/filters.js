@@ -1,0 +1,144 @@
+// The filters above the list: each is a chip, and each is in the address.
+
+import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
+import { day, number } from '../../core/format.js';
+import { nameOf, useMembers, useTags } from '../../core/lists.js';
+import { setQuery } from '../../core/router.js';
+import { useShortcuts } from '../../core/shortcuts.js';
+import { Button } from '../../ui/button.js';
+import { Chip } from '../../ui/chips.js';
+import { Dialog } from '../../ui/dialog.js';
+import { Field } from '../../ui/field.js';
+import { Icon } from '../../ui/icons.js';
+import { Menu } from '../../ui/menu.js';
+import { isEverything, NO_FILTER, SORTS, STATUSES } from './filter.js';
+
+const TYPING_MS = 250;
+const OFFERED_TAGS = 50;
+
+/** @typedef {import('./filter.js').Filter} Filter */
+
+/** @param {{ filter: Filter, counts: Record<string, number> | undefined }} props `counts` of links by status */
+export function Filters({ filter, counts }) {
+  return html`<div class="filters" role="search" aria-label="Links">
+    <${Search} value=${filter.q} />
+    <div class="chips">
+      ${STATUSES.map(({ value, label }) => {
+        const count = counts?.[value];
+        const isOn = filter.status === value;
+        if (count === 0 && !isOn) return null;
+        return html`<${Chip} key=${value} isOn=${isOn} onClick=${() => setQuery({ status: isOn ? '' : value })}>${label}${count !== undefined && html` <span class="muted">${number(count)}</span>`}<//>`;
+      })}
+      <${TagFilter} tags=${filter.tags} />
+      <${CreatorFilter} by=${filter.by} />
+      <${DateFilter} from=${filter.from} to=${filter.to} />
+      ${!isEverything(filter) && html`<${Button} kind="quiet" class="compact" onClick=${() => setQuery(NO_FILTER)}>Clear<//>`}
+    </div>
+    <${Menu} class="button quiet compact sort" items=${SORTS.map(({ value, label }) => ({ label, isCurrent: filter.sort === value, act: () => setQuery({ sort: value === 'newest' ? '' : value }) }))}>
+      <span class="hidden">Order: </span>${SORTS.find(({ value }) => value === filter.sort)?.label}<${Icon} name="down" />
+    <//>
+  </div>`;
+}
+
+/** @param {{ value: string }} props */
+function Search({ value }) {
+  const [text, setText] = useState(value);
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const sent = useRef(value);
+
+  useEffect(() => {
+    if (text === sent.current) return undefined;
+    const timer = setTimeout(() => {
+      sent.current = text;
+      setQuery({ q: text.trim() });
+    }, TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  useEffect(() => {
+    if (value === sent.current.trim()) return;
+    sent.current = value;
+    setText(value);
+  }, [value]);
+
+  useShortcuts('Links', [{ keys: '/', text: 'Search', act: () => input.current?.select() }]);
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    if (text) setText('');
+    else input.current?.blur();
+  };
+  return html`<div class="search">
+    <${Icon} name="search" />
+    <input
+      ref=${input}
+      class="input"
+      type="search"
+      aria-label="Search links"
+      placeholder="Search links"
+      maxlength="200"
+      value=${text}
+      onInput=${(/** @type {any} */ event) => setText(event.target.value)}
+      onKeyDown=${onKeyDown}
+    />
+    <kbd aria-hidden="true">/</kbd>
+  </div>`;
+}
+
+/** @param {{ tags: string[] }} props */
+function TagFilter({ tags }) {
+  const known = useTags();
+  const isChosen = (/** @type {string} */ name) => tags.some((tag) => tag.toLowerCase() === name.toLowerCase());
+  const offered = known.filter(({ name }) => !isChosen(name)).slice(0, OFFERED_TAGS);
+  return html`${tags.map(
+    (tag) => html`<${Chip} key=${tag} tone="on" removeLabel=${`No longer only the tag ${tag}`} onRemove=${() => setQuery({ tag: tags.filter((other) => other !== tag) })}
+      ><${Icon} name="tag" /> <bdi>${tag}</bdi><//>`,
+  )}
+  ${offered.length > 0 &&
+  html`<${Menu} class="chip" align="start" items=${offered.map(({ name, links }) => ({ label: name, note: number(links), act: () => setQuery({ tag: [...tags, name] }) }))}
+    >Tag<${Icon} name="down" /><//>`}`;
+}
+
+/** @param {{ by: string }} props */
+function CreatorFilter({ by }) {
+  const members = useMembers().data?.members ?? [];
+  if (by) {
+    const member = members.find((/** @type {any} */ one) => one.user_id === by);
+    return html`<${Chip} tone="on" removeLabel="From everybody" onRemove=${() => setQuery({ by: '' })}>By <bdi>${nameOf(member)}</bdi><//>`;
+  }
+  if (members.length < 2) return null;
+  const items = members.map((/** @type {any} */ member) => ({ label: nameOf(member), act: () => setQuery({ by: member.user_id }) }));
+  return html`<${Menu} class="chip" align="start" items=${items}>Creator<${Icon} name="down" /><//>`;
+}
+
+/** @param {{ from: string, to: string }} props */
+function DateFilter({ from, to }) {
+  const [isOpen, setOpen] = useState(false);
+  const [first, last] = [from, to].map((text) => text && day(`${text}T12:00`));
+  const words = first && last ? `${first} – ${last}` : first ? `Since ${first}` : `Until ${last}`;
+  return html`${from || to
+    ? html`<${Chip} tone="on" removeLabel="From any time" onRemove=${() => setQuery({ from: '', to: '' })}>${words}<//>`
+    : html`<${Chip} onClick=${() => setOpen(true)}>Created<//>`}
+  ${isOpen && html`<${DatesDialog} from=${from} to=${to} onClose=${() => setOpen(false)} />`}`;
+}
+
+/** @param {{ from: string, to: string, onClose: () => void }} props */
+function DatesDialog({ from, to, onClose }) {
+  const [dates, setDates] = useState({ from, to });
+  const isBackwards = Boolean(dates.from && dates.to && dates.from > dates.to);
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (isBackwards) return;
+    setQuery(dates);
+    onClose();
+  };
+  const field = (/** @type {'from' | 'to'} */ name) => ({
+    type: 'date',
+    value: dates[name],
+    onInput: (/** @type {any} */ event) => setDates({ ...dates, [name]: event.target.value }),
+  });
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="primary" type="submit">Show<//>`;
+  return html`<${Dialog} title="Created between" onClose=${onClose} onSubmit=${submit} footer=${footer}>
+    <${Field} label="From" ...${field('from')} />
+    <${Field} label="To, with that day" error=${isBackwards && 'This is before the first day.'} ...${field('to')} />
+  <//>`;
+}

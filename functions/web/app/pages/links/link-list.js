@@ -1,0 +1,150 @@
+// The links that match a filter, as far as they were read.
+
+import { useEffect, useState } from '../../vendor/preact.js';
+import { call } from '../../core/api.js';
+import { session } from '../../core/session.js';
+import { requestOf } from './filter.js';
+
+/** @typedef {import('../../core/lists.js').Link} Link */
+
+const FIRST_PAGE = 50;
+const FURTHER_PAGE = 100;
+const KEPT_LISTS = 8;
+
+export class LinkList {
+  /** @param {import('./filter.js').Filter} filter */
+  constructor(filter) {
+    this.filter = filter;
+    /** @type {Link[]} */
+    this.links = [];
+    /** How many there are, if that is known. @type {number | null} */
+    this.total = null;
+    /** Where the next page begins. @type {string | number | null} */
+    this.next = null;
+    /** @type {any} */
+    this.error = undefined;
+    this.isRead = false;
+    /** @type {Promise<void> | undefined} */
+    this.reading = undefined;
+    /** @type {Set<() => void>} */
+    this.listeners = new Set();
+  }
+
+  tell() {
+    for (const listener of this.listeners) listener();
+  }
+
+  /** Reads from the beginning. What is shown stays until then. */
+  reload() {
+    return this.once(async () => {
+      const page = await this.page(null, Math.max(FIRST_PAGE, Math.min(FURTHER_PAGE, this.links.length)));
+      const isSame = this.isRead && page.links.every((/** @type {Link} */ link, /** @type {number} */ index) => this.links[index]?.short_code === link.short_code);
+      // Further rows stay if what is above them has not moved.
+      if (isSame && page.links.length < this.links.length) {
+        this.links = [...page.links, ...this.links.slice(page.links.length)];
+        return;
+      }
+      this.take(page, []);
+    });
+  }
+
+  loadMore() {
+    if (this.next === null || this.reading) return this.reading ?? Promise.resolve();
+    return this.once(async () => this.take(await this.page(this.next, FURTHER_PAGE), this.links));
+  }
+
+  /** @param {() => Promise<void>} read */
+  once(read) {
+    this.reading ??= read()
+      .then(
+        () => {
+          this.error = undefined;
+          this.isRead = true;
+        },
+        (error) => {
+          this.error = error;
+        },
+      )
+      .finally(() => {
+        this.reading = undefined;
+        this.tell();
+      });
+    this.tell();
+    return this.reading;
+  }
+
+  /** @param {{ links: Link[], next: string | number | null, total: number | null }} page @param {Link[]} before */
+  take(page, before) {
+    const known = new Set(before.map((link) => link.short_code));
+    this.links = [...before, ...page.links.filter((link) => !known.has(link.short_code))];
+    this.next = page.next;
+    this.total = page.total ?? (page.next === null ? this.links.length : this.total);
+  }
+
+  /**
+   * A page that has rows, or is the last one: the API may find nothing in what it reads for one request.
+   * @param {string | number | null} from
+   * @param {number} size
+   */
+  async page(from, size) {
+    for (let at = from; ; ) {
+      const isByPage = this.filter.sort === 'clicks';
+      const number = isByPage ? Number(at ?? 1) : 1;
+      const place = isByPage ? { page: number, per_page: FURTHER_PAGE } : { after: at, per_page: size };
+      const answer = await call('GET /api/links', { query: { ...requestOf(this.filter), ...place } });
+      const next = isByPage ? (number < (answer.total_pages ?? 0) ? number + 1 : null) : answer.next_cursor;
+      if (answer.links.length > 0 || next === null) return { links: answer.links, next, total: answer.total };
+      at = next;
+    }
+  }
+
+  /** Shows a link otherwise, wherever it stands. @param {string} code @param {Partial<Link>} change */
+  change(code, change) {
+    this.links = this.links.map((link) => (link.short_code === code ? { ...link, ...change } : link));
+    this.tell();
+  }
+
+  /** @param {string} code */
+  remove(code) {
+    const left = this.links.filter((link) => link.short_code !== code);
+    if (this.total !== null) this.total -= this.links.length - left.length;
+    this.links = left;
+    this.tell();
+  }
+
+  /** Puts a link on top. @param {Link} link */
+  putFirst(link) {
+    const isNew = !this.links.some((other) => other.short_code === link.short_code);
+    this.links = [link, ...this.links.filter((other) => other.short_code !== link.short_code)];
+    if (isNew && this.total !== null) this.total += 1;
+    this.tell();
+  }
+}
+
+/** @type {Map<string, LinkList>} */
+const lists = new Map();
+
+/** The list of a filter; coming back to it shows what was there. @param {import('./filter.js').Filter} filter */
+function listOf(filter) {
+  const key = JSON.stringify([session.get().visit, session.get().email, filter]);
+  const list = lists.get(key) ?? new LinkList(filter);
+  lists.delete(key);
+  lists.set(key, list);
+  if (lists.size > KEPT_LISTS) lists.delete([...lists.keys()][0]);
+  return list;
+}
+
+/** @param {import('./filter.js').Filter} filter */
+export function useLinkList(filter) {
+  const [, redraw] = useState(0);
+  const list = listOf(filter);
+  useEffect(() => {
+    const listener = () => redraw((count) => count + 1);
+    list.listeners.add(listener);
+    list.reload();
+    return () => {
+      list.listeners.delete(listener);
+    };
+  }, [list]);
+  return list;
+}

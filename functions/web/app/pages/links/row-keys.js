@@ -1,0 +1,83 @@
+// Moving through the list by keys, and acting on the row where one is.
+
+import { useEffect, useRef, useState } from '../../vendor/preact.js';
+import { href, navigate } from '../../core/router.js';
+import { useShortcuts } from '../../core/shortcuts.js';
+import { copyText } from '../../ui/copy.js';
+import { toast } from '../../ui/toast.js';
+import { mayChange, ROW_HEIGHT } from './row.js';
+
+/** @typedef {import('../../core/lists.js').Link} Link */
+
+/**
+ * @param {object} props
+ * @param {import('./link-list.js').LinkList} props.list
+ * @param {import('./row.js').RowActions} props.actions
+ * @param {() => void} props.clear
+ * @param {boolean} props.hasSelection
+ * @returns {number} the row that has the focus, or -1
+ */
+export function useRowKeys({ list, actions, clear, hasSelection }) {
+  const [active, setActive] = useState(-1);
+  const wanted = useRef(-1);
+
+  useEffect(() => {
+    const onFocus = (/** @type {FocusEvent} */ event) => {
+      const row = /** @type {HTMLElement} */ (event.target).closest?.('.link-row');
+      setActive(row instanceof HTMLElement ? Number(row.dataset.index) : -1);
+    };
+    document.addEventListener('focusin', onFocus);
+    return () => document.removeEventListener('focusin', onFocus);
+  }, []);
+  useEffect(() => {
+    if (wanted.current === active && active >= 0) focusRow(active);
+    wanted.current = -1;
+  });
+
+  /** @param {number} step */
+  function move(step) {
+    const to = Math.max(0, Math.min(list.links.length - 1, active + step));
+    if (list.links.length === 0) return;
+    if (!focusRow(to)) {
+      wanted.current = to;
+      setActive(to);
+    }
+    if (to >= list.links.length - 1) list.loadMore();
+  }
+  const at = (/** @type {(link: Link) => void} */ act) => () => list.links[active] && act(list.links[active]);
+
+  const moves = [
+    { keys: 'j', text: 'Next link', act: () => move(1) },
+    { keys: 'ArrowDown', text: 'Next link', act: () => move(1) },
+    { keys: 'k', text: 'Link before', act: () => move(-1) },
+    { keys: 'ArrowUp', text: 'Link before', act: () => move(-1) },
+  ];
+  // Enter is the link's own.
+  const onRow = [
+    { keys: 'o', text: 'Open', act: at((link) => navigate(href(`links/${link.short_code}`))) },
+    { keys: 'y', text: 'Copy', act: at((link) => void copyText(link.short_url).then(() => toast('Copied.'))) },
+    { keys: 'q', text: 'QR code', act: at(actions.showQr) },
+    { keys: 'e', text: 'Edit', act: at((link) => mayChange(link) && link.status !== 'deleted' && actions.edit(link)) },
+    { keys: 'x', text: 'Select', act: () => active >= 0 && actions.select(active, false) },
+    { keys: 'X', text: 'Select up to here', act: () => active >= 0 && actions.select(active, true) },
+  ];
+  useShortcuts('Links', [...moves, ...onRow, ...(hasSelection ? [{ keys: 'Escape', text: 'Select none', act: clear }] : [])]);
+  return active;
+}
+
+/** @param {number} index @returns {boolean} whether it is in the page */
+function focusRow(index) {
+  const row = document.querySelector(`.link-row[data-index="${index}"]`);
+  if (!row) return false;
+  /** @type {HTMLElement | null} */ (row.querySelector('.link-title'))?.focus({ preventScroll: true });
+  keepInView(row);
+  return true;
+}
+
+/** Scrolls by rows, not to the middle. @param {Element} row */
+function keepInView(row) {
+  const { top, bottom } = row.getBoundingClientRect();
+  const room = ROW_HEIGHT * 1.5;
+  if (top < room) scrollBy(0, top - room);
+  else if (bottom > innerHeight - room) scrollBy(0, bottom - innerHeight + room);
+}

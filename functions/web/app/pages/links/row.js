@@ -1,0 +1,140 @@
+import { html } from '../../vendor/preact.js';
+import { age, fullTime, hostOf, number, shortNumber, withoutScheme } from '../../core/format.js';
+import { href } from '../../core/router.js';
+import { mayAct, session } from '../../core/session.js';
+import { Button } from '../../ui/button.js';
+import { Chip, Status } from '../../ui/chips.js';
+import { CopyButton, CopyText } from '../../ui/copy.js';
+import { Icon } from '../../ui/icons.js';
+import { Menu } from '../../ui/menu.js';
+
+/** @typedef {import('../../core/lists.js').Link} Link */
+
+export const ROW_HEIGHT = 56;
+const SHOWN_TAGS = 2;
+const KEPT_END = 12;
+
+/** @type {Record<string, { word: string, tone: 'muted' | 'warn' | 'bad' }>} */
+export const STATUS_WORDS = {
+  inactive: { word: 'Off', tone: 'muted' },
+  expired: { word: 'Expired', tone: 'warn' },
+  deleted: { word: 'Deleted', tone: 'bad' },
+};
+
+/** Members change what is theirs, admins everything. @param {Link} link */
+export const mayChange = (link) => mayAct('admin') || (mayAct('member') && link.created_by === session.get().me?.user_id);
+
+/**
+ * @typedef {object} RowActions
+ * @property {(link: Link) => void} edit
+ * @property {(link: Link) => void} showQr
+ * @property {(link: Link) => void} toggle switches it on or off
+ * @property {(link: Link) => void} remove
+ * @property {(link: Link) => void} purge
+ * @property {(tag: string) => void} filterByTag
+ * @property {(index: number, isRange: boolean) => void} select
+ * @property {() => void} prepareEdit
+ */
+
+/**
+ * @param {{ link: Link, index: number, count: number, isSelected: boolean, isSelecting: boolean, isNew: boolean, isDown: boolean, actions: RowActions }} props
+ */
+export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, isDown, actions }) {
+  const { short_code: code, short_url: url } = link;
+  const page = href(`links/${code}`);
+  const classes = `link-row ${isSelected ? 'selected' : ''} ${isSelecting ? 'selecting' : ''} ${isNew ? 'fresh' : ''} ${link.status === 'active' ? '' : 'idle'}`;
+  const onClick = (/** @type {any} */ event) => {
+    if (!event.target.closest('a, button, input, label, [role=menu]') && !getSelection()?.toString()) location.hash = page;
+  };
+  return html`<li
+    class=${classes}
+    style=${{ transform: `translateY(${index * ROW_HEIGHT}px)` }}
+    aria-posinset=${index + 1}
+    aria-setsize=${count}
+    data-index=${index}
+    onClick=${onClick}
+  >
+    <${Mark} link=${link} index=${index} isSelected=${isSelected} select=${actions.select} />
+    <div class="link-main">
+      <div class="link-line">
+        <${CopyText} class="short-url" text=${url} label=${`Copy ${withoutScheme(url)}`}><${ShortUrl} url=${url} code=${code} /><//>
+        ${STATUS_WORDS[link.status] && html`<${Status} tone=${STATUS_WORDS[link.status].tone}>${STATUS_WORDS[link.status].word}<//>`}
+        ${link.watch && link.status !== 'deleted' && html`<${Health} isDown=${isDown} />`}
+      </div>
+      <a class="link-title" href=${page} title=${link.title ? `${link.title}\n${link.original_url}` : link.original_url}>
+        ${link.title ? html`<bdi>${link.title}</bdi>` : html`<${Target} url=${link.original_url} />`}
+      </a>
+    </div>
+    <${Tags} tags=${link.tags} filterByTag=${actions.filterByTag} />
+    <span class="link-clicks" title=${link.total_clicks === null ? 'Can’t be read at the moment' : `${number(link.total_clicks)} clicks`}>
+      ${link.total_clicks === null ? '–' : shortNumber(link.total_clicks)}<span class="unit"> ${link.total_clicks === 1 ? 'click' : 'clicks'}</span>
+    </span>
+    <time class="link-age" datetime=${link.created_at} title=${fullTime(link.created_at)}>${age(link.created_at)}</time>
+    <${Actions} link=${link} actions=${actions} />
+  </li>`;
+}
+
+/** @param {{ link: Link, index: number, isSelected: boolean, select: RowActions['select'] }} props */
+function Mark({ link, index, isSelected, select }) {
+  const host = hostOf(link.original_url);
+  const onClick = (/** @type {any} */ event) => select(index, event.shiftKey);
+  return html`<label class="link-mark" style=${{ '--hue': String(hueOf(host)) }}>
+    <span class="letter" aria-hidden="true">${([...host][0] ?? '?').toUpperCase()}</span>
+    <input type="checkbox" checked=${isSelected} aria-label=${`Select ${link.short_code}`} onClick=${onClick} />
+  </label>`;
+}
+
+/** A colour that a host always has. @param {string} host */
+function hueOf(host) {
+  let hash = 0;
+  for (const letter of host) hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) % 360;
+  return hash;
+}
+
+/** @param {{ url: string, code: string }} props */
+function ShortUrl({ url, code }) {
+  const start = withoutScheme(url).slice(0, -code.length);
+  return html`<span class="short-host">${start}</span><span class="short-code">${code}</span>`;
+}
+
+/** An address that loses its middle where there is no room. @param {{ url: string }} props */
+export function Target({ url }) {
+  const text = withoutScheme(url);
+  const cut = Math.max(text.length - KEPT_END, Math.ceil(text.length / 2));
+  return html`<span class="target"><span class="target-start">${text.slice(0, cut)}</span><span class="target-end">${text.slice(cut)}</span></span>`;
+}
+
+/** @param {{ isDown: boolean }} props */
+const Health = ({ isDown }) =>
+  isDown
+    ? html`<${Status} tone="bad">Down<//>`
+    : html`<span class="watched" title="Its target is watched"><${Icon} name="monitoring" /><span class="hidden">Watched</span></span>`;
+
+/** @param {{ tags: string[], filterByTag: (tag: string) => void }} props */
+function Tags({ tags, filterByTag }) {
+  const more = tags.slice(SHOWN_TAGS);
+  return html`<span class="link-tags">
+    ${tags.slice(0, SHOWN_TAGS).map((tag) => html`<${Chip} key=${tag} label=${`Only links with the tag ${tag}`} title=${tag} onClick=${() => filterByTag(tag)}><bdi>${tag}</bdi><//>`)}
+    ${more.length > 0 && html`<span class="muted small" title=${more.join(', ')}>+${more.length}</span>`}
+  </span>`;
+}
+
+/** @param {{ link: Link, actions: RowActions }} props */
+function Actions({ link, actions }) {
+  const isGone = link.status === 'deleted';
+  const isChangeable = mayChange(link);
+  const items = [
+    { label: 'Details', icon: /** @type {const} */ ('overview'), href: href(`links/${link.short_code}`) },
+    isChangeable && !isGone && { label: link.is_active ? 'Switch off' : 'Switch on', icon: /** @type {const} */ ('power'), act: () => actions.toggle(link) },
+    isChangeable && !isGone && { label: 'Delete', icon: /** @type {const} */ ('trash'), isDanger: true, act: () => actions.remove(link) },
+    isChangeable && { label: 'Delete with statistics', icon: /** @type {const} */ ('trash'), isDanger: true, act: () => actions.purge(link) },
+  ];
+  return html`<div class="link-actions">
+    <${CopyButton} text=${link.short_url} label="Copy" />
+    <${Button} kind="quiet" icon="qr" label="QR code" onClick=${() => actions.showQr(link)} />
+    ${isChangeable &&
+    !isGone &&
+    html`<${Button} kind="quiet" icon="edit" label="Edit" onClick=${() => actions.edit(link)} onPointerEnter=${actions.prepareEdit} />`}
+    <${Menu} class="button quiet square" label="More" items=${items}><${Icon} name="more" /><//>
+  </div>`;
+}

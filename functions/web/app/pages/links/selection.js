@@ -1,0 +1,63 @@
+// The bar that appears when links are selected.
+
+import { html, useState } from '../../vendor/preact.js';
+import { counted } from '../../core/format.js';
+import { useTags } from '../../core/lists.js';
+import { Button } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { TagInput } from '../../ui/tags.js';
+import { removeMany, switchOffMany, tagMany } from './changes.js';
+import { mayChange } from './row.js';
+
+/** @typedef {import('../../core/lists.js').Link} Link */
+
+/**
+ * @param {{ links: Link[], list: import('./link-list.js').LinkList, selectAll: () => void, clear: () => void }} props `links` are the selected ones
+ */
+export function SelectionBar({ links, list, selectAll, clear }) {
+  const [progress, setProgress] = useState(/** @type {[number, number] | null} */ (null));
+  const [isTagging, setTagging] = useState(false);
+  const changeable = links.filter((link) => mayChange(link) && link.status !== 'deleted');
+  const isNone = changeable.length === 0;
+
+  /** @param {(progress: (done: number, all: number) => void) => Promise<boolean>} act */
+  async function run(act) {
+    const isDone = await act((done, all) => setProgress([done, all]));
+    setProgress(null);
+    if (isDone) clear();
+  }
+
+  const text = progress ? `${progress[0]} of ${progress[1]} …` : `${counted(links.length, 'link')} selected`;
+  return html`<div class="selection" role="region" aria-label="Selected links">
+    <p aria-live="polite">${text}${!progress && changeable.length < links.length && html` <span class="muted">(${changeable.length} that you can change)</span>`}</p>
+    ${links.length < list.links.length && html`<${Button} kind="quiet" class="compact" onClick=${selectAll}>All ${list.links.length}<//>`}
+    <${Button} class="compact" icon="tag" disabled=${isNone || progress !== null} onClick=${() => setTagging(true)}>Tag<//>
+    <${Button} class="compact" icon="power" disabled=${isNone || progress !== null} onClick=${() => run((tell) => switchOffMany(changeable, list, tell))}>Switch off<//>
+    <${Button} class="compact" icon="trash" disabled=${isNone || progress !== null} onClick=${() => run((tell) => removeMany(changeable, list, tell))}>Delete<//>
+    <${Button} class="compact" kind="quiet" icon="close" label="Select none" onClick=${clear} />
+    ${isTagging &&
+    html`<${TagDialog}
+      count=${changeable.length}
+      onClose=${() => setTagging(false)}
+      onTags=${(/** @type {string[]} */ tags) => {
+        setTagging(false);
+        run((tell) => tagMany(changeable, tags, list, tell));
+      }}
+    />`}
+  </div>`;
+}
+
+/** @param {{ count: number, onClose: () => void, onTags: (tags: string[]) => void }} props */
+function TagDialog({ count, onClose, onTags }) {
+  const [tags, setTags] = useState(/** @type {string[]} */ ([]));
+  const known = useTags().map(({ name }) => name);
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (tags.length > 0) onTags(tags);
+  };
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//>
+    <${Button} kind="primary" type="submit" disabled=${tags.length === 0}>Add to ${counted(count, 'link')}<//>`;
+  return html`<${Dialog} title="Add tags" onClose=${onClose} onSubmit=${submit} footer=${footer}>
+    <${TagInput} label="Tags" hint="Enter makes a tag. The links keep those that they have." value=${tags} onChange=${setTags} known=${known} />
+  <//>`;
+}

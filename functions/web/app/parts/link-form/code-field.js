@@ -1,0 +1,78 @@
+// The field for a code of one's own, which says at once whether it can be had.
+
+import { html, useEffect, useState } from '../../vendor/preact.js';
+import { apiUrl } from '../../core/address.js';
+import { ApiError, call } from '../../core/api.js';
+import { withoutScheme } from '../../core/format.js';
+import { Field } from '../../ui/field.js';
+
+const TYPING_MS = 300;
+// As docs/openapi.yaml has them; a test compares the two.
+const RESERVED = ['admin', 'apis', 'assets', 'auth', 'favicon', 'health', 'index', 'login', 'metrics', 'register', 'robots', 'shorten', 'static', 'stats'];
+
+/** @typedef {{ text: string, tone: '' | 'good' | 'bad' }} Finding */
+
+/** What can be said without asking. @param {string} code @returns {Finding | undefined} */
+function findingOf(code) {
+  if (code === '') return { text: 'Without one, a short code is made up.', tone: '' };
+  if (!/^[0-9A-Za-z]*$/.test(code)) return { text: 'Only the letters a–z and A–Z, and digits.', tone: 'bad' };
+  if (code.length < 4 || code.length > 10) return { text: 'It has 4 to 10 characters.', tone: code.length > 10 ? 'bad' : '' };
+  if (RESERVED.includes(code.toLowerCase())) return { text: 'This word is reserved.', tone: 'bad' };
+  return undefined;
+}
+
+/** @param {string} code @returns {Promise<Finding>} */
+async function lookUp(code) {
+  try {
+    await call('GET /api/links/{code}', { path: { code } });
+    return { text: 'This code is taken: you have a link with it.', tone: 'bad' };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status === 404) return { text: 'This code is free.', tone: 'good' };
+    if (error.status === 403) return { text: 'This code is taken.', tone: 'bad' };
+    if (error.code === 'link_purged') return { text: 'This code was used before. If it was yours, you can have it again.', tone: '' };
+    if (error.status === 410) return { text: 'This code was used before.', tone: 'bad' };
+    return { text: 'Whether it is free can’t be said at the moment.', tone: '' };
+  }
+}
+
+/** @param {string} code */
+export const codeError = (code) => {
+  const finding = findingOf(code);
+  if (code === '' || !finding) return undefined;
+  return finding.text;
+};
+
+/** @param {{ value: string, onInput: (event: Event) => void, error?: string, name: string }} props */
+export function CodeField({ value, error, ...input }) {
+  const [found, setFound] = useState(/** @type {{ code: string, finding: Finding } | undefined} */ (undefined));
+  const known = findingOf(value);
+
+  useEffect(() => {
+    if (known) return undefined;
+    let isCurrent = true;
+    const timer = setTimeout(async () => {
+      const finding = await lookUp(value);
+      if (isCurrent) setFound({ code: value, finding });
+    }, TYPING_MS);
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, [value]);
+
+  const finding = known ?? (found?.code === value ? found.finding : { text: 'Looking …', tone: '' });
+  return html`<${Field}
+    ...${input}
+    label="Code"
+    isOptional
+    value=${value}
+    error=${error}
+    maxlength="10"
+    autocomplete="off"
+    autocapitalize="none"
+    spellcheck=${false}
+    placeholder="spring"
+    hint=${!error && html`<span class=${`live ${finding.tone}`} role="status">${value && !known ? html`<bdi>${withoutScheme(apiUrl(`/${value}`))}</bdi> – ` : ''}${finding.text}</span>`}
+  />`;
+}

@@ -1,0 +1,167 @@
+// The drawer in which a link is made or changed.
+
+import { html, useEffect, useRef } from '../../vendor/preact.js';
+import { guessUrl } from '../../core/address.js';
+import { call } from '../../core/api.js';
+import { useForm } from '../../core/form.js';
+import { withoutScheme } from '../../core/format.js';
+import { useTags } from '../../core/lists.js';
+import { newId } from '../../core/random.js';
+import { invalidate } from '../../core/resource.js';
+import { Button } from '../../ui/button.js';
+import { copyText } from '../../ui/copy.js';
+import { ask, Dialog } from '../../ui/dialog.js';
+import { Checkbox, Field } from '../../ui/field.js';
+import { FormFailure, Notice } from '../../ui/states.js';
+import { TagInput } from '../../ui/tags.js';
+import { toast } from '../../ui/toast.js';
+import { Campaign, hasCampaign } from './campaign.js';
+import { CodeField, codeError } from './code-field.js';
+import { Expiry } from './expiry.js';
+
+/** @typedef {import('../../core/lists.js').Link} Link */
+
+/**
+ * @typedef {object} Values
+ * @property {string} url
+ * @property {string} custom_code
+ * @property {string} title
+ * @property {string} description
+ * @property {string[]} tags
+ * @property {string | null} expires_at
+ * @property {boolean} watch
+ * @property {boolean} is_active
+ */
+
+/**
+ * @param {object} props
+ * @param {Link} [props.link] the link to change; without one, a new one is made
+ * @param {string} [props.url] what was typed already
+ * @param {Link} [props.template] whose title and tags a new link has, too
+ * @param {(link: Link, isNew: boolean) => void} props.onSaved
+ * @param {(link: Link) => void} props.onCopy makes a new link like this one
+ * @param {() => void} props.onClose
+ */
+export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose }) {
+  const known = useTags().map(({ name }) => name);
+  const attempt = useRef({ body: '', id: '' });
+  const form = useForm(initial(link, url, template), (values) => (link ? change(link, values) : create(values)), { check: (values) => check(values, link), keeps: true });
+
+  /** @param {Values} values */
+  async function create(values) {
+    const body = newLink(values);
+    const text = JSON.stringify(body);
+    // A repeated attempt is the same one, should the answer have been lost.
+    if (attempt.current.body !== text) attempt.current = { body: text, id: newId() };
+    const made = await call('POST /api/shorten', { body, idempotencyKey: attempt.current.id });
+    const isCopied = await copyText(made.short_url);
+    const whole = await call('GET /api/links/{code}', { path: { code: made.short_code } });
+    toast(`${made.reused ? 'You already had this one.' : 'Link created.'}${isCopied ? ' Copied.' : ''}`);
+    finish(whole, true);
+  }
+
+  /** @param {Link} before @param {Values} values */
+  async function change(before, values) {
+    const body = changes(before, values);
+    const after = Object.keys(body).length > 0 ? await call('PATCH /api/links/{code}', { path: { code: before.short_code }, body }) : before;
+    toast('Saved.');
+    finish(after, false);
+  }
+
+  /** @param {Link} saved @param {boolean} isNew */
+  function finish(saved, isNew) {
+    invalidate('tags');
+    invalidate('overview');
+    invalidate(`link:${saved.short_code}`);
+    onSaved(saved, isNew);
+    onClose();
+  }
+
+  async function close() {
+    const question = { title: 'Close without saving?', text: 'What you have changed will be lost.', action: 'Close', dismiss: 'Keep editing', isDanger: true };
+    if (!form.isDirty || (await ask(question))) onClose();
+  }
+
+  async function copy() {
+    const question = { title: 'Leave this one?', text: 'What you have changed here will be lost.', action: 'Make a new link', isDanger: true };
+    if (link && (!form.isDirty || (await ask(question)))) onCopy(link);
+  }
+
+  const { values, errors, set, field } = form;
+  const footer = html`<${Button} onClick=${close}>Cancel<//>
+    <${Button} kind="primary" type="submit" isBusy=${form.isBusy} title="Ctrl or ⌘ and Enter">${link ? 'Save' : 'Create link'}<//>`;
+  return html`<${Dialog} kind="drawer" title=${link ? `Edit ${link.short_code}` : 'New link'} onClose=${close} onSubmit=${form.submit} footer=${footer}>
+    <${Summary} errors=${errors} />
+    <${FormFailure} error=${form.failure} />
+    ${link
+      ? html`<div class="form-target">
+          <p class="small muted">Target – it never changes, so that nobody is led elsewhere</p>
+          <p>${withoutScheme(link.original_url)}</p>
+          <${Button} kind="quiet" icon="plus" onClick=${copy}>Make a new link to another target<//>
+        </div>`
+      : html`<${Field} label="Target" type="url" inputmode="url" autofocus spellcheck=${false} autocomplete="off" placeholder="https://" ...${field('url')} />
+          <${CodeField} ...${field('custom_code')} />`}
+    <${Field} label="Title" isOptional maxlength="500" dir="auto" autofocus=${link !== undefined} ...${field('title')} />
+    <${TagInput} label="Tags" isOptional hint="Enter makes a tag." value=${values.tags} onChange=${(/** @type {string[]} */ tags) => set('tags', tags)} known=${known} error=${errors.tags} />
+    <${Expiry} value=${values.expires_at} onChange=${(/** @type {string | null} */ expiry) => set('expires_at', expiry)} error=${errors.expires_at} />
+    ${!link && html`<${Campaign} url=${guessUrl(values.url) ?? values.url} onUrl=${(/** @type {string} */ changed) => set('url', changed)} />`}
+    <${Field} label="Description" isOptional as="textarea" maxlength="2000" dir="auto" rows="3" ...${field('description')} />
+    ${link
+      ? html`<${Checkbox} label="The link works" hint="Switched off, visitors see that it is no longer active." checked=${values.is_active} onChange=${(/** @type {boolean} */ on) => set('is_active', on)} />`
+      : html`<${Checkbox} label="Watch the target" hint="You are told when it stops answering. This can’t be changed later." checked=${values.watch} onChange=${(/** @type {boolean} */ on) => set('watch', on)} />`}
+  <//>`;
+}
+
+/** Takes the focus when several fields are wrong. @param {{ errors: Record<string, string> }} props */
+function Summary({ errors }) {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const list = Object.entries(errors);
+  const text = list.map(([, error]) => error).join(' ');
+  useEffect(() => {
+    if (list.length > 1) box.current?.focus();
+    else if (list.length === 1) /** @type {HTMLElement | null} */ (document.querySelector('dialog [aria-invalid=true]'))?.focus();
+  }, [text]);
+  if (list.length < 2) return null;
+  return html`<div class="form-summary" tabindex="-1" ref=${box}>
+    <${Notice} tone="bad"><p>Some things need another look:</p><ul>${list.map(([name, error]) => html`<li key=${name}>${error}</li>`)}</ul><//>
+  </div>`;
+}
+
+/** @param {Link | undefined} link @param {string} url @param {Link | undefined} template @returns {Values} */
+function initial(link, url, template) {
+  const like = link ?? template;
+  return {
+    url,
+    custom_code: '',
+    title: like?.title ?? '',
+    description: like?.description ?? '',
+    tags: like?.tags ?? [],
+    expires_at: link?.expires_at ?? null,
+    watch: false,
+    is_active: link?.is_active ?? true,
+  };
+}
+
+/** @param {Values} values @param {Link | undefined} link */
+function check({ url, custom_code: code, expires_at: expiry }, link) {
+  const isOver = expiry !== null && expiry !== link?.expires_at && Date.parse(expiry) <= Date.now();
+  const expires_at = isOver ? 'Choose a moment in the future.' : undefined;
+  if (link) return { expires_at };
+  return { url: guessUrl(url) ? undefined : 'Enter an address that begins with http:// or https://.', custom_code: codeError(code), expires_at };
+}
+
+/** What the API is given for a new link. @param {Values} values */
+function newLink({ url, custom_code, title, description, tags, expires_at, watch }) {
+  const target = guessUrl(url) ?? url;
+  // Campaigns are what makes two addresses the same otherwise.
+  const reuse = hasCampaign(target) ? false : undefined;
+  return { url: target, custom_code, title, description, tags, expires_at: expires_at ?? undefined, watch: watch || undefined, reuse };
+}
+
+/** What has changed. @param {Link} link @param {Values} values */
+function changes(link, values) {
+  /** @type {Record<string, unknown>} */
+  const before = { title: link.title ?? '', description: link.description ?? '', tags: link.tags, expires_at: link.expires_at, is_active: link.is_active };
+  const after = Object.entries(values).filter(([name, value]) => name in before && JSON.stringify(before[name]) !== JSON.stringify(value));
+  return Object.fromEntries(after);
+}

@@ -1,0 +1,19 @@
+// A component that is loaded when it is needed first.
+
+import { html, useEffect, useState } from '../vendor/preact.js';
+import { reloadIfPossible } from '../core/version.js';
+import { toast } from './toast.js';
+
+/**
+ * @param {{ load: () => Promise<any>, name: string, onFailure?: () => void }} props `name` is the component's in its module; all else is handed to it
+ */
+export function Lazy({ load, name, onFailure, ...props }) {
+  const [module, setModule] = useState(/** @type {any} */ (undefined));
+  useEffect(() => {
+    load().then(setModule, () => {
+      if (!reloadIfPossible()) toast('This couldn’t be loaded. Try again in a moment.', { tone: 'bad' });
+      onFailure?.();
+    });
+  }, []);
+  return module ? html`<${module[name]} ...${props} />` : null;
+}
