@@ -2,6 +2,7 @@
 
 import { apiUrl } from './address.js';
 import { connection, lostConnection } from './connection.js';
+import { wordsFor } from './words.js';
 
 const TIMEOUT_MS = 20_000;
 const RETRY_MS = 400;
@@ -163,12 +164,9 @@ async function failureOf(response) {
   const body = await response.json().catch(() => ({}));
   if (typeof body?.code === 'string') {
     const { code, field } = body;
-    return new ApiError('problem', sentence(body.detail), { status, code, field, correlationId, retryAfter });
+    return new ApiError('problem', wordsFor(code, body.detail), { status, code, field, correlationId, retryAfter });
   }
   // API Gateway's own answers have a `message`.
   const detail = status === 429 ? 'Too many requests at once.' : `The server answered with ${status}.`;
   return new ApiError('broken', detail, { status, correlationId, retryAfter: retryAfter ?? (status === 429 ? 2 : undefined) });
 }
-
-/** @param {string} detail */
-const sentence = (detail) => detail.charAt(0).toUpperCase() + detail.slice(1) + (/[.?!]$/.test(detail) ? '' : '.');

@@ -1,5 +1,4 @@
 import { html, useEffect } from '../../vendor/preact.js';
-import { ApiError } from '../../core/api.js';
 
 /**
  * The page of one question, alone in the middle.
@@ -27,12 +26,3 @@ export const passwordError = (password) => ([...password].length < 8 ? 'Use at l
 
 /** @param {string} email */
 export const emailError = (email) => (/^\s*\S+@\S+\s*$/.test(email) ? undefined : 'Enter an address such as ada@example.com.');
-
-/**
- * The failure of a form in which somebody signs in, in words that help them.
- * @param {import('../../core/api.js').ApiError | undefined} error
- */
-export function signInFailure(error) {
-  if (error?.code !== 'invalid_credentials') return error;
-  return new ApiError('problem', 'The address or the password is wrong.', { status: error.status, code: error.code });
-}

@@ -9,7 +9,7 @@ import { Choice } from '../../ui/chips.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
-import { Door, emailError, signInFailure } from './door.js';
+import { Door, emailError } from './door.js';
 import { SignUpForm } from './sign-up.js';
 
 /** Somebody was invited: with the account that they have, or with a new one. */
@@ -54,7 +54,7 @@ function SignInAndJoin({ token }) {
     { check: ({ email }) => ({ email: emailError(email) }) },
   );
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
-    <${FormFailure} error=${signInFailure(form.failure)} />
+    <${FormFailure} error=${form.failure} />
     <${Field} label="Email" type="email" autocomplete="username" ...${form.field('email')} />
     <${Field} label="Password" type="password" autocomplete="current-password" ...${form.field('password')} />
     <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Sign in and join<//>

@@ -5,7 +5,7 @@ import { signIn } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure, Notice } from '../../ui/states.js';
-import { Door, emailError, signInFailure } from './door.js';
+import { Door, emailError } from './door.js';
 
 export function SignInPage() {
   const form = useForm({ email: '', password: '' }, ({ email, password }) => signIn(email, password), {
@@ -14,7 +14,7 @@ export function SignInPage() {
   const isUnverified = form.failure?.code === 'address_unverified';
   return html`<${Door} title="Sign in" below=${html`New here? <a href="#/sign-up">Create an account</a>`}>
     <form class="stack" novalidate onSubmit=${form.submit}>
-      ${isUnverified ? html`<${Unverified} email=${form.values.email} />` : html`<${FormFailure} error=${signInFailure(form.failure)} />`}
+      ${isUnverified ? html`<${Unverified} email=${form.values.email} />` : html`<${FormFailure} error=${form.failure} />`}
       <${Field} label="Email" type="email" autocomplete="username" autofocus ...${form.field('email')} />
       <${Field} label="Password" type="password" autocomplete="current-password" ...${form.field('password')} />
       <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Sign in<//>

@@ -1,10 +1,11 @@
 // The home page: making links, finding them, and acting on them.
 
-import { html, useCallback, useRef, useState } from '../../vendor/preact.js';
+import { html, useRef, useState } from '../../vendor/preact.js';
 import { number } from '../../core/format.js';
 import { useOverview } from '../../core/lists.js';
 import { route, setQuery } from '../../core/router.js';
 import { mayAct, session } from '../../core/session.js';
+import { useRows, useStable } from '../../core/stable.js';
 import { useStore } from '../../core/store.js';
 import { Button } from '../../ui/button.js';
 import { Lazy } from '../../ui/lazy.js';
@@ -84,22 +85,22 @@ function Results({ list, filter, fresh, down, openers }) {
   const [selected, setSelected] = useState(/** @type {Set<string>} */ (new Set()));
   const lastSelected = useRef(-1);
   const { links } = list;
+  const { me } = session.get();
 
-  const select = useCallback(
-    (/** @type {number} */ index, /** @type {boolean} */ isRange) => {
-      setSelected((before) => selectedWith(before, links, index, isRange ? lastSelected.current : -1));
-      lastSelected.current = index;
-    },
-    [links],
-  );
-  const actions = {
+  const select = (/** @type {number} */ index, /** @type {boolean} */ isRange) => {
+    const from = isRange ? lastSelected.current : -1;
+    setSelected((before) => selectedWith(before, links, index, from));
+    lastSelected.current = index;
+  };
+  const row = useRows();
+  const actions = useStable({
     ...openers,
     toggle: (/** @type {Link} */ link) => void toggle(link, list),
     remove: (/** @type {Link} */ link) => void remove(link, list),
     purge: (/** @type {Link} */ link) => void purge(link, list),
     filterByTag: (/** @type {string} */ tag) => setQuery({ tag: [...new Set([...filter.tags, tag])] }),
     select,
-  };
+  });
   const clear = () => setSelected(new Set());
   const active = useRowKeys({ list, actions, clear, hasSelection: selected.size > 0 });
 
@@ -114,17 +115,17 @@ function Results({ list, filter, fresh, down, openers }) {
       <${VirtualList} label="Links" count=${links.length} height=${ROW_HEIGHT} kept=${active} onEnd=${() => !list.error && list.loadMore()}>
         ${(/** @type {number} */ index) => {
           const link = links[index];
-          return html`<${LinkRow}
-            key=${link.short_code}
-            link=${link}
-            index=${index}
-            count=${list.total ?? -1}
-            isSelected=${selected.has(link.short_code)}
-            isSelecting=${selected.size > 0}
-            isNew=${link.short_code === fresh}
-            isDown=${down.has(link.short_code)}
-            actions=${actions}
-          />`;
+          const code = link.short_code;
+          const state = {
+            link,
+            index,
+            count: list.total ?? -1,
+            isSelected: selected.has(code),
+            isSelecting: selected.size > 0,
+            isNew: code === fresh,
+            isDown: down.has(code),
+          };
+          return row(code, [...Object.values(state), me], () => html`<${LinkRow} key=${code} ...${state} actions=${actions} />`);
         }}
       <//>
     </div>

@@ -23,8 +23,7 @@ export function useRowKeys({ list, actions, clear, hasSelection }) {
 
   useEffect(() => {
     const onFocus = (/** @type {FocusEvent} */ event) => {
-      const row = /** @type {HTMLElement} */ (event.target).closest?.('.link-row');
-      setActive(row instanceof HTMLElement ? Number(row.dataset.index) : -1);
+      setActive(rowOf(/** @type {Element} */ (event.target)));
     };
     document.addEventListener('focusin', onFocus);
     return () => document.removeEventListener('focusin', onFocus);
@@ -36,7 +35,7 @@ export function useRowKeys({ list, actions, clear, hasSelection }) {
 
   /** @param {number} step */
   function move(step) {
-    const to = Math.max(0, Math.min(list.links.length - 1, active + step));
+    const to = Math.max(0, Math.min(list.links.length - 1, rowOf(document.activeElement) + step));
     if (list.links.length === 0) return;
     if (!focusRow(to)) {
       wanted.current = to;
@@ -44,7 +43,10 @@ export function useRowKeys({ list, actions, clear, hasSelection }) {
     }
     if (to >= list.links.length - 1) list.loadMore();
   }
-  const at = (/** @type {(link: Link) => void} */ act) => () => list.links[active] && act(list.links[active]);
+  const at = (/** @type {(link: Link, index: number) => void} */ act) => () => {
+    const index = rowOf(document.activeElement);
+    if (list.links[index]) act(list.links[index], index);
+  };
 
   const moves = [
     { keys: 'j', text: 'Next link', act: () => move(1) },
@@ -58,11 +60,17 @@ export function useRowKeys({ list, actions, clear, hasSelection }) {
     { keys: 'y', text: 'Copy', act: at((link) => void copyText(link.short_url).then(() => toast('Copied.'))) },
     { keys: 'q', text: 'QR code', act: at(actions.showQr) },
     { keys: 'e', text: 'Edit', act: at((link) => mayChange(link) && link.status !== 'deleted' && actions.edit(link)) },
-    { keys: 'x', text: 'Select', act: () => active >= 0 && actions.select(active, false) },
-    { keys: 'X', text: 'Select up to here', act: () => active >= 0 && actions.select(active, true) },
+    { keys: 'x', text: 'Select', act: at((_, index) => actions.select(index, false)) },
+    { keys: 'X', text: 'Select up to here', act: at((_, index) => actions.select(index, true)) },
   ];
   useShortcuts('Links', [...moves, ...onRow, ...(hasSelection ? [{ keys: 'Escape', text: 'Select none', act: clear }] : [])]);
   return active;
+}
+
+/** The row that an element is in, or -1. @param {Element | null} element */
+function rowOf(element) {
+  const row = element?.closest?.('.link-row');
+  return row instanceof HTMLElement ? Number(row.dataset.index) : -1;
 }
 
 /** @param {number} index @returns {boolean} whether it is in the page */

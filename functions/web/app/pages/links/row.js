@@ -12,6 +12,8 @@ import { Menu } from '../../ui/menu.js';
 
 export const ROW_HEIGHT = 56;
 const SHOWN_TAGS = 2;
+// More never fits, and laying it out takes time.
+const SHOWN_TITLE = 200;
 const KEPT_END = 12;
 
 /** @type {Record<string, { word: string, tone: 'muted' | 'warn' | 'bad' }>} */
@@ -62,7 +64,7 @@ export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, is
         ${link.watch && link.status !== 'deleted' && html`<${Health} isDown=${isDown} />`}
       </div>
       <a class="link-title" href=${page} title=${link.title ? `${link.title}\n${link.original_url}` : link.original_url}>
-        ${link.title ? html`<bdi>${link.title}</bdi>` : html`<${Target} url=${link.original_url} />`}
+        ${link.title ? html`<bdi>${link.title.slice(0, SHOWN_TITLE)}</bdi>` : html`<${Target} url=${link.original_url} />`}
       </a>
     </div>
     <${Tags} tags=${link.tags} filterByTag=${actions.filterByTag} />

@@ -1,0 +1,17 @@
+// What to say instead of the API's own sentence, where people need another one than programs.
+
+/** @type {Record<string, string>} */
+const WORDS = {
+  invalid_credentials: 'The address or the password is wrong.',
+  service_unavailable: 'Linklet can’t reach its data at the moment.',
+  internal_error: 'Linklet has made a mistake.',
+  rate_limited: 'That was too much at once.',
+  short_code_taken: 'This code is taken.',
+  role_too_low: 'Your role doesn’t allow this.',
+  forbidden: 'This is another person’s or another workspace’s.',
+};
+
+/** @param {string} code @param {string} detail what the API says */
+export function wordsFor(code, detail) {
+  return WORDS[code] ?? detail.charAt(0).toUpperCase() + detail.slice(1) + (/[.?!]$/.test(detail) ? '' : '.');
+}
