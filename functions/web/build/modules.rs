@@ -125,15 +125,21 @@ fn without_comments(text: &str) -> Vec<&str> {
     let mut is_comment = false;
     let mut lines = Vec::new();
     for line in text.lines() {
-        let start = line.trim_start();
-        is_comment = is_comment || start.starts_with("/*");
+        let text = line.trim();
         if is_comment {
-            is_comment = !line.trim_end().ends_with("*/");
-        } else if !start.is_empty() && !start.starts_with("//") {
+            is_comment = !text.ends_with("*/");
+        } else if text.starts_with("/*") && !text.contains("*/") {
+            is_comment = true;
+        } else if !text.is_empty() && !text.starts_with("//") && !is_whole_comment(text) {
             lines.push(line.trim_end());
         }
     }
     lines
+}
+
+/// Behind a comment that says a type, there is code.
+fn is_whole_comment(text: &str) -> bool {
+    text.starts_with("/*") && text.find("*/") == Some(text.len() - 2)
 }
 
 /// The name that a line declares for the whole file, if it begins at its left margin.
@@ -305,6 +311,21 @@ mod tests {
 
         let text = "import {html} from './preact.js';\nexport function one() {\n  return html; // kept\n}\none();\n";
         assert_eq!(bundles.unwrap()["main"], text);
+    }
+
+    #[test]
+    fn only_comments_are_taken_out() {
+        let kept = |text: &str| without_comments(text).join("|");
+
+        assert_eq!(kept("/** One. */\na();\n  // Two.\n/*\n * Three.\n */\n\nb();\n"), "a();|b();");
+        assert_eq!(
+            kept("  /** @type {A} */ (a).b();\nc(); /* d */\ne(); // f"),
+            "  /** @type {A} */ (a).b();|c(); /* d */|e(); // f"
+        );
+        assert_eq!(
+            kept("/** @type {A} */ (a).b(/** @type {C} */ c);\n/** @type {A} */ a; // */"),
+            "/** @type {A} */ (a).b(/** @type {C} */ c);|/** @type {A} */ a; // */"
+        );
     }
 
     #[test]
