@@ -132,6 +132,13 @@ function urlOf(template, options) {
   return apiUrl(path) + (query ? `?${query}` : '');
 }
 
+/**
+ * The address of an operation that anybody may call and whose answer the browser itself shows or saves, such as a picture.
+ * @param {string} operation
+ * @param {CallOptions} [options]
+ */
+export const addressOf = (operation, options = {}) => urlOf(operation.split(' ')[1], options);
+
 /** @param {Record<string, unknown> | URLSearchParams} given */
 function queryOf(given) {
   if (given instanceof URLSearchParams) return given.toString();

@@ -1,6 +1,105 @@
-import { html } from '../../vendor/preact.js';
+// A link: what it is, who follows it, and what can be done with it.
+
+import { html, useRef, useState } from '../../vendor/preact.js';
+import { call } from '../../core/api.js';
+import { useResource } from '../../core/resource.js';
+import { href, navigate, route } from '../../core/router.js';
+import { mayAct, session } from '../../core/session.js';
+import { useShortcuts } from '../../core/shortcuts.js';
+import { useStore } from '../../core/store.js';
+import { Button } from '../../ui/button.js';
+import { copyText } from '../../ui/copy.js';
+import { Lazy } from '../../ui/lazy.js';
 import { Page } from '../../ui/page.js';
+import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { toast } from '../../ui/toast.js';
+import { purge, remove, toggle } from '../links/changes.js';
+import { LinkButtons, LinkFacts, LinkHeading } from './head.js';
+import { Traffic } from './traffic.js';
+
+/** @typedef {import('../../core/lists.js').Link & { health?: import('./health.js').Health }} ShownLink */
+
+const EVERY_MS = 30_000;
+
+const loadForm = () => import('../../parts/link-form/link-form.js');
+const loadQr = () => import('../../parts/qr/qr.js');
 
 export function LinkPage() {
-  return html`<${Page} title="Link"><p>This page isn’t there yet.</p><//>`;
+  const code = useRef(route.get().parts[1]).current;
+  const resource = useResource(`link:${code}`, () => call('GET /api/links/{code}', { path: { code } }), { everyMs: EVERY_MS });
+  const link = /** @type {ShownLink | undefined} */ (resource.data);
+  const { error } = resource;
+  if (!link && error?.status === 404) return html`<${Nowhere} code=${code} title="There is no such link." text="Its address may be mistyped, or it was removed." />`;
+  if (!link && error?.status === 410) return html`<${Nowhere} code=${code} title="This link is gone." text=${error.message} />`;
+  if (!link && error) return html`<${Page} title=${code}><${Failure} what="The link can’t be shown." error=${error} retry=${resource.reload} /><//>`;
+  if (!link) return html`<${Page} title=${code}><${Skeleton} rows=${4} height=${72} /><//>`;
+  return html`<${Known} link=${link} resource=${resource} />`;
+}
+
+/** @param {{ code: string, title: string, text: string }} props */
+function Nowhere({ code, title, text }) {
+  return html`<${Page} title=${code} isTitleHidden>
+    <${Empty} title=${title} action=${html`<${Button} href=${href('links')}>All links<//>`}><p>${text}</p><//>
+  <//>`;
+}
+
+/** @param {{ link: ShownLink, resource: import('../../core/resource.js').Resource<ShownLink> }} props */
+function Known({ link, resource }) {
+  const { me } = useStore(session);
+  const [open, setOpen] = useState(/** @type {'' | 'qr' | 'edit' | 'copy'} */ (''));
+  const mayChange = mayAct('admin') || (mayAct('member') && me?.user_id === link.created_by);
+  const actions = useActions(resource, setOpen);
+  const close = () => setOpen('');
+
+  useShortcuts('This link', [
+    { keys: 'y', text: 'Copy the short URL', act: async () => (await copyText(link.short_url)) && toast('Copied.') },
+    { keys: 'q', text: 'QR code', act: () => setOpen('qr') },
+    ...(mayChange && link.status !== 'deleted' ? [{ keys: 'e', text: 'Edit', act: () => setOpen('edit') }] : []),
+  ]);
+
+  const onSaved = (/** @type {ShownLink} */ saved, /** @type {boolean} */ isNew) => {
+    if (isNew) navigate(href(`links/${saved.short_code}`));
+    else resource.change((before) => ({ ...before, ...saved }));
+  };
+  const buttons = html`<${LinkButtons} link=${link} actions=${actions} mayChange=${mayChange} />`;
+  return html`<${Page} title=${link.title || link.short_code} heading=${html`<${LinkHeading} link=${link} />`} actions=${buttons}>
+    <${LinkFacts} link=${link} />
+    <${Traffic} link=${link} showQr=${() => setOpen('qr')} onNews=${resource.reload} />
+    ${open === 'qr' && html`<${Lazy} load=${loadQr} name="QrDialog" link=${link} onFailure=${close} onClose=${close} />`}
+    ${(open === 'edit' || open === 'copy') &&
+    html`<${Lazy}
+      load=${loadForm}
+      name="LinkForm"
+      key=${open}
+      ...${open === 'edit' ? { link } : { template: link }}
+      onSaved=${onSaved}
+      onFailure=${close}
+      onClose=${close}
+      onCopy=${() => setOpen('copy')}
+    />`}
+  <//>`;
+}
+
+/**
+ * What the buttons do.
+ * @param {import('../../core/resource.js').Resource<ShownLink>} resource
+ * @param {(open: 'qr' | 'edit' | 'copy') => void} open
+ * @returns {import('./head.js').LinkActions}
+ */
+function useActions(resource, open) {
+  const link = /** @type {ShownLink} */ (resource.data);
+  // What lists of links can do, this page can as well.
+  const place = /** @type {any} */ ({
+    change: (/** @type {string} */ _, /** @type {Partial<ShownLink>} */ change) => resource.change((before) => ({ ...before, ...change })),
+    remove: () => navigate(href('links'), { replace: true }),
+  });
+  return {
+    showQr: () => open('qr'),
+    edit: () => open('edit'),
+    prepareEdit: () => void loadForm(),
+    copyTo: () => open('copy'),
+    toggle: () => void toggle(link, place),
+    remove: () => void remove(link, place),
+    purge: () => void purge(link, place),
+  };
 }

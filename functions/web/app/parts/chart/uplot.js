@@ -1,10 +1,12 @@
-// uPlot, which draws lines; loaded with the first chart.
+// uPlot is a classic script, so it is loaded as one, when a chart is shown first.
 
-/** @type {Promise<any> | undefined} */
+/** @typedef {typeof import('../../vendor/uPlot.js')} UPlot */
+
+/** @type {Promise<UPlot> | undefined} */
 let loading;
 
-/** @returns {Promise<any>} its constructor */
-export function loadUplot() {
+/** @returns {Promise<UPlot>} */
+export function loadUPlot() {
   loading ??= new Promise((resolve, reject) => {
     const script = document.createElement('script');
     script.src = new URL('../../vendor/uPlot.iife.min.js', import.meta.url).href;
@@ -12,7 +14,7 @@ export function loadUplot() {
     script.onerror = () => {
       loading = undefined;
       script.remove();
-      reject(new Error('uPlot could not be loaded'));
+      reject(new Error('The chart couldn’t be loaded.'));
     };
     document.head.append(script);
   });

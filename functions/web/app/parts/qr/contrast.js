@@ -1,17 +1,29 @@
-// How well two colours can be told apart (WCAG 2).
+// How well two colours can be told from each other, as WCAG computes it.
 
-/** @param {string} first such as `#1a2b3c` @param {string} second */
-export function contrastOf(first, second) {
-  const [dark, light] = [luminance(first), luminance(second)];
-  const ratio = (Math.max(dark, light) + 0.05) / (Math.min(dark, light) + 0.05);
-  return { ratio, isInverted: dark > light };
+/** `#abc`, `abc` or `#aabbcc` as `#aabbcc`; nothing if it is no colour. @param {string} text */
+export function fullColour(text) {
+  const [, digits] = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text.trim()) ?? [];
+  if (!digits) return undefined;
+  return `#${digits.length === 3 ? [...digits].map((digit) => digit + digit).join('') : digits}`.toLowerCase();
 }
 
-/** @param {string} color */
-function luminance(color) {
-  const [red, green, blue] = [1, 3, 5].map((at) => linear(parseInt(color.slice(at, at + 2), 16) / 255));
+/** @param {string} colour `#aabbcc` */
+function luminance(colour) {
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const share = parseInt(colour.slice(at, at + 2), 16) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** @param {number} value */
-const linear = (value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+/**
+ * @param {string} colour
+ * @param {string} background
+ * @returns {{ ratio: number, isDarkOnLight: boolean } | null} nothing if one of them is no colour
+ */
+export function contrastOf(colour, background) {
+  const [front, back] = [fullColour(colour), fullColour(background)];
+  if (!front || !back) return null;
+  const [one, other] = [luminance(front), luminance(back)];
+  return { ratio: (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05), isDarkOnLight: one < other };
+}

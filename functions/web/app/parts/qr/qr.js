@@ -1,80 +1,108 @@
-// The QR code of a link, as one wants it: seen, downloaded, copied.
+// The QR code of a link: how it looks, and ways to take it along.
 
 import { html, useEffect, useState } from '../../vendor/preact.js';
-import { apiUrl } from '../../core/address.js';
+import { addressOf } from '../../core/api.js';
 import { withoutScheme } from '../../core/format.js';
 import { Button } from '../../ui/button.js';
 import { Choice } from '../../ui/chips.js';
 import { Dialog } from '../../ui/dialog.js';
-import { Field } from '../../ui/field.js';
+import { Checkbox, Field } from '../../ui/field.js';
 import { Notice } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
-import { contrastOf } from './contrast.js';
+import { contrastOf, fullColour } from './contrast.js';
 
-const SIZES = [256, 512, 1024, 2048];
-// Below it, some readers fail.
-const ENOUGH_CONTRAST = 3;
+/** @typedef {{ short_code: string, short_url: string }} QrLink */
+/** @typedef {{ size: string, color: string, background: string, isTransparent: boolean }} Look */
 
-/** @param {{ link: { short_code: string, short_url: string }, onClose: () => void }} props */
+const SIZES = ['256', '512', '1024', '2048'].map((size) => ({ value: size, label: size }));
+/** @type {Look} */
+const PLAIN = { size: '512', color: '#000000', background: '#ffffff', isTransparent: false };
+/** Cameras read less in bad light; three is what graphics need for people, too. */
+const LEAST_CONTRAST = 3;
+
+/** @param {{ link: QrLink, onClose: () => void }} props */
 export function QrDialog({ link, onClose }) {
-  const [size, setSize] = useState('512');
-  const [color, setColor] = useState('#000000');
-  const [background, setBackground] = useState('#ffffff');
-  const address = (/** @type {'svg' | 'png'} */ format) => {
-    const query = new URLSearchParams({ format, size, color: color.slice(1), background: background.slice(1) });
-    return apiUrl(`/${link.short_code}/qr?${query}`);
-  };
-  const colorField = (/** @type {string} */ value, /** @type {(value: string) => void} */ set) => ({
-    type: 'color',
-    class: 'color',
-    value,
-    onInput: (/** @type {any} */ event) => set(event.target.value),
-  });
-  const download = (/** @type {'svg' | 'png'} */ format) =>
-    html`<${Button} kind=${format === 'svg' ? 'primary' : 'plain'} href=${address(format)} download=${`${link.short_code}.${format}`}>${format.toUpperCase()}<//>`;
-  const footer = html`<${Button} icon="copy" onClick=${() => copyPicture(address('png'))}>Copy<//>${download('png')}${download('svg')}`;
-  return html`<${Dialog} title="QR code" isWide onClose=${onClose} footer=${footer}>
+  const [look, setLook] = useState(PLAIN);
+  const change = (/** @type {Partial<Look>} */ some) => setLook((before) => ({ ...before, ...some }));
+  const footer = html`<${Button} class="start" onClick=${() => copyPicture(addressOfPicture(link, look, 'png'))}>Copy picture<//>
+    <${Button} href=${addressOfPicture(link, look, 'svg')} download=${`${link.short_code}.svg`}>SVG<//>
+    <${Button} kind="primary" href=${addressOfPicture(link, look, 'png')} download=${`${link.short_code}.png`}>PNG<//>`;
+  return html`<${Dialog} title="QR code" onClose=${onClose} footer=${footer} isWide>
     <div class="qr">
-      <${Preview} src=${address('svg')} name=${withoutScheme(link.short_url)} />
+      <${Preview} link=${link} look=${look} />
       <div class="stack">
-        <p class="small muted">${withoutScheme(link.short_url)}</p>
-        <div>
-          <p class="qr-label" id="qr-size">Size in pixels</p>
-          <${Choice} label="Size in pixels" value=${size} onChange=${setSize} options=${SIZES.map((one) => ({ value: String(one), label: String(one) }))} />
+        <div class="field">
+          <span class="label">Size in pixels</span>
+          <${Choice} label="Size in pixels" value=${look.size} options=${SIZES} onChange=${(/** @type {string} */ size) => change({ size })} />
+          <p class="hint">Of a PNG. An SVG is sharp at every size.</p>
         </div>
-        <div class="row">
-          <${Field} label="Colour" ...${colorField(color, setColor)} />
-          <${Field} label="Background" ...${colorField(background, setBackground)} />
-        </div>
-        <${Contrast} color=${color} background=${background} />
+        <${Colour} label="Colour" value=${look.color} onChange=${(/** @type {string} */ color) => change({ color })} />
+        <${Colour} label="Background" value=${look.background} isOff=${look.isTransparent} onChange=${(/** @type {string} */ background) => change({ background })} />
+        <${Checkbox} label="Transparent background" checked=${look.isTransparent} onChange=${(/** @type {boolean} */ isTransparent) => change({ isTransparent })} />
+        <${Warning} look=${look} />
       </div>
     </div>
   <//>`;
 }
 
-/** @param {{ src: string, name: string }} props */
-function Preview({ src, name }) {
-  const [hasFailed, setFailed] = useState(false);
-  useEffect(() => setFailed(false), [src]);
-  if (hasFailed) return html`<p class="qr-picture failed">The picture can’t be shown. Try again in a moment.</p>`;
-  return html`<img class="qr-picture" src=${src} alt=${`QR code of ${name}`} width="200" height="200" onError=${() => setFailed(true)} />`;
+/** @param {QrLink} link @param {Look} look @param {'svg' | 'png'} format */
+function addressOfPicture(link, { size, color, background, isTransparent }, format) {
+  const query = { format, size, color: fullColour(color)?.slice(1), background: isTransparent ? 'transparent' : fullColour(background)?.slice(1) };
+  return addressOf('GET /{code}/qr', { path: { code: link.short_code }, query });
 }
 
-/** @param {{ color: string, background: string }} props */
-function Contrast({ color, background }) {
-  const { ratio, isInverted } = contrastOf(color, background);
-  if (ratio < ENOUGH_CONTRAST) return html`<${Notice} tone="warn">These colours are too much alike: many phones won’t read the code.<//>`;
-  if (isInverted) return html`<${Notice} tone="warn">Light on dark: some readers expect it the other way round.<//>`;
+/** @param {{ link: QrLink, look: Look }} props */
+function Preview({ link, look }) {
+  // What is typed or dragged shouldn't ask for each colour on the way.
+  const address = useSettled(addressOfPicture(link, look, 'svg'));
+  const [failed, setFailed] = useState('');
+  return html`<figure class="qr-preview">
+    <div class=${`qr-picture ${look.isTransparent ? 'transparent' : ''}`}>
+      ${failed === address
+        ? html`<p class="muted">The picture couldn’t be loaded.</p><${Button} onClick=${() => setFailed('')}>Try again<//>`
+        : html`<img src=${address} width="240" height="240" alt=${`QR code of ${link.short_url}`} onError=${() => setFailed(address)} />`}
+    </div>
+    <figcaption class="small-print"><bdi>${withoutScheme(link.short_url)}</bdi></figcaption>
+  </figure>`;
+}
+
+const SETTLED_MS = 150;
+
+/** A value once it stays the same for a moment. @param {string} value */
+function useSettled(value) {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), SETTLED_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
+/** A colour, chosen or typed. @param {{ label: string, value: string, isOff?: boolean, onChange: (value: string) => void }} props */
+function Colour({ label, value, isOff = false, onChange }) {
+  const onInput = (/** @type {any} */ event) => onChange(event.target.value);
+  const picker = html`<input type="color" class="colour" aria-label=${`Choose the ${label.toLowerCase()}`} value=${fullColour(value) ?? '#000000'} disabled=${isOff} onInput=${onInput} />`;
+  const error = !isOff && !fullColour(value) ? 'Write it like #1a2b3c.' : undefined;
+  return html`<${Field} label=${label} value=${value} error=${error} disabled=${isOff} spellcheck=${false} autocomplete="off" maxlength="7" onInput=${onInput} after=${picker} />`;
+}
+
+/** Says when cameras will have trouble. @param {{ look: Look }} props */
+function Warning({ look: { color, background, isTransparent } }) {
+  if (isTransparent) return html`<${Notice}>Put it on something light, so that cameras can tell it from its ground.<//>`;
+  const contrast = contrastOf(color, background);
+  if (contrast === null) return null;
+  if (contrast.ratio < LEAST_CONTRAST) return html`<${Notice} tone="warn">These colours are too alike: many cameras won’t read the code.<//>`;
+  if (!contrast.isDarkOnLight) return html`<${Notice} tone="warn">Light on dark: some cameras won’t read the code.<//>`;
   return null;
 }
 
-/** @param {string} url */
-async function copyPicture(url) {
+/** @param {string} address */
+async function copyPicture(address) {
   try {
-    const png = fetch(url).then((answer) => (answer.ok ? answer.blob() : Promise.reject(new Error(String(answer.status)))));
-    await navigator.clipboard.write([new ClipboardItem({ 'image/png': png })]);
+    const picture = fetch(address).then((response) => (response.ok ? response.blob() : Promise.reject(new Error(String(response.status)))));
+    await navigator.clipboard.write([new ClipboardItem({ 'image/png': picture })]);
     toast('Picture copied.');
   } catch {
-    toast('Your browser doesn’t allow copying pictures. Download it instead.', { tone: 'bad' });
+    toast('The picture couldn’t be copied. Download it instead.', { tone: 'bad' });
   }
 }

@@ -1,0 +1,81 @@
+// The latest clicks, one by one, as they come.
+
+import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
+import { counted, fullTime, hostOf, moment } from '../../core/format.js';
+import { useResource } from '../../core/resource.js';
+import { Button } from '../../ui/button.js';
+import { Status } from '../../ui/chips.js';
+import { Card } from '../../ui/page.js';
+import { Loaded } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import { audienceName, countryName, deviceName, valueName } from './names.js';
+import { MOST_CLICKS, readClicks } from './read.js';
+
+/** @typedef {import('./read.js').Click} Click */
+
+const EVERY_MS = 5_000;
+const FEW = 20;
+const MARKED_MS = 2_000;
+
+/**
+ * @param {{ code: string, onNews: () => void }} props `onNews` is called when a click has come
+ */
+export function LatestClicks({ code, onNews }) {
+  const [limit, setLimit] = useState(FEW);
+  const resource = useResource(`clicks:${code}:${limit}`, () => readClicks(code, limit), { everyMs: EVERY_MS });
+  const fresh = useFresh(resource.data, onNews);
+  const actions = html`<span class="small-print">as they come</span>`;
+  return html`<${Card} title="Latest clicks" actions=${actions} class="clicks">
+    <p class="hidden" role="status">${fresh.size > 0 ? counted(fresh.size, 'new click') : ''}</p>
+    <${Loaded} of=${resource} what="The clicks can’t be shown.">
+      ${(/** @type {Click[]} */ clicks) => html`
+        ${clicks.length === 0
+          ? html`<p class="muted">No single clicks are kept.</p>`
+          : html`<${Table} label="Latest clicks" columns=${COLUMNS} rows=${clicks} keyOf=${(/** @type {Click} */ { id }) => id} classOf=${(/** @type {Click} */ { id }) => (fresh.has(id) ? 'fresh' : '')} />`}
+        ${clicks.length === FEW && limit === FEW && html`<p class="more"><${Button} class="compact" onClick=${() => setLimit(MOST_CLICKS)}>Show ${MOST_CLICKS}<//></p>`}
+      `}
+    <//>
+  <//>`;
+}
+
+/** Which clicks have come since the last time, for a moment. @param {Click[] | undefined} clicks @param {() => void} onNews @returns {Set<string>} */
+function useFresh(clicks, onNews) {
+  const newest = useRef(/** @type {string | undefined} */ (undefined));
+  const [fresh, setFresh] = useState(/** @type {Set<string>} */ (new Set()));
+
+  useEffect(() => {
+    if (!clicks) return;
+    const known = newest.current;
+    newest.current = clicks[0]?.id ?? '';
+    if (known === undefined || known === newest.current) return;
+    const at = clicks.findIndex(({ id }) => id === known);
+    setFresh(new Set(clicks.slice(0, at < 0 ? clicks.length : at).map(({ id }) => id)));
+    onNews();
+  }, [clicks]);
+
+  useEffect(() => {
+    if (fresh.size === 0) return undefined;
+    const timer = setTimeout(() => setFresh(new Set()), MARKED_MS);
+    return () => clearTimeout(timer);
+  }, [fresh]);
+
+  return fresh;
+}
+
+/** @type {import('../../ui/table.js').Column<Click>[]} */
+const COLUMNS = [
+  { label: 'When', cell: ({ clicked_at: at }) => html`<time datetime=${at} title=${fullTime(at)}>${moment(at)}</time>`, isHeader: true },
+  { label: 'Who', cell: ({ audience }) => html`<${Status} tone=${audience === 'human' ? 'good' : 'muted'}>${audienceName(audience)}<//>` },
+  { label: 'With', cell: (click) => html`<span class="two-lines" title=${click.user_agent}><span>${browserOf(click)}</span><span>${systemOf(click)}</span></span>` },
+  { label: 'Place', cell: (click) => placeOf(click), isMinor: true },
+  { label: 'Referrer', cell: ({ referer }) => (referer ? html`<bdi class="referrer" title=${referer}>${hostOf(referer) || referer}</bdi>` : html`<span class="muted">–</span>`), isMinor: true },
+];
+
+/** @param {Click} click */
+const browserOf = ({ browser, browser_version: version }) => `${valueName(browser)} ${version.split('.')[0]}`.trim();
+
+/** @param {Click} click */
+const systemOf = ({ os, device }) => [...new Set([valueName(os), deviceName(device)])].join(', ');
+
+/** @param {Click} click */
+const placeOf = ({ city, country }) => (country ? [city, countryName(country)].filter(Boolean).join(', ') : html`<span class="muted">–</span>`);

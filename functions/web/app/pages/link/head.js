@@ -1,0 +1,74 @@
+// What a link is, and what can be done with it.
+
+import { html } from '../../vendor/preact.js';
+import { cutMiddle, day, fullTime, moment, withoutScheme } from '../../core/format.js';
+import { safeUrl } from '../../core/address.js';
+import { nameOf, useMembers } from '../../core/lists.js';
+import { href } from '../../core/router.js';
+import { Button } from '../../ui/button.js';
+import { Chip, Status } from '../../ui/chips.js';
+import { CopyButton } from '../../ui/copy.js';
+import { Icon } from '../../ui/icons.js';
+import { Menu } from '../../ui/menu.js';
+
+/** @typedef {import('../../core/lists.js').Link} Link */
+/** @typedef {{ showQr: () => void, edit: () => void, prepareEdit: () => void, toggle: () => void, remove: () => void, purge: () => void, copyTo: () => void }} LinkActions */
+
+/** @type {Record<Link['status'], { tone: 'good' | 'warn' | 'bad' | 'muted', text: string, title: string }>} */
+const STATUSES = {
+  active: { tone: 'good', text: 'Active', title: 'It leads to its target.' },
+  inactive: { tone: 'warn', text: 'Off', title: 'Visitors see that it is no longer active.' },
+  expired: { tone: 'warn', text: 'Expired', title: 'Visitors see that it has expired. Give it another expiry to bring it back.' },
+  deleted: { tone: 'muted', text: 'Deleted', title: 'Visitors see that it was deleted. Its numbers stay.' },
+};
+const TARGET_LENGTH = 96;
+
+/** The short URL as the page's heading. @param {{ link: Link }} props */
+export function LinkHeading({ link }) {
+  const short = withoutScheme(link.short_url);
+  const base = short.endsWith(link.short_code) ? short.slice(0, -link.short_code.length) : '';
+  return html`<bdi class="short-url" title=${link.short_url}><span>${base}</span><span>${link.short_code}</span></bdi>`;
+}
+
+/** @param {{ link: Link, actions: LinkActions, mayChange: boolean }} props */
+export function LinkButtons({ link, actions, mayChange }) {
+  const canSwitch = mayChange && (link.status === 'active' || link.status === 'inactive');
+  const canEdit = mayChange && link.status !== 'deleted';
+  const items = [
+    { label: 'New link to the same target', icon: /** @type {const} */ ('plus'), act: actions.copyTo },
+    link.status !== 'deleted' && { label: 'Delete', note: 'keeps its numbers', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.remove },
+    { label: 'Delete everything', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.purge },
+  ];
+  return html`<${CopyButton} text=${link.short_url} kind="primary">Copy<//>
+    <${Button} icon="qr" onClick=${actions.showQr}>QR code<//>
+    ${canSwitch && html`<${Button} icon="power" onClick=${actions.toggle}>${link.is_active ? 'Switch off' : 'Switch on'}<//>`}
+    ${canEdit && html`<${Button} icon="edit" onClick=${actions.edit} onPointerEnter=${actions.prepareEdit}>Edit<//>`}
+    ${mayChange && html`<${Menu} label="More" class="button square" items=${items}><${Icon} name="more" /><//>`}`;
+}
+
+/** What is below the heading. @param {{ link: import('./link.js').ShownLink }} props */
+export function LinkFacts({ link }) {
+  const members = useMembers().data?.members;
+  const owner = members?.find((/** @type {any} */ member) => member.user_id === link.created_by);
+  const { tone, text, title } = STATUSES[link.status];
+  return html`<div class="link-facts">
+    ${link.title && html`<p class="link-title" title=${link.title}><bdi>${link.title}</bdi></p>`}
+    <p class="link-target"><${Icon} name="right" /><${Target} url=${link.original_url} /></p>
+    ${link.description && html`<p class="link-description"><bdi>${link.description}</bdi></p>`}
+    <ul class="link-meta">
+      <li><${Status} tone=${tone} title=${title}>${text}<//></li>
+      ${link.health?.status === 'down' && html`<li><${Status} tone="bad" title="The latest checks got no answer.">Target down<//></li>`}
+      ${members && html`<li>by <bdi>${nameOf(owner)}</bdi></li>`}
+      <li title=${fullTime(link.created_at)}>created ${moment(link.created_at)}</li>
+      ${link.expires_at && html`<li title=${fullTime(link.expires_at)}>${link.status === 'expired' ? 'expired' : 'expires'} ${day(link.expires_at)}</li>`}
+      ${link.tags.map((tag) => html`<li key=${tag}><${Chip} href=${href('links', { tag })} label=${`Links with the tag ${tag}`}><bdi>${tag}</bdi><//></li>`)}
+    </ul>
+  </div>`;
+}
+
+/** @param {{ url: string }} props */
+function Target({ url }) {
+  const safe = safeUrl(url);
+  const text = cutMiddle(withoutScheme(url), TARGET_LENGTH);
+  return safe ? html`<a href=${safe} rel="noopener noreferrer" target="_blank" title=${url}>${text}</a>` : html`<span title=${url}>${text}</span>`;
+}

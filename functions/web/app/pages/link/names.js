@@ -1,0 +1,29 @@
+// How values of clicks are called.
+
+import { withoutScheme } from '../../core/format.js';
+
+const countries = new Intl.DisplayNames(undefined, { type: 'region', fallback: 'code' });
+
+/** @type {Record<string, string>} */
+const SPECIAL = { unknown: 'Unknown', '(other)': 'All others' };
+
+/** A browser or a system. @param {string} value */
+export const valueName = (value) => SPECIAL[value] ?? value;
+
+/** @param {string | null} code */
+export function countryName(code) {
+  if (code === null) return 'Unknown';
+  return SPECIAL[code] ?? (/^[A-Z]{2}$/.test(code) ? countries.of(code) : undefined) ?? code;
+}
+
+/** @param {string} device */
+export const deviceName = (device) => device.charAt(0).toUpperCase() + device.slice(1);
+
+/** @type {Record<string, string>} */
+const AUDIENCES = { human: 'Person', bot: 'Bot', prefetch: 'Preview' };
+
+/** @param {string} audience */
+export const audienceName = (audience) => AUDIENCES[audience] ?? audience;
+
+/** An address where somebody came from, as breakdowns have it: without query. @param {string} referer */
+export const pageOfReferer = (referer) => withoutScheme(referer.split(/[?#]/)[0]);

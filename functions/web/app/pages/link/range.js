@@ -1,0 +1,65 @@
+// What the numbers are about: the range, its own first and last day, and days or hours.
+
+import { html, useState } from '../../vendor/preact.js';
+import { setQuery } from '../../core/router.js';
+import { Button } from '../../ui/button.js';
+import { Choice } from '../../ui/chips.js';
+import { Dialog } from '../../ui/dialog.js';
+import { Field } from '../../ui/field.js';
+import { DAY_MS, dayOf, MOST_DAYS, unitsOf } from './period.js';
+
+const RANGES = [
+  { value: '24h', label: '24 h' },
+  { value: '7d', label: '7 d' },
+  { value: '30d', label: '30 d' },
+  { value: '12m', label: '12 mo' },
+  { value: 'own', label: 'Own' },
+];
+
+/** @param {{ period: import('./period.js').Period }} props */
+export function RangeChoice({ period }) {
+  const [isChoosing, setChoosing] = useState(false);
+  const units = unitsOf(period);
+  const choose = (/** @type {string} */ range) => (range === 'own' ? setChoosing(true) : setQuery({ range, from: '', to: '' }));
+  return html`<div class="range">
+    <${Choice} label="Range" value=${period.range} options=${RANGES} onChange=${choose} />
+    ${units.length > 1 &&
+    html`<${Choice}
+      label="Counted by"
+      value=${period.unit}
+      options=${[{ value: 'day', label: 'Days' }, { value: 'hour', label: 'Hours' }]}
+      onChange=${(/** @type {string} */ unit) => setQuery({ unit })}
+    />`}
+    ${isChoosing && html`<${OwnRange} period=${period} onClose=${() => setChoosing(false)} />`}
+  </div>`;
+}
+
+/** @param {{ period: import('./period.js').Period, onClose: () => void }} props */
+function OwnRange({ period, onClose }) {
+  const [from, setFrom] = useState(dayOf(period.from));
+  const [to, setTo] = useState(dayOf(period.to - 1));
+  const today = dayOf(Date.now());
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+  const error = errorOf(from, to, days);
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (error) return;
+    setQuery({ range: 'own', from, to });
+    onClose();
+  };
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="primary" type="submit" disabled=${Boolean(error)}>Show<//>`;
+  return html`<${Dialog} title="Choose the days" onClose=${onClose} onSubmit=${submit} footer=${footer}>
+    <div class="own-range">
+      <${Field} label="First day" type="date" max=${today} value=${from} onInput=${(/** @type {any} */ event) => setFrom(event.target.value)} />
+      <${Field} label="Last day" type="date" max=${today} value=${to} error=${error} onInput=${(/** @type {any} */ event) => setTo(event.target.value)} />
+    </div>
+    <p class="small-print">Days are those of UTC. Both are included.</p>
+  <//>`;
+}
+
+/** @param {string} from @param {string} to @param {number} days */
+function errorOf(from, to, days) {
+  if (!from || !to) return 'Enter both days.';
+  if (days < 1) return 'The last day is before the first.';
+  return days > MOST_DAYS ? `At most ${MOST_DAYS} days can be shown.` : undefined;
+}

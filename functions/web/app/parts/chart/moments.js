@@ -1,0 +1,34 @@
+// How a chart and its table name times. Days are those of UTC, as the API counts them; all else is in the visitor's time zone.
+
+/** @typedef {'day' | 'hour' | 'moment'} Unit what a value is for: a day, an hour, or the moment at which it was measured */
+
+const DAY_SECONDS = 86_400;
+const MONTH_SECONDS = 28 * DAY_SECONDS;
+
+/** @param {Intl.DateTimeFormatOptions} options */
+function bothZones(options) {
+  const [here, utc] = [new Intl.DateTimeFormat(undefined, options), new Intl.DateTimeFormat(undefined, { ...options, timeZone: 'UTC' })];
+  return (/** @type {number} */ seconds, /** @type {Unit} */ unit) => (unit === 'day' ? utc : here).format(new Date(seconds * 1000));
+}
+
+const monthOf = bothZones({ month: 'short', year: 'numeric' });
+const dayOf = bothZones({ day: 'numeric', month: 'short' });
+const timeOf = bothZones({ hour: '2-digit', minute: '2-digit' });
+const longDayOf = bothZones({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' });
+const longTimeOf = bothZones({ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+
+/** The whole name of a time. @param {number} seconds @param {Unit} unit */
+export const momentName = (seconds, unit) => (unit === 'day' ? longDayOf(seconds, unit) : longTimeOf(seconds, unit));
+
+/**
+ * What stands below the chart: as much as tells the marks from each other.
+ * @param {number} seconds
+ * @param {Unit} unit
+ * @param {number} step the seconds between two marks
+ */
+export function markName(seconds, unit, step) {
+  if (step >= MONTH_SECONDS) return monthOf(seconds, unit);
+  if (step >= DAY_SECONDS) return dayOf(seconds, unit);
+  const date = new Date(seconds * 1000);
+  return date.getHours() + date.getMinutes() === 0 ? dayOf(seconds, unit) : timeOf(seconds, unit);
+}

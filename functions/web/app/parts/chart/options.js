@@ -1,0 +1,94 @@
+// What uPlot is told: axes, lines and colours.
+
+import { markName } from './moments.js';
+
+/** @typedef {import('./chart.js').ChartSeries} ChartSeries */
+
+const FONT = '12px system-ui, sans-serif';
+const LETTER_WIDTH = 7.5;
+const LEAST_TOP = 4;
+const LEAST_STEP = 72;
+
+/**
+ * The colours of the theme, as a canvas understands them.
+ * @param {HTMLElement} element
+ */
+export function coloursOf(element) {
+  const probe = document.createElement('span');
+  element.append(probe);
+  const resolve = (/** @type {string} */ value) => {
+    probe.style.color = value;
+    return getComputedStyle(probe).color;
+  };
+  const colours = {
+    area: resolve('var(--accent)'),
+    fill: resolve('color-mix(in srgb, var(--accent) 14%, transparent)'),
+    line: resolve('var(--text)'),
+    before: resolve('var(--previous)'),
+    grid: resolve('var(--line)'),
+    text: resolve('var(--muted)'),
+    ground: resolve('var(--surface)'),
+  };
+  probe.remove();
+  return colours;
+}
+
+/** @typedef {ReturnType<typeof coloursOf>} Colours */
+
+/**
+ * @param {object} chart
+ * @param {import('./uplot.js').UPlot} chart.uPlot
+ * @param {ChartSeries[]} chart.series
+ * @param {import('./moments.js').Unit} chart.unit
+ * @param {(value: number) => string} chart.format
+ * @param {Colours} chart.colours
+ * @param {number} chart.width
+ * @param {number} chart.height
+ * @param {(index: number | null, left: number) => void} chart.onPoint
+ * @returns {import('../../vendor/uPlot.js').Options}
+ */
+export function optionsOf({ uPlot, series, unit, format, colours, width, height, onPoint }) {
+  const axis = { stroke: colours.text, font: FONT, ticks: { show: false }, border: { show: false } };
+  return {
+    width,
+    height,
+    padding: [8, 24, 0, 0],
+    legend: { show: false },
+    // Days begin at midnight of UTC.
+    tzDate: unit === 'day' ? (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC') : undefined,
+    cursor: {
+      y: false,
+      drag: { x: false, y: false },
+      points: { size: 8, width: 2, stroke: colours.ground, fill: (_, index) => String(series[index - 1] ? strokeOf(series[index - 1], colours) : '') },
+    },
+    scales: { y: { range: (_, least, most) => [0, Math.max(LEAST_TOP, (most ?? 0) * 1.08, least ?? 0)] } },
+    axes: [
+      { ...axis, grid: { show: false }, size: 28, gap: 10, space: LEAST_STEP, values: (_, marks, _axis, _space, step) => marks.map((mark) => markName(mark, unit, step)) },
+      {
+        ...axis,
+        grid: { stroke: colours.grid, width: 1 },
+        incrs: STEPS,
+        space: 44,
+        size: (_, marks) => 16 + LETTER_WIDTH * Math.max(1, ...(marks ?? []).map((mark) => mark.length)),
+        values: (_, marks) => marks.map(format),
+      },
+    ],
+    series: [{}, ...series.map((one) => styleOf(one, colours))],
+    hooks: { setCursor: [(chart) => onPoint(chart.cursor.idx ?? null, chart.cursor.left ?? -1)] },
+  };
+}
+
+/** Whole numbers, since what is counted has no halves. */
+const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+
+/** @param {ChartSeries} series @param {Colours} colours */
+const strokeOf = ({ kind }, colours) => colours[kind];
+
+/** @param {ChartSeries} series @param {Colours} colours @returns {import('../../vendor/uPlot.js').Series} */
+function styleOf(series, colours) {
+  const points = { show: series.values.length === 1, size: 8, fill: strokeOf(series, colours) };
+  const style = { label: series.label, stroke: strokeOf(series, colours), points };
+  if (series.kind === 'area') return { ...style, width: 2, fill: colours.fill };
+  if (series.kind === 'before') return { ...style, width: 1.5, dash: [4, 4] };
+  return { ...style, width: 1.5 };
+}

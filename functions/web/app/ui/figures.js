@@ -1,0 +1,43 @@
+// Big numbers side by side, each with what has changed since the time before.
+
+import { html } from '../vendor/preact.js';
+import { number } from '../core/format.js';
+import { SkeletonText } from './states.js';
+
+const changeFormat = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 });
+const MOST_PERCENT = 10;
+
+/** @param {{ label: string, children: unknown }} props */
+export const Figures = ({ label, children }) => html`<dl class="figures" aria-label=${label}>${children}</dl>`;
+
+/**
+ * @param {object} props
+ * @param {string} props.label
+ * @param {string} [props.hint] what is counted
+ * @param {string} [props.value] none while it isn't known
+ * @param {string} [props.title] the whole value
+ * @param {boolean} [props.isText] whether it is words, which are smaller
+ * @param {{ now: number, before: number | null }} [props.change]
+ * @param {string} [props.than] the length of the time before, such as `30 days`
+ * @param {string} [props.note]
+ */
+export function Figure({ label, hint, value, title, isText = false, change, than = '', note }) {
+  return html`<div class="figure card">
+    <dt title=${hint}>${label}</dt>
+    <dd class=${`figure-value ${isText ? 'text' : ''}`} title=${title}>${value ?? html`<${SkeletonText} width=${72} />`}</dd>
+    <dd class="figure-note">${change && html`<${Change} ...${change} than=${than} />`}${note && html`<span>${note}</span>`}</dd>
+  </div>`;
+}
+
+/** How much more or less it is than before; nothing if there was no time before. @param {{ now: number, before: number | null, than: string }} props */
+export function Change({ now, before, than }) {
+  if (before === null || (now === 0 && before === 0)) return null;
+  const text = `${number(Math.round(before * 10) / 10)} in the ${than} before`;
+  if (now === before) return html`<span class="change" title=${text}>=<span class="hidden"> as many as in the ${than} before</span></span>`;
+  const isMore = now > before;
+  const share = before === 0 ? Infinity : Math.abs(now - before) / before;
+  const amount = share === Infinity ? 'new' : share >= MOST_PERCENT ? `× ${number(Math.round(now / before))}` : changeFormat.format(share);
+  return html`<span class=${`change ${isMore ? 'good' : 'bad'}`} title=${text}>
+    <i aria-hidden="true">${isMore ? '▲' : '▼'}</i>${amount}<span class="hidden">${isMore ? ' more' : ' less'} than ${text}</span>
+  </span>`;
+}
