@@ -29,8 +29,22 @@ export function useTags() {
   return /** @type {TagCount[]} */ (resource.data?.tags ?? []);
 }
 
-/** The numbers of the whole workspace. */
-export const useOverview = () => useResource('overview', () => call('GET /api/overview'));
+/** @typedef {{ clicks: number, people: number, clicks_before: number, people_before: number }} ComparedClicks */
+
+/**
+ * The numbers of the whole workspace.
+ * @typedef {object} Overview
+ * @property {string} as_of
+ * @property {{ total: number, active: number, inactive: number, expired: number, deleted: number }} links
+ * @property {{ today: ComparedClicks, last_7_days: ComparedClicks, last_30_days: ComparedClicks }} clicks
+ * @property {{ date: string, clicks: number, people: number }[]} days the last 60
+ * @property {(Pick<Link, 'short_code' | 'short_url' | 'original_url' | 'title'> & { clicks: number, people: number })[]} top_links
+ * @property {{ id: string, url: string, since: string }[]} down
+ * @property {string[]} [incomplete] of what only a part was counted
+ */
+
+/** @param {{ everyMs?: number }} [options] @returns {import('./resource.js').Resource<Overview>} */
+export const useOverview = (options) => useResource('overview', () => call('GET /api/overview'), options);
 
 /** @typedef {{ user_id: string, email: string, full_name?: string, role: string, joined_at: string }} Member */
 

@@ -36,7 +36,7 @@ export function LinkFigures({ numbers, period, statistics }) {
       title=${statistics && number(statistics.unique_visitors)}
       change=${perDay ?? undefined}
       than=${name}
-      note=${perDay?.now ? `${average(perDay.now)} a day` : undefined}
+      note=${perDay && perDay.now >= 0.05 ? `${average(perDay.now)} a day` : undefined}
     />
     <${Figure} label="Last click" value=${statistics && (last ? moment(last) : 'none')} isText title=${last ? fullTime(last) : undefined} note=${last ? `${age(last)} ago`.replace('now ago', 'just now') : undefined} />
   <//>`;

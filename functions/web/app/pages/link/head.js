@@ -27,7 +27,7 @@ const TARGET_LENGTH = 96;
 export function LinkHeading({ link }) {
   const short = withoutScheme(link.short_url);
   const base = short.endsWith(link.short_code) ? short.slice(0, -link.short_code.length) : '';
-  return html`<bdi class="short-url" title=${link.short_url}><span>${base}</span><span>${link.short_code}</span></bdi>`;
+  return html`<bdi class="heading-url" title=${link.short_url}><span>${base}</span><span>${link.short_code}</span></bdi>`;
 }
 
 /** @param {{ link: Link, actions: LinkActions, mayChange: boolean }} props */
@@ -51,11 +51,11 @@ export function LinkFacts({ link }) {
   const members = useMembers().data?.members;
   const owner = members?.find((/** @type {any} */ member) => member.user_id === link.created_by);
   const { tone, text, title } = STATUSES[link.status];
-  return html`<div class="link-facts">
-    ${link.title && html`<p class="link-title" title=${link.title}><bdi>${link.title}</bdi></p>`}
-    <p class="link-target"><${Icon} name="right" /><${Target} url=${link.original_url} /></p>
-    ${link.description && html`<p class="link-description"><bdi>${link.description}</bdi></p>`}
-    <ul class="link-meta">
+  return html`<div class="about">
+    ${link.title && html`<p class="about-title" title=${link.title}><bdi>${link.title}</bdi></p>`}
+    <p class="about-target"><${Icon} name="right" /><${Target} url=${link.original_url} /></p>
+    ${link.description && html`<p class="about-description"><bdi>${link.description}</bdi></p>`}
+    <ul class="about-meta">
       <li><${Status} tone=${tone} title=${title}>${text}<//></li>
       ${link.health?.status === 'down' && html`<li><${Status} tone="bad" title="The latest checks got no answer.">Target down<//></li>`}
       ${members && html`<li>by <bdi>${nameOf(owner)}</bdi></li>`}

@@ -24,7 +24,7 @@ export function HealthCard({ health, url }) {
   const target = useTarget(url);
   const actions = html`<a href=${href(target ? `monitoring/${target.id}` : 'monitoring')}>Monitoring</a>`;
   return html`<${Card} title="Health of the target" actions=${actions} class="health">
-    <dl class="facts">
+    <dl class="health-facts">
       <div><dt>Status</dt><dd><${Status} tone=${tone}>${text}<//></dd></div>
       <div><dt>Last check</dt><dd>${health.checked_at ? html`<time datetime=${health.checked_at} title=${fullTime(health.checked_at)}>${moment(health.checked_at)}</time>` : '–'}</dd></div>
       <div><dt>Latency</dt><dd>${health.latency_ms === null ? '–' : `${number(health.latency_ms)} ms`}</dd></div>

@@ -88,11 +88,11 @@ function Known({ link, resource }) {
  */
 function useActions(resource, open) {
   const link = /** @type {ShownLink} */ (resource.data);
-  // What lists of links can do, this page can as well.
-  const place = /** @type {any} */ ({
-    change: (/** @type {string} */ _, /** @type {Partial<ShownLink>} */ change) => resource.change((before) => ({ ...before, ...change })),
+  /** @type {import('../links/changes.js').LinkList} */
+  const place = {
+    change: (_, change) => resource.change((before) => ({ ...before, ...change })),
     remove: () => navigate(href('links'), { replace: true }),
-  });
+  };
   return {
     showQr: () => open('qr'),
     edit: () => open('edit'),

@@ -36,8 +36,10 @@ export function Traffic({ link, showQr, onNews }) {
 
   const period = periodOf(query, Date.now());
   const isUnused = statistics.data?.total_clicks === 0 && numbers?.clicks.now === 0;
+  const isDown = statistics.error && readings.error && !statistics.data && !readings.data;
+  if (isDown) return html`<${Failure} what="The numbers can’t be read." error=${readings.error} retry=${() => void Promise.all([statistics.reload(), readings.reload()])} />`;
   return html`<${LinkFigures} numbers=${numbers} period=${known?.period} statistics=${statistics.data} />
-    ${statistics.error && html`<${Failure} what="The statistics can’t be read." error=${statistics.error} retry=${statistics.reload} />`}
+    ${statistics.error && html`<${Failure} what="Some numbers can’t be read." error=${statistics.error} retry=${statistics.reload} />`}
     ${isUnused
       ? html`<${FirstClick} link=${link} showQr=${showQr} />`
       : html`<${ChartCard} period=${period} readings=${readings} numbers=${numbers} shown=${known?.period} />

@@ -7,7 +7,7 @@ import { ask } from '../../ui/dialog.js';
 import { toast, toastFailure } from '../../ui/toast.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
-/** @typedef {import('./link-list.js').LinkList} LinkList */
+/** What shows links: a list, or the page of one. @typedef {Pick<import('./link-list.js').LinkList, 'change' | 'remove'>} LinkList */
 
 const AT_ONCE = 4;
 const TYPED_FROM_CLICKS = 100;

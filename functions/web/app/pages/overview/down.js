@@ -1,0 +1,22 @@
+import { html } from '../../vendor/preact.js';
+import { fullTime, moment, withoutScheme } from '../../core/format.js';
+import { href } from '../../core/router.js';
+import { Status } from '../../ui/chips.js';
+import { Card } from '../../ui/page.js';
+
+/** The monitored addresses that don't answer. @param {{ targets: import('../../core/lists.js').Overview['down'] }} props */
+export function Down({ targets }) {
+  return html`<${Card} title="Down" actions=${html`<a href=${href('monitoring')}>Monitoring</a>`}>
+    ${targets.length === 0
+      ? html`<p class="muted">Nothing that is monitored is down.</p>`
+      : html`<ul class="down">
+          ${targets.map(
+            ({ id, url, since }) => html`<li key=${id}>
+              <${Status} tone="bad">Down<//>
+              <a href=${href(`monitoring/${id}`)} title=${url}><bdi>${withoutScheme(url)}</bdi></a>
+              <time class="small-print" datetime=${since} title=${fullTime(since)}>since ${moment(since)}</time>
+            </li>`,
+          )}
+        </ul>`}
+  <//>`;
+}
