@@ -35,7 +35,7 @@ export function LinkButtons({ link, actions, mayChange }) {
   const canSwitch = mayChange && (link.status === 'active' || link.status === 'inactive');
   const canEdit = mayChange && link.status !== 'deleted';
   const items = [
-    { label: 'New link to the same target', icon: /** @type {const} */ ('plus'), act: actions.copyTo },
+    { label: 'New link like this one', icon: /** @type {const} */ ('plus'), act: actions.copyTo },
     link.status !== 'deleted' && { label: 'Delete', note: 'keeps its numbers', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.remove },
     { label: 'Delete everything', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.purge },
   ];

@@ -19,18 +19,18 @@ import { Traffic } from './traffic.js';
 
 /** @typedef {import('../../core/lists.js').Link & { health?: import('./health.js').Health }} ShownLink */
 
-const EVERY_MS = 30_000;
+const READ_EVERY_MS = 30_000;
 
 const loadForm = () => import('../../parts/link-form/link-form.js');
 const loadQr = () => import('../../parts/qr/qr.js');
 
 export function LinkPage() {
   const code = useRef(route.get().parts[1]).current;
-  const resource = useResource(`link:${code}`, () => call('GET /api/links/{code}', { path: { code } }), { everyMs: EVERY_MS });
+  const resource = useResource(`link:${code}`, () => call('GET /api/links/{code}', { path: { code } }), { everyMs: READ_EVERY_MS });
   const link = /** @type {ShownLink | undefined} */ (resource.data);
   const { error } = resource;
-  if (!link && error?.status === 404) return html`<${Nowhere} code=${code} title="There is no such link." text="Its address may be mistyped, or it was removed." />`;
-  if (!link && error?.status === 410) return html`<${Nowhere} code=${code} title="This link is gone." text=${error.message} />`;
+  if (error?.status === 404) return html`<${Nowhere} code=${code} title="There is no such link." text="Its address may be mistyped, or it was removed." />`;
+  if (error?.status === 410) return html`<${Nowhere} code=${code} title="This link is gone." text=${error.message} />`;
   if (!link && error) return html`<${Page} title=${code}><${Failure} what="The link can’t be shown." error=${error} retry=${resource.reload} /><//>`;
   if (!link) return html`<${Page} title=${code}><${Skeleton} rows=${4} height=${72} /><//>`;
   return html`<${Known} link=${link} resource=${resource} />`;

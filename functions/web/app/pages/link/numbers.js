@@ -21,7 +21,7 @@ const DIRECT = 'Direct or unknown';
  * @property {Compared | null} people
  * @property {Compared | null} visitorsADay
  * @property {number[]} times in seconds, for the chart
- * @property {import('../../parts/chart/chart.js').ChartSeries[]} series
+ * @property {import('../../parts/chart/chart.js').Series[]} series
  * @property {Click[] | null} clicksOfPeriod all of them, if so few
  */
 
@@ -40,9 +40,9 @@ export function numbersOf(readings, hasBefore) {
   const people = peopleOf(readings, clicksOfPeriod, hasBefore);
   const peopleValues = peoplePerUnit(readings, clicksOfPeriod);
   const series = [
-    ...(peopleValues ? [{ label: 'People', kind: /** @type {const} */ ('area'), values: untilNow(peopleValues, readings) }] : []),
-    { label: 'All clicks', kind: /** @type {const} */ ('line'), values: untilNow(values, readings) },
-    ...(hasBefore ? [{ label: `The ${period.range === 'own' ? 'time' : period.name} before`, kind: /** @type {const} */ ('before'), values: valuesBefore }] : []),
+    ...(peopleValues ? [{ label: 'People', look: /** @type {const} */ ('area'), values: untilNow(peopleValues, readings) }] : []),
+    { label: 'All clicks', look: /** @type {const} */ ('line'), values: untilNow(values, readings) },
+    ...(hasBefore ? [{ label: `The ${period.range === 'own' ? 'time' : period.name} before`, look: /** @type {const} */ ('before'), values: valuesBefore }] : []),
   ];
   const times = startsOf(period.from, period.to, period.unit).map((time) => time / 1000);
   return { clicks, people, visitorsADay: visitorsADayOf(readings, hasBefore), times, series, clicksOfPeriod };

@@ -4,7 +4,7 @@ import { html, useCallback, useEffect, useMemo, useRef, useState } from '../../v
 import { useResource } from '../../core/resource.js';
 import { route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
-import { Chart } from '../../parts/chart/chart.js';
+import { TimeChart } from '../../parts/chart/chart.js';
 import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy.js';
 import { Card } from '../../ui/page.js';
@@ -56,26 +56,29 @@ export function Traffic({ link, showQr, onNews }) {
  * @param {import('./period.js').Period | undefined} props.shown the period of these numbers: until others are read, the one before
  */
 function ChartCard({ period, readings, numbers, shown }) {
-  const isTable = route.get().query.has('table');
-  const table = html`<${Button} kind="quiet" icon=${isTable ? 'chart' : 'table'} aria-pressed=${isTable} onClick=${() => setQuery({ table: isTable ? '' : '1' })}>${isTable ? 'Chart' : 'Table'}<//>`;
-  return html`<${Card} title="Clicks over time" actions=${html`<${RangeChoice} period=${period} />${table}`} class=${`traffic ${readings.isLoading ? 'waiting' : ''}`}>
+  const view = route.get().query.has('table') ? 'table' : 'chart';
+  return html`<${Card} title="Clicks over time" actions=${html`<${RangeChoice} period=${period} />`} class=${`traffic ${readings.isLoading ? 'waiting' : ''}`}>
     ${readings.error && html`<${Failure} what="The clicks of this time can’t be read." error=${readings.error} retry=${readings.reload} />`}
     ${numbers && shown
-      ? html`<${Chart} label=${`Clicks by ${shown.unit}, ${shown.name}`} times=${numbers.times} series=${numbers.series} unit=${shown.unit} height=${CHART_HEIGHT} isTable=${isTable} />
+      ? html`<${TimeChart} label=${`Clicks by ${shown.unit}, ${shown.name}`} times=${numbers.times} series=${numbers.series} unit=${shown.unit} height=${CHART_HEIGHT} view=${view} onView=${showAs} />
           <p class="small-print">${noteOf(shown, numbers)}</p>`
       : !readings.error && html`<${Skeleton} height=${CHART_HEIGHT + 24} />`}
   <//>`;
 }
 
+/** @param {string} view */
+const showAs = (view) => setQuery({ table: view === 'table' ? '1' : '' });
+
 /** What one has to know about these numbers. @param {import('./period.js').Period} period @param {import('./numbers.js').Numbers} numbers */
 function noteOf({ unit }, { series }) {
   if (unit === 'day') return 'Days are those of UTC. People are visits by humans, without bots and link previews.';
-  const hasPeople = series.some(({ kind }) => kind === 'area');
+  const hasPeople = series.some(({ look }) => look === 'area');
   return hasPeople ? 'People are visits by humans, without bots and link previews.' : 'With more than 100 clicks, people are counted by days only.';
 }
 
 /** @param {{ link: import('./link.js').ShownLink, showQr: () => void }} props */
 function FirstClick({ link, showQr }) {
+  if (link.status !== 'active') return html`<${Card}><${Empty} title="Nobody has followed this link." /><//>`;
   const action = html`<div class="row"><${CopyButton} text=${link.short_url} kind="primary">Copy the link<//><${Button} icon="qr" onClick=${showQr}>QR code<//></div>`;
   return html`<${Card}><${Empty} title="Nobody has followed this link yet." action=${action}><p>Share it. The first click appears here by itself, within seconds.</p><//><//>`;
 }

@@ -1,8 +1,7 @@
 import { html } from '../../vendor/preact.js';
 import { route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
-import { Chart } from '../../parts/chart/chart.js';
-import { Button } from '../../ui/button.js';
+import { TimeChart } from '../../parts/chart/chart.js';
 import { Choice } from '../../ui/chips.js';
 import { Card } from '../../ui/page.js';
 
@@ -18,14 +17,16 @@ const LENGTHS = { '7d': 7, '30d': 30 };
 export function ClicksCard({ days }) {
   const { query } = useStore(route);
   const range = query.get('range') === '7d' ? '7d' : '30d';
-  const isTable = query.has('table');
-  const actions = html`<${Choice} label="Range" value=${range} options=${RANGES} onChange=${(/** @type {string} */ value) => setQuery({ range: value })} />
-    <${Button} kind="quiet" icon=${isTable ? 'chart' : 'table'} onClick=${() => setQuery({ table: isTable ? '' : '1' })}>${isTable ? 'Chart' : 'Table'}<//>`;
+  const view = query.has('table') ? 'table' : 'chart';
+  const actions = html`<${Choice} label="Range" value=${range} options=${RANGES} onChange=${(/** @type {string} */ value) => setQuery({ range: value })} />`;
   return html`<${Card} title="Clicks over time" actions=${actions} class="traffic">
-    <${Chart} label="Clicks by day" unit="day" height=${260} isTable=${isTable} ...${linesOf(days, LENGTHS[range])} />
+    <${TimeChart} label="Clicks by day" unit="day" height=${260} view=${view} onView=${showAs} ...${linesOf(days, LENGTHS[range])} />
     <p class="small-print">Days are those of UTC. People are visits by humans, without bots and link previews.</p>
   <//>`;
 }
+
+/** @param {string} view */
+const showAs = (view) => setQuery({ table: view === 'table' ? '1' : '' });
 
 /** @param {Day[]} days @param {number} length */
 function linesOf(days, length) {
@@ -34,9 +35,9 @@ function linesOf(days, length) {
   return {
     times: now.map(({ date }) => Date.parse(date) / 1000),
     series: [
-      { label: 'People', kind: 'area', values: now.map(({ people }) => people) },
-      { label: 'All clicks', kind: 'line', values: now.map(({ clicks }) => clicks) },
-      ...(before.length === now.length ? [{ label: `The ${length} days before`, kind: 'before', values: before.map(({ clicks }) => clicks) }] : []),
+      { label: 'People', look: 'area', values: now.map(({ people }) => people) },
+      { label: 'All clicks', look: 'line', values: now.map(({ clicks }) => clicks) },
+      ...(before.length === now.length ? [{ label: `The ${length} days before`, look: 'before', values: before.map(({ clicks }) => clicks) }] : []),
     ],
   };
 }

@@ -1,130 +1,74 @@
-// Numbers over time as a picture, and the same numbers as a table.
+// Lines over time, with the same numbers as a table.
 
-import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
-import { number, shortNumber } from '../../core/format.js';
+import { html, useState } from '../../vendor/preact.js';
+import { number } from '../../core/format.js';
+import { Choice } from '../../ui/chips.js';
 import { Table } from '../../ui/table.js';
 import { momentName } from './moments.js';
-import { coloursOf, optionsOf } from './options.js';
-import { loadUPlot } from './uplot.js';
+import { Plot } from './plot.js';
 
 /**
- * @typedef {object} ChartSeries
+ * A line. `area`: the first series, filled. `line`: another one. `before`: the period before, dashed.
+ * @typedef {object} Series
  * @property {string} label
- * @property {'area' | 'line' | 'before'} kind `before` is the period before, dashed
+ * @property {'area' | 'line' | 'before'} look
  * @property {(number | null)[]} values one for each of the times; `null` where there is none
  */
 
+/** @typedef {'chart' | 'table'} View */
+
 /**
  * @typedef {object} ChartProps
- * @property {string} label what it shows, such as `Clicks by day`
- * @property {number[]} times when each value begins, in seconds since 1970
- * @property {ChartSeries[]} series
+ * @property {string} label what is shown, such as `Clicks by day`
+ * @property {number[]} times when each value begins, in seconds since 1970, ascending
+ * @property {Series[]} series
  * @property {import('./moments.js').Unit} unit
- * @property {(value: number) => string} [format] of the values; short ones stand at the axis
  * @property {number} [height]
- * @property {boolean} [isTable] shows the numbers as a table instead
+ * @property {string} [suffix] of each number, such as ` ms`
  */
 
-/** @param {ChartProps} props */
-export function Chart(props) {
-  return html`<div class="chart">
-    ${props.isTable ? html`<${NumbersTable} ...${props} />` : html`<${Legend} series=${props.series} /><${Picture} ...${props} />`}
-  </div>`;
+const VIEWS = [
+  { value: 'chart', label: 'Chart' },
+  { value: 'table', label: 'Table' },
+];
+
+/**
+ * @param {ChartProps & { controls?: unknown, view?: View, onView?: (view: View) => void }} props `controls` stand beside the
+ *   switch; a page that has `view` in its address gives it and is told of changes
+ */
+export function TimeChart({ controls, view: given, onView, ...chart }) {
+  const [chosen, setChosen] = useState(/** @type {View} */ ('chart'));
+  const view = given ?? chosen;
+  return html`<figure class="chart" aria-label=${chart.label}>
+    <div class="chart-head">
+      <${Legend} series=${chart.series} />
+      <div class="actions">${controls}<${Choice} label="Shown as" value=${view} options=${VIEWS} onChange=${onView ?? setChosen} /></div>
+    </div>
+    ${view === 'table' ? html`<${Numbers} ...${chart} />` : html`<${Plot} ...${chart} />`}
+  </figure>`;
 }
 
-/** @param {{ series: ChartSeries[] }} props */
+/** @param {{ series: Series[] }} props */
 function Legend({ series }) {
-  if (series.length < 2) return null;
   return html`<ul class="legend">
-    ${series.map(({ label, kind }) => html`<li><i class=${`swatch ${kind}`} aria-hidden="true"></i>${label}</li>`)}
+    ${series.length > 1 && series.map(({ label, look }) => html`<li key=${label}><i class=${`swatch ${look}`} aria-hidden="true"></i>${label}</li>`)}
   </ul>`;
 }
 
+const TABLE_ROOM = 80;
+
 /** @param {ChartProps} props */
-function NumbersTable({ label, times, series, unit, format = number }) {
+function Numbers({ label, times, series, unit, suffix = '', height = 240 }) {
+  /** @type {import('../../ui/table.js').Column<number>[]} */
   const columns = [
-    { label: { day: 'Day', hour: 'Hour', moment: 'Time' }[unit], cell: (/** @type {number} */ at) => momentName(times[at], unit), isHeader: true },
-    ...series.map(({ label: name, values }) => ({ label: name, cell: (/** @type {number} */ at) => shown(values[at], format), isNumber: true })),
+    { label: { day: 'Day', hour: 'Hour', minute: 'Time' }[unit], cell: (at) => momentName(times[at], unit), isHeader: true },
+    ...series.map(({ label: name, values }) => ({ label: name, cell: (/** @type {number} */ at) => shown(values[at], suffix), isNumber: true })),
   ];
   const rows = times.map((_, at) => at).reverse();
-  return html`<div class="chart-table"><${Table} label=${label} columns=${columns} rows=${rows} keyOf=${(/** @type {number} */ at) => String(times[at])} /></div>`;
-}
-
-/** @param {number | null | undefined} value @param {(value: number) => string} format */
-const shown = (value, format) => (value === null || value === undefined ? '–' : format(value));
-
-/** @param {ChartProps} props */
-function Picture({ label, times, series, unit, format, height = 240 }) {
-  const box = useRef(/** @type {HTMLElement | null} */ (null));
-  const drawn = useRef(/** @type {import('../../vendor/uPlot.js') | null} */ (null));
-  const [point, setPoint] = useState({ index: /** @type {number | null} */ (null), left: 0 });
-  const [failure, setFailure] = useState('');
-  const theme = useThemeCount();
-  const data = /** @type {import('../../vendor/uPlot.js').AlignedData} */ ([times, ...series.map(({ values }) => values)]);
-  const latest = useRef({ data, series });
-  latest.current = { data, series };
-  const kinds = JSON.stringify([unit, times.length === 1, series.map(({ label: name, kind }) => [name, kind])]);
-
-  useEffect(() => {
-    let isGone = false;
-    const element = /** @type {HTMLElement} */ (box.current);
-    const observer = new ResizeObserver(() => drawn.current?.setSize({ width: element.clientWidth, height }));
-    loadUPlot().then(
-      (uPlot) => {
-        if (isGone) return;
-        const onPoint = (/** @type {number | null} */ index, /** @type {number} */ left) => setPoint({ index: left < 0 ? null : index, left });
-        const given = { uPlot, unit, height, series: latest.current.series, format: format ?? shortNumber, colours: coloursOf(element), width: element.clientWidth, onPoint };
-        drawn.current = new uPlot(optionsOf(given), latest.current.data, element);
-        observer.observe(element);
-      },
-      (error) => isGone || setFailure(error.message),
-    );
-    return () => {
-      isGone = true;
-      observer.disconnect();
-      drawn.current?.destroy();
-      drawn.current = null;
-    };
-  }, [kinds, theme, height]);
-
-  useEffect(() => drawn.current?.setData(data), [JSON.stringify(data)]);
-
-  return html`<div class="chart-picture" role="img" aria-label=${`${label}. The same numbers are in the table.`} style=${{ height: `${height}px` }}>
-    <div class="chart-box" ref=${box}></div>
-    ${failure && html`<p class="muted">${failure}</p>`}
-    ${point.index !== null && html`<${Tip} at=${point.index} left=${point.left} plot=${drawn.current} times=${times} series=${series} unit=${unit} format=${format ?? number} />`}
+  return html`<div class="chart-table" style=${{ maxHeight: `${height + TABLE_ROOM}px` }}>
+    <${Table} label=${label} columns=${columns} rows=${rows} keyOf=${(/** @type {number} */ at) => String(times[at])} />
   </div>`;
 }
 
-/** Counts how often the colours have changed. */
-function useThemeCount() {
-  const [count, setCount] = useState(0);
-  useEffect(() => {
-    const system = matchMedia('(prefers-color-scheme: dark)');
-    const onChange = () => setCount((before) => before + 1);
-    system.addEventListener('change', onChange);
-    addEventListener('themechange', onChange);
-    return () => {
-      system.removeEventListener('change', onChange);
-      removeEventListener('themechange', onChange);
-    };
-  }, []);
-  return count;
-}
-
-const TIP_WIDTH = 208;
-
-/** The numbers under the pointer. @param {Pick<ChartProps, 'times' | 'series' | 'unit'> & { at: number, left: number, plot: any, format: (value: number) => string }} props */
-function Tip({ at, left, plot, times, series, unit, format }) {
-  if (times[at] === undefined) return null;
-  const origin = plot ? plot.over.offsetLeft : 0;
-  const width = plot ? plot.width : TIP_WIDTH;
-  const isLeft = origin + left + TIP_WIDTH + 16 > width;
-  const place = isLeft ? Math.max(0, origin + left - TIP_WIDTH - 12) : origin + left + 12;
-  return html`<div class="chart-tip" aria-hidden="true" style=${{ left: `${place}px`, width: `${TIP_WIDTH}px` }}>
-    <p>${momentName(times[at], unit)}</p>
-    ${series.map(
-      ({ label, kind, values }) => html`<div><i class=${`swatch ${kind}`}></i><span>${label}</span><strong>${shown(values[at], format)}</strong></div>`,
-    )}
-  </div>`;
-}
+/** @param {number | null | undefined} value @param {string} suffix */
+const shown = (value, suffix) => (value === null || value === undefined ? '–' : number(value) + suffix);

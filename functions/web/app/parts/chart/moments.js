@@ -1,6 +1,6 @@
 // How a chart and its table name times. Days are those of UTC, as the API counts them; all else is in the visitor's time zone.
 
-/** @typedef {'day' | 'hour' | 'moment'} Unit what a value is for: a day, an hour, or the moment at which it was measured */
+/** @typedef {'day' | 'hour' | 'minute'} Unit what a value is for: a day, an hour, or a moment */
 
 const DAY_SECONDS = 86_400;
 const MONTH_SECONDS = 28 * DAY_SECONDS;

@@ -1,8 +1,9 @@
 // What uPlot is told: axes, lines and colours.
 
+import { shortNumber } from '../../core/format.js';
 import { markName } from './moments.js';
 
-/** @typedef {import('./chart.js').ChartSeries} ChartSeries */
+/** @typedef {import('./chart.js').Series} Series */
 
 const FONT = '12px system-ui, sans-serif';
 const LETTER_WIDTH = 7.5;
@@ -38,16 +39,16 @@ export function coloursOf(element) {
 /**
  * @param {object} chart
  * @param {import('./uplot.js').UPlot} chart.uPlot
- * @param {ChartSeries[]} chart.series
+ * @param {Series[]} chart.series
  * @param {import('./moments.js').Unit} chart.unit
- * @param {(value: number) => string} chart.format
+ * @param {string} chart.suffix
  * @param {Colours} chart.colours
  * @param {number} chart.width
  * @param {number} chart.height
  * @param {(index: number | null, left: number) => void} chart.onPoint
  * @returns {import('../../vendor/uPlot.js').Options}
  */
-export function optionsOf({ uPlot, series, unit, format, colours, width, height, onPoint }) {
+export function optionsOf({ uPlot, series, unit, suffix, colours, width, height, onPoint }) {
   const axis = { stroke: colours.text, font: FONT, ticks: { show: false }, border: { show: false } };
   return {
     width,
@@ -70,7 +71,7 @@ export function optionsOf({ uPlot, series, unit, format, colours, width, height,
         incrs: STEPS,
         space: 44,
         size: (_, marks) => 16 + LETTER_WIDTH * Math.max(1, ...(marks ?? []).map((mark) => mark.length)),
-        values: (_, marks) => marks.map(format),
+        values: (_, marks) => marks.map((mark) => shortNumber(mark) + suffix),
       },
     ],
     series: [{}, ...series.map((one) => styleOf(one, colours))],
@@ -81,14 +82,14 @@ export function optionsOf({ uPlot, series, unit, format, colours, width, height,
 /** Whole numbers, since what is counted has no halves. */
 const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
-/** @param {ChartSeries} series @param {Colours} colours */
-const strokeOf = ({ kind }, colours) => colours[kind];
+/** @param {Series} series @param {Colours} colours */
+const strokeOf = ({ look }, colours) => colours[look];
 
-/** @param {ChartSeries} series @param {Colours} colours @returns {import('../../vendor/uPlot.js').Series} */
+/** @param {Series} series @param {Colours} colours @returns {import('../../vendor/uPlot.js').Series} */
 function styleOf(series, colours) {
   const points = { show: series.values.length === 1, size: 8, fill: strokeOf(series, colours) };
   const style = { label: series.label, stroke: strokeOf(series, colours), points };
-  if (series.kind === 'area') return { ...style, width: 2, fill: colours.fill };
-  if (series.kind === 'before') return { ...style, width: 1.5, dash: [4, 4] };
+  if (series.look === 'area') return { ...style, width: 2, fill: colours.fill };
+  if (series.look === 'before') return { ...style, width: 1.5, dash: [4, 4] };
   return { ...style, width: 1.5 };
 }

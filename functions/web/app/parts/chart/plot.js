@@ -1,0 +1,118 @@
+// The picture of a chart: uPlot draws it, and the numbers under the pointer stand beside that.
+
+import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
+import { number } from '../../core/format.js';
+import { momentName } from './moments.js';
+import { coloursOf, optionsOf } from './options.js';
+import { loadUPlot } from './uplot.js';
+
+/** @typedef {import('../../vendor/uPlot.js')} Drawn */
+
+const NOWHERE = { index: /** @type {number | null} */ (null), left: 0 };
+
+/** @param {import('./chart.js').ChartProps} props */
+export function Plot({ label, times, series, unit, suffix = '', height = 240 }) {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const [point, setPoint] = useState(NOWHERE);
+  const { drawn, failure } = useDrawing({ box, times, series, unit, suffix, height, setPoint });
+
+  /** @param {KeyboardEvent} event */
+  function onKeyDown(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step || !drawn.current) return;
+    event.preventDefault();
+    const from = point.index ?? (step > 0 ? -1 : times.length);
+    const to = Math.max(0, Math.min(times.length - 1, from + step));
+    drawn.current.setCursor({ left: drawn.current.valToPos(times[to], 'x'), top: 0 });
+  }
+
+  return html`<div class="plot" style=${{ height: `${height}px` }}>
+    <div
+      class="plot-box"
+      ref=${box}
+      role="img"
+      aria-label=${`${label}. The table has the same numbers.`}
+      tabindex="0"
+      onKeyDown=${onKeyDown}
+      onBlur=${() => setPoint(NOWHERE)}
+    ></div>
+    ${failure && html`<p class="muted">${failure}</p>`}
+    ${point.index !== null && html`<${Tip} at=${point.index} left=${point.left} plot=${drawn.current} times=${times} series=${series} unit=${unit} suffix=${suffix} />`}
+  </div>`;
+}
+
+/**
+ * Draws, and draws again when the colours, the kind of lines or the numbers have changed.
+ * @param {Pick<import('./chart.js').ChartProps, 'times' | 'series' | 'unit'> & { box: import('../../vendor/preact.js').Ref<HTMLElement | null>, suffix: string, height: number, setPoint: (point: typeof NOWHERE) => void }} props
+ */
+function useDrawing({ box, times, series, unit, suffix, height, setPoint }) {
+  const drawn = useRef(/** @type {Drawn | null} */ (null));
+  const [failure, setFailure] = useState('');
+  const theme = useThemeCount();
+  const data = /** @type {import('../../vendor/uPlot.js').AlignedData} */ ([times, ...series.map(({ values }) => values)]);
+  const latest = useRef({ data, series });
+  latest.current = { data, series };
+  const shape = JSON.stringify([unit, suffix, height, times.length === 1, series.map(({ label, look }) => [label, look])]);
+
+  useEffect(() => {
+    let isGone = false;
+    const element = /** @type {HTMLElement} */ (box.current);
+    const observer = new ResizeObserver(() => drawn.current?.setSize({ width: element.clientWidth, height }));
+    const onPoint = (/** @type {number | null} */ index, /** @type {number} */ left) => setPoint(left < 0 ? NOWHERE : { index, left });
+    loadUPlot().then(
+      (uPlot) => {
+        if (isGone) return;
+        const options = optionsOf({ uPlot, series: latest.current.series, unit, suffix, colours: coloursOf(element), width: element.clientWidth, height, onPoint });
+        drawn.current = new uPlot(options, latest.current.data, element);
+        observer.observe(element);
+      },
+      (error) => isGone || setFailure(error.message),
+    );
+    return () => {
+      isGone = true;
+      observer.disconnect();
+      drawn.current?.destroy();
+      drawn.current = null;
+    };
+  }, [shape, theme]);
+
+  useEffect(() => drawn.current?.setData(data), [JSON.stringify(data)]);
+  return { drawn, failure };
+}
+
+/** Counts how often the colours have changed. */
+function useThemeCount() {
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    const system = matchMedia('(prefers-color-scheme: dark)');
+    const onChange = () => setCount((before) => before + 1);
+    system.addEventListener('change', onChange);
+    addEventListener('themechange', onChange);
+    return () => {
+      system.removeEventListener('change', onChange);
+      removeEventListener('themechange', onChange);
+    };
+  }, []);
+  return count;
+}
+
+const TIP_WIDTH = 208;
+const TIP_GAP = 12;
+
+/**
+ * The numbers of one time, beside the line that marks it.
+ * @param {Pick<import('./chart.js').ChartProps, 'times' | 'series' | 'unit'> & { at: number, left: number, plot: Drawn | null, suffix: string }} props
+ */
+function Tip({ at, left, plot, times, series, unit, suffix }) {
+  if (times[at] === undefined || !plot) return null;
+  const line = plot.over.offsetLeft + left;
+  const fitsBehind = line + TIP_GAP + TIP_WIDTH <= plot.width;
+  const place = fitsBehind ? line + TIP_GAP : Math.max(0, line - TIP_WIDTH - TIP_GAP);
+  return html`<div class="chart-tip" role="status" style=${{ left: `${place}px`, width: `${TIP_WIDTH}px` }}>
+    <p>${momentName(times[at], unit)}</p>
+    ${series.map(({ label, look, values }) => {
+      const value = values[at];
+      return html`<div key=${label}><i class=${`swatch ${look}`} aria-hidden="true"></i><span>${label}</span><strong>${value === null || value === undefined ? '–' : number(value) + suffix}</strong></div>`;
+    })}
+  </div>`;
+}
