@@ -65,7 +65,7 @@ impl Handler for Account {
             }
             (&Method::DELETE, ["api", "workspace", "members", user]) => {
                 let caller = self.tokens.require_now(request, Role::Viewer).await?;
-                self.remove_member(&caller, user).await
+                self.remove_member(request, &caller, user).await
             }
             (&Method::GET, ["api", "me", "workspaces"]) => {
                 let caller = self.tokens.authenticate(request).await?;

@@ -1,10 +1,11 @@
 //! The members of a workspace and their roles.
 
-use linklet_domain::{EmailAddress, FullName, Member, Role, Timestamp, UserId};
-use linklet_dynamodb::MemberOutcome;
+use linklet_domain::{EmailAddress, FullName, Invalid, KeysLeft, Member, Role, Timestamp, UserId};
+use linklet_dynamodb::{MemberOutcome, Removal};
 use linklet_lambda::{
     http::{ApiError, Immutable, Problem, Request, Response, StatusCode, created, json, no_content},
     identity::Caller,
+    telemetry::chain,
 };
 use serde::{Deserialize, Serialize};
 
@@ -46,16 +47,53 @@ impl Account {
         Ok(json(StatusCode::OK, &MemberView::from(&changed)))
     }
 
-    /// Removes a member. Admins may remove any member, others only themselves.
-    pub(crate) async fn remove_member(&self, caller: &Caller, user: &str) -> Result<Response, ApiError> {
+    /// Removes a member. Admins may remove any member, others only themselves. Their API keys are revoked, unless an admin wants to
+    /// keep them; what else they leave is handed over soon after, by the handover that the removal opens.
+    pub(crate) async fn remove_member(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        user: &str,
+    ) -> Result<Response, ApiError> {
         let user = UserId::parse(user);
-        if caller.role() < Role::Admin && user.as_ref() != Ok(caller.user()) {
+        let keys = keys_left(request)?;
+        let is_admin = caller.role() == Role::Admin;
+        if !is_admin && (user.as_ref() != Ok(caller.user()) || keys == KeysLeft::Kept) {
             return Err(NOT_ALLOWED);
         }
         let user = user.map_err(|_| NO_MEMBER)?;
-        done(self.users.remove_member(caller.workspace(), caller.user(), &user).await?)?;
+        let removal = Removal {
+            workspace: caller.workspace(),
+            caller: caller.user(),
+            user: &user,
+            keys,
+            at: request.received_at(),
+            correlation_id: request.correlation_id(),
+        };
+        done(self.users.remove_member(&removal).await?)?;
+        if keys == KeysLeft::Revoked {
+            self.revoke_keys(&removal).await;
+        }
         Ok(no_content())
     }
+
+    /// Revokes the keys of somebody who has just been removed. If that fails, the handover does it some seconds later.
+    async fn revoke_keys(&self, removal: &Removal<'_>) {
+        let Removal { workspace, user, at, .. } = *removal;
+        if let Err(error) = self.users.settle_keys(workspace, user, at, None).await {
+            tracing::warn!(error = chain(&error), "the API keys of a removed member could not be revoked at once");
+        }
+    }
+}
+
+/// What becomes of a member's keys: the query parameter `keep_keys`.
+fn keys_left(request: &Request) -> Result<KeysLeft, Invalid> {
+    let kept = request.parsed("keep_keys", |text| match text {
+        "true" => Ok(KeysLeft::Kept),
+        "false" => Ok(KeysLeft::Revoked),
+        _ => Err(Invalid::new("must be true or false")),
+    })?;
+    Ok(kept.unwrap_or(KeysLeft::Revoked))
 }
 
 /// The body of a request to add a member.

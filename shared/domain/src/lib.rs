@@ -12,6 +12,7 @@ mod click_id;
 mod correlation_id;
 mod event;
 mod exact_json;
+mod handover;
 mod idempotency_key;
 mod ids;
 pub mod lifetimes;
@@ -46,6 +47,7 @@ pub use event::{
     UrlPurged,
 };
 pub use exact_json::ExactJson;
+pub use handover::{Handover, KeysLeft, oldest_admin_but};
 pub use idempotency_key::IdempotencyKey;
 pub use ids::{EventId, SessionId, UserId, WorkspaceId};
 pub use link::{ExpiryStep, Link, LinkState, LinkStatus, Record, RedirectTarget, Tombstone};

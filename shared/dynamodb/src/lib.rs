@@ -24,7 +24,7 @@ pub use error::RepositoryError;
 pub use item::Consistency;
 pub use links::{
     CleanupStats, CreateOutcome, Creation, DeleteOutcome, ExpiryMarker, ExpiryOutcome, FirstAnswer, LinkRange,
-    LinkReader, LinksTable, Reusable,
+    LinkReader, LinksTable, OwnedLinks, Reusable,
 };
 pub use notifications::{Claim, ClaimOutcome, NotificationsTable};
 pub use stats::{
@@ -32,11 +32,11 @@ pub use stats::{
 };
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, ThrottleTable};
 pub use users::{
-    ApiKeysTable, CreateKeyOutcome, FoundOutcome, MemberOutcome, NewToken, NewWorkspace, OneTimeTokensTable,
-    PasswordChange, PasswordReset, Profile, RegisterOutcome, Registration, ResetOutcome, RevokeOutcome, Session,
-    SessionsTable, Standing, TokenDelivery, UsersTable, WorkspaceOutcome,
+    ApiKeysTable, CreateKeyOutcome, FoundOutcome, HandoverStage, MemberOutcome, NewToken, NewWorkspace,
+    OneTimeTokensTable, OpenHandover, PasswordChange, PasswordReset, Profile, RegisterOutcome, Registration, Removal,
+    ResetOutcome, RevokeOutcome, Session, SessionsTable, Standing, TokenDelivery, UsersTable, WorkspaceOutcome,
 };
 pub use watch::{
-    DeleteTargetOutcome, DuePage, DueTarget, Health, ListedTarget, Registered, RequestKey, RoundOutcome, RoundRecord,
-    ShardRange, TargetPage, TargetRegistration, UnreadableTarget, WatchOutcome, WatchTable,
+    DeleteTargetOutcome, DuePage, DueTarget, Health, ListedTarget, OwnedTargets, Registered, RequestKey, RoundOutcome,
+    RoundRecord, ShardRange, TargetPage, TargetRegistration, UnreadableTarget, WatchOutcome, WatchTable,
 };

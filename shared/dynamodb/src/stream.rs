@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use aws_lambda_events::dynamodb::EventRecord;
-use linklet_domain::{CorrelationId, Event, Invalid, LinkId};
+use linklet_domain::{CorrelationId, Event, Invalid, LinkId, UserId, WorkspaceId};
 use serde::de::DeserializeOwned;
 
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
     item::Key,
     links::item::{EXPIRES_AT, EXPIRY_PREFIX, ExpiryMarkerItem, LINK_PREFIX, LinkItem, TOMBSTONE, TombstoneItem},
     stats::{MILESTONE_PREFIX, MilestoneItem},
+    users::item::{HANDOVER_PREFIX, REVISIT_PREFIX, WORKSPACE_PREFIX},
     watch::item::{TARGET_PREFIX, TargetItem},
 };
 
@@ -45,6 +46,34 @@ pub enum Change {
     ExpiryDue(LinkId, CorrelationId),
     /// A change without an event.
     None,
+}
+
+/// What a record of UsersTable's stream, which has keys only, means for a handover.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandoverSignal {
+    /// The workspace.
+    pub workspace: WorkspaceId,
+    /// Who has left it.
+    pub leaver: UserId,
+    /// Whether the time of the last pass has come. Otherwise, the handover was opened, or has come further.
+    pub is_due_again: bool,
+}
+
+/// What a record means for a handover; `None` if it is about something else.
+///
+/// # Errors
+/// When the record's keys can't be read.
+pub fn handover_signal(record: &EventRecord) -> Result<Option<HandoverSignal>, StreamError> {
+    let Key { pk, sk } = serde_dynamo::from_item(record.change.keys.clone())?;
+    let (leaver, is_due_again) = match record.event_name.as_str() {
+        "INSERT" | "MODIFY" => (sk.strip_prefix(HANDOVER_PREFIX), false),
+        // Also if somebody has deleted it by hand.
+        "REMOVE" => (sk.strip_prefix(REVISIT_PREFIX), true),
+        _ => (None, false),
+    };
+    let (Some(workspace), Some(leaver)) = (pk.strip_prefix(WORKSPACE_PREFIX), leaver) else { return Ok(None) };
+    let (workspace, leaver) = (WorkspaceId::parse(workspace)?, UserId::parse(leaver)?);
+    Ok(Some(HandoverSignal { workspace, leaver, is_due_again }))
 }
 
 /// Translates a stream record.

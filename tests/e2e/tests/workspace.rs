@@ -1,5 +1,7 @@
 //! A workspace of several people.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::api::{Answer, Api, PASSWORD, User, send};
@@ -62,14 +64,36 @@ async fn a_removed_admin_purges_nothing_any_more_and_is_a_stranger_within_a_minu
     let as_bob = async |method: &str, path: &str| send(api.request(method, path).bearer_auth(&token)).await.status;
     assert_eq!(as_bob("GET", "/api/urls").await, 200);
     assert_eq!(as_bob("DELETE", "/api/urls/nolink0").await, 404);
+    let post = async |path: &str, body: Value| {
+        let answer = send(api.request("POST", path).bearer_auth(&token).json(&body)).await;
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        answer.json()
+    };
+    let key = post("/api/keys", json!({"name": "CI", "scopes": ["links:read", "links:write"]})).await["key"].clone();
+    let key = key.as_str().unwrap();
+    let with_key =
+        async |method: &str, path: &str| send(api.request(method, path).header("x-api-key", key)).await.status;
+    assert_eq!(with_key("GET", "/api/urls").await, 200);
+    assert_eq!(with_key("DELETE", "/api/urls/nolink0").await, 404);
+    let own = post("/api/shorten", json!({"url": "https://example.com/bobs"})).await["short_code"].clone();
+    let own = own.as_str().unwrap();
 
     assert_eq!(ada.delete(&format!("/api/workspace/members/{}", bob.id)).await.status, 204);
+    let removed = Instant::now();
 
-    assert_eq!(as_bob("DELETE", &format!("/api/links/{code}")).await, 401);
+    for code in [&code, own] {
+        assert_eq!(as_bob("DELETE", &format!("/api/links/{code}")).await, 401);
+        assert_eq!(with_key("DELETE", &format!("/api/links/{code}")).await, 401);
+    }
     assert_eq!(as_bob("DELETE", &format!("/api/urls/{code}")).await, 401);
-    tokio::time::sleep(std::time::Duration::from_secs(60)).await;
-    assert_eq!(as_bob("GET", "/api/urls").await, 401);
-    assert!(api.get(&format!("/{code}")).await.is_redirect());
+    assert_eq!(ada.get("/api/keys").await.json(), json!({"keys": []}));
+    while ada.get(&format!("/api/links?created_by={}", ada.id)).await.json()["total"] != 2 {
+        assert!(removed.elapsed() < Duration::from_secs(60), "Bob's link is not Ada's");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(60).saturating_sub(removed.elapsed())).await;
+    assert_eq!((as_bob("GET", "/api/urls").await, with_key("GET", "/api/urls").await), (401, 401));
+    assert!(api.get(&format!("/{code}")).await.is_redirect() && api.get(&format!("/{own}")).await.is_redirect());
 }
 
 #[tokio::test]

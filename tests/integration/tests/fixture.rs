@@ -10,10 +10,11 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
 use linklet_auth::{Hashing, Limits};
 use linklet_domain::{
-    Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute, RateLimit, Salt, TargetId, Timestamp, Visitor,
-    lifetimes,
+    Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute, Member, RateLimit, Role, Salt, TargetId,
+    Timestamp, Visitor, lifetimes,
 };
 use linklet_dynamodb::{ClassifiedClick, ClicksTable, LinksTable, ThrottleTable};
+use linklet_handover::Handovers;
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     guesses::Guesses,
@@ -27,7 +28,7 @@ use linklet_redirect::{ClickRecording, HotLinks, Limiter, Recorder, Redirect};
 use linklet_relay::Relay;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
-use linklet_test_support::{Answer, FakeQueues, RequestBuilder, TestDynamoDb, issuer, tokens};
+use linklet_test_support::{Answer, FakeQueues, Person, RequestBuilder, TestDynamoDb, issuer, tokens};
 use linklet_user_agents::Classifier;
 use linklet_watch::Watch;
 use linklet_watch_links::WatchLinks;
@@ -87,6 +88,15 @@ pub async fn redeliver(consumer: &Analytics, mut batch: SqsEvent) {
     }
 }
 
+/// Somebody who has joined the workspace of a person who is its admin.
+pub async fn colleague(db: &TestDynamoDb, admin: &Person, name: &str, role: Role) -> Person {
+    let person = db.register(name).await;
+    let (user, email) = (person.id.clone(), person.email.clone());
+    let member = Member { user, email, full_name: None, role, joined_at: Timestamp::now() };
+    db.users().add_member(&admin.workspace, &admin.id, &member).await.unwrap();
+    Person { workspace: admin.workspace.clone(), ..person }
+}
+
 pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {
     Relay {
         links: db.links(),
@@ -99,6 +109,16 @@ pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {
 
 pub fn watch_links(db: &TestDynamoDb, queues: &FakeQueues) -> WatchLinks {
     WatchLinks { targets: db.watch(), dead_letters: dead_letters(queues).shared_by("watch-links") }
+}
+
+pub fn handovers(db: &TestDynamoDb, queues: &FakeQueues) -> Handovers {
+    Handovers {
+        users: db.users(),
+        links: db.links(),
+        targets: db.watch(),
+        dead_letters: dead_letters(queues).shared_by("handover"),
+        turn: Duration::from_secs(20),
+    }
 }
 
 pub fn redirect(db: &TestDynamoDb) -> Redirect {

@@ -1,9 +1,12 @@
+use std::sync::LazyLock;
+
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
-    ApiKey, ApiKeySecret, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation, IpHash, KeyName, Link,
-    LinkId, LinkMetadata, LinkState, Salt, Scopes, ShortCode, Target, TargetUrl, Timestamp, UrlClicked, UserId,
-    Visitor, WorkspaceId,
+    ApiKey, ApiKeySecret, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation, IpHash, KeyName,
+    KeysLeft, Link, LinkId, LinkMetadata, LinkState, Salt, Scopes, ShortCode, Target, TargetUrl, Timestamp, UrlClicked,
+    UserId, Visitor, WorkspaceId,
 };
+use linklet_dynamodb::Removal;
 use serde_json::{Value, json};
 
 /// Builds a link; what a test doesn't say is some valid value.
@@ -106,6 +109,13 @@ pub struct Person {
     pub email: EmailAddress,
     /// The workspace of which they are the admin.
     pub workspace: WorkspaceId,
+}
+
+/// The removal of a member by this person, or by themselves, who keeps no keys.
+#[must_use]
+pub fn removal<'a>(workspace: &'a WorkspaceId, caller: &'a UserId, user: &'a UserId) -> Removal<'a> {
+    static REQUEST: LazyLock<CorrelationId> = LazyLock::new(CorrelationId::generate);
+    Removal { workspace, caller, user, keys: KeysLeft::Revoked, at: Timestamp::now(), correlation_id: &REQUEST }
 }
 
 /// Builds an API key; what a test doesn't say is some valid value.

@@ -40,7 +40,7 @@ mod template;
 pub use broken::BrokenDynamoDb;
 pub use builders::{
     ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, click_event, click_in, event_batch, link_id,
-    queue_batch, some_workspace,
+    queue_batch, removal, some_workspace,
 };
 pub use capacity::{CapacityMeter, Consumption, item_bytes};
 pub use contract::{Contract, Exchange};

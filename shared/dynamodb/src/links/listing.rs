@@ -44,7 +44,7 @@ pub struct LinkReader<R> {
 }
 
 impl LinksTable {
-    const LEAN: &str = "by-workspace-lean";
+    pub(super) const LEAN: &str = "by-workspace-lean";
 
     /// Reads what filters and orders need of links, which costs a fraction of reading the links.
     #[must_use]
@@ -148,7 +148,7 @@ fn sort_key_of(item: &Item) -> Option<&str> {
     item.get("by_workspace_sk").and_then(|key| key.as_s().ok()).map(String::as_str)
 }
 
-fn place_of(key: &Item) -> Result<Cursor<ShortCode>, RepositoryError> {
+pub(super) fn place_of(key: &Item) -> Result<Cursor<ShortCode>, RepositoryError> {
     let refused = || RepositoryError::unexpected_item(OPERATION)(Invalid::new("a key has no place in the list"));
     sort_key_of(key).and_then(Cursor::from_sort_key).ok_or_else(refused)
 }

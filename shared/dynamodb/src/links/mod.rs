@@ -3,6 +3,7 @@
 mod expiry;
 pub(crate) mod item;
 mod listing;
+mod ownership;
 mod reuse;
 
 use aws_sdk_dynamodb::{
@@ -20,6 +21,7 @@ use self::item::{LinkItem, PURGED, RedirectItem, TOMBSTONE, TombstoneItem, link_
 pub use self::{
     expiry::{CleanupStats, ExpiryMarker, ExpiryOutcome},
     listing::{LinkRange, LinkReader},
+    ownership::OwnedLinks,
     reuse::{Creation, FirstAnswer, Reusable},
 };
 use crate::{

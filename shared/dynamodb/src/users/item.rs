@@ -3,17 +3,21 @@
 use std::collections::BTreeSet;
 
 use linklet_domain::{
-    Account, ApiKey, EmailAddress, FullName, KeyHash, KeyName, KeyPrefix, Member, Membership, Role, Scopes, SessionId,
-    Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug, lifetimes,
+    Account, ApiKey, CorrelationId, EmailAddress, FullName, Handover, Invalid, KeyHash, KeyName, KeyPrefix, KeysLeft,
+    Member, Membership, PageToken, Role, Scopes, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId,
+    WorkspaceName, WorkspaceSettings, WorkspaceSlug, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
-use super::{NewToken, TokenDelivery};
-use crate::item::Key;
+use super::{HandoverStage, NewToken, OpenHandover, TokenDelivery};
+use crate::{Cursor, item::Key};
 
 pub(super) const USER: &str = "USER";
 pub(super) const MEMBER_PREFIX: &str = "MEMBER#";
 pub(super) const KEY_PREFIX: &str = "KEY#";
+pub(crate) const WORKSPACE_PREFIX: &str = "WS#";
+pub(crate) const HANDOVER_PREFIX: &str = "HANDOVER#";
+pub(crate) const REVISIT_PREFIX: &str = "REVISIT#";
 
 pub(super) fn user_partition(user: &UserId) -> String {
     format!("USER#{user}")
@@ -38,7 +42,7 @@ pub(super) fn slug_key(slug: &WorkspaceSlug) -> Key {
 }
 
 pub(super) fn workspace_partition(workspace: &WorkspaceId) -> String {
-    format!("WS#{workspace}")
+    format!("{WORKSPACE_PREFIX}{workspace}")
 }
 
 pub(super) fn workspace_key(workspace: &WorkspaceId) -> Key {
@@ -69,6 +73,10 @@ pub(super) fn verification_key(token: &TokenHash) -> Key {
 
 pub(super) fn workspace_member_key(workspace: &WorkspaceId, user: &UserId) -> Key {
     Key::new(workspace_partition(workspace), format!("{MEMBER_PREFIX}{user}"))
+}
+
+pub(super) fn handover_key(workspace: &WorkspaceId, leaver: &UserId) -> Key {
+    Key::new(workspace_partition(workspace), format!("{HANDOVER_PREFIX}{leaver}"))
 }
 
 /// The key of an API key's item. IAM roles in `template.yaml` name the prefix of the partition key.
@@ -381,7 +389,7 @@ pub(super) struct WorkspaceKeyItem {
     pub attributes: KeyAttributes,
 }
 
-/// The attributes that both items of an API key have. They never change.
+/// The attributes that both items of an API key have. Of these, only the creator changes: a key that its creator leaves behind is the heir's.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeyAttributes {
     pub prefix: KeyPrefix,
@@ -466,5 +474,98 @@ impl From<&ApiKey> for WorkspaceKeyItem {
 impl WorkspaceKeyItem {
     pub(super) fn into_key(self, workspace: WorkspaceId, last_used_at: Option<Timestamp>) -> ApiKey {
         self.attributes.into_key(workspace, self.key_hash, last_used_at)
+    }
+}
+
+/// `WS#<id>` / `HANDOVER#<user>`: what is to be handed over since this person has left, and how far that has come. The stream
+/// of its changes is what carries it out.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct HandoverItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub workspace_id: WorkspaceId,
+    pub user_id: UserId,
+    pub heir: UserId,
+    pub keeps_keys: bool,
+    pub left_at: Timestamp,
+    pub stage: Stage,
+    /// The last link or target that the stage has come to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    pub is_last: bool,
+    /// How often the item was written.
+    pub turn: u64,
+    pub correlation_id: CorrelationId,
+}
+
+/// What a handover is about at the moment.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Stage {
+    Links,
+    Targets,
+    Rests,
+}
+
+impl From<&OpenHandover> for HandoverItem {
+    fn from(open: &OpenHandover) -> Self {
+        let Handover { workspace, leaver, heir, keys, left_at, correlation_id } = open.handover.clone();
+        let (stage, after) = match &open.stage {
+            HandoverStage::Links(after) => (Stage::Links, after.as_ref().map(Cursor::encode)),
+            HandoverStage::Targets(after) => (Stage::Targets, after.as_ref().map(PageToken::encode)),
+            HandoverStage::Rests => (Stage::Rests, None),
+        };
+        Self {
+            key: handover_key(&workspace, &leaver),
+            workspace_id: workspace,
+            user_id: leaver,
+            heir,
+            keeps_keys: keys == KeysLeft::Kept,
+            left_at,
+            stage,
+            after,
+            is_last: open.is_last,
+            turn: open.turn,
+            correlation_id,
+        }
+    }
+}
+
+impl TryFrom<HandoverItem> for OpenHandover {
+    type Error = Invalid;
+
+    fn try_from(item: HandoverItem) -> Result<Self, Invalid> {
+        let after = item.after.as_deref();
+        let stage = match item.stage {
+            Stage::Links => HandoverStage::Links(after.map(Cursor::decode).transpose()?),
+            Stage::Targets => HandoverStage::Targets(after.map(PageToken::decode).transpose()?),
+            Stage::Rests => HandoverStage::Rests,
+        };
+        let handover = Handover {
+            workspace: item.workspace_id,
+            leaver: item.user_id,
+            heir: item.heir,
+            keys: if item.keeps_keys { KeysLeft::Kept } else { KeysLeft::Revoked },
+            left_at: item.left_at,
+            correlation_id: item.correlation_id,
+        };
+        Ok(Self { handover, stage, is_last: item.is_last, turn: item.turn })
+    }
+}
+
+/// `WS#<id>` / `REVISIT#<user>`: the marker beside a handover that rests. Its deletion by TTL brings the last pass.
+#[derive(Debug, Serialize)]
+pub(super) struct RevisitItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub ttl: i64,
+}
+
+impl RevisitItem {
+    pub(super) fn new(handover: &Handover) -> Self {
+        let Handover { workspace, leaver, .. } = handover;
+        let key = Key::new(workspace_partition(workspace), format!("{REVISIT_PREFIX}{leaver}"));
+        // Rounded up, since a marker that is gone before its time would bring the last pass too early.
+        Self { key, ttl: handover.settled_at().unix_seconds() + 1 }
     }
 }

@@ -187,7 +187,7 @@ impl UsersTable {
     }
 
     /// The items of a workspace's keys, without those whose TTL is over.
-    async fn key_rows(
+    pub(super) async fn key_rows(
         &self,
         workspace: &WorkspaceId,
         now: Timestamp,
@@ -227,7 +227,7 @@ impl UsersTable {
     }
 
     /// The action that deletes the key's item under its workspace, if it is still the same key.
-    fn key_row_deletion(&self, row: &WorkspaceKeyItem) -> Result<TransactWriteItem, RepositoryError> {
+    pub(super) fn key_row_deletion(&self, row: &WorkspaceKeyItem) -> Result<TransactWriteItem, RepositoryError> {
         let delete = Delete::builder()
             .table_name(&self.0.name)
             .set_key(Some(row.key.clone().into_item()))
@@ -239,7 +239,7 @@ impl UsersTable {
     }
 
     /// The action that deletes the key's item under its hash. It has no condition, since DynamoDB's TTL may have deleted the item.
-    fn key_deletion(&self, hash: &KeyHash) -> Result<TransactWriteItem, RepositoryError> {
+    pub(super) fn key_deletion(&self, hash: &KeyHash) -> Result<TransactWriteItem, RepositoryError> {
         let delete = Delete::builder()
             .table_name(&self.0.name)
             .set_key(Some(api_key_key(hash).into_item()))

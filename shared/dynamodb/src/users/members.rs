@@ -8,10 +8,10 @@
 //! caller is an admin now; a removed admin can't add themselves again with a token that is still valid.
 
 use aws_sdk_dynamodb::types::{ConditionCheck, Delete, TransactWriteItem, Update};
-use linklet_domain::{Member, Membership, Role, UserId, WorkspaceId};
+use linklet_domain::{Member, Membership, Role, UserId, WorkspaceId, oldest_admin_but};
 
 use super::{
-    UsersTable,
+    Removal, UsersTable,
     item::{
         MEMBER_PREFIX, MemberItem, WorkspaceMemberItem, member_key, workspace_key, workspace_member_key,
         workspace_partition,
@@ -92,17 +92,13 @@ impl UsersTable {
         retry_on_conflict("change a role", || self.try_to_change_role(workspace, caller, user, role)).await
     }
 
-    /// Removes a member from a workspace, if the caller is an admin or that member. What the member has created is kept.
+    /// Removes a member from a workspace, if the caller is an admin or that member. The same transaction opens the
+    /// [handover](super::OpenHandover) of what they leave: to the caller, or to the oldest other admin if they leave themselves.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn remove_member(
-        &self,
-        workspace: &WorkspaceId,
-        caller: &UserId,
-        user: &UserId,
-    ) -> Result<MemberOutcome, RepositoryError> {
-        retry_on_conflict("remove a member", || self.try_to_remove(workspace, caller, user)).await
+    pub async fn remove_member(&self, removal: &Removal<'_>) -> Result<MemberOutcome, RepositoryError> {
+        retry_on_conflict("remove a member", || self.try_to_remove(removal)).await
     }
 
     async fn try_to_add(
@@ -154,23 +150,31 @@ impl UsersTable {
         self.settled(transaction, &Member { role, ..member }).await
     }
 
-    async fn try_to_remove(
-        &self,
-        workspace: &WorkspaceId,
-        caller: &UserId,
-        user: &UserId,
-    ) -> Result<Option<MemberOutcome>, RepositoryError> {
+    async fn try_to_remove(&self, removal: &Removal<'_>) -> Result<Option<MemberOutcome>, RepositoryError> {
         const OPERATION: &str = "remove a member";
+        let Removal { workspace, caller, user, .. } = *removal;
         let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
+        let Some(heir) = self.heir_of(removal).await? else { return Ok(Some(MemberOutcome::LastAdmin)) };
         let mut transaction = Transaction::new(OPERATION);
         for key in membership_keys(workspace, user) {
             transaction = transaction.and(self.member_deletion(OPERATION, key, member.role)?, None);
         }
         transaction = self.count_admins(transaction, workspace, Some(member.role), None)?;
-        if user != caller {
-            transaction = transaction.and(self.caller_is_admin(workspace, caller)?, CALLER_NOT_ADMIN);
-        }
+        // Whoever leaves by themselves needn't be an admin, but whoever gets what they leave has to be one still.
+        let not_admin = if user == caller { None } else { CALLER_NOT_ADMIN };
+        let transaction = transaction
+            .and(self.caller_is_admin(workspace, &heir)?, not_admin)
+            .and(self.open_handover(removal.handover(heir))?, None);
         self.settled(transaction, &member).await
+    }
+
+    /// Who gets what a member leaves; `None` if there is no other admin.
+    async fn heir_of(&self, removal: &Removal<'_>) -> Result<Option<UserId>, RepositoryError> {
+        if removal.user != removal.caller {
+            return Ok(Some(removal.caller.clone()));
+        }
+        let members = self.members(removal.workspace).await?;
+        Ok(oldest_admin_but(removal.user, &members).map(|heir| heir.user.clone()))
     }
 
     async fn member(&self, workspace: &WorkspaceId, user: &UserId) -> Result<Option<Member>, RepositoryError> {

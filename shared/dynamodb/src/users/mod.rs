@@ -1,8 +1,9 @@
-//! UsersTable: accounts, email addresses, workspaces, slugs, memberships and API keys.
+//! UsersTable: accounts, email addresses, workspaces, slugs, memberships, API keys and handovers of what members leave.
 
 mod addresses;
 mod founding;
-mod item;
+mod handovers;
+pub(crate) mod item;
 mod keys;
 mod members;
 mod one_time;
@@ -21,6 +22,7 @@ use self::item::{
 pub use self::{
     addresses::Profile,
     founding::{FoundOutcome, NewWorkspace},
+    handovers::{HandoverStage, OpenHandover, Removal},
     keys::{ApiKeysTable, CreateKeyOutcome, RevokeOutcome},
     members::MemberOutcome,
     one_time::{NewToken, OneTimeTokensTable, PasswordReset, ResetOutcome, TokenDelivery},

@@ -1,6 +1,7 @@
 //! WatchTable: targets (monitored URLs), the links that watch them, and results of checks.
 
 pub(crate) mod item;
+mod ownership;
 mod quota;
 mod registration;
 mod rounds;
@@ -20,6 +21,7 @@ use self::item::{
     workspace_partition,
 };
 pub use self::{
+    ownership::OwnedTargets,
     registration::{Registered, RequestKey, TargetRegistration},
     rounds::{RoundOutcome, RoundRecord},
     watchers::WatchOutcome,

@@ -1,6 +1,7 @@
 mod analytics;
 pub(crate) mod cost;
 mod expiry;
+mod handover;
 mod notify;
 mod parked_clicks;
 mod purge;
@@ -9,3 +10,39 @@ mod relay;
 mod watch;
 mod watch_links;
 mod whole;
+
+use aws_lambda_events::dynamodb::EventRecord;
+use linklet_test_support::Template;
+use serde_json::Value;
+
+/// Whether an event source hands a record to its function, as Lambda evaluates filters.
+pub fn is_let_through(source: &str, record: &EventRecord) -> bool {
+    let filters = &Template::load().properties(source)["FilterCriteria"]["Filters"];
+    let patterns = filters.as_array().unwrap().iter().map(|filter| filter["Pattern"].as_str().unwrap());
+    let record = json_of(record);
+    patterns
+        .map(|pattern| serde_json::from_str(pattern).unwrap())
+        .any(|pattern: Value| matches(&pattern, Some(&record)))
+}
+
+fn matches(pattern: &Value, value: Option<&Value>) -> bool {
+    match pattern {
+        Value::Object(members) => {
+            members.iter().all(|(name, pattern)| matches(pattern, value.and_then(|value| value.get(name))))
+        }
+        Value::Array(rules) => rules.iter().any(|rule| meets(value, rule)),
+        other => panic!("a filter has no {other}"),
+    }
+}
+
+fn meets(value: Option<&Value>, rule: &Value) -> bool {
+    match (rule["prefix"].as_str(), rule["exists"].as_bool()) {
+        (Some(prefix), _) => value.and_then(Value::as_str).is_some_and(|text| text.starts_with(prefix)),
+        (_, Some(exists)) => value.is_some() == exists,
+        _ => value == Some(rule),
+    }
+}
+
+pub fn json_of(record: &EventRecord) -> Value {
+    serde_json::to_value(record).unwrap()
+}

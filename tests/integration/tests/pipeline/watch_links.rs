@@ -10,10 +10,13 @@ use futures_util::future::join_all;
 use linklet_domain::{EmailAddress, Link, LinkPatch, Target, TargetId, TargetStatus, Timestamp, UserId};
 use linklet_dynamodb::WatchTable;
 use linklet_lambda::batch::Consumer;
-use linklet_test_support::{FakeQueues, Fault, Faults, LinkBuilder, Outage, TargetBuilder, Template, TestDynamoDb};
+use linklet_test_support::{FakeQueues, Fault, Faults, LinkBuilder, Outage, TargetBuilder, TestDynamoDb};
 use serde_json::{Value, json};
 
-use crate::fixture::{correlation, relay, watch_links};
+use crate::{
+    fixture::{correlation, relay, watch_links},
+    pipeline::{is_let_through, json_of},
+};
 
 const URL: &str = "https://example.com/a";
 
@@ -37,7 +40,12 @@ impl Fixture {
 
     /// The records that the template's filter lets through.
     fn news(&self) -> Vec<EventRecord> {
-        self.db.stream("LinksTable").records.into_iter().filter(is_let_through).collect()
+        self.db
+            .stream("LinksTable")
+            .records
+            .into_iter()
+            .filter(|record| is_let_through("WatchLinksStream", record))
+            .collect()
     }
 
     async fn consume(&self, records: &[EventRecord]) -> DynamoDbEventResponse {
@@ -76,38 +84,6 @@ impl Fixture {
         let reason = |record: &EventRecord| json_of(record).pointer("/dynamodb/NewImage/tombstone/S").cloned();
         self.news().iter().filter_map(reason).collect()
     }
-}
-
-/// Whether the event source hands a record to watch-links, as Lambda evaluates filters.
-fn is_let_through(record: &EventRecord) -> bool {
-    let filters = &Template::load().properties("WatchLinksStream")["FilterCriteria"]["Filters"];
-    let patterns = filters.as_array().unwrap().iter().map(|filter| filter["Pattern"].as_str().unwrap());
-    let record = json_of(record);
-    patterns
-        .map(|pattern| serde_json::from_str(pattern).unwrap())
-        .any(|pattern: Value| matches(&pattern, Some(&record)))
-}
-
-fn matches(pattern: &Value, value: Option<&Value>) -> bool {
-    match pattern {
-        Value::Object(members) => {
-            members.iter().all(|(name, pattern)| matches(pattern, value.and_then(|value| value.get(name))))
-        }
-        Value::Array(rules) => rules.iter().any(|rule| meets(value, rule)),
-        other => panic!("a filter has no {other}"),
-    }
-}
-
-fn meets(value: Option<&Value>, rule: &Value) -> bool {
-    match (rule["prefix"].as_str(), rule["exists"].as_bool()) {
-        (Some(prefix), _) => value.and_then(Value::as_str).is_some_and(|text| text.starts_with(prefix)),
-        (_, Some(exists)) => value.is_some() == exists,
-        _ => value == Some(rule),
-    }
-}
-
-fn json_of(record: &EventRecord) -> Value {
-    serde_json::to_value(record).unwrap()
 }
 
 fn batch(records: &[EventRecord]) -> StreamEvent {
@@ -453,7 +429,7 @@ async fn the_sample_event_is_let_through_and_understood() {
     let fixture = Fixture::new();
     let sample: StreamEvent =
         serde_json::from_str(include_str!("../../../../functions/watch-links/events/created.json")).unwrap();
-    assert!(sample.records.iter().all(is_let_through));
+    assert!(sample.records.iter().all(|record| is_let_through("WatchLinksStream", record)));
 
     let response = watch_links(&fixture.db, &fixture.queues).consume(sample).await;
 

@@ -8,6 +8,7 @@ mod hostile;
 mod hot_links;
 mod keys;
 mod large_lists;
+mod leaving;
 mod links;
 mod list;
 mod notifications;

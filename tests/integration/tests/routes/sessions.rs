@@ -11,7 +11,7 @@ use linklet_dynamodb::{
 use linklet_lambda::identity::Authenticator;
 use linklet_test_support::{
     Answer, ApiKeyBuilder, CapacityMeter, LinkBuilder, Person, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer,
-    token_of, tokens,
+    removal, token_of, tokens,
 };
 use serde_json::{Value, json};
 
@@ -72,7 +72,8 @@ impl Fixture {
     }
 
     async fn remove_ada(&self) {
-        let removed = self.db.users().remove_member(&self.grace.workspace, &self.grace.id, &self.ada.id).await;
+        let removed =
+            self.db.users().remove_member(&removal(&self.grace.workspace, &self.grace.id, &self.ada.id)).await;
         assert!(matches!(removed.unwrap(), MemberOutcome::Done(_)));
     }
 }
@@ -456,7 +457,7 @@ async fn who_has_no_workspace_left_gets_a_new_one_at_the_next_login() {
         joined_at: Timestamp::now(),
     };
     fixture.db.users().add_member(&workspace, &eve, &grace).await.unwrap();
-    fixture.db.users().remove_member(&workspace, &eve, &eve).await.unwrap();
+    fixture.db.users().remove_member(&removal(&workspace, &eve, &eve)).await.unwrap();
 
     let answer = post("/api/auth/login").await;
     let again = post("/api/auth/login").await;

@@ -3,7 +3,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use linklet_domain::{ApiKey, ApiKeySecret, Member, Role, Timestamp, WorkspaceId, lifetimes};
 use linklet_dynamodb::{ApiKeysTable, CreateKeyOutcome, MemberOutcome, RevokeOutcome, UsersTable};
-use linklet_test_support::{ApiKeyBuilder, Cancellation, CapacityMeter, Fault, Faults, Person, TestDynamoDb};
+use linklet_test_support::{ApiKeyBuilder, Cancellation, CapacityMeter, Fault, Faults, Person, TestDynamoDb, removal};
 use serde_json::json;
 
 fn secret() -> ApiKeySecret {
@@ -130,7 +130,7 @@ async fn whoever_is_no_admin_any_more_neither_creates_nor_revokes() {
 
     db.users().change_role(&ada.workspace, &ada.id, &bob.id, Role::Member).await.unwrap();
     assert_eq!(refused().await, both);
-    db.users().remove_member(&ada.workspace, &ada.id, &bob.id).await.unwrap();
+    db.users().remove_member(&removal(&ada.workspace, &ada.id, &bob.id)).await.unwrap();
     assert_eq!(refused().await, both);
     // The key is the workspace's: it stays when its creator goes, until somebody revokes it.
     assert_eq!(listed(&db, &ada.workspace).await, [key]);

@@ -7,7 +7,7 @@ use linklet_domain::{
     WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
 };
 use linklet_dynamodb::{MemberOutcome, RegisterOutcome, Registration, UsersTable, WorkspaceOutcome};
-use linklet_test_support::{Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb};
+use linklet_test_support::{Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb, removal};
 
 fn registration(email: &str, slug: &str) -> Registration {
     let now = Timestamp::now();
@@ -303,8 +303,8 @@ async fn a_member_joins_changes_and_leaves_in_both_rows() {
     assert_eq!(memberships().await, [own.clone(), (workspace.clone(), Role::Admin)]);
     assert_eq!(admins(&db, workspace), [2, 2, 2]);
 
-    assert!(matches!(users.remove_member(workspace, caller, user).await.unwrap(), MemberOutcome::Done(_)));
-    assert_eq!(users.remove_member(workspace, caller, user).await.unwrap(), MemberOutcome::NoMember);
+    assert!(matches!(users.remove_member(&removal(workspace, caller, user)).await.unwrap(), MemberOutcome::Done(_)));
+    assert_eq!(users.remove_member(&removal(workspace, caller, user)).await.unwrap(), MemberOutcome::NoMember);
     assert_eq!(users.change_role(workspace, caller, user, Role::Admin).await.unwrap(), MemberOutcome::NoMember);
     assert_eq!(memberships().await, [own]);
     assert_eq!((admins(&db, workspace), db.scan("UsersTable").len()), ([1, 1, 1], before));
@@ -343,11 +343,11 @@ async fn the_last_admin_stays_one() {
     let (workspace, ada, bob) = two_admins(&db).await;
     let users = db.users();
 
-    assert!(matches!(users.remove_member(&workspace, &bob, &bob).await.unwrap(), MemberOutcome::Done(_)));
+    assert!(matches!(users.remove_member(&removal(&workspace, &bob, &bob)).await.unwrap(), MemberOutcome::Done(_)));
     for role in [Role::Viewer, Role::Member] {
         assert_eq!(users.change_role(&workspace, &ada, &ada, role).await.unwrap(), MemberOutcome::LastAdmin);
     }
-    assert_eq!(users.remove_member(&workspace, &ada, &ada).await.unwrap(), MemberOutcome::LastAdmin);
+    assert_eq!(users.remove_member(&removal(&workspace, &ada, &ada)).await.unwrap(), MemberOutcome::LastAdmin);
     assert!(matches!(
         users.change_role(&workspace, &ada, &ada, Role::Admin).await.unwrap(),
         MemberOutcome::Done(Member { role: Role::Admin, .. })
@@ -368,9 +368,9 @@ impl Act {
     async fn of(self, users: &UsersTable, workspace: &WorkspaceId, caller: &UserId, other: &UserId) -> MemberOutcome {
         let outcome = match self {
             Self::DemoteOther => users.change_role(workspace, caller, other, Role::Member).await,
-            Self::RemoveOther => users.remove_member(workspace, caller, other).await,
+            Self::RemoveOther => users.remove_member(&removal(workspace, caller, other)).await,
             Self::StepDown => users.change_role(workspace, caller, caller, Role::Viewer).await,
-            Self::Leave => users.remove_member(workspace, caller, caller).await,
+            Self::Leave => users.remove_member(&removal(workspace, caller, caller)).await,
         };
         outcome.unwrap()
     }
@@ -426,7 +426,7 @@ async fn who_is_no_admin_any_more_changes_nobodys_membership() {
             users.add_member(&workspace, &bob, &dora).await.unwrap(),
             users.change_role(&workspace, &bob, &carol.user, Role::Admin).await.unwrap(),
             users.change_role(&workspace, &bob, &carol.user, Role::Member).await.unwrap(),
-            users.remove_member(&workspace, &bob, &carol.user).await.unwrap(),
+            users.remove_member(&removal(&workspace, &bob, &carol.user)).await.unwrap(),
         ]
     };
     let all_refused = [const { MemberOutcome::CallerNotAdmin }; 4];
@@ -436,7 +436,7 @@ async fn who_is_no_admin_any_more_changes_nobodys_membership() {
     let promoted = users.change_role(&workspace, &bob, &bob, Role::Admin).await.unwrap();
     assert_eq!(promoted, MemberOutcome::CallerNotAdmin);
     assert_eq!(users.add_member(&workspace, &bob, &comeback).await.unwrap(), MemberOutcome::AlreadyMember);
-    users.remove_member(&workspace, &ada, &bob).await.unwrap();
+    users.remove_member(&removal(&workspace, &ada, &bob)).await.unwrap();
     assert_eq!(refused().await, all_refused);
     assert_eq!(users.add_member(&workspace, &bob, &comeback).await.unwrap(), MemberOutcome::CallerNotAdmin);
 
@@ -460,9 +460,9 @@ async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_fai
     assert!(matches!(changed, WorkspaceOutcome::Changed(_)));
 
     faults.plan(Some((1, Fault::Cancelled(Cancellation::Throttling))));
-    assert!(users.remove_member(&workspace, &ada, &bob).await.is_err());
+    assert!(users.remove_member(&removal(&workspace, &ada, &bob)).await.is_err());
     faults.plan_all((0..20).map(|call| (2 * call + 1, Fault::Cancelled(Cancellation::TransactionConflict))));
-    assert!(users.remove_member(&workspace, &ada, &bob).await.is_err());
+    assert!(users.remove_member(&removal(&workspace, &ada, &bob)).await.is_err());
     assert_eq!(admins(&db, &workspace), [1, 1, 1]);
 }
 
@@ -498,6 +498,6 @@ async fn a_workspace_costs_what_the_chart_says() {
     assert_eq!(spent(), (1.0, 8.0), "an admin becomes a member");
     users.change_role(workspace, caller, &bob.user, Role::Viewer).await.unwrap();
     assert_eq!(spent(), (1.0, 6.0), "a member becomes a viewer");
-    users.remove_member(workspace, caller, &bob.user).await.unwrap();
+    users.remove_member(&removal(workspace, caller, &bob.user)).await.unwrap();
     assert_eq!(spent(), (1.0, 6.0), "a viewer is removed");
 }

@@ -1,0 +1,117 @@
+//! What a member leaves behind in a workspace, and who gets it.
+
+use std::time::Duration;
+
+use crate::{CorrelationId, Member, Role, Timestamp, UserId, WorkspaceId};
+
+/// What becomes of the API keys of a member who leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeysLeft {
+    /// They are revoked.
+    Revoked,
+    /// They go on working, and become the heir's.
+    Kept,
+}
+
+/// The handover of what a member leaves behind: links, monitored URLs, and API keys if they are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Handover {
+    /// The workspace.
+    pub workspace: WorkspaceId,
+    /// Who has left it.
+    pub leaver: UserId,
+    /// Who gets what they leave, unless this person leaves, too, before all is handed over.
+    pub heir: UserId,
+    /// What becomes of the leaver's API keys.
+    pub keys: KeysLeft,
+    /// When the membership ended.
+    pub left_at: Timestamp,
+    /// The correlation id of the request that ended it.
+    pub correlation_id: CorrelationId,
+}
+
+impl Handover {
+    /// How long after the end of a membership something may still be created in the leaver's name: environments hold sessions and
+    /// API keys for a minute, and the rest is for requests that take long and for clocks that differ.
+    const SETTLES_WITHIN: Duration = Duration::from_secs(120);
+
+    /// When nothing can be created in the leaver's name any more.
+    #[must_use]
+    pub fn settled_at(&self) -> Timestamp {
+        self.left_at.plus(Self::SETTLES_WITHIN)
+    }
+
+    /// The last time of creation of what is handed over. What somebody creates who has come back is theirs.
+    #[must_use]
+    pub fn created_until(&self, members: &[Member]) -> Timestamp {
+        let returned = members.iter().find(|member| member.user == self.leaver);
+        returned.map_or(self.settled_at(), |member| member.joined_at.min(self.settled_at()))
+    }
+
+    /// Who of these members gets what is left: the heir, or the oldest admin if the heir has left as well.
+    #[must_use]
+    pub fn heir_among<'m>(&self, members: &'m [Member]) -> Option<&'m Member> {
+        let named = members.iter().find(|member| member.user == self.heir && member.user != self.leaver);
+        named.or_else(|| oldest_admin_but(&self.leaver, members))
+    }
+}
+
+/// The admin who joined first, other than this person.
+#[must_use]
+pub fn oldest_admin_but<'m>(user: &UserId, members: &'m [Member]) -> Option<&'m Member> {
+    let others = members.iter().filter(|member| member.role == Role::Admin && member.user != *user);
+    others.min_by_key(|member| (member.joined_at, &member.user))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::EmailAddress;
+
+    fn member(role: Role, joined_at: i64) -> Member {
+        Member {
+            user: UserId::generate(),
+            email: EmailAddress::parse("ada@example.com").unwrap(),
+            full_name: None,
+            role,
+            joined_at: Timestamp::from_unix_seconds(joined_at).unwrap(),
+        }
+    }
+
+    fn handover(leaver: &Member, heir: &Member) -> Handover {
+        Handover {
+            workspace: WorkspaceId::generate(),
+            leaver: leaver.user.clone(),
+            heir: heir.user.clone(),
+            keys: KeysLeft::Revoked,
+            left_at: Timestamp::from_unix_seconds(1_000).unwrap(),
+            correlation_id: CorrelationId::generate(),
+        }
+    }
+
+    #[test]
+    fn the_oldest_other_admin_inherits_from_who_has_no_heir_any_more() {
+        let (leaver, heir) = (member(Role::Admin, 1), member(Role::Member, 4));
+        let (viewer, oldest, younger) = (member(Role::Viewer, 1), member(Role::Admin, 2), member(Role::Admin, 3));
+        let all = [younger, viewer, oldest.clone(), leaver.clone(), heir.clone()];
+        let handover = handover(&leaver, &heir);
+
+        assert_eq!(handover.heir_among(&all), Some(&heir));
+        assert_eq!(handover.heir_among(&all[..4]), Some(&oldest));
+        assert_eq!(handover.heir_among(std::slice::from_ref(&leaver)), None);
+    }
+
+    #[test]
+    fn what_somebody_creates_who_has_come_back_is_theirs() {
+        let (leaver, heir) = (member(Role::Admin, 1), member(Role::Admin, 1));
+        let handover = handover(&leaver, &heir);
+        let returned = |joined_at| {
+            let back = Member { joined_at: Timestamp::from_unix_seconds(joined_at).unwrap(), ..leaver.clone() };
+            handover.created_until(&[heir.clone(), back])
+        };
+
+        assert_eq!(handover.created_until(std::slice::from_ref(&heir)), handover.settled_at());
+        assert_eq!(returned(1_010).unix_seconds(), 1_010);
+        assert_eq!(returned(9_000), handover.settled_at());
+    }
+}

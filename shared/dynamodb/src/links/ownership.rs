@@ -1,0 +1,95 @@
+//! Links of one person, to hand them over.
+
+use aws_sdk_dynamodb::{error::SdkError, operation::update_item::UpdateItemError};
+use linklet_domain::{Member, ShortCode, Timestamp, UserId, WorkspaceId};
+
+use super::{
+    LinksTable,
+    item::{link_key, workspace_partition},
+    listing::place_of,
+};
+use crate::{
+    Cursor, RepositoryError,
+    item::{retry_transaction_conflicts, text},
+};
+
+/// Some of the links of a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnedLinks {
+    /// Their codes.
+    pub codes: Vec<ShortCode>,
+    /// After which link to read on; `None` at the end.
+    pub rest: Option<Cursor<ShortCode>>,
+}
+
+impl LinksTable {
+    /// How many links of a workspace one read looks at.
+    const LOOKED_AT: i32 = 1_000;
+
+    /// The links that a person has created in a workspace until a time, among the next 1,000 of the workspace, oldest first.
+    /// They are found by an index, which is some moments behind.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn owned(
+        &self,
+        workspace: &WorkspaceId,
+        owner: &UserId,
+        created_until: Timestamp,
+        after: Option<&Cursor<ShortCode>>,
+    ) -> Result<OwnedLinks, RepositoryError> {
+        const OPERATION: &str = "read the links of a person";
+        let first = after.map_or_else(|| "0".to_owned(), Cursor::sort_key);
+        // `~` sorts after every code.
+        let last = format!("{created_until}#~");
+        if last < first {
+            return Ok(OwnedLinks { codes: Vec::new(), rest: None });
+        }
+        let found = self
+            .0
+            .client
+            .query()
+            .table_name(&self.0.name)
+            .index_name(Self::LEAN)
+            // Includes the link of the cursor, which is handed over already.
+            .key_condition_expression("by_workspace_pk = :workspace AND by_workspace_sk BETWEEN :first AND :last")
+            .filter_expression("user_id = :owner")
+            .projection_expression("by_workspace_sk")
+            .expression_attribute_values(":workspace", text(&workspace_partition(workspace)))
+            .expression_attribute_values(":first", text(&first))
+            .expression_attribute_values(":last", text(&last))
+            .expression_attribute_values(":owner", text(owner))
+            .limit(Self::LOOKED_AT)
+            .send()
+            .await
+            .map_err(RepositoryError::unavailable(OPERATION))?;
+        let places = found.items.unwrap_or_default();
+        let codes = places.iter().map(|item| place_of(item).map(|place| place.id)).collect::<Result<_, _>>()?;
+        let rest = found.last_evaluated_key.as_ref().map(place_of).transpose()?;
+        Ok(OwnedLinks { codes, rest })
+    }
+
+    /// Makes a link another member's, if it still is the owner's. Nothing is published, since nothing has happened to the link.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn hand_over(&self, code: &ShortCode, owner: &UserId, heir: &Member) -> Result<(), RepositoryError> {
+        let update = self
+            .0
+            .client
+            .update_item()
+            .table_name(&self.0.name)
+            .set_key(Some(link_key(code).into_item()))
+            .update_expression("SET user_id = :heir, user_email = :email")
+            // A tombstone isn't listed.
+            .condition_expression("attribute_exists(by_workspace_pk) AND user_id = :owner")
+            .expression_attribute_values(":owner", text(owner))
+            .expression_attribute_values(":heir", text(&heir.user))
+            .expression_attribute_values(":email", text(&heir.email));
+        let handed = retry_transaction_conflicts(|| update.clone().send()).await;
+        match handed.map_err(SdkError::into_service_error) {
+            Ok(_) | Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(()),
+            Err(error) => Err(RepositoryError::unavailable("hand over a link")(error)),
+        }
+    }
+}

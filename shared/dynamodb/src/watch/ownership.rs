@@ -1,0 +1,85 @@
+//! Targets of one person, to hand them over.
+
+use aws_sdk_dynamodb::{error::SdkError, operation::update_item::UpdateItemError};
+use linklet_domain::{Member, PageToken, TargetId, Timestamp, UserId, WorkspaceId};
+use serde::Deserialize;
+
+use super::{WatchTable, item::target_key};
+use crate::{
+    RepositoryError,
+    item::{from_item, retry_transaction_conflicts, text},
+};
+
+/// Some of the targets of a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnedTargets {
+    /// Their ids.
+    pub ids: Vec<TargetId>,
+    /// After which target to read on; `None` at the end.
+    pub rest: Option<PageToken>,
+}
+
+/// The attributes of a target that say whose it is; the sort key is its id.
+#[derive(Debug, Deserialize)]
+struct OwnedItem {
+    #[serde(rename = "sk")]
+    id: TargetId,
+    user_id: UserId,
+    created_at: Timestamp,
+}
+
+impl WatchTable {
+    /// How many targets of a workspace one read looks at: as many as one BatchGetItem reads.
+    const LOOKED_AT: usize = 100;
+
+    /// The targets that a person owns in a workspace and that were created until a time, among the next 100 of the workspace,
+    /// oldest first. They are found by an index, which is some moments behind.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn owned(
+        &self,
+        workspace: &WorkspaceId,
+        owner: &UserId,
+        created_until: Timestamp,
+        after: Option<&PageToken>,
+    ) -> Result<OwnedTargets, RepositoryError> {
+        const OPERATION: &str = "read the targets of a person";
+        let page = self.list(workspace, None, Self::LOOKED_AT, after).await?;
+        if page.items.is_empty() {
+            return Ok(OwnedTargets { ids: Vec::new(), rest: None });
+        }
+        let keys = page.items.iter().map(|target| target_key(&target.id)).collect();
+        let mut ids = Vec::new();
+        for item in self.table.batch_get(OPERATION, keys, true, Some("sk, user_id, created_at")).await? {
+            let OwnedItem { id, user_id, created_at } = from_item(OPERATION, item)?;
+            if user_id == *owner && created_at <= created_until {
+                ids.push(id);
+            }
+        }
+        Ok(OwnedTargets { ids, rest: page.next })
+    }
+
+    /// Makes a target another member's, who gets its notifications from now on, if it still is the owner's.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn hand_over(&self, id: &TargetId, owner: &UserId, heir: &Member) -> Result<(), RepositoryError> {
+        let update = self
+            .table
+            .client
+            .update_item()
+            .table_name(&self.table.name)
+            .set_key(Some(target_key(id).into_item()))
+            .update_expression("SET user_id = :heir, user_email = :email")
+            .condition_expression("user_id = :owner")
+            .expression_attribute_values(":owner", text(owner))
+            .expression_attribute_values(":heir", text(&heir.user))
+            .expression_attribute_values(":email", text(&heir.email));
+        let handed = retry_transaction_conflicts(|| update.clone().send()).await;
+        match handed.map_err(SdkError::into_service_error) {
+            Ok(_) | Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(()),
+            Err(error) => Err(RepositoryError::unavailable("hand over a target")(error)),
+        }
+    }
+}

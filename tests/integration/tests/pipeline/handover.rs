@@ -1,0 +1,406 @@
+//! From the end of a membership, through UsersTable's stream with the filter of the template, to a heir who has all that was left.
+
+use std::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
+
+use aws_lambda_events::{
+    dynamodb::{Event as StreamEvent, EventRecord},
+    streams::DynamoDbEventResponse,
+};
+use futures_util::future::join_all;
+use linklet_domain::{ApiKey, ApiKeySecret, KeysLeft, Link, Role, Target, Timestamp, UserId};
+use linklet_dynamodb::{HandoverStage, LinksTable, MemberOutcome, OpenHandover, Removal, UsersTable};
+use linklet_handover::Handovers;
+use linklet_lambda::batch::Consumer;
+use linklet_test_support::{
+    ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, Person, StreamReader, TargetBuilder, TestDynamoDb, removal,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    fixture::{colleague, correlation, handovers, relay},
+    pipeline::is_let_through,
+};
+
+/// Ada's workspace, which Bob leaves.
+struct Fixture {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+    stream: RefCell<StreamReader>,
+    /// How many turns were taken.
+    turns: Cell<usize>,
+    ada: Person,
+    bob: Person,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+        let ada = db.register("ada").await;
+        let bob = colleague(&db, &ada, "bob", Role::Admin).await;
+        let stream = RefCell::new(db.stream_reader("UsersTable"));
+        Self { db, queues, stream, turns: Cell::new(0), ada, bob }
+    }
+
+    async fn remove(&self, removal: &Removal<'_>) {
+        assert!(matches!(self.db.users().remove_member(removal).await.unwrap(), MemberOutcome::Done(_)));
+    }
+
+    /// Lets Ada remove Bob.
+    async fn remove_bob(&self) {
+        self.remove(&self.of_bob()).await;
+    }
+
+    fn of_bob(&self) -> Removal<'_> {
+        removal(&self.ada.workspace, &self.ada.id, &self.bob.id)
+    }
+
+    fn link(&self, code: &str, owner: &Person) -> LinkBuilder {
+        LinkBuilder::new(code).in_workspace(&self.ada.workspace).owned_by(&owner.id)
+    }
+
+    async fn store(&self, link: LinkBuilder) -> Link {
+        let link = link.build();
+        self.db.store(&link).await;
+        link
+    }
+
+    async fn target(&self, url: &str, owner: &Person) -> Target {
+        let target = TargetBuilder::new(url).in_workspace(&self.ada.workspace).owned_by(&owner.id).build();
+        self.db.store_target(&target).await
+    }
+
+    async fn key_of(&self, person: &Person) -> ApiKey {
+        let key = ApiKeyBuilder::new(&ApiKeySecret::generate().unwrap(), person).build();
+        self.db.store_key(&key).await;
+        key
+    }
+
+    async fn owner(&self, link: &Link) -> UserId {
+        self.db.link(link.code.as_str()).await.owner
+    }
+
+    async fn owner_of(&self, target: &Target) -> UserId {
+        self.db.watch().find(&target.id).await.unwrap().unwrap().owner
+    }
+
+    async fn open(&self, leaver: &Person) -> Option<OpenHandover> {
+        self.db.users().handover(&self.ada.workspace, &leaver.id).await.unwrap()
+    }
+
+    /// What is new in the stream, as far as the template's filter lets it through.
+    fn news(&self) -> Vec<EventRecord> {
+        let mut records = self.stream.borrow_mut().read_on("").records;
+        records.retain(|record| is_let_through("HandoverStream", record));
+        records
+    }
+
+    /// Hands what is new to the function, also what it writes itself.
+    async fn carry_with(&self, consumer: &Handovers) {
+        loop {
+            let news = self.news();
+            if news.is_empty() {
+                return;
+            }
+            for record in &news {
+                assert_eq!(retry_from(&consume(consumer, record).await), None);
+                self.turns.set(self.turns.get() + 1);
+            }
+        }
+    }
+
+    async fn carry(&self) {
+        self.carry_with(&handovers(&self.db, &self.queues)).await;
+        assert!(self.queues.bodies("dlq").is_empty());
+    }
+}
+
+async fn consume(consumer: &Handovers, record: &EventRecord) -> DynamoDbEventResponse {
+    let mut batch = StreamEvent::default();
+    batch.records = vec![record.clone()];
+    consumer.consume(batch).await
+}
+
+fn retry_from(response: &DynamoDbEventResponse) -> Option<String> {
+    response.batch_item_failures.first().and_then(|failure| failure.item_identifier.clone())
+}
+
+fn ago(seconds: u64) -> Timestamp {
+    Timestamp::now().minus(Duration::from_secs(seconds))
+}
+
+#[tokio::test]
+async fn what_somebody_leaves_is_the_admins_who_has_removed_them_and_nothing_is_published() {
+    let fixture = Fixture::new().await;
+    let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Member).await;
+    let in_an_hour = Timestamp::now().plus(Duration::from_secs(3_600));
+    let plain = fixture.store(fixture.link("plain", &fixture.bob)).await;
+    let expiring = fixture.store(fixture.link("expiring", &fixture.bob).expires_at(in_an_hour)).await;
+    let watching = fixture.store(fixture.link("watching", &fixture.bob).watching()).await;
+    let deleted = fixture.store(fixture.link("deleted", &fixture.bob)).await;
+    fixture.db.links().delete(&deleted, &fixture.bob.id, Timestamp::now(), &correlation()).await.unwrap();
+    let carols = fixture.store(fixture.link("carols", &carol)).await;
+    let elsewhere = LinkBuilder::new("elsewhere").owned_by(&fixture.bob.id);
+    let elsewhere = fixture.store(elsewhere).await;
+    let (bobs_target, carols_target) =
+        (fixture.target("https://a.example/", &fixture.bob).await, fixture.target("https://b.example/", &carol).await);
+    let mut links = fixture.db.stream_reader("LinksTable");
+    let mut targets = fixture.db.stream_reader("WatchTable");
+    relay(&fixture.db, &fixture.queues).consume(links.read_on("")).await;
+    links.read_on("");
+    targets.read_on("");
+    let published = [fixture.queues.bodies("notify").len(), fixture.queues.bodies("analytics").len()];
+    let markers = fixture.db.scan("LinksTable").iter().filter(|item| item["sk"]["S"] == "EXPIRY").cloned().collect();
+
+    fixture.remove_bob().await;
+    fixture.carry().await;
+
+    for link in [&plain, &expiring, &watching, &deleted] {
+        assert_eq!(fixture.owner(link).await, fixture.ada.id, "{}", link.code);
+    }
+    assert_eq!(fixture.db.link("plain").await.owner_email, fixture.ada.email);
+    assert_eq!(
+        (fixture.owner(&carols).await, fixture.owner(&elsewhere).await),
+        (carol.id.clone(), fixture.bob.id.clone())
+    );
+    let changed = fixture.db.link("expiring").await;
+    assert_eq!(Link { owner: expiring.owner.clone(), owner_email: expiring.owner_email.clone(), ..changed }, expiring);
+    assert_eq!(fixture.owner_of(&bobs_target).await, fixture.ada.id);
+    assert_eq!(fixture.owner_of(&carols_target).await, carol.id);
+    let changes = [links.read_on(""), targets.read_on("")];
+    assert_eq!(changes.each_ref().map(|change| change.records.len()), [4, 1]);
+    for change in changes {
+        assert_eq!(retry_from(&relay(&fixture.db, &fixture.queues).consume(change).await), None);
+    }
+    assert_eq!([fixture.queues.bodies("notify").len(), fixture.queues.bodies("analytics").len()], published);
+    let after: Vec<Value> =
+        fixture.db.scan("LinksTable").iter().filter(|item| item["sk"]["S"] == "EXPIRY").cloned().collect();
+    let before: Vec<Value> = markers;
+    assert_eq!(after, before);
+}
+
+/// For up to a minute, environments hold what sessions and keys are worth.
+#[tokio::test]
+async fn what_was_created_after_the_removal_is_handed_over_when_the_time_for_that_is_over() {
+    let fixture = Fixture::new().await;
+    let at = ago(300);
+    fixture.remove(&Removal { at, ..fixture.of_bob() }).await;
+    fixture.carry().await;
+    assert_eq!(fixture.open(&fixture.bob).await.unwrap().stage, HandoverStage::Rests);
+    let late = fixture.link("late", &fixture.bob).created_at(at.plus(Duration::from_secs(59)));
+    let late = fixture.store(late).await;
+    fixture.carry().await;
+    assert_eq!(fixture.owner(&late).await, fixture.bob.id);
+
+    fixture.db.sweep_ttl();
+    fixture.carry().await;
+
+    assert_eq!(fixture.owner(&late).await, fixture.ada.id);
+    assert_eq!(fixture.open(&fixture.bob).await, None);
+    let left = |item: &Value| item["sk"]["S"].as_str().unwrap().contains(fixture.bob.id.as_str());
+    assert!(!fixture.db.scan("UsersTable").iter().any(left), "nothing is left of the handover");
+}
+
+#[tokio::test]
+async fn a_handover_takes_as_many_turns_as_it_needs_and_survives_any_repetition() {
+    let fixture = Fixture::new().await;
+    let links: Vec<_> = (0..1_100).map(|number| fixture.link(&format!("link{number}"), &fixture.bob).build()).collect();
+    for some in links.chunks(50) {
+        join_all(some.iter().map(|link| fixture.db.store(link))).await;
+    }
+    let urls: Vec<_> = (0..150).map(|number| format!("https://host{number}.example/")).collect();
+    let targets = join_all(urls.iter().map(|url| fixture.target(url, &fixture.bob))).await;
+    let mut consumer = handovers(&fixture.db, &fixture.queues);
+    consumer.turn = Duration::ZERO;
+
+    fixture.remove_bob().await;
+    loop {
+        let news = fixture.news();
+        let Some(record) = news.last() else { break };
+        for _ in 0..2 {
+            assert_eq!(retry_from(&consume(&consumer, record).await), None);
+        }
+        fixture.turns.set(fixture.turns.get() + 1);
+    }
+
+    assert_eq!(fixture.open(&fixture.bob).await.unwrap().stage, HandoverStage::Rests);
+    assert!(fixture.turns.get() >= 2, "{}", fixture.turns.get());
+    let owners = join_all(links.iter().map(|link| fixture.owner(link))).await;
+    assert!(owners.iter().all(|owner| *owner == fixture.ada.id));
+    let owners = join_all(targets.iter().map(|target| fixture.owner_of(target))).await;
+    assert!(owners.iter().all(|owner| *owner == fixture.ada.id));
+}
+
+#[tokio::test]
+async fn an_heir_who_leaves_before_it_is_done_leaves_it_to_the_oldest_admin() {
+    let fixture = Fixture::new().await;
+    let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Admin).await;
+    let (workspace, ada) = (&fixture.ada.workspace, &fixture.ada.id);
+    let first = fixture.store(fixture.link("first", &fixture.bob)).await;
+    let carols = fixture.store(fixture.link("carols", &carol)).await;
+
+    fixture.remove(&removal(workspace, &carol.id, &fixture.bob.id)).await;
+    fixture.remove(&removal(workspace, &carol.id, &carol.id)).await;
+    fixture.carry().await;
+
+    assert_eq!((fixture.owner(&first).await, fixture.owner(&carols).await), (ada.clone(), ada.clone()));
+}
+
+#[tokio::test]
+async fn what_an_heir_has_got_goes_on_to_the_next_one() {
+    let fixture = Fixture::new().await;
+    let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Admin).await;
+    let (workspace, ada) = (&fixture.ada.workspace, &fixture.ada.id);
+    let link = fixture.store(fixture.link("launch", &fixture.bob)).await;
+    let target = fixture.target("https://a.example/", &fixture.bob).await;
+    fixture.remove(&removal(workspace, &carol.id, &fixture.bob.id)).await;
+    fixture.carry().await;
+    assert_eq!((fixture.owner(&link).await, fixture.owner_of(&target).await), (carol.id.clone(), carol.id.clone()));
+
+    fixture.remove(&removal(workspace, ada, &carol.id)).await;
+    fixture.carry().await;
+
+    assert_eq!((fixture.owner(&link).await, fixture.owner_of(&target).await), (ada.clone(), ada.clone()));
+}
+
+#[tokio::test]
+async fn what_somebody_creates_who_has_come_back_is_theirs() {
+    let fixture = Fixture::new().await;
+    let old = fixture.store(fixture.link("old", &fixture.bob)).await;
+    let at = Timestamp::now();
+    fixture.remove(&Removal { at, ..fixture.of_bob() }).await;
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    fixture.rejoin(&fixture.bob).await;
+    let new = fixture.store(fixture.link("new", &fixture.bob)).await;
+    let key = fixture.key_of(&fixture.bob).await;
+
+    fixture.carry().await;
+
+    assert_eq!(
+        (fixture.owner(&old).await, fixture.owner(&new).await),
+        (fixture.ada.id.clone(), fixture.bob.id.clone())
+    );
+    assert!(fixture.db.api_keys().find(&key.hash).await.unwrap().is_some());
+}
+
+impl Fixture {
+    async fn rejoin(&self, person: &Person) {
+        let (user, email) = (person.id.clone(), person.email.clone());
+        let member =
+            linklet_domain::Member { user, email, full_name: None, role: Role::Admin, joined_at: Timestamp::now() };
+        self.db.users().add_member(&self.ada.workspace, &self.ada.id, &member).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn keys_are_revoked_by_the_handover_at_the_latest_and_become_the_heirs_if_they_are_kept() {
+    for keys in [KeysLeft::Revoked, KeysLeft::Kept] {
+        let fixture = Fixture::new().await;
+        let (bobs, adas) = (fixture.key_of(&fixture.bob).await, fixture.key_of(&fixture.ada).await);
+
+        fixture.remove(&Removal { keys, ..fixture.of_bob() }).await;
+        fixture.carry().await;
+
+        let found = fixture.db.api_keys().find(&bobs.hash).await.unwrap();
+        let listed = fixture.db.users().keys(&fixture.ada.workspace, Timestamp::now()).await.unwrap();
+        let (created_by, created_by_email) = (fixture.ada.id.clone(), fixture.ada.email.clone());
+        let kept = (keys == KeysLeft::Kept).then_some(ApiKey { created_by, created_by_email, ..bobs.clone() });
+        assert_eq!(found, kept);
+        assert_eq!(listed.iter().find(|key| key.hash == bobs.hash), kept.as_ref());
+        assert!(listed.contains(&adas));
+    }
+}
+
+#[tokio::test]
+async fn an_unavailable_table_is_waited_for() {
+    let fixture = Fixture::new().await;
+    let links = join_all(["a1", "a2", "a3"].map(|code| fixture.store(fixture.link(code, &fixture.bob)))).await;
+    fixture.remove_bob().await;
+    let record = fixture.news().pop().unwrap();
+    let faults = Faults::default();
+    let mut consumer = handovers(&fixture.db, &fixture.queues);
+    consumer.links = LinksTable::new(fixture.db.client_with(faults.clone()), "LinksTable");
+    faults.plan_all((0..20).map(|call| (call, Fault::NotSent)));
+
+    let response = consume(&consumer, &record).await;
+
+    assert_eq!(retry_from(&response), record.change.sequence_number);
+    assert!(fixture.queues.bodies("dlq").is_empty());
+    assert_eq!(retry_from(&consume(&handovers(&fixture.db, &fixture.queues), &record).await), None);
+    for link in &links {
+        assert_eq!(fixture.owner(link).await, fixture.ada.id);
+    }
+}
+
+/// It must not keep others waiting for twelve hours.
+#[tokio::test]
+async fn a_handover_that_cannot_be_carried_out_is_parked() {
+    let fixture = Fixture::new().await;
+    fixture.remove_bob().await;
+    let record = fixture.news().pop().unwrap();
+    let broken = json!({"pk": {"S": format!("WS#{}", fixture.ada.workspace)}, "sk": {"S": "MEMBER#nobody"}});
+    fixture.db.put("UsersTable", &broken);
+
+    let response = consume(&handovers(&fixture.db, &fixture.queues), &record).await;
+
+    assert_eq!(retry_from(&response), None);
+    assert_eq!(fixture.queues.events("dlq"), [serde_json::to_value(&record).unwrap()]);
+    assert_eq!(fixture.queues.messages("dlq")[0]["MessageAttributes"]["consumer"]["StringValue"], "handover");
+    fixture.db.remove("UsersTable", &broken);
+    assert_eq!(retry_from(&consume(&handovers(&fixture.db, &fixture.queues), &record).await), None);
+    assert_eq!(fixture.open(&fixture.bob).await.unwrap().stage, HandoverStage::Rests);
+}
+
+#[tokio::test]
+async fn a_turn_for_an_earlier_removal_changes_nothing() {
+    let fixture = Fixture::new().await;
+    fixture.remove_bob().await;
+    let earlier = fixture.open(&fixture.bob).await.unwrap();
+    fixture.rejoin(&fixture.bob).await;
+    tokio::time::sleep(Duration::from_millis(2)).await;
+    fixture.remove_bob().await;
+    let later = fixture.open(&fixture.bob).await.unwrap();
+    let users: UsersTable = fixture.db.users();
+
+    users.note_handover(&earlier, HandoverStage::Targets(None)).await.unwrap();
+    users.rest_handover(&earlier).await.unwrap();
+    users.begin_last_pass(&earlier).await.unwrap();
+    users.end_handover(&earlier).await.unwrap();
+
+    assert_eq!(fixture.open(&fixture.bob).await, Some(later));
+}
+
+#[tokio::test]
+async fn the_stream_has_keys_only_and_no_other_change_calls_the_function() {
+    let fixture = Fixture::new().await;
+    fixture.db.register("carol").await;
+    fixture.key_of(&fixture.ada).await;
+    assert_eq!(fixture.news(), []);
+
+    fixture.remove_bob().await;
+
+    let news = fixture.news();
+    assert_eq!(news.len(), 1);
+    for record in fixture.db.stream("UsersTable").records {
+        assert!(record.change.new_image.inner().is_empty() && record.change.old_image.inner().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn the_sample_events_are_let_through_and_understood() {
+    let fixture = Fixture::new().await;
+    for sample in [
+        include_str!("../../../../functions/handover/events/opened.json"),
+        include_str!("../../../../functions/handover/events/due-again.json"),
+    ] {
+        let sample: StreamEvent = serde_json::from_str(sample).unwrap();
+        assert!(sample.records.iter().all(|record| is_let_through("HandoverStream", record)));
+
+        let response = handovers(&fixture.db, &fixture.queues).consume(sample).await;
+
+        assert_eq!(retry_from(&response), None);
+    }
+    assert!(fixture.queues.bodies("dlq").is_empty());
+}

@@ -1,0 +1,212 @@
+//! What a member loses who is removed or leaves, from that moment on. What is handed over later is in the pipeline's tests.
+
+use linklet_account::Account;
+use linklet_delete::Delete;
+use linklet_domain::{ApiKey, ApiKeySecret, KeysLeft, Role, Timestamp};
+use linklet_dynamodb::UsersTable;
+use linklet_lambda::identity::Authenticator;
+use linklet_list::List;
+use linklet_test_support::{
+    Answer, ApiKeyBuilder, Fault, Faults, LinkBuilder, Person, RequestBuilder, TestDynamoDb, token_of, tokens,
+};
+use serde_json::{Value, json};
+
+use crate::fixture::{colleague, list};
+
+/// Ada's workspace, of which Bob is an admin, too.
+struct Fixture {
+    db: TestDynamoDb,
+    account: Account,
+    delete: Delete,
+    list: List,
+    ada: Person,
+    bob: Person,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        let db = TestDynamoDb::start();
+        let ada = db.register("ada").await;
+        let bob = colleague(&db, &ada, "bob", Role::Admin).await;
+        let verifier = || tokens().with_sessions(db.sessions());
+        let account = Account::new(verifier(), db.users());
+        let delete = Delete { authenticator: Authenticator::new(verifier(), db.api_keys()), links: db.links() };
+        let list = List { authenticator: Authenticator::new(verifier(), db.api_keys()), ..list(&db) };
+        Self { db, account, delete, list, ada, bob }
+    }
+
+    async fn key_of(&self, person: &Person) -> (ApiKeySecret, ApiKey) {
+        let secret = ApiKeySecret::generate().unwrap();
+        let key = ApiKeyBuilder::new(&secret, person).build();
+        self.db.store_key(&key).await;
+        (secret, key)
+    }
+
+    async fn remove(&self, caller: &Person, who: &Person, query: &str) -> Answer {
+        let path = format!("/api/workspace/members/{}{query}", who.id);
+        self.send(caller, "DELETE", &path).await
+    }
+
+    async fn send(&self, caller: &Person, method: &str, path: &str) -> Answer {
+        RequestBuilder::new(method, path).token(&token(caller)).send_to(&self.account).await
+    }
+
+    /// Whose keys the workspace has.
+    async fn creators(&self) -> Vec<Value> {
+        let keys = self.send(&self.ada, "GET", "/api/keys").await.json();
+        keys["keys"].as_array().unwrap().iter().map(|key| key["created_by"].clone()).collect()
+    }
+
+    async fn is_accepted(&self, key: &ApiKey) -> bool {
+        self.db.api_keys().find(&key.hash).await.unwrap().is_some()
+    }
+}
+
+fn token(person: &Person) -> String {
+    token_of(&person.id, &person.workspace, Role::Admin)
+}
+
+/// Also in environments that have just looked up what it is worth, as all of these have.
+#[tokio::test]
+async fn a_removed_admins_token_and_key_purge_nothing_from_that_moment_on() {
+    let fixture = Fixture::new().await;
+    let (secret, _) = fixture.key_of(&fixture.bob).await;
+    let token = token(&fixture.bob);
+    for (code, owner) in [("adas", &fixture.ada), ("bobs", &fixture.bob)] {
+        let link = LinkBuilder::new(code).in_workspace(&owner.workspace).owned_by(&owner.id).build();
+        fixture.db.store(&link).await;
+    }
+    let by_token = |method: &str, path: &str| RequestBuilder::new(method, path).token(&token);
+    let by_key = |method: &str, path: &str| RequestBuilder::new(method, path).header("x-api-key", secret.reveal());
+    for request in [by_token("DELETE", "/api/urls/unknown"), by_key("DELETE", "/api/urls/unknown")] {
+        assert_eq!(request.send_to(&fixture.delete).await.status, 404, "it is held from now on");
+    }
+    for request in [by_token("GET", "/api/urls"), by_key("GET", "/api/urls")] {
+        assert_eq!(request.send_to(&fixture.list).await.status, 200, "it is held from now on");
+    }
+
+    assert_eq!(fixture.remove(&fixture.ada, &fixture.bob, "").await.status, 204);
+
+    for path in ["/api/links/adas", "/api/links/bobs"] {
+        for request in [by_token("DELETE", path), by_key("DELETE", path)] {
+            assert_eq!(request.send_to(&fixture.delete).await.problem(), (401, "unauthorized".into()), "{path}");
+        }
+    }
+    assert_eq!(by_token("DELETE", "/api/urls/adas").send_to(&fixture.delete).await.status, 401, "what is others'");
+    let in_a_minute = Timestamp::now().plus(std::time::Duration::from_secs(60));
+    for request in [by_token("GET", "/api/urls"), by_key("GET", "/api/urls")] {
+        assert_eq!(request.at(in_a_minute).send_to(&fixture.list).await.status, 401, "the rest");
+    }
+    assert!(fixture.db.link("adas").await.is_reusable() && fixture.db.link("bobs").await.is_reusable());
+}
+
+#[tokio::test]
+async fn who_is_removed_loses_the_keys_they_have_made_and_nobody_else_does() {
+    let fixture = Fixture::new().await;
+    let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Admin).await;
+    let elsewhere = Person { workspace: fixture.db.register("dora").await.workspace, ..fixture.bob.clone() };
+    let (_, adas) = fixture.key_of(&fixture.ada).await;
+    let (_, carols) = fixture.key_of(&carol).await;
+    let mut bobs = Vec::new();
+    // More than one transaction settles.
+    for _ in 0..12 {
+        bobs.push(fixture.key_of(&fixture.bob).await.1);
+    }
+    let other = ApiKeyBuilder::new(&ApiKeySecret::generate().unwrap(), &elsewhere).build();
+    fixture.db.put("UsersTable", &json!({
+        "pk": {"S": format!("KEY#{}", other.hash)}, "sk": {"S": "KEY"}, "key_hash": {"S": other.hash.to_string()},
+        "workspace_id": {"S": other.workspace.as_str()}, "prefix": {"S": other.prefix.as_str()}, "name": {"S": "CI"},
+        "scopes": {"L": [{"S": "links:read"}]}, "created_by": {"S": other.created_by.as_str()},
+        "created_by_email": {"S": "bob@example.com"}, "created_at": {"S": other.created_at.to_string()},
+    }));
+
+    assert_eq!(fixture.remove(&fixture.ada, &fixture.bob, "").await.status, 204);
+
+    for key in &bobs {
+        assert!(!fixture.is_accepted(key).await);
+    }
+    for key in [&adas, &carols, &other] {
+        assert!(fixture.is_accepted(key).await);
+    }
+    assert_eq!(fixture.creators().await.len(), 2);
+}
+
+#[tokio::test]
+async fn keys_are_kept_if_the_admin_says_so() {
+    for (query, kept) in [("?keep_keys=true", 1), ("?keep_keys=false", 0), ("?keep_keys=", 0)] {
+        let fixture = Fixture::new().await;
+        let (_, key) = fixture.key_of(&fixture.bob).await;
+
+        assert_eq!(fixture.remove(&fixture.ada, &fixture.bob, query).await.status, 204, "{query}");
+
+        assert_eq!(fixture.is_accepted(&key).await, kept == 1, "{query}");
+        assert_eq!(fixture.creators().await.len(), kept, "{query}");
+        let open = fixture.db.users().handover(&fixture.ada.workspace, &fixture.bob.id).await.unwrap().unwrap();
+        assert_eq!(open.handover.keys == KeysLeft::Kept, kept == 1, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn only_an_admin_keeps_keys_of_somebody_who_leaves() {
+    let fixture = Fixture::new().await;
+    let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Member).await;
+
+    let refused = fixture.remove(&carol, &carol, "?keep_keys=true").await;
+    let unclear = fixture.remove(&fixture.ada, &carol, "?keep_keys=yes").await;
+
+    assert_eq!(refused.problem(), (403, "your role does not allow this".into()));
+    assert_eq!(unclear.problem(), (400, "keep_keys must be true or false".into()));
+    assert_eq!(fixture.remove(&carol, &carol, "").await.status, 204);
+    assert_eq!(fixture.remove(&fixture.bob, &fixture.bob, "?keep_keys=true").await.status, 204);
+}
+
+#[tokio::test]
+async fn who_removes_somebody_gets_what_they_leave_and_the_oldest_other_admin_of_who_leaves() {
+    let fixture = Fixture::new().await;
+    let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Admin).await;
+    let dora = colleague(&fixture.db, &fixture.ada, "dora", Role::Viewer).await;
+    let heir_of = async |leaver: &Person| {
+        let open = fixture.db.users().handover(&leaver.workspace, &leaver.id).await.unwrap();
+        open.unwrap().handover.heir
+    };
+
+    for (caller, leaver) in [(&carol, &fixture.bob), (&dora, &dora), (&fixture.ada, &fixture.ada)] {
+        assert_eq!(fixture.remove(caller, leaver, "").await.status, 204);
+    }
+
+    assert_eq!(heir_of(&fixture.bob).await, carol.id);
+    assert_eq!(heir_of(&dora).await, fixture.ada.id);
+    assert_eq!(heir_of(&fixture.ada).await, carol.id);
+}
+
+#[tokio::test]
+async fn the_last_admin_stays_whether_others_are_left_or_nobody() {
+    let fixture = Fixture::new().await;
+    let last = (409, "the workspace needs at least one admin".into());
+    assert_eq!(fixture.remove(&fixture.bob, &fixture.bob, "").await.status, 204);
+    let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Member).await;
+
+    assert_eq!(fixture.remove(&fixture.ada, &fixture.ada, "").await.problem(), last);
+    assert_eq!(fixture.remove(&fixture.ada, &carol, "").await.status, 204);
+    assert_eq!(fixture.remove(&fixture.ada, &fixture.ada, "").await.problem(), last);
+}
+
+/// The handover revokes them then.
+#[tokio::test]
+async fn a_removal_whose_keys_cannot_be_revoked_at_once_is_one_nevertheless() {
+    let fixture = Fixture::new().await;
+    let (_, key) = fixture.key_of(&fixture.bob).await;
+    let faults = Faults::default();
+    let users = UsersTable::new(fixture.db.client_with(faults.clone()), "UsersTable");
+    let account = Account::new(tokens(), users);
+    // The member and the transaction are read and written; the keys can't be listed.
+    faults.plan_all((2..8).map(|call| (call, Fault::NotSent)));
+
+    let request = RequestBuilder::new("DELETE", &format!("/api/workspace/members/{}", fixture.bob.id));
+    let answer = request.token(&token(&fixture.ada)).send_to(&account).await;
+
+    assert_eq!(answer.status, 204, "{answer:?}");
+    assert!(fixture.is_accepted(&key).await);
+    let open = fixture.db.users().handover(&fixture.ada.workspace, &fixture.bob.id).await.unwrap();
+    assert_eq!(open.unwrap().handover.heir, fixture.ada.id);
+}
