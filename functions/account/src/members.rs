@@ -91,7 +91,7 @@ fn keys_left(request: &Request) -> Result<KeysLeft, Invalid> {
     let kept = request.parsed("keep_keys", |text| match text {
         "true" => Ok(KeysLeft::Kept),
         "false" => Ok(KeysLeft::Revoked),
-        _ => Err(Invalid::new("must be true or false")),
+        _ => Err(Invalid::new("keep_keys must be true or false")),
     })?;
     Ok(kept.unwrap_or(KeysLeft::Revoked))
 }

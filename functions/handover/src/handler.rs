@@ -32,6 +32,8 @@ pub struct Handovers {
     pub targets: WatchTable,
     /// The dead-letter queue, for records that can't be read and handovers that can't be carried out.
     pub dead_letters: DeadLetterQueue,
+    /// How many links of a workspace are looked at with one read.
+    pub links_at_once: usize,
     /// How long a turn takes before it notes how far it has come.
     pub turn: Duration,
 }
@@ -171,8 +173,8 @@ impl Handovers {
         after: Option<&Cursor<ShortCode>>,
     ) -> Result<HandoverStage, RepositoryError> {
         let Turn { handover: Handover { workspace, leaver, .. }, heir, created_until, .. } = *turn;
-        let owned = self.links.owned(workspace, leaver, created_until, after).await?;
-        let handed = owned.codes.iter().map(|code| self.links.hand_over(code, leaver, heir));
+        let owned = self.links.owned(workspace, leaver, created_until, after, self.links_at_once).await?;
+        let handed: Vec<_> = owned.codes.iter().map(|code| self.links.hand_over(code, leaver, heir)).collect();
         stream::iter(handed).buffer_unordered(Self::CONCURRENCY).try_collect::<()>().await?;
         turn.log("links", owned.codes.len());
         Ok(owned.rest.map_or(HandoverStage::Targets(None), |rest| HandoverStage::Links(Some(rest))))
@@ -186,7 +188,7 @@ impl Handovers {
     ) -> Result<HandoverStage, RepositoryError> {
         let Turn { handover: Handover { workspace, leaver, .. }, heir, created_until, .. } = *turn;
         let owned = self.targets.owned(workspace, leaver, created_until, after).await?;
-        let handed = owned.ids.iter().map(|id| self.targets.hand_over(id, leaver, heir));
+        let handed: Vec<_> = owned.ids.iter().map(|id| self.targets.hand_over(id, leaver, heir)).collect();
         stream::iter(handed).buffer_unordered(Self::CONCURRENCY).try_collect::<()>().await?;
         turn.log("targets", owned.ids.len());
         Ok(owned.rest.map_or(HandoverStage::Rests, |rest| HandoverStage::Targets(Some(rest))))

@@ -8,6 +8,9 @@ use linklet_dynamodb::{LinksTable, UsersTable, WatchTable};
 use linklet_handover::Handovers;
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
 
+/// How many links are looked at with one read. Writing as many takes some seconds.
+const LINKS_AT_ONCE: usize = 1_000;
+
 /// How long a turn takes, which leaves the rest of the function's timeout to what a turn has begun.
 const TURN: Duration = Duration::from_secs(20);
 
@@ -26,6 +29,7 @@ async fn run() -> Result<(), StartError> {
         links: LinksTable::new(tables.clone(), links),
         targets: WatchTable::new(tables, targets),
         dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters).shared_by("handover"),
+        links_at_once: LINKS_AT_ONCE,
         turn: TURN,
     })
     .await

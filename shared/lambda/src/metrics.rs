@@ -189,7 +189,7 @@ pub fn add(metric: Metric, count: usize) {
 }
 
 /// Says that the current batch comes from this request, so that its log line is found by the request's id.
-pub(crate) fn concerns(correlation_id: &CorrelationId) {
+pub fn concerns(correlation_id: &CorrelationId) {
     let _ = MEASURED.try_with(|measured| measured.borrow_mut().add_request(correlation_id));
 }
 

@@ -117,6 +117,7 @@ pub fn handovers(db: &TestDynamoDb, queues: &FakeQueues) -> Handovers {
         links: db.links(),
         targets: db.watch(),
         dead_letters: dead_letters(queues).shared_by("handover"),
+        links_at_once: 1_000,
         turn: Duration::from_secs(20),
     }
 }

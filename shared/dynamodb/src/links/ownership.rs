@@ -23,11 +23,9 @@ pub struct OwnedLinks {
 }
 
 impl LinksTable {
-    /// How many links of a workspace one read looks at.
-    const LOOKED_AT: i32 = 1_000;
-
-    /// The links that a person has created in a workspace until a time, among the next 1,000 of the workspace, oldest first.
-    /// They are found by an index, which is some moments behind.
+    /// The links that a person has created in a workspace until a time, among the next `looked_at` of the workspace, oldest first.
+    /// That must be at least 2, since the link to read on after is among them. They are found by an index, which is some moments
+    /// behind.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -37,6 +35,7 @@ impl LinksTable {
         owner: &UserId,
         created_until: Timestamp,
         after: Option<&Cursor<ShortCode>>,
+        looked_at: usize,
     ) -> Result<OwnedLinks, RepositoryError> {
         const OPERATION: &str = "read the links of a person";
         let first = after.map_or_else(|| "0".to_owned(), Cursor::sort_key);
@@ -59,7 +58,7 @@ impl LinksTable {
             .expression_attribute_values(":first", text(&first))
             .expression_attribute_values(":last", text(&last))
             .expression_attribute_values(":owner", text(owner))
-            .limit(Self::LOOKED_AT)
+            .limit(i32::try_from(looked_at).unwrap_or(i32::MAX))
             .send()
             .await
             .map_err(RepositoryError::unavailable(OPERATION))?;
