@@ -19,7 +19,7 @@ use linklet_lambda::{
 use serde::Deserialize;
 use serde_json::json;
 
-pub use self::limits::{Hashing, Limits};
+pub use self::limits::Limits;
 use self::password::Passwords;
 
 /// `POST /api/auth/register`, `login`, `logout`, `switch` and `password`, and `GET /api/me`.
@@ -73,7 +73,7 @@ impl Auth {
         if self.users.is_taken(&wanted.email).await? {
             return Err(TAKEN);
         }
-        self.limits.hashing.admit(request, whose, 1).await?;
+        self.limits.admit_hashes(request, whose, 1).await?;
         let password_hash =
             self.passwords.hash(wanted.password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
         for attempt in 0..TRIES {
@@ -101,7 +101,7 @@ impl Auth {
         let credentials = request.json::<Credentials>(BODY_LIMIT)?;
         let attempt = Attempt::at_password_of(&credentials.email);
         let log_in = async |whose| {
-            self.limits.hashing.admit(request, whose, 1).await?;
+            self.limits.admit_hashes(request, whose, 1).await?;
             self.log_in(request, &credentials).await
         };
         self.limits.guesses.limit(request, attempt, log_in).await
@@ -196,7 +196,7 @@ impl Auth {
         let attempt = Attempt::at_password_of(caller.email().as_str());
         let replace = async |whose| {
             // The old one and the new one.
-            self.limits.hashing.admit(request, whose, 2).await?;
+            self.limits.admit_hashes(request, whose, 2).await?;
             self.replace_password(&caller, &passwords).await
         };
         self.limits.guesses.limit(request, attempt, replace).await

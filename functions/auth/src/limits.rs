@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use linklet_domain::{HashBudget, HashFor};
-use linklet_dynamodb::ThrottleTable;
 use linklet_lambda::{
     guesses::{Guesses, must_wait},
     http::{ApiError, Request},
@@ -13,29 +12,23 @@ use linklet_lambda::{
 
 /// What keeps people from guessing, and guesses from being in the way of everybody else.
 pub struct Limits {
-    /// Lets those wait who guess.
+    /// Lets those wait who guess, and has the table for hashes as well.
     pub guesses: Guesses,
-    /// Limits how many passwords are hashed.
-    pub hashing: Hashing,
+    /// How many passwords are hashed in a second: so many for strangers, and as many for those who are known.
+    pub hashes: HashBudget,
 }
 
-/// Keeps hashing from taking all execution environments that the account has.
-pub struct Hashing {
-    /// The table that has the counts.
-    pub table: ThrottleTable,
-    /// The number of hashes a second, once for strangers and once for those who are known.
-    pub budget: HashBudget,
-}
-
-impl Hashing {
-    /// Counts hashes before they are computed, unless there is no room for them in this second. If the table doesn't answer in
-    /// time, or didn't before (`whose` is `None` then), they are allowed and a warning is logged, as with other limits.
+impl Limits {
+    /// Counts hashes before they are computed, unless there is no room for them in this second, so that hashing doesn't take all
+    /// execution environments that the account has. If the table doesn't answer in time, or didn't before (`whose` is `None`
+    /// then), they are allowed and a warning is logged, as with other limits.
     ///
     /// # Errors
     /// 429 if there is no room. Whoever is refused is told to wait for one to three seconds, so that not all come back at once.
-    pub async fn admit(&self, request: &Request, whose: Option<HashFor>, hashes: u32) -> Result<(), ApiError> {
+    pub async fn admit_hashes(&self, request: &Request, whose: Option<HashFor>, hashes: u32) -> Result<(), ApiError> {
         let Some(whose) = whose else { return Ok(()) };
-        match self.table.spend_hashes(whose, hashes, self.budget, request.received_at()).await {
+        let (sender, now) = (self.guesses.sender(request), request.received_at());
+        match self.guesses.table.spend_hashes(whose, &sender, hashes, self.hashes, now).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(must_wait(Duration::from_secs(fastrand::u64(1..=3)))),
             Err(error) => {

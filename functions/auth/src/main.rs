@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_auth::{Auth, Hashing, Limits};
+use linklet_auth::{Auth, Limits};
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
     StartError, aws, config,
@@ -18,11 +18,10 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (table, budget) = (config::required("USERS_TABLE")?, config::parsed("HASHES_PER_SECOND")?);
+    let (table, hashes) = (config::required("USERS_TABLE")?, config::parsed("HASHES_PER_SECOND")?);
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     let (verifier, issuer) = (TokenVerifier::from_env(&aws, &tables).await?, TokenIssuer::from_env(&aws).await?);
     let guesses = Guesses::from_env(&tables, &SecretsManager::new(&aws)).await?;
-    let hashing = Hashing { table: guesses.table.clone(), budget };
-    http::serve(Auth::new(UsersTable::new(tables, table), verifier, issuer, Limits { guesses, hashing })).await
+    http::serve(Auth::new(UsersTable::new(tables, table), verifier, issuer, Limits { guesses, hashes })).await
 }

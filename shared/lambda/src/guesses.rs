@@ -60,12 +60,11 @@ impl<'a> Attempt<'a> {
         Self { kind: GuessKind::Mail, account: None }
     }
 
-    /// Whether an answer tells that the guess was wrong, so that it stays counted.
-    fn was_wrong<T>(self, answer: &Result<T, ApiError>) -> bool {
-        match (self.kind, answer) {
-            (GuessKind::Mail, _) => true,
-            (_, Ok(_)) => false,
-            (_, Err(error)) => matches!(error.problem(), Problem::InvalidCredentials | Problem::EmailTaken),
+    /// Whether the guess stays counted: because the answer tells that it was wrong, or because each one counts.
+    fn stays_counted<T>(self, answer: &Result<T, ApiError>) -> bool {
+        match answer {
+            Ok(_) => matches!(self.kind, GuessKind::Mail | GuessKind::Registration),
+            Err(error) => matches!(error.problem(), Problem::InvalidCredentials | Problem::EmailTaken),
         }
     }
 
@@ -108,10 +107,26 @@ impl Guesses {
         let Some(admitted) = self.admit(request, &guess).await? else { return work(None).await };
         let whose = if admitted.is_familiar() { HashFor::Known } else { HashFor::Strangers };
         let answer = work(Some(whose)).await;
-        if !attempt.was_wrong(&answer) {
-            self.settle(request, &guess, &admitted, attempt.is_sign_in() && answer.is_ok()).await;
-        }
+        let give_back = async {
+            if !attempt.stays_counted(&answer) {
+                warn_about(self.table.give_back(&admitted).await, "a guess that wasn't wrong stays counted");
+            }
+        };
+        let remember = async {
+            if attempt.is_sign_in() && answer.is_ok() {
+                let remembered = self.table.remember_sign_in(&guess, Some(&admitted), request.received_at()).await;
+                warn_about(remembered, "a sign-in was not remembered");
+            }
+        };
+        tokio::join!(give_back, remember);
         answer
+    }
+
+    /// The largest network that the request comes from.
+    #[must_use]
+    pub fn sender(&self, request: &Request) -> ThrottleSubject {
+        let address = self.edge.address(request);
+        ThrottleSubject::all_at(&address, &self.salt).pop().unwrap_or_else(|| ThrottleSubject::at(&address, &self.salt))
     }
 
     fn guess(&self, request: &Request, Attempt { kind, account }: Attempt<'_>) -> Guess {
@@ -131,21 +146,6 @@ impl Guesses {
                 Ok(None)
             }
         }
-    }
-
-    /// Gives back a guess that wasn't wrong, and remembers where somebody has signed in from. Both may fail: the next ones wait
-    /// a little earlier then.
-    async fn settle(&self, request: &Request, guess: &Guess, admitted: &AdmittedGuess, is_sign_in: bool) {
-        let give_back = async {
-            warn_about(self.table.give_back(admitted).await, "a right guess stays counted");
-        };
-        let remember = async {
-            if is_sign_in {
-                let remembered = self.table.remember_sign_in(guess, Some(admitted), request.received_at()).await;
-                warn_about(remembered, "a sign-in was not remembered");
-            }
-        };
-        tokio::join!(give_back, remember);
     }
 }
 

@@ -9,7 +9,7 @@
 //! - [`link_view`]: a link as the API shows it
 //! - [`metrics`]: what is counted on the way
 //! - [`breaker`]: what keeps requests from waiting for tables that don't answer
-//! - [`throttle`], [`guesses`]: limits that are counted in a table
+//! - [`throttle`], [`guesses`], [`mail_limit`]: limits that are counted in a table
 //! - [`config`], [`secrets`], [`aws`], [`telemetry`]: start-up
 
 pub mod aws;
@@ -20,6 +20,7 @@ pub mod guesses;
 pub mod http;
 pub mod identity;
 pub mod link_view;
+pub mod mail_limit;
 pub mod metrics;
 pub mod publisher;
 pub mod schedule;

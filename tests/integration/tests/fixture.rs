@@ -8,7 +8,7 @@ use std::{
 use aws_lambda_events::sqs::SqsEvent;
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
-use linklet_auth::{Hashing, Limits};
+use linklet_auth::Limits;
 use linklet_domain::{
     Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute, Member, RateLimit, Role, Salt, TargetId,
     Timestamp, Visitor, lifetimes,
@@ -176,9 +176,8 @@ pub fn limits(db: &TestDynamoDb) -> Limits {
 
 /// The limits on guessing, with so many hashes a second.
 pub fn limits_with(table: ThrottleTable, hashes: u32) -> Limits {
-    let budget = hashes.to_string().parse().unwrap();
-    let hashing = Hashing { table: table.clone(), budget };
-    Limits { guesses: Guesses { table, edge: Edge::None, salt: salt() }, hashing }
+    let guesses = Guesses { table, edge: Edge::None, salt: salt() };
+    Limits { guesses, hashes: hashes.to_string().parse().unwrap() }
 }
 
 pub fn list(db: &TestDynamoDb) -> List {

@@ -15,7 +15,8 @@ pub enum GuessKind {
     Password,
     /// A one-time token.
     Token,
-    /// Which addresses have an account, by registering them.
+    /// Which addresses have an account, by registering them. One that had none counts as well, so that nobody registers as many as
+    /// they like.
     Registration,
     /// Nothing: it has a mail sent, and every one counts.
     Mail,
@@ -116,22 +117,18 @@ pub enum Guesser {
 impl Guesser {
     /// How much is put up with.
     #[must_use]
-    pub const fn patience(&self) -> Patience {
+    pub const fn patience(&self, kind: GuessKind) -> Patience {
         const MINUTE: u64 = 60_000;
-        match self {
+        let (free, forgets_one_after, allowances) = match (self, kind) {
+            // Everybody in an office may register on the same day.
+            (Self::Sender(subject), GuessKind::Registration) => (50, MINUTE, subject.allowances()),
             // An address may be that of an office, and a network that of a town. But a flood from one must leave hashes of the
             // second's budget to others.
-            Self::Sender(subject) => {
-                let allowances = subject.allowances();
-                Patience {
-                    free: 10 * allowances,
-                    forgets_one_after: Duration::from_millis(5 * MINUTE / allowances as u64),
-                }
-            }
-            Self::Strangers(_) | Self::Familiar(..) => {
-                Patience { free: 5, forgets_one_after: Duration::from_millis(15 * MINUTE) }
-            }
-        }
+            (Self::Sender(subject), _) => (10, 5 * MINUTE, subject.allowances()),
+            (Self::Strangers(_) | Self::Familiar(..), _) => (5, 15 * MINUTE, 1),
+        };
+        let forgets_one_after = Duration::from_millis(forgets_one_after / allowances as u64);
+        Patience { free: free * allowances, forgets_one_after }
     }
 }
 
@@ -210,15 +207,24 @@ impl HashBudget {
     pub const fn per_second(self) -> u32 {
         self.0
     }
+
+    /// How many of them one sender may have, whose passwords may all be right.
+    #[must_use]
+    pub fn per_sender(self) -> u32 {
+        (self.0 / 4).max(Self::LEAST)
+    }
+
+    /// Changing a password takes two hashes.
+    const LEAST: u32 = 2;
 }
 
 impl FromStr for HashBudget {
     type Err = Invalid;
 
-    /// Reads a whole number of at least 2, since changing a password takes two hashes.
+    /// Reads a whole number of at least 2.
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let hashes = text.parse().map_err(|_| Invalid::new("must be a whole number"))?;
-        if hashes < 2 { Err(Invalid::new("must be at least 2 hashes a second")) } else { Ok(Self(hashes)) }
+        if hashes < Self::LEAST { Err(Invalid::new("must be at least 2 hashes a second")) } else { Ok(Self(hashes)) }
     }
 }
 
@@ -333,7 +339,10 @@ mod tests {
         let strangers = ipv6.guessers(false);
         assert_eq!(strangers.len(), 4);
         assert_eq!(strangers[3], Guesser::Strangers(account()));
-        assert_eq!(strangers.iter().map(|guesser| guesser.patience().free).collect::<Vec<_>>(), [10, 40, 160, 5]);
+        assert_eq!(
+            strangers.iter().map(|guesser| guesser.patience(GuessKind::Password).free).collect::<Vec<_>>(),
+            [10, 40, 160, 5]
+        );
 
         let ThrottleSubject::Address(_, address) = ipv6.senders[0].clone() else { panic!("it is an address") };
         assert_eq!(ipv6.guessers(true), [Guesser::Familiar(account(), address)]);
@@ -367,7 +376,9 @@ mod tests {
 
     #[test]
     fn a_budget_has_room_for_the_two_hashes_of_a_new_password() {
-        assert_eq!("20".parse::<HashBudget>().map(HashBudget::per_second), Ok(20));
+        let (usual, least): (HashBudget, HashBudget) = ("20".parse().unwrap(), "2".parse().unwrap());
+        assert_eq!((usual.per_second(), usual.per_sender()), (20, 5));
+        assert_eq!((least.per_second(), least.per_sender()), (2, 2));
         for refused in ["", "0", "1", "-5", "many"] {
             assert!(refused.parse::<HashBudget>().is_err(), "{refused}");
         }

@@ -11,11 +11,11 @@ use std::{
 
 use aws_sdk_dynamodb::types::KeysAndAttributes;
 use futures_util::future::try_join_all;
-use linklet_domain::{Failures, Guess, Guesser, HashBudget, HashFor, Patience, Timestamp, lifetimes};
+use linklet_domain::{Failures, Guess, Guesser, HashBudget, HashFor, Patience, ThrottleSubject, Timestamp, lifetimes};
 
 use super::{
     ThrottleTable, Written,
-    item::{FailuresItem, FamiliarItem, familiar_key, guesser_key, hashes_key, ttl},
+    item::{FailuresItem, FamiliarItem, familiar_key, guesser_key, hashes_key, sender_hashes_key, ttl},
     once,
 };
 use crate::{
@@ -97,7 +97,7 @@ impl ThrottleTable {
         }
         for guesser in &guessers {
             let key = guesser_key(guess.kind, guesser);
-            match self.count_failure(&key, guesser.patience(), seen(guesser), now).await? {
+            match self.count_failure(&key, guesser.patience(guess.kind), seen(guesser), now).await? {
                 Ok(counted) => admitted.counted.push(counted),
                 Err(wait) => return Ok(GuessOutcome::MustWait { wait, counted: admitted }),
             }
@@ -142,13 +142,15 @@ impl ThrottleTable {
         Ok(())
     }
 
-    /// Takes hashes out of the budget of this second, unless too little is left of it. It is exact, also with concurrent calls.
+    /// Takes hashes out of the budget of this second and out of the sender's part of it, unless too little is left. It is exact,
+    /// also with concurrent calls.
     ///
     /// # Errors
     /// When DynamoDB doesn't answer within two seconds; the hashes may or may not be counted then.
     pub async fn spend_hashes(
         &self,
         whose: HashFor,
+        sender: &ThrottleSubject,
         hashes: u32,
         budget: HashBudget,
         now: Timestamp,
@@ -157,21 +159,26 @@ impl ThrottleTable {
         if spent.load(Ordering::Relaxed) == second {
             return Ok(false);
         }
+        if !self.spend(sender_hashes_key(sender, now), hashes, budget.per_sender(), now).await? {
+            return Ok(false);
+        }
+        let is_left = self.spend(hashes_key(whose, now), hashes, budget.per_second(), now).await?;
+        if !is_left {
+            spent.store(second, Ordering::Relaxed);
+        }
+        Ok(is_left)
+    }
+
+    async fn spend(&self, key: Key, hashes: u32, of: u32, now: Timestamp) -> Result<bool, RepositoryError> {
         let update = self
-            .write(hashes_key(whose, now))
+            .write(key)
             .update_expression("SET #ttl = :ttl ADD hashes :hashes")
             .condition_expression("attribute_not_exists(hashes) OR hashes <= :room")
             .expression_attribute_names("#ttl", "ttl")
             .expression_attribute_values(":hashes", number(&hashes))
-            .expression_attribute_values(":room", number(&budget.per_second().saturating_sub(hashes)))
+            .expression_attribute_values(":room", number(&of.saturating_sub(hashes)))
             .expression_attribute_values(":ttl", number(&ttl(now)));
-        match once("spend hashes", update, Self::TIMEOUT_OF_GUESSES).await? {
-            Written::Done(_) => Ok(true),
-            Written::Refused(_) => {
-                spent.store(second, Ordering::Relaxed);
-                Ok(false)
-            }
-        }
+        Ok(matches!(once("spend hashes", update, Self::TIMEOUT_OF_GUESSES).await?, Written::Done(_)))
     }
 
     /// Whether the pair of a guess is familiar, and the failures of all for whom it may count.

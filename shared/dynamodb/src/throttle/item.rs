@@ -45,6 +45,11 @@ pub(super) fn hashes_key(whose: HashFor, now: Timestamp) -> Key {
     Key::new(format!("HASHES#{}", whose.as_str()), now.unix_seconds().to_string())
 }
 
+/// `HASHES#IP#<hash>` / `<second>`: the hashes of a sender in a second.
+pub(super) fn sender_hashes_key(sender: &ThrottleSubject, now: Timestamp) -> Key {
+    Key::new(format!("HASHES#{}", partition_of(sender)), now.unix_seconds().to_string())
+}
+
 /// `MAIL#<hash>` / `window`: mails to an address.
 pub(super) fn mails_key(recipient: &AccountHash) -> Key {
     Key::new(format!("MAIL#{}", recipient.as_str()), "window")

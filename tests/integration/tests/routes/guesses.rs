@@ -234,23 +234,51 @@ async fn the_old_password_can_not_be_guessed_with_a_stolen_token() {
 }
 
 #[tokio::test]
-async fn asking_who_has_an_account_is_limited_and_registering_is_not() {
+async fn an_address_may_register_fifty_times_and_ask_as_often_who_has_an_account() {
     let fixture = Fixture::new().await;
     let address = "203.0.113.1";
     let register = async |email: &str, address: &str| {
         registration(email, address, fixture.now).send_to(&fixture.auth).await.status
     };
 
-    for number in 0..15 {
+    for number in 0..10 {
         assert_eq!(register(&format!("new{number}@example.com"), address).await, 201);
     }
-    for _ in 0..10 {
+    for _ in 0..40 {
         assert_eq!(register(ADA, address).await, 409);
     }
 
     assert_eq!(register(ADA, address).await, 429);
     assert_eq!(register("grace@example.com", address).await, 429);
     assert_eq!(register("grace@example.com", "203.0.113.2").await, 201, "from elsewhere");
+}
+
+#[tokio::test]
+async fn an_invalid_registration_does_not_count() {
+    let fixture = Fixture::new().await;
+    for _ in 0..60 {
+        let invalid = RequestBuilder::new("POST", "/api/auth/register").json(&json!({"email": ADA})).at(fixture.now);
+        assert_eq!(invalid.send_to(&fixture.auth).await.status, 400);
+    }
+
+    assert_eq!(registration("grace@example.com", "203.0.113.9", fixture.now).send_to(&fixture.auth).await.status, 201);
+}
+
+#[tokio::test]
+async fn right_passwords_from_one_address_leave_hashes_to_others() {
+    let fixture = Fixture::new().await;
+    let auth = Auth::new(fixture.db.users(), tokens(), issuer(), limits_with(fixture.db.calls(), 12));
+    let now = fixture.now.plus(SECOND * 2);
+    let login = async |email: &str, address: &str| attempt(email, PASSWORD, address, now).send_to(&auth).await.status;
+    assert_eq!(registration("eve@example.com", "203.0.113.1", fixture.now).send_to(&fixture.auth).await.status, 201);
+
+    let mut flood = Vec::new();
+    for _ in 0..10 {
+        flood.push(login("eve@example.com", "203.0.113.1").await);
+    }
+
+    assert_eq!(flood, [[200; 3].as_slice(), &[429; 7]].concat(), "a quarter");
+    assert_eq!(login(ADA, HOME).await, 200);
 }
 
 #[tokio::test]

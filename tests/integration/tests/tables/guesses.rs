@@ -27,7 +27,7 @@ fn guess(account: &str, address: &str) -> Guess {
 }
 
 fn patience() -> Patience {
-    Guesser::Strangers(AccountHash::of(ADA, &salt())).patience()
+    Guesser::Strangers(AccountHash::of(ADA, &salt())).patience(GuessKind::Password)
 }
 
 async fn admit(table: &ThrottleTable, guess: &Guess, now: Timestamp) -> Result<AdmittedGuess, Duration> {
@@ -176,7 +176,7 @@ async fn a_sign_in_is_remembered_for_ninety_days_and_written_once_a_day() {
     assert_eq!(sign_in(noon().plus(SECOND)).await, (true, 0));
     assert_eq!(sign_in(noon().plus(day)).await, (true, 1));
     let end = noon().plus(day + lifetimes::FAMILIAR_ADDRESSES);
-    assert_eq!(sign_in(end.minus(SECOND)).await.0, true);
+    assert!(sign_in(end.minus(SECOND)).await.0);
     assert!(!admit(&db.calls(), &guess(ADA, "203.0.113.10"), noon()).await.unwrap().is_familiar());
     let forgotten = end.plus(lifetimes::FAMILIAR_ADDRESSES);
     assert!(!admit(&table, &home, forgotten).await.unwrap().is_familiar());
@@ -200,11 +200,11 @@ async fn nothing_readable_is_stored_and_ttl_removes_what_is_forgotten() {
     let (table, long_ago) = (db.calls(), Timestamp::now().minus(SECOND * 86_400 * 91));
     admitted(&table, &guess(ADA, ADDRESS), 7, long_ago).await;
     table.remember_sign_in(&guess(ADA, ADDRESS), None, long_ago).await.unwrap();
-    table.spend_hashes(HashFor::Known, 1, "20".parse().unwrap(), long_ago).await.unwrap();
+    table.spend_hashes(HashFor::Known, &sender(0), 1, "20".parse().unwrap(), long_ago).await.unwrap();
     table.admit_mail(&AccountHash::of(ADA, &salt()), &EventId::generate(), long_ago).await.unwrap();
     let stored = format!("{:?}", db.scan("ThrottleTable"));
     assert!(!stored.contains("ada@") && !stored.contains("203.0"), "{stored}");
-    assert_eq!(db.scan("ThrottleTable").len(), 5);
+    assert_eq!(db.scan("ThrottleTable").len(), 6);
     table.remember_sign_in(&guess(ADA, ADDRESS), None, Timestamp::now()).await.unwrap();
 
     db.sweep_ttl();
@@ -239,6 +239,10 @@ fn what_is_free_is_what_the_domain_says() {
 
 // --------------------------------------------------------------------------------------------------------------- hashes
 
+fn sender(number: usize) -> ThrottleSubject {
+    ThrottleSubject::at(&format!("10.0.0.{number}"), &salt())
+}
+
 fn budget(hashes: u32) -> HashBudget {
     hashes.to_string().parse().unwrap()
 }
@@ -247,21 +251,37 @@ fn budget(hashes: u32) -> HashBudget {
 async fn of_fifty_hashes_at_once_as_many_are_computed_as_the_budget_has() {
     let db = TestDynamoDb::start();
     let environments: Vec<ThrottleTable> = (0..50).map(|_| db.calls()).collect();
-    let spend =
-        |table: ThrottleTable, whose, now| async move { table.spend_hashes(whose, 1, budget(20), now).await.unwrap() };
+    let spend = async |number: usize, whose, now| {
+        environments[number].spend_hashes(whose, &sender(number), 1, budget(20), now).await.unwrap()
+    };
     for (whose, now) in
         [(HashFor::Strangers, noon()), (HashFor::Strangers, noon().plus(SECOND)), (HashFor::Known, noon())]
     {
-        let spent = join_all(environments.iter().map(|table| spend(table.clone(), whose, now))).await;
+        let spent = join_all((0..50).map(|number| spend(number, whose, now))).await;
 
         assert_eq!(spent.iter().filter(|spent| **spent).count(), 20, "{whose:?} at {now}");
     }
 }
 
 #[tokio::test]
+async fn one_sender_takes_a_quarter_of_the_budget() {
+    let table = TestDynamoDb::start().calls();
+    let spent = async |number: usize| {
+        let mut spent = 0;
+        for _ in 0..20 {
+            let is_left = table.spend_hashes(HashFor::Known, &sender(number), 1, budget(20), noon()).await.unwrap();
+            spent += usize::from(is_left);
+        }
+        spent
+    };
+
+    assert_eq!([spent(0).await, spent(1).await, spent(2).await, spent(3).await, spent(4).await], [5, 5, 5, 5, 0]);
+}
+
+#[tokio::test]
 async fn two_hashes_need_room_for_both() {
     let table = TestDynamoDb::start().calls();
-    let spend = async |hashes| table.spend_hashes(HashFor::Known, hashes, budget(3), noon()).await.unwrap();
+    let spend = async |hashes| table.spend_hashes(HashFor::Known, &sender(0), hashes, budget(3), noon()).await.unwrap();
 
     assert!(spend(2).await);
     assert!(!spend(2).await);
@@ -271,17 +291,18 @@ async fn two_hashes_need_room_for_both() {
 async fn once_nothing_is_left_an_environment_does_not_ask_again_in_the_same_second() {
     let (db, writes) = (TestDynamoDb::start(), Faults::default());
     let table = ThrottleTable::new(db.client_with(writes.clone()), "ThrottleTable");
-    let spend = async |now| table.spend_hashes(HashFor::Strangers, 1, budget(2), now).await.unwrap();
+    let spend =
+        async |number, now| table.spend_hashes(HashFor::Strangers, &sender(number), 1, budget(2), now).await.unwrap();
     writes.plan(None);
 
     let mut spent = Vec::new();
-    for _ in 0..100 {
-        spent.push(spend(noon()).await);
+    for number in 0..100 {
+        spent.push(spend(number, noon()).await);
     }
 
     assert_eq!(spent.iter().filter(|spent| **spent).count(), 2);
-    assert_eq!(writes.calls(), 3);
-    assert!(spend(noon().plus(SECOND)).await);
+    assert_eq!(writes.calls(), 6, "two for each of three");
+    assert!(spend(0, noon().plus(SECOND)).await);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- mails
