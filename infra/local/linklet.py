@@ -474,7 +474,8 @@ def shown(path: Path) -> str:
 
 def command_up(arguments: argparse.Namespace) -> None:
     emulator = System("local").up(arguments.port)
-    print(f"\nLinklet runs at\n\n    {emulator.api_url}\n\nNext: make demo, make logs, make down")
+    print(f"\nOpen Linklet in a browser:\n\n    {emulator.api_url}/app\n\nThe API:\n\n    {emulator.api_url}\n")
+    print("Next: make demo, make logs, make down")
 
 
 def command_down(arguments: argparse.Namespace) -> None:

@@ -2,8 +2,9 @@
 
 import { call } from './api.js';
 import { useResource } from './resource.js';
+import { session } from './session.js';
 
-/** @typedef {{ name: string, links: number }} TagCount */
+/** @typedef {{ tag: string, links: number }} TagCount */
 
 /**
  * A link as lists have it.
@@ -29,6 +30,25 @@ export function useTags() {
   return /** @type {TagCount[]} */ (resource.data?.tags ?? []);
 }
 
+/** Tags that were given here and that the API, which counts once in a while, may not know yet. @type {{ visit: number, tags: Set<string> }} */
+const given = { visit: 0, tags: new Set() };
+
+/** @param {string[]} tags */
+export function rememberTags(tags) {
+  const { visit } = session.get();
+  if (given.visit !== visit) given.tags.clear();
+  given.visit = visit;
+  for (const tag of tags) given.tags.add(tag);
+}
+
+/** The names of all known tags, for completion. */
+export function useTagNames() {
+  const names = useTags().map(({ tag }) => tag);
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  const others = given.visit === session.get().visit ? [...given.tags].filter((tag) => !known.has(tag.toLowerCase())) : [];
+  return [...others, ...names];
+}
+
 /** @typedef {{ clicks: number, people: number, clicks_before: number, people_before: number }} ComparedClicks */
 
 /**
@@ -48,8 +68,8 @@ export const useOverview = (options) => useResource('overview', () => call('GET 
 
 /** @typedef {{ user_id: string, email: string, full_name?: string, role: string, joined_at: string }} Member */
 
-/** The members of the workspace. */
-export const useMembers = () => useResource('members', () => call('GET /api/workspace/members'));
+/** The members of the workspace, once they are wanted. @param {{ isWanted?: boolean }} [options] */
+export const useMembers = ({ isWanted = true } = {}) => useResource(isWanted ? 'members' : null, () => call('GET /api/workspace/members'));
 
 /** @param {Member | undefined} member */
 export const nameOf = (member) => member?.full_name || member?.email || 'a former member';

@@ -44,6 +44,8 @@ export function Dialog({ title, onClose, children, footer, kind = 'dialog', isWi
     if (event.target === element.current && !mustAnswer) onClose();
   }
 
+  useBack(kind === 'drawer', onClose);
+
   const inner = html`<header class="dialog-head">
       <h2 id=${id} tabindex="-1">${title}</h2>
       ${!mustAnswer && html`<${Button} kind="quiet" icon="close" label="Close" onClick=${onClose} />`}
@@ -62,6 +64,31 @@ export function Dialog({ title, onClose, children, footer, kind = 'dialog', isWi
       ? html`<form class="dialog-inner" novalidate onSubmit=${onSubmit}>${inner}</form>`
       : html`<div class="dialog-inner">${inner}</div>`}
   </dialog>`;
+}
+
+/**
+ * "Back" closes a drawer, which is a page of its own on a phone.
+ * @param {boolean} isBound
+ * @param {() => void} onBack is asked to close it
+ */
+function useBack(isBound, onBack) {
+  const latest = useRef(onBack);
+  latest.current = onBack;
+  useLayoutEffect(() => {
+    if (!isBound) return undefined;
+    const mark = () => history.pushState({ ...history.state, isDrawer: true }, '');
+    const onPop = () => {
+      // It may stay open, since it asks before changes are lost.
+      mark();
+      latest.current();
+    };
+    mark();
+    addEventListener('popstate', onPop);
+    return () => {
+      removeEventListener('popstate', onPop);
+      if (history.state?.isDrawer) history.back();
+    };
+  }, []);
 }
 
 /**

@@ -23,8 +23,9 @@ import { useId } from './field.js';
  * @param {string} [props.class]
  * @param {'start' | 'end'} [props.align] the edge of the button where the list begins
  * @param {boolean} [props.isUp]
+ * @param {() => void} [props.onOpen]
  */
-export function Menu({ children, label, items, class: classes = 'button quiet', align = 'end', isUp = false }) {
+export function Menu({ children, label, items, class: classes = 'button quiet', align = 'end', isUp = false, onOpen }) {
   const [isOpen, setOpen] = useState(false);
   const [isFlipped, setFlipped] = useState(false);
   const root = useRef(/** @type {HTMLElement | null} */ (null));
@@ -78,7 +79,10 @@ export function Menu({ children, label, items, class: classes = 'button quiet', 
       aria-controls=${isOpen ? id : undefined}
       aria-label=${label}
       title=${label}
-      onClick=${() => setOpen(!isOpen)}
+      onClick=${() => {
+        if (!isOpen) onOpen?.();
+        setOpen(!isOpen);
+      }}
     >${children}</button>
     ${isOpen &&
     html`<div class=${`menu-list ${align} ${isUp ? 'up' : ''} ${isFlipped ? 'flipped' : ''}`} role="menu" id=${id}>

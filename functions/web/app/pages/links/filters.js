@@ -18,8 +18,10 @@ const OFFERED_TAGS = 50;
 
 /** @typedef {import('./filter.js').Filter} Filter */
 
-/** @param {{ filter: Filter, counts: Record<string, number> | undefined }} props `counts` of links by status */
-export function Filters({ filter, counts }) {
+/**
+ * @param {{ filter: Filter, counts: Record<string, number> | undefined, hasColleagues: boolean }} props `counts` of links by status; whether several people have made links
+ */
+export function Filters({ filter, counts, hasColleagues }) {
   return html`<div class="filters" role="search" aria-label="Links">
     <${Search} value=${filter.q} />
     <div class="chips">
@@ -30,7 +32,7 @@ export function Filters({ filter, counts }) {
         return html`<${Chip} key=${value} isOn=${isOn} onClick=${() => setQuery({ status: isOn ? '' : value })}>${label}${count !== undefined && html` <span class="muted">${number(count)}</span>`}<//>`;
       })}
       <${TagFilter} tags=${filter.tags} />
-      <${CreatorFilter} by=${filter.by} />
+      ${(hasColleagues || filter.by) && html`<${CreatorFilter} by=${filter.by} />`}
       <${DateFilter} from=${filter.from} to=${filter.to} />
       ${!isEverything(filter) && html`<${Button} kind="quiet" class="compact" onClick=${() => setQuery(NO_FILTER)}>Clear<//>`}
     </div>
@@ -87,27 +89,27 @@ function Search({ value }) {
 /** @param {{ tags: string[] }} props */
 function TagFilter({ tags }) {
   const known = useTags();
-  const isChosen = (/** @type {string} */ name) => tags.some((tag) => tag.toLowerCase() === name.toLowerCase());
-  const offered = known.filter(({ name }) => !isChosen(name)).slice(0, OFFERED_TAGS);
+  const chosen = tags.map((tag) => tag.toLowerCase());
+  const offered = known.filter(({ tag }) => !chosen.includes(tag.toLowerCase())).slice(0, OFFERED_TAGS);
   return html`${tags.map(
     (tag) => html`<${Chip} key=${tag} tone="on" removeLabel=${`No longer only the tag ${tag}`} onRemove=${() => setQuery({ tag: tags.filter((other) => other !== tag) })}
       ><${Icon} name="tag" /> <bdi>${tag}</bdi><//>`,
   )}
   ${offered.length > 0 &&
-  html`<${Menu} class="chip" align="start" items=${offered.map(({ name, links }) => ({ label: name, note: number(links), act: () => setQuery({ tag: [...tags, name] }) }))}
+  html`<${Menu} class="chip" align="start" items=${offered.map(({ tag, links }) => ({ label: tag, note: number(links), act: () => setQuery({ tag: [...tags, tag] }) }))}
     >Tag<${Icon} name="down" /><//>`}`;
 }
 
 /** @param {{ by: string }} props */
 function CreatorFilter({ by }) {
-  const members = useMembers().data?.members ?? [];
+  const [isWanted, setWanted] = useState(Boolean(by));
+  const members = useMembers({ isWanted }).data?.members ?? [];
   if (by) {
     const member = members.find((/** @type {any} */ one) => one.user_id === by);
     return html`<${Chip} tone="on" removeLabel="From everybody" onRemove=${() => setQuery({ by: '' })}>By <bdi>${nameOf(member)}</bdi><//>`;
   }
-  if (members.length < 2) return null;
   const items = members.map((/** @type {any} */ member) => ({ label: nameOf(member), act: () => setQuery({ by: member.user_id }) }));
-  return html`<${Menu} class="chip" align="start" items=${items}>Creator<${Icon} name="down" /><//>`;
+  return html`<${Menu} class="chip" align="start" items=${items} onOpen=${() => setWanted(true)}>Creator<${Icon} name="down" /><//>`;
 }
 
 /** @param {{ from: string, to: string }} props */

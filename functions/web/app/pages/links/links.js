@@ -63,22 +63,22 @@ export function LinksPage() {
     />`}
     ${isFirstRun && mayCreate
       ? html`<${FirstRun} />`
-      : html`<${Filters} filter=${filter} counts=${overview?.links} />
-          <${Results} list=${list} filter=${filter} fresh=${fresh} down=${downCodes(overview)} openers=${openers} />`}
+      : html`<${Filters} filter=${filter} counts=${overview?.links} hasColleagues=${list.links.some((link) => link.created_by !== list.links[0].created_by)} />
+          <${Results} list=${list} filter=${filter} fresh=${fresh} down=${downUrls(overview)} openers=${openers} />`}
     ${form && html`<${Lazy} load=${loadForm} name="LinkForm" key=${form.link?.short_code ?? 'new'} ...${form} onSaved=${onSaved} onFailure=${() => setForm(null)} onClose=${() => setForm(null)} onCopy=${(/** @type {Link} */ template) => setForm({ template })} />`}
     ${qr && html`<${Lazy} load=${loadQr} name="QrDialog" link=${qr} onFailure=${() => setQr(null)} onClose=${() => setQr(null)} />`}
   <//>`;
 }
 
-/** The links whose targets don't answer, as the overview knows them. @param {any} overview @returns {Set<string>} */
-const downCodes = (overview) => new Set((overview?.down ?? []).flatMap((/** @type {any} */ target) => target.short_code ?? target.links ?? []));
+/** The targets that don't answer. @param {import('../../core/lists.js').Overview | undefined} overview */
+const downUrls = (overview) => new Set((overview?.down ?? []).map(({ url }) => url));
 
 /**
  * @param {object} props
  * @param {import('./link-list.js').LinkList} props.list
  * @param {import('./filter.js').Filter} props.filter
  * @param {string} props.fresh the code of the link that was made last
- * @param {Set<string>} props.down
+ * @param {Set<string>} props.down the targets that don't answer
  * @param {{ edit: (link: Link) => void, showQr: (link: Link) => void, prepareEdit: () => void }} props.openers
  */
 function Results({ list, filter, fresh, down, openers }) {
@@ -123,7 +123,7 @@ function Results({ list, filter, fresh, down, openers }) {
             isSelected: selected.has(code),
             isSelecting: selected.size > 0,
             isNew: code === fresh,
-            isDown: down.has(code),
+            isDown: link.watch && down.has(link.original_url),
           };
           return row(code, [...Object.values(state), me], () => html`<${LinkRow} key=${code} ...${state} actions=${actions} />`);
         }}

@@ -35,8 +35,9 @@ export function useRowKeys({ list, actions, clear, hasSelection }) {
 
   /** @param {number} step */
   function move(step) {
-    const to = Math.max(0, Math.min(list.links.length - 1, rowOf(document.activeElement) + step));
     if (list.links.length === 0) return;
+    const from = wanted.current >= 0 ? wanted.current : rowOf(document.activeElement);
+    const to = from < 0 ? firstInView() : Math.max(0, Math.min(list.links.length - 1, from + step));
     if (!focusRow(to)) {
       wanted.current = to;
       setActive(to);
@@ -65,6 +66,12 @@ export function useRowKeys({ list, actions, clear, hasSelection }) {
   ];
   useShortcuts('Links', [...moves, ...onRow, ...(hasSelection ? [{ keys: 'Escape', text: 'Select none', act: clear }] : [])]);
   return active;
+}
+
+/** Where the keys begin if no row has the focus. */
+function firstInView() {
+  const rows = [...document.querySelectorAll('.link-row')].filter((row) => row.getBoundingClientRect().top >= 0);
+  return rows.length > 0 ? Math.min(...rows.map(rowOf)) : 0;
 }
 
 /** The row that an element is in, or -1. @param {Element | null} element */

@@ -2,7 +2,7 @@
 
 import { html, useState } from '../../vendor/preact.js';
 import { counted } from '../../core/format.js';
-import { useTags } from '../../core/lists.js';
+import { rememberTags, useTagNames } from '../../core/lists.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { TagInput } from '../../ui/tags.js';
@@ -50,10 +50,12 @@ export function SelectionBar({ links, list, selectAll, clear }) {
 /** @param {{ count: number, onClose: () => void, onTags: (tags: string[]) => void }} props */
 function TagDialog({ count, onClose, onTags }) {
   const [tags, setTags] = useState(/** @type {string[]} */ ([]));
-  const known = useTags().map(({ name }) => name);
+  const known = useTagNames();
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
-    if (tags.length > 0) onTags(tags);
+    if (tags.length === 0) return;
+    rememberTags(tags);
+    onTags(tags);
   };
   const footer = html`<${Button} onClick=${onClose}>Cancel<//>
     <${Button} kind="primary" type="submit" disabled=${tags.length === 0}>Add to ${counted(count, 'link')}<//>`;

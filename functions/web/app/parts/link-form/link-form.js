@@ -5,7 +5,7 @@ import { guessUrl } from '../../core/address.js';
 import { call } from '../../core/api.js';
 import { useForm } from '../../core/form.js';
 import { withoutScheme } from '../../core/format.js';
-import { useTags } from '../../core/lists.js';
+import { rememberTags, useTagNames } from '../../core/lists.js';
 import { newId } from '../../core/random.js';
 import { invalidate } from '../../core/resource.js';
 import { Button } from '../../ui/button.js';
@@ -43,7 +43,7 @@ import { Expiry } from './expiry.js';
  * @param {() => void} props.onClose
  */
 export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose }) {
-  const known = useTags().map(({ name }) => name);
+  const known = useTagNames();
   const attempt = useRef({ body: '', id: '' });
   const form = useForm(initial(link, url, template), (values) => (link ? change(link, values) : create(values)), { check: (values) => check(values, link), keeps: true });
 
@@ -70,6 +70,7 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
 
   /** @param {Link} saved @param {boolean} isNew */
   function finish(saved, isNew) {
+    rememberTags(saved.tags);
     invalidate('tags');
     invalidate('overview');
     invalidate(`link:${saved.short_code}`);
