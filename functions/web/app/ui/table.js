@@ -13,12 +13,18 @@ import { html } from '../vendor/preact.js';
 
 /**
  * @template T
- * @param {{ label: string, columns: Column<T>[], rows: T[], keyOf: (row: T) => string, classOf?: (row: T) => string }} props
+ * @param {object} props
+ * @param {string} props.label
+ * @param {Column<T>[]} props.columns
+ * @param {T[]} props.rows
+ * @param {(row: T) => string} props.keyOf
+ * @param {(row: T) => string} [props.classOf]
+ * @param {boolean} [props.isStacked] whether the cells of a row stand below each other on a phone, and only numbers beside the first
  */
-export function Table({ label, columns, rows, keyOf, classOf = () => '' }) {
+export function Table({ label, columns, rows, keyOf, classOf = () => '', isStacked = false }) {
   const classes = (/** @type {Column<T>} */ column) => `${column.isNumber ? 'number' : ''} ${column.isMinor ? 'minor' : ''}`;
   return html`<div class="table-box" role="region" aria-label=${label} tabindex="0">
-    <table class="table">
+    <table class=${`table ${isStacked ? 'stacked' : ''}`}>
       <caption class="hidden">${label}</caption>
       <thead>
         <tr>

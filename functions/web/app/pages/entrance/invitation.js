@@ -1,5 +1,6 @@
 import { html, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
+import { emailError } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
 import { href, navigate, route } from '../../core/router.js';
 import { session, signIn, signOut, switchWorkspace } from '../../core/session.js';
@@ -9,7 +10,7 @@ import { Choice } from '../../ui/chips.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
-import { Door, emailError } from './door.js';
+import { Door } from './door.js';
 import { SignUpForm } from './sign-up.js';
 
 /** Somebody was invited: with the account that they have, or with a new one. */

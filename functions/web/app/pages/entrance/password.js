@@ -2,13 +2,14 @@
 
 import { html, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
+import { emailError, PASSWORD_HINT, passwordError } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
 import { useStore } from '../../core/store.js';
 import { route } from '../../core/router.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure, Notice } from '../../ui/states.js';
-import { Door, emailError, PASSWORD_HINT, passwordError } from './door.js';
+import { Door } from './door.js';
 
 const back = html`<a href="#/sign-in">Back to signing in</a>`;
 

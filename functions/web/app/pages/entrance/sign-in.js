@@ -1,11 +1,12 @@
 import { html, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
+import { emailError } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
 import { signIn } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure, Notice } from '../../ui/states.js';
-import { Door, emailError } from './door.js';
+import { Door } from './door.js';
 
 export function SignInPage() {
   const form = useForm({ email: '', password: '' }, ({ email, password }) => signIn(email, password), {

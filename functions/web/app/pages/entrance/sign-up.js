@@ -1,11 +1,12 @@
 import { html } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
+import { emailError, PASSWORD_HINT, passwordError } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
 import { signIn } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure, Notice } from '../../ui/states.js';
-import { Door, emailError, PASSWORD_HINT, passwordError } from './door.js';
+import { Door } from './door.js';
 
 export function SignUpPage() {
   return html`<${Door} title="Create an account" below=${html`Have one already? <a href="#/sign-in">Sign in</a>`}>
