@@ -134,20 +134,53 @@ export const signInAgain = (password) => signIn(session.get().email, password, k
 
 /** @param {string} slug */
 export async function switchWorkspace(slug) {
-  const answer = await call('POST /api/auth/switch', { body: { workspace: slug } });
-  forgetResources();
-  session.set({ me: undefined, visit: session.get().visit + 1 });
-  await adopt({ ...answer, email: session.get().email, slug });
+  await enter(await call('POST /api/auth/switch', { body: { workspace: slug } }), slug);
 }
 
-/** @param {{ everywhere?: boolean }} [options] */
+/** @param {{ token: string, expires_at: string }} answer @param {string} slug */
+function enter(answer, slug) {
+  forgetResources();
+  session.set({ me: undefined, visit: session.get().visit + 1 });
+  return adopt({ ...answer, email: session.get().email, slug });
+}
+
+/**
+ * @param {{ everywhere?: boolean }} [options] `everywhere` throws what went wrong, and nothing has changed then
+ */
 export async function signOut({ everywhere = false } = {}) {
   if (session.get().status === 'in') {
-    // The token is forgotten here whatever the server says; it ends by itself within a day.
-    await call('POST /api/auth/logout', { body: { everywhere } }).catch(() => {});
+    await call('POST /api/auth/logout', { body: { everywhere } }).catch((error) => {
+      // Here, the token is forgotten whatever the server says; it ends by itself within a day.
+      if (everywhere) throw error;
+    });
   }
   channel.postMessage({ type: 'out' });
   forget();
+}
+
+/**
+ * Leaves the present workspace, and goes to another one; without one, signs out.
+ * @param {string} userId one's own
+ * @param {string} [next] a slug
+ */
+export async function leaveWorkspace(userId, next) {
+  // Asked for first: afterwards, nothing is granted to this token any more.
+  const answer = next && (await call('POST /api/auth/switch', { body: { workspace: next } }));
+  await call('DELETE /api/workspace/members/{user_id}', { path: { user_id: userId } });
+  if (answer) return enter(answer, next);
+  channel.postMessage({ type: 'out' });
+  return forget();
+}
+
+/**
+ * Takes note of one's own new role here, since the API may still name the former one for a minute.
+ * @param {Me['role']} role
+ */
+export function noteRole(role) {
+  const { me, workspaces } = session.get();
+  if (!me) return;
+  const here = currentWorkspace();
+  session.set({ me: { ...me, role }, workspaces: workspaces?.map((one) => (one === here ? { ...one, role } : one)) });
 }
 
 /**

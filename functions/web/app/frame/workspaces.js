@@ -35,14 +35,14 @@ export function workspaceItems(nameWorkspace) {
       label: workspace.name,
       note: workspace.role,
       isCurrent: workspace === current,
-      act: () => void change(workspace.slug, workspace.name),
+      act: () => void enterWorkspace(workspace.slug, workspace.name),
     })),
     { label: 'New workspace', icon: 'plus', act: nameWorkspace },
   ];
 }
 
-/** @param {string} slug @param {string} name */
-async function change(slug, name) {
+/** Goes there, unless something would be lost. @param {string} slug @param {string} name */
+export async function enterWorkspace(slug, name) {
   if (slug === currentWorkspace()?.slug) return;
   const question = { title: 'Leave your changes?', text: 'What you have typed isn’t saved yet.', action: 'Leave', isDanger: true };
   if (hasUnsavedChanges() && !(await ask(question))) return;

@@ -1,6 +1,133 @@
-import { html } from '../../vendor/preact.js';
-import { Page } from '../../ui/page.js';
+// API keys: what programs use instead of a password.
+
+import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
+import { call } from '../../core/api.js';
+import { age, day, fullTime } from '../../core/format.js';
+import { nameOf, useMembers } from '../../core/lists.js';
+import { invalidate, useResource } from '../../core/resource.js';
+import { mayAct, session } from '../../core/session.js';
+import { useShortcuts } from '../../core/shortcuts.js';
+import { useStore } from '../../core/store.js';
+import { Button } from '../../ui/button.js';
+import { Chip, Status } from '../../ui/chips.js';
+import { ask } from '../../ui/dialog.js';
+import { Card, Page } from '../../ui/page.js';
+import { Empty, Loaded } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import { Time } from '../../ui/time.js';
+import { toast, toastFailure } from '../../ui/toast.js';
+import { CreatedKey } from './created-key.js';
+import { Examples } from './examples.js';
+import { KeyForm } from './key-form.js';
+
+/** @typedef {{ prefix: string, name: string, scopes: string[], created_by: string, created_at: string, expires_at?: string, last_used_at: string | null }} ApiKey */
+
+const READ_EVERY_MS = 30_000;
 
 export function KeysPage() {
-  return html`<${Page} title="API keys"><p>This page isn’t there yet.</p><//>`;
+  useStore(session);
+  return mayAct('admin') ? html`<${Keys} />` : html`<${ForAdmins} />`;
+}
+
+function ForAdmins() {
+  return html`<${Page} title="API keys">
+    <${Empty} title="API keys are made by admins" action=${html`<${Button} href="#/members">See who is an admin<//>`}>
+      With a key, a program works with the links of this workspace. Ask an admin to make one for you.
+    <//>
+  <//>`;
+}
+
+function Keys() {
+  const resource = useResource('keys', () => call('GET /api/keys'), { everyMs: READ_EVERY_MS });
+  const [isCreating, setCreating] = useState(false);
+  const [created, setCreated] = useState(/** @type {import('./created-key.js').NewKey | undefined} */ (undefined));
+  const opener = useRef(/** @type {Element | null} */ (null));
+  const create = () => {
+    opener.current = document.activeElement;
+    setCreating(true);
+  };
+  useShortcuts('API keys', [{ keys: 'c', text: 'Create a key', act: create }]);
+
+  // Two dialogs follow each other, so the second doesn't know where the focus was.
+  useEffect(() => (created ? () => focusAgain(opener.current) : undefined), [created]);
+
+  const onCreated = (/** @type {import('./created-key.js').NewKey} */ key) => {
+    setCreating(false);
+    setCreated(key);
+    invalidate('keys');
+  };
+  const isEmpty = resource.data?.keys.length === 0;
+  const action = html`<${Button} kind="primary" icon="plus" onClick=${create}>New key<//>`;
+  return html`<${Page} title="API keys" actions=${!isEmpty && action}>
+    <${Loaded} of=${resource} what="The keys can’t be shown.">
+      ${(/** @type {{ keys: ApiKey[] }} */ { keys }) =>
+        keys.length === 0
+          ? html`<${Empty} title="No keys yet" action=${action}>With a key, a program works with the links of this workspace, without anybody’s password.<//>`
+          : html`<${Card} class="flush"><${KeyTable} keys=${keys} /><//>`}
+    <//>
+    <${Examples} />
+    ${isCreating && html`<${KeyForm} onClose=${() => setCreating(false)} onCreated=${onCreated} />`}
+    ${created && html`<${CreatedKey} created=${created} onClose=${() => setCreated(undefined)} />`}
+  <//>`;
+}
+
+/** @param {Element | null} element */
+function focusAgain(element) {
+  const isThere = element?.isConnected && element !== document.body;
+  /** @type {HTMLElement | null} */ (isThere ? element : document.querySelector('main h1'))?.focus();
+}
+
+/** @param {{ keys: ApiKey[] }} props */
+function KeyTable({ keys }) {
+  const members = useMembers().data?.members ?? [];
+  const maker = (/** @type {ApiKey} */ key) => nameOf(members.find((/** @type {any} */ member) => member.user_id === key.created_by));
+  const columns = [
+    { label: 'Name', isHeader: true, cell: (/** @type {ApiKey} */ key) => html`<${KeyName} shown=${key} />` },
+    { label: 'May', cell: (/** @type {ApiKey} */ key) => html`<span class="chips">${key.scopes.map((scope) => html`<${Chip} key=${scope}>${scope}<//>`)}</span>` },
+    { label: 'Made', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${Time} at=${key.created_at}>${day(key.created_at)}<//><br /><bdi class="small-print">${maker(key)}</bdi>` },
+    { label: 'Last used', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${LastUsed} at=${key.last_used_at} />` },
+    { label: 'Ends', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${Ends} at=${key.expires_at} />` },
+    { label: 'Actions', isHidden: true, isNumber: true, cell: (/** @type {ApiKey} */ key) => html`<${Revoke} revoked=${key} />` },
+  ];
+  return html`<${Table} isStacked label="API keys" columns=${columns} rows=${keys} keyOf=${(/** @type {ApiKey} */ key) => key.prefix} />`;
+}
+
+/** @param {{ shown: ApiKey }} props */
+const KeyName = ({ shown }) => html`<bdi class="line-title">${shown.name}</bdi><code class="small-print">${shown.prefix}…</code>
+  <span class="small-print only-phone"><${LastUsed} at=${shown.last_used_at} isSentence /></span>`;
+
+/** @param {{ at: string | null, isSentence?: boolean }} props */
+function LastUsed({ at, isSentence = false }) {
+  if (!at) return html`<span class="muted">${isSentence ? 'Never used' : 'Never'}</span>`;
+  const ago = age(at) === 'now' ? 'just now' : `${age(at)} ago`;
+  return html`<${Time} at=${at}>${isSentence ? `Used ${ago}` : ago}<//>`;
+}
+
+/** @param {{ at?: string }} props */
+function Ends({ at }) {
+  if (!at) return html`<span class="muted">Never</span>`;
+  if (new Date(at) <= new Date()) return html`<${Status} tone="muted" title=${fullTime(at)}>Expired<//>`;
+  return html`<${Time} at=${at}>${day(at)}<//>`;
+}
+
+/** @param {{ revoked: ApiKey }} props */
+function Revoke({ revoked }) {
+  const revoke = async () => {
+    const used = revoked.last_used_at ? `It was last used ${age(revoked.last_used_at) === 'now' ? 'a moment ago' : `${age(revoked.last_used_at)} ago`}.` : 'It was never used.';
+    const question = {
+      title: `Revoke “${revoked.name}”?`,
+      text: `${used} Programs that use it are refused within a minute. This can’t be undone.`,
+      action: 'Revoke',
+      isDanger: true,
+    };
+    if (!(await ask(question))) return;
+    try {
+      await call('DELETE /api/keys/{prefix}', { path: { prefix: revoked.prefix } });
+      toast(`“${revoked.name}” is revoked.`);
+    } catch (error) {
+      toastFailure('The key wasn’t revoked.', error);
+    }
+    invalidate('keys');
+  };
+  return html`<${Button} kind="quiet" icon="trash" label=${`Revoke ${revoked.name}`} onClick=${revoke} />`;
 }

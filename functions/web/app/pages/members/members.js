@@ -1,6 +1,81 @@
-import { html } from '../../vendor/preact.js';
-import { Page } from '../../ui/page.js';
+// Who belongs to the workspace, and who is invited.
+
+import { html, useState } from '../../vendor/preact.js';
+import { day } from '../../core/format.js';
+import { nameOf, useMembers } from '../../core/lists.js';
+import { mayAct, session } from '../../core/session.js';
+import { useStore } from '../../core/store.js';
+import { Button } from '../../ui/button.js';
+import { Chip } from '../../ui/chips.js';
+import { Card, Page } from '../../ui/page.js';
+import { Loaded } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import { Time } from '../../ui/time.js';
+import { Invitations } from './invitations.js';
+import { leave } from './leave.js';
+import { RemoveMember } from './remove.js';
+import { Role, ROLE_TEXTS } from './roles.js';
+
+/** @typedef {import('../../core/lists.js').Member} Member */
 
 export function MembersPage() {
-  return html`<${Page} title="Members"><p>This page isn’t there yet.</p><//>`;
+  const { me } = useStore(session);
+  const resource = useMembers();
+  const [removed, setRemoved] = useState(/** @type {Member | undefined} */ (undefined));
+  const isAdmin = me !== undefined && mayAct('admin');
+  return html`<${Page} title="Members">
+    <${Loaded} of=${resource} what="The members can’t be shown.">
+      ${(/** @type {{ members: Member[] }} */ { members }) => html`
+        <${Card} class="flush"><${MemberTable} members=${members} resource=${resource} isAdmin=${isAdmin} onRemove=${setRemoved} /><//>
+        ${me && !isAdmin && html`<p class="muted"><${AskAdmins} members=${members} /></p>`}
+      `}
+    <//>
+    ${isAdmin && html`<${Invitations} members=${resource.data?.members ?? []} />`}
+    <${Roles} />
+    ${removed && html`<${RemoveMember} member=${removed} onClose=${() => setRemoved(undefined)} />`}
+  <//>`;
+}
+
+/** @param {{ members: Member[], resource: import('../../core/resource.js').Resource<{ members: Member[] }>, isAdmin: boolean, onRemove: (member: Member) => void }} props */
+function MemberTable({ members, resource, isAdmin, onRemove }) {
+  const { me } = session.get();
+  const isLastAdmin = (/** @type {Member} */ member) => member.role === 'admin' && members.filter(({ role }) => role === 'admin').length === 1;
+  const isMe = (/** @type {Member} */ member) => member.user_id === me?.user_id;
+  const actions = (/** @type {Member} */ member) => {
+    if (isMe(member)) {
+      if (isLastAdmin(member)) return html`<span class="small-print">The only admin</span>`;
+      return html`<${Button} class="compact" icon="out" onClick=${() => leave(members)}>Leave<//>`;
+    }
+    return isAdmin && html`<${Button} kind="quiet" icon="trash" label=${`Remove ${nameOf(member)}`} onClick=${() => onRemove(member)} />`;
+  };
+  const columns = [
+    { label: 'Person', isHeader: true, cell: (/** @type {Member} */ member) => html`<${Person} member=${member} isMe=${isMe(member)} />` },
+    { label: 'Role', cell: (/** @type {Member} */ member) => html`<${Role} member=${member} resource=${resource} isFixed=${!isAdmin || isLastAdmin(member)} isMe=${isMe(member)} />` },
+    { label: 'Joined', isMinor: true, cell: (/** @type {Member} */ member) => html`<${Time} at=${member.joined_at}>${day(member.joined_at)}<//>` },
+    { label: 'Actions', isHidden: true, isNumber: true, cell: actions },
+  ];
+  return html`<${Table} isStacked label="Members" columns=${columns} rows=${members} keyOf=${(/** @type {Member} */ member) => member.user_id} />`;
+}
+
+/** @param {{ member: Member, isMe: boolean }} props */
+function Person({ member, isMe }) {
+  return html`<span class="line-text">
+    <span class="row"><bdi class="line-title">${nameOf(member)}</bdi>${isMe && html` <${Chip}>You<//>`}</span>
+    ${member.full_name && html`<bdi class="small-print">${member.email}</bdi>`}
+  </span>`;
+}
+
+/** @param {{ members: Member[] }} props */
+function AskAdmins({ members }) {
+  const admins = members.filter(({ role }) => role === 'admin');
+  const names = new Intl.ListFormat(undefined, { type: 'disjunction' }).formatToParts(admins.map(nameOf));
+  return html`To invite somebody, or to change a role, ask ${names.map(({ type, value }) => (type === 'element' ? html`<bdi>${value}</bdi>` : value))}.`;
+}
+
+function Roles() {
+  return html`<${Card} title="What each role may do">
+    <dl class="fact-list">
+      ${ROLE_TEXTS.map(({ role, text }) => html`<div key=${role}><dt>${role}</dt><dd>${text}</dd></div>`)}
+    </dl>
+  <//>`;
 }

@@ -1,6 +1,89 @@
-import { html } from '../../vendor/preact.js';
-import { Page } from '../../ui/page.js';
+// The workspace, this browser, and the other workspaces of the person.
+
+import { html, useState } from '../../vendor/preact.js';
+import { call } from '../../core/api.js';
+import { useResource } from '../../core/resource.js';
+import { currentWorkspace, mayAct, session } from '../../core/session.js';
+import { useStore } from '../../core/store.js';
+import { chooseTheme, chosenTheme } from '../../core/theme.js';
+import { enterWorkspace, NewWorkspace } from '../../frame/workspaces.js';
+import { Button } from '../../ui/button.js';
+import { Chip, Choice } from '../../ui/chips.js';
+import { Card, Page } from '../../ui/page.js';
+import { Loaded, Skeleton } from '../../ui/states.js';
+import { WorkspaceFacts, WorkspaceForm } from './workspace-form.js';
+
+/** @typedef {import('./workspace-form.js').Workspace} Workspace */
 
 export function SettingsPage() {
-  return html`<${Page} title="Settings"><p>This page isn’t there yet.</p><//>`;
+  return html`<${Page} title="Settings">
+    <div class="narrow">
+      <${ThisWorkspace} />
+      <${ThisBrowser} />
+      <${MyWorkspaces} />
+    </div>
+  <//>`;
+}
+
+function ThisWorkspace() {
+  useStore(session);
+  const resource = useResource('workspace', () => call('GET /api/workspace'));
+  const waiting = html`<${Skeleton} rows=${3} height=${56} />`;
+  return html`<${Card} title="Workspace">
+    <${Loaded} of=${resource} what="The workspace can’t be shown." waiting=${waiting}>
+      ${(/** @type {Workspace} */ workspace) =>
+        mayAct('admin')
+          ? html`<${WorkspaceForm} workspace=${workspace} show=${resource.change} />`
+          : html`<${WorkspaceFacts} workspace=${workspace} />`}
+    <//>
+  <//>`;
+}
+
+/** @type {{ value: import('../../core/theme.js').Theme, label: string }[]} */
+const THEMES = [
+  { value: 'system', label: 'System' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+];
+
+function ThisBrowser() {
+  const [theme, setTheme] = useState(chosenTheme);
+  const choose = (/** @type {import('../../core/theme.js').Theme} */ chosen) => {
+    chooseTheme(chosen);
+    setTheme(chosen);
+  };
+  return html`<${Card} title="Appearance">
+    <div class="stack tight">
+      <div><${Choice} label="Colours" value=${theme} options=${THEMES} onChange=${choose} /></div>
+      <p class="hint">For this browser only.</p>
+    </div>
+  <//>`;
+}
+
+function MyWorkspaces() {
+  const { workspaces } = useStore(session);
+  const [isNaming, setNaming] = useState(false);
+  const current = currentWorkspace();
+  const create = html`<${Button} class="compact" icon="plus" onClick=${() => setNaming(true)}>New workspace<//>`;
+  return html`<${Card} title="Your workspaces" actions=${create}>
+    ${workspaces
+      ? html`<ul class="lines">
+          ${workspaces.map(
+            (workspace) => html`<li key=${workspace.workspace_id}>
+              <span class="workspace-mark" aria-hidden="true">${[...workspace.name][0].toUpperCase()}</span>
+              <span class="line-text">
+                <bdi class="line-title">${workspace.name}</bdi>
+                <span class="small-print">${workspace.slug} · ${workspace.role}</span>
+              </span>
+              ${workspace === current
+                ? html`<${Chip}>You are here<//>`
+                : html`<${Button} class="compact" onClick=${() => enterWorkspace(workspace.slug, workspace.name)}>
+                    Switch<span class="hidden"> to ${workspace.name}</span>
+                  <//>`}
+            </li>`,
+          )}
+        </ul>`
+      : html`<${Skeleton} rows=${2} height=${48} />`}
+    ${isNaming && html`<${NewWorkspace} onClose=${() => setNaming(false)} />`}
+  <//>`;
 }

@@ -1,0 +1,24 @@
+import { html } from '../../vendor/preact.js';
+import { day } from '../../core/format.js';
+import { Button } from '../../ui/button.js';
+import { CopyField } from '../../ui/copy-field.js';
+import { Dialog } from '../../ui/dialog.js';
+import { CodeExample, examplesFor } from './examples.js';
+
+/** @typedef {{ key: string, prefix: string, name: string, scopes: string[], expires_at?: string }} NewKey */
+
+/** The only time a key is shown. @param {{ created: NewKey, onClose: () => void }} props */
+export function CreatedKey({ created, onClose }) {
+  const [example] = examplesFor(created.scopes);
+  const end = created.expires_at ? `It ends on ${day(created.expires_at)}.` : 'It never ends.';
+  return html`<${Dialog}
+    title=${html`<bdi>${created.name}</bdi> is ready`}
+    isWide
+    mustAnswer
+    onClose=${onClose}
+    footer=${html`<${Button} onClick=${onClose}>Done<//>`}
+  >
+    <${CopyField} label="API key" text=${created.key} hint=${`Copy it now: it isn’t shown again. Who has it can use it, so keep it like a password. ${end}`} />
+    <${CodeExample} example=${example} apiKey=${created.key} />
+  <//>`;
+}

@@ -1,0 +1,113 @@
+import { html, useState } from '../../vendor/preact.js';
+import { call } from '../../core/api.js';
+import { emailError } from '../../core/checks.js';
+import { day } from '../../core/format.js';
+import { useForm } from '../../core/form.js';
+import { nameOf } from '../../core/lists.js';
+import { invalidate, useResource } from '../../core/resource.js';
+import { href } from '../../core/router.js';
+import { Button } from '../../ui/button.js';
+import { CopyField } from '../../ui/copy-field.js';
+import { ask, Dialog } from '../../ui/dialog.js';
+import { Field } from '../../ui/field.js';
+import { Card } from '../../ui/page.js';
+import { FormFailure, Loaded } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import { Time } from '../../ui/time.js';
+import { toast, toastFailure } from '../../ui/toast.js';
+import { ROLES, withArticle } from './roles.js';
+
+/** @typedef {import('../../core/lists.js').Member} Member */
+/** @typedef {{ id: string, email: string, role: string, created_at: string, expires_at: string, invited_by: string }} Invitation */
+/** @typedef {{ id: string, email: string, role: string, expires_at: string, token: string }} NewInvitation */
+
+/** For admins: invites somebody, and lists who hasn't come yet. @param {{ members: Member[] }} props */
+export function Invitations({ members }) {
+  const resource = useResource('invitations', () => call('GET /api/workspace/invitations'));
+  const [made, setMade] = useState(/** @type {NewInvitation | undefined} */ (undefined));
+  const onMade = (/** @type {NewInvitation} */ invitation) => {
+    setMade(invitation);
+    invalidate('invitations');
+  };
+  return html`<${Card} title="Invite somebody">
+      <${InvitationForm} members=${members} open=${resource.data?.invitations ?? []} onMade=${onMade} />
+    <//>
+    <${Loaded} of=${resource} what="The open invitations can’t be shown." waiting=${null}>
+      ${(/** @type {{ invitations: Invitation[] }} */ { invitations }) =>
+        invitations.length > 0 &&
+        html`<section class="stack tight">
+          <h2>Open invitations</h2>
+          <${Card} class="flush"><${InvitationTable} invitations=${invitations} members=${members} /><//>
+        </section>`}
+    <//>
+    ${made && html`<${MadeInvitation} made=${made} onClose=${() => setMade(undefined)} />`}`;
+}
+
+/** @param {{ members: Member[], open: Invitation[], onMade: (invitation: NewInvitation) => void }} props */
+function InvitationForm({ members, open, onMade }) {
+  const check = (/** @type {{ email: string }} */ { email }) => {
+    const isMember = members.some((member) => member.email === email.trim().toLowerCase());
+    if (isMember) return { email: 'Somebody with this address is a member already.' };
+    return { email: emailError(email) };
+  };
+  const form = useForm(
+    { email: '', role: 'member' },
+    async ({ email, role }) => {
+      onMade(await call('POST /api/workspace/invitations', { body: { email: email.trim(), role } }));
+      form.set('email', '');
+    },
+    { check },
+  );
+  const isAgain = open.some(({ email }) => email === form.values.email.trim().toLowerCase());
+  return html`<form class="stack" novalidate onSubmit=${form.submit}>
+    <${FormFailure} error=${form.failure} />
+    <div class="invite">
+      <${Field} label="Email" type="email" autocomplete="off" ...${form.field('email')} />
+      <${Field} label="Role" as="select" ...${form.field('role')}>
+        ${ROLES.map((role) => html`<option key=${role} value=${role} selected=${role === form.values.role}>${role}</option>`)}
+      <//>
+      <${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Invite<//>
+    </div>
+    <p class="hint" role="status">
+      ${isAgain ? 'This address is invited already. The link that you have given them will stop working.' : 'You get a link to give to them. It works for this address only, once, and for 7 days.'}
+    </p>
+  </form>`;
+}
+
+/** The only time the link is shown. @param {{ made: NewInvitation, onClose: () => void }} props */
+function MadeInvitation({ made, onClose }) {
+  const link = new URL(href('invitation', { token: made.token }), location.href).href;
+  return html`<${Dialog} title="Give them this link" mustAnswer onClose=${onClose} footer=${html`<${Button} onClick=${onClose}>Done<//>`}>
+    <p>With it, <bdi><strong>${made.email}</strong></bdi> joins as ${withArticle(made.role)}, once, until <${Time} at=${made.expires_at}>${day(made.expires_at)}<//>.</p>
+    <${CopyField} label="Invitation" text=${link} hint="Copy it now: it isn’t shown again. If it gets lost, invite them again." />
+  <//>`;
+}
+
+/** @param {{ invitations: Invitation[], members: Member[] }} props */
+function InvitationTable({ invitations, members }) {
+  const inviter = (/** @type {Invitation} */ invitation) => nameOf(members.find((member) => member.user_id === invitation.invited_by));
+  const columns = [
+    { label: 'Email', isHeader: true, cell: (/** @type {Invitation} */ one) => html`<bdi class="line-title">${one.email}</bdi>` },
+    { label: 'Role', cell: (/** @type {Invitation} */ one) => one.role },
+    { label: 'Invited by', isMinor: true, cell: (/** @type {Invitation} */ one) => html`<bdi>${inviter(one)}</bdi>` },
+    { label: 'Until', isMinor: true, cell: (/** @type {Invitation} */ one) => html`<${Time} at=${one.expires_at}>${day(one.expires_at)}<//>` },
+    { label: 'Actions', isHidden: true, isNumber: true, cell: (/** @type {Invitation} */ one) => html`<${Withdraw} invitation=${one} />` },
+  ];
+  return html`<${Table} isStacked label="Open invitations" columns=${columns} rows=${invitations} keyOf=${(/** @type {Invitation} */ one) => one.id} />`;
+}
+
+/** @param {{ invitation: Invitation }} props */
+function Withdraw({ invitation }) {
+  const withdraw = async () => {
+    const question = { title: `Withdraw the invitation of ${invitation.email}?`, text: 'Its link stops working.', action: 'Withdraw', isDanger: true };
+    if (!(await ask(question))) return;
+    try {
+      await call('DELETE /api/workspace/invitations/{invitation_id}', { path: { invitation_id: invitation.id } });
+      toast('Invitation withdrawn.');
+    } catch (error) {
+      toastFailure('The invitation wasn’t withdrawn.', error);
+    }
+    invalidate('invitations');
+  };
+  return html`<${Button} kind="quiet" icon="trash" label=${`Withdraw the invitation of ${invitation.email}`} onClick=${withdraw} />`;
+}

@@ -1,0 +1,37 @@
+import { html } from '../../vendor/preact.js';
+import { nameOf } from '../../core/lists.js';
+import { href, navigate } from '../../core/router.js';
+import { currentWorkspace, leaveWorkspace, session } from '../../core/session.js';
+import { ask } from '../../ui/dialog.js';
+import { toast, toastFailure } from '../../ui/toast.js';
+
+/** @typedef {import('../../core/lists.js').Member} Member */
+
+/**
+ * Leaves the workspace, if somebody is sure about that.
+ * @param {Member[]} members in the order in which they joined
+ */
+export async function leave(members) {
+  const { me, workspaces } = session.get();
+  const here = currentWorkspace();
+  if (!me || !here) return;
+  const next = workspaces?.find((workspace) => workspace !== here);
+  const heir = members.find((member) => member.role === 'admin' && member.user_id !== me.user_id);
+  const afterwards = next
+    ? html`You go on in <bdi>${next.name}</bdi>.`
+    : 'It is your only workspace: you are signed out, and get a new one when you sign in again.';
+  const question = {
+    title: `Leave ${here.name}?`,
+    text: html`Your links and monitored URLs go to <bdi>${heir ? nameOf(heir) : 'an admin'}</bdi>, and your API keys are revoked. ${afterwards}`,
+    action: 'Leave',
+    isDanger: true,
+  };
+  if (!(await ask(question))) return;
+  try {
+    await leaveWorkspace(me.user_id, next?.slug);
+    navigate(href('links'));
+    toast(`You have left ${here.name}.`);
+  } catch (error) {
+    toastFailure('You haven’t left.', error);
+  }
+}

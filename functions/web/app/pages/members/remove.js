@@ -1,0 +1,74 @@
+import { html, useState } from '../../vendor/preact.js';
+import { call } from '../../core/api.js';
+import { counted } from '../../core/format.js';
+import { useForm } from '../../core/form.js';
+import { nameOf } from '../../core/lists.js';
+import { invalidate, useResource } from '../../core/resource.js';
+import { Button } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { Checkbox } from '../../ui/field.js';
+import { FormFailure } from '../../ui/states.js';
+import { toast } from '../../ui/toast.js';
+
+/** @typedef {import('../../core/lists.js').Member} Member */
+
+/** How much a member would leave behind. @param {string} userId */
+async function belongings(userId) {
+  const [links, keys] = await Promise.all([
+    call('GET /api/links', { query: { created_by: userId, per_page: 1 } }),
+    call('GET /api/keys'),
+  ]);
+  return { links: links.total, keys: keys.keys.filter((/** @type {any} */ key) => key.created_by === userId).length };
+}
+
+/**
+ * Asks whether a member shall go, and says what becomes of what was theirs.
+ * @param {{ member: Member, onClose: () => void }} props
+ */
+export function RemoveMember({ member, onClose }) {
+  const [keepKeys, setKeepKeys] = useState(false);
+  const left = useResource(`belongings:${member.user_id}`, () => belongings(member.user_id)).data;
+  const name = nameOf(member);
+  const form = useForm({}, async () => {
+    await call('DELETE /api/workspace/members/{user_id}', {
+      path: { user_id: member.user_id },
+      query: { keep_keys: keepKeys ? 'true' : undefined },
+    });
+    toast(`${name} is no member any more.`);
+    for (const changed of ['members', 'keys', 'invitations', 'links', 'belongings']) invalidate(changed);
+    onClose();
+  });
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//>
+    <${Button} kind="danger" type="submit" isBusy=${form.isBusy}>Remove<//>`;
+  return html`<${Dialog} title=${html`Remove <bdi>${name}</bdi>?`} onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
+    <${FormFailure} error=${form.failure} />
+    <ul class="consequences">
+      <li>Within a minute, they can’t see this workspace any more.</li>
+      <li>${linksSentence(left?.links)}</li>
+      <li>${keysSentence(left?.keys, keepKeys)}</li>
+      <li>Open invitations that they made are withdrawn.</li>
+    </ul>
+    ${left?.keys !== 0 &&
+    html`<${Checkbox}
+      label="Keep their API keys working"
+      hint="They become yours. Whoever left may still know them: keep them only while you replace them."
+      checked=${keepKeys}
+      onChange=${setKeepKeys}
+    />`}
+  <//>`;
+}
+
+/** @param {number | undefined} links */
+function linksSentence(links) {
+  if (links === 0) return 'They have no links. Their monitored URLs become yours.';
+  const theirs = links === undefined ? 'Their links' : `Their ${counted(links, 'link')}`;
+  return `${theirs} and their monitored URLs become yours. ${links === 1 ? 'The link goes' : 'The links go'} on working.`;
+}
+
+/** @param {number | undefined} keys @param {boolean} areKept */
+function keysSentence(keys, areKept) {
+  if (keys === 0) return 'They have made no API keys.';
+  const theirs = keys === undefined ? 'Their API keys' : `Their ${counted(keys, 'API key')}`;
+  if (areKept) return `${theirs} ${keys === 1 ? 'goes' : 'go'} on working.`;
+  return `${theirs} ${keys === 1 ? 'is' : 'are'} revoked: programs that use ${keys === 1 ? 'it' : 'them'} are refused.`;
+}
