@@ -1,0 +1,27 @@
+import { html } from '../../vendor/preact.js';
+import { number } from '../../core/format.js';
+import { TimeChart } from '../../parts/chart/chart.js';
+import { Card } from '../../ui/page.js';
+import { isGood } from './targets.js';
+
+/** @typedef {import('./targets.js').CheckResult} CheckResult */
+
+/** How long each answer took, and below it whether there was one. @param {{ results: CheckResult[] }} props newest first */
+export function Latency({ results }) {
+  const oldestFirst = [...results].reverse();
+  const times = oldestFirst.map((result) => Date.parse(result.checked_at) / 1000);
+  // A check without an answer has no latency: only how long it was waited for.
+  const values = oldestFirst.map((result) => (result.error ? null : result.latency_ms));
+  const hasValues = values.some((value) => value !== null);
+  const bad = results.filter((result) => !isGood(result)).length;
+  const summary = bad === 0 ? `All of the last ${number(results.length)} checks found it up.` : `${number(bad)} of the last ${number(results.length)} checks found it down.`;
+  return html`<${Card} title="Latency">
+    ${hasValues
+      ? html`<${TimeChart} label="Latency of the last checks" times=${times} series=${[{ label: 'Latency', look: 'area', values }]} unit="minute" height=${220} suffix=" ms" />`
+      : html`<p class="muted">There was no answer whose latency could be measured.</p>`}
+    <div class="strip" aria-hidden="true">
+      ${oldestFirst.map((result) => html`<i key=${result.checked_at} class=${isGood(result) ? '' : 'bad'}></i>`)}
+    </div>
+    <p class="small-print">${summary}</p>
+  <//>`;
+}

@@ -1,0 +1,42 @@
+import { html } from '../../vendor/preact.js';
+import { call } from '../../core/api.js';
+import { counted } from '../../core/format.js';
+import { useResource } from '../../core/resource.js';
+import { href } from '../../core/router.js';
+import { SkeletonText } from '../../ui/states.js';
+
+/** @typedef {import('../../core/lists.js').Link} Link */
+
+const AT_MOST = 100;
+const SHOWN = 5;
+
+/**
+ * The links that watch a target. The API doesn't say which they are, so they are those that watch and lead there.
+ * @param {{ target: import('./targets.js').Target }} props
+ */
+export function WatchedBy({ target }) {
+  const { data, isLoading } = useResource(`watching:${target.id}`, () =>
+    call('GET /api/links', { query: { search: target.host, per_page: AT_MOST } }),
+  );
+  if (isLoading) return html`<${SkeletonText} />`;
+  const wanted = comparable(target.canonical_url);
+  const links = /** @type {Link[]} */ (data?.links ?? []).filter((link) => link.watch && comparable(link.original_url) === wanted);
+  if (links.length === 0) return html`<span class="muted">No link that was found</span>`;
+  const rest = links.length - SHOWN;
+  return html`<span class="row">
+    ${links.slice(0, SHOWN).map((link) => html`<a key=${link.short_code} href=${href(`links/${link.short_code}`)}>${link.short_code}</a>`)}
+    ${rest > 0 && html`<span class="muted">and ${counted(rest, 'more', 'more')}</span>`}
+  </span>`;
+}
+
+/** An address without what makes no difference. @param {string} address */
+function comparable(address) {
+  try {
+    const url = new URL(address);
+    url.hash = '';
+    url.pathname = url.pathname.replace(/\/$/, '');
+    return url.href;
+  } catch {
+    return address;
+  }
+}
