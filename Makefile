@@ -93,7 +93,7 @@ document: ## check docs/openapi.yaml
 	@$(TOOLS)/contract/bin/openapi-spec-validator docs/openapi.yaml
 
 # Needs Node.js 18 or later with npm; without them, a line says so. WEB_CHECK=required makes that a failure.
-web-check: ## check the types of the web application
+web-check: ## check the types of the web application, and what of it needs no browser
 	@$(PYTHON) infra/web_check.py
 
 template: ## check template.yaml and its child stack

@@ -46,10 +46,11 @@ export function useForm(initial, send, { check = () => ({}), keeps = false } = {
 
   /** @param {unknown} error */
   function show(error) {
-    if (!(error instanceof ApiError)) throw error;
-    const { field } = error;
-    if (field && field in values) setErrors({ [field]: error.message });
-    else setFailure(error);
+    const failed = error instanceof ApiError ? error : new ApiError('broken', 'Something went wrong here.');
+    if (failed !== error) console.error(error);
+    const { field } = failed;
+    if (field && field in values) setErrors({ [field]: failed.message });
+    else setFailure(failed);
   }
 
   /** @param {Event} [event] */

@@ -1,0 +1,16 @@
+// What the modules expect of a browser, as far as these tests need it. Imported first.
+
+globalThis.document = { baseURI: 'http://127.0.0.1:4566/_aws/execute-api/c0ffee00/app' };
+
+/** Answers requests one after another, and notes them. */
+export function answering(...answers) {
+  const requests = [];
+  globalThis.fetch = async (url, options = {}) => {
+    requests.push({ url, ...options });
+    const answer = answers.shift();
+    if (answer instanceof Error) throw answer;
+    const { status = 200, body = {}, headers = {} } = answer ?? {};
+    return new Response(status === 204 ? null : JSON.stringify(body), { status, headers });
+  };
+  return requests;
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import './browser.mjs';
+
+const { guessUrl, safeUrl } = await import('../app/core/address.js');
+const { age, counted, cutMiddle, hostOf, shortNumber, withoutScheme } = await import('../app/core/format.js');
+const { contrastOf } = await import('../app/parts/qr/contrast.js');
+const { withParameter } = await import('../app/parts/link-form/campaign.js');
+const { filterOf, isEverything, requestOf } = await import('../app/pages/links/filter.js');
+
+test('only http and https lead somewhere', () => {
+  for (const url of ['https://example.com/', 'http://münchen.de/']) assert(safeUrl(url), url);
+  for (const url of ['javascript:alert(1)', 'data:text/html,x', 'ftp://example.com', 'example.com', '', '//example.com']) {
+    assert.equal(safeUrl(url), undefined, url);
+  }
+});
+
+test('an address may be typed without its scheme', () => {
+  assert.equal(guessUrl(' example.com/a?b=c '), 'https://example.com/a?b=c');
+  assert.equal(guessUrl('HTTP://Example.com'), 'HTTP://Example.com');
+  assert.equal(guessUrl('localhost.localdomain:8080/x'), 'https://localhost.localdomain:8080/x');
+  for (const text of ['hello', 'two words.com', 'ada@example.com', 'javascript:alert(1).x', '', '/path.html']) {
+    assert.equal(guessUrl(text), undefined, text);
+  }
+});
+
+test('numbers, ages and addresses are short', () => {
+  assert.deepEqual([shortNumber(9_999), counted(1, 'click'), counted(2, 'click')], [Intl.NumberFormat().format(9_999), '1 click', '2 clicks']);
+  assert.match(shortNumber(12_403), /12.4/);
+  assert.deepEqual([age(new Date()), age(new Date(Date.now() - 3 * 86_400_000))], ['now', '3 d']);
+  assert.deepEqual([hostOf('https://www.example.com/a'), withoutScheme('https://example.com/')], ['example.com', 'example.com']);
+  assert.equal(cutMiddle('abcdefghijkl', 7), 'abcd…kl');
+  assert.equal(cutMiddle('abc', 7), 'abc');
+});
+
+test('a parameter is written into an address and leaves everything else alone', () => {
+  assert.equal(withParameter('https://a.example/p', 'utm_source', 'news letter'), 'https://a.example/p?utm_source=news%20letter');
+  assert.equal(withParameter('https://a.example/p?x=%2F&utm_source=old#top', 'utm_source', 'new'), 'https://a.example/p?x=%2F&utm_source=new#top');
+  assert.equal(withParameter('https://a.example/p?utm_source=old', 'utm_source', ''), 'https://a.example/p');
+  assert.equal(withParameter('https://a.example/#/a?b', 'utm_term', 'x'), 'https://a.example/?utm_term=x#/a?b');
+});
+
+test('an address of the list is read as far as it makes sense', () => {
+  const filter = filterOf(new URLSearchParams('tag=a&tag=b&status=nonsense&from=2026-03-01&to=never&sort=clicks'));
+
+  assert.deepEqual([filter.tags, filter.status, filter.from, filter.to, filter.sort], [['a', 'b'], '', '2026-03-01', '', 'clicks']);
+  assert(!isEverything(filter) && isEverything(filterOf(new URLSearchParams('sort=clicks'))));
+  assert.equal(requestOf(filter).created_after, new Date(2026, 2, 1).toISOString());
+});
+
+test('contrast is what WCAG says', () => {
+  assert.deepEqual(contrastOf('#000000', '#ffffff'), { ratio: 21, isDarkOnLight: true });
+  assert(!contrastOf('#ffffff', '#000000').isDarkOnLight);
+  assert(contrastOf('#777777', '#888888').ratio < 1.5);
+});
