@@ -1,7 +1,8 @@
-//! Manages a workspace, its members and its API keys.
+//! Manages a workspace, its members, invitations and API keys.
 //!
 //! What changes who may do what looks at the caller's role of this moment.
 
+mod invitations;
 mod keys;
 mod members;
 mod workspace;
@@ -13,7 +14,8 @@ use linklet_lambda::{
     identity::TokenVerifier,
 };
 
-/// `/api/workspace`, `/api/workspace/members`, `/api/keys`, `/api/workspaces` and `/api/me/workspaces`.
+/// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`, `/api/keys`,
+/// `/api/workspaces` and `/api/me/workspaces`.
 pub struct Account {
     tokens: TokenVerifier,
     users: UsersTable,
@@ -55,10 +57,6 @@ impl Handler for Account {
                 let caller = self.tokens.authenticate(request).await?;
                 self.list_members(&caller).await
             }
-            (&Method::POST, ["api", "workspace", "members"]) => {
-                let caller = self.tokens.require_now(request, Role::Admin).await?;
-                self.add_member(request, &caller).await
-            }
             (&Method::PATCH, ["api", "workspace", "members", user]) => {
                 let caller = self.tokens.require_now(request, Role::Admin).await?;
                 self.change_role(request, &caller, user).await
@@ -66,6 +64,22 @@ impl Handler for Account {
             (&Method::DELETE, ["api", "workspace", "members", user]) => {
                 let caller = self.tokens.require_now(request, Role::Viewer).await?;
                 self.remove_member(request, &caller, user).await
+            }
+            (&Method::POST, ["api", "workspace", "invitations"]) => {
+                let caller = self.tokens.require_now(request, Role::Admin).await?;
+                self.invite(request, &caller).await
+            }
+            (&Method::GET, ["api", "workspace", "invitations"]) => {
+                let caller = self.tokens.require(request, Role::Admin).await?;
+                self.list_invitations(request, &caller).await
+            }
+            (&Method::DELETE, ["api", "workspace", "invitations", id]) => {
+                let caller = self.tokens.require_now(request, Role::Admin).await?;
+                self.withdraw_invitation(request, &caller, id).await
+            }
+            (&Method::POST, ["api", "invitations", "accept"]) => {
+                let caller = self.tokens.require_now(request, Role::Viewer).await?;
+                self.accept_invitation(request, &caller).await
             }
             (&Method::GET, ["api", "me", "workspaces"]) => {
                 let caller = self.tokens.authenticate(request).await?;

@@ -3,7 +3,7 @@
 use linklet_domain::{EmailAddress, FullName, Invalid, KeysLeft, Member, Role, Timestamp, UserId};
 use linklet_dynamodb::{MemberOutcome, Removal};
 use linklet_lambda::{
-    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, created, json, no_content},
+    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, json, no_content},
     identity::Caller,
     telemetry::chain,
 };
@@ -20,21 +20,6 @@ impl Account {
         Ok(json(StatusCode::OK, &Members { members: members.iter().map(MemberView::from).collect() }))
     }
 
-    pub(crate) async fn add_member(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let NewMember { email, role } = request.json(BODY_LIMIT)?;
-        let (account, _) =
-            self.users.find_by_email(&email).await?.ok_or(ApiError::Problem(Problem::AccountNotFound))?;
-        let member = Member {
-            user: account.id,
-            email: account.email,
-            full_name: account.full_name,
-            role,
-            joined_at: request.received_at(),
-        };
-        let added = done(self.users.add_member(caller.workspace(), caller.user(), &member).await?)?;
-        Ok(created(&format!("members/{}", added.user), &MemberView::from(&added)))
-    }
-
     pub(crate) async fn change_role(
         &self,
         request: &Request,
@@ -44,6 +29,10 @@ impl Account {
         let NewRole { role } = request.json_object(BODY_LIMIT)?.read_patch(&[IMMUTABLE])?;
         let user = UserId::parse(user).map_err(|_| NO_MEMBER)?;
         let changed = done(self.users.change_role(caller.workspace(), caller.user(), &user, role).await?)?;
+        // Who is no admin any more could have invited themselves again as one.
+        if role < Role::Admin {
+            self.users.withdraw_invitations_by(caller.workspace(), &user, Timestamp::now()).await?;
+        }
         Ok(json(StatusCode::OK, &MemberView::from(&changed)))
     }
 
@@ -74,6 +63,7 @@ impl Account {
         if keys == KeysLeft::Revoked {
             self.revoke_keys(&removal).await;
         }
+        self.withdraw_invitations(&removal).await;
         Ok(no_content())
     }
 
@@ -82,6 +72,15 @@ impl Account {
         let Removal { workspace, user, at, .. } = *removal;
         if let Err(error) = self.users.settle_keys(workspace, user, at, None).await {
             tracing::warn!(error = chain(&error), "the API keys of a removed member could not be revoked at once");
+        }
+    }
+
+    /// Withdraws the invitations of somebody who has just been removed. If that fails, the handover does it some seconds later.
+    async fn withdraw_invitations(&self, removal: &Removal<'_>) {
+        // Until now, since one that was on its way may have come after the request and before the removal.
+        let made_until = Timestamp::now();
+        if let Err(error) = self.users.withdraw_invitations_by(removal.workspace, removal.user, made_until).await {
+            tracing::warn!(error = chain(&error), "the invitations of a removed member could not be withdrawn at once");
         }
     }
 }
@@ -94,13 +93,6 @@ fn keys_left(request: &Request) -> Result<KeysLeft, Invalid> {
         _ => Err(Invalid::new("keep_keys must be true or false")),
     })?;
     Ok(kept.unwrap_or(KeysLeft::Revoked))
-}
-
-/// The body of a request to add a member.
-#[derive(Deserialize)]
-struct NewMember {
-    email: EmailAddress,
-    role: Role,
 }
 
 /// What nobody can change of a member.
@@ -118,7 +110,6 @@ struct NewRole {
 fn done(outcome: MemberOutcome) -> Result<Member, ApiError> {
     match outcome {
         MemberOutcome::Done(member) => Ok(member),
-        MemberOutcome::AlreadyMember => Err(ApiError::Problem(Problem::AlreadyMember)),
         MemberOutcome::NoMember => Err(NO_MEMBER),
         MemberOutcome::LastAdmin => Err(ApiError::Problem(Problem::LastAdmin)),
         MemberOutcome::CallerNotAdmin => Err(NOT_ALLOWED),

@@ -2,17 +2,15 @@
 
 mod limits;
 mod password;
+mod registration;
 
 use linklet_domain::{
-    Account, EmailAddress, FullName, HashFor, Membership, Password, Role, Timestamp, UserId, WorkspaceId,
-    WorkspaceName, WorkspaceSlug, optional,
+    Account, EmailAddress, Membership, Password, Role, Timestamp, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
-use linklet_dynamodb::{
-    FoundOutcome, NewWorkspace, PasswordChange, Profile, RegisterOutcome, Registration, UsersTable, back_off,
-};
+use linklet_dynamodb::{FoundOutcome, NewWorkspace, PasswordChange, Profile, UsersTable, back_off};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, created, json, no_content},
+    http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, json, no_content},
     identity::{Caller, TokenIssuer, TokenVerifier},
     telemetry::chain,
 };
@@ -52,49 +50,6 @@ impl Auth {
     #[must_use]
     pub fn new(users: UsersTable, tokens: TokenVerifier, issuer: TokenIssuer, limits: Limits) -> Self {
         Self { users, tokens, issuer, limits, passwords: Passwords::default() }
-    }
-
-    async fn register(&self, request: &Request) -> Result<Response, ApiError> {
-        let wanted = request.json::<NewAccount>(BODY_LIMIT)?;
-        wanted.password.refuse_guessable(&wanted.email).map_err(|refused| refused.in_field("password"))?;
-        let attempt = Attempt::at_registering(wanted.email.as_str());
-        self.limits.guesses.limit(request, attempt, async |whose| self.create(request, &wanted, whose).await).await
-    }
-
-    async fn create(
-        &self,
-        request: &Request,
-        wanted: &NewAccount,
-        whose: Option<HashFor>,
-    ) -> Result<Response, ApiError> {
-        const TRIES: u32 = 5;
-        const TAKEN: ApiError = ApiError::Problem(Problem::EmailTaken);
-        // Checked before hashing, which takes a hundred times as long, so that a request which can't succeed doesn't hash.
-        if self.users.is_taken(&wanted.email).await? {
-            return Err(TAKEN);
-        }
-        self.limits.admit_hashes(request, whose, 1).await?;
-        let password_hash =
-            self.passwords.hash(wanted.password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
-        for attempt in 0..TRIES {
-            let registration = wanted.registration(&password_hash, request);
-            match self.users.register(&registration).await? {
-                RegisterOutcome::Registered => {
-                    return Ok(created(
-                        "../me",
-                        &json!({
-                            "user_id": registration.account.id,
-                            "email": registration.account.email,
-                            "workspace_id": registration.membership.workspace,
-                        }),
-                    ));
-                }
-                RegisterOutcome::EmailTaken => return Err(TAKEN),
-                RegisterOutcome::SlugTaken => {}
-                RegisterOutcome::Conflict => back_off(attempt).await,
-            }
-        }
-        Err(ApiError::Problem(Problem::TryAgain))
     }
 
     async fn login(&self, request: &Request) -> Result<Response, ApiError> {
@@ -303,38 +258,4 @@ struct Logout {
     /// Whether all sessions end, and not this one only.
     #[serde(default, deserialize_with = "optional")]
     everywhere: Option<bool>,
-}
-
-/// The body of a registration.
-#[derive(Deserialize)]
-struct NewAccount {
-    email: EmailAddress,
-    password: Password,
-    #[serde(default, deserialize_with = "optional")]
-    full_name: Option<FullName>,
-    #[serde(default, deserialize_with = "optional")]
-    workspace_name: Option<WorkspaceName>,
-}
-
-impl NewAccount {
-    /// The account and workspace to store, with new ids.
-    fn registration(&self, password_hash: &str, request: &Request) -> Registration {
-        let now = request.received_at();
-        let workspace = WorkspaceId::generate();
-        let stem = self.workspace_name.as_ref().map_or(self.email.local_part(), WorkspaceName::as_str);
-        let workspace_slug = WorkspaceSlug::derive(stem, &workspace);
-        Registration {
-            account: Account {
-                id: UserId::generate(),
-                email: self.email.clone(),
-                full_name: self.full_name.clone(),
-                password_hash: password_hash.to_owned(),
-                created_at: now,
-            },
-            verified_at: None,
-            membership: Membership { workspace, role: Role::Admin, joined_at: now },
-            workspace_name: self.workspace_name.clone().unwrap_or_else(|| WorkspaceName::personal(&self.email)),
-            workspace_slug,
-        }
-    }
 }

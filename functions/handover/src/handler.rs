@@ -126,6 +126,8 @@ impl Handovers {
         let turn = Turn { handover, heir, created_until: handover.created_until(&members), ends_at };
         if open.stage == HandoverStage::Links(None) {
             self.settle_keys(&turn).await?;
+            let Handover { workspace, leaver, .. } = handover;
+            self.users.withdraw_invitations_by(workspace, leaver, turn.created_until).await?;
         }
         match self.hand_over(&turn, open.stage.clone()).await? {
             HandoverStage::Rests if open.is_last => self.users.end_handover(open).await?,

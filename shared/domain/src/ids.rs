@@ -1,10 +1,10 @@
-//! Identifiers of users, workspaces, sessions and events.
+//! Identifiers of users, workspaces, invitations, sessions and events.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::{NoContext, Uuid};
 
-use crate::{Invalid, LinkId, Timestamp, validated::string_newtype};
+use crate::{EmailAddress, Invalid, LinkId, Timestamp, validated::string_newtype};
 
 macro_rules! uuid_newtype {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
@@ -64,6 +64,22 @@ impl WorkspaceId {
     #[must_use]
     pub fn derived_from(user: &UserId, at: Timestamp) -> Self {
         let digest = Sha256::digest(format!("{user} {}", at.unix_seconds() / 60));
+        let bytes: [u8; 16] = std::array::from_fn(|place| digest[place]);
+        Self(uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string())
+    }
+}
+
+uuid_newtype! {
+    /// The id of an invitation, a UUID.
+    InvitationId, "id"
+}
+
+impl InvitationId {
+    /// The id of the invitation of this address into a workspace. An address has one there, so a second invitation takes the
+    /// place of the first (UUID version 8, RFC 9562).
+    #[must_use]
+    pub fn derived_from(workspace: &WorkspaceId, email: &EmailAddress) -> Self {
+        let digest = Sha256::digest(format!("{workspace} {email}"));
         let bytes: [u8; 16] = std::array::from_fn(|place| digest[place]);
         Self(uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string())
     }

@@ -15,6 +15,7 @@ mod exact_json;
 mod handover;
 mod idempotency_key;
 mod ids;
+mod invitation;
 pub mod lifetimes;
 mod link;
 mod link_id;
@@ -49,7 +50,8 @@ pub use event::{
 pub use exact_json::ExactJson;
 pub use handover::{Handover, KeysLeft, oldest_admin_but};
 pub use idempotency_key::IdempotencyKey;
-pub use ids::{EventId, SessionId, UserId, WorkspaceId};
+pub use ids::{EventId, InvitationId, SessionId, UserId, WorkspaceId};
+pub use invitation::Invitation;
 pub use link::{ExpiryStep, Link, LinkState, LinkStatus, Record, RedirectTarget, Tombstone};
 pub use link_id::{Generation, LinkId};
 pub use link_metadata::{Description, LinkMetadata, LinkPatch, Tags, Title};

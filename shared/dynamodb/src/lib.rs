@@ -32,9 +32,10 @@ pub use stats::{
 };
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, ThrottleTable};
 pub use users::{
-    ApiKeysTable, CreateKeyOutcome, FoundOutcome, HandoverStage, MemberOutcome, NewToken, NewWorkspace,
-    OneTimeTokensTable, OpenHandover, PasswordChange, PasswordReset, Profile, RegisterOutcome, Registration, Removal,
-    ResetOutcome, RevokeOutcome, Session, SessionsTable, Standing, TokenDelivery, UsersTable, WorkspaceOutcome,
+    AcceptOutcome, ApiKeysTable, CreateKeyOutcome, FoundOutcome, HandoverStage, InvitationsTable, InviteOutcome,
+    MemberOutcome, NewToken, NewWorkspace, OneTimeTokensTable, OpenHandover, OpenInvitation, PasswordChange,
+    PasswordReset, Profile, RegisterOutcome, Registration, Removal, ResetOutcome, RevokeOutcome, Session,
+    SessionsTable, Standing, TokenDelivery, UsersTable, WithdrawOutcome, WorkspaceOutcome,
 };
 pub use watch::{
     DeleteTargetOutcome, DuePage, DueTarget, Health, ListedTarget, OwnedTargets, Registered, RequestKey, RoundOutcome,

@@ -17,7 +17,7 @@ pub(crate) struct Transaction<T> {
 }
 
 /// The outcome of a transaction.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sent<T> {
     /// All actions are committed.
     Committed,

@@ -64,7 +64,10 @@ impl<'a> Attempt<'a> {
     fn stays_counted<T>(self, answer: &Result<T, ApiError>) -> bool {
         match answer {
             Ok(_) => matches!(self.kind, GuessKind::Mail | GuessKind::Registration),
-            Err(error) => matches!(error.problem(), Problem::InvalidCredentials | Problem::EmailTaken),
+            Err(error) => matches!(
+                error.problem(),
+                Problem::InvalidCredentials | Problem::EmailTaken | Problem::InvitationInvalid
+            ),
         }
     }
 

@@ -6,8 +6,22 @@ use serde_json::{Value, json};
 
 use crate::api::{Answer, Api, PASSWORD, User, send};
 
+const INVITATIONS: &str = "/api/workspace/invitations";
+
 async fn change(user: &User, method: &str, path: &str, body: &Value) -> Answer {
     send(user.request(method, path).json(body)).await
+}
+
+/// Lets an admin invite somebody, who accepts.
+async fn join(admin: &User, guest: &User, role: &str) {
+    let invited = change(admin, "POST", INVITATIONS, &json!({"email": guest.email, "role": role})).await;
+    assert_eq!(invited.status, 201, "{}", invited.body);
+    let accepted = accept(guest, &invited).await;
+    assert_eq!((accepted.status, &accepted.json()["role"]), (200, &json!(role)), "{}", accepted.body);
+}
+
+async fn accept(guest: &User, invited: &Answer) -> Answer {
+    change(guest, "POST", "/api/invitations/accept", &json!({"token": invited.json()["token"]})).await
 }
 
 /// Who the caller is after a login at this workspace: its id, and the role there.
@@ -36,8 +50,7 @@ async fn a_workspace_is_renamed_and_shared() {
     let taken = change(&bob, "PATCH", "/api/workspace", &json!({"slug": slug})).await;
     assert_eq!(taken.problem(), (409, "slug is already taken".into()));
 
-    let added = change(&ada, "POST", members, &json!({"email": bob.email, "role": "viewer"})).await;
-    assert_eq!(added.status, 201, "{}", added.body);
+    join(&ada, &bob, "viewer").await;
     assert_eq!(logged_in_at(&api, &bob, &slug).await, (ada.workspace.clone(), "viewer".to_owned()));
     assert_eq!(change(&ada, "PATCH", &bobs, &json!({"role": "admin"})).await.status, 200);
     assert_eq!(logged_in_at(&api, &bob, &slug).await, (ada.workspace.clone(), "admin".to_owned()));
@@ -57,8 +70,7 @@ async fn a_removed_admin_purges_nothing_any_more_and_is_a_stranger_within_a_minu
     let slug = format!("team-{}", ada.id);
     assert_eq!(change(&ada, "PATCH", "/api/workspace", &json!({"slug": slug})).await.status, 200);
     let code = ada.shorten("https://example.com/keep").await;
-    let member = json!({"email": bob.email, "role": "admin"});
-    assert_eq!(change(&ada, "POST", "/api/workspace/members", &member).await.status, 201);
+    join(&ada, &bob, "admin").await;
     let login = json!({"email": bob.email, "password": PASSWORD, "workspace": slug});
     let token = api.post("/api/auth/login", &login).await.json()["token"].as_str().unwrap().to_owned();
     let as_bob = async |method: &str, path: &str| send(api.request(method, path).bearer_auth(&token)).await.status;
@@ -94,6 +106,43 @@ async fn a_removed_admin_purges_nothing_any_more_and_is_a_stranger_within_a_minu
     tokio::time::sleep(Duration::from_secs(60).saturating_sub(removed.elapsed())).await;
     assert_eq!((as_bob("GET", "/api/urls").await, with_key("GET", "/api/urls").await), (401, 401));
     assert!(api.get(&format!("/{code}")).await.is_redirect() && api.get(&format!("/{own}")).await.is_redirect());
+}
+
+#[tokio::test]
+async fn a_squatter_of_an_address_gets_into_no_workspace_by_an_invitation_for_it() {
+    let api = Api::new();
+    let (ada, squatter, carol) = (User::new(&api).await, User::new(&api).await, User::new(&api).await);
+    let invalid = "this invitation does not exist, was used, or has expired, or is for another address";
+
+    let invited = change(&ada, "POST", INVITATIONS, &json!({"email": squatter.email, "role": "admin"})).await;
+    assert_eq!(invited.status, 201, "{}", invited.body);
+
+    for token in ["inv_00000000000000000000000000000000", "", &squatter.id] {
+        let answer = change(&squatter, "POST", "/api/invitations/accept", &json!({"token": token})).await;
+        assert_eq!(answer.problem(), (404, invalid.into()));
+    }
+    // Whoever finds the token has not the address.
+    assert_eq!(accept(&carol, &invited).await.problem(), (404, invalid.into()));
+    assert_eq!(ada.get("/api/workspace/members").await.json()["members"].as_array().unwrap().len(), 1);
+    let id = invited.json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(ada.delete(&format!("{INVITATIONS}/{id}")).await.status, 204);
+    assert_eq!(accept(&squatter, &invited).await.problem(), (404, invalid.into()));
+}
+
+#[tokio::test]
+async fn who_registers_by_an_invitation_joins_that_workspace_once() {
+    let api = Api::new();
+    let ada = User::new(&api).await;
+    let email = format!("guest-of-{}@example.com", ada.id);
+    let invited = change(&ada, "POST", INVITATIONS, &json!({"email": email})).await;
+    let guest = json!({"email": email, "password": PASSWORD, "invitation": invited.json()["token"]});
+
+    let registered = api.post("/api/auth/register", &guest).await;
+    let again = api.post("/api/auth/register", &guest).await;
+
+    assert_eq!(registered.status, 201, "{}", registered.body);
+    assert_eq!(registered.json()["workspace_id"], json!(ada.workspace));
+    assert_eq!(again.status, 404, "{}", again.body);
 }
 
 #[tokio::test]

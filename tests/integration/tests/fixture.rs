@@ -93,7 +93,7 @@ pub async fn colleague(db: &TestDynamoDb, admin: &Person, name: &str, role: Role
     let person = db.register(name).await;
     let (user, email) = (person.id.clone(), person.email.clone());
     let member = Member { user, email, full_name: None, role, joined_at: Timestamp::now() };
-    db.users().add_member(&admin.workspace, &admin.id, &member).await.unwrap();
+    db.add_member(&admin.workspace, &admin.id, &member).await;
     Person { workspace: admin.workspace.clone(), ..person }
 }
 

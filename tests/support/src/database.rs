@@ -1,13 +1,13 @@
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::{Client, config::Intercept};
 use linklet_domain::{
-    Account, ApiKey, CorrelationId, EmailAddress, Link, LinkId, LinkPatch, Membership, Record, Role, Target, Timestamp,
-    UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Account, ApiKey, CorrelationId, EmailAddress, Invitation, Link, LinkId, LinkPatch, Member, Membership,
+    OneTimeToken, Record, Role, Target, Timestamp, TokenPurpose, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
-    ApiKeysTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, LinksTable, NotificationsTable,
-    OneTimeTokensTable, RegisterOutcome, Registered, Registration, SessionsTable, StatsTable, TargetRegistration,
-    ThrottleTable, UsersTable, WatchTable,
+    AcceptOutcome, ApiKeysTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, InvitationsTable,
+    InviteOutcome, LinksTable, NotificationsTable, OneTimeTokensTable, RegisterOutcome, Registered, Registration,
+    SessionsTable, StatsTable, TargetRegistration, ThrottleTable, UsersTable, WatchTable,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -135,6 +135,12 @@ impl TestDynamoDb {
         Authenticator::new(tokens(), self.api_keys())
     }
 
+    /// The table of accounts, as far as it concerns mails about invitations.
+    #[must_use]
+    pub fn invitations(&self) -> InvitationsTable {
+        InvitationsTable::new(self.client(), "UsersTable")
+    }
+
     /// The table of notifications.
     #[must_use]
     pub fn notifications(&self) -> NotificationsTable {
@@ -187,6 +193,22 @@ impl TestDynamoDb {
         let outcome = self.users().register(&registration).await.expect("an account can be stored");
         assert_eq!(outcome, RegisterOutcome::Registered);
         Person { id, email, workspace }
+    }
+
+    /// Lets an admin invite somebody, who accepts in the moment in which they join.
+    ///
+    /// # Panics
+    /// When the admin is none, or they are a member already.
+    pub async fn add_member(&self, workspace: &WorkspaceId, admin: &UserId, member: &Member) {
+        let token = OneTimeToken::generate(TokenPurpose::Invitation).expect("randomness").hash();
+        let Member { user, email, full_name, role, joined_at } = member.clone();
+        let invitation = Invitation::new(workspace, email.clone(), role, admin, token.clone(), joined_at);
+        let invited = self.users().invite(&invitation).await.expect("an invitation can be stored");
+        assert_eq!(invited, InviteOutcome::Invited);
+        let account = Account { id: user, email, full_name, password_hash: "none".to_owned(), created_at: joined_at };
+        let accepted = self.users().accept_invitation(&token, &account, joined_at).await;
+        let accepted = accepted.expect("an invitation can be accepted");
+        assert!(matches!(accepted, AcceptOutcome::Accepted(..)), "{accepted:?}");
     }
 
     /// Stores an API key as it is.

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use linklet_domain::{
-    Account, ApiKey, CorrelationId, EmailAddress, FullName, Handover, Invalid, KeyHash, KeyName, KeyPrefix, KeysLeft,
-    Member, Membership, PageToken, Role, Scopes, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId,
-    WorkspaceName, WorkspaceSettings, WorkspaceSlug, lifetimes,
+    Account, ApiKey, CorrelationId, EmailAddress, FullName, Handover, Invalid, Invitation, InvitationId, KeyHash,
+    KeyName, KeyPrefix, KeysLeft, Member, Membership, PageToken, Role, Scopes, SessionId, Timestamp, TokenHash, UserId,
+    Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -86,6 +86,21 @@ pub(super) fn api_key_key(hash: &KeyHash) -> Key {
 
 pub(super) fn workspace_api_key_key(workspace: &WorkspaceId, prefix: &KeyPrefix) -> Key {
     Key::new(workspace_partition(workspace), format!("{KEY_PREFIX}{prefix}"))
+}
+
+/// The open invitations of a workspace. They are a partition of their own, so that who mails them reads no API keys and members.
+/// IAM roles in `template.yaml` name its prefix.
+pub(super) fn invitations_partition(workspace: &WorkspaceId) -> String {
+    format!("INVITATIONS#{workspace}")
+}
+
+pub(super) fn invitation_key(workspace: &WorkspaceId, id: &InvitationId) -> Key {
+    Key::new(invitations_partition(workspace), id.as_str())
+}
+
+/// The key of an invitation's token. IAM roles in `template.yaml` name the prefix of the partition key.
+pub(super) fn invitation_token_key(token: &TokenHash) -> Key {
+    Key::new(format!("INVITATION#{token}"), "INVITATION")
 }
 
 /// `USER#<id>` / `USER`: an account.
@@ -567,5 +582,90 @@ impl RevisitItem {
         let key = Key::new(workspace_partition(workspace), format!("{REVISIT_PREFIX}{leaver}"));
         // Rounded up, since a marker that is gone before its time would bring the last pass too early.
         Self { key, ttl: handover.settled_at().unix_seconds() + 1 }
+    }
+}
+
+/// `INVITATIONS#<workspace>` / `<id>`: an open invitation.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct InvitationItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub invitation_id: InvitationId,
+    pub workspace_id: WorkspaceId,
+    pub email: EmailAddress,
+    pub role: Role,
+    pub invited_by: UserId,
+    pub created_at: Timestamp,
+    /// The hash of the token that was shown, by which the invitation is told from others of its address.
+    pub token_hash: TokenHash,
+    pub ttl: i64,
+}
+
+impl From<&Invitation> for InvitationItem {
+    fn from(invitation: &Invitation) -> Self {
+        Self {
+            key: invitation_key(&invitation.workspace, &invitation.id),
+            invitation_id: invitation.id.clone(),
+            workspace_id: invitation.workspace.clone(),
+            email: invitation.email.clone(),
+            role: invitation.role,
+            invited_by: invitation.invited_by.clone(),
+            created_at: invitation.created_at,
+            token_hash: invitation.token.clone(),
+            ttl: invitation.expires_at().unix_seconds(),
+        }
+    }
+}
+
+impl From<InvitationItem> for Invitation {
+    fn from(item: InvitationItem) -> Self {
+        Self {
+            id: item.invitation_id,
+            workspace: item.workspace_id,
+            email: item.email,
+            role: item.role,
+            invited_by: item.invited_by,
+            created_at: item.created_at,
+            token: item.token_hash,
+        }
+    }
+}
+
+/// `INVITATION#<sha256>` / `INVITATION`: a token that was given to somebody who is invited.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct InvitationTokenItem {
+    #[serde(flatten)]
+    pub key: Key,
+    #[serde(flatten)]
+    pub to: InvitedTo,
+    /// Whether it was only ever mailed.
+    pub mailed: bool,
+    pub ttl: i64,
+}
+
+/// What a token is for.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum InvitedTo {
+    /// The invitation with this id, if it is still the one whose first token has this hash.
+    Workspace { workspace_id: WorkspaceId, invitation_id: InvitationId, shown_token: TokenHash },
+    /// Registering with this address and a workspace of one's own.
+    Register { email: EmailAddress },
+}
+
+impl InvitationTokenItem {
+    pub(super) fn of(invitation: &Invitation, token: &TokenHash, mailed: bool) -> Self {
+        let to = InvitedTo::Workspace {
+            workspace_id: invitation.workspace.clone(),
+            invitation_id: invitation.id.clone(),
+            shown_token: invitation.token.clone(),
+        };
+        Self { key: invitation_token_key(token), to, mailed, ttl: invitation.expires_at().unix_seconds() }
+    }
+
+    pub(super) fn to_register(email: &EmailAddress, token: &TokenHash, now: Timestamp) -> Self {
+        let to = InvitedTo::Register { email: email.clone() };
+        let ttl = now.plus(lifetimes::INVITATIONS).unix_seconds();
+        Self { key: invitation_token_key(token), to, mailed: false, ttl }
     }
 }

@@ -5,17 +5,14 @@
 //! also if concurrent requests would each remove another admin.
 //!
 //! The role in a token may be outdated. So every change of another user's membership checks in its transaction that the
-//! caller is an admin now; a removed admin can't add themselves again with a token that is still valid.
+//! caller is an admin now. Nobody adds a member: who is invited [accepts](super::invitations).
 
 use aws_sdk_dynamodb::types::{ConditionCheck, Delete, TransactWriteItem, Update};
-use linklet_domain::{Member, Membership, Role, UserId, WorkspaceId, oldest_admin_but};
+use linklet_domain::{Member, Role, UserId, WorkspaceId, oldest_admin_but};
 
 use super::{
     Removal, UsersTable,
-    item::{
-        MEMBER_PREFIX, MemberItem, WorkspaceMemberItem, member_key, workspace_key, workspace_member_key,
-        workspace_partition,
-    },
+    item::{MEMBER_PREFIX, WorkspaceMemberItem, member_key, workspace_key, workspace_member_key, workspace_partition},
 };
 use crate::{
     RepositoryError,
@@ -28,8 +25,6 @@ use crate::{
 pub enum MemberOutcome {
     /// The change is made; this is the member after it, or before they were removed.
     Done(Member),
-    /// The user is already a member of the workspace.
-    AlreadyMember,
     /// The user is not a member of the workspace.
     NoMember,
     /// The change would leave the workspace without an admin.
@@ -65,19 +60,6 @@ impl UsersTable {
         Ok(members)
     }
 
-    /// Adds a user to a workspace, if the caller is an admin.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn add_member(
-        &self,
-        workspace: &WorkspaceId,
-        caller: &UserId,
-        member: &Member,
-    ) -> Result<MemberOutcome, RepositoryError> {
-        retry_on_conflict("add a member", || self.try_to_add(workspace, caller, member)).await
-    }
-
     /// Changes the role of a member, if the caller is an admin.
     ///
     /// # Errors
@@ -99,28 +81,6 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn remove_member(&self, removal: &Removal<'_>) -> Result<MemberOutcome, RepositoryError> {
         retry_on_conflict("remove a member", || self.try_to_remove(removal)).await
-    }
-
-    async fn try_to_add(
-        &self,
-        workspace: &WorkspaceId,
-        caller: &UserId,
-        member: &Member,
-    ) -> Result<Option<MemberOutcome>, RepositoryError> {
-        const OPERATION: &str = "add a member";
-        const ALREADY: Refusal = Some(MemberOutcome::AlreadyMember);
-        if member.user == *caller {
-            // A caller who isn't a member can't add themselves, whatever their token says.
-            let found = self.member(workspace, caller).await?;
-            return Ok(Some(found.map_or(MemberOutcome::CallerNotAdmin, |_| MemberOutcome::AlreadyMember)));
-        }
-        let membership = Membership { workspace: workspace.clone(), role: member.role, joined_at: member.joined_at };
-        let transaction = Transaction::new(OPERATION)
-            .and(self.0.put_new(OPERATION, &MemberItem::new(&member.user, &membership))?, ALREADY)
-            .and(self.0.put_new(OPERATION, &WorkspaceMemberItem::new(workspace, member))?, ALREADY);
-        let transaction = self.count_admins(transaction, workspace, None, Some(member.role))?;
-        let transaction = transaction.and(self.caller_is_admin(workspace, caller)?, CALLER_NOT_ADMIN);
-        self.settled(transaction, member).await
     }
 
     async fn try_to_change_role(
@@ -210,6 +170,16 @@ impl UsersTable {
             (true, false) => (-1, 2, MemberOutcome::LastAdmin),
             _ => return Ok(transaction),
         };
+        Ok(transaction.and(self.admin_count(workspace, change, least)?, Some(refusal)))
+    }
+
+    /// The action that changes the number of a workspace's admins, which must be at least so many before.
+    pub(super) fn admin_count(
+        &self,
+        workspace: &WorkspaceId,
+        change: i64,
+        least: u64,
+    ) -> Result<TransactWriteItem, RepositoryError> {
         let update = Update::builder()
             .table_name(&self.0.name)
             .set_key(Some(workspace_key(workspace).into_item()))
@@ -219,7 +189,7 @@ impl UsersTable {
             .expression_attribute_values(":least", number(&least))
             .build()
             .map_err(RepositoryError::unavailable("count admins"))?;
-        Ok(transaction.and(TransactWriteItem::builder().update(update).build(), Some(refusal)))
+        Ok(TransactWriteItem::builder().update(update).build())
     }
 
     /// A condition check that the caller is an admin now, whatever their token says.

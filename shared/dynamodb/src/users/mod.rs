@@ -1,8 +1,9 @@
-//! UsersTable: accounts, email addresses, workspaces, slugs, memberships, API keys and handovers of what members leave.
+//! UsersTable: accounts, workspaces, slugs, memberships, invitations, API keys and handovers of what members leave.
 
 mod addresses;
 mod founding;
 mod handovers;
+mod invitations;
 pub(crate) mod item;
 mod keys;
 mod members;
@@ -23,6 +24,7 @@ pub use self::{
     addresses::Profile,
     founding::{FoundOutcome, NewWorkspace},
     handovers::{HandoverStage, OpenHandover, Removal},
+    invitations::{AcceptOutcome, InvitationsTable, InviteOutcome, OpenInvitation, WithdrawOutcome},
     keys::{ApiKeysTable, CreateKeyOutcome, RevokeOutcome},
     members::MemberOutcome,
     one_time::{NewToken, OneTimeTokensTable, PasswordReset, ResetOutcome, TokenDelivery},
@@ -73,6 +75,18 @@ pub enum RegisterOutcome {
     SlugTaken,
     /// A concurrent request is registering the same address; retry with new ids.
     Conflict,
+    /// The invitation was used, replaced or withdrawn meanwhile.
+    InvitationInvalid,
+}
+
+impl RegisterOutcome {
+    fn of(sent: Sent<Self>) -> Self {
+        match sent {
+            Sent::Committed => Self::Registered,
+            Sent::Refused(outcome) => outcome,
+            Sent::InConflict => Self::Conflict,
+        }
+    }
 }
 
 impl UsersTable {
@@ -89,24 +103,28 @@ impl UsersTable {
     /// most once.
     pub async fn register(&self, registration: &Registration) -> Result<RegisterOutcome, RepositoryError> {
         const OPERATION: &str = "register an account";
-        let account = &registration.account;
-        let email = EmailItem { key: email_key(&account.email), user_id: account.id.clone() };
-        // The ids are new, so items with them can't exist; if they do, the caller retries with other ids.
-        let transaction = Transaction::new(OPERATION)
-            .and(self.0.put_new(OPERATION, &email)?, RegisterOutcome::EmailTaken)
-            .and(self.0.put_new(OPERATION, &UserItem::from(account))?, RegisterOutcome::Conflict)
-            .and(
-                self.0.put_new(OPERATION, &AddressItem::new(account, registration.verified_at))?,
-                RegisterOutcome::Conflict,
-            );
+        let transaction =
+            self.and_account(Transaction::new(OPERATION), OPERATION, &registration.account, registration.verified_at)?;
         let (taken, conflict) = (RegisterOutcome::SlugTaken, RegisterOutcome::Conflict);
         let transaction = self.and_workspace(transaction, OPERATION, &registration.workspace(), taken, conflict)?;
-        let sent = transaction.send(&self.0.client).await?;
-        Ok(match sent {
-            Sent::Committed => RegisterOutcome::Registered,
-            Sent::Refused(outcome) => outcome,
-            Sent::InConflict => RegisterOutcome::Conflict,
-        })
+        Ok(RegisterOutcome::of(transaction.send(&self.0.client).await?))
+    }
+
+    /// Adds the items of a new account to a transaction.
+    fn and_account(
+        &self,
+        transaction: Transaction<RegisterOutcome>,
+        operation: &'static str,
+        account: &Account,
+        verified_at: Option<Timestamp>,
+    ) -> Result<Transaction<RegisterOutcome>, RepositoryError> {
+        let email = EmailItem { key: email_key(&account.email), user_id: account.id.clone() };
+        let address = AddressItem::new(account, verified_at);
+        // The ids are new, so items with them can't exist; if they do, the caller retries with other ids.
+        Ok(transaction
+            .and(self.0.put_new(operation, &email)?, RegisterOutcome::EmailTaken)
+            .and(self.0.put_new(operation, &UserItem::from(account))?, RegisterOutcome::Conflict)
+            .and(self.0.put_new(operation, &address)?, RegisterOutcome::Conflict))
     }
 
     /// Whether an account has this email address.

@@ -213,7 +213,7 @@ impl UsersTable {
     }
 
     /// The action that uses up a token: it is refused the second time.
-    fn used_up(&self, operation: &'static str, key: Key) -> Result<TransactWriteItem, RepositoryError> {
+    pub(super) fn used_up(&self, operation: &'static str, key: Key) -> Result<TransactWriteItem, RepositoryError> {
         let delete = Delete::builder()
             .table_name(&self.0.name)
             .set_key(Some(key.into_item()))

@@ -86,8 +86,11 @@ problems! {
     WorkspaceNotFound = NOT_FOUND "workspace_not_found" "this workspace does not exist";
     /// Nobody with this id is a member. It is the same for former members, who aren't stored.
     MemberNotFound = NOT_FOUND "member_not_found" "nobody with this id is a member of the workspace";
-    /// Nobody has registered with an address.
-    AccountNotFound = NOT_FOUND "account_not_found" "nobody has registered with this address" in "email";
+    /// The workspace has no such invitation.
+    InvitationNotFound = NOT_FOUND "invitation_not_found" "the workspace has no open invitation with this id";
+    /// An invitation can't be accepted. The response doesn't reveal why.
+    InvitationInvalid =
+        NOT_FOUND "invitation_invalid" "this invitation does not exist, was used, or has expired, or is for another address";
     /// There is no such API key.
     ApiKeyNotFound = NOT_FOUND "api_key_not_found" "the workspace has no API key with this prefix";
     /// A custom code is taken.
@@ -97,7 +100,9 @@ problems! {
     /// Another workspace has the slug.
     SlugTaken = CONFLICT "slug_taken" "slug is already taken" in "slug";
     /// The person is a member.
-    AlreadyMember = CONFLICT "already_member" "this person is already a member of the workspace" in "email";
+    AlreadyMember = CONFLICT "already_member" "this person is already a member of the workspace";
+    /// The workspace has as many open invitations as it may have.
+    InvitationLimit = CONFLICT "invitation_limit" "the workspace has 100 open invitations; withdraw one first";
     /// The change would leave a workspace without an admin.
     LastAdmin = CONFLICT "last_admin" "the workspace needs at least one admin";
     /// The workspace has as many API keys as it may have.

@@ -143,6 +143,7 @@ fn lifetimes_are_those_of_the_code() {
         ("ids of counted clicks", lifetimes::COUNTED_IDS),
         ("notifications", lifetimes::NOTIFICATIONS),
         ("API keys", lifetimes::EXPIRED_API_KEYS),
+        ("an invitation, and its tokens", lifetimes::INVITATIONS),
         ("that sessions were ended", lifetimes::SESSIONS),
         ("counts of a client's calls", lifetimes::COUNTED_CALLS),
         ("from which addresses somebody has signed in, both hashed", lifetimes::FAMILIAR_ADDRESSES),

@@ -10,8 +10,11 @@ use aws_lambda_events::{
     streams::DynamoDbEventResponse,
 };
 use futures_util::future::join_all;
-use linklet_domain::{ApiKey, ApiKeySecret, KeysLeft, Link, Role, Target, Timestamp, UserId};
-use linklet_dynamodb::{HandoverStage, LinksTable, MemberOutcome, OpenHandover, Removal, UsersTable};
+use linklet_domain::{
+    ApiKey, ApiKeySecret, EmailAddress, Invitation, KeysLeft, Link, OneTimeToken, Role, Target, Timestamp,
+    TokenPurpose, UserId,
+};
+use linklet_dynamodb::{HandoverStage, InviteOutcome, LinksTable, MemberOutcome, OpenHandover, Removal, UsersTable};
 use linklet_handover::Handovers;
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{
@@ -293,7 +296,7 @@ impl Fixture {
         let (user, email) = (person.id.clone(), person.email.clone());
         let member =
             linklet_domain::Member { user, email, full_name: None, role: Role::Admin, joined_at: Timestamp::now() };
-        self.db.users().add_member(&self.ada.workspace, &self.ada.id, &member).await.unwrap();
+        self.db.add_member(&self.ada.workspace, &self.ada.id, &member).await;
     }
 }
 
@@ -313,6 +316,30 @@ async fn keys_are_revoked_by_the_handover_at_the_latest_and_become_the_heirs_if_
         assert_eq!(found, kept);
         assert_eq!(listed.iter().find(|key| key.hash == bobs.hash), kept.as_ref());
         assert!(listed.contains(&adas));
+    }
+}
+
+#[tokio::test]
+async fn the_invitations_of_somebody_who_has_left_are_withdrawn_by_the_handover_at_the_latest() {
+    let fixture = Fixture::new().await;
+    let (bobs, adas) = (fixture.invite(&fixture.bob, "eve").await, fixture.invite(&fixture.ada, "carol").await);
+
+    fixture.remove_bob().await;
+    fixture.carry().await;
+
+    let open = fixture.db.users().invitations(&fixture.ada.workspace, Timestamp::now()).await.unwrap();
+    assert!(!open.contains(&bobs), "{open:?}");
+    assert_eq!(open, [adas]);
+}
+
+impl Fixture {
+    async fn invite(&self, admin: &Person, name: &str) -> Invitation {
+        let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap().hash();
+        let email = EmailAddress::parse(&format!("{name}@example.com")).unwrap();
+        let workspace = &self.ada.workspace;
+        let invitation = Invitation::new(workspace, email, Role::Admin, &admin.id, token, Timestamp::now());
+        assert_eq!(self.db.users().invite(&invitation).await.unwrap(), InviteOutcome::Invited);
+        invitation
     }
 }
 

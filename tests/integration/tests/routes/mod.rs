@@ -6,6 +6,7 @@ mod guesses;
 mod health;
 mod hostile;
 mod hot_links;
+mod invitations;
 mod keys;
 mod large_lists;
 mod leaving;

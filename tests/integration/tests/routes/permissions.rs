@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use linklet_domain::{ApiKeySecret, Member, Role, Timestamp, UserId};
-use linklet_dynamodb::MemberOutcome;
+use linklet_domain::{
+    ApiKeySecret, EmailAddress, Invitation, Member, OneTimeToken, Role, Timestamp, TokenPurpose, UserId,
+};
+use linklet_dynamodb::InviteOutcome;
 use linklet_test_support::{
     ApiKeyBuilder, LinkBuilder, Person, RequestBuilder, Route, TargetBuilder, Template, TestDynamoDb, token_of,
 };
@@ -124,13 +126,16 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("GET /api/workspace", none(), vec![people(200, 200, 200)]),
         ("PATCH /api/workspace", json!({"name": "New"}), vec![people(403, 403, 200)]),
         ("GET /api/workspace/members", none(), vec![people(200, 200, 200)]),
-        ("POST /api/workspace/members", json!({"email": "STRANGER", "role": "viewer"}), vec![people(403, 403, 201)]),
         ("PATCH /api/workspace/members/{user_id}", json!({"role": "viewer"}), manage(200)),
         ("DELETE /api/workspace/members/{user_id}", none(), {
             let mut rows = manage(204);
             rows[0] = people(204, 204, 204);
             rows
         }),
+        ("POST /api/workspace/invitations", json!({"email": "STRANGER"}), vec![people(403, 403, 201)]),
+        ("GET /api/workspace/invitations", none(), vec![people(403, 403, 200)]),
+        ("DELETE /api/workspace/invitations/{invitation_id}", none(), manage(204)),
+        ("POST /api/invitations/accept", json!({"token": "inv_"}), vec![people(404, 404, 404)]),
         ("POST /v1/targets", json!({"url": "https://example.com/"}), vec![[401, 403, 201, 201, 403, 201, 403, 201]]),
         ("GET /v1/targets", none(), vec![read]),
         ("GET /v1/targets/{id}", none(), look_at()),
@@ -189,6 +194,17 @@ impl<'d> Scene<'d> {
             }
             "{user_id}" if whose == Whose::Absent => UserId::generate().to_string(),
             "{user_id}" => owner.id.to_string(),
+            "{invitation_id}" => {
+                let workspace = if whose == Whose::Strangers { &owner.workspace } else { &self.founder.workspace };
+                let inviter = if whose == Whose::Strangers { owner } else { &self.founder };
+                let email = EmailAddress::parse(&format!("invited-{number}@example.com")).unwrap();
+                let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap().hash();
+                let invitation = Invitation::new(workspace, email, Role::Viewer, &inviter.id, token, Timestamp::now());
+                if whose != Whose::Absent {
+                    assert_eq!(self.db.users().invite(&invitation).await.unwrap(), InviteOutcome::Invited);
+                }
+                invitation.id.to_string()
+            }
             "{prefix}" => {
                 let secret = ApiKeySecret::generate().unwrap();
                 if whose != Whose::Absent {
@@ -244,8 +260,7 @@ async fn join(db: &TestDynamoDb, founder: &Person, name: &str, role: Role) -> Pe
         role,
         joined_at: Timestamp::now(),
     };
-    let outcome = db.users().add_member(&founder.workspace, &founder.id, &member).await.unwrap();
-    assert!(matches!(outcome, MemberOutcome::Done(_)), "{outcome:?}");
+    db.add_member(&founder.workspace, &founder.id, &member).await;
     Person { workspace: founder.workspace.clone(), ..person }
 }
 

@@ -3,7 +3,8 @@
 use std::{fs, path::Path};
 
 use linklet_domain::{
-    Account, ApiKeySecret, EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    Account, ApiKeySecret, EmailAddress, Invitation, Member, Membership, OneTimeToken, Role, Timestamp, TokenPurpose,
+    UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{Registration, UsersTable};
 use linklet_lambda::http::{DeferringHandler, ShortUrls};
@@ -90,17 +91,31 @@ async fn every_sample_gets_the_answer_it_stands_for() {
 #[tokio::test]
 async fn every_sample_of_a_workspace_gets_the_answer_it_stands_for() {
     let db = TestDynamoDb::start();
-    let (user, workspace) = (UserId::generate(), WorkspaceId::generate());
+    // The sample that withdraws names the id that the invitation of the sample before has in this workspace.
+    let workspace = WorkspaceId::parse("0198c0de-0000-7000-8000-000000000002").unwrap();
+    let user = UserId::generate();
     register(&db.users(), "ada@example.com", &user, &workspace).await;
     let grace = UserId::parse("0199c3a4-5b6c-7d8e-9f01-23456789abcd").unwrap();
-    register(&db.users(), "grace@example.com", &grace, &WorkspaceId::generate()).await;
+    let graces = WorkspaceId::generate();
+    register(&db.users(), "grace@example.com", &grace, &graces).await;
+    let email = EmailAddress::parse("grace@example.com").unwrap();
+    let joined_at = Timestamp::now();
+    let member = Member { user: grace.clone(), email, full_name: None, role: Role::Member, joined_at };
+    db.add_member(&workspace, &user, &member).await;
+    let invitation = OneTimeToken::parse(TokenPurpose::Invitation, &format!("inv_{}", "0".repeat(32))).unwrap().hash();
+    let email = EmailAddress::parse("ada@example.com").unwrap();
+    let invitation = Invitation::new(&graces, email, Role::Member, &grace, invitation, joined_at);
+    db.users().invite(&invitation).await.unwrap();
     let token = token_of(&user, &workspace, Role::Admin);
     let account = linklet_account::Account::new(tokens(), db.users());
 
     assert_eq!(status(&account, "account", "workspace", &token).await, 200);
     assert_eq!(status(&account, "account", "change", &token).await, 200);
-    assert_eq!(status(&account, "account", "add", &token).await, 201);
     assert_eq!(status(&account, "account", "members", &token).await, 200);
+    assert_eq!(status(&account, "account", "invite", &token).await, 201);
+    assert_eq!(status(&account, "account", "invitations", &token).await, 200);
+    assert_eq!(status(&account, "account", "withdraw", &token).await, 204);
+    assert_eq!(status(&account, "account", "accept", &token).await, 200);
     assert_eq!(status(&account, "account", "promote", &token).await, 200);
     assert_eq!(status(&account, "account", "remove", &token).await, 204);
 

@@ -38,7 +38,7 @@ impl Fixture {
             role: Role::Admin,
             joined_at: Timestamp::now(),
         };
-        db.users().add_member(&grace.workspace, &grace.id, &member).await.unwrap();
+        db.add_member(&grace.workspace, &grace.id, &member).await;
         let link = LinkBuilder::new("launch").in_workspace(&grace.workspace).owned_by(&grace.id).build();
         db.store(&link).await;
         let verifier = || tokens().with_sessions(db.sessions());
@@ -219,7 +219,7 @@ async fn who_has_just_joined_is_let_in_at_once() {
         joined_at: Timestamp::now(),
     };
 
-    fixture.db.users().add_member(&fixture.grace.workspace, &fixture.grace.id, &member).await.unwrap();
+    fixture.db.add_member(&fixture.grace.workspace, &fixture.grace.id, &member).await;
 
     assert_eq!(fixture.me(&token).await.json()["role"], "viewer");
 }
@@ -456,7 +456,7 @@ async fn who_has_no_workspace_left_gets_a_new_one_at_the_next_login() {
         role: Role::Admin,
         joined_at: Timestamp::now(),
     };
-    fixture.db.users().add_member(&workspace, &eve, &grace).await.unwrap();
+    fixture.db.add_member(&workspace, &eve, &grace).await;
     fixture.db.users().remove_member(&removal(&workspace, &eve, &eve)).await.unwrap();
 
     let answer = post("/api/auth/login").await;

@@ -1,0 +1,151 @@
+//! Invitations into a workspace. Nobody is added: who is invited accepts.
+
+use linklet_domain::{
+    EmailAddress, Invitation, InvitationId, OneTimeToken, Role, Timestamp, TokenPurpose, UserId, Workspace,
+    WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+};
+use linklet_dynamodb::{AcceptOutcome, InviteOutcome, WithdrawOutcome};
+use linklet_lambda::{
+    http::{ApiError, Problem, Request, Response, StatusCode, created, json, no_content},
+    identity::Caller,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{Account, BODY_LIMIT, NOT_ALLOWED};
+
+const NO_INVITATION: ApiError = ApiError::Problem(Problem::InvitationNotFound);
+/// The error of every token that doesn't work, whatever the reason is.
+const INVALID: ApiError = ApiError::Problem(Problem::InvitationInvalid);
+const ALREADY: ApiError = ApiError::Problem(Problem::AlreadyMember);
+
+impl Account {
+    /// 201 with an invitation and its token, which no other answer shows.
+    pub(crate) async fn invite(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        let NewInvitation { email, role } = request.json(BODY_LIMIT)?;
+        let token =
+            OneTimeToken::generate(TokenPurpose::Invitation).map_err(|error| ApiError::Internal(Box::new(error)))?;
+        let (workspace, role) = (caller.workspace(), role.unwrap_or(Role::Member));
+        let invitation = Invitation::new(workspace, email, role, caller.user(), token.hash(), request.received_at());
+        match self.users.invite(&invitation).await? {
+            InviteOutcome::Invited => {
+                let location = format!("invitations/{}", invitation.id);
+                Ok(created(&location, &CreatedInvitation::new(&token, &invitation)))
+            }
+            InviteOutcome::AlreadyMember => Err(ALREADY),
+            InviteOutcome::TooMany => Err(Problem::InvitationLimit.into()),
+            InviteOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
+        }
+    }
+
+    pub(crate) async fn list_invitations(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        let open = self.users.invitations(caller.workspace(), request.received_at()).await?;
+        Ok(json(StatusCode::OK, &Invitations { invitations: open.iter().map(InvitationView::from).collect() }))
+    }
+
+    pub(crate) async fn withdraw_invitation(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<Response, ApiError> {
+        let id = InvitationId::parse(id).map_err(|_| NO_INVITATION)?;
+        let (workspace, now) = (caller.workspace(), request.received_at());
+        match self.users.withdraw_invitation(workspace, caller.user(), &id, now).await? {
+            WithdrawOutcome::Withdrawn => Ok(no_content()),
+            WithdrawOutcome::NoInvitation => Err(NO_INVITATION),
+            WithdrawOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
+        }
+    }
+
+    /// 200 with the workspace of which the caller is a member now. A token for it comes from `POST /api/auth/switch`.
+    pub(crate) async fn accept_invitation(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        let Acceptance { token } = request.json(BODY_LIMIT)?;
+        let token = OneTimeToken::parse(TokenPurpose::Invitation, &token).map_err(|_| INVALID)?.hash();
+        let account = self.users.account(caller.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
+        match self.users.accept_invitation(&token, &account, request.received_at()).await? {
+            AcceptOutcome::Accepted(workspace, role) => Ok(json(StatusCode::OK, &Joined::new(&workspace, role))),
+            AcceptOutcome::AlreadyMember => Err(ALREADY),
+            AcceptOutcome::Invalid => Err(INVALID),
+        }
+    }
+}
+
+/// The body of a request to invite somebody.
+#[derive(Deserialize)]
+struct NewInvitation {
+    email: EmailAddress,
+    #[serde(default, deserialize_with = "optional")]
+    role: Option<Role>,
+}
+
+/// The body of a request to accept an invitation.
+#[derive(Deserialize)]
+struct Acceptance {
+    /// A `String`, since what has another form than a token is a wrong one rather than an invalid request.
+    token: String,
+}
+
+/// The response with a new invitation, the only one that contains the token.
+#[derive(Serialize)]
+struct CreatedInvitation<'a> {
+    id: &'a InvitationId,
+    email: &'a EmailAddress,
+    role: Role,
+    expires_at: Timestamp,
+    token: &'a str,
+}
+
+impl<'a> CreatedInvitation<'a> {
+    fn new(token: &'a OneTimeToken, invitation: &'a Invitation) -> Self {
+        Self {
+            id: &invitation.id,
+            email: &invitation.email,
+            role: invitation.role,
+            expires_at: invitation.expires_at(),
+            token: token.reveal(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Invitations<'a> {
+    invitations: Vec<InvitationView<'a>>,
+}
+
+#[derive(Serialize)]
+struct InvitationView<'a> {
+    id: &'a InvitationId,
+    email: &'a EmailAddress,
+    role: Role,
+    created_at: Timestamp,
+    expires_at: Timestamp,
+    invited_by: &'a UserId,
+}
+
+impl<'a> From<&'a Invitation> for InvitationView<'a> {
+    fn from(invitation: &'a Invitation) -> Self {
+        Self {
+            id: &invitation.id,
+            email: &invitation.email,
+            role: invitation.role,
+            created_at: invitation.created_at,
+            expires_at: invitation.expires_at(),
+            invited_by: &invitation.invited_by,
+        }
+    }
+}
+
+/// A workspace as somebody sees it who has just joined it.
+#[derive(Serialize)]
+struct Joined<'a> {
+    workspace_id: &'a WorkspaceId,
+    name: &'a WorkspaceName,
+    slug: &'a WorkspaceSlug,
+    role: Role,
+}
+
+impl<'a> Joined<'a> {
+    fn new(workspace: &'a Workspace, role: Role) -> Self {
+        Self { workspace_id: &workspace.id, name: &workspace.name, slug: &workspace.slug, role }
+    }
+}

@@ -1,0 +1,465 @@
+//! Invitations into workspaces, and into Linklet itself.
+//!
+//! An invitation is in the partition of its workspace's invitations, under an id that is derived from the address, so an address
+//! has one there. A token is an item under its hash. It names the invitation by the id and by the hash of the token that was shown
+//! first, so the tokens of an invitation that was replaced lead nowhere. Accepting deletes the invitation, on the condition that it
+//! is still that one; so it happens once, whichever token is used. Tokens that lead nowhere go by their TTL.
+//!
+//! A token without an invitation is the right to register where only invited people may.
+//!
+//! [`InvitationsTable`] has only what mailing an invitation takes; [`UsersTable`] has all else.
+
+use aws_sdk_dynamodb::{
+    Client,
+    error::SdkError,
+    operation::delete_item::DeleteItemError,
+    types::{ConditionCheck, Delete, TransactWriteItem},
+};
+use linklet_domain::{
+    Account, EmailAddress, Invitation, InvitationId, Member, Membership, Role, Timestamp, TokenHash, UserId, Workspace,
+    WorkspaceId,
+};
+
+use super::{
+    RegisterOutcome, Registration, TokenDelivery, UsersTable,
+    item::{
+        InvitationItem, InvitationTokenItem, InvitedTo, MemberItem, WorkspaceMemberItem, invitation_key,
+        invitation_token_key, invitations_partition, workspace_key,
+    },
+};
+use crate::{
+    RepositoryError,
+    item::{Key, Table, from_item, number, retry_transaction_conflicts, text},
+    transaction::{Sent, Transaction, retry_on_conflict},
+};
+
+/// The repository for mails about invitations: the items of UsersTable under workspaces' invitations and under tokens.
+#[derive(Debug, Clone)]
+pub struct InvitationsTable(Table);
+
+/// The outcome of inviting somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InviteOutcome {
+    /// The invitation is stored.
+    Invited,
+    /// A member of the workspace has the address.
+    AlreadyMember,
+    /// The workspace has [`Invitation::MAX_PER_WORKSPACE`] open invitations.
+    TooMany,
+    /// The caller is no longer an admin of the workspace.
+    CallerNotAdmin,
+}
+
+/// The outcome of withdrawing an invitation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WithdrawOutcome {
+    /// The invitation is withdrawn.
+    Withdrawn,
+    /// The workspace has no such open invitation.
+    NoInvitation,
+    /// The caller is no longer an admin of the workspace.
+    CallerNotAdmin,
+}
+
+/// The outcome of accepting an invitation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AcceptOutcome {
+    /// The person is a member of this workspace now, in this role.
+    Accepted(Workspace, Role),
+    /// The person is a member already. The invitation stays.
+    AlreadyMember,
+    /// There is no such invitation for this person's address, or none any more.
+    Invalid,
+}
+
+/// A token that works, with what it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenInvitation {
+    /// The token.
+    pub token: TokenHash,
+    /// The invitation into a workspace. Without one, the token is the right to register with a workspace of one's own.
+    pub into_workspace: Option<Invitation>,
+    /// How the token got to the person.
+    pub delivery: TokenDelivery,
+}
+
+impl OpenInvitation {
+    /// When using the token shows that the address is the person's; `None` if it doesn't show that.
+    #[must_use]
+    pub fn verified_at(&self, now: Timestamp) -> Option<Timestamp> {
+        (self.delivery == TokenDelivery::Mailed).then_some(now)
+    }
+}
+
+const LIST: &str = "list invitations";
+const FIND: &str = "find an invitation";
+const ACCEPT: &str = "accept an invitation";
+
+impl InvitationsTable {
+    /// A repository for the table with this name.
+    #[must_use]
+    pub fn new(client: Client, name: impl Into<String>) -> Self {
+        Self(Table { client, name: name.into() })
+    }
+
+    /// Reads an invitation, if it is open.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn open(
+        &self,
+        workspace: &WorkspaceId,
+        id: &InvitationId,
+        now: Timestamp,
+    ) -> Result<Option<Invitation>, RepositoryError> {
+        self.0.open_invitation(workspace, id, now).await
+    }
+
+    /// Adds a token to an invitation, which is to be mailed and shown to nobody. Returns `false` if the invitation is no longer
+    /// there.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn add_mailed_token(&self, invitation: &Invitation, token: &TokenHash) -> Result<bool, RepositoryError> {
+        const OPERATION: &str = "add a token to an invitation";
+        retry_on_conflict(OPERATION, || async {
+            let item = InvitationTokenItem::of(invitation, token, true);
+            let sent = Transaction::new(OPERATION)
+                .and(self.0.is_still(OPERATION, invitation)?, ())
+                .and(self.0.put_new(OPERATION, &item)?, ())
+                .send(&self.0.client)
+                .await?;
+            Ok(match sent {
+                Sent::Committed => Some(true),
+                Sent::Refused(()) => Some(false),
+                Sent::InConflict => None,
+            })
+        })
+        .await
+    }
+}
+
+impl UsersTable {
+    /// Stores an invitation in place of an earlier one for the same address, if the caller is an admin. The invitations are counted
+    /// before the write, so concurrent requests may exceed the maximum by a few, which is harmless.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached. The invitation may be stored then, but nobody knows its token.
+    pub async fn invite(&self, invitation: &Invitation) -> Result<InviteOutcome, RepositoryError> {
+        const OPERATION: &str = "invite somebody";
+        let (members, open) = tokio::try_join!(
+            self.members(&invitation.workspace),
+            self.invitations(&invitation.workspace, invitation.created_at)
+        )?;
+        if members.iter().any(|member| member.email == invitation.email) {
+            return Ok(InviteOutcome::AlreadyMember);
+        }
+        let others = open.iter().filter(|other| other.id != invitation.id).count();
+        if others >= Invitation::MAX_PER_WORKSPACE {
+            return Ok(InviteOutcome::TooMany);
+        }
+        let token = InvitationTokenItem::of(invitation, &invitation.token, false);
+        retry_on_conflict(OPERATION, || async {
+            let not_admin = InviteOutcome::CallerNotAdmin;
+            let sent = Transaction::new(OPERATION)
+                .and(self.caller_is_admin(&invitation.workspace, &invitation.invited_by)?, not_admin)
+                .and(self.0.put(OPERATION, &InvitationItem::from(invitation))?, not_admin)
+                .and(self.0.put(OPERATION, &token)?, not_admin)
+                .send(&self.0.client)
+                .await?;
+            Ok(match sent {
+                Sent::Committed => Some(InviteOutcome::Invited),
+                Sent::Refused(outcome) => Some(outcome),
+                Sent::InConflict => None,
+            })
+        })
+        .await
+    }
+
+    /// Stores the right of this address to register with a workspace of its own.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn invite_to_register(
+        &self,
+        email: &EmailAddress,
+        token: &TokenHash,
+        now: Timestamp,
+    ) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "invite somebody to register";
+        let item = InvitationTokenItem::to_register(email, token, now);
+        let sent = Transaction::new(OPERATION).and(self.0.put_new(OPERATION, &item)?, ()).send(&self.0.client).await?;
+        if sent == Sent::Committed { Ok(()) } else { Err(RepositoryError::contention(OPERATION)) }
+    }
+
+    /// Lists the open invitations of a workspace, newest first.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn invitations(
+        &self,
+        workspace: &WorkspaceId,
+        now: Timestamp,
+    ) -> Result<Vec<Invitation>, RepositoryError> {
+        let query = self
+            .0
+            .client
+            .query()
+            .consistent_read(true)
+            .key_condition_expression("pk = :invitations")
+            .expression_attribute_values(":invitations", text(&invitations_partition(workspace)));
+        let items = self.0.query_all(LIST, query, usize::MAX).await?;
+        let read = |item| from_item::<InvitationItem>(LIST, item).map(Invitation::from);
+        let mut invitations = items.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        invitations.retain(|invitation| invitation.is_open(now));
+        invitations.sort_by(|one, other| (other.created_at, &one.id).cmp(&(one.created_at, &other.id)));
+        Ok(invitations)
+    }
+
+    /// Withdraws an invitation, if the caller is an admin.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn withdraw_invitation(
+        &self,
+        workspace: &WorkspaceId,
+        caller: &UserId,
+        id: &InvitationId,
+        now: Timestamp,
+    ) -> Result<WithdrawOutcome, RepositoryError> {
+        const OPERATION: &str = "withdraw an invitation";
+        retry_on_conflict(OPERATION, || async {
+            let Some(invitation) = self.0.open_invitation(workspace, id, now).await? else {
+                return Ok(Some(WithdrawOutcome::NoInvitation));
+            };
+            let sent = Transaction::new(OPERATION)
+                .and(self.caller_is_admin(workspace, caller)?, Some(WithdrawOutcome::CallerNotAdmin))
+                .and(self.deletion(OPERATION, &invitation)?, None)
+                .send(&self.0.client)
+                .await?;
+            Ok(match sent {
+                Sent::Committed => Some(WithdrawOutcome::Withdrawn),
+                Sent::Refused(refusal) => refusal,
+                Sent::InConflict => None,
+            })
+        })
+        .await
+    }
+
+    /// Withdraws all open invitations into a workspace that this person has made by this time. Invitations that others have made
+    /// instead meanwhile stay.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached. Some may be withdrawn then; doing it again withdraws the rest.
+    pub async fn withdraw_invitations_by(
+        &self,
+        workspace: &WorkspaceId,
+        inviter: &UserId,
+        made_until: Timestamp,
+    ) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "withdraw a person's invitations";
+        for invitation in self.invitations(workspace, made_until).await? {
+            if invitation.invited_by != *inviter || invitation.created_at > made_until {
+                continue;
+            }
+            let key = invitation_key(workspace, &invitation.id);
+            let delete = self
+                .0
+                .client
+                .delete_item()
+                .table_name(&self.0.name)
+                .set_key(Some(key.into_item()))
+                .condition_expression(IS_STILL)
+                .expression_attribute_values(":token", text(&invitation.token));
+            let deleted = retry_transaction_conflicts(|| delete.clone().send()).await;
+            match deleted.map_err(SdkError::into_service_error) {
+                Ok(_) | Err(DeleteItemError::ConditionalCheckFailedException(_)) => {}
+                Err(error) => return Err(RepositoryError::unavailable(OPERATION)(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// What a token is for, if it works for this address now.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn open_invitation(
+        &self,
+        token: &TokenHash,
+        email: &EmailAddress,
+        now: Timestamp,
+    ) -> Result<Option<OpenInvitation>, RepositoryError> {
+        let Some(item) = self.0.get::<InvitationTokenItem>(FIND, invitation_token_key(token)).await? else {
+            return Ok(None);
+        };
+        let delivery = if item.mailed { TokenDelivery::Mailed } else { TokenDelivery::Shown };
+        let open = |into_workspace| Some(OpenInvitation { token: token.clone(), into_workspace, delivery });
+        match item.to {
+            InvitedTo::Register { email: invited } => {
+                let works = invited == *email && now.unix_seconds() < item.ttl;
+                Ok(works.then(|| open(None)).flatten())
+            }
+            InvitedTo::Workspace { workspace_id, invitation_id, shown_token } => {
+                let found = self.0.open_invitation(&workspace_id, &invitation_id, now).await?;
+                let found = found.filter(|invitation| invitation.token == shown_token && invitation.email == *email);
+                Ok(found.and_then(|invitation| open(Some(invitation))))
+            }
+        }
+    }
+
+    /// Makes the account a member of the workspace that a token invites its address into.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn accept_invitation(
+        &self,
+        token: &TokenHash,
+        account: &Account,
+        now: Timestamp,
+    ) -> Result<AcceptOutcome, RepositoryError> {
+        retry_on_conflict(ACCEPT, || self.try_to_accept(token, account, now)).await
+    }
+
+    async fn try_to_accept(
+        &self,
+        token: &TokenHash,
+        account: &Account,
+        now: Timestamp,
+    ) -> Result<Option<AcceptOutcome>, RepositoryError> {
+        const INVALID: Option<AcceptOutcome> = Some(AcceptOutcome::Invalid);
+        let Some(open) = self.open_invitation(token, &account.email, now).await? else { return Ok(INVALID) };
+        let Some(invitation) = &open.into_workspace else { return Ok(INVALID) };
+        let Some(workspace) = self.workspace(&invitation.workspace).await? else { return Ok(INVALID) };
+        // Of what the transaction is refused for, the first counts: a member stays one, and the invitation stays, too.
+        let already = Some(AcceptOutcome::AlreadyMember);
+        let transaction = self.and_membership(Transaction::new(ACCEPT), ACCEPT, invitation, account, now, &already)?;
+        let transaction = transaction.and(self.admission(invitation)?, INVALID);
+        let mut transaction = transaction.and(self.deletion(ACCEPT, invitation)?, None);
+        if let Some(at) = open.verified_at(now) {
+            transaction = transaction.and(self.address_verification(&account.id, &account.email, at)?, INVALID);
+        }
+        Ok(match transaction.send(&self.0.client).await? {
+            Sent::Committed => Some(AcceptOutcome::Accepted(workspace, invitation.role)),
+            Sent::Refused(refusal) => refusal,
+            Sent::InConflict => None,
+        })
+    }
+
+    /// Creates account and address, and the membership that the invitation is for, in one transaction with its end.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn register_into(
+        &self,
+        invitation: &Invitation,
+        account: &Account,
+        verified_at: Option<Timestamp>,
+    ) -> Result<RegisterOutcome, RepositoryError> {
+        const OPERATION: &str = "register an invited account";
+        const INVALID: RegisterOutcome = RegisterOutcome::InvitationInvalid;
+        let transaction = self.and_account(Transaction::new(OPERATION), OPERATION, account, verified_at)?;
+        let transaction = transaction.and(self.deletion(OPERATION, invitation)?, INVALID);
+        let transaction = transaction.and(self.admission(invitation)?, INVALID);
+        let conflict = RegisterOutcome::Conflict;
+        let now = account.created_at;
+        let transaction = self.and_membership(transaction, OPERATION, invitation, account, now, &conflict)?;
+        Ok(RegisterOutcome::of(transaction.send(&self.0.client).await?))
+    }
+
+    /// Registers by a token that is the right to, in one transaction with its end.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn register_by(
+        &self,
+        token: &TokenHash,
+        registration: &Registration,
+    ) -> Result<RegisterOutcome, RepositoryError> {
+        const OPERATION: &str = "register by an invitation";
+        let Registration { account, verified_at, .. } = registration;
+        let transaction = self.and_account(Transaction::new(OPERATION), OPERATION, account, *verified_at)?;
+        let used = self.used_up(OPERATION, invitation_token_key(token))?;
+        let transaction = transaction.and(used, RegisterOutcome::InvitationInvalid);
+        let (taken, conflict) = (RegisterOutcome::SlugTaken, RegisterOutcome::Conflict);
+        let transaction = self.and_workspace(transaction, OPERATION, &registration.workspace(), taken, conflict)?;
+        Ok(RegisterOutcome::of(transaction.send(&self.0.client).await?))
+    }
+
+    /// Adds the rows of a new membership to a transaction.
+    fn and_membership<T: Clone>(
+        &self,
+        transaction: Transaction<T>,
+        operation: &'static str,
+        invitation: &Invitation,
+        account: &Account,
+        joined_at: Timestamp,
+        already: &T,
+    ) -> Result<Transaction<T>, RepositoryError> {
+        let Invitation { workspace, role, .. } = invitation;
+        let membership = Membership { workspace: workspace.clone(), role: *role, joined_at };
+        let listed = WorkspaceMemberItem::new(workspace, &Member::of(account, *role, joined_at));
+        Ok(transaction
+            .and(self.0.put_new(operation, &MemberItem::new(&account.id, &membership))?, already.clone())
+            .and(self.0.put_new(operation, &listed)?, already.clone()))
+    }
+
+    /// The action that counts a new admin. For other roles it only makes sure that the workspace has one, so that an invitation
+    /// leads into no workspace that was left.
+    fn admission(&self, invitation: &Invitation) -> Result<TransactWriteItem, RepositoryError> {
+        if invitation.role == Role::Admin {
+            return self.admin_count(&invitation.workspace, 1, 1);
+        }
+        let check = ConditionCheck::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(workspace_key(&invitation.workspace).into_item()))
+            .condition_expression("admins >= :least")
+            .expression_attribute_values(":least", number(&1))
+            .build()
+            .map_err(RepositoryError::unavailable(ACCEPT))?;
+        Ok(TransactWriteItem::builder().condition_check(check).build())
+    }
+
+    /// The action that deletes an invitation, if it is still this one.
+    fn deletion(&self, operation: &'static str, invitation: &Invitation) -> Result<TransactWriteItem, RepositoryError> {
+        let delete = Delete::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(key_of(invitation).into_item()))
+            .condition_expression(IS_STILL)
+            .expression_attribute_values(":token", text(&invitation.token))
+            .build()
+            .map_err(RepositoryError::unavailable(operation))?;
+        Ok(TransactWriteItem::builder().delete(delete).build())
+    }
+}
+
+impl Table {
+    async fn open_invitation(
+        &self,
+        workspace: &WorkspaceId,
+        id: &InvitationId,
+        now: Timestamp,
+    ) -> Result<Option<Invitation>, RepositoryError> {
+        let found = self.get::<InvitationItem>(FIND, invitation_key(workspace, id)).await?.map(Invitation::from);
+        Ok(found.filter(|invitation| invitation.is_open(now)))
+    }
+
+    /// A condition check that an invitation was neither replaced nor accepted nor withdrawn.
+    fn is_still(&self, operation: &'static str, invitation: &Invitation) -> Result<TransactWriteItem, RepositoryError> {
+        let check = ConditionCheck::builder()
+            .table_name(&self.name)
+            .set_key(Some(key_of(invitation).into_item()))
+            .condition_expression(IS_STILL)
+            .expression_attribute_values(":token", text(&invitation.token))
+            .build()
+            .map_err(RepositoryError::unavailable(operation))?;
+        Ok(TransactWriteItem::builder().condition_check(check).build())
+    }
+}
+
+/// The condition that an invitation is the one that was read, and no later one for the same address.
+const IS_STILL: &str = "token_hash = :token";
+
+fn key_of(invitation: &Invitation) -> Key {
+    invitation_key(&invitation.workspace, &invitation.id)
+}

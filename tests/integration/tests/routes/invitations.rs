@@ -1,0 +1,560 @@
+//! Invitations: how one becomes a member, and how one doesn't.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use linklet_account::Account;
+use linklet_auth::Auth;
+use linklet_domain::{
+    EmailAddress, Invitation, InvitationId, Member, OneTimeToken, Role, Timestamp, TokenPurpose, lifetimes,
+};
+use linklet_dynamodb::{AcceptOutcome, InviteOutcome, TokenDelivery, UsersTable};
+use linklet_test_support::{
+    Answer, Cancellation, Fault, Faults, Person, RequestBuilder, TestDynamoDb, issuer, token_of, tokens,
+};
+use serde_json::{Value, json};
+
+const INVITATIONS: &str = "/api/workspace/invitations";
+const PASSWORD: &str = "correct horse battery";
+const INVALID: &str = "this invitation does not exist, was used, or has expired, or is for another address";
+
+/// A table of accounts, Ada who has a workspace, and the two functions that know invitations.
+struct Office {
+    db: TestDynamoDb,
+    account: Account,
+    auth: Auth,
+    ada: Person,
+}
+
+impl Office {
+    async fn new() -> Self {
+        let db = TestDynamoDb::start();
+        let account = Account::new(tokens(), db.users());
+        let auth = Auth::new(db.users(), tokens(), issuer());
+        let ada = db.register("ada").await;
+        Self { db, account, auth, ada }
+    }
+
+    async fn send(&self, person: &Person, method: &str, path: &str, body: &Value) -> Answer {
+        let request = RequestBuilder::new(method, path).token(&token_of(&person.id, &person.workspace, Role::Admin));
+        let request = if body.is_null() { request } else { request.json(body) };
+        request.send_to(&self.account).await
+    }
+
+    /// Ada's invitation of this address.
+    async fn invite(&self, body: &Value) -> Value {
+        let answer = self.send(&self.ada, "POST", INVITATIONS, body).await;
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        answer.json()
+    }
+
+    /// The token of Ada's invitation of this address.
+    async fn token_for(&self, email: &str) -> String {
+        self.invite(&json!({"email": email})).await["token"].as_str().unwrap().to_owned()
+    }
+
+    async fn accept(&self, person: &Person, token: &str) -> Answer {
+        self.send(person, "POST", "/api/invitations/accept", &json!({"token": token})).await
+    }
+
+    async fn register(&self, email: &str, token: &str) -> Answer {
+        let body = json!({"email": email, "password": PASSWORD, "invitation": token});
+        RequestBuilder::new("POST", "/api/auth/register").json(&body).send_to(&self.auth).await
+    }
+
+    async fn listed(&self) -> Vec<Value> {
+        let answer = self.send(&self.ada, "GET", INVITATIONS, &Value::Null).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()["invitations"].as_array().unwrap().clone()
+    }
+
+    /// The addresses and roles of the members of Ada's workspace.
+    async fn members(&self) -> Vec<(String, Role)> {
+        let members = self.db.users().members(&self.ada.workspace).await.unwrap();
+        members.into_iter().map(|member| (member.email.to_string(), member.role)).collect()
+    }
+
+    /// Stores an invitation that Ada made at this time, and returns its token.
+    async fn invited_at(&self, email: &str, at: Timestamp) -> OneTimeToken {
+        let token = token();
+        let invitation = Invitation::new(
+            &self.ada.workspace,
+            EmailAddress::parse(email).unwrap(),
+            Role::Member,
+            &self.ada.id,
+            token.hash(),
+            at,
+        );
+        assert_eq!(self.db.users().invite(&invitation).await.unwrap(), InviteOutcome::Invited);
+        token
+    }
+
+    /// A token of Ada's invitation of this person that is mailed.
+    async fn mailed_token_for(&self, name: &str) -> OneTimeToken {
+        let (mails, mailed, now) = (self.db.invitations(), token(), Timestamp::now());
+        let email = format!("{name}@example.com");
+        self.invited_at(&email, now).await;
+        let id = InvitationId::derived_from(&self.ada.workspace, &EmailAddress::parse(&email).unwrap());
+        let invitation = mails.open(&self.ada.workspace, &id, now).await.unwrap().unwrap();
+        assert!(mails.add_mailed_token(&invitation, &mailed.hash()).await.unwrap());
+        mailed
+    }
+
+    /// Somebody whom Ada has made an admin, too.
+    async fn second_admin(&self, name: &str) -> Person {
+        colleague(&self.db, &self.ada, name, Role::Admin).await
+    }
+
+    fn rows(&self) -> Vec<String> {
+        let mut rows: Vec<_> = self.db.scan("UsersTable").iter().map(Value::to_string).collect();
+        rows.sort_unstable();
+        rows
+    }
+}
+
+fn token() -> OneTimeToken {
+    OneTimeToken::generate(TokenPurpose::Invitation).unwrap()
+}
+
+fn statuses(answers: &[Answer]) -> Vec<u16> {
+    let mut statuses: Vec<_> = answers.iter().map(|answer| answer.status).collect();
+    statuses.sort_unstable();
+    statuses
+}
+
+#[tokio::test]
+async fn who_accepts_is_a_member_in_the_role_of_the_invitation() {
+    let office = Office::new().await;
+    let bob = office.db.register("bob").await;
+
+    let body = json!({"email": " BOB@example.com", "role": "viewer"});
+    let answer = office.send(&office.ada, "POST", INVITATIONS, &body).await;
+    let invited = answer.json();
+    let listed = office.listed().await;
+    assert_eq!(office.members().await.len(), 1);
+    let accepted = office.accept(&bob, invited["token"].as_str().unwrap()).await;
+
+    let (id, created_at) = (invited["id"].as_str().unwrap(), listed[0]["created_at"].clone());
+    assert_eq!(answer.header("location"), format!("invitations/{id}"));
+    let expires_at = Timestamp::parse(created_at.as_str().unwrap()).unwrap().plus(lifetimes::INVITATIONS);
+    let expected = json!({
+        "id": id, "email": "bob@example.com", "role": "viewer", "created_at": created_at, "expires_at": expires_at,
+        "invited_by": office.ada.id,
+    });
+    assert_eq!(listed, [expected]);
+    assert_eq!((&invited["email"], &invited["expires_at"]), (&json!("bob@example.com"), &json!(expires_at)));
+    let expected = json!({"workspace_id": office.ada.workspace, "name": "ada", "slug": "ada", "role": "viewer"});
+    assert_eq!((accepted.status, accepted.json()), (200, expected));
+    assert_eq!(office.members().await[1], ("bob@example.com".to_owned(), Role::Viewer));
+    assert_eq!(office.listed().await, [Value::Null; 0]);
+}
+
+#[tokio::test]
+async fn an_invited_admin_is_counted_as_one() {
+    let office = Office::new().await;
+    let bob = office.db.register("bob").await;
+    let invited = office.invite(&json!({"email": "bob@example.com", "role": "admin"})).await;
+    let herself = format!("/api/workspace/members/{}", office.ada.id);
+    assert_eq!(office.send(&office.ada, "PATCH", &herself, &json!({"role": "member"})).await.status, 409);
+
+    office.accept(&bob, invited["token"].as_str().unwrap()).await;
+
+    assert_eq!(office.send(&office.ada, "PATCH", &herself, &json!({"role": "member"})).await.status, 200);
+}
+
+#[tokio::test]
+async fn each_refusal_of_an_invitation_gives_its_reason() {
+    let office = Office::new().await;
+    let before = office.rows();
+    let unknown = format!("{INVITATIONS}/e5336685-57b4-8d1f-bd66-bab83728e162");
+    let no_invitation = "the workspace has no open invitation with this id";
+
+    for (method, path, body, status, reason) in [
+        ("POST", INVITATIONS, json!({}), 400, "email is required"),
+        ("POST", INVITATIONS, json!({"email": "bob"}), 400, "email format is invalid"),
+        ("POST", INVITATIONS, json!({"email": 5}), 400, "email must be a string"),
+        (
+            "POST",
+            INVITATIONS,
+            json!({"email": "bob@example.com", "role": "owner"}),
+            400,
+            "role must be viewer, member or admin",
+        ),
+        ("POST", INVITATIONS, json!({"email": "bob@example.com", "role": true}), 400, "role must be a string"),
+        (
+            "POST",
+            INVITATIONS,
+            json!({"email": "ada@example.com"}),
+            409,
+            "this person is already a member of the workspace",
+        ),
+        (
+            "POST",
+            INVITATIONS,
+            json!({"email": "x".repeat(4_096)}),
+            413,
+            "the request body must have at most 4096 bytes",
+        ),
+        ("DELETE", &unknown, Value::Null, 404, no_invitation),
+        ("DELETE", "/api/workspace/invitations/bob", Value::Null, 404, no_invitation),
+        ("POST", "/api/invitations/accept", json!({}), 400, "token is required"),
+        ("POST", "/api/invitations/accept", json!({"token": 5}), 400, "token must be a string"),
+        ("POST", "/api/invitations/accept", json!({"token": ""}), 404, INVALID),
+        ("POST", "/api/invitations/accept", json!({"token": format!("inv_{}", "0".repeat(32))}), 404, INVALID),
+    ] {
+        let answer = office.send(&office.ada, method, path, &body).await;
+        assert_eq!(answer.problem(), (status, reason.into()), "{method} {path} {body}");
+    }
+    assert_eq!(office.rows(), before);
+}
+
+#[tokio::test]
+async fn inviting_tells_nobody_who_has_an_account() {
+    let office = Office::new().await;
+    office.db.register("bob").await;
+
+    let bodies = ["bob@example.com", "eve@example.com"].map(|email| json!({"email": email}));
+    let answers = join_all(bodies.iter().map(|body| office.send(&office.ada, "POST", INVITATIONS, body))).await;
+
+    let members = |answer: &Answer| answer.json().as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(statuses(&answers), [201, 201]);
+    assert_eq!(members(&answers[0]), members(&answers[1]));
+}
+
+#[tokio::test]
+async fn who_squats_an_address_gets_into_no_workspace_by_an_invitation_for_it() {
+    let office = Office::new().await;
+    let squatter = office.db.register("bob").await;
+    let token = office.token_for("bob@example.com").await;
+    office.token_for("carol@example.com").await;
+
+    let guess = format!("inv_{}", "0".repeat(32));
+    for tried in [&guess, "inv_", &token[..token.len() - 1]] {
+        assert_eq!(office.accept(&squatter, tried).await.problem(), (404, INVALID.into()));
+        assert_eq!(office.register("carol@example.com", tried).await.problem(), (404, INVALID.into()));
+    }
+    // Registering the other address after it was invited doesn't help either.
+    let body = json!({"email": "carol@example.com", "password": PASSWORD});
+    let registered = RequestBuilder::new("POST", "/api/auth/register").json(&body).send_to(&office.auth).await;
+    assert_ne!(registered.json()["workspace_id"], json!(office.ada.workspace));
+
+    assert_eq!(office.members().await, [("ada@example.com".to_owned(), Role::Admin)]);
+    assert_eq!(office.db.users().workspaces_of(&squatter.id).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_token_works_for_its_address_only() {
+    let office = Office::new().await;
+    let carol = office.db.register("carol").await;
+    let token = office.token_for("bob@example.com").await;
+    let before = office.rows();
+
+    assert_eq!(office.accept(&carol, &token).await.problem(), (404, INVALID.into()));
+    assert_eq!(office.accept(&office.ada, &token).await.problem(), (404, INVALID.into()));
+    assert_eq!(office.register("dora@example.com", &token).await.problem(), (404, INVALID.into()));
+    assert_eq!(office.rows(), before);
+
+    assert_eq!(office.register("bob@example.com", &token).await.status, 201);
+}
+
+#[tokio::test]
+async fn an_expired_invitation_counts_as_absent_before_its_rows_are_deleted() {
+    let office = Office::new().await;
+    let bob = office.db.register("bob").await;
+    let just_expired = Timestamp::now().minus(lifetimes::INVITATIONS);
+    let expired = office.invited_at("bob@example.com", just_expired).await;
+    let last_minute = office.invited_at("dora@example.com", just_expired.plus(Duration::from_secs(60))).await;
+    let id = office.send(&office.ada, "GET", INVITATIONS, &Value::Null).await.json()["invitations"].clone();
+
+    assert_eq!(id.as_array().unwrap().len(), 1);
+    assert_eq!(office.accept(&bob, expired.reveal()).await.problem(), (404, INVALID.into()));
+    let path = format!("{INVITATIONS}/{}", InvitationId::derived_from(&office.ada.workspace, &bob.email));
+    assert_eq!(office.send(&office.ada, "DELETE", &path, &Value::Null).await.status, 404);
+    assert_eq!(office.register("dora@example.com", last_minute.reveal()).await.status, 201);
+}
+
+#[tokio::test]
+async fn a_withdrawn_a_replaced_or_a_used_invitation_is_none() {
+    let office = Office::new().await;
+    let bob = office.db.register("bob").await;
+
+    let withdrawn = office.invite(&json!({"email": "bob@example.com"})).await;
+    let path = format!("{INVITATIONS}/{}", withdrawn["id"].as_str().unwrap());
+    assert_eq!(office.send(&office.ada, "DELETE", &path, &Value::Null).await.status, 204);
+    assert_eq!(office.send(&office.ada, "DELETE", &path, &Value::Null).await.status, 404);
+    let replaced = office.invite(&json!({"email": "bob@example.com", "role": "admin"})).await;
+    let latest = office.invite(&json!({"email": "bob@example.com", "role": "viewer"})).await;
+    assert_eq!(office.listed().await.len(), 1);
+
+    for token in [&withdrawn, &replaced] {
+        assert_eq!(office.accept(&bob, token["token"].as_str().unwrap()).await.problem(), (404, INVALID.into()));
+    }
+    let token = latest["token"].as_str().unwrap();
+    assert_eq!(office.accept(&bob, token).await.status, 200);
+    assert_eq!(office.accept(&bob, token).await.problem(), (404, INVALID.into()));
+    assert_eq!(office.members().await[1], ("bob@example.com".to_owned(), Role::Viewer));
+
+    office.send(&office.ada, "DELETE", &format!("/api/workspace/members/{}", bob.id), &Value::Null).await;
+    assert_eq!(office.accept(&bob, token).await.problem(), (404, INVALID.into()));
+}
+
+#[tokio::test]
+async fn who_is_a_member_already_leaves_the_invitation_as_it_is() {
+    let office = Office::new().await;
+    let bob = office.db.register("bob").await;
+    let email = EmailAddress::parse("bob-before@example.com").unwrap();
+    let member =
+        Member { user: bob.id.clone(), email, full_name: None, role: Role::Viewer, joined_at: Timestamp::now() };
+    office.db.add_member(&office.ada.workspace, &office.ada.id, &member).await;
+    let token = office.token_for("bob@example.com").await;
+    let before = office.rows();
+
+    let answer = office.accept(&bob, &token).await;
+
+    assert_eq!(answer.problem(), (409, "this person is already a member of the workspace".into()));
+    assert_eq!(office.rows(), before);
+}
+
+#[tokio::test]
+async fn of_several_who_use_a_token_at_once_one_does() {
+    let office = Office::new().await;
+    let bob = office.db.register("bob").await;
+    let bobs = office.token_for("bob@example.com").await;
+    let doras = office.token_for("dora@example.com").await;
+
+    let accepted = join_all((0..4).map(|_| office.accept(&bob, &bobs))).await;
+    let registered = join_all((0..4).map(|_| office.register("dora@example.com", &doras))).await;
+
+    assert_eq!(accepted.iter().filter(|answer| answer.status == 200).count(), 1, "{:?}", statuses(&accepted));
+    assert_eq!(registered.iter().filter(|answer| answer.status == 201).count(), 1, "{:?}", statuses(&registered));
+    assert!(accepted.iter().all(|answer| [200, 404, 409].contains(&answer.status)), "{:?}", statuses(&accepted));
+    assert!(registered.iter().all(|answer| [201, 404, 409].contains(&answer.status)), "{:?}", statuses(&registered));
+    assert_eq!(office.members().await.len(), 3);
+}
+
+#[tokio::test]
+async fn of_two_tokens_of_an_invitation_one_works_and_only_while_the_invitation_is_there() {
+    let office = Office::new().await;
+    let (bob, mails, now) = (office.db.register("bob").await, office.db.invitations(), Timestamp::now());
+    let shown = office.invited_at("bob@example.com", now).await;
+    let id = InvitationId::derived_from(&office.ada.workspace, &bob.email);
+    let invitation = mails.open(&office.ada.workspace, &id, now).await.unwrap().unwrap();
+    let mailed = token();
+
+    assert!(mails.add_mailed_token(&invitation, &mailed.hash()).await.unwrap());
+    let delivery = async |token: &OneTimeToken| {
+        let open = office.db.users().open_invitation(&token.hash(), &bob.email, now).await.unwrap();
+        open.map(|open| open.delivery)
+    };
+    let expected = (Some(TokenDelivery::Shown), Some(TokenDelivery::Mailed));
+    assert_eq!((delivery(&shown).await, delivery(&mailed).await), expected);
+    let answers = join_all([&shown, &mailed].map(|token| office.accept(&bob, token.reveal()))).await;
+
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{:?}", statuses(&answers));
+    assert_eq!((delivery(&shown).await, delivery(&mailed).await), (None, None));
+    assert_eq!(mails.open(&office.ada.workspace, &id, now).await.unwrap(), None);
+    assert!(!mails.add_mailed_token(&invitation, &token().hash()).await.unwrap());
+}
+
+#[tokio::test]
+async fn only_a_token_that_was_mailed_shows_that_the_address_is_ones_own() {
+    let office = Office::new().await;
+    let bob = office.db.register("bob").await;
+    let carol = office.db.register("carol").await;
+    let (bobs, carols) = (office.mailed_token_for("bob").await, office.token_for("carol@example.com").await);
+    let (doras, eves) = (office.mailed_token_for("dora").await, office.token_for("eve@example.com").await);
+
+    assert_eq!(office.accept(&bob, bobs.reveal()).await.status, 200);
+    assert_eq!(office.accept(&carol, &carols).await.status, 200);
+    let dora = office.register("dora@example.com", doras.reveal()).await.json()["user_id"].clone();
+    let eve = office.register("eve@example.com", &eves).await.json()["user_id"].clone();
+
+    for (user, is_verified) in [
+        (bob.id, true),
+        (carol.id, false),
+        (dora.as_str().unwrap().parse().unwrap(), true),
+        (eve.as_str().unwrap().parse().unwrap(), false),
+    ] {
+        assert_eq!(office.db.users().verified_at(&user).await.unwrap().is_some(), is_verified, "{user}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_was_mailed_for_a_replaced_invitation_is_void() {
+    let office = Office::new().await;
+    let (bob, mails, now) = (office.db.register("bob").await, office.db.invitations(), Timestamp::now());
+    office.invited_at("bob@example.com", now).await;
+    let id = InvitationId::derived_from(&office.ada.workspace, &bob.email);
+    let replaced = mails.open(&office.ada.workspace, &id, now).await.unwrap().unwrap();
+    let mailed = token();
+    mails.add_mailed_token(&replaced, &mailed.hash()).await.unwrap();
+
+    office.invited_at("bob@example.com", now).await;
+
+    assert_eq!(office.accept(&bob, mailed.reveal()).await.problem(), (404, INVALID.into()));
+    assert!(!mails.add_mailed_token(&replaced, &token().hash()).await.unwrap());
+}
+
+#[tokio::test]
+async fn who_registers_by_an_invitation_joins_that_workspace_and_no_other() {
+    let office = Office::new().await;
+    let token = office.token_for("bob@example.com").await;
+
+    let answer = office.register("bob@example.com", &token).await;
+
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    assert_eq!(answer.json()["workspace_id"], json!(office.ada.workspace));
+    let bob = answer.json()["user_id"].as_str().unwrap().parse().unwrap();
+    let workspaces = office.db.users().workspaces_of(&bob).await.unwrap();
+    let roles: Vec<_> = workspaces.iter().map(|(membership, found)| (membership.role, &found.id)).collect();
+    assert_eq!(roles, [(Role::Member, &office.ada.workspace)]);
+    let login = json!({"email": "bob@example.com", "password": PASSWORD});
+    let login = RequestBuilder::new("POST", "/api/auth/login").json(&login).send_to(&office.auth).await;
+    assert_eq!(login.status, 200, "{}", login.body);
+}
+
+#[tokio::test]
+async fn who_has_an_account_registers_by_no_invitation_and_it_stays() {
+    let office = Office::new().await;
+    let bob = office.db.register("bob").await;
+    let token = office.token_for("bob@example.com").await;
+    let before = office.rows();
+
+    let answer = office.register("bob@example.com", &token).await;
+
+    assert_eq!(answer.problem(), (409, "email already registered".into()));
+    assert_eq!(office.rows(), before);
+    assert_eq!(office.accept(&bob, &token).await.status, 200);
+}
+
+#[tokio::test]
+async fn the_right_to_register_brings_a_workspace_of_ones_own_and_works_once() {
+    let office = Office::new().await;
+    let (right, email, now) = (token(), EmailAddress::parse("bob@example.com").unwrap(), Timestamp::now());
+    office.db.users().invite_to_register(&email, &right.hash(), now).await.unwrap();
+    let old = token();
+    let expired = now.minus(lifetimes::INVITATIONS).minus(Duration::from_secs(1));
+    office.db.users().invite_to_register(&email, &old.hash(), expired).await.unwrap();
+
+    assert_eq!(office.register("carol@example.com", right.reveal()).await.status, 404);
+    assert_eq!(office.register("bob@example.com", old.reveal()).await.status, 404);
+    let answers = join_all((0..3).map(|_| office.register("bob@example.com", right.reveal()))).await;
+
+    let registered = answers.iter().find(|answer| answer.status == 201).unwrap().json();
+    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1, "{:?}", statuses(&answers));
+    assert_ne!(registered["workspace_id"], json!(office.ada.workspace));
+    let bob = registered["user_id"].as_str().unwrap().parse().unwrap();
+    assert_eq!(office.db.users().workspaces_of(&bob).await.unwrap().len(), 1);
+    assert!(office.db.users().open_invitation(&right.hash(), &email, now).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn who_is_no_admin_any_more_invites_nobody_and_their_invitations_are_withdrawn() {
+    for (method, change) in [("PATCH", json!({"role": "member"})), ("DELETE", Value::Null)] {
+        let office = Office::new().await;
+        let bob = office.second_admin("bob").await;
+        let eve = office.db.register("eve").await;
+        let body = json!({"email": "eve@example.com", "role": "admin"});
+        let his = office.send(&bob, "POST", INVITATIONS, &body).await.json()["token"].as_str().unwrap().to_owned();
+        office.token_for("carol@example.com").await;
+
+        let changed = office.send(&office.ada, method, &format!("/api/workspace/members/{}", bob.id), &change).await;
+
+        assert!([200, 204].contains(&changed.status), "{method}: {}", changed.body);
+        let refused = (403, "your role does not allow this".into());
+        assert_eq!(office.accept(&eve, &his).await.problem(), (404, INVALID.into()), "{method}");
+        assert_eq!(office.send(&bob, "POST", INVITATIONS, &body).await.problem(), refused, "{method}");
+        let listed = office.listed().await;
+        assert_eq!((listed.len(), &listed[0]["email"]), (1, &json!("carol@example.com")), "{method}");
+        let carols = format!("{INVITATIONS}/{}", listed[0]["id"].as_str().unwrap());
+        assert_eq!(office.send(&bob, "DELETE", &carols, &Value::Null).await.problem(), refused, "{method}");
+    }
+}
+
+#[tokio::test]
+async fn withdrawing_a_persons_invitations_leaves_those_that_others_made_instead() {
+    let office = Office::new().await;
+    let bob = office.second_admin("bob").await;
+    for email in ["carol@example.com", "dora@example.com"] {
+        assert_eq!(office.send(&bob, "POST", INVITATIONS, &json!({"email": email})).await.status, 201);
+    }
+    let instead = office.token_for("carol@example.com").await;
+
+    for _ in 0..2 {
+        let (users, now) = (office.db.users(), Timestamp::now());
+        users.withdraw_invitations_by(&office.ada.workspace, &bob.id, now).await.unwrap();
+    }
+
+    let listed = office.listed().await;
+    assert_eq!((listed.len(), &listed[0]["email"]), (1, &json!("carol@example.com")));
+    assert_eq!(office.register("carol@example.com", &instead).await.status, 201);
+}
+
+#[tokio::test]
+async fn a_workspace_has_at_most_a_hundred_open_invitations() {
+    let office = Office::new().await;
+    let now = Timestamp::now();
+    office.invited_at("expired@example.com", now.minus(lifetimes::INVITATIONS)).await;
+    for number in 0..Invitation::MAX_PER_WORKSPACE {
+        office.invited_at(&format!("guest{number}@example.com"), now).await;
+    }
+
+    let one_more = office.send(&office.ada, "POST", INVITATIONS, &json!({"email": "one-more@example.com"})).await;
+    let replaced = office.send(&office.ada, "POST", INVITATIONS, &json!({"email": "guest7@example.com"})).await;
+
+    assert_eq!(one_more.problem(), (409, "the workspace has 100 open invitations; withdraw one first".into()));
+    assert_eq!(replaced.status, 201, "{}", replaced.body);
+    assert_eq!(office.listed().await.len(), Invitation::MAX_PER_WORKSPACE);
+}
+
+#[tokio::test]
+async fn a_workspace_without_an_admin_takes_nobody_in() {
+    let office = Office::new().await;
+    let bob = office.db.register("bob").await;
+    let carol = office.db.register("carol").await;
+    let (bobs, doras) = (office.token_for("bob@example.com").await, office.token_for("dora@example.com").await);
+    let carols = office.invite(&json!({"email": "carol@example.com", "role": "admin"})).await;
+    leave_empty(&office).await;
+
+    assert_eq!(office.accept(&bob, &bobs).await.problem(), (404, INVALID.into()));
+    assert_eq!(office.accept(&carol, carols["token"].as_str().unwrap()).await.problem(), (404, INVALID.into()));
+    assert_eq!(office.register("dora@example.com", &doras).await.problem(), (404, INVALID.into()));
+    assert_eq!(office.members().await.len(), 1);
+}
+
+/// Takes the last admin out of the count of Ada's workspace.
+async fn leave_empty(office: &Office) {
+    let value = |text: String| aws_sdk_dynamodb::types::AttributeValue::S(text);
+    let update = office.db.client().update_item().table_name("UsersTable");
+    let update = update.key("pk", value(format!("WS#{}", office.ada.workspace))).key("sk", value("WS".to_owned()));
+    let none = aws_sdk_dynamodb::types::AttributeValue::N("0".to_owned());
+    update.update_expression("SET admins = :none").expression_attribute_values(":none", none).send().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_acceptance_that_meets_another_transaction_is_tried_again() {
+    let office = Office::new().await;
+    let bob = office.db.register("bob").await;
+    let token = office.invited_at("bob@example.com", Timestamp::now()).await;
+    let account = office.db.users().account(&bob.id).await.unwrap().unwrap();
+    let faults = Faults::default();
+    let users = UsersTable::new(office.db.client_with(faults.clone()), "UsersTable");
+    // Each try is three reads and a transaction.
+    faults.plan_all([(3, Fault::Cancelled(Cancellation::TransactionConflict))]);
+
+    let accepted = users.accept_invitation(&token.hash(), &account, Timestamp::now()).await.unwrap();
+
+    assert!(matches!(accepted, AcceptOutcome::Accepted(_, Role::Member)), "{accepted:?}");
+}
+
+#[tokio::test]
+async fn no_row_has_a_token_in_plain_text() {
+    let office = Office::new().await;
+    let token = office.token_for("bob@example.com").await;
+    office.register("bob@example.com", &token).await;
+    office.token_for("carol@example.com").await;
+
+    for row in office.rows() {
+        assert!(!row.contains("inv_"), "{row}");
+    }
+}
