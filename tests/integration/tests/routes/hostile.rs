@@ -84,6 +84,7 @@ async fn no_header_and_no_authorizer_lets_anybody_change_something() {
     let body = json!({
         "url": "https://example.com/", "is_active": false, "name": "Eve", "email": "eve@example.com", "role": "admin",
         "workspace_id": link.workspace, "user_id": link.owner, "sub": link.owner, "ws": link.workspace,
+        "token": "inv_00000000000000000000000000000000",
     });
     let before: Vec<_> = ["LinksTable", "UsersTable"].iter().map(|table| db.scan(table)).collect();
 
