@@ -14,6 +14,8 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
+use crate::fixture::limits;
+
 const INVITATIONS: &str = "/api/workspace/invitations";
 const PASSWORD: &str = "correct horse battery";
 const INVALID: &str = "this invitation does not exist, was used, or has expired, or is for another address";
@@ -30,7 +32,7 @@ impl Office {
     async fn new() -> Self {
         let db = TestDynamoDb::start();
         let account = Account::new(tokens(), db.users());
-        let auth = Auth::new(db.users(), tokens(), issuer());
+        let auth = Auth::new(db.users(), tokens(), issuer(), limits(&db));
         let ada = db.register("ada").await;
         Self { db, account, auth, ada }
     }
