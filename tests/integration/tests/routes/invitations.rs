@@ -14,7 +14,7 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::limits;
+use crate::fixture::{colleague, limits};
 
 const INVITATIONS: &str = "/api/workspace/invitations";
 const PASSWORD: &str = "correct horse battery";
