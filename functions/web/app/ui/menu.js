@@ -13,6 +13,7 @@ import { useId } from './field.js';
  * @property {boolean} [isDanger]
  * @property {boolean} [isCurrent]
  * @property {string} [note] in small print
+ * @property {boolean} [isNarrow] whether it is for narrow windows only, where there is no room for a button
  */
 
 /**
@@ -100,15 +101,18 @@ function fitsBelow(root) {
 }
 
 /** @param {HTMLElement | null} root @returns {HTMLElement[]} */
-const itemsOf = (root) => [...(root?.querySelectorAll('[role^=menuitem]') ?? [])].map((item) => /** @type {HTMLElement} */ (item));
+function itemsOf(root) {
+  const items = /** @type {HTMLElement[]} */ ([...(root?.querySelectorAll('[role^=menuitem]') ?? [])]);
+  return items.filter((item) => item.offsetParent !== null);
+}
 
 /** @param {{ item: MenuItem, choose: () => void }} props */
 function ItemView({ item, choose }) {
-  const { label, icon, href, isDanger, isCurrent, note } = item;
+  const { label, icon, href, isDanger, isCurrent, note, isNarrow } = item;
   const inner = html`${icon && html`<${Icon} name=${icon} />`}<span class="menu-label">${label}</span>
     ${note && html`<span class="menu-note">${note}</span>`}${isCurrent && html`<${Icon} name="tick" />`}`;
   const common = {
-    class: `menu-item ${isDanger ? 'bad' : ''}`,
+    class: `menu-item ${isDanger ? 'bad' : ''} ${isNarrow ? 'narrow' : ''}`,
     role: isCurrent === undefined ? 'menuitem' : 'menuitemradio',
     'aria-checked': isCurrent,
     tabindex: -1,

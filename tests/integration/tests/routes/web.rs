@@ -297,6 +297,22 @@ async fn what_others_have_written_is_what_the_readme_names() {
     }
 }
 
+/// The form for links says of a code at once that it is a reserved word.
+#[tokio::test]
+async fn the_application_knows_the_reserved_words() {
+    let source = read("functions/web/app/parts/link-form/code-field.js");
+    let list = source.split("const RESERVED = [").nth(1).unwrap().split(']').next().unwrap();
+    let known: Vec<_> =
+        list.split(',').map(|word| word.trim().trim_matches('\'')).filter(|word| !word.is_empty()).collect();
+
+    let document = get("/api/openapi.json").await.json();
+    let text = &document["components"]["schemas"]["NewLink"]["properties"]["custom_code"]["description"];
+    let named: Vec<_> =
+        text.as_str().unwrap().rsplit("refused:").next().unwrap().split([',', '.']).map(str::trim).collect();
+
+    assert_eq!(known, named.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>());
+}
+
 // ------------------------------------------------------------------------------------------------------------------ Root
 
 /// The address is relative, since the API may have a path: `/_aws/execute-api/c0ffee00/` locally.

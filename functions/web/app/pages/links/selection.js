@@ -1,7 +1,7 @@
 // The bar that appears when links are selected.
 
 import { html, useState } from '../../vendor/preact.js';
-import { counted } from '../../core/format.js';
+import { counted, number } from '../../core/format.js';
 import { rememberTags, useTagNames } from '../../core/lists.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
@@ -30,7 +30,7 @@ export function SelectionBar({ links, list, selectAll, clear }) {
   const text = progress ? `${progress[0]} of ${progress[1]} …` : `${counted(links.length, 'link')} selected`;
   return html`<div class="selection" role="region" aria-label="Selected links">
     <p aria-live="polite">${text}${!progress && changeable.length < links.length && html` <span class="muted">(${changeable.length} that you can change)</span>`}</p>
-    ${links.length < list.links.length && html`<${Button} kind="quiet" class="compact" onClick=${selectAll}>All ${list.links.length}<//>`}
+    ${links.length < list.links.length && html`<${Button} kind="quiet" class="compact" onClick=${selectAll}>All ${number(list.links.length)}<//>`}
     <${Button} class="compact" icon="tag" disabled=${isNone || progress !== null} onClick=${() => setTagging(true)}>Tag<//>
     <${Button} class="compact" icon="power" disabled=${isNone || progress !== null} onClick=${() => run((tell) => switchOffMany(changeable, list, tell))}>Switch off<//>
     <${Button} class="compact" icon="trash" disabled=${isNone || progress !== null} onClick=${() => run((tell) => removeMany(changeable, list, tell))}>Delete<//>
