@@ -112,7 +112,7 @@ function ItemView({ item, choose }) {
   const inner = html`${icon && html`<${Icon} name=${icon} />`}<span class="menu-label">${label}</span>
     ${note && html`<span class="menu-note">${note}</span>`}${isCurrent && html`<${Icon} name="tick" />`}`;
   const common = {
-    class: `menu-item ${isDanger ? 'bad' : ''} ${isNarrow ? 'narrow' : ''}`,
+    class: `menu-item ${isDanger ? 'bad' : ''} ${isNarrow ? 'for-narrow' : ''}`,
     role: isCurrent === undefined ? 'menuitem' : 'menuitemradio',
     'aria-checked': isCurrent,
     tabindex: -1,

@@ -104,7 +104,7 @@ function ShortUrl({ url, code }) {
 export function Target({ url }) {
   const text = withoutScheme(url);
   const cut = Math.max(text.length - KEPT_END, Math.ceil(text.length / 2));
-  return html`<span class="target"><span class="target-start">${text.slice(0, cut)}</span><span class="target-end">${text.slice(cut)}</span></span>`;
+  return html`<span class="link-target"><span class="link-target-start">${text.slice(0, cut)}</span><span class="link-target-end">${text.slice(cut)}</span></span>`;
 }
 
 /** @param {{ isDown: boolean }} props */
