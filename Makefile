@@ -15,7 +15,7 @@ CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
 FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
 
 .DEFAULT_GOAL := help
-.PHONY: help up down url logs demo seed watch startapi check test test-long fmt lint unit integration conformance template calculator \
+.PHONY: help up down url logs mails demo seed watch startapi check test test-long fmt lint unit integration conformance template calculator \
 	document web-check tools e2e e2e-sam deny fuzz bench units cost dlq redrive reconcile deploy clean
 
 help: ## print this
@@ -35,6 +35,9 @@ url: ## print the API's base URL
 logs: ## follow the logs of the functions, and the emulator's warnings
 	@$(LINKLET) install emulator
 	@$(EMULATOR_PYTHON) infra/local/linklet.py logs
+
+mails: ## print the mails that the local system has sent, which stay on this machine
+	@$(LINKLET) mails
 
 demo: ## take the five-minute tour (API_URL=… for another system)
 	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) infra/local/demo.py

@@ -1,8 +1,8 @@
 """Runs Linklet on this machine: the real template, deployed with the real `sam deploy` to an AWS emulator on loopback.
 
-The Makefile is the way in (`make up`, `make down`, `make url`, `make logs`, `make e2e`). Only Python's standard library
-is needed to start; the tools it drives are installed, pinned, under `.linklet/tools`. Everything else that it writes
-(process id, logs, the emulator's working files) is under `.linklet/local`, or for the tests' own systems under
+The Makefile is the way in (`make up`, `make down`, `make url`, `make logs`, `make mails`, `make e2e`). Only Python's
+standard library is needed to start; the tools it drives are installed, pinned, under `.linklet/tools`. Everything else that
+it writes (process id, logs, the emulator's working files) is under `.linklet/local`, or for the tests' own systems under
 `.linklet/e2e` and `.linklet/e2e-sam`.
 
 The emulator keeps its data in memory: `make down`, a reboot or a crash ends it, and the next `make up` starts from an
@@ -487,6 +487,19 @@ def command_url(_: argparse.Namespace) -> None:
     print(System("local").require().api_url)
 
 
+def command_mails(_: argparse.Namespace) -> None:
+    """Prints the mails that were sent, the oldest first. None has left the machine."""
+    emulator = System("local").require()
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with direct.open(f"{emulator.endpoint}/_ministack/ses/messages", timeout=5) as answer:
+        mails = [mail for mails in json.load(answer)["messages"].values() for mail in mails]
+    for mail in sorted(mails, key=lambda each: each["Timestamp"]):
+        sent = time.strftime("%H:%M:%S", time.localtime(mail["Timestamp"]))
+        print(f"{sent}  To: {', '.join(mail['To'])}\nSubject: {mail['Subject']}\n\n{mail['BodyText'].rstrip()}\n")
+    if not mails:
+        print("No mail was sent.")
+
+
 def command_install(arguments: argparse.Namespace) -> None:
     for tool in arguments.tools:
         install(tool)
@@ -615,6 +628,7 @@ def main() -> None:
     down = command("down", command_down, "stop the emulator and its functions")
     down.add_argument("--all", action="store_true", help="also what interrupted end-to-end runs left")
     command("url", command_url, "print the API's base URL")
+    command("mails", command_mails, "print the mails that were sent")
     logs = command("logs", command_logs, "follow the logs (needs the emulator's Python)")
     logs.add_argument("--minutes", type=float, default=2, help="how far to look back")
     logs.add_argument("--system", choices=SYSTEMS, default="local")

@@ -1,8 +1,11 @@
 //! Registers users, logs them in, and shows the caller's identity.
 
 mod limits;
+mod mail_orders;
 mod password;
 mod registration;
+mod reset;
+mod verification;
 
 use linklet_domain::{
     Account, EmailAddress, Membership, Password, Role, Timestamp, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
@@ -17,16 +20,18 @@ use linklet_lambda::{
 use serde::Deserialize;
 use serde_json::json;
 
-pub use self::limits::Limits;
 use self::password::Passwords;
+pub use self::{limits::Limits, mail_orders::MailOrders};
 
-/// `POST /api/auth/register`, `login`, `logout`, `switch` and `password`, and `GET /api/me`.
+/// `POST /api/auth/register`, `login`, `logout`, `switch`, `password` and what is below it, `verify` and `verification`, and
+/// `GET /api/me`.
 pub struct Auth {
     users: UsersTable,
     tokens: TokenVerifier,
     issuer: TokenIssuer,
     limits: Limits,
     passwords: Passwords,
+    mails: MailOrders,
 }
 
 const BODY_LIMIT: usize = 1_024;
@@ -39,6 +44,10 @@ impl Handler for Auth {
             (&Method::POST, ["api", "auth", "logout"]) => self.log_out(request).await,
             (&Method::POST, ["api", "auth", "switch"]) => self.switch(request).await,
             (&Method::POST, ["api", "auth", "password"]) => self.change_password(request).await,
+            (&Method::POST, ["api", "auth", "password", "forgot"]) => self.forgot_password(request).await,
+            (&Method::POST, ["api", "auth", "password", "reset"]) => self.reset_password(request).await,
+            (&Method::POST, ["api", "auth", "verify"]) => self.verify_address(request).await,
+            (&Method::POST, ["api", "auth", "verification"]) => self.request_verification(request).await,
             (&Method::GET, ["api", "me"]) => self.me(request).await,
             _ => Err(Problem::RouteUnknown.into()),
         }
@@ -46,10 +55,16 @@ impl Handler for Auth {
 }
 
 impl Auth {
-    /// A handler with its repository, the verifier and issuer of tokens, and the limits on guessing.
+    /// A handler with its repository, the verifier and issuer of tokens, and the limits on guessing, where no mail is configured.
     #[must_use]
     pub fn new(users: UsersTable, tokens: TokenVerifier, issuer: TokenIssuer, limits: Limits) -> Self {
-        Self { users, tokens, issuer, limits, passwords: Passwords::default() }
+        Self { users, tokens, issuer, limits, passwords: Passwords::default(), mails: MailOrders::default() }
+    }
+
+    /// Orders mails here.
+    #[must_use]
+    pub fn with_mails(self, mails: MailOrders) -> Self {
+        Self { mails, ..self }
     }
 
     async fn login(&self, request: &Request) -> Result<Response, ApiError> {

@@ -3,13 +3,15 @@
 use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_auth::{Auth, Limits};
+use aws_sdk_sqs::Client as Sqs;
+use linklet_auth::{Auth, Limits, MailOrders};
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
     StartError, aws, config,
     guesses::Guesses,
     http,
     identity::{TokenIssuer, TokenVerifier},
+    publisher::Publisher,
 };
 
 #[tokio::main(flavor = "local")]
@@ -19,9 +21,12 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (table, hashes) = (config::required("USERS_TABLE")?, config::parsed("HASHES_PER_SECOND")?);
+    let queue = config::optional("NOTIFY_QUEUE_URL");
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     let (verifier, issuer) = (TokenVerifier::from_env(&aws, &tables).await?, TokenIssuer::from_env(&aws).await?);
     let guesses = Guesses::from_env(&tables, &SecretsManager::new(&aws)).await?;
-    http::serve(Auth::new(UsersTable::new(tables, table), verifier, issuer, Limits { guesses, hashes })).await
+    let mails = queue.map(|queue| MailOrders::to(Publisher::new(Sqs::new(&aws), queue))).unwrap_or_default();
+    let auth = Auth::new(UsersTable::new(tables, table), verifier, issuer, Limits { guesses, hashes });
+    http::serve(auth.with_mails(mails)).await
 }

@@ -43,7 +43,7 @@ impl Passwords {
     #[must_use]
     pub fn verify(&self, password: &[u8], stored: Option<&str>) -> bool {
         match stored {
-            Some(stored) if is_bcrypt(stored) => bcrypt::verify(password, stored).unwrap_or(false),
+            Some(stored) if is_bcrypt(stored) => matches_bcrypt(password, stored),
             Some(stored) => self.matches(password, stored),
             None => {
                 std::hint::black_box(self.matches(password, DUMMY_HASH));
@@ -110,6 +110,14 @@ fn is_bcrypt(stored: &str) -> bool {
     stored.starts_with("$2")
 }
 
+/// Whether a password matches a bcrypt hash, and is no longer than what bcrypt reads of one: otherwise all passwords that begin as
+/// the right one would match. A longer one takes as long as any.
+fn matches_bcrypt(password: &[u8], stored: &str) -> bool {
+    const READ: usize = 72;
+    let begins_as_stored = bcrypt::verify(password, stored).unwrap_or(false);
+    begins_as_stored && password.len() <= READ
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Instant;
@@ -154,6 +162,29 @@ mod tests {
         assert!(!passwords.verify(b"wrong horse", Some(&stored)));
         assert!(is_outdated(&stored));
         assert!(!is_outdated(&passwords.hash(b"correct horse").unwrap()));
+    }
+
+    #[test]
+    fn what_bcrypt_would_not_read_of_a_password_is_refused_after_the_same_time() {
+        let passwords = Passwords::default();
+        let longest = "h".repeat(72);
+        // Enough rounds to be measured.
+        let stored = bcrypt::hash(&longest, 8).unwrap();
+        let shortest_time = |password: &str| {
+            let times = (0..5).map(|_| {
+                let started = Instant::now();
+                std::hint::black_box(passwords.verify(password.as_bytes(), Some(&stored)));
+                started.elapsed()
+            });
+            times.min().unwrap()
+        };
+
+        assert!(passwords.verify(longest.as_bytes(), Some(&stored)));
+        assert!(bcrypt::verify(format!("{longest} and more"), &stored).unwrap(), "bcrypt itself accepts it");
+        assert!(!passwords.verify(format!("{longest} and more").as_bytes(), Some(&stored)));
+        assert!(!passwords.verify(&longest.as_bytes()[..71], Some(&stored)));
+        let (read, refused) = (shortest_time(&longest), shortest_time(&format!("{longest} and more")));
+        assert!(refused * 2 > read, "refused after {refused:?}, verified after {read:?}");
     }
 
     #[test]

@@ -46,6 +46,7 @@ impl Auth {
             let (outcome, workspace) = self.store(wanted, &account, invitation.as_ref()).await?;
             match outcome {
                 RegisterOutcome::Registered => {
+                    self.welcome(request, &account.email).await;
                     let view = json!({"user_id": account.id, "email": account.email, "workspace_id": workspace});
                     return Ok(created("../me", &view));
                 }

@@ -176,7 +176,7 @@ impl Handovers {
     ) -> Result<HandoverStage, RepositoryError> {
         let Turn { handover: Handover { workspace, leaver, .. }, heir, created_until, .. } = *turn;
         let owned = self.links.owned(workspace, leaver, created_until, after, self.links_at_once).await?;
-        let handed: Vec<_> = owned.codes.iter().map(|code| self.links.hand_over(code, leaver, heir)).collect();
+        let handed: Vec<_> = owned.codes.iter().map(|code| self.links.hand_over(code, leaver, &heir.user)).collect();
         stream::iter(handed).buffer_unordered(Self::CONCURRENCY).try_collect::<()>().await?;
         turn.log("links", owned.codes.len());
         Ok(owned.rest.map_or(HandoverStage::Targets(None), |rest| HandoverStage::Links(Some(rest))))
@@ -190,7 +190,7 @@ impl Handovers {
     ) -> Result<HandoverStage, RepositoryError> {
         let Turn { handover: Handover { workspace, leaver, .. }, heir, created_until, .. } = *turn;
         let owned = self.targets.owned(workspace, leaver, created_until, after).await?;
-        let handed: Vec<_> = owned.ids.iter().map(|id| self.targets.hand_over(id, leaver, heir)).collect();
+        let handed: Vec<_> = owned.ids.iter().map(|id| self.targets.hand_over(id, leaver, &heir.user)).collect();
         stream::iter(handed).buffer_unordered(Self::CONCURRENCY).try_collect::<()>().await?;
         turn.log("targets", owned.ids.len());
         Ok(owned.rest.map_or(HandoverStage::Rests, |rest| HandoverStage::Targets(Some(rest))))

@@ -1,10 +1,15 @@
-//! Tells people about their links and monitored URLs.
+//! Tells people about their links and monitored URLs, and mails them tokens.
 //!
 //! An event makes one notification however often it is delivered, since the event is the row's key. The row remembers how
 //! far delivery has come, so a retry repeats only the step that failed. It also remembers who is at it: of messages that come
 //! at once, one delivers and the others come again later, when they find it done. What fails to the end stands as failed in
 //! the list and waits in the dead-letter queue.
+//!
+//! Who is no member of an event's workspace any more isn't told at all. Others are, and by mail only where they have shown that the
+//! address is theirs.
 
+mod account_mail;
+mod addresses;
 mod mail;
 mod topic;
 
@@ -16,8 +21,10 @@ use std::{
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
-use linklet_domain::{EmailAddress, Event, EventDetail, EventId, Notification, Timestamp, UserId, Wording, wording};
-use linklet_dynamodb::{Claim, ClaimOutcome, NotificationsTable, RepositoryError};
+use linklet_domain::{EmailAddress, Event, EventId, Notification, Timestamp, Wording, mail_wording, wording};
+use linklet_dynamodb::{
+    Claim, ClaimOutcome, NotificationsTable, OneTimeTokensTable, Recipient, RecipientsTable, RepositoryError,
+};
 use linklet_lambda::{
     aws,
     batch::{self, Consumer, DeadLetterQueue, Received},
@@ -25,15 +32,26 @@ use linklet_lambda::{
     telemetry::chain,
 };
 
-pub use self::{mail::Mailer, topic::Topic};
+use self::{account_mail::Order, mail::Mail};
+pub use self::{
+    addresses::Addresses,
+    mail::{MailLimit, Mailer},
+    topic::Topic,
+};
 
 /// Stores, publishes and mails notifications.
 pub struct Notify {
-    /// The notifications and where people get mail.
+    /// The notifications.
     pub notifications: NotificationsTable,
+    /// Who is told, and where they get mail.
+    pub people: RecipientsTable,
+    /// The tokens that are mailed.
+    pub tokens: OneTimeTokensTable,
+    /// The addresses that mails contain.
+    pub addresses: Addresses,
     /// Every notification goes here.
     pub topic: Topic,
-    /// Every notification is mailed if there is one.
+    /// Notifications and tokens are mailed if there is one.
     pub mailer: Option<Mailer>,
     /// Messages that make no notification go here.
     pub dead_letters: DeadLetterQueue,
@@ -43,10 +61,10 @@ pub struct Notify {
     pub clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
-/// How long a delivery has a notification for itself. It takes six calls at most: the claim, the topic and its note, the
-/// address, the mail and its note; the seventh lets clocks differ. The queue hides a message for longer, so that one whose
+/// How long a delivery has a notification for itself. It takes five calls at most: the claim, the topic and its note, the mail and
+/// its note; the sixth lets clocks differ. The queue hides a message for longer, so that one whose
 /// delivery failed doesn't come again before the claim has run out.
-pub const CLAIMED_FOR: Duration = aws::OPERATION_TIMEOUT.saturating_mul(7);
+pub const CLAIMED_FOR: Duration = aws::OPERATION_TIMEOUT.saturating_mul(6);
 
 /// Why a notification was not delivered everywhere.
 #[derive(Debug, thiserror::Error)]
@@ -60,9 +78,9 @@ pub enum DeliveryError {
     /// SES failed.
     #[error("the notification could not be mailed")]
     Mail(#[source] Box<dyn Error + Send + Sync>),
-    /// No event that tells the address, such as the owner's first `url.created`, has come by yet.
-    #[error("the owner's mail address is not known yet")]
-    UnknownAddress,
+    /// The random number generator failed.
+    #[error("no token could be made")]
+    Token(#[source] getrandom::Error),
 }
 
 impl Consumer<SqsEvent, SqsBatchResponse> for Notify {
@@ -76,24 +94,6 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Notify {
         batch::log(records, failed.len(), started);
         batch::failures(failed)
     }
-}
-
-/// Where a person gets mail, as an event says, and when that was known.
-struct ToldAddress<'e> {
-    user: &'e UserId,
-    email: &'e EmailAddress,
-    as_of: Timestamp,
-}
-
-fn told_address(event: &Event) -> Option<ToldAddress<'_>> {
-    let (user, email, as_of) = match &event.detail {
-        EventDetail::UrlCreated(created) => (&created.user_id, &created.user_email, event.occurred_at),
-        // As old as the target, which may be older than any link: such an address is taken where there is no other.
-        EventDetail::TargetDown(down) => (&down.user_id, &down.user_email, Timestamp::EPOCH),
-        EventDetail::TargetUp(up) => (&up.user_id, &up.user_email, Timestamp::EPOCH),
-        _ => return None,
-    };
-    Some(ToldAddress { user, email, as_of })
 }
 
 /// How many events are told at a time, so that a slow mail service can't make a batch outlive the function.
@@ -123,21 +123,32 @@ impl Notify {
     /// Says whether the message is done with.
     async fn process(&self, received: &Received) -> bool {
         let event = &received.event;
-        let Some(notification) = Notification::from_event(event) else {
+        if let Some(order) = Order::of(&event.detail) {
+            let fulfilled = self.fulfil(event, order).await.map(|()| Outcome::Delivered);
+            log(received, &fulfilled);
+            return fulfilled.is_ok();
+        }
+        let (Some(told), Some(notification)) = (wording(&event.detail), Notification::from_event(event)) else {
             return self.set_aside(received).await;
         };
-        let delivered = self.deliver(event, &notification).await;
+        let delivered = self.deliver(event, &told, &notification).await;
         log(received, &delivered);
         if delivered.is_err() && received.receive_count >= self.max_receives {
             self.give_up(&notification).await;
         }
-        matches!(delivered, Ok(Outcome::Delivered))
+        matches!(delivered, Ok(Outcome::Delivered | Outcome::NobodyToTell))
     }
 
-    async fn deliver(&self, event: &Event, notification: &Notification) -> Result<Outcome, DeliveryError> {
-        if let Some(told) = told_address(event) {
-            self.notifications.remember_owner(told.user, told.email, told.as_of).await?;
-        }
+    async fn deliver(
+        &self,
+        event: &Event,
+        told: &Wording<'_>,
+        notification: &Notification,
+    ) -> Result<Outcome, DeliveryError> {
+        let address = match self.people.find(told.user, told.workspace).await? {
+            Recipient::NoMember => return Ok(Outcome::NobodyToTell),
+            Recipient::Member(address) => address,
+        };
         let claim = Claim::new((self.clock)(), CLAIMED_FOR);
         let published = match self.notifications.claim(notification, &claim).await? {
             ClaimOutcome::Claimed { published } => published,
@@ -147,20 +158,21 @@ impl Notify {
         if !published {
             self.topic.publish(notification).await?;
         }
-        if let (Some(mailer), Some(wording)) = (&self.mailer, wording(&event.detail)) {
+        if let (Some(mailer), Some(address)) = (&self.mailer, address) {
             // Without a mail there is no step between this note and the last one, which says the same.
             if !published {
                 self.notifications.mark_published(notification, (self.clock)()).await?;
             }
-            self.mail(mailer, &wording).await?;
+            self.mail(mailer, event, &address).await?;
         }
         self.notifications.mark_sent(notification, (self.clock)()).await?;
         Ok(Outcome::Delivered)
     }
 
-    async fn mail(&self, mailer: &Mailer, wording: &Wording<'_>) -> Result<(), DeliveryError> {
-        let address = self.notifications.owner_email(wording.user).await?;
-        let sent = mailer.send(wording, &address.ok_or(DeliveryError::UnknownAddress)?).await;
+    async fn mail(&self, mailer: &Mailer, event: &Event, address: &EmailAddress) -> Result<(), DeliveryError> {
+        let Some(worded) = mail_wording(&event.detail, |code| self.addresses.short_url(code)) else { return Ok(()) };
+        let mail = Mail { subject: worded.subject, text: worded.message };
+        let sent = mailer.send(&mail, address).await;
         metrics::add(if sent.is_ok() { Metric::MailsSent } else { Metric::MailsFailed }, 1);
         sent
     }
@@ -181,6 +193,8 @@ impl Notify {
 enum Outcome {
     /// Every channel has the notification, by now or since earlier.
     Delivered,
+    /// The person is no member of the event's workspace any more.
+    NobodyToTell,
     /// Another delivery of the event is at it. Whether that one succeeds is not known yet, so the message has to come again.
     ClaimedByOther,
 }
@@ -192,6 +206,9 @@ fn log(received: &Received, delivered: &Result<Outcome, DeliveryError>) {
     match delivered {
         Ok(Outcome::Delivered) => {
             tracing::debug!(correlation_id, event_id, event_type, "notification delivered");
+        }
+        Ok(Outcome::NobodyToTell) => {
+            tracing::info!(correlation_id, event_id, event_type, "nobody to tell: no member any more");
         }
         Ok(Outcome::ClaimedByOther) => {
             tracing::info!(correlation_id, event_id, event_type, attempt, "notification is being delivered already");

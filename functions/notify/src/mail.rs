@@ -2,7 +2,8 @@ use aws_sdk_sesv2::{
     Client,
     types::{Body, Content, Destination, EmailContent, Message},
 };
-use linklet_domain::{EmailAddress, Wording};
+use linklet_domain::{AccountHash, EmailAddress, EventId, Salt, Timestamp};
+use linklet_dynamodb::{RepositoryError, ThrottleTable};
 
 use crate::DeliveryError;
 
@@ -10,22 +11,47 @@ use crate::DeliveryError;
 pub struct Mailer {
     client: Client,
     sender: String,
+    limit: MailLimit,
+}
+
+/// Limits the mails that somebody can have sent to an address by asking for them.
+pub struct MailLimit {
+    /// The table that counts them.
+    pub table: ThrottleTable,
+    /// The salt for the hashes of addresses.
+    pub salt: Salt,
+}
+
+/// A mail of plain text. It isn't `Debug`, since it may have a token.
+pub(crate) struct Mail<'m> {
+    pub subject: &'m str,
+    pub text: String,
 }
 
 impl Mailer {
     /// Sends from this address, which SES must know as verified.
     #[must_use]
-    pub fn new(client: Client, sender: impl Into<String>) -> Self {
-        Self { client, sender: sender.into() }
+    pub fn new(client: Client, sender: impl Into<String>, limit: MailLimit) -> Self {
+        Self { client, sender: sender.into(), limit }
     }
 
-    pub(crate) async fn send(&self, wording: &Wording<'_>, to: &EmailAddress) -> Result<(), DeliveryError> {
+    /// Whether an address may get one more mail that somebody has asked for. It is counted, but for one event only once.
+    pub(crate) async fn admits(
+        &self,
+        to: &EmailAddress,
+        order: &EventId,
+        now: Timestamp,
+    ) -> Result<bool, RepositoryError> {
+        self.limit.table.admit_mail(&AccountHash::of(to.as_str(), &self.limit.salt), order, now).await
+    }
+
+    pub(crate) async fn send(&self, mail: &Mail<'_>, to: &EmailAddress) -> Result<(), DeliveryError> {
         let content = |text: &str| {
             Content::builder().data(text).charset("UTF-8").build().map_err(|error| DeliveryError::Mail(Box::new(error)))
         };
         let message = Message::builder()
-            .subject(content(wording.subject)?)
-            .body(Body::builder().text(content(&wording.message)?).build())
+            .subject(content(mail.subject)?)
+            .body(Body::builder().text(content(&mail.text)?).build())
             .build();
         self.client
             .send_email()

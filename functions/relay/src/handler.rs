@@ -51,6 +51,8 @@ fn queues(event: &EventDetail) -> &'static [Queue] {
         EventDetail::UrlClicked(_) | EventDetail::ClickParked(_) => &[Queue::Analytics],
         // Only watch-links wants to know, which reads the stream itself.
         EventDetail::UrlExtended(_) => &[],
+        // Functions order mails themselves: no table changes with them.
+        EventDetail::PasswordForgotten(_) | EventDetail::VerificationRequested(_) => &[],
         EventDetail::UrlPurged(_) => &[Queue::Analytics, Queue::Notify],
         EventDetail::UrlCreated(_)
         | EventDetail::UrlDeleted(_)

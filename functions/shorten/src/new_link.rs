@@ -71,7 +71,6 @@ impl NewLink {
             target: self.target.clone(),
             workspace: caller.workspace().clone(),
             owner: caller.user().clone(),
-            owner_email: caller.email().clone(),
             created_at: request.received_at(),
             updated_at: request.received_at(),
             expires_at: self.expires_at,

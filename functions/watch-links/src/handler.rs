@@ -73,8 +73,8 @@ fn watcher_change(event: &Event) -> Result<Option<WatcherChange<'_>>, Invalid> {
 
 /// The target to create for a new link if its URL has none. Its owner is the link's creator, its time of creation the link's.
 fn target_of(event: &Event, created: &UrlCreated) -> Result<Target, Invalid> {
-    let UrlCreated { original_url, workspace_id, user_id, user_email, .. } = created.clone();
-    Target::new(original_url, workspace_id, user_id, user_email, event.occurred_at)
+    let UrlCreated { original_url, workspace_id, user_id, .. } = created.clone();
+    Target::new(original_url, workspace_id, user_id, event.occurred_at)
 }
 
 impl WatchLinks {

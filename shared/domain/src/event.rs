@@ -38,6 +38,8 @@ impl Event {
             EventDetail::MilestoneReached(_) => "milestone.reached",
             EventDetail::TargetDown(_) => "target.down",
             EventDetail::TargetUp(_) => "target.up",
+            EventDetail::PasswordForgotten(_) => "password.forgotten",
+            EventDetail::VerificationRequested(_) => "verification.requested",
         }
     }
 }
@@ -76,6 +78,12 @@ pub enum EventDetail {
     /// A monitored URL answers again.
     #[serde(rename = "target.up")]
     TargetUp(TargetUp),
+    /// Somebody wants to set a new password without the old one.
+    #[serde(rename = "password.forgotten")]
+    PasswordForgotten(PasswordForgotten),
+    /// Somebody wants to show that an address is theirs.
+    #[serde(rename = "verification.requested")]
+    VerificationRequested(VerificationRequested),
 }
 
 /// A link was created.
@@ -90,8 +98,6 @@ pub struct UrlCreated {
     pub workspace_id: WorkspaceId,
     /// Who created it.
     pub user_id: UserId,
-    /// The creator's address. No other event of a link repeats it.
-    pub user_email: EmailAddress,
     /// When it stops redirecting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
@@ -191,8 +197,6 @@ pub struct TargetDown {
     pub workspace_id: WorkspaceId,
     /// Who registered it and is told.
     pub user_id: UserId,
-    /// The user's address. A user without links has no other event with it.
-    pub user_email: EmailAddress,
     /// The status of the last answer, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_code: Option<u16>,
@@ -212,10 +216,22 @@ pub struct TargetUp {
     pub workspace_id: WorkspaceId,
     /// Who registered it and is told.
     pub user_id: UserId,
-    /// Where they get mail.
-    pub user_email: EmailAddress,
     /// When it was found down.
     pub down_since: Timestamp,
+}
+
+/// Somebody wants to set a new password without the old one. The token is made when the mail is, and never is in a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PasswordForgotten {
+    /// The address that they have given, of which nobody knows yet whether it has an account.
+    pub email: EmailAddress,
+}
+
+/// Somebody wants to show that an address is theirs. The token is made when the mail is, and never is in a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerificationRequested {
+    /// The address, of which nobody knows yet whether it has an account.
+    pub email: EmailAddress,
 }
 
 #[cfg(test)]
@@ -271,7 +287,6 @@ mod tests {
                 url: TargetUrl::parse("https://example.com/a").unwrap(),
                 workspace_id: WorkspaceId::generate(),
                 user_id: UserId::generate(),
-                user_email: EmailAddress::parse("ada@example.com").unwrap(),
                 status_code,
                 error,
             }),

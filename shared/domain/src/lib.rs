@@ -44,8 +44,8 @@ pub use click::{Click, CountryCode, IpHash, Salt, Visitor};
 pub use click_id::ClickId;
 pub use correlation_id::CorrelationId;
 pub use event::{
-    Event, EventDetail, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted, UrlExpired,
-    UrlPurged,
+    Event, EventDetail, MilestoneReached, PasswordForgotten, TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted,
+    UrlExpired, UrlPurged, VerificationRequested,
 };
 pub use exact_json::ExactJson;
 pub use handover::{Handover, KeysLeft, oldest_admin_but};
@@ -58,7 +58,7 @@ pub use link_metadata::{Description, LinkMetadata, LinkPatch, Tags, Title};
 pub use link_query::{LinkFilter, LinkSearch, LinkSummary, Order, PageNumber, PageRows, SortBy, sort_links};
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
-pub use notification::{Notification, NotificationStatus, Wording, wording};
+pub use notification::{Notification, NotificationStatus, Wording, mail_wording, wording};
 pub use one_time_token::{OneTimeToken, TokenHash, TokenPurpose};
 pub use own_address::OwnAddress;
 pub use password::Password;

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use crate::{
-    EmailAddress, Generation, Invalid, LinkId, LinkMetadata, ShortCode, TargetId, TargetUrl, Timestamp, UserId,
-    WorkspaceId, lifetimes,
+    Generation, Invalid, LinkId, LinkMetadata, ShortCode, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId,
+    lifetimes,
 };
 
 /// A short link with all its properties.
@@ -18,8 +18,6 @@ pub struct Link {
     pub workspace: WorkspaceId,
     /// The user who created the link and is notified about it.
     pub owner: UserId,
-    /// The owner's email address when the link was created.
-    pub owner_email: EmailAddress,
     /// When the link was created.
     pub created_at: Timestamp,
     /// When somebody changed the link last; at first, when it was created.
@@ -357,7 +355,6 @@ mod tests {
             target: TargetUrl::parse("https://example.com/a").unwrap(),
             workspace: WorkspaceId::generate(),
             owner: UserId::generate(),
-            owner_email: EmailAddress::parse("ada@example.com").unwrap(),
             created_at: Timestamp::now(),
             updated_at: Timestamp::now(),
             expires_at: None,

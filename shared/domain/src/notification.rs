@@ -1,6 +1,8 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{CorrelationId, Event, EventDetail, EventId, TargetDown, Timestamp, UserId};
+use crate::{
+    CorrelationId, Event, EventDetail, EventId, ShortCode, TargetDown, TargetUrl, Timestamp, UserId, WorkspaceId,
+};
 
 /// A message to a person about one of their links or monitored URLs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,54 +58,85 @@ impl Notification {
 /// Who is told about an event, and in which words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wording<'e> {
-    /// The person.
+    /// The person, who is told as long as they are a member of the workspace.
     pub user: &'e UserId,
+    /// The workspace of the link or target.
+    pub workspace: &'e WorkspaceId,
     /// The subject of the mail.
     pub subject: &'static str,
-    /// The sentence to show, and the text of the mail.
+    /// The sentence to show, or the text of the mail.
     pub message: String,
 }
 
-/// The wording of an event, or `None` if nobody is told about it.
+/// The wording of an event where only its person sees it, or `None` if nobody is told about it.
 #[must_use]
 pub fn wording(detail: &EventDetail) -> Option<Wording<'_>> {
-    let (user, subject, message) = match detail {
-        EventDetail::UrlClicked(_) | EventDetail::ClickParked(_) | EventDetail::UrlExtended(_) => return None,
+    worded(detail, ShortCode::to_string, TargetUrl::to_string)
+}
+
+/// The wording of an event in a mail, which shows short URLs, and of where they lead only the host: somebody else may have written
+/// the rest.
+#[must_use]
+pub fn mail_wording(detail: &EventDetail, short_url: impl Fn(&ShortCode) -> String) -> Option<Wording<'_>> {
+    worded(detail, short_url, TargetUrl::host)
+}
+
+/// The wording of an event with links and URLs as these functions show them.
+fn worded(
+    detail: &EventDetail,
+    link: impl Fn(&ShortCode) -> String,
+    url: impl Fn(&TargetUrl) -> String,
+) -> Option<Wording<'_>> {
+    let (user, workspace, subject, message) = match detail {
+        EventDetail::UrlClicked(_)
+        | EventDetail::ClickParked(_)
+        | EventDetail::UrlExtended(_)
+        | EventDetail::PasswordForgotten(_)
+        | EventDetail::VerificationRequested(_) => return None,
         EventDetail::UrlCreated(created) => (
             &created.user_id,
+            &created.workspace_id,
             "Your short link is ready",
-            format!("Your short link {} to {} was created.", created.link.code, created.original_url),
+            format!("Your short link {} to {} was created.", link(&created.link.code), url(&created.original_url)),
         ),
         EventDetail::UrlDeleted(deleted) => (
             &deleted.user_id,
+            &deleted.workspace_id,
             "Your short link was deleted",
-            format!("Your short link {} to {} was deleted.", deleted.link.code, deleted.original_url),
+            format!("Your short link {} to {} was deleted.", link(&deleted.link.code), url(&deleted.original_url)),
         ),
         EventDetail::UrlExpired(expired) => (
             &expired.user_id,
+            &expired.workspace_id,
             "Your short link has expired",
-            format!("Your short link {} has expired.", expired.link.code),
+            format!("Your short link {} has expired.", link(&expired.link.code)),
         ),
         EventDetail::UrlPurged(purged) => (
             &purged.user_id,
+            &purged.workspace_id,
             "Your short link was deleted with its statistics",
-            format!("Your short link {} was deleted with its statistics.", purged.link.code),
+            format!("Your short link {} was deleted with its statistics.", link(&purged.link.code)),
         ),
         EventDetail::MilestoneReached(reached) => (
             &reached.user_id,
+            &reached.workspace_id,
             "Your short link reached a milestone",
-            format!("Your short link {} has reached {} clicks.", reached.link.code, grouped(reached.milestone)),
+            format!("Your short link {} has reached {} clicks.", link(&reached.link.code), grouped(reached.milestone)),
         ),
-        EventDetail::TargetDown(down) => {
-            (&down.user_id, "A monitored URL is down", format!("{} is down: {}.", down.url, reason(down)))
-        }
+        EventDetail::TargetDown(down) => (
+            &down.user_id,
+            &down.workspace_id,
+            "A monitored URL is down",
+            format!("{} is down: {}.", url(&down.url), reason(down)),
+        ),
         EventDetail::TargetUp(up) => (
             &up.user_id,
+            &up.workspace_id,
             "A monitored URL is up again",
-            format!("{} is up again. It was down since {}.", up.url, up.down_since),
+            format!("{} is up again. It was down since {}.", url(&up.url), up.down_since),
         ),
     };
-    Some(Wording { user, subject, message })
+    Some(Wording { user, workspace, subject, message })
 }
 
 fn reason(down: &TargetDown) -> String {
@@ -130,7 +163,7 @@ fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CheckError, EmailAddress, LinkId, TargetId, TargetUp, TargetUrl, UrlExpired, UrlPurged, WorkspaceId};
+    use crate::{CheckError, LinkId, TargetId, TargetUp, UrlCreated, UrlExpired, UrlPurged};
 
     #[test]
     fn thousands_are_grouped() {
@@ -164,7 +197,6 @@ mod tests {
                 url: TargetUrl::parse("https://example.com/a").unwrap(),
                 workspace_id: WorkspaceId::generate(),
                 user_id: UserId::generate(),
-                user_email: EmailAddress::parse("ada@example.com").unwrap(),
                 status_code,
                 error,
             });
@@ -185,7 +217,6 @@ mod tests {
             url: TargetUrl::parse("https://example.com/a").unwrap(),
             workspace_id: WorkspaceId::generate(),
             user_id: UserId::generate(),
-            user_email: EmailAddress::parse("ada@example.com").unwrap(),
             down_since: Timestamp::parse("2026-03-02T14:05:09Z").unwrap(),
         });
 
@@ -193,5 +224,24 @@ mod tests {
             wording(&up).unwrap().message,
             "https://example.com/a is up again. It was down since 2026-03-02T14:05:09.000Z."
         );
+    }
+
+    #[test]
+    fn a_mail_has_the_short_url_and_of_the_target_only_the_host() {
+        let url = TargetUrl::parse("https://Example.com:8443/win?a=prize#now").unwrap();
+        let created = EventDetail::UrlCreated(UrlCreated {
+            link: LinkId::parse("launch.x7Kf2a").unwrap(),
+            original_url: url.clone(),
+            workspace_id: WorkspaceId::generate(),
+            user_id: UserId::generate(),
+            expires_at: None,
+            watch: false,
+        });
+
+        let mail = mail_wording(&created, |code| format!("https://go.example.com/{code}")).unwrap();
+
+        assert_eq!(mail.message, "Your short link https://go.example.com/launch to example.com was created.");
+        let shown = wording(&created).unwrap().message;
+        assert_eq!(shown, format!("Your short link launch to {url} was created."));
     }
 }

@@ -40,7 +40,7 @@ impl TargetUrl {
         if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
             return Err(Invalid::new("url scheme must be http or https"));
         }
-        let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+        let authority = authority_in(rest);
         // The URL parser reads `http://http://example.com` as a path on the host `http`.
         if ["http:", "https:"].iter().any(|scheme| authority.eq_ignore_ascii_case(scheme)) {
             return Err(Invalid::new("url must include its scheme only once"));
@@ -82,9 +82,23 @@ impl TargetUrl {
         self.url().map_or(Cow::Borrowed(self.0.as_str()), |url| Cow::Owned(url.into()))
     }
 
+    /// The host, for people who needn't see the rest.
+    #[must_use]
+    pub fn host(&self) -> String {
+        let parsed = self.url().and_then(|url| url.host_str().map(str::to_owned));
+        // A plain domain was accepted without the parser.
+        let accepted = || self.0.split_once("://").map(|(_, rest)| authority_in(rest).to_owned());
+        parsed.or_else(accepted).unwrap_or_default()
+    }
+
     fn url(&self) -> Option<Url> {
         Url::parse(&self.0).ok()
     }
+}
+
+/// The host of a URL, with what else is before its path, in what follows its scheme.
+fn authority_in(rest: &str) -> &str {
+    rest.split(['/', '\\', '?', '#']).next().unwrap_or_default()
 }
 
 /// White space that a URL may have around it. A control character that Unicode calls white space isn't meant.

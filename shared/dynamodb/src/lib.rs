@@ -34,8 +34,8 @@ pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, ThrottleTable};
 pub use users::{
     AcceptOutcome, ApiKeysTable, CreateKeyOutcome, FoundOutcome, HandoverStage, InvitationsTable, InviteOutcome,
     MemberOutcome, NewToken, NewWorkspace, OneTimeTokensTable, OpenHandover, OpenInvitation, PasswordChange,
-    PasswordReset, Profile, RegisterOutcome, Registration, Removal, ResetOutcome, RevokeOutcome, Session,
-    SessionsTable, Standing, TokenDelivery, UsersTable, WithdrawOutcome, WorkspaceOutcome,
+    PasswordReset, Profile, Recipient, RecipientsTable, RegisterOutcome, Registration, Removal, ResetOutcome,
+    RevokeOutcome, Session, SessionsTable, Standing, TokenDelivery, UsersTable, WithdrawOutcome, WorkspaceOutcome,
 };
 pub use watch::{
     DeleteTargetOutcome, DuePage, DueTarget, Health, ListedTarget, OwnedTargets, Registered, RequestKey, RoundOutcome,

@@ -66,7 +66,7 @@ impl<'a> Attempt<'a> {
             Ok(_) => matches!(self.kind, GuessKind::Mail | GuessKind::Registration),
             Err(error) => matches!(
                 error.problem(),
-                Problem::InvalidCredentials | Problem::EmailTaken | Problem::InvitationInvalid
+                Problem::InvalidCredentials | Problem::EmailTaken | Problem::InvitationInvalid | Problem::TokenInvalid
             ),
         }
     }

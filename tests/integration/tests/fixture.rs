@@ -23,12 +23,13 @@ use linklet_lambda::{
     throttle::Throttle,
 };
 use linklet_list::List;
+use linklet_notify::{Addresses, MailLimit, Mailer, Notify, Topic};
 use linklet_qr::QrCodes;
 use linklet_redirect::{ClickRecording, HotLinks, Limiter, Recorder, Redirect};
 use linklet_relay::Relay;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
-use linklet_test_support::{Answer, FakeQueues, Person, RequestBuilder, TestDynamoDb, issuer, tokens};
+use linklet_test_support::{Answer, FakeNotifiers, FakeQueues, Person, RequestBuilder, TestDynamoDb, issuer, tokens};
 use linklet_user_agents::Classifier;
 use linklet_watch::Watch;
 use linklet_watch_links::WatchLinks;
@@ -104,6 +105,25 @@ pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {
         analytics: Publisher::new(queues.client(), queues.url("analytics")),
         notify: Publisher::new(queues.client(), queues.url("notify")),
         dead_letters: dead_letters(queues).shared_by("relay"),
+    }
+}
+
+fn mailer(db: &TestDynamoDb, outside: &FakeNotifiers) -> Mailer {
+    Mailer::new(outside.ses(), "links@example.com", MailLimit { table: db.calls(), salt: salt() })
+}
+
+/// With a sender of mail or without.
+pub fn notify(db: &TestDynamoDb, queues: &FakeQueues, outside: &FakeNotifiers, with_mail: bool) -> Notify {
+    Notify {
+        notifications: db.notifications(),
+        people: db.recipients(),
+        tokens: db.one_time_tokens(),
+        addresses: Addresses::new(Some("https://go.example.com"), "https://api.example.com"),
+        topic: Topic::new(outside.sns(), "arn:aws:sns:eu-central-1:123456789012:notifications"),
+        mailer: with_mail.then(|| mailer(db, outside)),
+        dead_letters: dead_letters(queues),
+        max_receives: 5,
+        clock: Box::new(Timestamp::now),
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use linklet_domain::{
     CheckInterval, Event, EventDetail, EventId, Phase, PlannedCheck, PlannedRound, Role, TargetStatus, Timestamp,
-    UrlCreated, UserId, WorkspaceId,
+    UrlCreated, WorkspaceId,
 };
 use linklet_lambda::{
     batch::{Consumer as _, DeadLetterQueue},
@@ -13,9 +13,8 @@ use linklet_lambda::{
     publisher::Publisher,
     schedule::{Call, Job as _},
 };
-use linklet_notify::{Notify, Topic};
 use linklet_test_support::{
-    CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, RequestBuilder, Site, TargetBuilder,
+    CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, Site, TargetBuilder,
     TestDynamoDb, cost_units, event_batch, link_id, queue_batch, token_for, write_cost_units,
 };
 use linklet_watch_check::{Checker, Fetcher, Reach};
@@ -108,21 +107,15 @@ impl System {
     async fn of_consumers(&self) -> [(&'static str, Lengths); 3] {
         let relay = fixture::relay(&self.db, &self.queues);
         let analytics = fixture::analytics(&self.db, &self.queues);
-        let notify = Notify {
-            notifications: self.db.notifications(),
-            topic: Topic::new(self.outside.sns(), "arn:aws:sns:eu-central-1:123456789012:notifications"),
-            mailer: None,
-            dead_letters: self.dead_letters(),
-            max_receives: 5,
-            clock: Box::new(Timestamp::now),
-        };
+        let notify = fixture::notify(&self.db, &self.queues, &self.outside, false);
         let click = || event_batch(&[ClickBuilder::new("launch7").build()]);
         let records = || {
             let mut batch = self.db.stream("ClicksTable");
             batch.records.truncate(1);
             batch
         };
-        let news = || event_batch(&[created()]);
+        let ada = self.db.register("told").await;
+        let news = || event_batch(&[created(&ada)]);
         [
             ("relay", lengths(async || drop(metrics::observe(relay.consume(records())).await)).await),
             ("analytics", lengths(async || drop(metrics::observe(analytics.consume(click())).await)).await),
@@ -175,7 +168,7 @@ fn message(content: &impl serde::Serialize) -> aws_lambda_events::sqs::SqsEvent 
     queue_batch(&[serde_json::to_string(content).unwrap()])
 }
 
-fn created() -> Event {
+fn created(person: &Person) -> Event {
     Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
@@ -183,9 +176,8 @@ fn created() -> Event {
         detail: EventDetail::UrlCreated(UrlCreated {
             link: link_id("launch7"),
             original_url: "https://example.com/sale/7".parse().unwrap(),
-            workspace_id: WorkspaceId::generate(),
-            user_id: UserId::generate(),
-            user_email: "ada@example.com".parse().unwrap(),
+            workspace_id: person.workspace.clone(),
+            user_id: person.id.clone(),
             expires_at: None,
             watch: false,
         }),

@@ -8,6 +8,7 @@ mod log_lengths;
 mod log_refusals;
 
 use std::{
+    collections::BTreeSet,
     sync::{Arc, Mutex},
     time::Instant,
 };
@@ -15,6 +16,7 @@ use std::{
 use aws_sdk_dynamodb::Client;
 use linklet_account::Account;
 use linklet_analytics::Analytics;
+use linklet_auth::{Auth, MailOrders};
 use linklet_domain::{CorrelationId, Record, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, ThrottleTable};
 use linklet_lambda::{
@@ -24,13 +26,12 @@ use linklet_lambda::{
     metrics,
     publisher::Publisher,
 };
-use linklet_notify::{Notify, Topic};
 use linklet_redirect::{Recorder, Redirect};
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
     CapturedLogs, FakeNotifiers, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator,
-    queue_batch, token_of, tokens,
+    issuer, queue_batch, token_of, tokens,
 };
 use linklet_watch_links::WatchLinks;
 use serde_json::{Value, json};
@@ -43,14 +44,7 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
     let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Member);
     let shorten = shorten(&db);
     let (account, ada) = (Account::new(tokens(), db.users()), db.register("ada").await);
-    let notify = Notify {
-        notifications: db.notifications(),
-        topic: Topic::new(outside.sns(), "arn:aws:sns:eu-central-1:123456789012:notifications"),
-        mailer: None,
-        dead_letters: linklet_lambda::batch::DeadLetterQueue::new(queues.client(), queues.url("dlq")),
-        max_receives: 5,
-        clock: Box::new(Timestamp::now),
-    };
+    let notify = fixture::notify(&db, &queues, &outside, false);
     let logs = CapturedLogs::start();
     metrics::write_to("linklet".to_owned());
 
@@ -104,6 +98,49 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
             assert!(!line.to_string().contains(secret), "{line}");
         }
     }
+}
+
+#[tokio::test]
+async fn neither_a_mailed_token_nor_its_address_is_logged() {
+    let (db, queues, outside) = (TestDynamoDb::start(), FakeQueues::start(), FakeNotifiers::start());
+    db.register("ada").await;
+    db.register("bob").await;
+    let orders = MailOrders::to(Publisher::new(queues.client(), queues.url("notify")));
+    let auth = Auth::new(db.users(), tokens(), issuer(), fixture::limits(&db)).with_mails(orders);
+    let post = |path: &str, body: Value| RequestBuilder::new("POST", path).json(&body).send_to(&auth);
+    let notify = fixture::notify(&db, &queues, &outside, true);
+    let logs = CapturedLogs::start();
+
+    post("/api/auth/password/forgot", json!({"email": "ada@example.com"})).await;
+    post("/api/auth/verification", json!({"email": "bob@example.com"})).await;
+    outside.refuse_mail(true);
+    notify.consume(queue_batch(&queues.bodies("notify"))).await;
+    outside.refuse_mail(false);
+    metrics::observe(notify.consume(queue_batch(&queues.bodies("notify")))).await;
+    let mailed = outside.mails();
+    let mailed: Vec<String> = mailed.iter().flat_map(|mail| tokens_in(&mail.to_string())).collect();
+    for token in &mailed {
+        for path in ["/api/auth/password/reset", "/api/auth/verify"] {
+            post(path, json!({"token": token, "password": "a longer horse"})).await;
+        }
+    }
+
+    let lines = logs.lines();
+    assert!(mailed.len() >= 2 && lines.iter().any(|line| line["message"] == "notification not delivered"));
+    assert_eq!(lines.iter().filter(|line| line["status"] == 204).count(), 2, "each token was used");
+    for line in &lines {
+        for secret in mailed.iter().map(String::as_str).chain(["ada@example.com", "bob@example.com", "rst_", "vrf_"]) {
+            assert!(!line.to_string().contains(secret), "{line}");
+        }
+    }
+}
+
+/// The one-time tokens in a text, each once.
+fn tokens_in(text: &str) -> BTreeSet<String> {
+    let is_token = |word: &&str| word.starts_with("rst_") || word.starts_with("vrf_");
+    let words = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_');
+    // A line's end is a backslash and an n in JSON.
+    words.map(|word| word.trim_start_matches('n')).filter(is_token).map(str::to_owned).collect()
 }
 
 #[tokio::test]

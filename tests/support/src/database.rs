@@ -6,8 +6,8 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{
     AcceptOutcome, ApiKeysTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, InvitationsTable,
-    InviteOutcome, LinksTable, NotificationsTable, OneTimeTokensTable, RegisterOutcome, Registered, Registration,
-    SessionsTable, StatsTable, TargetRegistration, ThrottleTable, UsersTable, WatchTable,
+    InviteOutcome, LinksTable, NotificationsTable, OneTimeTokensTable, RecipientsTable, RegisterOutcome, Registered,
+    Registration, SessionsTable, StatsTable, TargetRegistration, ThrottleTable, UsersTable, WatchTable,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -117,6 +117,12 @@ impl TestDynamoDb {
         ApiKeysTable::new(self.client(), "UsersTable")
     }
 
+    /// The table of accounts, as far as it says who is told what, and where.
+    #[must_use]
+    pub fn recipients(&self) -> RecipientsTable {
+        RecipientsTable::new(self.client(), "UsersTable")
+    }
+
     /// The table of accounts, as far as tokens are made for it that are mailed.
     #[must_use]
     pub fn one_time_tokens(&self) -> OneTimeTokensTable {
@@ -175,24 +181,44 @@ impl TestDynamoDb {
     /// # Panics
     /// When the name is taken, or can't be part of an address and a slug.
     pub async fn register(&self, name: &str) -> Person {
-        let (id, workspace, now) = (UserId::generate(), WorkspaceId::generate(), Timestamp::now());
         let email = EmailAddress::parse(&format!("{name}@example.com")).expect("an address");
+        let person = Person { id: UserId::generate(), email, workspace: WorkspaceId::generate() };
+        self.register_as(&person, name).await;
+        person
+    }
+
+    /// Registers somebody with these ids.
+    ///
+    /// # Panics
+    /// When the name or an id is taken, or the name can't be part of a slug.
+    pub async fn register_as(&self, person: &Person, name: &str) {
+        let now = Timestamp::now();
         let registration = Registration {
             account: Account {
-                id: id.clone(),
-                email: email.clone(),
+                id: person.id.clone(),
+                email: person.email.clone(),
                 full_name: None,
                 password_hash: "none".to_owned(),
                 created_at: now,
             },
             verified_at: None,
-            membership: Membership { workspace: workspace.clone(), role: Role::Admin, joined_at: now },
+            membership: Membership { workspace: person.workspace.clone(), role: Role::Admin, joined_at: now },
             workspace_name: WorkspaceName::parse(name).expect("a name"),
             workspace_slug: WorkspaceSlug::parse(name).expect("a slug"),
         };
         let outcome = self.users().register(&registration).await.expect("an account can be stored");
         assert_eq!(outcome, RegisterOutcome::Registered);
-        Person { id, email, workspace }
+    }
+
+    /// Registers somebody who has shown that their address is theirs.
+    ///
+    /// # Panics
+    /// As [`Self::register`].
+    pub async fn register_verified(&self, name: &str) -> Person {
+        let person = self.register(name).await;
+        let verified = self.users().verify_address(&person.id, &person.email, Timestamp::now()).await;
+        verified.expect("an address can be verified");
+        person
     }
 
     /// Lets an admin invite somebody, who accepts in the moment in which they join.

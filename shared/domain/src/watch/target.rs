@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{CanonicalUrl, Shard};
-use crate::{ALPHABET, EmailAddress, Invalid, TargetUrl, Timestamp, UserId, WorkspaceId, validated::string_newtype};
+use crate::{ALPHABET, Invalid, TargetUrl, Timestamp, UserId, WorkspaceId, validated::string_newtype};
 
 /// The id of a target, a monitored URL: `t_` and 22 characters of `[0-9A-Za-z]`.
 ///
@@ -84,8 +84,6 @@ pub struct Target {
     /// The user who is notified when the target goes down or up: the first who registered it, or until somebody has, the
     /// creator of the first link that watches it.
     pub owner: UserId,
-    /// The owner's email address when they became the owner.
-    pub owner_email: EmailAddress,
     /// Whether the target was registered directly, and not only watched by links.
     pub registered: bool,
     /// Number of links that watch the target.
@@ -101,13 +99,7 @@ impl Target {
     ///
     /// # Errors
     /// When the URL has no canonical form: see [`CanonicalUrl::of`].
-    pub fn new(
-        url: TargetUrl,
-        workspace: WorkspaceId,
-        owner: UserId,
-        owner_email: EmailAddress,
-        now: Timestamp,
-    ) -> Result<Self, Invalid> {
+    pub fn new(url: TargetUrl, workspace: WorkspaceId, owner: UserId, now: Timestamp) -> Result<Self, Invalid> {
         let canonical_url = CanonicalUrl::of(&url)?;
         Ok(Self {
             id: TargetId::of(&workspace, &canonical_url),
@@ -116,7 +108,6 @@ impl Target {
             canonical_url,
             created_at: now,
             owner,
-            owner_email,
             registered: false,
             watchers: 0,
             status: TargetStatus::Pending,

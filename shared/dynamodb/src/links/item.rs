@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    CorrelationId, EmailAddress, Event, EventDetail, EventId, Generation, Invalid, Link, LinkId, LinkMetadata,
-    LinkState, LinkStatus, LinkSummary, NormalizedUrl, RedirectTarget, ShortCode, Tags, TargetId, TargetUrl, Timestamp,
-    Tombstone, UrlCreated, UrlDeleted, UrlExpired, UrlPurged, UserId, WorkspaceId,
+    CorrelationId, Event, EventDetail, EventId, Generation, Invalid, Link, LinkId, LinkMetadata, LinkState, LinkStatus,
+    LinkSummary, NormalizedUrl, RedirectTarget, ShortCode, Tags, TargetId, TargetUrl, Timestamp, Tombstone, UrlCreated,
+    UrlDeleted, UrlExpired, UrlPurged, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +59,6 @@ pub(crate) struct LinkItem {
     pub original_url: TargetUrl,
     pub workspace_id: WorkspaceId,
     pub user_id: UserId,
-    pub user_email: EmailAddress,
     pub created_at: Timestamp,
     /// The time of the last change; absent as long as there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,7 +105,6 @@ impl LinkItem {
             original_url: link.target.clone(),
             workspace_id: link.workspace.clone(),
             user_id: link.owner.clone(),
-            user_email: link.owner_email.clone(),
             created_at: link.created_at,
             updated_at: (link.updated_at != link.created_at).then_some(link.updated_at),
             expires_at: link.expires_at,
@@ -131,7 +129,6 @@ impl LinkItem {
             target: self.original_url,
             workspace: self.workspace_id,
             owner: self.user_id,
-            owner_email: self.user_email,
             created_at: self.created_at,
             updated_at: self.updated_at.unwrap_or(self.created_at),
             expires_at: self.expires_at,
@@ -159,7 +156,6 @@ impl LinkItem {
                 original_url: self.original_url,
                 workspace_id: self.workspace_id,
                 user_id: self.user_id,
-                user_email: self.user_email,
                 expires_at: self.expires_at,
                 watch: self.watch,
             }),

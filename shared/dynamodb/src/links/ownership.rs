@@ -1,7 +1,7 @@
 //! Links of one person, to hand them over.
 
 use aws_sdk_dynamodb::{error::SdkError, operation::update_item::UpdateItemError};
-use linklet_domain::{Member, ShortCode, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{ShortCode, Timestamp, UserId, WorkspaceId};
 
 use super::{
     LinksTable,
@@ -72,19 +72,18 @@ impl LinksTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn hand_over(&self, code: &ShortCode, owner: &UserId, heir: &Member) -> Result<(), RepositoryError> {
+    pub async fn hand_over(&self, code: &ShortCode, owner: &UserId, heir: &UserId) -> Result<(), RepositoryError> {
         let update = self
             .0
             .client
             .update_item()
             .table_name(&self.0.name)
             .set_key(Some(link_key(code).into_item()))
-            .update_expression("SET user_id = :heir, user_email = :email")
+            .update_expression("SET user_id = :heir")
             // A tombstone isn't listed.
             .condition_expression("attribute_exists(by_workspace_pk) AND user_id = :owner")
             .expression_attribute_values(":owner", text(owner))
-            .expression_attribute_values(":heir", text(&heir.user))
-            .expression_attribute_values(":email", text(&heir.email));
+            .expression_attribute_values(":heir", text(heir));
         let handed = retry_transaction_conflicts(|| update.clone().send()).await;
         match handed.map_err(SdkError::into_service_error) {
             Ok(_) | Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(()),

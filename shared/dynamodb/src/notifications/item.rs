@@ -1,8 +1,6 @@
 //! Keys and attributes of NotificationsTable.
 
-use linklet_domain::{
-    CorrelationId, EmailAddress, EventId, Notification, NotificationStatus, Timestamp, UserId, lifetimes,
-};
+use linklet_domain::{CorrelationId, EventId, Notification, NotificationStatus, Timestamp, UserId, lifetimes};
 use serde::{Deserialize, Serialize};
 
 use crate::{Cursor, item::Key};
@@ -14,10 +12,6 @@ pub(super) fn user_partition(user: &UserId) -> String {
 pub(super) fn notification_key(notification: &Notification) -> Key {
     let cursor = Cursor { at: notification.created_at, id: notification.id.clone() };
     Key::new(user_partition(&notification.user), cursor.sort_key())
-}
-
-pub(super) fn owner_key(user: &UserId) -> Key {
-    Key::new(format!("OWNER#{user}"), "OWNER")
 }
 
 /// `USER#<id>` / `<created_at>#<event>`: a notification. The key contains the event's id, so an event has one notification.
@@ -67,24 +61,5 @@ impl From<NotificationItem> for Notification {
             sent_at: item.sent_at,
             correlation_id: item.correlation_id,
         }
-    }
-}
-
-/// `OWNER#<id>` / `OWNER`: a user's email address, taken from their latest link, and the time of the first event that told it.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct OwnerItem {
-    #[serde(flatten)]
-    pub key: Key,
-    pub email: EmailAddress,
-    pub as_of: Timestamp,
-}
-
-impl OwnerItem {
-    /// Whether another address as of this time changes nothing.
-    ///
-    /// The same address needs no later time: an event with another one is either older than all with this address or newer.
-    /// Without a time (see [`Timestamp::EPOCH`]) that isn't known, so it gets one.
-    pub fn covers(&self, email: &EmailAddress, as_of: Timestamp) -> bool {
-        self.as_of >= as_of || (self.email == *email && self.as_of != Timestamp::EPOCH)
     }
 }

@@ -1,4 +1,4 @@
-//! NotificationsTable: notifications with the state of their delivery, and email addresses of link owners.
+//! NotificationsTable: notifications with the state of their delivery.
 
 mod item;
 
@@ -7,16 +7,13 @@ use std::time::Duration;
 use aws_sdk_dynamodb::{
     Client,
     error::SdkError,
-    operation::{
-        put_item::PutItemError,
-        update_item::{UpdateItemError, builders::UpdateItemFluentBuilder},
-    },
+    operation::update_item::{UpdateItemError, builders::UpdateItemFluentBuilder},
     types::{ReturnValue, ReturnValuesOnConditionCheckFailure},
 };
-use linklet_domain::{EmailAddress, EventId, Notification, NotificationStatus, Timestamp, UserId};
+use linklet_domain::{EventId, Notification, NotificationStatus, Timestamp, UserId};
 use uuid::Uuid;
 
-use self::item::{NotificationItem, OwnerItem, notification_key, owner_key, user_partition};
+use self::item::{NotificationItem, notification_key, user_partition};
 use crate::{
     Cursor, Page, RepositoryError,
     item::{Item, Table, from_item, text, to_item},
@@ -181,63 +178,6 @@ impl NotificationsTable {
         let notifications: Result<Vec<Notification>, _> =
             rows.into_iter().map(|item| from_item::<NotificationItem>(OPERATION, item).map(Into::into)).collect();
         Ok(Page::of(notifications?, limit, |row| Cursor { at: row.created_at, id: row.id.clone() }))
-    }
-
-    /// Stores a user's email address as of a time, unless a newer one is stored, or the same one: then it costs one eventually
-    /// consistent read.
-    ///
-    /// The newest address wins in any order of events, unless a person returns to an earlier address and events arrive out of
-    /// order: then it is right again after the next event.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn remember_owner(
-        &self,
-        user: &UserId,
-        email: &EmailAddress,
-        as_of: Timestamp,
-    ) -> Result<(), RepositoryError> {
-        const OPERATION: &str = "remember an owner's address";
-        if self.owner(OPERATION, user).await?.is_some_and(|stored| stored.covers(email, as_of)) {
-            return Ok(());
-        }
-        let owner = OwnerItem { key: owner_key(user), email: email.clone(), as_of };
-        let stored = self
-            .0
-            .client
-            .put_item()
-            .table_name(&self.0.name)
-            .set_item(Some(to_item(OPERATION, &owner)?))
-            .condition_expression("attribute_not_exists(pk) OR as_of < :as_of")
-            .expression_attribute_values(":as_of", text(&as_of))
-            .send()
-            .await;
-        match stored.map_err(SdkError::into_service_error) {
-            // An address that is as new or newer is stored.
-            Ok(_) | Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(()),
-            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
-        }
-    }
-
-    /// Reads a user's email address; `None` if it isn't stored yet.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn owner_email(&self, user: &UserId) -> Result<Option<EmailAddress>, RepositoryError> {
-        Ok(self.owner("look up an owner's address", user).await?.map(|owner| owner.email))
-    }
-
-    async fn owner(&self, operation: &'static str, user: &UserId) -> Result<Option<OwnerItem>, RepositoryError> {
-        let found = self
-            .0
-            .client
-            .get_item()
-            .table_name(&self.0.name)
-            .set_key(Some(owner_key(user).into_item()))
-            .send()
-            .await
-            .map_err(RepositoryError::unavailable(operation))?;
-        found.item.map(|item| from_item(operation, item)).transpose()
     }
 }
 

@@ -173,6 +173,11 @@ impl AddressItem {
     pub(super) fn new(account: &Account, verified_at: Option<Timestamp>) -> Self {
         Self { key: address_key(&account.id), email: account.email.clone(), verified_at }
     }
+
+    /// The address, if the person has shown that it is theirs.
+    pub(super) fn verified(self) -> Option<EmailAddress> {
+        self.verified_at.map(|_| self.email)
+    }
 }
 
 /// `ACCESS#<user>` / `SESSIONS`: which sessions were ended: all that had begun at a time, but for one, and single ones.

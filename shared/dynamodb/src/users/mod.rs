@@ -8,6 +8,7 @@ pub(crate) mod item;
 mod keys;
 mod members;
 mod one_time;
+mod recipients;
 mod sessions;
 mod workspace;
 
@@ -28,6 +29,7 @@ pub use self::{
     keys::{ApiKeysTable, CreateKeyOutcome, RevokeOutcome},
     members::MemberOutcome,
     one_time::{NewToken, OneTimeTokensTable, PasswordReset, ResetOutcome, TokenDelivery},
+    recipients::{Recipient, RecipientsTable},
     sessions::{PasswordChange, Session, SessionsTable, Standing},
     workspace::WorkspaceOutcome,
 };

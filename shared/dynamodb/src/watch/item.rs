@@ -1,8 +1,8 @@
 //! Keys and attributes of WatchTable.
 
 use linklet_domain::{
-    CanonicalUrl, CheckError, CheckOutcome, CheckResult, CorrelationId, EmailAddress, Event, EventDetail, EventId,
-    Host, IdempotencyKey, LinkId, PageToken, Shard, Target, TargetDown, TargetId, TargetStatus, TargetUp, TargetUrl,
+    CanonicalUrl, CheckError, CheckOutcome, CheckResult, CorrelationId, Event, EventDetail, EventId, Host,
+    IdempotencyKey, LinkId, PageToken, Shard, Target, TargetDown, TargetId, TargetStatus, TargetUp, TargetUrl,
     Timestamp, UserId, Watcher, WatcherState, WorkspaceId, lifetimes,
 };
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,6 @@ pub(crate) struct TargetItem {
     pub host: Host,
     pub created_at: Timestamp,
     pub user_id: UserId,
-    pub user_email: EmailAddress,
     pub correlation_id: CorrelationId,
     pub registered: bool,
     pub watchers: u64,
@@ -96,7 +95,6 @@ impl TargetItem {
             host,
             created_at: target.created_at,
             user_id: target.owner.clone(),
-            user_email: target.owner_email.clone(),
             correlation_id: correlation_id.clone(),
             registered: target.registered,
             watchers: target.watchers,
@@ -110,23 +108,16 @@ impl TargetItem {
 
     /// The event of a change from `before` to this item. Only changes to down, and from down to up, have an event.
     pub(crate) fn changed_event(self, before: &Self) -> Option<Event> {
-        let Self { target_id, url, workspace_id, user_id, user_email, status_code, error, .. } = self;
+        let Self { target_id, url, workspace_id, user_id, status_code, error, .. } = self;
         let detail = match (before.status, self.status) {
-            (TargetStatus::Pending | TargetStatus::Up, TargetStatus::Down) => EventDetail::TargetDown(TargetDown {
-                target_id,
-                url,
-                workspace_id,
-                user_id,
-                user_email,
-                status_code,
-                error,
-            }),
+            (TargetStatus::Pending | TargetStatus::Up, TargetStatus::Down) => {
+                EventDetail::TargetDown(TargetDown { target_id, url, workspace_id, user_id, status_code, error })
+            }
             (TargetStatus::Down, TargetStatus::Up) => EventDetail::TargetUp(TargetUp {
                 target_id,
                 url,
                 workspace_id,
                 user_id,
-                user_email,
                 down_since: before.status_since,
             }),
             _ => return None,
@@ -149,7 +140,6 @@ impl From<TargetItem> for Target {
             canonical_url: item.canonical_url,
             created_at: item.created_at,
             owner: item.user_id,
-            owner_email: item.user_email,
             registered: item.registered,
             watchers: item.watchers,
             status: item.status,

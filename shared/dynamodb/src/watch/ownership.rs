@@ -1,7 +1,7 @@
 //! Targets of one person, to hand them over.
 
 use aws_sdk_dynamodb::{error::SdkError, operation::update_item::UpdateItemError};
-use linklet_domain::{Member, PageToken, TargetId, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{PageToken, TargetId, Timestamp, UserId, WorkspaceId};
 use serde::Deserialize;
 
 use super::{WatchTable, item::target_key};
@@ -64,18 +64,17 @@ impl WatchTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn hand_over(&self, id: &TargetId, owner: &UserId, heir: &Member) -> Result<(), RepositoryError> {
+    pub async fn hand_over(&self, id: &TargetId, owner: &UserId, heir: &UserId) -> Result<(), RepositoryError> {
         let update = self
             .table
             .client
             .update_item()
             .table_name(&self.table.name)
             .set_key(Some(target_key(id).into_item()))
-            .update_expression("SET user_id = :heir, user_email = :email")
+            .update_expression("SET user_id = :heir")
             .condition_expression("user_id = :owner")
             .expression_attribute_values(":owner", text(owner))
-            .expression_attribute_values(":heir", text(&heir.user))
-            .expression_attribute_values(":email", text(&heir.email));
+            .expression_attribute_values(":heir", text(heir));
         let handed = retry_transaction_conflicts(|| update.clone().send()).await;
         match handed.map_err(SdkError::into_service_error) {
             Ok(_) | Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(()),

@@ -148,8 +148,7 @@ impl WatchTable {
         let (mut target, mut actions) = (found, Vec::new());
         if !target.registered {
             actions.push(self.set_owner(wanted, correlation_id)?);
-            let (owner, owner_email) = (wanted.owner.clone(), wanted.owner_email.clone());
-            target = Target { registered: true, owner, owner_email, ..target };
+            target = Target { registered: true, owner: wanted.owner.clone(), ..target };
         }
         let registered = Registered { target, is_new: false };
         actions.extend(key.map(|key| self.put_key(&registered, &key, wanted.created_at)).transpose()?);
@@ -159,12 +158,11 @@ impl WatchTable {
 
     /// The action that marks a target as registered and sets its owner, unless it is registered already.
     fn set_owner(&self, wanted: &Target, correlation_id: &CorrelationId) -> Result<TransactWriteItem, RepositoryError> {
-        const SET: &str = "SET registered = :yes, user_id = :user, user_email = :email, correlation_id = :correlation";
+        const SET: &str = "SET registered = :yes, user_id = :user, correlation_id = :correlation";
         let values = [
             (":yes", AttributeValue::Bool(true)),
             (":no", AttributeValue::Bool(false)),
             (":user", text(&wanted.owner)),
-            (":email", text(&wanted.owner_email)),
             (":correlation", text(correlation_id)),
         ];
         self.update(REGISTER, &wanted.id, SET, "registered = :no", values)

@@ -37,7 +37,7 @@ pub use self::{
     pages::{Pages, policy_of_style},
     problem::Problem,
     request::Request,
-    response::{Response, content, created, json, json_text, located, no_content},
+    response::{Response, accepted, content, created, json, json_text, located, no_content},
     short_urls::ShortUrls,
     weights::weighted,
 };

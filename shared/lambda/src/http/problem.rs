@@ -91,6 +91,8 @@ problems! {
     /// An invitation can't be accepted. The response doesn't reveal why.
     InvitationInvalid =
         NOT_FOUND "invitation_invalid" "this invitation does not exist, was used, or has expired, or is for another address";
+    /// A one-time token can't be used. The answer doesn't say why.
+    TokenInvalid = NOT_FOUND "token_invalid" "this token does not exist, was used, or has expired" in "token";
     /// There is no such API key.
     ApiKeyNotFound = NOT_FOUND "api_key_not_found" "the workspace has no API key with this prefix";
     /// A custom code is taken.

@@ -48,6 +48,14 @@ pub fn no_content() -> Response {
     response
 }
 
+/// A response with status 202 and no body, for what happens later, if at all.
+#[must_use]
+pub fn accepted() -> Response {
+    let mut response = Response::new(Body::Empty);
+    *response.status_mut() = StatusCode::ACCEPTED;
+    response
+}
+
 fn typed(status: StatusCode, content_type: &'static str, body: &impl Serialize) -> Response {
     match serde_json::to_string(body) {
         Ok(text) => content(status, content_type, text),

@@ -38,9 +38,19 @@ impl ShortUrls {
     /// The short URL for a code.
     #[must_use]
     pub fn of(&self, request: &Request, code: &ShortCode) -> String {
+        self.at(|| request.origin(), code)
+    }
+
+    /// The same outside a request, for an API that is reached at this origin.
+    #[must_use]
+    pub fn at_origin(&self, origin: &str, code: &ShortCode) -> String {
+        self.at(|| origin.trim_end_matches('/').to_owned(), code)
+    }
+
+    fn at(&self, origin: impl FnOnce() -> String, code: &ShortCode) -> String {
         match &self.public_base {
             Some(base) => format!("{base}/{code}"),
-            None => format!("{}/r/{code}", request.origin()),
+            None => format!("{}/r/{code}", origin()),
         }
     }
 

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use aws_sdk_dynamodb::Client;
 use linklet_domain::{
     CheckInterval, CheckOutcome, CheckResult, Event, EventDetail, EventId, Phase, PlannedRound, Role, Shard, TargetId,
-    TargetStatus, Timestamp, UrlCreated, UserId, WorkspaceId,
+    TargetStatus, Timestamp, UrlCreated, WorkspaceId,
 };
 use linklet_dynamodb::{
-    ClicksTable, LinksTable, NotificationsTable, RoundRecord, ShardRange, StatsTable, ThrottleTable, WatchTable,
+    ClicksTable, LinksTable, NotificationsTable, RecipientsTable, RoundRecord, ShardRange, StatsTable, ThrottleTable,
+    WatchTable,
 };
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
@@ -18,13 +19,13 @@ use linklet_lambda::{
     schedule::{Call, Job},
 };
 use linklet_list::List;
-use linklet_notify::{Notify, Topic};
+use linklet_notify::Notify;
 use linklet_redirect::HotLinks;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
-    CapacityMeter, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, RequestBuilder, TargetBuilder, Template,
-    TestDynamoDb, authenticator, cost_units, event_batch, item_bytes, link_id, queue_batch, token_for,
+    CapacityMeter, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, TargetBuilder,
+    Template, TestDynamoDb, authenticator, cost_units, event_batch, item_bytes, link_id, queue_batch, token_for,
     write_cost_units,
 };
 use linklet_watch_dispatch::Dispatch;
@@ -248,22 +249,13 @@ impl Measured {
         let metered = Metered::of(&db);
         let notify = Notify {
             notifications: NotificationsTable::new(metered.client.clone(), "NotificationsTable"),
-            topic: Topic::new(outside.sns(), "arn:aws:sns:eu-central-1:123456789012:notifications"),
-            mailer: None,
-            dead_letters: DeadLetterQueue::new(queues.client(), queues.url("dlq")),
-            max_receives: 5,
-            clock: Box::new(Timestamp::now),
+            people: RecipientsTable::new(metered.client.clone(), "UsersTable"),
+            ..fixture::notify(&db, &queues, &outside, false)
         };
 
-        let user = UserId::generate();
-        for number in 0..2 {
-            assert!(notify.consume(event_batch(&[created(&user)])).await.batch_item_failures.is_empty());
-            let spent = metered.spent();
-            // The first one also stores the owner's address.
-            if number == 1 {
-                self.operation("notify", spent);
-            }
-        }
+        let ada = db.register("ada").await;
+        assert!(notify.consume(event_batch(&[created(&ada)])).await.batch_item_failures.is_empty());
+        self.operation("notify", metered.spent());
         let stored = rows(&db, "NotificationsTable", "USER#");
         self.stored("notification", stored_at(Timestamp::now(), &stored[..1]));
     }
@@ -313,7 +305,7 @@ fn viral_click(number: u64) -> ClickBuilder {
     click().by(&format!("visitor {number}")).with(pick(&AGENTS)).from(pick(&REFERERS))
 }
 
-fn created(user: &UserId) -> Event {
+fn created(person: &Person) -> Event {
     Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
@@ -321,9 +313,8 @@ fn created(user: &UserId) -> Event {
         detail: EventDetail::UrlCreated(UrlCreated {
             link: link_id("launch7"),
             original_url: "https://example.com/sale/7".parse().unwrap(),
-            workspace_id: WorkspaceId::generate(),
-            user_id: user.clone(),
-            user_email: "ada@example.com".parse().unwrap(),
+            workspace_id: person.workspace.clone(),
+            user_id: person.id.clone(),
             expires_at: None,
             watch: false,
         }),

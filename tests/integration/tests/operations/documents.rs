@@ -145,6 +145,8 @@ fn lifetimes_are_those_of_the_code() {
         ("API keys", lifetimes::EXPIRED_API_KEYS),
         ("an invitation, and its tokens", lifetimes::INVITATIONS),
         ("that sessions were ended", lifetimes::SESSIONS),
+        ("tokens for a new password", lifetimes::PASSWORD_RESETS),
+        ("mailed tokens for an address", lifetimes::ADDRESS_VERIFICATIONS),
         ("counts of a client's calls", lifetimes::COUNTED_CALLS),
         ("from which addresses somebody has signed in, both hashed", lifetimes::FAMILIAR_ADDRESSES),
         ("results of checks", lifetimes::CHECK_RESULTS),

@@ -1,3 +1,4 @@
+mod account_mail;
 mod analytics;
 pub(crate) mod cost;
 mod expiry;

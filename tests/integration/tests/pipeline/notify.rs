@@ -7,34 +7,38 @@ use aws_lambda_events::sqs::SqsBatchResponse;
 use futures_util::future::join_all;
 use linklet_domain::{
     CheckError, CorrelationId, EmailAddress, Event, EventDetail, EventId, MilestoneReached, Notification,
-    NotificationStatus, TargetDown, TargetId, Timestamp, UrlCreated, UserId, WorkspaceId,
+    NotificationStatus, Role, TargetDown, TargetId, TargetUp, TargetUrl, Timestamp, UrlCreated, UrlDeleted, UserId,
+    WorkspaceId,
 };
-use linklet_dynamodb::NotificationsTable;
+use linklet_dynamodb::{NotificationsTable, RecipientsTable};
 use linklet_lambda::{
-    batch::{Consumer, DeadLetterQueue},
+    batch::Consumer,
     metrics::{self, Metric},
 };
-use linklet_notify::{CLAIMED_FOR, Mailer, Notify, Topic};
+use linklet_notify::{Addresses, CLAIMED_FOR, Notify};
 use linklet_test_support::{
-    CapacityMeter, FakeNotifiers, FakeQueues, Fault, Faults, TestDynamoDb, click_event, event_batch, link_id,
-    queue_batch,
+    CapacityMeter, FakeNotifiers, FakeQueues, Fault, Faults, Person, TestDynamoDb, click_event, event_batch, link_id,
+    queue_batch, removal,
 };
+use serde_json::Value;
+
+use crate::fixture;
 
 struct Fixture {
     db: TestDynamoDb,
     queues: FakeQueues,
     outside: FakeNotifiers,
     now: Arc<Mutex<Timestamp>>,
+    /// Who has shown that her address is hers.
+    ada: Person,
 }
 
 impl Fixture {
-    fn new() -> Self {
-        Self {
-            db: TestDynamoDb::start(),
-            queues: FakeQueues::start(),
-            outside: FakeNotifiers::start(),
-            now: Arc::new(Mutex::new(Timestamp::now())),
-        }
+    async fn new() -> Self {
+        let db = TestDynamoDb::start();
+        let ada = db.register_verified("ada").await;
+        let now = Arc::new(Mutex::new(Timestamp::now()));
+        Self { db, queues: FakeQueues::start(), outside: FakeNotifiers::start(), now, ada }
     }
 
     /// Lets the time pass after which a message comes again.
@@ -44,57 +48,56 @@ impl Fixture {
     }
 
     fn notify(&self, with_mail: bool) -> Notify {
+        let now = self.now.clone();
         Notify {
-            notifications: self.db.notifications(),
-            topic: Topic::new(self.outside.sns(), "arn:aws:sns:eu-central-1:123456789012:notifications"),
-            mailer: with_mail.then(|| Mailer::new(self.outside.ses(), "links@example.com")),
-            dead_letters: DeadLetterQueue::new(self.queues.client(), self.queues.url("dlq")),
-            max_receives: 5,
-            clock: Box::new({
-                let now = self.now.clone();
-                move || *now.lock().unwrap()
-            }),
+            clock: Box::new(move || *now.lock().unwrap()),
+            ..fixture::notify(&self.db, &self.queues, &self.outside, with_mail)
         }
     }
 
-    async fn list(&self, user: &UserId) -> Vec<Notification> {
-        self.db.notifications().list(user, 100, None).await.unwrap().items
+    async fn list(&self, person: &Person) -> Vec<Notification> {
+        self.db.notifications().list(&person.id, 100, None).await.unwrap().items
+    }
+
+    /// The texts of all mails.
+    fn texts(&self) -> Vec<String> {
+        let text = |mail: &Value| mail["Content"]["Simple"]["Body"]["Text"]["Data"].as_str().unwrap().to_owned();
+        self.outside.mails().iter().map(text).collect()
     }
 }
 
-fn created(user: &UserId) -> Event {
+fn created(person: &Person) -> Event {
     Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
         correlation_id: CorrelationId::parse("req-42").unwrap(),
         detail: EventDetail::UrlCreated(UrlCreated {
             link: link_id("launch"),
-            original_url: "https://example.com/".parse().unwrap(),
-            workspace_id: WorkspaceId::generate(),
-            user_id: user.clone(),
-            user_email: EmailAddress::parse("ada@example.com").unwrap(),
+            original_url: "https://example.com/win?a=prize".parse().unwrap(),
+            workspace_id: person.workspace.clone(),
+            user_id: person.id.clone(),
             expires_at: None,
             watch: false,
         }),
     }
 }
 
-fn milestone(user: &UserId) -> Event {
+fn milestone(person: &Person) -> Event {
     Event {
         event_id: EventId::milestone(&link_id("launch"), 1_000),
         occurred_at: Timestamp::now(),
         correlation_id: CorrelationId::generate(),
         detail: EventDetail::MilestoneReached(MilestoneReached {
             link: link_id("launch"),
-            workspace_id: WorkspaceId::generate(),
-            user_id: user.clone(),
+            workspace_id: person.workspace.clone(),
+            user_id: person.id.clone(),
             milestone: 1_000,
             total_clicks: 1_003,
         }),
     }
 }
 
-fn target_down(user: &UserId, email: &str) -> Event {
+fn target_down(person: &Person) -> Event {
     Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
@@ -102,9 +105,8 @@ fn target_down(user: &UserId, email: &str) -> Event {
         detail: EventDetail::TargetDown(TargetDown {
             target_id: TargetId::from_number(7),
             url: "https://example.com/a".parse().unwrap(),
-            workspace_id: WorkspaceId::generate(),
-            user_id: user.clone(),
-            user_email: EmailAddress::parse(email).unwrap(),
+            workspace_id: person.workspace.clone(),
+            user_id: person.id.clone(),
             status_code: None,
             error: Some(CheckError::Timeout),
         }),
@@ -117,82 +119,73 @@ fn failed(response: &SqsBatchResponse) -> BTreeSet<String> {
 
 #[tokio::test]
 async fn an_event_is_stored_published_and_mailed() {
-    let (fixture, user) = (Fixture::new(), UserId::generate());
+    let fixture = Fixture::new().await;
+    let ada = &fixture.ada;
 
-    let response = fixture.notify(true).consume(event_batch(&[created(&user)])).await;
+    let response = fixture.notify(true).consume(event_batch(&[created(ada)])).await;
 
     assert!(failed(&response).is_empty());
-    let stored = fixture.list(&user).await;
+    let stored = fixture.list(ada).await;
     assert_eq!(stored.len(), 1);
     assert_eq!(stored[0].status, NotificationStatus::Sent);
     assert!(stored[0].sent_at.is_some());
-    assert_eq!(stored[0].message, "Your short link launch to https://example.com/ was created.");
+    assert_eq!(stored[0].message, "Your short link launch to https://example.com/win?a=prize was created.");
     let published = fixture.outside.published();
     assert_eq!(published.len(), 1);
-    assert!(published[0].contains("user_id") && published[0].contains(user.as_str()), "{}", published[0]);
+    assert!(published[0].contains("user_id") && published[0].contains(ada.id.as_str()), "{}", published[0]);
     assert!(published[0].contains("event_type") && published[0].contains("url.created"), "{}", published[0]);
     let mails = fixture.outside.mails();
     assert_eq!(mails.len(), 1);
     assert_eq!(mails[0]["FromEmailAddress"], "links@example.com");
     assert_eq!(mails[0]["Destination"]["ToAddresses"][0], "ada@example.com");
     assert_eq!(mails[0]["Content"]["Simple"]["Subject"]["Data"], "Your short link is ready");
-    assert_eq!(mails[0]["Content"]["Simple"]["Body"]["Text"]["Data"], stored[0].message);
+    assert_eq!(fixture.texts(), ["Your short link https://go.example.com/launch to example.com was created."]);
 }
 
 #[tokio::test]
 async fn whoever_monitors_a_url_is_mailed_without_ever_having_had_a_link() {
-    let (fixture, user) = (Fixture::new(), UserId::generate());
+    let fixture = Fixture::new().await;
+    let ada = &fixture.ada;
 
-    let response = fixture.notify(true).consume(event_batch(&[target_down(&user, "ada@example.com")])).await;
+    let response = fixture.notify(true).consume(event_batch(&[target_down(ada)])).await;
 
     assert!(failed(&response).is_empty());
     let mails = fixture.outside.mails();
     assert_eq!(mails[0]["Destination"]["ToAddresses"][0], "ada@example.com");
     assert_eq!(mails[0]["Content"]["Simple"]["Subject"]["Data"], "A monitored URL is down");
-    assert_eq!(
-        mails[0]["Content"]["Simple"]["Body"]["Text"]["Data"],
-        "https://example.com/a is down: it did not answer in time."
-    );
-}
-
-#[tokio::test]
-async fn the_address_that_a_link_told_is_not_replaced_by_the_older_one_of_a_target() {
-    let (fixture, user) = (Fixture::new(), UserId::generate());
-    let notify = fixture.notify(true);
-    notify.consume(event_batch(&[created(&user)])).await;
-
-    notify.consume(event_batch(&[target_down(&user, "old@example.com")])).await;
-
-    assert_eq!(fixture.outside.mails()[1]["Destination"]["ToAddresses"][0], "ada@example.com");
+    assert_eq!(fixture.texts(), ["example.com is down: it did not answer in time."]);
 }
 
 #[tokio::test]
 async fn without_a_sender_nothing_is_mailed() {
-    let (fixture, user) = (Fixture::new(), UserId::generate());
+    let fixture = Fixture::new().await;
+    let ada = &fixture.ada;
 
-    fixture.notify(false).consume(event_batch(&[created(&user)])).await;
+    fixture.notify(false).consume(event_batch(&[created(ada)])).await;
 
-    assert_eq!(fixture.list(&user).await[0].status, NotificationStatus::Sent);
+    assert_eq!(fixture.list(ada).await[0].status, NotificationStatus::Sent);
     assert!(fixture.outside.mails().is_empty());
 }
 
 #[tokio::test]
 async fn an_event_delivered_twice_is_told_once() {
-    let (fixture, user) = (Fixture::new(), UserId::generate());
-    let event = created(&user);
+    let fixture = Fixture::new().await;
+    let ada = &fixture.ada;
+    let event = created(ada);
 
     for _ in 0..2 {
         fixture.notify(true).consume(event_batch(&[event.clone(), event.clone()])).await;
     }
 
-    assert_eq!(fixture.list(&user).await.len(), 1);
+    assert_eq!(fixture.list(ada).await.len(), 1);
     assert_eq!((fixture.outside.published().len(), fixture.outside.mails().len()), (1, 1));
 }
 
 #[tokio::test]
 async fn a_message_that_comes_while_its_event_is_being_told_waits_and_finds_it_done() {
-    let (fixture, user) = (Fixture::new(), UserId::generate());
-    let batch = event_batch(&[created(&user)]);
+    let fixture = Fixture::new().await;
+    let ada = &fixture.ada;
+    let batch = event_batch(&[created(ada)]);
     let (one, other) = (fixture.notify(true), fixture.notify(true));
     fixture.outside.hold_next();
 
@@ -208,13 +201,14 @@ async fn a_message_that_comes_while_its_event_is_being_told_waits_and_finds_it_d
     assert_eq!(refused, (1, 1.0));
     assert!(failed(&first).is_empty() && failed(&again).is_empty());
     assert_eq!((fixture.outside.published().len(), fixture.outside.mails().len()), (1, 1));
-    assert_eq!(fixture.list(&user).await[0].status, NotificationStatus::Sent);
+    assert_eq!(fixture.list(ada).await[0].status, NotificationStatus::Sent);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn eight_messages_of_one_event_at_once_tell_it_once() {
-    let (fixture, user) = (Fixture::new(), UserId::generate());
-    let batch = event_batch(&[created(&user)]);
+    let fixture = Fixture::new().await;
+    let ada = &fixture.ada;
+    let batch = event_batch(&[created(ada)]);
     let consumers: Vec<_> = (0..8).map(|_| fixture.notify(true)).collect();
 
     let responses = join_all(consumers.iter().map(|consumer| consumer.consume(batch.clone()))).await;
@@ -227,8 +221,9 @@ async fn eight_messages_of_one_event_at_once_tell_it_once() {
 
 #[tokio::test]
 async fn what_somebody_died_over_is_told_when_their_claim_has_run_out() {
-    let (fixture, user) = (Fixture::new(), UserId::generate());
-    let batch = event_batch(&[created(&user)]);
+    let fixture = Fixture::new().await;
+    let ada = &fixture.ada;
+    let batch = event_batch(&[created(ada)]);
     let (dying, next) = (fixture.notify(true), fixture.notify(true));
     fixture.outside.hold_next();
     tokio::select! {
@@ -251,10 +246,11 @@ async fn what_somebody_died_over_is_told_when_their_claim_has_run_out() {
 /// Each call fails once: the one before it is noted, or only its answer gets lost, as when the environment dies there.
 #[tokio::test]
 async fn wherever_a_delivery_without_mail_breaks_off_the_next_one_ends_it() {
-    // The address, looked up and stored; the claim; the note that it was published and is sent.
-    for (call, fault) in (0..4).flat_map(|call| [(call, Fault::NotSent), (call, Fault::AnswerLost)]) {
-        let (fixture, user) = (Fixture::new(), UserId::generate());
-        let batch = event_batch(&[created(&user)]);
+    // The claim; the note that it was published and is sent.
+    for (call, fault) in (0..2).flat_map(|call| [(call, Fault::NotSent), (call, Fault::AnswerLost)]) {
+        let fixture = Fixture::new().await;
+        let ada = &fixture.ada;
+        let batch = event_batch(&[created(ada)]);
         let (mut dying, faults) = (fixture.notify(false), Faults::default());
         dying.notifications = NotificationsTable::new(fixture.db.client_with(faults.clone()), "NotificationsTable");
         faults.plan(Some((call, fault)));
@@ -264,88 +260,171 @@ async fn wherever_a_delivery_without_mail_breaks_off_the_next_one_ends_it() {
         let again = fixture.notify(false).consume(batch).await;
 
         assert_eq!((failed(&broken_off).len(), failed(&again).len()), (1, 0), "{call}, {fault:?}");
-        assert_eq!(fixture.list(&user).await[0].status, NotificationStatus::Sent, "{call}, {fault:?}");
+        assert_eq!(fixture.list(ada).await[0].status, NotificationStatus::Sent, "{call}, {fault:?}");
         // Published, and that could not be noted.
-        let expected = if (call, fault) == (3, Fault::NotSent) { 2 } else { 1 };
+        let expected = if (call, fault) == (1, Fault::NotSent) { 2 } else { 1 };
         assert_eq!(fixture.outside.published().len(), expected, "{call}, {fault:?}");
-        let address = fixture.db.notifications().owner_email(&user).await.unwrap();
-        assert_eq!(address, Some(EmailAddress::parse("ada@example.com").unwrap()), "{call}, {fault:?}");
     }
 }
 
-/// Of somebody whose address is known, which is looked up for the event, and once more for a mail.
 #[tokio::test]
-async fn a_delivery_costs_two_writes_and_with_mail_three() {
-    for (with_mail, reads, writes) in [(false, 0.5, 2.0), (true, 1.0, 3.0)] {
-        let (fixture, user, meter) = (Fixture::new(), UserId::generate(), CapacityMeter::default());
-        let mut notify = fixture.notify(with_mail);
-        notify.notifications = NotificationsTable::new(fixture.db.client_with(meter.clone()), "NotificationsTable");
-        notify.consume(event_batch(&[created(&user)])).await;
-        meter.reset();
+async fn nothing_is_told_before_it_is_known_whether_the_person_is_a_member() {
+    let (fixture, faults) = (Fixture::new().await, Faults::default());
+    let ada = &fixture.ada;
+    let batch = event_batch(&[created(ada)]);
+    let mut notify = fixture.notify(true);
+    notify.people = RecipientsTable::new(fixture.db.client_with(faults.clone()), "UsersTable");
+    faults.plan(Some((0, Fault::NotSent)));
 
-        let response = notify.consume(event_batch(&[created(&user)])).await;
+    let unknown = notify.consume(batch.clone()).await;
+    let told_unknown = fixture.outside.published().len();
+    let known = notify.consume(batch).await;
+
+    assert_eq!((failed(&unknown).len(), told_unknown), (1, 0));
+    assert!(failed(&known).is_empty());
+    assert_eq!(fixture.outside.mails().len(), 1);
+}
+
+#[tokio::test]
+async fn a_delivery_costs_a_read_unit_and_two_writes_and_with_mail_three() {
+    for (with_mail, writes) in [(false, 2.0), (true, 3.0)] {
+        let (fixture, meter) = (Fixture::new().await, CapacityMeter::default());
+        let client = fixture.db.client_with(meter.clone());
+        let mut notify = fixture.notify(with_mail);
+        notify.notifications = NotificationsTable::new(client.clone(), "NotificationsTable");
+        notify.people = RecipientsTable::new(client, "UsersTable");
+
+        let response = notify.consume(event_batch(&[created(&fixture.ada)])).await;
 
         assert!(failed(&response).is_empty());
-        assert_eq!((meter.read_units(), meter.write_units()), (reads, writes), "with mail: {with_mail}");
+        assert_eq!((meter.read_units(), meter.write_units()), (1.0, writes), "with mail: {with_mail}");
     }
+}
+
+#[tokio::test]
+async fn an_address_that_nobody_has_verified_gets_no_mail() {
+    let fixture = Fixture::new().await;
+    let eve = fixture.db.register("eve").await;
+
+    let response = fixture.notify(true).consume(event_batch(&[created(&eve), target_down(&eve)])).await;
+
+    assert!(failed(&response).is_empty());
+    assert!(fixture.outside.mails().is_empty());
+    assert_eq!(fixture.outside.published().len(), 2);
+    let statuses: Vec<_> = fixture.list(&eve).await.iter().map(|notification| notification.status).collect();
+    assert_eq!(statuses, [NotificationStatus::Sent; 2]);
+}
+
+#[tokio::test]
+async fn who_is_no_member_any_more_is_not_told() {
+    let fixture = Fixture::new().await;
+    let (ada, db) = (&fixture.ada, &fixture.db);
+    let bob = fixture::colleague(db, ada, "bob", Role::Member).await;
+    db.users().verify_address(&bob.id, &bob.email, Timestamp::now()).await.unwrap();
+    let as_member = fixture.notify(true).consume(event_batch(&[created(&bob)])).await;
+    let told_as_member = (fixture.list(&bob).await.len(), fixture.outside.mails().len());
+
+    db.users().remove_member(&removal(&ada.workspace, &ada.id, &bob.id)).await.unwrap();
+    let removed = fixture.notify(true).consume(event_batch(&[created(&bob), target_down(&bob)])).await;
+
+    assert!(failed(&as_member).is_empty() && failed(&removed).is_empty());
+    assert_eq!(told_as_member, (1, 1));
+    assert_eq!((fixture.list(&bob).await.len(), fixture.outside.mails().len()), (1, 1));
+    assert_eq!(fixture.outside.published().len(), 1);
+    assert!(fixture.queues.bodies("dlq").is_empty());
+}
+
+#[tokio::test]
+async fn no_mail_shows_more_of_a_target_than_its_host() {
+    let fixture = Fixture::new().await;
+    let ada = &fixture.ada;
+    let of = |detail| Event {
+        event_id: EventId::generate(),
+        occurred_at: Timestamp::now(),
+        correlation_id: CorrelationId::generate(),
+        detail,
+    };
+    let url: TargetUrl = "https://example.com/win?a=prize#now".parse().unwrap();
+    let deleted = of(EventDetail::UrlDeleted(UrlDeleted {
+        link: link_id("launch"),
+        original_url: url.clone(),
+        workspace_id: ada.workspace.clone(),
+        user_id: ada.id.clone(),
+        deleted_by: ada.id.clone(),
+        watched_target: None,
+    }));
+    let up = of(EventDetail::TargetUp(TargetUp {
+        target_id: TargetId::from_number(7),
+        url,
+        workspace_id: ada.workspace.clone(),
+        user_id: ada.id.clone(),
+        down_since: Timestamp::now(),
+    }));
+
+    let events = [created(ada), deleted, target_down(ada), up];
+    fixture.notify(true).consume(event_batch(&events)).await;
+
+    let texts = fixture.texts();
+    assert_eq!(texts.len(), 4);
+    for text in texts {
+        assert!(text.contains("example.com") && !text.contains("win") && !text.contains("prize"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_milestone_is_mailed_with_the_short_url() {
+    let fixture = Fixture::new().await;
+    let ada = &fixture.ada;
+
+    fixture.notify(true).consume(event_batch(&[milestone(ada)])).await;
+
+    assert_eq!(fixture.list(ada).await[0].message, "Your short link launch has reached 1,000 clicks.");
+    assert_eq!(fixture.texts(), ["Your short link https://go.example.com/launch has reached 1,000 clicks."]);
+}
+
+#[tokio::test]
+async fn without_a_base_of_their_own_short_urls_are_those_of_the_api() {
+    let fixture = Fixture::new().await;
+    let mut notify = fixture.notify(true);
+    notify.addresses = Addresses::new(None, "https://api.example.com");
+
+    notify.consume(event_batch(&[milestone(&fixture.ada)])).await;
+
+    assert_eq!(fixture.texts(), ["Your short link https://api.example.com/r/launch has reached 1,000 clicks."]);
 }
 
 #[tokio::test]
 async fn whoever_gives_up_on_what_somebody_else_has_told_by_now_leaves_it_as_sent() {
-    let (fixture, user) = (Fixture::new(), UserId::generate());
-    let mut batch = event_batch(&[created(&user)]);
+    let fixture = Fixture::new().await;
+    let ada = &fixture.ada;
+    let mut batch = event_batch(&[created(ada)]);
     fixture.notify(true).consume(batch.clone()).await;
     batch.records[0].attributes.insert("ApproximateReceiveCount".into(), "5".into());
     let (mut late, faults) = (fixture.notify(true), Faults::default());
     late.notifications = NotificationsTable::new(fixture.db.client_with(faults.clone()), "NotificationsTable");
-    // The first call, which looks whether the address is known.
+    // The first call, which claims it.
     faults.plan(Some((0, Fault::NotSent)));
 
     let response = late.consume(batch).await;
 
     assert_eq!(failed(&response).len(), 1);
-    assert_eq!(fixture.list(&user).await[0].status, NotificationStatus::Sent);
-}
-
-#[tokio::test]
-async fn a_milestone_is_mailed_to_the_address_that_the_link_told() {
-    let (fixture, user) = (Fixture::new(), UserId::generate());
-    fixture.notify(true).consume(event_batch(&[created(&user)])).await;
-
-    fixture.notify(true).consume(event_batch(&[milestone(&user)])).await;
-
-    assert_eq!(fixture.list(&user).await[0].message, "Your short link launch has reached 1,000 clicks.");
-    assert_eq!(fixture.outside.mails()[1]["Destination"]["ToAddresses"][0], "ada@example.com");
-}
-
-#[tokio::test]
-async fn a_milestone_that_overtakes_its_link_waits_for_the_address() {
-    let (fixture, user) = (Fixture::new(), UserId::generate());
-
-    let early = fixture.notify(true).consume(event_batch(&[milestone(&user)])).await;
-    let waiting = fixture.list(&user).await.remove(0).status;
-    fixture.notify(true).consume(event_batch(&[created(&user)])).await;
-    fixture.wait();
-    let later = fixture.notify(true).consume(event_batch(&[milestone(&user)])).await;
-
-    assert_eq!((failed(&early).len(), waiting), (1, NotificationStatus::Pending));
-    assert!(failed(&later).is_empty());
-    assert_eq!(fixture.outside.mails().len(), 2);
+    assert_eq!(fixture.list(ada).await[0].status, NotificationStatus::Sent);
 }
 
 #[tokio::test]
 async fn when_mail_fails_only_mail_is_repeated_and_at_last_it_stands_as_failed() {
-    let (fixture, user) = (Fixture::new(), UserId::generate());
-    let event = created(&user);
+    let fixture = Fixture::new().await;
+    let ada = &fixture.ada;
+    let event = created(ada);
     fixture.outside.refuse_mail(true);
     let mut batch = event_batch(&[event]);
 
     let (first, measured) = metrics::observe(fixture.notify(true).consume(batch.clone())).await;
-    let after_first = fixture.list(&user).await.remove(0).status;
+    let after_first = fixture.list(ada).await.remove(0).status;
     batch.records[0].attributes.insert("ApproximateReceiveCount".into(), "5".into());
     fixture.wait();
     let last = fixture.notify(true).consume(batch.clone()).await;
-    let after_last = fixture.list(&user).await.remove(0).status;
+    let after_last = fixture.list(ada).await.remove(0).status;
 
     assert_eq!((failed(&first).len(), after_first), (1, NotificationStatus::Pending));
     assert_eq!((measured.get(Metric::MailsFailed), measured.get(Metric::BatchFailures)), (1.0, 1.0));
@@ -358,27 +437,36 @@ async fn when_mail_fails_only_mail_is_repeated_and_at_last_it_stands_as_failed()
     let (repaired, measured) = metrics::observe(fixture.notify(true).consume(batch)).await;
     assert!(failed(&repaired).is_empty());
     assert_eq!((measured.get(Metric::MailsSent), measured.get(Metric::MailsFailed)), (1.0, 0.0));
-    assert_eq!(fixture.list(&user).await.remove(0).status, NotificationStatus::Sent);
+    assert_eq!(fixture.list(ada).await.remove(0).status, NotificationStatus::Sent);
     assert_eq!((fixture.outside.published().len(), fixture.outside.mails().len()), (1, 1));
 }
 
 #[tokio::test]
 async fn one_bad_message_does_not_hold_up_the_others() {
-    let (fixture, user) = (Fixture::new(), UserId::generate());
-    let good = serde_json::to_string(&created(&user)).unwrap();
+    let fixture = Fixture::new().await;
+    let ada = &fixture.ada;
+    let good = serde_json::to_string(&created(ada)).unwrap();
     let click = serde_json::to_string(&click_event("launch", Timestamp::now())).unwrap();
 
     let response = fixture.notify(false).consume(queue_batch(&["{".into(), click.clone(), good])).await;
 
     assert!(failed(&response).is_empty());
-    assert_eq!(fixture.list(&user).await.len(), 1);
+    assert_eq!(fixture.list(ada).await.len(), 1);
     assert_eq!(fixture.queues.bodies("dlq").len(), 2);
 }
 
 #[tokio::test]
 async fn the_sample_event_is_told() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new().await;
     let sample = include_str!("../../../../functions/notify/events/created.json");
+    let (user, workspace) = ("0195a1f0-0000-7000-8000-00000000000b", "0195a1f0-0000-7000-8000-00000000000a");
+    let grace = Person {
+        id: UserId::parse(user).unwrap(),
+        email: EmailAddress::parse("grace@example.com").unwrap(),
+        workspace: WorkspaceId::parse(workspace).unwrap(),
+    };
+    fixture.db.register_as(&grace, "grace").await;
+    fixture.db.users().verify_address(&grace.id, &grace.email, Timestamp::now()).await.unwrap();
 
     let response = fixture.notify(true).consume(serde_json::from_str(sample).unwrap()).await;
 

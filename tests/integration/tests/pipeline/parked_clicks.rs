@@ -199,7 +199,7 @@ async fn what_is_no_click_goes_to_the_dead_letter_queue() {
         "event_id": "0195a1f0-0000-7000-8000-000000000002", "occurred_at": "2026-03-02T14:05:09.120Z",
         "correlation_id": "req-42", "event_type": "url.created", "short_code": "launch",
         "workspace_id": "0195a1f0-0000-7000-8000-00000000000a", "user_id": "0195a1f0-0000-7000-8000-00000000000b",
-        "original_url": "https://example.com/", "user_email": "grace@example.com",
+        "original_url": "https://example.com/",
     });
     let bodies = [created.to_string(), "no JSON".to_owned(), "{}".to_owned()];
 

@@ -7,7 +7,7 @@ use aws_lambda_events::{
     streams::DynamoDbEventResponse,
 };
 use futures_util::future::join_all;
-use linklet_domain::{EmailAddress, Link, LinkPatch, Target, TargetId, TargetStatus, Timestamp, UserId};
+use linklet_domain::{Link, LinkPatch, Target, TargetId, TargetStatus, Timestamp, UserId};
 use linklet_dynamodb::WatchTable;
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, Fault, Faults, LinkBuilder, Outage, TargetBuilder, TestDynamoDb};
@@ -124,7 +124,6 @@ async fn a_link_that_watches_makes_a_target_of_its_creators() {
 
     let target = fixture.target(&link).await.unwrap();
     assert_eq!((target.url.as_str(), &target.workspace, &target.owner), (URL, &link.workspace, &owner));
-    assert_eq!(target.owner_email, EmailAddress::parse("ada@example.com").unwrap());
     assert_eq!((target.registered, target.watchers, target.status), (false, 1, TargetStatus::Pending));
     let listed = fixture.db.watch().list(&link.workspace, None, 10, None).await.unwrap();
     assert_eq!(listed.items[0].id, target.id);

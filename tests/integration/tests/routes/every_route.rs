@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::fixture;
 
 /// The routes that anybody may call. Every other route has to refuse a caller without a valid token or key.
-const PUBLIC: [&str; 19] = [
+const PUBLIC: [&str; 23] = [
     "GET /",
     "GET /app",
     "GET /app/{proxy+}",
@@ -23,6 +23,10 @@ const PUBLIC: [&str; 19] = [
     "GET /{code}/qr",
     "POST /api/auth/register",
     "POST /api/auth/login",
+    "POST /api/auth/password/forgot",
+    "POST /api/auth/password/reset",
+    "POST /api/auth/verify",
+    "POST /api/auth/verification",
     "GET /r/{code}",
     "HEAD /r/{code}",
     "GET /r/{path+}",

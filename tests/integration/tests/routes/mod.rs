@@ -14,6 +14,7 @@ mod links;
 mod list;
 mod notifications;
 mod outage;
+mod passwords;
 mod permissions;
 mod qr;
 mod redirect;

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
-use linklet_domain::{CorrelationId, EmailAddress, EventId, Notification, NotificationStatus, Timestamp, UserId};
+use linklet_domain::{CorrelationId, EventId, Notification, NotificationStatus, Timestamp, UserId};
 use linklet_dynamodb::{Claim, ClaimOutcome, NotificationsTable};
 use linklet_test_support::{CapacityMeter, Fault, Faults, TestDynamoDb};
 
@@ -145,69 +145,4 @@ async fn what_is_sent_was_published() {
     table.mark_sent(&notification, sent).await.unwrap();
 
     assert_eq!(published_at(), sent.to_string());
-}
-
-fn address(text: &str) -> EmailAddress {
-    EmailAddress::parse(text).unwrap()
-}
-
-#[tokio::test]
-async fn the_newest_address_of_an_owner_wins_in_any_order() {
-    let now = Timestamp::now();
-    let minutes = |minutes: u64| now.plus(Duration::from_secs(60 * minutes));
-    // The address changed once, between the second and the third minute. Events of targets have no time.
-    let told = [
-        ("old@example.com", minutes(1)),
-        ("old@example.com", minutes(2)),
-        ("new@example.com", minutes(3)),
-        ("new@example.com", minutes(4)),
-        ("new@example.com", Timestamp::EPOCH),
-    ];
-    for order in [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [3, 4, 0, 2, 1], [4, 0, 3, 1, 2], [1, 3, 0, 4, 2], [0, 2, 4, 1, 3]]
-    {
-        let db = TestDynamoDb::start();
-        let (table, owner) = (db.notifications(), UserId::generate());
-        assert_eq!(table.owner_email(&owner).await.unwrap(), None);
-
-        for (email, as_of) in order.map(|position| told[position]) {
-            table.remember_owner(&owner, &address(email), as_of).await.unwrap();
-        }
-
-        assert_eq!(table.owner_email(&owner).await.unwrap(), Some(address("new@example.com")), "{order:?}");
-    }
-}
-
-#[tokio::test]
-async fn a_person_who_returns_to_an_address_is_known_by_it() {
-    let db = TestDynamoDb::start();
-    let (table, owner, now) = (db.notifications(), UserId::generate(), Timestamp::now());
-
-    for (minute, email) in (0..).zip(["ada@example.com", "lovelace@example.com", "ada@example.com"]) {
-        table.remember_owner(&owner, &address(email), now.plus(Duration::from_secs(60 * minute))).await.unwrap();
-    }
-
-    assert_eq!(table.owner_email(&owner).await.unwrap(), Some(address("ada@example.com")));
-}
-
-/// What the chart of access patterns says.
-#[tokio::test]
-async fn an_address_is_written_when_it_is_new_and_otherwise_only_read() {
-    let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
-    let table = NotificationsTable::new(db.client_with(meter.clone()), "NotificationsTable");
-    let (owner, now) = (UserId::generate(), Timestamp::now());
-    let minute = Duration::from_secs(60);
-    let cases = [
-        ("the first one", "ada@example.com", now, 1.0),
-        ("the same at the same time", "ada@example.com", now, 0.0),
-        ("the same later", "ada@example.com", now.plus(minute), 0.0),
-        ("an older one", "old@example.com", now.minus(minute), 0.0),
-        ("a target's", "old@example.com", Timestamp::EPOCH, 0.0),
-        ("a newer one", "new@example.com", now.plus(minute), 1.0),
-    ];
-
-    for (what, email, as_of, writes) in cases {
-        meter.reset();
-        table.remember_owner(&owner, &address(email), as_of).await.unwrap();
-        assert_eq!((meter.read_units(), meter.write_units()), (0.5, writes), "{what}");
-    }
 }

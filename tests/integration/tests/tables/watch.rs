@@ -16,9 +16,8 @@ use aws_sdk_dynamodb::{
 };
 use futures_util::future::join_all;
 use linklet_domain::{
-    CheckError, CheckOutcome, CheckResult, CorrelationId, EmailAddress, Event, EventDetail, Generation, Host,
-    IdempotencyKey, LinkId, PageToken, Phase, Shard, Target, TargetId, TargetStatus, Timestamp, WatcherState,
-    WorkspaceId, lifetimes,
+    CheckError, CheckOutcome, CheckResult, CorrelationId, Event, EventDetail, Generation, Host, IdempotencyKey, LinkId,
+    PageToken, Phase, Shard, Target, TargetId, TargetStatus, Timestamp, WatcherState, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     DeleteTargetOutcome, DueTarget, Registered, RepositoryError, RequestKey, RoundOutcome, RoundRecord, ShardRange,
@@ -632,7 +631,7 @@ async fn the_events_say_what_happened_to_what_and_when() {
     let target = &monitored.target;
     let EventDetail::TargetDown(detail) = &down.detail else { panic!("{down:?}") };
     assert_eq!((&detail.target_id, &detail.url, &detail.workspace_id), (&target.id, &target.url, &target.workspace));
-    assert_eq!((&detail.user_id, &detail.user_email), (&target.owner, &target.owner_email));
+    assert_eq!(&detail.user_id, &target.owner);
     assert_eq!((detail.status_code, detail.error), (None, Some(CheckError::Timeout)));
     let EventDetail::TargetUp(detail) = &up.detail else { panic!("{up:?}") };
     assert_eq!((&detail.target_id, detail.down_since), (&target.id, at(2)));
@@ -1085,15 +1084,14 @@ async fn whoever_registers_what_a_link_watches_is_told_from_then_on() {
     let db = TestDynamoDb::start();
     let table = db.watch();
     let ada = target("https://example.com/a");
-    let mut bob = target_at(&ada.workspace, "https://example.com/a", noon().plus(INTERVAL));
-    bob.owner_email = EmailAddress::parse("bob@example.com").unwrap();
+    let bob = target_at(&ada.workspace, "https://example.com/a", noon().plus(INTERVAL));
     let carol = target_at(&ada.workspace, "https://example.com/a", noon().plus(INTERVAL * 2));
     table.watch(&ada, &link_id("launch"), noon(), &CorrelationId::generate()).await.unwrap();
 
     let registered = done(table.register(&bob, None, &correlation()).await).target;
     let again = done(table.register(&carol, None, &CorrelationId::generate()).await).target;
 
-    let bobs = Target { registered: true, watchers: 1, owner: bob.owner, owner_email: bob.owner_email, ..ada.clone() };
+    let bobs = Target { registered: true, watchers: 1, owner: bob.owner, ..ada.clone() };
     assert_eq!([&registered, &again], [&bobs; 2], "who registers it later changes nothing");
     assert_eq!(table.find(&ada.id).await.unwrap(), Some(bobs.clone()));
     table.unwatch(&ada.id, &link_id("launch"), noon()).await.unwrap();
@@ -1103,7 +1101,7 @@ async fn whoever_registers_what_a_link_watches_is_told_from_then_on() {
     }
     let told = events(&db).pop().unwrap();
     let EventDetail::TargetDown(detail) = told.detail else { panic!("{told:?}") };
-    assert_eq!((detail.user_id, detail.user_email), (bobs.owner, bobs.owner_email));
+    assert_eq!(detail.user_id, bobs.owner);
     assert_eq!(told.correlation_id, correlation());
 }
 

@@ -1,0 +1,65 @@
+//! A new password for those who have forgotten theirs.
+
+use linklet_domain::{EmailAddress, HashFor, OneTimeToken, Password, Timestamp, TokenPurpose};
+use linklet_dynamodb::ResetOutcome;
+use linklet_lambda::{
+    guesses::Attempt,
+    http::{ApiError, Problem, Request, Response, accepted, no_content},
+};
+use serde::Deserialize;
+
+use crate::{Auth, BODY_LIMIT};
+
+/// The error of a token that can't be used, whatever the reason is.
+pub(crate) const TOKEN_INVALID: ApiError = ApiError::Problem(Problem::TokenInvalid);
+
+impl Auth {
+    /// 202, whether or not the address has an account: a mail follows if it has.
+    pub(crate) async fn forgot_password(&self, request: &Request) -> Result<Response, ApiError> {
+        let Forgotten { email } = request.json(BODY_LIMIT)?;
+        let order = async |_| self.mails.reset(request, &email).await;
+        self.limits.guesses.limit(request, Attempt::at_mailing(), order).await?;
+        Ok(accepted())
+    }
+
+    /// Sets a new password with a token, and ends all sessions.
+    pub(crate) async fn reset_password(&self, request: &Request) -> Result<Response, ApiError> {
+        let wanted = request.json::<NewPassword>(BODY_LIMIT)?;
+        let set = async |whose| self.set_password(request, &wanted, whose).await;
+        self.limits.guesses.limit(request, Attempt::at_token(), set).await
+    }
+
+    async fn set_password(
+        &self,
+        request: &Request,
+        wanted: &NewPassword,
+        whose: Option<HashFor>,
+    ) -> Result<Response, ApiError> {
+        let NewPassword { token, password } = wanted;
+        let token = OneTimeToken::parse(TokenPurpose::Reset, token).map_err(|_| TOKEN_INVALID)?;
+        let reset = self.users.reset(&token.hash(), request.received_at()).await?.ok_or(TOKEN_INVALID)?;
+        password.refuse_guessable(reset.email()).map_err(|refused| refused.in_field("password"))?;
+        self.limits.admit_hashes(request, whose, 1).await?;
+        let hash = self.passwords.hash(password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
+        // Hashing has taken a while, in which others may have logged in.
+        match self.users.reset_password(&reset, &hash, Timestamp::now()).await? {
+            ResetOutcome::Done => Ok(no_content()),
+            ResetOutcome::TokenInvalid => Err(TOKEN_INVALID),
+            ResetOutcome::Conflict => Err(Problem::TryAgain.into()),
+        }
+    }
+}
+
+/// The body of a request for a token.
+#[derive(Deserialize)]
+struct Forgotten {
+    email: EmailAddress,
+}
+
+/// The body of a request that sets a new password.
+#[derive(Deserialize)]
+struct NewPassword {
+    /// A `String`, since text that can't be a token is an unknown token rather than an invalid request.
+    token: String,
+    password: Password,
+}

@@ -1,0 +1,50 @@
+use linklet_domain::{OneTimeToken, ShortCode};
+use linklet_lambda::{
+    config::{self, ConfigError},
+    http::ShortUrls,
+};
+
+/// The addresses that mails contain.
+pub struct Addresses {
+    short_urls: ShortUrls,
+    /// Where people reach the API and the web application.
+    base: String,
+}
+
+/// A page of the web application that does something with a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Page {
+    Reset,
+    Verify,
+}
+
+impl Addresses {
+    /// Addresses below `PUBLIC_BASE_URL`, which is optional, or else below `API_ENDPOINT`.
+    ///
+    /// # Errors
+    /// When the endpoint isn't set.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        let endpoint = config::required("API_ENDPOINT")?;
+        Ok(Self::new(config::optional("PUBLIC_BASE_URL").as_deref(), &endpoint))
+    }
+
+    /// Addresses below this base, or else below the endpoint of the API.
+    #[must_use]
+    pub fn new(public_base: Option<&str>, api_endpoint: &str) -> Self {
+        let base = public_base.unwrap_or(api_endpoint).trim_end_matches('/').to_owned();
+        Self { short_urls: ShortUrls::new(public_base), base }
+    }
+
+    pub(crate) fn short_url(&self, code: &ShortCode) -> String {
+        self.short_urls.at_origin(&self.base, code)
+    }
+
+    /// The page has the token in its fragment, which browsers send to no server, so that it is in no log.
+    pub(crate) fn page(&self, page: Page, token: &OneTimeToken) -> String {
+        let name = match page {
+            Page::Reset => "reset",
+            Page::Verify => "verify",
+        };
+        format!("{}/app/#/{name}?token={}", self.base, token.reveal())
+    }
+}

@@ -1,0 +1,74 @@
+//! Where people get mail, and whether they are to hear of a workspace.
+
+use aws_sdk_dynamodb::Client;
+use linklet_domain::{EmailAddress, UserId, WorkspaceId};
+
+use super::item::{AddressItem, address_key, member_key};
+use crate::{
+    RepositoryError,
+    item::{Key, Table, from_item},
+};
+
+/// The repository for telling people: the items of UsersTable that say what a person may do.
+#[derive(Debug, Clone)]
+pub struct RecipientsTable(Table);
+
+/// Whether somebody is told what happens in a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recipient {
+    /// No: the person is no member, or not any more.
+    NoMember,
+    /// Yes, and by mail at this address if they have shown that it is theirs.
+    Member(Option<EmailAddress>),
+}
+
+impl RecipientsTable {
+    /// A repository for the table with this name.
+    #[must_use]
+    pub fn new(client: Client, name: impl Into<String>) -> Self {
+        Self(Table { client, name: name.into() })
+    }
+
+    /// Whether a person is told what happens in a workspace.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn find(&self, user: &UserId, workspace: &WorkspaceId) -> Result<Recipient, RepositoryError> {
+        // A read that costs half may lack what was written a moment ago: who has just joined is told, too.
+        match self.read(user, workspace, false).await? {
+            Recipient::NoMember => self.read(user, workspace, true).await,
+            member @ Recipient::Member(_) => Ok(member),
+        }
+    }
+
+    async fn read(
+        &self,
+        user: &UserId,
+        workspace: &WorkspaceId,
+        consistent: bool,
+    ) -> Result<Recipient, RepositoryError> {
+        const OPERATION: &str = "look up a recipient";
+        let (membership, address) = (member_key(user, workspace), address_key(user));
+        let keys = vec![membership.clone(), address.clone()];
+        let (mut is_member, mut verified) = (false, None);
+        for item in self.0.batch_get(OPERATION, keys, consistent, None).await? {
+            let key: Key = from_item(OPERATION, item.clone())?;
+            is_member |= key == membership;
+            if key == address {
+                verified = from_item::<AddressItem>(OPERATION, item)?.verified();
+            }
+        }
+        Ok(if is_member { Recipient::Member(verified) } else { Recipient::NoMember })
+    }
+
+    /// Whether a person has shown that their address is theirs.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn is_verified(&self, user: &UserId) -> Result<bool, RepositoryError> {
+        const OPERATION: &str = "look up an address";
+        let found = self.0.batch_get(OPERATION, vec![address_key(user)], true, None).await?.pop();
+        let address = found.map(|item| from_item::<AddressItem>(OPERATION, item)).transpose()?;
+        Ok(address.is_some_and(|address| address.verified_at.is_some()))
+    }
+}

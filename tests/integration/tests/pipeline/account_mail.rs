@@ -1,0 +1,219 @@
+use std::{collections::BTreeSet, time::Duration};
+
+use linklet_auth::{Auth, MailOrders};
+use linklet_domain::{
+    CorrelationId, EmailAddress, Event, EventDetail, EventId, MailLimit, PasswordForgotten, Timestamp,
+    VerificationRequested, lifetimes,
+};
+use linklet_lambda::{
+    batch::Consumer,
+    metrics::{self, Metric},
+    publisher::Publisher,
+};
+use linklet_test_support::{
+    Answer, FakeNotifiers, FakeQueues, RequestBuilder, TestDynamoDb, event_batch, issuer, queue_batch, tokens,
+};
+use serde_json::{Value, json};
+
+use crate::fixture;
+
+struct Fixture {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+    outside: FakeNotifiers,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        Self { db: TestDynamoDb::start(), queues: FakeQueues::start(), outside: FakeNotifiers::start() }
+    }
+
+    /// Delivers events to notify, and returns how many have to come again.
+    async fn deliver(&self, events: &[Event]) -> usize {
+        let notify = fixture::notify(&self.db, &self.queues, &self.outside, true);
+        notify.consume(event_batch(events)).await.batch_item_failures.len()
+    }
+
+    fn text(mail: &Value) -> String {
+        mail["Content"]["Simple"]["Body"]["Text"]["Data"].as_str().unwrap().to_owned()
+    }
+
+    /// The tokens in the mails, one each.
+    fn mailed(&self, prefix: &str) -> Vec<String> {
+        let token = |text: String| text.lines().find(|line| line.starts_with(prefix)).unwrap().to_owned();
+        self.outside.mails().iter().map(|mail| token(Self::text(mail))).collect()
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Answer {
+        let orders = MailOrders::to(Publisher::new(self.queues.client(), self.queues.url("notify")));
+        let auth = Auth::new(self.db.users(), tokens(), issuer(), fixture::limits(&self.db)).with_mails(orders);
+        RequestBuilder::new("POST", path).json(body).send_to(&auth).await
+    }
+}
+
+fn event(detail: EventDetail) -> Event {
+    let (event_id, correlation_id) = (EventId::generate(), CorrelationId::generate());
+    Event { event_id, occurred_at: Timestamp::now(), correlation_id, detail }
+}
+
+fn forgotten(email: &str) -> Event {
+    event(EventDetail::PasswordForgotten(PasswordForgotten { email: EmailAddress::parse(email).unwrap() }))
+}
+
+fn verification(email: &str) -> Event {
+    event(EventDetail::VerificationRequested(VerificationRequested { email: EmailAddress::parse(email).unwrap() }))
+}
+
+#[tokio::test]
+async fn from_registering_to_a_forgotten_password_people_follow_their_mail() {
+    let fixture = Fixture::new();
+    let credentials = |password: &str| json!({"email": "ada@example.com", "password": password});
+    assert_eq!(fixture.post("/api/auth/register", &credentials("correct horse")).await.status, 201);
+    assert_eq!(fixture.post("/api/auth/password/forgot", &json!({"email": "Ada@Example.com"})).await.status, 202);
+
+    for (minute, body) in (0..).zip(fixture.queues.bodies("notify")) {
+        let mut notify = fixture::notify(&fixture.db, &fixture.queues, &fixture.outside, true);
+        // An address gets one mail a minute.
+        notify.clock = Box::new(move || Timestamp::now().plus(minute * MailLimit::PAUSE));
+        assert!(notify.consume(queue_batch(&[body])).await.batch_item_failures.is_empty());
+    }
+
+    let mails = fixture.outside.mails();
+    assert_eq!(mails.len(), 2);
+    let subject = |mail: &Value| mail["Content"]["Simple"]["Subject"]["Data"].as_str().unwrap().to_owned();
+    assert_eq!([subject(&mails[0]), subject(&mails[1])], ["Confirm your address", "Set a new password"]);
+    assert!(mails.iter().all(|mail| mail["Destination"]["ToAddresses"] == json!(["ada@example.com"])));
+    let after =
+        |text: String, mark: &str| text.split(mark).nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
+    let verify = after(Fixture::text(&mails[0]), "https://go.example.com/app/#/verify?token=");
+    let reset = after(Fixture::text(&mails[1]), "https://go.example.com/app/#/reset?token=");
+    assert_eq!(fixture.post("/api/auth/verify", &json!({"token": verify})).await.status, 204);
+    let body = json!({"token": reset, "password": "a longer horse"});
+    assert_eq!(fixture.post("/api/auth/password/reset", &body).await.status, 204);
+    assert_eq!(fixture.post("/api/auth/login", &credentials("a longer horse")).await.status, 200);
+}
+
+#[tokio::test]
+async fn the_token_stands_in_the_mail_by_itself_and_in_a_fragment_and_nowhere_else() {
+    let fixture = Fixture::new();
+    fixture.db.register("ada").await;
+
+    assert_eq!(fixture.deliver(&[forgotten("ada@example.com")]).await, 0);
+
+    let token = fixture.mailed("rst_").remove(0);
+    let text = Fixture::text(&fixture.outside.mails()[0]);
+    assert_eq!(text.matches(&token).count(), 2);
+    assert!(text.contains(&format!("https://go.example.com/app/#/reset?token={token}")), "{text}");
+    assert!(text.contains("within 30 minutes"), "{text}");
+    for table in ["UsersTable", "NotificationsTable"] {
+        assert!(!format!("{:?}", fixture.db.scan(table)).contains(&token), "{table}");
+    }
+    assert!(fixture.outside.published().is_empty());
+}
+
+#[tokio::test]
+async fn an_address_without_an_account_gets_no_mail() {
+    let fixture = Fixture::new();
+
+    let again = fixture.deliver(&[forgotten("nobody@example.com"), verification("nobody@example.com")]).await;
+
+    assert_eq!(again, 0);
+    assert!(fixture.outside.mails().is_empty() && fixture.queues.bodies("dlq").is_empty());
+    assert!(fixture.db.scan("UsersTable").is_empty());
+}
+
+#[tokio::test]
+async fn a_verified_address_is_not_asked_again_and_may_have_a_new_password() {
+    let fixture = Fixture::new();
+    fixture.db.register_verified("ada").await;
+
+    let again = fixture.deliver(&[verification("ada@example.com"), forgotten("ada@example.com")]).await;
+
+    assert_eq!(again, 0);
+    assert_eq!(fixture.mailed("rst_").len(), 1);
+}
+
+#[tokio::test]
+async fn a_message_that_comes_twice_mails_twice_and_each_token_works() {
+    let fixture = Fixture::new();
+    fixture.db.register("ada").await;
+    let ordered = verification("ada@example.com");
+
+    for _ in 0..2 {
+        assert_eq!(fixture.deliver(std::slice::from_ref(&ordered)).await, 0);
+    }
+
+    let tokens = fixture.mailed("vrf_");
+    assert_eq!(tokens.iter().collect::<BTreeSet<_>>().len(), 2);
+    for token in tokens {
+        assert_eq!(fixture.post("/api/auth/verify", &json!({"token": token})).await.status, 204);
+    }
+}
+
+#[tokio::test]
+async fn of_many_orders_for_an_address_one_a_minute_is_mailed_and_nobody_is_told() {
+    let fixture = Fixture::new();
+    fixture.db.register("ada").await;
+    fixture.db.register("bob").await;
+
+    let orders = [forgotten("ada@example.com"), verification("ada@example.com"), forgotten("ada@example.com")];
+    for order in orders {
+        assert_eq!(fixture.deliver(&[order]).await, 0);
+    }
+    assert_eq!(fixture.deliver(&[forgotten("bob@example.com")]).await, 0);
+
+    let recipients: Vec<_> =
+        fixture.outside.mails().iter().map(|mail| mail["Destination"]["ToAddresses"][0].clone()).collect();
+    assert_eq!(recipients, ["ada@example.com", "bob@example.com"]);
+    assert!(fixture.queues.bodies("dlq").is_empty());
+}
+
+#[tokio::test]
+async fn a_mail_that_could_not_be_sent_is_tried_again() {
+    let fixture = Fixture::new();
+    fixture.db.register("ada").await;
+    let ordered = [forgotten("ada@example.com")];
+    fixture.outside.refuse_mail(true);
+
+    let (failed, measured) = metrics::observe(fixture.deliver(&ordered)).await;
+    fixture.outside.refuse_mail(false);
+    let again = fixture.deliver(&ordered).await;
+
+    assert_eq!((failed, again), (1, 0));
+    assert_eq!((measured.get(Metric::MailsFailed), measured.get(Metric::MailsSent)), (1.0, 0.0));
+    assert_eq!(fixture.mailed("rst_").len(), 1);
+}
+
+#[tokio::test]
+async fn an_order_that_waited_for_longer_than_a_token_works_is_dropped() {
+    let fixture = Fixture::new();
+    fixture.db.register("ada").await;
+    let placed = |event: Event, age: Duration| Event { occurred_at: Timestamp::now().minus(age), ..event };
+    let moment = Duration::from_secs(60);
+
+    let late = [
+        placed(forgotten("ada@example.com"), lifetimes::PASSWORD_RESETS),
+        placed(verification("ada@example.com"), lifetimes::ADDRESS_VERIFICATIONS),
+    ];
+    assert_eq!(fixture.deliver(&late).await, 0);
+    let mailed_late = fixture.outside.mails().len();
+    fixture.deliver(&[placed(verification("ada@example.com"), lifetimes::ADDRESS_VERIFICATIONS - moment)]).await;
+
+    assert_eq!((mailed_late, fixture.outside.mails().len()), (0, 1));
+}
+
+#[tokio::test]
+async fn the_sample_events_are_read() {
+    let fixture = Fixture::new();
+    let notify = fixture::notify(&fixture.db, &fixture.queues, &fixture.outside, true);
+
+    for sample in [
+        include_str!("../../../../functions/notify/events/forgotten.json"),
+        include_str!("../../../../functions/notify/events/verification.json"),
+    ] {
+        let response = notify.consume(serde_json::from_str(sample).unwrap()).await;
+        assert!(response.batch_item_failures.is_empty());
+    }
+
+    assert!(fixture.queues.bodies("dlq").is_empty());
+}

@@ -1,0 +1,268 @@
+use linklet_auth::{Auth, MailOrders};
+use linklet_domain::{OneTimeToken, Timestamp, TokenPurpose, lifetimes};
+use linklet_dynamodb::{NewToken, TokenDelivery, UsersTable};
+use linklet_lambda::publisher::Publisher;
+use linklet_test_support::{
+    Answer, CapacityMeter, FakeQueues, Outage, Person, RequestBuilder, TestDynamoDb, issuer, tokens,
+};
+use serde_json::{Value, json};
+
+use crate::fixture;
+
+const INVALID: &str = "this token does not exist, was used, or has expired";
+
+struct Fixture {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+    auth: Auth,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+        let auth = auth(&db, db.users(), &queues);
+        Self { db, queues, auth }
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Answer {
+        RequestBuilder::new("POST", path).json(body).send_to(&self.auth).await
+    }
+
+    /// Registers Ada by the API, so that she has a password, and forgets the mail that this orders.
+    async fn ada(&self) -> Person {
+        let registered = self.post("/api/auth/register", &credentials("correct horse")).await.json();
+        let parsed = |name: &str| registered[name].as_str().unwrap().parse().unwrap();
+        let (id, email) = (parsed("user_id"), "ada@example.com".parse().unwrap());
+        Person { id, email, workspace: registered["workspace_id"].as_str().unwrap().parse().unwrap() }
+    }
+
+    async fn reset_token(&self, ada: &Person, issued_at: Timestamp) -> OneTimeToken {
+        let token = OneTimeToken::generate(TokenPurpose::Reset).unwrap();
+        let new = NewToken { hash: &token.hash(), user: &ada.id, email: &ada.email, issued_at };
+        self.db.one_time_tokens().issue_reset(&new, TokenDelivery::Mailed).await.unwrap();
+        token
+    }
+
+    async fn reset(&self, token: &OneTimeToken, password: &str) -> Answer {
+        self.post("/api/auth/password/reset", &json!({"token": token.reveal(), "password": password})).await
+    }
+
+    async fn login(&self, password: &str) -> Answer {
+        self.post("/api/auth/login", &credentials(password)).await
+    }
+
+    fn ordered(&self) -> Vec<(String, String)> {
+        let text = |event: &Value, name: &str| event[name].as_str().unwrap().to_owned();
+        let events = self.queues.events("notify");
+        events.iter().map(|event| (text(event, "event_type"), text(event, "email"))).collect()
+    }
+}
+
+fn auth(db: &TestDynamoDb, users: UsersTable, queues: &FakeQueues) -> Auth {
+    let orders = MailOrders::to(Publisher::new(queues.client(), queues.url("notify")));
+    Auth::new(users, tokens().with_sessions(db.sessions()), issuer(), fixture::limits(db)).with_mails(orders)
+}
+
+fn credentials(password: &str) -> Value {
+    json!({"email": "ada@example.com", "password": password})
+}
+
+fn order(kind: &str, email: &str) -> (String, String) {
+    (kind.to_owned(), email.to_owned())
+}
+
+#[tokio::test]
+async fn whoever_has_forgotten_a_password_gets_the_same_answer_with_and_without_an_account() {
+    let (fixture, meter) = (Fixture::new(), CapacityMeter::default());
+    fixture.ada().await;
+    let users = UsersTable::new(fixture.db.client_with(meter.clone()), "UsersTable");
+    let (auth, before) = (auth(&fixture.db, users, &fixture.queues), fixture.ordered().len());
+
+    for path in ["/api/auth/password/forgot", "/api/auth/verification"] {
+        for email in ["ada@example.com", "nobody@example.com"] {
+            let answer = RequestBuilder::new("POST", path).json(&json!({"email": email})).send_to(&auth).await;
+            assert_eq!((answer.status, answer.body.as_str()), (202, ""), "{path} {email}");
+        }
+    }
+
+    // Not only do they read as much: they read nothing.
+    assert_eq!((meter.read_units(), meter.write_units()), (0.0, 0.0));
+    let ordered = fixture.ordered().split_off(before);
+    assert_eq!(
+        ordered,
+        [
+            order("password.forgotten", "ada@example.com"),
+            order("password.forgotten", "nobody@example.com"),
+            order("verification.requested", "ada@example.com"),
+            order("verification.requested", "nobody@example.com"),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_address_is_refused_and_orders_nothing() {
+    let fixture = Fixture::new();
+
+    for path in ["/api/auth/password/forgot", "/api/auth/verification"] {
+        let answer = fixture.post(path, &json!({"email": "ada"})).await;
+        assert_eq!((answer.status, &answer.json()["field"]), (400, &json!("email")), "{path}");
+    }
+
+    assert!(fixture.ordered().is_empty());
+}
+
+#[tokio::test]
+async fn without_mail_nothing_is_ordered_and_the_answers_are_the_same() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let fixture = Fixture { auth: Auth::new(db.users(), tokens(), issuer(), fixture::limits(&db)), db, queues };
+
+    let answer = fixture.post("/api/auth/password/forgot", &json!({"email": "ada@example.com"})).await;
+    let registered = fixture.post("/api/auth/register", &credentials("correct horse")).await;
+
+    assert_eq!((answer.status, registered.status), (202, 201));
+    assert!(fixture.ordered().is_empty());
+}
+
+#[tokio::test]
+async fn a_queue_that_refuses_orders_fails_a_request_for_a_mail_and_no_registration() {
+    let fixture = Fixture::new();
+    fixture.queues.fail(Outage::Everything);
+
+    let forgotten = fixture.post("/api/auth/password/forgot", &json!({"email": "ada@example.com"})).await;
+    let registered = fixture.post("/api/auth/register", &credentials("correct horse")).await;
+
+    assert_eq!(forgotten.problem(), (503, "service unavailable".into()));
+    assert_eq!(registered.status, 201);
+}
+
+#[tokio::test]
+async fn a_registration_orders_the_first_mail_and_a_token_of_a_login_another_to_its_own_address() {
+    let fixture = Fixture::new();
+    fixture.ada().await;
+    let token = fixture.login("correct horse").await.json()["token"].as_str().unwrap().to_owned();
+
+    let again = RequestBuilder::new("POST", "/api/auth/verification").token(&token);
+    // Somebody else's address doesn't matter.
+    let again = again.json(&json!({"email": "eve@example.com"})).send_to(&fixture.auth).await;
+    let forged = RequestBuilder::new("POST", "/api/auth/verification").token("a.b.c").send_to(&fixture.auth).await;
+
+    assert_eq!((again.status, forged.status), (202, 401));
+    let verification = || order("verification.requested", "ada@example.com");
+    assert_eq!(fixture.ordered(), [verification(), verification()]);
+}
+
+#[tokio::test]
+async fn a_token_sets_a_new_password_once_and_ends_all_sessions() {
+    let fixture = Fixture::new();
+    let ada = fixture.ada().await;
+    let session = fixture.login("correct horse").await.json()["token"].as_str().unwrap().to_owned();
+    let token = fixture.reset_token(&ada, Timestamp::now()).await;
+
+    let first = fixture.reset(&token, "a longer horse").await;
+    let second = fixture.reset(&token, "another horse").await;
+
+    assert_eq!((first.status, first.body.as_str()), (204, ""));
+    assert_eq!(second.problem(), (404, INVALID.into()));
+    let logins = [fixture.login("correct horse").await, fixture.login("another horse").await];
+    assert_eq!(logins.map(|login| login.status), [401, 401]);
+    assert_eq!(fixture.login("a longer horse").await.status, 200);
+    let me = RequestBuilder::new("GET", "/api/me").token(&session).send_to(&fixture.auth).await;
+    assert_eq!(me.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_new_passwords_at_once_with_one_token_one_is_set() {
+    let fixture = Fixture::new();
+    let ada = fixture.ada().await;
+    let token = fixture.reset_token(&ada, Timestamp::now()).await;
+
+    let (one, other) = tokio::join!(fixture.reset(&token, "one new horse"), fixture.reset(&token, "another new horse"));
+
+    let mut statuses = [one.status, other.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [204, 404]);
+    let mut logins = [fixture.login("one new horse").await.status, fixture.login("another new horse").await.status];
+    logins.sort_unstable();
+    assert_eq!(logins, [200, 401]);
+}
+
+#[tokio::test]
+async fn a_token_that_cannot_be_used_gets_one_answer_whatever_the_reason() {
+    let fixture = Fixture::new();
+    let ada = fixture.ada().await;
+    let now = Timestamp::now();
+    let expired = fixture.reset_token(&ada, now.minus(lifetimes::PASSWORD_RESETS)).await;
+    let unknown = OneTimeToken::generate(TokenPurpose::Reset).unwrap();
+    let for_an_address = OneTimeToken::generate(TokenPurpose::Verification).unwrap();
+
+    let mut answers = Vec::new();
+    for token in [expired.reveal(), unknown.reveal(), for_an_address.reveal(), "", "rst_"] {
+        let reset = json!({"token": token, "password": "a longer horse"});
+        answers.push(fixture.post("/api/auth/password/reset", &reset).await.json()["detail"].clone());
+        answers.push(fixture.post("/api/auth/verify", &json!({"token": token})).await.json()["detail"].clone());
+    }
+
+    assert!(answers.iter().all(|detail| *detail == INVALID), "{answers:?}");
+    assert_eq!(fixture.login("correct horse").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_changed_password_makes_tokens_useless_that_were_made_before() {
+    let fixture = Fixture::new();
+    let ada = fixture.ada().await;
+    let token = fixture.reset_token(&ada, Timestamp::now()).await;
+    let session = fixture.login("correct horse").await.json()["token"].as_str().unwrap().to_owned();
+    let body = json!({"current": "correct horse", "new": "a longer horse"});
+    let change = RequestBuilder::new("POST", "/api/auth/password").token(&session).json(&body);
+    assert_eq!(change.send_to(&fixture.auth).await.status, 204);
+
+    let refused = fixture.reset(&token, "a stolen horse").await;
+
+    assert_eq!(refused.problem(), (404, INVALID.into()));
+    assert_eq!(fixture.login("a longer horse").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_password_that_can_be_guessed_is_refused_and_leaves_the_token() {
+    let fixture = Fixture::new();
+    let ada = fixture.ada().await;
+    let token = fixture.reset_token(&ada, Timestamp::now()).await;
+
+    for guessable in ["ada@example.com", "password1", "short"] {
+        let refused = fixture.reset(&token, guessable).await;
+        assert_eq!((refused.status, &refused.json()["field"]), (400, &json!("password")), "{guessable}");
+    }
+
+    assert_eq!(fixture.reset(&token, "a longer horse").await.status, 204);
+}
+
+#[tokio::test]
+async fn a_mailed_token_verifies_an_address_once() {
+    let fixture = Fixture::new();
+    let ada = fixture.ada().await;
+    let token = OneTimeToken::generate(TokenPurpose::Verification).unwrap();
+    let new = NewToken { hash: &token.hash(), user: &ada.id, email: &ada.email, issued_at: Timestamp::now() };
+    fixture.db.one_time_tokens().issue_verification(&new).await.unwrap();
+    let body = json!({"token": token.reveal()});
+
+    let first = fixture.post("/api/auth/verify", &body).await;
+    let second = fixture.post("/api/auth/verify", &body).await;
+
+    assert_eq!((first.status, second.problem()), (204, (404, INVALID.into())));
+    assert!(fixture.db.users().verified_at(&ada.id).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn neither_a_table_nor_a_queue_has_a_token() {
+    let fixture = Fixture::new();
+    let ada = fixture.ada().await;
+    let token = fixture.reset_token(&ada, Timestamp::now()).await;
+    let stored = format!("{:?}", fixture.db.scan("UsersTable"));
+
+    let forgotten = fixture.post("/api/auth/password/forgot", &json!({"email": "ada@example.com"})).await;
+
+    assert_eq!(forgotten.status, 202);
+    assert!(stored.contains(token.hash().as_str()) && !stored.contains(token.reveal()), "{stored}");
+    let queued = fixture.queues.bodies("notify").concat();
+    assert!(!["rst_", "vrf_"].iter().any(|prefix| queued.contains(prefix)), "{queued}");
+}
