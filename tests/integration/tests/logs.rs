@@ -102,6 +102,7 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
 
 #[tokio::test]
 async fn neither_a_mailed_token_nor_its_address_is_logged() {
+    let logs = CapturedLogs::start();
     let (db, queues, outside) = (TestDynamoDb::start(), FakeQueues::start(), FakeNotifiers::start());
     db.register("ada").await;
     db.register("bob").await;
@@ -109,7 +110,6 @@ async fn neither_a_mailed_token_nor_its_address_is_logged() {
     let auth = Auth::new(db.users(), tokens(), issuer(), fixture::limits(&db)).with_mails(orders);
     let post = |path: &str, body: Value| RequestBuilder::new("POST", path).json(&body).send_to(&auth);
     let notify = fixture::notify(&db, &queues, &outside, true);
-    let logs = CapturedLogs::start();
 
     post("/api/auth/password/forgot", json!({"email": "ada@example.com"})).await;
     post("/api/auth/verification", json!({"email": "bob@example.com"})).await;
