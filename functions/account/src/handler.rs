@@ -10,6 +10,7 @@ mod workspace;
 use linklet_domain::{ApiKeySecret, Role};
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
+    guesses::Guesses,
     http::{ApiError, Handler, Method, Problem, Request, Response},
     identity::TokenVerifier,
 };
@@ -19,6 +20,7 @@ use linklet_lambda::{
 pub struct Account {
     tokens: TokenVerifier,
     users: UsersTable,
+    guesses: Guesses,
     generate_key: KeyGenerator,
 }
 
@@ -28,8 +30,8 @@ pub type KeyGenerator = fn() -> Result<ApiKeySecret, getrandom::Error>;
 impl Account {
     /// A handler that generates API keys with the operating system's random number generator.
     #[must_use]
-    pub fn new(tokens: TokenVerifier, users: UsersTable) -> Self {
-        Self { tokens, users, generate_key: ApiKeySecret::generate }
+    pub fn new(tokens: TokenVerifier, users: UsersTable, guesses: Guesses) -> Self {
+        Self { tokens, users, guesses, generate_key: ApiKeySecret::generate }
     }
 
     /// Replaces the function that generates API keys, for tests.

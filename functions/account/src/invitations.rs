@@ -6,6 +6,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{AcceptOutcome, InviteOutcome, WithdrawOutcome};
 use linklet_lambda::{
+    guesses::Attempt,
     http::{ApiError, Problem, Request, Response, StatusCode, created, json, no_content},
     identity::Caller,
 };
@@ -60,7 +61,12 @@ impl Account {
     /// 200 with the workspace of which the caller is a member now. A token for it comes from `POST /api/auth/switch`.
     pub(crate) async fn accept_invitation(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let Acceptance { token } = request.json(BODY_LIMIT)?;
-        let token = OneTimeToken::parse(TokenPurpose::Invitation, &token).map_err(|_| INVALID)?.hash();
+        let attempt = Attempt::at_token_by(caller.email().as_str());
+        self.guesses.limit(request, attempt, async |_| self.accept(request, caller, &token).await).await
+    }
+
+    async fn accept(&self, request: &Request, caller: &Caller, token: &str) -> Result<Response, ApiError> {
+        let token = OneTimeToken::parse(TokenPurpose::Invitation, token).map_err(|_| INVALID)?.hash();
         let account = self.users.account(caller.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
         match self.users.accept_invitation(&token, &account, request.received_at()).await? {
             AcceptOutcome::Accepted(workspace, role) => Ok(json(StatusCode::OK, &Joined::new(&workspace, role))),

@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
+use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_account::Account;
 use linklet_dynamodb::UsersTable;
-use linklet_lambda::{StartError, aws, config, http, identity::TokenVerifier};
+use linklet_lambda::{StartError, aws, config, guesses::Guesses, http, identity::TokenVerifier};
 
 #[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
@@ -15,5 +16,7 @@ async fn run() -> Result<(), StartError> {
     let table = config::required("USERS_TABLE")?;
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
-    http::serve(Account::new(TokenVerifier::from_env(&aws, &tables).await?, UsersTable::new(tables, table))).await
+    let verifier = TokenVerifier::from_env(&aws, &tables).await?;
+    let guesses = Guesses::from_env(&tables, &SecretsManager::new(&aws)).await?;
+    http::serve(Account::new(verifier, UsersTable::new(tables, table), guesses)).await
 }

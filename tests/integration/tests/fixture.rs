@@ -196,8 +196,16 @@ pub fn limits(db: &TestDynamoDb) -> Limits {
 
 /// The limits on guessing, with so many hashes a second.
 pub fn limits_with(table: ThrottleTable, hashes: u32) -> Limits {
-    let guesses = Guesses { table, edge: Edge::None, salt: salt() };
-    Limits { guesses, hashes: hashes.to_string().parse().unwrap() }
+    Limits { guesses: guesses_in(table), hashes: hashes.to_string().parse().unwrap() }
+}
+
+/// The limits on wrong guesses.
+pub fn guesses(db: &TestDynamoDb) -> Guesses {
+    guesses_in(db.calls())
+}
+
+fn guesses_in(table: ThrottleTable) -> Guesses {
+    Guesses { table, edge: Edge::None, salt: salt() }
 }
 
 pub fn list(db: &TestDynamoDb) -> List {
@@ -251,7 +259,7 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
             let notifications = db.notifications();
             request.send_to(&linklet_notifications::Notifications { tokens: tokens(), notifications }).await
         }
-        "account" => request.send_to(&linklet_account::Account::new(tokens(), db.users())).await,
+        "account" => request.send_to(&linklet_account::Account::new(tokens(), db.users(), guesses(db))).await,
         "watch" => request.send_to(&watch(db)).await,
         unknown => panic!("template.yaml has a function that this test doesn't know: {unknown}"),
     }

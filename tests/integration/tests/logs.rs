@@ -43,7 +43,7 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
     let (db, queues, outside) = (TestDynamoDb::start(), FakeQueues::start(), FakeNotifiers::start());
     let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Member);
     let shorten = shorten(&db);
-    let (account, ada) = (Account::new(tokens(), db.users()), db.register("ada").await);
+    let (account, ada) = (Account::new(tokens(), db.users(), fixture::guesses(&db)), db.register("ada").await);
     let notify = fixture::notify(&db, &queues, &outside, false);
     let logs = CapturedLogs::start();
     metrics::write_to("linklet".to_owned());

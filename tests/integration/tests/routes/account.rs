@@ -21,7 +21,7 @@ struct Office {
 impl Office {
     fn new() -> Self {
         let db = TestDynamoDb::start();
-        let account = Account::new(tokens(), db.users());
+        let account = Account::new(tokens(), db.users(), crate::fixture::guesses(&db));
         Self { db, account }
     }
 
@@ -394,7 +394,7 @@ async fn a_new_member_logs_in_by_slug_and_otherwise_at_home() {
 #[tokio::test]
 async fn without_its_table_it_answers_503_and_says_nothing_internal() {
     let users = UsersTable::new(TestDynamoDb::unreachable(), "linklet-UsersTable-1ABC");
-    let account = Account::new(tokens(), users);
+    let account = Account::new(tokens(), users, crate::fixture::guesses(&TestDynamoDb::start()));
     let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Admin);
 
     for (method, path) in [("GET", WORKSPACE), ("GET", MEMBERS)] {

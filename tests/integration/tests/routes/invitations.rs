@@ -31,7 +31,7 @@ struct Office {
 impl Office {
     async fn new() -> Self {
         let db = TestDynamoDb::start();
-        let account = Account::new(tokens(), db.users());
+        let account = Account::new(tokens(), db.users(), crate::fixture::guesses(&db));
         let auth = Auth::new(db.users(), tokens(), issuer(), limits(&db));
         let ada = db.register("ada").await;
         Self { db, account, auth, ada }
@@ -559,4 +559,21 @@ async fn no_row_has_a_token_in_plain_text() {
     for row in office.rows() {
         assert!(!row.contains("inv_"), "{row}");
     }
+}
+
+#[tokio::test]
+async fn tokens_can_not_be_tried_without_end() {
+    let office = Office::new().await;
+    let bob = office.db.register("bob").await;
+    let token = office.token_for("bob@example.com").await;
+    let wrong = OneTimeToken::generate(TokenPurpose::Invitation).unwrap();
+    for _ in 0..5 {
+        assert_eq!(office.accept(&bob, wrong.reveal()).await.problem(), (404, INVALID.into()));
+    }
+
+    let refused = office.accept(&bob, &token).await;
+
+    assert_eq!((refused.status, refused.header("retry-after")), (429, "1"));
+    let ada = office.accept(&office.ada, wrong.reveal()).await;
+    assert_eq!(ada.status, 404, "somebody else at the same address");
 }

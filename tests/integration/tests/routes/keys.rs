@@ -29,7 +29,7 @@ impl Office {
     async fn new() -> Self {
         let db = TestDynamoDb::start();
         let ada = db.register("ada").await;
-        let account = Account::new(tokens(), db.users());
+        let account = Account::new(tokens(), db.users(), crate::fixture::guesses(&db));
         Self { db, ada, account }
     }
 
@@ -176,11 +176,11 @@ async fn a_key_whose_prefix_is_taken_is_made_again_but_not_for_ever() {
     let mut office = Office::new().await;
     let body = json!({"name": "CI", "scopes": ["links:read"]});
 
-    office.account = Account::new(tokens(), office.db.users()).with_keys(alike);
+    office.account = Account::new(tokens(), office.db.users(), crate::fixture::guesses(&office.db)).with_keys(alike);
     assert_eq!(office.create(&body).await.status, 201);
     let stuck = office.create(&body).await;
     assert_eq!(stuck.problem(), (503, "could not generate unique code; try again".into()));
-    office.account = Account::new(tokens(), office.db.users()).with_keys(at_last);
+    office.account = Account::new(tokens(), office.db.users(), crate::fixture::guesses(&office.db)).with_keys(at_last);
     assert_eq!(office.create(&body).await.status, 201);
 
     assert_eq!(office.listed().await.len(), 2);
@@ -334,7 +334,11 @@ async fn whoever_can_not_be_looked_up_gets_503_and_whoever_is_held_is_let_in() {
 #[tokio::test]
 async fn without_its_table_the_management_of_keys_answers_503() {
     let mut office = Office::new().await;
-    office.account = Account::new(tokens(), UsersTable::new(TestDynamoDb::unreachable(), "UsersTable"));
+    office.account = Account::new(
+        tokens(),
+        UsersTable::new(TestDynamoDb::unreachable(), "UsersTable"),
+        crate::fixture::guesses(&office.db),
+    );
 
     for (method, path) in [("POST", KEYS), ("GET", KEYS), ("DELETE", "/api/keys/sk_live_00000000")] {
         let answer = office.send(method, path, &json!({"name": "CI", "scopes": ["links:read"]})).await;

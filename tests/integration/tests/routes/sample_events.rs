@@ -112,7 +112,7 @@ async fn every_sample_of_a_workspace_gets_the_answer_it_stands_for() {
     let invitation = Invitation::new(&graces, email, Role::Member, &grace, invitation, joined_at);
     db.users().invite(&invitation).await.unwrap();
     let token = token_of(&user, &workspace, Role::Admin);
-    let account = linklet_account::Account::new(tokens(), db.users());
+    let account = linklet_account::Account::new(tokens(), db.users(), crate::fixture::guesses(&db));
 
     assert_eq!(status(&account, "account", "workspace", &token).await, 200);
     assert_eq!(status(&account, "account", "change", &token).await, 200);

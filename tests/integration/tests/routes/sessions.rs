@@ -336,7 +336,11 @@ async fn a_change_of_the_password_brings_no_session_back_that_was_ended_meanwhil
 #[tokio::test]
 async fn people_switch_between_their_workspaces_and_found_others() {
     let fixture = Fixture::new().await;
-    let account = linklet_account::Account::new(tokens().with_sessions(fixture.db.sessions()), fixture.db.users());
+    let account = linklet_account::Account::new(
+        tokens().with_sessions(fixture.db.sessions()),
+        fixture.db.users(),
+        crate::fixture::guesses(&fixture.db),
+    );
     let token = fixture.token();
     let switch = async |slug: &str| {
         let body = json!({"workspace": slug});
@@ -426,7 +430,11 @@ async fn the_fifty_first_single_session_takes_the_oldest_with_it() {
 #[tokio::test]
 async fn who_is_a_member_of_twenty_workspaces_founds_no_other() {
     let fixture = Fixture::new().await;
-    let account = linklet_account::Account::new(tokens().with_sessions(fixture.db.sessions()), fixture.db.users());
+    let account = linklet_account::Account::new(
+        tokens().with_sessions(fixture.db.sessions()),
+        fixture.db.users(),
+        crate::fixture::guesses(&fixture.db),
+    );
     let token = fixture.token();
     let found = async || {
         let body = json!({"name": "Engines"});
