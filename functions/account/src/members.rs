@@ -69,8 +69,9 @@ impl Account {
 
     /// Revokes the keys of somebody who has just been removed. If that fails, the handover does it some seconds later.
     async fn revoke_keys(&self, removal: &Removal<'_>) {
-        let Removal { workspace, user, at, .. } = *removal;
-        if let Err(error) = self.users.settle_keys(workspace, user, at, None).await {
+        // Until now, as for invitations.
+        let made_until = Timestamp::now();
+        if let Err(error) = self.users.settle_keys(removal.workspace, removal.user, made_until, None).await {
             tracing::warn!(error = chain(&error), "the API keys of a removed member could not be revoked at once");
         }
     }

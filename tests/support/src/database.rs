@@ -237,6 +237,18 @@ impl TestDynamoDb {
         assert!(matches!(accepted, AcceptOutcome::Accepted(..)), "{accepted:?}");
     }
 
+    /// Lets an admin invite an address to their workspace.
+    ///
+    /// # Panics
+    /// When the person is no admin there, or the address is a member's already.
+    pub async fn invite(&self, admin: &Person, email: &str, role: Role) {
+        let token = OneTimeToken::generate(TokenPurpose::Invitation).expect("randomness").hash();
+        let email = EmailAddress::parse(email).expect("an address");
+        let invitation = Invitation::new(&admin.workspace, email, role, &admin.id, token, Timestamp::now());
+        let invited = self.users().invite(&invitation).await.expect("an invitation can be stored");
+        assert_eq!(invited, InviteOutcome::Invited);
+    }
+
     /// Stores an API key as it is.
     ///
     /// # Panics

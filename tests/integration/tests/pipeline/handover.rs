@@ -343,6 +343,18 @@ impl Fixture {
 }
 
 #[tokio::test]
+async fn invitations_are_withdrawn_by_the_handover_at_the_latest() {
+    let fixture = Fixture::new().await;
+    fixture.db.invite(&fixture.bob, "friend@example.com", Role::Admin).await;
+
+    fixture.remove_bob().await;
+    fixture.carry().await;
+
+    let left = fixture.db.users().invitations(&fixture.ada.workspace, Timestamp::now()).await.unwrap();
+    assert_eq!(left, []);
+}
+
+#[tokio::test]
 async fn an_unavailable_table_is_waited_for() {
     let fixture = Fixture::new().await;
     let links =

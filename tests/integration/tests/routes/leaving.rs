@@ -147,6 +147,20 @@ async fn keys_are_kept_if_the_admin_says_so() {
 }
 
 #[tokio::test]
+async fn an_invitation_of_somebody_who_was_removed_is_withdrawn_and_no_other_is() {
+    let fixture = Fixture::new().await;
+    for (inviter, invited) in [(&fixture.bob, "friend"), (&fixture.ada, "colleague")] {
+        fixture.db.invite(inviter, &format!("{invited}@example.com"), Role::Admin).await;
+    }
+
+    assert_eq!(fixture.remove(&fixture.ada, &fixture.bob, "?keep_keys=true").await.status, 204);
+
+    let left = fixture.db.users().invitations(&fixture.ada.workspace, Timestamp::now()).await.unwrap();
+    let inviters: Vec<_> = left.iter().map(|invitation| &invitation.invited_by).collect();
+    assert_eq!(inviters, [&fixture.ada.id]);
+}
+
+#[tokio::test]
 async fn only_an_admin_keeps_keys_of_somebody_who_leaves() {
     let fixture = Fixture::new().await;
     let carol = colleague(&fixture.db, &fixture.ada, "carol", Role::Member).await;
