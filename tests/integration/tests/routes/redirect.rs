@@ -244,7 +244,7 @@ async fn a_browser_gets_a_page_instead_of_json() {
 
     assert_eq!(answer.status, 404);
     assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
-    assert!(answer.body.contains("Sorry, this short link does not exist."), "{}", answer.body);
+    assert!(answer.body.contains("<h1>This link doesn’t exist</h1>"), "{}", answer.body);
 }
 
 #[tokio::test]
@@ -261,9 +261,9 @@ async fn a_browser_gets_a_page_also_when_it_is_too_early_or_a_table_is_down() {
     let (unavailable, refused) = (follow(&down).await, follow(&full).await);
 
     assert_eq!((unavailable.status, unavailable.header("content-type")), (503, "text/html; charset=utf-8"));
-    assert!(unavailable.body.contains("can't be looked up at the moment"), "{}", unavailable.body);
+    assert!(unavailable.body.contains("can’t be looked up at the moment"), "{}", unavailable.body);
     assert_eq!((refused.status, refused.header("content-type")), (429, "text/html; charset=utf-8"));
-    assert!(refused.body.contains("too many links were followed"), "{}", refused.body);
+    assert!(refused.body.contains("Too many links were followed"), "{}", refused.body);
     assert_eq!((refused.header("retry-after"), refused.header("x-ratelimit-remaining")), ("60", "0"));
 }
 
@@ -276,7 +276,7 @@ async fn a_browser_gets_a_page_also_for_an_item_of_an_unknown_form() {
     let page = request.send_to(&redirect(db.links(), db.clicks())).await;
 
     assert_eq!((page.status, page.header("content-type")), (500, "text/html; charset=utf-8"));
-    assert!(page.body.contains("something went wrong here"), "{}", page.body);
+    assert!(page.body.contains("Something went wrong here"), "{}", page.body);
     assert_ne!(page.header("content-security-policy"), "");
 }
 
