@@ -79,9 +79,7 @@ fn words(problem: Problem) -> Words {
         Problem::LinkExpired => Words { what: "This link has expired", advice: ASK },
         Problem::LinkDeleted | Problem::LinkPurged => Words { what: "This link was deleted", advice: ASK },
         Problem::LinkInactive => Words { what: "This link is switched off", advice: ASK },
-        Problem::RateLimited => {
-            Words { what: "Too many links were followed from your network", advice: WAIT }
-        }
+        Problem::RateLimited => Words { what: "Too many links were followed from your network", advice: WAIT },
         Problem::ServiceUnavailable => Words { what: "This link can’t be looked up at the moment", advice: WAIT },
         _ => Words { what: "Something went wrong here", advice: WAIT },
     }
