@@ -61,7 +61,7 @@ impl Account {
     /// 200 with the workspace of which the caller is a member now. A token for it comes from `POST /api/auth/switch`.
     pub(crate) async fn accept_invitation(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let Acceptance { token } = request.json(BODY_LIMIT)?;
-        let attempt = Attempt::at_token_by(caller.email().as_str());
+        let attempt = Attempt::at_token_by(caller.user().as_str());
         self.guesses.limit(request, attempt, async |_| self.accept(request, caller, &token).await).await
     }
 

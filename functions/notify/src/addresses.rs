@@ -45,6 +45,6 @@ impl Addresses {
             Page::Reset => "reset",
             Page::Verify => "verify",
         };
-        format!("{}/app/#/{name}?token={}", self.base, token.reveal())
+        format!("{}/app#/{name}?token={}", self.base, token.reveal())
     }
 }

@@ -85,8 +85,8 @@ async fn from_registering_to_a_forgotten_password_people_follow_their_mail() {
     assert!(mails.iter().all(|mail| mail["Destination"]["ToAddresses"] == json!(["ada@example.com"])));
     let after =
         |text: String, mark: &str| text.split(mark).nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
-    let verify = after(Fixture::text(&mails[0]), "https://go.example.com/app/#/verify?token=");
-    let reset = after(Fixture::text(&mails[1]), "https://go.example.com/app/#/reset?token=");
+    let verify = after(Fixture::text(&mails[0]), "https://go.example.com/app#/verify?token=");
+    let reset = after(Fixture::text(&mails[1]), "https://go.example.com/app#/reset?token=");
     assert_eq!(fixture.post("/api/auth/verify", &json!({"token": verify})).await.status, 204);
     let body = json!({"token": reset, "password": "a longer horse"});
     assert_eq!(fixture.post("/api/auth/password/reset", &body).await.status, 204);
@@ -103,7 +103,7 @@ async fn the_token_stands_in_the_mail_by_itself_and_in_a_fragment_and_nowhere_el
     let token = fixture.mailed("rst_").remove(0);
     let text = Fixture::text(&fixture.outside.mails()[0]);
     assert_eq!(text.matches(&token).count(), 2);
-    assert!(text.contains(&format!("https://go.example.com/app/#/reset?token={token}")), "{text}");
+    assert!(text.contains(&format!("https://go.example.com/app#/reset?token={token}")), "{text}");
     assert!(text.contains("within 30 minutes"), "{text}");
     for table in ["UsersTable", "NotificationsTable"] {
         assert!(!format!("{:?}", fixture.db.scan(table)).contains(&token), "{table}");
