@@ -16,7 +16,9 @@ async fn a_person_signs_up_shortens_follows_and_sees_it_all() {
     let ada = User::new(&api).await;
 
     let myself = ada.get("/api/me").await.json();
-    assert_eq!(myself, json!({"user_id": ada.id, "email": ada.email, "workspace_id": ada.workspace, "role": "admin"}));
+    assert_eq!((&myself["user_id"], &myself["email"]), (&json!(ada.id), &json!(ada.email)));
+    assert_eq!((&myself["workspace_id"], &myself["role"]), (&json!(ada.workspace), &json!("admin")));
+    assert_eq!((&myself["full_name"], &myself["verified"]), (&json!(null), &json!(false)));
 
     let code = ada.shorten("https://example.com/landing?a=b").await;
     let followed =
