@@ -59,6 +59,7 @@ def generated_client(url: str) -> int:
     with tempfile.TemporaryDirectory(prefix="linklet-client-") as folder:
         home = Path(folder)
         generator = [PROGRAMS / "openapi-python-client", "generate", "--path", DOCUMENT, "--meta", "none"]
+        generator += ["--config", HERE / "client.yaml"]
         # The generator tidies its code with ruff, which lies beside it.
         environment = os.environ | {"PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"}
         # A warning means that a part of the document is not in the client.
