@@ -10,7 +10,6 @@ import re
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -143,11 +142,29 @@ def let_items_expire() -> None:
     dynamodb._remove_item = remove_and_record
 
 
-def let_greedy_paths_contain_line_ends() -> None:
-    """The emulator matches `{path+}` with a dot, which stops at a line end. A path with `%0A` would get the emulator's 404
-    and never reach the function whose route it is."""
-    matching = {"fullmatch": partial(re.fullmatch, flags=re.DOTALL)}
-    apigateway.re = SimpleNamespace(**(vars(re) | matching))
+def let_greedy_paths_be_anything() -> None:
+    """The emulator matches `{path+}` with a dot, which stops at a line end, and takes nothing less than one character. A path
+    with `%0A`, or one that ends where `{path+}` begins, would get the emulator's 404 and never reach the function whose route
+    it is."""
+
+    def fullmatch(pattern: str, path: str) -> re.Match[str] | None:
+        return re.fullmatch(pattern.replace("(.+)", "(.*)"), path, re.DOTALL)
+
+    apigateway.re = SimpleNamespace(**(vars(re) | {"fullmatch": fullmatch}))
+
+
+def keep_the_slash_behind_a_single_name() -> None:
+    """The emulator takes `<API>/app/` for the root of a stage named `app`, and, as there is none, for `/app`. To API Gateway,
+    these are two paths."""
+    parse = app._parse_execute_api_url
+
+    def parse_with_slash(host: str, path: str) -> tuple[str, str, str] | None:
+        parsed = parse(host, path)
+        if parsed and parsed[1:] != ("$default", "/") and parsed[2] == "/" and path.endswith("/"):
+            return parsed[0], "$default", f"/{parsed[1]}/"
+        return parsed
+
+    app._parse_execute_api_url = parse_with_slash
 
 
 def take_mail_to_everybody() -> None:
@@ -169,6 +186,7 @@ if __name__ == "__main__":
     tell_the_scheduled_time()
     read_cors_as_templates_spell_it()
     let_items_expire()
-    let_greedy_paths_contain_line_ends()
+    let_greedy_paths_be_anything()
+    keep_the_slash_behind_a_single_name()
     take_mail_to_everybody()
     app.main()

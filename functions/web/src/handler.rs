@@ -44,6 +44,7 @@ impl Handler for Web {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, [""]) => Ok(self.home.redirect(FOR_MINUTES)),
             (&Method::GET, ["app"]) => Ok(app::page(request, self.pages)),
+            (&Method::GET, ["app", ""]) => Ok(Home::app_beside().redirect(FOR_MINUTES)),
             (&Method::GET, ["app", path @ ..]) => app::file(request, path),
             (&Method::GET, ["api", "openapi.json"]) => Ok(DOCUMENT.answer(request, FOR_MINUTES)),
             (&Method::GET, ["api", "docs"]) => Ok(self.page(request)),

@@ -13,6 +13,12 @@ impl Home {
         Self(HeaderValue::from_static("app"))
     }
 
+    /// The web application, for a request to its address with a slash at the end. There, the page's own relative addresses
+    /// would lead nowhere.
+    pub(crate) fn app_beside() -> Self {
+        Self(HeaderValue::from_static("../app"))
+    }
+
     /// An http or https URL, or a path of this host other than the root, which would lead to itself.
     ///
     /// # Errors

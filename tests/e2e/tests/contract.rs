@@ -58,6 +58,13 @@ async fn an_unknown_route_is_404() {
 }
 
 #[tokio::test]
+async fn the_applications_address_with_a_slash_leads_to_the_one_without() {
+    let answer = Api::new().get("/app/").await;
+
+    assert_eq!((answer.status, answer.header("location")), (302, "../app"));
+}
+
+#[tokio::test]
 async fn whoever_follows_what_is_no_link_gets_a_page() {
     let api = Api::new();
 

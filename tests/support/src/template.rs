@@ -256,10 +256,10 @@ impl Template {
     }
 }
 
-/// Whether a path is one of a route. A greedy variable takes all that is left of it.
+/// Whether a path is one of a route. A greedy variable takes all that is left of it, even if that is nothing.
 fn leads_to(route: &str, path: &str) -> bool {
     match (route.split_once('/'), path.split_once('/')) {
-        _ if route.ends_with("+}") && !route.contains('/') => !path.is_empty(),
+        _ if route.ends_with("+}") && !route.contains('/') => true,
         (Some((part, route)), Some((segment, path))) => fits(part, segment) && leads_to(route, path),
         (None, None) => fits(route, path),
         _ => false,
@@ -321,6 +321,7 @@ mod tests {
         assert_eq!(key("/launch"), "GET /{code}");
         assert_eq!(key("/r/launch"), "GET /r/{code}");
         assert_eq!(key("/r/launch/"), "GET /r/{path+}");
+        assert_eq!(key("/app/"), "GET /app/{proxy+}");
         assert_eq!(key("/api/stats/launch/daily"), "GET /api/stats/{code}/daily");
         assert_eq!(key("/api/nothing/here"), "$default");
     }

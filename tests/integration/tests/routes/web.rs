@@ -325,6 +325,13 @@ async fn the_root_leads_to_the_web_application() {
 }
 
 #[tokio::test]
+async fn a_slash_behind_the_applications_address_leads_to_the_one_without() {
+    let answer = request("/app/").outside_the_contract().send_to(&web()).await;
+
+    assert_eq!((answer.status, answer.header("location")), (302, "../app"));
+}
+
+#[tokio::test]
 async fn the_root_leads_to_the_home_that_is_configured() {
     for home in ["https://www.example.com/", "/about"] {
         let web = Web { home: Home::parse(home).unwrap(), ..web() };
@@ -345,7 +352,7 @@ async fn other_methods_and_paths_are_unknown() {
         ("GET", "/api/docs/other.js"),
         ("POST", "/app"),
         ("GET", "/app/main.js"),
-        ("GET", "/app/"),
+        ("GET", "/app//"),
         ("GET", "/application"),
     ] {
         let answer = RequestBuilder::new(method, path).send_to(&web()).await;
