@@ -45,10 +45,11 @@ export class ApiError extends Error {
  * @typedef {object} CallOptions
  * @property {Record<string, string>} [path] what stands for the parameters of the path
  * @property {Record<string, unknown> | URLSearchParams} [query] what is undefined or empty is left out; a list is repeated
- * @property {object} [body]
+ * @property {object | string} [body] a string is JSON already
  * @property {string} [idempotencyKey]
  * @property {AbortSignal} [signal]
  * @property {boolean} [anonymous] whether it is called without a token
+ * @property {boolean} [asText] whether the body of the answer is given as it is
  */
 
 /**
@@ -89,13 +90,14 @@ async function callOnce(operation, options) {
   const response = await send(urlOf(template, options), {
     method,
     headers: headersOf(options),
-    body: options.body === undefined ? undefined : JSON.stringify(options.body),
+    body: typeof options.body === 'object' ? JSON.stringify(options.body) : options.body,
     cache: 'no-store',
     credentials: 'omit',
     signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(options.signal ? [options.signal] : [])]),
   });
   if (!response.ok) throw await failureOf(response);
   const text = await response.text().catch((error) => Promise.reject(failureOfFetch(error)));
+  if (options.asText) return text;
   return text ? JSON.parse(text) : null;
 }
 

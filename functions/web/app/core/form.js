@@ -57,16 +57,18 @@ export function useForm(initial, send, { check = () => ({}), keeps = false } = {
   async function submit(event) {
     event?.preventDefault();
     if (isBusy) return;
+    const element = formOf(event);
     setFailure(undefined);
     const wrong = Object.entries(check(values)).filter(([, error]) => error);
     setErrors(Object.fromEntries(/** @type {[string, string][]} */ (wrong)));
-    if (wrong.length > 0) return;
+    if (wrong.length > 0) return focusFirstError(element);
     setBusy(true);
     try {
       await send(values);
       first.current = values;
     } catch (error) {
       show(error);
+      focusFirstError(element);
     } finally {
       setBusy(false);
     }
@@ -88,4 +90,12 @@ export function useForm(initial, send, { check = () => ({}), keeps = false } = {
       error: errors[name],
     }),
   };
+}
+
+/** @param {Event | undefined} event what has sent the form */
+const formOf = (event) => /** @type {Element | undefined} */ (event?.target)?.closest?.('form');
+
+/** Once the errors are shown, the first field that has one takes the focus. @param {Element | null | undefined} form */
+function focusFirstError(form) {
+  setTimeout(() => /** @type {HTMLElement | null | undefined} */ (form?.querySelector('[aria-invalid=true]'))?.focus());
 }

@@ -127,17 +127,34 @@ export async function signIn(email, password, workspace) {
 }
 
 /**
- * Goes on with a session that is over, in the same workspace.
+ * Goes on with a session that is over, in the same workspace. Who was removed from it can't sign in to it any more, and goes
+ * on in another one.
  * @param {string} password
+ * @returns {Promise<boolean>} whether it is the same workspace
  */
-export const signInAgain = (password) => signIn(session.get().email, password, kept?.slug);
+export async function signInAgain(password) {
+  const { email } = session.get();
+  const slug = kept?.slug;
+  try {
+    await signIn(email, password, slug);
+    return true;
+  } catch (error) {
+    if (!slug || !(error instanceof ApiError) || error.code !== 'invalid_credentials') throw error;
+  }
+  const answer = await call('POST /api/auth/login', { anonymous: true, body: { email, password } });
+  // What was being done belongs to the workspace that is left.
+  renewal?.reject(new ApiError('problem', 'You are no longer a member of that workspace.', { status: 401, code: 'signed_out' }));
+  renewal = undefined;
+  await enter(answer);
+  return false;
+}
 
 /** @param {string} slug */
 export async function switchWorkspace(slug) {
   await enter(await call('POST /api/auth/switch', { body: { workspace: slug } }), slug);
 }
 
-/** @param {{ token: string, expires_at: string }} answer @param {string} slug */
+/** @param {{ token: string, expires_at: string }} answer @param {string} [slug] */
 function enter(answer, slug) {
   forgetResources();
   session.set({ me: undefined, visit: session.get().visit + 1 });

@@ -5,12 +5,12 @@ import { counted, number } from '../../core/format.js';
 import { invalidate } from '../../core/resource.js';
 import { ask } from '../../ui/dialog.js';
 import { toast, toastFailure } from '../../ui/toast.js';
+import { clicksOf, typedFor } from './loss.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 /** What shows links: a list, or the page of one. @typedef {Pick<import('./link-list.js').LinkList, 'change' | 'remove'>} LinkList */
 
 const AT_ONCE = 4;
-const TYPED_FROM_CLICKS = 100;
 const NAMED_FAILURES = 3;
 
 function forgetNumbers() {
@@ -38,9 +38,10 @@ export async function toggle(link, list) {
 export async function remove(link, list) {
   const question = {
     title: `Delete ${link.short_code}?`,
-    text: `It stops working for good. Its statistics (${counted(link.total_clicks ?? 0, 'click')}) stay.`,
+    text: `It stops working for good. Its statistics (${clicksOf([link])}) stay.`,
     action: 'Delete',
     isDanger: true,
+    typed: typedFor([link]),
   };
   if (!(await ask(question))) return;
   list.change(link.short_code, { is_active: false, status: 'deleted' });
@@ -56,13 +57,12 @@ export async function remove(link, list) {
 
 /** Removes the link with its numbers. @param {Link} link @param {LinkList} list */
 export async function purge(link, list) {
-  const clicks = link.total_clicks ?? 0;
   const question = {
     title: `Delete ${link.short_code} with its statistics?`,
-    text: `The link and ${counted(clicks, 'click')} will be lost. This can’t be undone.`,
+    text: `The link and its statistics (${clicksOf([link])}) will be lost. This can’t be undone.`,
     action: 'Delete everything',
     isDanger: true,
-    typed: clicks > TYPED_FROM_CLICKS ? link.short_code : undefined,
+    typed: typedFor([link]),
   };
   if (!(await ask(question))) return;
   try {
@@ -95,12 +95,12 @@ export async function switchOffMany(links, list, progress) {
 
 /** @param {Link[]} links @param {LinkList} list @param {Progress} progress */
 export async function removeMany(links, list, progress) {
-  const clicks = links.reduce((sum, link) => sum + (link.total_clicks ?? 0), 0);
   const question = {
     title: `Delete ${counted(links.length, 'link')}?`,
-    text: `They stop working for good. Their statistics (${counted(clicks, 'click')}) stay.`,
+    text: `They stop working for good. Their statistics (${clicksOf(links)}) stay.`,
     action: `Delete ${number(links.length)}`,
     isDanger: true,
+    typed: typedFor(links),
   };
   if (!(await ask(question))) return false;
   const change = async (/** @type {Link} */ link) => {

@@ -107,6 +107,7 @@ function Results({ list, filter, fresh, down, openers }) {
   if (!list.isRead && list.error) return html`<${Failure} what="The links can’t be shown." error=${list.error} retry=${() => list.reload()} />`;
   if (!list.isRead) return html`<${Skeleton} rows=${8} height=${ROW_HEIGHT - 8} />`;
   if (links.length === 0) {
+    if (isEverything(filter)) return html`<${Empty} title="There are no links yet."><p>You see them here as soon as somebody has made one.</p><//>`;
     return html`<${Empty} title="No link matches these filters." action=${html`<${Button} onClick=${() => setQuery(NO_FILTER)}>Show all links<//>`} />`;
   }
   const chosen = links.filter((link) => selected.has(link.short_code));

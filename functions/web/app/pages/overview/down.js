@@ -9,7 +9,7 @@ export function Down({ targets }) {
   return html`<${Card} title="Down" actions=${html`<a href=${href('monitoring')}>Monitoring</a>`}>
     ${targets.length === 0
       ? html`<p class="muted">Nothing that is monitored is down.</p>`
-      : html`<ul class="down">
+      : html`<ul class="down-list">
           ${targets.map(
             ({ id, url, since }) => html`<li key=${id}>
               <${Status} tone="bad">Down<//>

@@ -1,7 +1,6 @@
 // The workspace, this browser, and the other workspaces of the person.
 
 import { html, useState } from '../../vendor/preact.js';
-import { call } from '../../core/api.js';
 import { useResource } from '../../core/resource.js';
 import { currentWorkspace, mayAct, session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
@@ -11,7 +10,7 @@ import { Button } from '../../ui/button.js';
 import { Chip, Choice } from '../../ui/chips.js';
 import { Card, Page } from '../../ui/page.js';
 import { Loaded, Skeleton } from '../../ui/states.js';
-import { WorkspaceFacts, WorkspaceForm } from './workspace-form.js';
+import { readWorkspace, WorkspaceFacts, WorkspaceForm } from './workspace-form.js';
 
 /** @typedef {import('./workspace-form.js').Workspace} Workspace */
 
@@ -27,7 +26,7 @@ export function SettingsPage() {
 
 function ThisWorkspace() {
   useStore(session);
-  const resource = useResource('workspace', () => call('GET /api/workspace'));
+  const resource = useResource('workspace', readWorkspace);
   const waiting = html`<${Skeleton} rows=${3} height=${56} />`;
   return html`<${Card} title="Workspace">
     <${Loaded} of=${resource} what="The workspace can’t be shown." waiting=${waiting}>

@@ -2,6 +2,7 @@ import { html, useRef } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { day } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
+import { compact, indented, memberText } from '../../core/json.js';
 import { refreshMe } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Facts } from '../../ui/facts.js';
@@ -9,10 +10,20 @@ import { Field } from '../../ui/field.js';
 import { FormFailure } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 
-/** @typedef {{ name: string, slug: string, settings: object, created_at: string, updated_at: string }} Workspace */
+/** @typedef {{ name: string, slug: string, settings: string, created_at: string }} Workspace its settings as JSON */
 
 const SLUG = /^[0-9a-z][0-9a-z-]{0,61}[0-9a-z]$/;
 const SETTINGS_BYTES = 2_048;
+const NO_SETTINGS = '{}';
+
+/** @returns {Promise<Workspace>} */
+export const readWorkspace = async () => workspaceOf(await call('GET /api/workspace', { asText: true }));
+
+/** Its settings stay as they are written: other programs may have larger numbers than this one. @param {string} json @returns {Workspace} */
+function workspaceOf(json) {
+  const { name, slug, created_at } = JSON.parse(json);
+  return { name, slug, created_at, settings: indented(memberText(json, 'settings') ?? NO_SETTINGS) };
+}
 
 /** For who may only look at it. @param {{ workspace: Workspace }} props */
 export function WorkspaceFacts({ workspace }) {
@@ -20,7 +31,7 @@ export function WorkspaceFacts({ workspace }) {
     { name: 'Name', value: html`<bdi>${workspace.name}</bdi>` },
     { name: 'Short name', value: html`<code>${workspace.slug}</code>` },
     { name: 'Created', value: day(workspace.created_at) },
-    Object.keys(workspace.settings).length > 0 && { name: 'Settings', value: html`<pre class="code">${written(workspace.settings)}</pre>` },
+    workspace.settings !== NO_SETTINGS && { name: 'Settings', value: html`<pre class="code">${workspace.settings}</pre>` },
   ];
   return html`<div class="stack">
     <${Facts} rows=${rows} />
@@ -32,11 +43,11 @@ export function WorkspaceFacts({ workspace }) {
 export function WorkspaceForm({ workspace, show }) {
   // What the fields were filled with: only what was changed since is sent, so that two admins don't undo each other's changes.
   const base = useRef(workspace);
-  const initial = { name: base.current.name, slug: base.current.slug, settings: written(base.current.settings) };
+  const initial = { name: base.current.name, slug: base.current.slug, settings: base.current.settings };
   const form = useForm(
     initial,
     async (values) => {
-      const changed = await call('PATCH /api/workspace', { body: changesOf(values, base.current) });
+      const changed = workspaceOf(await call('PATCH /api/workspace', { body: changesOf(values, base.current), asText: true }));
       base.current = changed;
       show(() => changed);
       await refreshMe();
@@ -44,7 +55,7 @@ export function WorkspaceForm({ workspace, show }) {
     },
     { check, keeps: true },
   );
-  const hasSettings = initial.settings !== '{}' || form.errors.settings !== undefined;
+  const hasSettings = initial.settings !== NO_SETTINGS || form.errors.settings !== undefined;
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
     <${FormFailure} error=${form.failure} />
     <${Field} label="Name" maxlength="100" ...${form.field('name')} />
@@ -76,9 +87,6 @@ export function WorkspaceForm({ workspace, show }) {
   </form>`;
 }
 
-/** @param {object} settings */
-const written = (settings) => JSON.stringify(settings, null, 2);
-
 /** @param {{ name: string, slug: string, settings: string }} values */
 function check({ name, slug, settings }) {
   return {
@@ -90,31 +98,30 @@ function check({ name, slug, settings }) {
 
 /** @param {string} text */
 function settingsError(text) {
-  const parsed = parsedSettings(text);
-  if (!parsed) return 'This isn’t a JSON object, such as { "colour": "blue" }.';
-  const bytes = new TextEncoder().encode(JSON.stringify(parsed)).length;
+  if (!isObject(text)) return 'This isn’t a JSON object, such as { "colour": "blue" }.';
+  const bytes = new TextEncoder().encode(compact(text)).length;
   return bytes > SETTINGS_BYTES ? `This has ${bytes} bytes; there is room for ${SETTINGS_BYTES}.` : undefined;
 }
 
-/** @param {string} text */
-function parsedSettings(text) {
+/** @param {string} text nothing is an empty object */
+function isObject(text) {
   try {
-    const parsed = JSON.parse(text.trim() || '{}');
-    return parsed !== null && typeof parsed === 'object' && !Array.isArray(parsed) ? parsed : undefined;
+    const parsed = JSON.parse(text.trim() || NO_SETTINGS);
+    return parsed !== null && typeof parsed === 'object' && !Array.isArray(parsed);
   } catch {
-    return undefined;
+    return false;
   }
 }
 
 /**
+ * What has changed, as JSON.
  * @param {{ name: string, slug: string, settings: string }} values
  * @param {Workspace} workspace
  */
 function changesOf({ name, slug, settings }, workspace) {
-  /** @type {Partial<Workspace>} */
-  const changes = {};
-  if (name.trim() !== workspace.name) changes.name = name.trim();
-  if (slug.trim() !== workspace.slug) changes.slug = slug.trim();
-  if (settings !== written(workspace.settings)) changes.settings = parsedSettings(settings);
-  return changes;
+  const members = [];
+  if (name.trim() !== workspace.name) members.push(`"name":${JSON.stringify(name.trim())}`);
+  if (slug.trim() !== workspace.slug) members.push(`"slug":${JSON.stringify(slug.trim())}`);
+  if (settings !== workspace.settings) members.push(`"settings":${compact(settings) || NO_SETTINGS}`);
+  return `{${members.join()}}`;
 }

@@ -120,7 +120,6 @@ function Summary({ errors }) {
   const text = list.map(([, error]) => error).join(' ');
   useEffect(() => {
     if (list.length > 1) box.current?.focus();
-    else if (list.length === 1) /** @type {HTMLElement | null} */ (document.querySelector('dialog [aria-invalid=true]'))?.focus();
   }, [text]);
   if (list.length < 2) return null;
   return html`<div class="form-summary" tabindex="-1" ref=${box}>
