@@ -20,6 +20,7 @@ const HAND_OVER_MS = 150;
  * @property {string} email
  * @property {Me} [me]
  * @property {MyWorkspace[]} [workspaces]
+ * @property {boolean} [hasFailed] whether it couldn't be read who that is
  * @property {number} visit
  */
 
@@ -97,7 +98,7 @@ function forget() {
 export async function refreshMe() {
   try {
     const [me, mine] = await Promise.all([call('GET /api/me'), call('GET /api/me/workspaces')]);
-    session.set({ me, workspaces: mine.workspaces });
+    session.set({ me, workspaces: mine.workspaces, hasFailed: false });
     const slug = currentWorkspace()?.slug;
     if (kept && slug) {
       kept = { ...kept, slug };
@@ -105,6 +106,7 @@ export async function refreshMe() {
     }
   } catch {
     // Each page says by itself that the API can't be reached.
+    session.set({ hasFailed: true });
   }
 }
 

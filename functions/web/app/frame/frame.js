@@ -1,6 +1,6 @@
 // The frame of the application: rail or bottom bar, and the page in it.
 
-import { html, useEffect, useState } from '../vendor/preact.js';
+import { html, useState } from '../vendor/preact.js';
 import { PAGES } from '../pages.js';
 import { href, navigate, route } from '../core/router.js';
 import { mayAct, session, signOut } from '../core/session.js';
@@ -22,10 +22,6 @@ export function Frame({ page }) {
 
   useShortcuts('Go to', pages.filter(({ key }) => key).map(({ key, title, path: to }) => ({ keys: `g ${key}`, text: title, act: () => navigate(href(to)) })));
   useShortcuts('Everywhere', [{ keys: '?', text: 'Show all keys', act: () => setHelpOpen(true) }]);
-  useEffect(() => {
-    document.body.classList.add('framed');
-    return () => document.body.classList.remove('framed');
-  }, []);
 
   const more = { openHelp: () => setHelpOpen(true), nameWorkspace: () => setNaming(true) };
   const onSkip = (/** @type {Event} */ event) => {
@@ -34,7 +30,7 @@ export function Frame({ page }) {
   };
   return html`<a class="skip" href="#main" onClick=${onSkip}>Skip to the content</a>
     <${Rail} pages=${pages} path=${path} ...${more} />
-    <main id="main"><${PageHost} page=${page} key=${session.get().visit} /></main>
+    <main id="main" class="framed"><${PageHost} page=${page} key=${session.get().visit} /></main>
     <${BottomBar} pages=${pages} path=${path} ...${more} />
     ${isHelpOpen && html`<${Help} onClose=${() => setHelpOpen(false)} />`}
     ${isNaming && html`<${NewWorkspace} onClose=${() => setNaming(false)} />`}`;
@@ -44,13 +40,14 @@ export function Frame({ page }) {
 
 /** @param {RailProps} props */
 function Rail({ pages, path, openHelp, nameWorkspace }) {
-  const { email } = useStore(session);
+  const { email, me } = useStore(session);
   const groups = [pages.filter(({ group }) => group === 'work'), pages.filter(({ group }) => group === 'workspace')];
   return html`<div class="rail">
     <${WorkspaceSwitcher} nameWorkspace=${nameWorkspace} />
     <nav aria-label="Pages">
       ${groups.map((group) => html`<ul>${group.map((page) => html`<li><${PageLink} page=${page} path=${path} /></li>`)}</ul>`)}
     </nav>
+    ${me?.verified === false && html`<a class="rail-item unconfirmed" href=${href('account')}><${Icon} name="warn" /><span class="rail-label">Confirm your address</span></a>`}
     <${Menu} class="rail-item" align="start" isUp items=${accountItems(openHelp)}>
       <${Icon} name="account" /><span class="rail-label">${email}</span>
     <//>

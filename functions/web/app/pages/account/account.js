@@ -9,18 +9,19 @@ import { Status } from '../../ui/chips.js';
 import { ask } from '../../ui/dialog.js';
 import { Facts } from '../../ui/facts.js';
 import { Card, Page } from '../../ui/page.js';
-import { Failure, SkeletonText } from '../../ui/states.js';
+import { Failure, Skeleton, SkeletonText } from '../../ui/states.js';
 import { toastFailure } from '../../ui/toast.js';
 import { PasswordForm } from './password-form.js';
 
 export function AccountPage() {
-  const { email, me } = useStore(session);
+  const { email, me, hasFailed } = useStore(session);
   const name = me ? me.full_name || html`<span class="muted">Not given</span>` : html`<${SkeletonText} />`;
   const rows = [
     { name: 'Email', value: html`<bdi>${email}</bdi>` },
     me?.verified !== undefined && { name: 'Confirmed', value: html`<${Confirmation} isVerified=${me.verified} email=${email} />` },
     { name: 'Name', value: html`<bdi>${name}</bdi>` },
   ];
+  if (!me && !hasFailed) return html`<${Page} title="Account"><div class="narrow"><${Skeleton} rows=${3} height=${168} /></div><//>`;
   return html`<${Page} title="Account">
     <div class="narrow">
       <${Card} title="You"><${Facts} rows=${rows} /><//>

@@ -58,14 +58,14 @@ function Keys() {
   };
   const isEmpty = resource.data?.keys.length === 0;
   const action = html`<${Button} kind="primary" icon="plus" onClick=${create}>New key<//>`;
-  return html`<${Page} title="API keys" actions=${!isEmpty && action}>
+  return html`<${Page} title="API keys" actions=${!resource.isLoading && !isEmpty && action}>
     <${Loaded} of=${resource} what="The keys can’t be shown.">
       ${(/** @type {{ keys: ApiKey[] }} */ { keys }) =>
         keys.length === 0
           ? html`<${Empty} title="No keys yet" action=${action}>With a key, a program works with the links of this workspace, without anybody’s password.<//>`
           : html`<${Card} class="flush"><${KeyTable} keys=${keys} /><//>`}
     <//>
-    <${Examples} />
+    ${!resource.isLoading && html`<${Examples} />`}
     ${isCreating && html`<${KeyForm} onClose=${() => setCreating(false)} onCreated=${onCreated} />`}
     ${created && html`<${CreatedKey} created=${created} onClose=${() => setCreated(undefined)} />`}
   <//>`;

@@ -5,6 +5,8 @@ import { counted, fullTime, hostOf, moment } from '../../core/format.js';
 import { useResource } from '../../core/resource.js';
 import { Button } from '../../ui/button.js';
 import { Status } from '../../ui/chips.js';
+import { Dialog } from '../../ui/dialog.js';
+import { Facts } from '../../ui/facts.js';
 import { Card } from '../../ui/page.js';
 import { Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
@@ -24,6 +26,7 @@ export function LatestClicks({ code, onNews }) {
   const [limit, setLimit] = useState(FEW);
   const resource = useResource(`clicks:${code}:${limit}`, () => readClicks(code, limit), { everyMs: EVERY_MS });
   const fresh = useFresh(resource.data, onNews);
+  const [opened, setOpened] = useState(/** @type {Click | null} */ (null));
   const actions = html`<span class="small-print">as they come</span>`;
   return html`<${Card} title="Latest clicks" actions=${actions} class="clicks">
     <p class="hidden" role="status">${fresh.size > 0 ? counted(fresh.size, 'new click') : ''}</p>
@@ -31,10 +34,11 @@ export function LatestClicks({ code, onNews }) {
       ${(/** @type {Click[]} */ clicks) => html`
         ${clicks.length === 0
           ? html`<p class="muted">No single clicks are kept.</p>`
-          : html`<${Table} label="Latest clicks" columns=${COLUMNS} rows=${clicks} keyOf=${(/** @type {Click} */ { id }) => id} classOf=${(/** @type {Click} */ { id }) => (fresh.has(id) ? 'fresh' : '')} />`}
+          : html`<${Table} label="Latest clicks" columns=${columnsOf(setOpened)} rows=${clicks} keyOf=${(/** @type {Click} */ { id }) => id} classOf=${(/** @type {Click} */ { id }) => (fresh.has(id) ? 'fresh' : '')} />`}
         ${clicks.length === FEW && limit === FEW && html`<p class="more"><${Button} class="compact" onClick=${() => setLimit(MOST_CLICKS)}>Show ${MOST_CLICKS}<//></p>`}
       `}
     <//>
+    ${opened && html`<${WholeClick} click=${opened} onClose=${() => setOpened(null)} />`}
   <//>`;
 }
 
@@ -62,14 +66,36 @@ function useFresh(clicks, onNews) {
   return fresh;
 }
 
-/** @type {import('../../ui/table.js').Column<Click>[]} */
-const COLUMNS = [
+/** @param {(click: Click) => void} open @returns {import('../../ui/table.js').Column<Click>[]} */
+const columnsOf = (open) => [
   { label: 'When', cell: ({ clicked_at: at }) => html`<time datetime=${at} title=${fullTime(at)}>${moment(at)}</time>`, isHeader: true },
   { label: 'Who', cell: ({ audience }) => html`<${Status} tone=${audience === 'human' ? 'good' : 'muted'}>${audienceName(audience)}<//>` },
-  { label: 'With', cell: (click) => html`<span class="two-lines" title=${click.user_agent}><span>${browserOf(click)}</span><span>${systemOf(click)}</span></span>` },
+  { label: 'With', cell: (click) => html`<${OpenClick} click=${click} open=${open} />` },
   { label: 'Place', cell: (click) => placeOf(click), isMinor: true },
   { label: 'Referrer', cell: ({ referer }) => (referer ? html`<bdi class="referrer" title=${referer}>${hostOf(referer) || referer}</bdi>` : html`<span class="muted">–</span>`), isMinor: true },
 ];
+
+/** @param {{ click: Click, open: (click: Click) => void }} props */
+function OpenClick({ click, open }) {
+  return html`<button type="button" class="click-opener two-lines" title=${click.user_agent} aria-haspopup="dialog" onClick=${() => open(click)}>
+    <span>${browserOf(click)}</span><span>${systemOf(click)}</span>
+  </button>`;
+}
+
+/** All that is known of a click. @param {{ click: Click, onClose: () => void }} props */
+function WholeClick({ click, onClose }) {
+  const { clicked_at: at, audience, referer, user_agent: agent } = click;
+  const rows = [
+    { name: 'When', value: html`<time datetime=${at}>${fullTime(at)}</time>` },
+    { name: 'Who', value: html`<${Status} tone=${audience === 'human' ? 'good' : 'muted'}>${audienceName(audience)}<//>` },
+    { name: 'Browser', value: `${valueName(click.browser)} ${click.browser_version}` },
+    { name: 'System', value: systemOf(click) },
+    { name: 'Place', value: placeOf(click) },
+    { name: 'Referrer', value: referer ? html`<bdi>${referer}</bdi>` : html`<span class="muted">None</span>` },
+    { name: 'User agent', value: agent ? html`<bdi>${agent}</bdi>` : html`<span class="muted">None</span>` },
+  ];
+  return html`<${Dialog} title="Click" onClose=${onClose}><${Facts} rows=${rows} /><//>`;
+}
 
 /** @param {Click} click */
 const browserOf = ({ browser, browser_version: version }) => `${valueName(browser)} ${version.split('.')[0]}`.trim();

@@ -10,6 +10,7 @@ import { Chip, Status } from '../../ui/chips.js';
 import { CopyButton } from '../../ui/copy.js';
 import { Icon } from '../../ui/icons.js';
 import { Menu } from '../../ui/menu.js';
+import { SkeletonText } from '../../ui/states.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 /** @typedef {{ showQr: () => void, edit: () => void, prepareEdit: () => void, toggle: () => void, remove: () => void, purge: () => void, copyTo: () => void }} LinkActions */
@@ -48,8 +49,8 @@ export function LinkButtons({ link, actions, mayChange }) {
 
 /** What is below the heading. @param {{ link: import('./link.js').ShownLink }} props */
 export function LinkFacts({ link }) {
-  const members = useMembers().data?.members;
-  const owner = members?.find((/** @type {any} */ member) => member.user_id === link.created_by);
+  const members = useMembers();
+  const owner = members.data?.members.find((/** @type {any} */ member) => member.user_id === link.created_by);
   const { tone, text, title } = STATUSES[link.status];
   return html`<div class="about">
     ${link.title && html`<p class="about-title" title=${link.title}><bdi>${link.title}</bdi></p>`}
@@ -58,7 +59,7 @@ export function LinkFacts({ link }) {
     <ul class="about-meta">
       <li><${Status} tone=${tone} title=${title}>${text}<//></li>
       ${link.health?.status === 'down' && html`<li><${Status} tone="bad" title="The latest checks got no answer.">Target down<//></li>`}
-      ${members && html`<li>by <bdi>${nameOf(owner)}</bdi></li>`}
+      ${!members.error && html`<li>by ${members.data ? html`<bdi>${nameOf(owner)}</bdi>` : html`<${SkeletonText} width=${72} />`}</li>`}
       <li title=${fullTime(link.created_at)}>created ${moment(link.created_at)}</li>
       ${link.expires_at && html`<li title=${fullTime(link.expires_at)}>${link.status === 'expired' ? 'expired' : 'expires'} ${day(link.expires_at)}</li>`}
       ${link.tags.map((tag) => html`<li key=${tag}><${Chip} href=${href('links', { tag })} label=${`Links with the tag ${tag}`}><bdi>${tag}</bdi><//></li>`)}

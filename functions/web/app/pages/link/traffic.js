@@ -38,14 +38,17 @@ export function Traffic({ link, showQr, onNews }) {
   const isUnused = statistics.data?.total_clicks === 0 && numbers?.clicks.now === 0;
   const isDown = statistics.error && readings.error && !statistics.data && !readings.data;
   if (isDown) return html`<${Failure} what="The numbers can’t be read." error=${readings.error} retry=${() => void Promise.all([statistics.reload(), readings.reload()])} />`;
+  // What is below the panels comes after them, so that it doesn't move.
+  const isReady = isUnused || (numbers && statistics.data) || statistics.error || readings.error;
   return html`<${LinkFigures} numbers=${numbers} period=${known?.period} statistics=${statistics.data} />
     ${statistics.error && html`<${Failure} what="Some numbers can’t be read." error=${statistics.error} retry=${statistics.reload} />`}
     ${isUnused
       ? html`<${FirstClick} link=${link} showQr=${showQr} />`
       : html`<${ChartCard} period=${period} readings=${readings} numbers=${numbers} shown=${known?.period} />
           ${numbers && known && statistics.data && html`<${Panels} panels=${panelsOf(known, numbers, statistics.data)} name=${known.period.name} />`}`}
-    ${link.health && html`<${HealthCard} health=${link.health} url=${link.original_url} />`}
-    <div class=${isUnused ? 'gone' : ''}><${LatestClicks} code=${code} onNews=${hear} /></div>`;
+    ${!isReady && html`<div class="panels">${[1, 2, 3].map(() => html`<${Skeleton} height=${240} />`)}</div>`}
+    ${isReady && link.health && html`<${HealthCard} health=${link.health} url=${link.original_url} />`}
+    <div class=${isUnused || !isReady ? 'gone' : ''}><${LatestClicks} code=${code} onNews=${hear} /></div>`;
 }
 
 /**

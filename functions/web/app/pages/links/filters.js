@@ -25,12 +25,7 @@ export function Filters({ filter, counts, hasColleagues }) {
   return html`<div class="filters" role="search" aria-label="Links">
     <${Search} value=${filter.q} />
     <div class="chips">
-      ${STATUSES.map(({ value, label }) => {
-        const count = counts?.[value];
-        const isOn = filter.status === value;
-        if (count === 0 && !isOn) return null;
-        return html`<${Chip} key=${value} isOn=${isOn} onClick=${() => setQuery({ status: isOn ? '' : value })}>${label}${count !== undefined && html` <span class="muted">${number(count)}</span>`}<//>`;
-      })}
+      <${StatusFilter} status=${filter.status} counts=${counts} />
       <${TagFilter} tags=${filter.tags} />
       ${(hasColleagues || filter.by) && html`<${CreatorFilter} by=${filter.by} />`}
       <${DateFilter} from=${filter.from} to=${filter.to} />
@@ -40,6 +35,19 @@ export function Filters({ filter, counts, hasColleagues }) {
       <span class="hidden">Order: </span>${SORTS.find(({ value }) => value === filter.sort)?.label}<${Icon} name="down" />
     <//>
   </div>`;
+}
+
+/** A chip for each status that links have; on a phone they are one menu. @param {{ status: string, counts: Record<string, number> | undefined }} props */
+function StatusFilter({ status, counts }) {
+  const offered = STATUSES.filter(({ value }) => counts?.[value] !== 0 || value === status);
+  const choose = (/** @type {string} */ value) => setQuery({ status: value === status ? '' : value });
+  const noteOf = (/** @type {string} */ value) => (counts?.[value] === undefined ? undefined : number(counts[value]));
+  const items = offered.map(({ value, label }) => ({ label, note: noteOf(value), isCurrent: value === status, act: () => choose(value) }));
+  const current = STATUSES.find(({ value }) => value === status);
+  return html`<span class="status-chips">
+      ${offered.map(({ value, label }) => html`<${Chip} key=${value} isOn=${value === status} onClick=${() => choose(value)}>${label}${noteOf(value) && html` <span class="muted">${noteOf(value)}</span>`}<//>`)}
+    </span>
+    <span class="status-menu"><${Menu} class=${`chip ${current ? 'on' : ''}`} align="start" items=${items}>${current?.label ?? 'Status'}<${Icon} name="down" /><//></span>`;
 }
 
 /** @param {{ value: string }} props */

@@ -21,9 +21,11 @@ import { ROLES, withArticle } from './roles.js';
 /** @typedef {{ id: string, email: string, role: string, created_at: string, expires_at: string, invited_by: string }} Invitation */
 /** @typedef {{ id: string, email: string, role: string, expires_at: string, token: string }} NewInvitation */
 
-/** For admins: invites somebody, and lists who hasn't come yet. @param {{ members: Member[] }} props */
-export function Invitations({ members }) {
-  const resource = useResource('invitations', () => call('GET /api/workspace/invitations'));
+/** The open ones, for who may see them. @param {{ isWanted: boolean }} options @returns {import('../../core/resource.js').Resource<{ invitations: Invitation[] }>} */
+export const useInvitations = ({ isWanted }) => useResource(isWanted ? 'invitations' : null, () => call('GET /api/workspace/invitations'));
+
+/** For admins: invites somebody, and lists who hasn't come yet. @param {{ members: Member[], resource: ReturnType<typeof useInvitations> }} props */
+export function Invitations({ members, resource }) {
   const [made, setMade] = useState(/** @type {NewInvitation | undefined} */ (undefined));
   const onMade = (/** @type {NewInvitation} */ invitation) => {
     setMade(invitation);

@@ -11,7 +11,7 @@ import { Card, Page } from '../../ui/page.js';
 import { Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
-import { Invitations } from './invitations.js';
+import { Invitations, useInvitations } from './invitations.js';
 import { leave } from './leave.js';
 import { RemoveMember } from './remove.js';
 import { Role, ROLE_TEXTS } from './roles.js';
@@ -23,15 +23,16 @@ export function MembersPage() {
   const resource = useMembers();
   const [removed, setRemoved] = useState(/** @type {Member | undefined} */ (undefined));
   const isAdmin = me !== undefined && mayAct('admin');
+  const invitations = useInvitations({ isWanted: isAdmin });
   return html`<${Page} title="Members">
     <${Loaded} of=${resource} what="The members can’t be shown.">
       ${(/** @type {{ members: Member[] }} */ { members }) => html`
         <${Card} class="flush"><${MemberTable} members=${members} resource=${resource} isAdmin=${isAdmin} onRemove=${setRemoved} /><//>
         ${me && !isAdmin && html`<p class="muted"><${AskAdmins} members=${members} /></p>`}
+        ${isAdmin && html`<${Invitations} members=${members} resource=${invitations} />`}
+        ${!invitations.isLoading && html`<${Roles} />`}
       `}
     <//>
-    ${isAdmin && html`<${Invitations} members=${resource.data?.members ?? []} />`}
-    <${Roles} />
     ${removed && html`<${RemoveMember} member=${removed} onClose=${() => setRemoved(undefined)} />`}
   <//>`;
 }

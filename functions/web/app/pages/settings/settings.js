@@ -14,6 +14,8 @@ import { readWorkspace, WorkspaceFacts, WorkspaceForm } from './workspace-form.j
 
 /** @typedef {import('./workspace-form.js').Workspace} Workspace */
 
+const FORM_HEIGHT = 264;
+
 export function SettingsPage() {
   return html`<${Page} title="Settings">
     <div class="narrow">
@@ -27,7 +29,7 @@ export function SettingsPage() {
 function ThisWorkspace() {
   useStore(session);
   const resource = useResource('workspace', readWorkspace);
-  const waiting = html`<${Skeleton} rows=${3} height=${56} />`;
+  const waiting = html`<${Skeleton} height=${FORM_HEIGHT} />`;
   return html`<${Card} title="Workspace">
     <${Loaded} of=${resource} what="The workspace can’t be shown." waiting=${waiting}>
       ${(/** @type {Workspace} */ workspace) =>
