@@ -35,14 +35,16 @@ export function LinkHeading({ link }) {
 export function LinkButtons({ link, actions, mayChange }) {
   const canSwitch = mayChange && (link.status === 'active' || link.status === 'inactive');
   const canEdit = mayChange && link.status !== 'deleted';
+  const switchText = link.is_active ? 'Switch off' : 'Switch on';
   const items = [
+    canSwitch && { label: switchText, icon: /** @type {const} */ ('power'), isNarrow: true, act: actions.toggle },
     { label: 'New link like this one', icon: /** @type {const} */ ('plus'), act: actions.copyTo },
     link.status !== 'deleted' && { label: 'Delete', note: 'keeps its numbers', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.remove },
     { label: 'Delete everything', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.purge },
   ];
   return html`<${CopyButton} text=${link.short_url} kind="primary">Copy<//>
     <${Button} icon="qr" onClick=${actions.showQr}>QR code<//>
-    ${canSwitch && html`<${Button} icon="power" onClick=${actions.toggle}>${link.is_active ? 'Switch off' : 'Switch on'}<//>`}
+    ${canSwitch && html`<${Button} icon="power" class="link-switch" onClick=${actions.toggle}>${switchText}<//>`}
     ${canEdit && html`<${Button} icon="edit" onClick=${actions.edit} onPointerEnter=${actions.prepareEdit}>Edit<//>`}
     ${mayChange && html`<${Menu} label="More" class="button square" items=${items}><${Icon} name="more" /><//>`}`;
 }
