@@ -3,9 +3,12 @@
 mod limits;
 mod mail_orders;
 mod password;
+mod refusal;
 mod registration;
 mod reset;
 mod verification;
+
+use std::time::Instant;
 
 use linklet_domain::{
     Account, EmailAddress, Membership, Password, Role, Timestamp, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
@@ -79,6 +82,7 @@ impl Auth {
 
     async fn log_in(&self, request: &Request, credentials: &Credentials) -> Result<Response, ApiError> {
         let Credentials { email, password, workspace } = credentials;
+        let started = Instant::now();
         // An invalid address is treated like an unknown one, so that all refusals take the same time.
         let found = match EmailAddress::parse(email) {
             Ok(email) => self.users.find_by_email(&email).await?,
@@ -86,6 +90,7 @@ impl Auth {
         };
         let stored_hash = found.as_ref().map(|(account, _)| account.password_hash.as_str());
         if !self.passwords.verify(password.as_bytes(), stored_hash) {
+            refusal::at_the_next_step(started).await;
             return Err(ApiError::Problem(Problem::InvalidCredentials));
         }
         let (account, memberships) = found.ok_or(ApiError::Problem(Problem::InvalidCredentials))?;
