@@ -138,7 +138,7 @@ fuzz: ## look for inputs that break TARGET, for SECONDS (default 60)
 PROFILE ?= release
 BENCHED := redirect shorten list stats auth linklet-bench-baselines
 # Of these, memory and pages are measured, and that takes no long build.
-SOAKED := account auth delete health list notifications qr redirect shorten stats update watch web
+SOAKED := account auth delete health list notifications overview qr redirect shorten stats update watch web
 
 bench: ## compare redirect with an empty Lambda and with Node and Python, measure counting, and whether memory levels off
 	$(if $(filter soak pages,$(SUBJECTS)),,cargo build --profile $(PROFILE) $(addprefix --package ,$(BENCHED)))

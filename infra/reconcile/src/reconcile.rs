@@ -273,7 +273,8 @@ fn days_beside_total(counted: &Life, rebuilt: &Life) -> Vec<Day> {
 /// Whether the past doesn't follow from its days.
 fn differ(counted: &Life, rebuilt: &Life) -> bool {
     let clicks = |life: &Life| life.past.as_ref().map(|past| (past.profile.clicks, past.profile.human_clicks));
-    counted.totals.past_clicks != rebuilt.totals.past_clicks || clicks(counted) != clicks(rebuilt)
+    let parts = |life: &Life| (life.totals.past_clicks, life.totals.history.clone());
+    parts(counted) != parts(rebuilt) || clicks(counted) != clicks(rebuilt)
 }
 
 /// Milestones that a correction upwards passes, or that were never written.

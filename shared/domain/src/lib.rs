@@ -25,6 +25,7 @@ mod milestone;
 mod normalized_url;
 mod notification;
 mod one_time_token;
+mod overview;
 mod own_address;
 mod password;
 mod short_code;
@@ -60,11 +61,12 @@ pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
 pub use notification::{Notification, NotificationStatus, Wording, mail_wording, wording};
 pub use one_time_token::{OneTimeToken, TokenHash, TokenPurpose};
+pub use overview::{DownTarget, LinkCounts, Overview, OverviewPart, Period, TagCount, Tally, TopLink};
 pub use own_address::OwnAddress;
 pub use password::Password;
 pub use short_code::{GENERATED_LENGTH, ShortCode};
 pub use stats::{
-    Breakdown, DayStats, Dimension, Interval, LinkStats, Past, Point, Profile, Ranking, Summary, Totals,
+    Breakdown, DayCount, DayStats, Dimension, Interval, LinkStats, Past, Point, Profile, Ranking, Summary, Totals,
     UniqueVisitors, is_recent, timeline,
 };
 pub use target_url::TargetUrl;

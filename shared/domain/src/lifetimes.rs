@@ -20,6 +20,9 @@ pub const COUNTED_IDS: Duration = Duration::from_secs(40 * DAY);
 /// longer than a message can live, as for [`COUNTED_IDS`].
 pub const ENDED_WATCHES: Duration = Duration::from_secs(40 * DAY);
 
+/// How long the overview of a workspace is kept after it was made. Somebody who asks later gets a new one in any case.
+pub const OVERVIEWS: Duration = Duration::from_secs(30 * DAY);
+
 /// How long a notification is kept.
 pub const NOTIFICATIONS: Duration = Duration::from_secs(90 * DAY);
 

@@ -65,6 +65,11 @@ impl Tags {
         self.0.iter().map(String::as_str)
     }
 
+    /// The labels with what they have in common with those that count as the same.
+    pub(crate) fn compared(&self) -> impl Iterator<Item = (String, &str)> {
+        self.iter().map(|label| (compared(label), label))
+    }
+
     /// Whether one of the labels is this one.
     #[must_use]
     pub fn contains(&self, label: &str) -> bool {

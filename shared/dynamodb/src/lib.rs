@@ -28,7 +28,8 @@ pub use links::{
 };
 pub use notifications::{Claim, ClaimOutcome, NotificationsTable};
 pub use stats::{
-    ClassifiedClick, CommitOutcome, Correction, CountedDay, DayOutcome, DayWork, Life, Loaded, Milestone, StatsTable,
+    ClassifiedClick, CommitOutcome, Correction, CountedDay, CountsReader, DayOutcome, DayWork, Life, Loaded, Milestone,
+    StatsTable,
 };
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, ThrottleTable};
 pub use users::{
@@ -38,6 +39,6 @@ pub use users::{
     RevokeOutcome, Session, SessionsTable, Standing, TokenDelivery, UsersTable, WithdrawOutcome, WorkspaceOutcome,
 };
 pub use watch::{
-    DeleteTargetOutcome, DuePage, DueTarget, Health, ListedTarget, OwnedTargets, Registered, RequestKey, RoundOutcome,
-    RoundRecord, ShardRange, TargetPage, TargetRegistration, UnreadableTarget, WatchOutcome, WatchTable,
+    DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, ListedTarget, OwnedTargets, Registered, RequestKey,
+    RoundOutcome, RoundRecord, ShardRange, TargetPage, TargetRegistration, UnreadableTarget, WatchOutcome, WatchTable,
 };

@@ -47,7 +47,7 @@ const fn task(name: &'static str, function: &'static str, workload: fn(&Tables) 
 }
 
 /// Every function behind the API, with what it does most. A login takes as long as a hundred other events.
-const TASKS: [Task; 14] = [
+const TASKS: [Task; 15] = [
     task("account", "account", Workload::workspace),
     Task { events: (100, 1_000), ..task("auth, logins", "auth", |_| Workload::logins()) },
     task("auth, tokens", "auth", Workload::me),
@@ -55,6 +55,7 @@ const TASKS: [Task; 14] = [
     task("health", "health", |_| Workload::health()),
     task("list", "list", Workload::list),
     task("notifications", "notifications", Workload::notifications),
+    task("overview", "overview", Workload::overview),
     task("qr", "qr", |_| Workload::qr_code()),
     task("redirect", "redirect", |tables| Workload::cold_links(tables.links)),
     task("shorten", "shorten", Workload::shorten),

@@ -88,6 +88,12 @@ impl Workload {
         Self::new(move |_| event.clone(), expected)
     }
 
+    /// A workspace at a glance.
+    pub fn overview(tables: &Tables) -> Self {
+        let event = authorized(&sample("overview", "overview"), &tables.lister);
+        Self::new(move |_| event.clone(), |_, answer| body(answer)["links"]["total"].as_u64() >= Some(10))
+    }
+
     /// A page of 20 of somebody's links.
     pub fn page(owner: &Person, query: &str) -> Self {
         let event = with(&authorized(&sample("list", "urls"), owner), "/api/urls", "/api/links");

@@ -24,6 +24,7 @@ use linklet_lambda::{
 };
 use linklet_list::List;
 use linklet_notify::{Addresses, MailLimit, Mailer, Notify, Topic};
+use linklet_overview::Overviews;
 use linklet_qr::QrCodes;
 use linklet_redirect::{ClickRecording, HotLinks, Limiter, Recorder, Redirect};
 use linklet_relay::Relay;
@@ -218,6 +219,16 @@ pub fn list(db: &TestDynamoDb) -> List {
     }
 }
 
+pub fn overviews(db: &TestDynamoDb) -> Overviews {
+    Overviews {
+        authenticator: db.authenticator(),
+        links: db.links(),
+        stats: db.stats(),
+        targets: db.watch(),
+        short_urls: ShortUrls::new(None),
+    }
+}
+
 pub fn stats(db: &TestDynamoDb) -> Stats {
     Stats { authenticator: db.authenticator(), stats: db.stats(), clicks: db.clicks(), links: db.links() }
 }
@@ -250,6 +261,7 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
         "shorten" => request.send_to(&shorten(db)).await,
         "redirect" => request.send_to(&redirect(db)).await,
         "list" => request.send_to(&list(db)).await,
+        "overview" => request.send_to(&overviews(db)).await,
         "delete" => request.send_to(&linklet_delete::Delete { authenticator, links }).await,
         "update" => {
             request.send_to(&linklet_update::Update { authenticator, links, stats: stats_table, short_urls }).await

@@ -1,8 +1,46 @@
 //! How many clicks a link has, kept day by day where days are still counted.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, ops::AddAssign, time::Duration};
 
+use serde::{Deserialize, Serialize};
+
+use super::DayStats;
 use crate::{Day, milestones_crossed};
+
+/// The clicks of a day, and how many of them were people's. Stored as a list of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "(u64, u64)", into = "(u64, u64)")]
+pub struct DayCount {
+    /// All of the clicks.
+    pub clicks: u64,
+    /// The clicks of people.
+    pub people: u64,
+}
+
+impl From<(u64, u64)> for DayCount {
+    fn from((clicks, people): (u64, u64)) -> Self {
+        Self { clicks, people }
+    }
+}
+
+impl From<DayCount> for (u64, u64) {
+    fn from(DayCount { clicks, people }: DayCount) -> Self {
+        (clicks, people)
+    }
+}
+
+impl From<&DayStats> for DayCount {
+    fn from(stats: &DayStats) -> Self {
+        Self { clicks: stats.profile.clicks, people: stats.profile.human_clicks }
+    }
+}
+
+impl AddAssign for DayCount {
+    fn add_assign(&mut self, other: Self) {
+        self.clicks += other.clicks;
+        self.people += other.people;
+    }
+}
 
 /// A link's counts as lists show them: the past in one number, and the number of each later day.
 ///
@@ -15,7 +53,10 @@ pub struct Totals {
     /// The first day that isn't in the past; `None` before any day is.
     pub past_until: Option<Day>,
     /// The clicks on each later day.
-    pub open: BTreeMap<Day, u64>,
+    pub open: BTreeMap<Day, DayCount>,
+    /// The latest days of the past, as far as [`Self::HISTORY`] reaches: those with clicks. With the open days these are what a
+    /// workspace's overview adds up.
+    pub history: BTreeMap<Day, DayCount>,
     /// The highest milestone that was announced; 0 before the first.
     pub announced: u64,
     /// How often the past was changed, or a day that isn't recent: what was computed from an older state must not be written.
@@ -27,12 +68,28 @@ impl Totals {
     const SETTLED_AFTER: Duration = Duration::from_secs(28 * 86_400);
     /// The number of clicks from which days move into the past as soon as they may.
     const MANY: u64 = 100;
+    /// How many days before the end of the past are remembered one by one: two months that an overview compares. The last open
+    /// days come on top of them.
+    pub const HISTORY: u64 = 60;
 
     /// Every counted click.
     #[must_use]
     pub fn total_clicks(&self) -> u64 {
         self.past_clicks
-            + self.open.iter().filter(|(day, _)| !self.is_past(**day)).map(|(_, clicks)| clicks).sum::<u64>()
+            + self.open.iter().filter(|(day, _)| !self.is_past(**day)).map(|(_, count)| count.clicks).sum::<u64>()
+    }
+
+    /// The days that are known one by one, oldest first: those of the last two months, and earlier ones that aren't in the past.
+    pub fn days(&self) -> impl Iterator<Item = (Day, DayCount)> {
+        let open = self.open.iter().filter(|(day, _)| !self.is_past(**day));
+        self.history.iter().chain(open).map(|(day, count)| (*day, *count))
+    }
+
+    /// The history of a past that ends with `until`, out of days that may reach further back.
+    #[must_use]
+    pub fn history_until(until: Day, days: impl IntoIterator<Item = (Day, DayCount)>) -> BTreeMap<Day, DayCount> {
+        let remembered = days_before(until, Self::HISTORY)..until;
+        days.into_iter().filter(|(day, count)| remembered.contains(day) && count.clicks > 0).collect()
     }
 
     /// Whether a click of this day changes the past.
@@ -44,7 +101,7 @@ impl Totals {
     /// Whether the number of a day is known to be at least this.
     #[must_use]
     pub fn includes(&self, day: Day, clicks: u64) -> bool {
-        self.is_past(day) || self.open.get(&day).is_some_and(|counted| *counted >= clicks)
+        self.is_past(day) || self.open.get(&day).is_some_and(|counted| counted.clicks >= clicks)
     }
 
     /// The milestones that are reached and not announced yet.
@@ -58,7 +115,7 @@ impl Totals {
     pub fn settles_until(&self, today: Day) -> Option<Day> {
         let until = days_before(today, RECENT_DAYS);
         let (oldest, _) = self.open.range(..until).next()?;
-        let clicks: u64 = self.open.range(..until).map(|(_, clicks)| clicks).sum();
+        let clicks: u64 = self.open.range(..until).map(|(_, count)| count.clicks).sum();
         let is_long_ago = oldest.start().plus(Self::SETTLED_AFTER) <= today.start();
         (clicks >= Self::MANY || is_long_ago).then_some(until)
     }
@@ -88,7 +145,8 @@ mod tests {
     }
 
     fn totals(open: &[(&str, u64)]) -> Totals {
-        Totals { open: open.iter().map(|(date, clicks)| (day(date), *clicks)).collect(), ..Totals::default() }
+        let count = |clicks: u64| DayCount { clicks, people: clicks / 2 };
+        Totals { open: open.iter().map(|(date, clicks)| (day(date), count(*clicks))).collect(), ..Totals::default() }
     }
 
     #[test]
@@ -123,6 +181,35 @@ mod tests {
 
             assert!(until.is_none_or(|until| !is_recent(days_before(until, 1), an_hour_behind)), "{now}");
         }
+    }
+
+    #[test]
+    fn the_known_days_are_the_history_and_the_open_ones() {
+        let counts = |days: &[(&str, u64)]| totals(days).open;
+        let totals = Totals {
+            past_until: Some(day("2026-03-02")),
+            history: counts(&[("2026-02-27", 90)]),
+            open: counts(&[("2026-03-01", 90), ("2026-03-02", 4)]),
+            ..Totals::default()
+        };
+
+        let known: Vec<_> = totals.days().map(|(day, count)| (day.to_string(), count.clicks)).collect();
+
+        assert_eq!(
+            known,
+            [("2026-02-27".to_owned(), 90), ("2026-03-02".to_owned(), 4)],
+            "a day in the past isn't open"
+        );
+    }
+
+    #[test]
+    fn a_history_has_the_days_with_clicks_of_two_months() {
+        let days =
+            totals(&[("2025-12-31", 3), ("2026-01-01", 4), ("2026-02-01", 0), ("2026-03-01", 5), ("2026-03-02", 6)]);
+
+        let history = Totals::history_until(day("2026-03-02"), days.open);
+
+        assert_eq!(history.keys().map(Day::to_string).collect::<Vec<_>>(), ["2026-01-01", "2026-03-01"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::{
 };
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{ClickId, Day, DayStats, LinkId, MilestoneReached, Past, Totals, WorkspaceId};
+use linklet_domain::{ClickId, Day, DayCount, DayStats, LinkId, MilestoneReached, Past, Totals, WorkspaceId};
 
 use super::{
     CommitOutcome, Milestone, Rows, StatsTable,
@@ -58,7 +58,10 @@ impl Life {
             .map(|until| Past::extended(None, until, days.range(..until).map(|(_, stats)| stats)));
         after.totals.past_clicks = after.past.as_ref().map_or(0, |past| past.profile.clicks);
         let open = days.iter().filter(|(day, _)| !self.totals.is_past(**day));
-        after.totals.open = open.map(|(day, stats)| (*day, stats.profile.clicks)).collect();
+        after.totals.open = open.map(|(day, stats)| (*day, stats.into())).collect();
+        let counts = days.iter().map(|(day, stats)| (*day, DayCount::from(stats)));
+        after.totals.history =
+            self.totals.past_until.map(|until| Totals::history_until(until, counts)).unwrap_or_default();
         after.totals.epoch += 1;
         after
     }
@@ -156,8 +159,11 @@ impl StatsTable {
         for day in before.totals.open.keys().filter(|day| is_written(day) || !after.days.contains_key(day)) {
             change.remove(*day);
         }
-        for (day, clicks) in after.totals.open.iter().filter(|(day, _)| is_written(day)) {
-            change.set(day, number(clicks));
+        for (day, count) in after.totals.open.iter().filter(|(day, _)| is_written(day)) {
+            change.set_day(*day, *count);
+        }
+        if let Some(until) = after.totals.past_until {
+            change.set_history(until, &after.totals.history);
         }
         let mut actions = vec![self.change_total(workspace, link, change)?];
         if let Some(past) = &after.past {

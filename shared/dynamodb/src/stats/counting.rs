@@ -21,7 +21,7 @@ use aws_sdk_dynamodb::{
     types::{AttributeValue, TransactWriteItem},
 };
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use linklet_domain::{Click, ClickId, Client, Day, LinkId, Past, Timestamp, Totals, WorkspaceId, is_recent};
+use linklet_domain::{Click, ClickId, Client, Day, DayCount, LinkId, Past, Timestamp, Totals, WorkspaceId, is_recent};
 
 use super::{
     CommitOutcome, Milestone, StatsTable,
@@ -144,7 +144,7 @@ impl StatsTable {
                 if self.put_day(work, &after).await? == CommitOutcome::Contended {
                     return Ok(DayOutcome::Contended { fresh: 0 });
                 }
-                self.raise_total(work, &before.totals, after.stats.profile.clicks).await?
+                self.raise_total(work, &before.totals, (&after.stats).into()).await?
             } else {
                 self.count_late(work, &before.totals, &after, &fresh).await?
             }
@@ -235,11 +235,11 @@ impl StatsTable {
 
     /// Finishes what a consumer that died has left: all clicks are counted, and the total may not have them yet.
     async fn repair_total(&self, work: &DayWork<'_>, before: Loaded) -> Result<Raised, RepositoryError> {
-        let clicks = before.day.stats.profile.clicks;
-        if before.totals.includes(work.day, clicks) {
+        let count = DayCount::from(&before.day.stats);
+        if before.totals.includes(work.day, count.clicks) {
             return Ok(Raised::To(before.totals));
         }
-        self.raise_total(work, &before.totals, clicks).await
+        self.raise_total(work, &before.totals, count).await
     }
 
     /// Counts clicks of a day that may be in the past, in one transaction of the day, the total and the past.
@@ -252,15 +252,18 @@ impl StatsTable {
     ) -> Result<Raised, RepositoryError> {
         let mut actions = vec![self.put_day_action(work.link, work.day, after)?];
         let mut change = TotalChange::from_epoch(before.epoch);
-        if before.is_past(work.day) {
+        if let Some(until) = before.past_until.filter(|until| work.day < *until) {
             let Some(mut past) = self.past(work.link).await? else { return Ok(Raised::Contended) };
             for ClassifiedClick { click, client } in fresh {
                 past.count(click.clicked_at(), &click.visitor, client);
             }
             actions.push(self.0.put(COUNT, &PastItem::new(work.link, &past))?);
             change.set(&"past_clicks", number(&past.profile.clicks));
+            let late = (work.day, DayCount::from(&after.stats));
+            let history = before.history.iter().map(|(day, count)| (*day, *count)).chain([late]);
+            change.set_history(until, &Totals::history_until(until, history));
         } else {
-            change.set(&work.day, number(&after.stats.profile.clicks));
+            change.set_day(work.day, (&after.stats).into());
         }
         actions.push(self.change_total(work.workspace, work.link, change)?);
         if self.transact(COUNT, actions).await? == CommitOutcome::Contended {

@@ -6,8 +6,8 @@ use std::{
 };
 
 use linklet_domain::{
-    Breakdown, ClickId, CorrelationId, Day, DayStats, Dimension, Event, EventDetail, EventId, Invalid, LinkId,
-    MilestoneReached, Past, Profile, Timestamp, Totals, UniqueVisitors, UserId, WorkspaceId,
+    Breakdown, ClickId, CorrelationId, Day, DayCount, DayStats, Dimension, Event, EventDetail, EventId, Invalid,
+    LinkId, MilestoneReached, Past, Profile, Timestamp, Totals, UniqueVisitors, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -70,9 +70,13 @@ pub(super) struct TotalItem {
     pub purged_at: Option<Timestamp>,
     #[serde(default)]
     pub ttl: Option<i64>,
-    /// The clicks of each day that isn't in the past, as an attribute with the day's name.
+    /// The latest days of the past, packed.
+    #[serde(default, skip_serializing_if = "no_bytes")]
+    pub history: ByteBuf,
+    /// The clicks of each day that isn't in the past, as an attribute with the day's name: a list of the clicks and of those
+    /// of people.
     #[serde(flatten)]
-    pub open: BTreeMap<Day, u64>,
+    pub open: BTreeMap<Day, DayCount>,
 }
 
 impl TotalItem {
@@ -86,6 +90,7 @@ impl TotalItem {
             epoch: 0,
             purged_at: Some(at),
             ttl: Some(at.plus(SEEN_FOR).unix_seconds()),
+            history: ByteBuf::new(),
             open: BTreeMap::new(),
         }
     }
@@ -95,11 +100,60 @@ impl TotalItem {
     }
 }
 
-impl From<TotalItem> for Totals {
-    fn from(item: TotalItem) -> Self {
-        let TotalItem { past_clicks, past_until, announced, epoch, open, .. } = item;
-        Self { past_clicks, past_until, open, announced, epoch }
+impl TryFrom<TotalItem> for Totals {
+    type Error = Invalid;
+
+    fn try_from(item: TotalItem) -> Result<Self, Invalid> {
+        let TotalItem { past_clicks, past_until, announced, epoch, history, open, .. } = item;
+        let history = past_until.map(|until| unpacked_history(until, &history)).transpose()?.unwrap_or_default();
+        Ok(Self { past_clicks, past_until, open, history, announced, epoch })
     }
+}
+
+/// Days as bytes, so that a total with two months of them is less than a write unit: for each day how many days before `until` it
+/// is, its clicks, and those of people. The last two are in base 128 with the lowest digit first, and all digits but the last
+/// have their highest bit set (LEB128).
+pub(super) fn packed_history(until: Day, days: &BTreeMap<Day, DayCount>) -> ByteBuf {
+    let mut bytes = Vec::with_capacity(days.len() * 5);
+    for (day, count) in days {
+        let Ok(ago) = u8::try_from(day.start().until(until.start()).as_secs() / SECONDS_OF_DAY) else { continue };
+        bytes.push(ago);
+        [count.clicks, count.people].into_iter().for_each(|number| push_number(&mut bytes, number));
+    }
+    ByteBuf::from(bytes)
+}
+
+const SECONDS_OF_DAY: u64 = 86_400;
+
+fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push((number % 0x80) as u8 | 0x80);
+        number /= 0x80;
+    }
+    bytes.push(number as u8);
+}
+
+fn unpacked_history(until: Day, bytes: &[u8]) -> Result<BTreeMap<Day, DayCount>, Invalid> {
+    let mut days = BTreeMap::new();
+    let mut rest = bytes.iter().copied();
+    while let Some(ago) = rest.next() {
+        let day = until.start().minus(Duration::from_secs(u64::from(ago) * SECONDS_OF_DAY)).day();
+        let (clicks, people) = (next_number(&mut rest)?, next_number(&mut rest)?);
+        days.insert(day, DayCount { clicks, people });
+    }
+    Ok(days)
+}
+
+fn next_number(bytes: &mut impl Iterator<Item = u8>) -> Result<u64, Invalid> {
+    let mut number = 0_u64;
+    for shift in (0..u64::BITS).step_by(7) {
+        let byte = bytes.next().ok_or_else(|| Invalid::new("a history has two numbers for each day"))?;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Ok(number);
+        }
+    }
+    Err(Invalid::new("a number of a history has at most ten bytes"))
 }
 
 /// A profile as attributes of an item.

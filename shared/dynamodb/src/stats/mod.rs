@@ -8,6 +8,7 @@ mod correction;
 mod counting;
 mod ids;
 mod item;
+mod overview;
 mod settling;
 mod totals;
 
@@ -29,6 +30,7 @@ pub use self::{
     correction::{Correction, Life},
     counting::{ClassifiedClick, DayOutcome, DayWork, Loaded},
     item::CountedDay,
+    totals::CountsReader,
 };
 use crate::{
     RepositoryError,

@@ -9,17 +9,18 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use aws_sdk_dynamodb::{
     error::SdkError,
     operation::update_item::UpdateItemError,
+    primitives::Blob,
     types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update},
 };
-use linklet_domain::{Day, LinkId, Totals, WorkspaceId};
+use linklet_domain::{Day, DayCount, LinkId, Totals, WorkspaceId};
 
 use super::{
     DayWork, StatsTable,
-    item::{TOTAL_PREFIX, TotalItem, total_key, workspace_partition},
+    item::{TOTAL_PREFIX, TotalItem, packed_history, total_key, workspace_partition},
 };
 use crate::{
     RepositoryError,
-    item::{Item, from_item, number, retry_transaction_conflicts, text},
+    item::{Answers, Item, from_item, number, retry_transaction_conflicts, text},
 };
 
 const LOAD: &str = "read a link's total";
@@ -58,10 +59,25 @@ impl TotalChange {
         self.set.insert(name.to_string(), value);
     }
 
+    /// Sets the clicks of a day.
+    pub(super) fn set_day(&mut self, day: Day, count: DayCount) {
+        self.set(&day, counts(count));
+    }
+
+    /// Sets the latest days of a past that ends with `until`.
+    pub(super) fn set_history(&mut self, until: Day, days: &BTreeMap<Day, DayCount>) {
+        self.set(&"history", AttributeValue::B(Blob::new(packed_history(until, days).into_vec())));
+    }
+
     /// Removes the number of a day.
     pub(super) fn remove(&mut self, day: Day) {
         self.remove.insert(day.to_string());
     }
+}
+
+/// The counts of a day as their attribute.
+fn counts(DayCount { clicks, people }: DayCount) -> AttributeValue {
+    AttributeValue::L(vec![number(&clicks), number(&people)])
 }
 
 /// The condition that a link isn't purged.
@@ -102,14 +118,7 @@ impl StatsTable {
         workspace: &WorkspaceId,
     ) -> Result<Option<HashMap<LinkId, u64>>, RepositoryError> {
         const OPERATION: &str = "read a workspace's totals";
-        let query = self
-            .0
-            .client
-            .query()
-            .key_condition_expression("pk = :workspace AND begins_with(sk, :totals)")
-            .expression_attribute_values(":workspace", text(&workspace_partition(workspace)))
-            .expression_attribute_values(":totals", text(TOTAL_PREFIX));
-        let mut answers = self.0.query_within_budget(OPERATION, query);
+        let mut answers = self.answers_of_workspace(OPERATION, workspace);
         let mut totals = HashMap::new();
         while let Some(items) = answers.next().await? {
             totals.extend(read_totals(OPERATION, items)?);
@@ -117,12 +126,29 @@ impl StatsTable {
         Ok(answers.is_at_end().then_some(totals))
     }
 
+    /// Reads the counts of all links of a workspace that were ever followed, as far as one request may read.
+    #[must_use]
+    pub fn counts_of_workspace(&self, workspace: &WorkspaceId) -> CountsReader {
+        CountsReader(self.answers_of_workspace(CountsReader::OPERATION, workspace))
+    }
+
+    fn answers_of_workspace(&self, operation: &'static str, workspace: &WorkspaceId) -> Answers {
+        let query = self
+            .0
+            .client
+            .query()
+            .key_condition_expression("pk = :workspace AND begins_with(sk, :totals)")
+            .expression_attribute_values(":workspace", text(&workspace_partition(workspace)))
+            .expression_attribute_values(":totals", text(TOTAL_PREFIX));
+        self.0.query_within_budget(operation, query)
+    }
+
     /// Raises the number of a day in the link's total, unless it is there already.
     pub(super) async fn raise_total(
         &self,
         work: &DayWork<'_>,
         before: &Totals,
-        clicks: u64,
+        count: DayCount,
     ) -> Result<Raised, RepositoryError> {
         let update = self
             .0
@@ -130,13 +156,14 @@ impl StatsTable {
             .update_item()
             .table_name(&self.0.name)
             .set_key(Some(total_key(work.workspace, work.link).into_item()))
-            .update_expression("SET #day = :clicks")
+            .update_expression("SET #day = :counts")
             .condition_expression(format!(
-                "{IS_COUNTED} AND {} AND (attribute_not_exists(#day) OR #day < :clicks)",
+                "{IS_COUNTED} AND {} AND (attribute_not_exists(#day) OR #day[0] < :clicks)",
                 same_epoch(before.epoch)
             ))
             .expression_attribute_names("#day", work.day.to_string())
-            .expression_attribute_values(":clicks", number(&clicks))
+            .expression_attribute_values(":counts", counts(count))
+            .expression_attribute_values(":clicks", number(&count.clicks))
             .expression_attribute_values(":epoch", number(&before.epoch))
             .return_values(ReturnValue::AllNew)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
@@ -192,7 +219,7 @@ impl StatsTable {
         link: &LinkId,
     ) -> Result<(Totals, bool), RepositoryError> {
         let item = self.0.get::<TotalItem>(LOAD, total_key(workspace, link)).await?;
-        Ok(item.map(counts_of).unwrap_or_default())
+        item.map_or_else(|| Ok(Default::default()), counts_of)
     }
 
     /// Notes that the milestones up to this one are written. A link may have been purged before they were.
@@ -227,12 +254,43 @@ impl StatsTable {
 
 /// The counts of a total's item, and whether its link was purged.
 pub(super) fn total_of(item: Item) -> Result<(Totals, bool), RepositoryError> {
-    if item.is_empty() { Ok(Default::default()) } else { from_item(LOAD, item).map(counts_of) }
+    if item.is_empty() { Ok(Default::default()) } else { from_item(LOAD, item).and_then(counts_of) }
 }
 
-fn counts_of(item: TotalItem) -> (Totals, bool) {
+fn counts_of(item: TotalItem) -> Result<(Totals, bool), RepositoryError> {
     let is_purged = item.purged_at.is_some();
-    (item.into(), is_purged)
+    Ok((item.try_into().map_err(RepositoryError::unexpected_item(LOAD))?, is_purged))
+}
+
+/// Reads the counts of links part by part: at most 8 MB, and 1 MB at a time.
+#[derive(Debug)]
+pub struct CountsReader(Answers);
+
+impl CountsReader {
+    const OPERATION: &str = "read a workspace's counts";
+
+    /// The counts of the next links, without purged ones; `None` at the end, or when as much has been read as one request may
+    /// read.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn next(&mut self) -> Result<Option<Vec<(LinkId, Totals)>>, RepositoryError> {
+        let Some(items) = self.0.next().await? else { return Ok(None) };
+        let mut links = Vec::with_capacity(items.len());
+        for item in items {
+            let total: TotalItem = from_item(Self::OPERATION, item)?;
+            let link = total.link().map_err(RepositoryError::unexpected_item(Self::OPERATION))?;
+            let (totals, is_purged) = counts_of(total)?;
+            links.extend((!is_purged).then_some((link, totals)));
+        }
+        Ok(Some(links))
+    }
+
+    /// Whether all were read.
+    #[must_use]
+    pub fn is_at_end(&self) -> bool {
+        self.0.is_at_end()
+    }
 }
 
 fn read_totals(operation: &'static str, items: Vec<Item>) -> Result<HashMap<LinkId, u64>, RepositoryError> {
@@ -241,7 +299,8 @@ fn read_totals(operation: &'static str, items: Vec<Item>) -> Result<HashMap<Link
         let total: TotalItem = from_item(operation, item)?;
         if total.purged_at.is_none() {
             let link = total.link().map_err(RepositoryError::unexpected_item(operation))?;
-            totals.insert(link, Totals::from(total).total_clicks());
+            let counts = Totals::try_from(total).map_err(RepositoryError::unexpected_item(operation))?;
+            totals.insert(link, counts.total_clicks());
         }
     }
     // A correction may have left a link none.

@@ -1,5 +1,6 @@
 //! WatchTable: targets (monitored URLs), the links that watch them, and results of checks.
 
+mod down;
 pub(crate) mod item;
 mod ownership;
 mod quota;
@@ -21,6 +22,7 @@ use self::item::{
     workspace_partition,
 };
 pub use self::{
+    down::DownTargets,
     ownership::OwnedTargets,
     registration::{Registered, RequestKey, TargetRegistration},
     rounds::{RoundOutcome, RoundRecord},

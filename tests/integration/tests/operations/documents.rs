@@ -141,6 +141,7 @@ fn lifetimes_are_those_of_the_code() {
         ("the tombstone of a purged link, which reserves its code", lifetimes::PURGED_LINKS),
         ("raw clicks", lifetimes::RAW_CLICKS),
         ("ids of counted clicks", lifetimes::COUNTED_IDS),
+        ("the overview of a workspace", lifetimes::OVERVIEWS),
         ("notifications", lifetimes::NOTIFICATIONS),
         ("API keys", lifetimes::EXPIRED_API_KEYS),
         ("an invitation, and its tokens", lifetimes::INVITATIONS),

@@ -10,7 +10,9 @@ use linklet_analytics::Analytics;
 use linklet_domain::{Dimension, Event, LinkStats, Timestamp, WorkspaceId};
 use linklet_dynamodb::StatsTable;
 use linklet_lambda::batch::Consumer;
-use linklet_test_support::{CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb, event_batch, link_id};
+use linklet_test_support::{CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb, event_batch, item_bytes, link_id};
+
+use serde_json::Value;
 
 use crate::fixture::analytics;
 
@@ -146,6 +148,26 @@ async fn a_lone_click_on_a_link_with_a_history_costs_two_units_and_at_times_that
     assert!(typical <= 2.0, "{costs:?}");
     assert!(average <= 2.5, "{costs:?}");
     assert_eq!(bench.stats().await.whole_life().clicks, 360);
+}
+
+/// Whoever counts writes it with each batch, and overviews read that of each link.
+#[tokio::test]
+async fn a_total_with_two_months_of_days_is_less_than_a_write_unit() {
+    for (what, clicks_a_day) in [("a quiet link", 3), ("a busy link", 101)] {
+        let (bench, mut largest) = (Bench::new(), 0);
+
+        for day in 0..90 {
+            let clicks: Vec<_> =
+                (0..clicks_a_day).map(|number| ordinary_click(day * DAY + number * 1_000, number)).collect();
+            bench.cost(&clicks).await;
+            let is_total = |row: &Value| row["sk"]["S"].as_str().is_some_and(|sort_key| sort_key.starts_with("TOTAL#"));
+            let total = bench.db.scan("StatsTable").into_iter().find(is_total);
+            largest = largest.max(item_bytes(&total.unwrap()));
+        }
+
+        println!("the total of {what}: {largest} bytes at most");
+        assert!(largest <= 1_000, "{what}: {largest}");
+    }
 }
 
 #[tokio::test]

@@ -321,9 +321,15 @@ async fn days_before_the_raw_clicks_stay_as_they_are() {
 async fn a_total_that_does_not_follow_from_its_days_is_put_right() {
     let fixture = Fixture::counted(5, 40).await;
     let right = fixture.stats().await;
-    let today = Timestamp::now().day();
-    for attribute in ["past_clicks", &today.to_string()] {
-        fixture.damage("TOTAL#", attribute, json!({"N": "77"}));
+    let today = Timestamp::now().day().to_string();
+    let wrong = [
+        ("past_clicks", json!({"N": "77"})),
+        (today.as_str(), json!({"L": [{"N": "77"}, {"N": "7"}]})),
+        // Of the day before the end of the past: 7 clicks, 5 by people.
+        ("history", json!({"B": "AQcF"})),
+    ];
+    for (attribute, value) in wrong {
+        fixture.damage("TOTAL#", attribute, value);
 
         let report = fixture.report().await;
         assert!(report.totals_differ && report.days.is_empty(), "{attribute}: {report}");
@@ -339,7 +345,7 @@ async fn a_correction_upwards_reaches_its_milestone_and_one_downwards_none_twice
     let fixture = Fixture::counted(12, 1).await;
     assert_eq!(fixture.milestones(), 1);
     let (day, today) = (fixture.row("DAY#"), Timestamp::now().day().to_string());
-    fixture.damage("TOTAL#", &today, json!({"N": "9"}));
+    fixture.damage("TOTAL#", &today, json!({"L": [{"N": "9"}, {"N": "0"}]}));
     fixture.damage("DAY#", "total_clicks", json!({"N": "9"}));
 
     // From nine, whoever counts next passes ten again.
@@ -349,7 +355,7 @@ async fn a_correction_upwards_reaches_its_milestone_and_one_downwards_none_twice
     fixture.db.put("StatsTable", &day);
     fixture.db.remove("StatsTable", &fixture.row("MILESTONE#"));
     fixture.store(1, 1).await;
-    fixture.damage("TOTAL#", &today, json!({"N": "11"}));
+    fixture.damage("TOTAL#", &today, json!({"L": [{"N": "11"}, {"N": "0"}]}));
     fixture.repair().await;
     assert_eq!(fixture.milestones(), 2, "the one whose row was lost");
 }

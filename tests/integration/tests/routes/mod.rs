@@ -14,6 +14,7 @@ mod links;
 mod list;
 mod notifications;
 mod outage;
+mod overview;
 mod passwords;
 mod permissions;
 mod qr;

@@ -115,6 +115,8 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("HEAD /r/{path+}", none(), follow()),
         ("GET /{code}", none(), follow()),
         ("HEAD /{code}", none(), follow()),
+        ("GET /api/overview", none(), vec![read]),
+        ("GET /api/tags", none(), vec![read]),
         ("GET /api/urls", none(), vec![read]),
         ("GET /api/links", none(), vec![read]),
         ("GET /api/links/{code}", none(), look_at()),

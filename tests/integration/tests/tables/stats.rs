@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use linklet_domain::{ClickId, Day, Dimension, Event, LinkId, LinkStats, Timestamp, WorkspaceId};
+use linklet_domain::{ClickId, Day, DayCount, Dimension, Event, LinkId, LinkStats, Timestamp, WorkspaceId};
 use linklet_dynamodb::{ClassifiedClick, CommitOutcome, DayOutcome, DayWork, Loaded, StatsTable};
 use linklet_test_support::{
     CapacityMeter, ClickBuilder, Fault, Faults, TestDynamoDb, click_event, link_id, some_workspace,
@@ -182,7 +182,8 @@ async fn days_that_have_settled_are_in_the_past_and_late_clicks_reach_both() {
     let settled = table.life(&workspace, &link).await.unwrap();
     assert_eq!((settled.totals.past_until, settled.totals.past_clicks), (Some(until), 5));
     assert_eq!(settled.past.as_ref().map(|past| past.profile.clicks), Some(5));
-    assert_eq!(settled.totals.open, [(today, 1)].into());
+    assert_eq!(settled.totals.open, [(today, DayCount { clicks: 1, people: 1 })].into());
+    assert_eq!(settled.totals.history, [(long_ago.day(), DayCount { clicks: 5, people: 5 })].into());
     assert_eq!(life(&table).await.whole_life().clicks, 6);
     assert_eq!(life(&table).await.days[&long_ago.day()].profile.clicks, 5);
 }
@@ -329,7 +330,8 @@ async fn of_more_totals_than_one_request_may_read_none_are_known() {
     // Each weighs some 13 KB, which no total does whose days settle.
     let first_day = Timestamp::parse("2026-01-01T00:00:00Z").unwrap();
     let day = |number: u64| first_day.plus(Duration::from_secs(number * 86_400)).day().to_string();
-    let days: serde_json::Map<_, _> = (0..1_000).map(|number| (day(number), json!({"N": "1"}))).collect();
+    let days: serde_json::Map<_, _> =
+        (0..1_000).map(|number| (day(number), json!({"L": [{"N": "1"}, {"N": "1"}]}))).collect();
     for number in 0..700 {
         let mut total = days.clone();
         total.insert("pk".to_owned(), json!({"S": format!("WS#{workspace}")}));

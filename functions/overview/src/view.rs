@@ -1,0 +1,118 @@
+//! The JSON representations of an overview.
+
+use std::collections::HashMap;
+
+use linklet_domain::{
+    Day, DownTarget, Link, LinkId, Overview, OverviewPart, Period, ShortCode, TagCount, TargetUrl, Timestamp, Title,
+};
+use linklet_lambda::http::{Request, ShortUrls};
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub struct OverviewView<'o> {
+    as_of: Timestamp,
+    links: LinksView,
+    clicks: ClicksView,
+    days: Vec<DayView>,
+    top_links: Vec<TopLinkView>,
+    down: &'o [DownTarget],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    incomplete: &'o [OverviewPart],
+}
+
+#[derive(Serialize)]
+struct LinksView {
+    total: u64,
+    active: u64,
+    inactive: u64,
+    expired: u64,
+    deleted: u64,
+}
+
+#[derive(Serialize)]
+struct ClicksView {
+    today: Period,
+    last_7_days: Period,
+    last_30_days: Period,
+}
+
+#[derive(Serialize)]
+struct DayView {
+    date: Day,
+    clicks: u64,
+    people: u64,
+}
+
+#[derive(Serialize)]
+struct TopLinkView {
+    short_code: ShortCode,
+    short_url: String,
+    original_url: TargetUrl,
+    title: Option<Title>,
+    clicks: u64,
+    people: u64,
+}
+
+impl<'o> OverviewView<'o> {
+    /// `top` are the most followed links as far as they are still there, in their order.
+    pub fn new(request: &Request, short_urls: &ShortUrls, overview: &'o Overview, top: Vec<Link>) -> Self {
+        let counts: HashMap<&LinkId, _> = overview.top.iter().map(|top| (&top.id, top.count)).collect();
+        let top_link = |link: Link| {
+            let count = counts.get(&link.id()).copied().unwrap_or_default();
+            TopLinkView {
+                short_url: short_urls.of(request, &link.code),
+                short_code: link.code,
+                original_url: link.target,
+                title: link.metadata.title,
+                clicks: count.clicks,
+                people: count.people,
+            }
+        };
+        let links = overview.links;
+        Self {
+            as_of: overview.as_of,
+            links: LinksView {
+                total: links.total(),
+                active: links.active,
+                inactive: links.inactive,
+                expired: links.expired,
+                deleted: links.deleted,
+            },
+            clicks: ClicksView {
+                today: overview.last_days(1),
+                last_7_days: overview.last_days(7),
+                last_30_days: overview.last_days(30),
+            },
+            days: overview
+                .series()
+                .map(|(date, count)| DayView { date, clicks: count.clicks, people: count.people })
+                .collect(),
+            top_links: top.into_iter().map(top_link).collect(),
+            down: &overview.down,
+            incomplete: &overview.incomplete,
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub struct TagsView<'o> {
+    as_of: Timestamp,
+    /// The tags that most links have.
+    tags: &'o [TagCount],
+    /// How many tags there are.
+    total: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    incomplete: Option<[OverviewPart; 1]>,
+}
+
+impl<'o> From<&'o Overview> for TagsView<'o> {
+    fn from(overview: &'o Overview) -> Self {
+        let lacks_links = overview.incomplete.contains(&OverviewPart::Links);
+        Self {
+            as_of: overview.as_of,
+            tags: &overview.tags,
+            total: overview.tags_total,
+            incomplete: lacks_links.then_some([OverviewPart::Links]),
+        }
+    }
+}

@@ -1,0 +1,460 @@
+//! A workspace at a glance: `GET /api/overview` and `GET /api/tags`.
+
+use std::time::Duration;
+
+use linklet_domain::{
+    CheckError, CheckOutcome, CheckResult, Link, LinkPatch, Role, Tags, Target, Timestamp, WorkspaceId, lifetimes,
+};
+use linklet_dynamodb::{DeleteOutcome, LinksTable, RoundRecord, StatsTable, WatchTable};
+use linklet_lambda::batch::Consumer as _;
+use linklet_overview::Overviews;
+use linklet_test_support::{
+    Answer, CapacityMeter, ClickBuilder, FakeQueues, Fault, Faults, LinkBuilder, RequestBuilder, TargetBuilder,
+    TestDynamoDb, event_batch, token_for,
+};
+use serde_json::{Value, json};
+
+use crate::fixture::{analytics, overviews};
+
+const DAY: Duration = Duration::from_secs(86_400);
+const MINUTE: Duration = Duration::from_secs(60);
+const BOT: &str = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
+
+struct Fixture {
+    db: TestDynamoDb,
+    overviews: Overviews,
+    workspace: WorkspaceId,
+    token: String,
+    now: Timestamp,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let db = TestDynamoDb::without_streams();
+        let (overviews, workspace) = (overviews(&db), WorkspaceId::generate());
+        let token = token_for(&workspace, Role::Viewer);
+        Self { db, overviews, workspace, token, now: Timestamp::now() }
+    }
+
+    async fn get_at(&self, path: &str, at: Timestamp) -> Answer {
+        RequestBuilder::new("GET", path).token(&self.token).at(at).send_to(&self.overviews).await
+    }
+
+    async fn overview_at(&self, at: Timestamp) -> Value {
+        let answer = self.get_at("/api/overview", at).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()
+    }
+
+    async fn overview(&self) -> Value {
+        self.overview_at(self.now).await
+    }
+
+    async fn tags(&self) -> Value {
+        self.get_at("/api/tags", self.now).await.json()
+    }
+
+    async fn store(&self, code: &str, tags: &[&str]) -> Link {
+        let mut link = LinkBuilder::new(code).in_workspace(&self.workspace).build();
+        link.metadata.tags = Tags::try_from(tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>()).unwrap();
+        self.db.store(&link).await;
+        link
+    }
+
+    async fn switch_off(&self, link: &Link) {
+        self.db.patch(&link.id(), &LinkPatch { is_active: Some(false), ..LinkPatch::default() }).await;
+    }
+
+    async fn delete(&self, link: &Link) {
+        let outcome =
+            self.db.links().delete(link, &link.owner, self.now, &crate::fixture::correlation()).await.unwrap();
+        assert!(matches!(outcome, DeleteOutcome::Deleted), "{outcome:?}");
+    }
+
+    /// So many clicks so many days ago.
+    async fn click(&self, code: &str, (people, bots): (usize, usize), days_ago: u32) {
+        let at = self.now.minus(DAY * days_ago);
+        let click = || ClickBuilder::new(code).in_workspace(&self.workspace).at(at);
+        let people = (0..people).map(|_| click().build());
+        let clicks: Vec<_> = people.chain((0..bots).map(|_| click().with(BOT).build())).collect();
+        let analytics = analytics(&self.db, &FakeQueues::start());
+        assert!(analytics.consume(event_batch(&clicks)).await.batch_item_failures.is_empty());
+    }
+
+    async fn target(&self, url: &str) -> Target {
+        let target = TargetBuilder::new(url).in_workspace(&self.workspace).created_at(self.now.minus(DAY)).build();
+        self.db.store_target(&target).await
+    }
+
+    /// Two rounds in which a target doesn't answer.
+    async fn fail(&self, target: &Target, at: Timestamp) {
+        for at in [at, at.plus(Duration::from_secs(15))] {
+            let outcome = CheckOutcome::Failed(CheckError::Timeout);
+            let result = CheckResult { checked_at: at, outcome, latency_ms: 80 };
+            let known_status = self.db.watch().find(&target.id).await.unwrap().unwrap().status;
+            let round = RoundRecord { target: &target.id, slot: at, known_status, result: &result };
+            self.db.watch().record(round).await.unwrap();
+        }
+    }
+
+    /// The same tables, with one that can't be reached.
+    fn without_links(&self) -> Overviews {
+        Overviews { links: LinksTable::new(TestDynamoDb::unreachable(), "LinksTable"), ..overviews(&self.db) }
+    }
+
+    fn metered(&self) -> (Overviews, CapacityMeter) {
+        let meter = CapacityMeter::default();
+        let client = self.db.client_with(meter.clone());
+        let overviews = Overviews {
+            links: LinksTable::new(client.clone(), "LinksTable"),
+            stats: StatsTable::new(client.clone(), "StatsTable"),
+            targets: WatchTable::new(client, "WatchTable"),
+            ..overviews(&self.db)
+        };
+        (overviews, meter)
+    }
+}
+
+fn period(clicks: u64, people: u64, clicks_before: u64, people_before: u64) -> Value {
+    json!({"clicks": clicks, "people": people, "clicks_before": clicks_before, "people_before": people_before})
+}
+
+// -------------------------------------------------------------------------------------------------------------- What it is
+
+#[tokio::test]
+async fn a_new_workspace_has_an_overview_of_nothing() {
+    let fixture = Fixture::new();
+
+    let overview = fixture.overview().await;
+
+    let none = period(0, 0, 0, 0);
+    assert_eq!(overview["as_of"], json!(fixture.now));
+    assert_eq!(overview["links"], json!({"total": 0, "active": 0, "inactive": 0, "expired": 0, "deleted": 0}));
+    assert_eq!(overview["clicks"], json!({"today": none, "last_7_days": none, "last_30_days": none}));
+    assert_eq!((&overview["top_links"], &overview["down"]), (&json!([]), &json!([])));
+    assert_eq!(overview["days"].as_array().unwrap().len(), 60);
+    assert_eq!(overview.get("incomplete"), None);
+    assert_eq!(fixture.tags().await, json!({"as_of": fixture.now, "tags": [], "total": 0}));
+}
+
+#[tokio::test]
+async fn links_are_counted_by_status_and_tag() {
+    let fixture = Fixture::new();
+    fixture.store("first", &["launch", "mail"]).await;
+    fixture.switch_off(&fixture.store("second", &["Launch"]).await).await;
+    fixture.delete(&fixture.store("third", &["launch", "gone"]).await).await;
+    let mut expired = LinkBuilder::new("fourth").in_workspace(&fixture.workspace).build();
+    expired.expires_at = Some(fixture.now.minus(DAY));
+    expired.metadata.tags = Tags::try_from(vec!["art".to_owned()]).unwrap();
+    fixture.db.store(&expired).await;
+    fixture.db.store(&LinkBuilder::new("strange").build()).await;
+
+    let (overview, tags) = (fixture.overview().await, fixture.tags().await);
+
+    assert_eq!(overview["links"], json!({"total": 4, "active": 1, "inactive": 1, "expired": 1, "deleted": 1}));
+    let launch = tags["tags"][0]["tag"].as_str().unwrap();
+    assert!(launch.eq_ignore_ascii_case("launch"), "{launch}");
+    let expected = json!([
+        {"tag": launch, "links": 2}, {"tag": "art", "links": 1}, {"tag": "mail", "links": 1},
+    ]);
+    assert_eq!((&tags["tags"], &tags["total"]), (&expected, &json!(3)));
+}
+
+#[tokio::test]
+async fn clicks_and_people_are_compared_with_the_days_before() {
+    let fixture = Fixture::new();
+    for (days_ago, clicks) in
+        [(0, (2, 1)), (1, (1, 0)), (6, (0, 3)), (7, (4, 0)), (29, (1, 1)), (30, (5, 0)), (59, (1, 0))]
+    {
+        fixture.click("first", clicks, days_ago).await;
+        fixture.click("second", clicks, days_ago).await;
+    }
+    fixture.click("first", (100, 0), 60).await;
+
+    let overview = fixture.overview().await;
+
+    assert_eq!(overview["clicks"]["today"], period(6, 4, 2, 2));
+    assert_eq!(overview["clicks"]["last_7_days"], period(14, 6, 8, 8));
+    assert_eq!(overview["clicks"]["last_30_days"], period(26, 16, 12, 12));
+    let days = overview["days"].as_array().unwrap();
+    assert_eq!(days[59], json!({"date": fixture.now.day(), "clicks": 6, "people": 4}));
+    assert_eq!(days[58], json!({"date": fixture.now.minus(DAY).day(), "clicks": 2, "people": 2}));
+    assert_eq!(days[0], json!({"date": fixture.now.minus(DAY * 59).day(), "clicks": 2, "people": 2}));
+}
+
+/// A busy link's days move into the past after two days, where they are added up.
+#[tokio::test]
+async fn days_that_have_settled_are_still_known_one_by_one() {
+    let fixture = Fixture::new();
+    for days_ago in (0..70).rev() {
+        fixture.click("launch", (100, 20), days_ago).await;
+    }
+    let totals =
+        fixture.db.stats().life(&fixture.workspace, &linklet_test_support::link_id("launch")).await.unwrap().totals;
+    assert!(totals.open.len() < 10, "{totals:?}");
+
+    let overview = fixture.overview().await;
+
+    assert_eq!(overview["clicks"]["last_30_days"], period(3_600, 3_000, 3_600, 3_000));
+}
+
+#[tokio::test]
+async fn the_links_that_were_followed_most_come_first_and_deleted_ones_not_at_all() {
+    let fixture = Fixture::new();
+    for number in 1..=12 {
+        let code = format!("link{number:02}");
+        fixture.store(&code, &[]).await;
+        fixture.click(&code, (number, 0), 1).await;
+    }
+    fixture.click("link01", (50, 50), 7).await;
+    let gone = fixture.store("deleted", &[]).await;
+    fixture.click("deleted", (30, 0), 1).await;
+    fixture.delete(&gone).await;
+
+    let top = fixture.overview().await["top_links"].clone();
+
+    let codes: Vec<_> = top.as_array().unwrap().iter().map(|link| link["short_code"].as_str().unwrap()).collect();
+    assert_eq!(codes, (3..=12).rev().map(|number| format!("link{number:02}")).collect::<Vec<_>>());
+    let first = json!({
+        "short_code": "link12", "short_url": "https://api.example.com/r/link12", "original_url": "https://example.com/landing",
+        "title": null, "clicks": 12, "people": 12,
+    });
+    assert_eq!(top[0], first);
+}
+
+#[tokio::test]
+async fn what_is_down_is_named_the_latest_first() {
+    let fixture = Fixture::new();
+    let up = fixture.target("https://example.com/up").await;
+    let (first, second) =
+        (fixture.target("https://example.com/1").await, fixture.target("https://example.com/2").await);
+    let an_hour_ago = fixture.now.minus(MINUTE * 60);
+    fixture.fail(&first, an_hour_ago).await;
+    fixture.fail(&second, an_hour_ago.plus(MINUTE)).await;
+    let strange = TargetBuilder::new("https://example.com/3").build();
+    fixture.fail(&fixture.db.store_target(&strange).await, an_hour_ago).await;
+
+    let down = fixture.overview().await["down"].clone();
+
+    let since = |minutes| an_hour_ago.plus(MINUTE * minutes).plus(Duration::from_secs(15));
+    assert_eq!(
+        down,
+        json!([
+            {"id": second.id, "url": "https://example.com/2", "since": since(1)},
+            {"id": first.id, "url": "https://example.com/1", "since": since(0)},
+        ])
+    );
+    assert_ne!(down[0]["id"], json!(up.id));
+}
+
+#[tokio::test]
+async fn a_purged_links_clicks_are_gone_with_it() {
+    let fixture = Fixture::new();
+    fixture.click("launch", (3, 0), 1).await;
+    fixture.click("other", (1, 0), 1).await;
+    let purged = linklet_test_support::link_id("launch");
+    fixture.db.stats().purge(&fixture.workspace, &purged, fixture.now).await.unwrap();
+
+    assert_eq!(fixture.overview().await["clicks"]["last_7_days"], period(1, 1, 0, 0));
+}
+
+// -------------------------------------------------------------------------------------------------------------- When it is
+
+#[tokio::test]
+async fn an_overview_is_kept_for_a_minute_and_then_made_anew_for_who_asks() {
+    let fixture = Fixture::new();
+    fixture.store("first", &["launch"]).await;
+    let before = fixture.overview().await;
+    fixture.store("second", &["launch"]).await;
+    fixture.click("second", (1, 0), 0).await;
+
+    let almost = fixture.now.plus(MINUTE).minus(Duration::from_millis(1));
+    assert_eq!(fixture.overview_at(almost).await, before);
+    assert_eq!(fixture.get_at("/api/tags", almost).await.json()["tags"][0]["links"], 1);
+
+    let later = fixture.now.plus(MINUTE);
+    let after = fixture.overview_at(later).await;
+    assert_eq!((&after["as_of"], &after["links"]["total"]), (&json!(later), &json!(2)));
+    assert_eq!(fixture.get_at("/api/tags", later).await.json()["tags"][0]["links"], 2);
+}
+
+#[tokio::test]
+async fn an_overview_that_is_kept_takes_one_small_read_and_those_of_its_links() {
+    let fixture = Fixture::new();
+    fixture.store("first", &[]).await;
+    fixture.click("first", (1, 0), 0).await;
+    fixture.overview().await;
+    let (overviews, meter) = fixture.metered();
+
+    RequestBuilder::new("GET", "/api/tags").token(&fixture.token).at(fixture.now).send_to(&overviews).await;
+    assert_eq!((meter.calls(), meter.read_units(), meter.write_units()), (1, 0.5, 0.0));
+
+    meter.reset();
+    RequestBuilder::new("GET", "/api/overview").token(&fixture.token).at(fixture.now).send_to(&overviews).await;
+    assert_eq!((meter.calls(), meter.read_units(), meter.write_units()), (2, 1.0, 0.0));
+}
+
+#[tokio::test]
+async fn while_somebody_makes_the_next_one_others_get_the_old_one() {
+    let fixture = Fixture::new();
+    let old = fixture.overview().await;
+    fixture.store("first", &[]).await;
+    let (later, stats) = (fixture.now.plus(MINUTE), fixture.db.stats());
+    assert!(stats.claim_overview(&fixture.workspace, fixture.now, later).await.unwrap());
+
+    assert_eq!(fixture.overview_at(later).await, old);
+    let soon = later.plus(StatsTable::OVERVIEW_CLAIM).minus(Duration::from_millis(1));
+    assert_eq!(fixture.overview_at(soon).await, old);
+
+    // Who has claimed it has died.
+    let after = fixture.overview_at(later.plus(StatsTable::OVERVIEW_CLAIM)).await;
+    assert_eq!(after["links"]["total"], 1);
+}
+
+#[tokio::test]
+async fn of_many_who_ask_at_once_one_makes_the_next_one() {
+    let fixture = Fixture::new();
+    fixture.overview().await;
+    fixture.store("first", &[]).await;
+    let (later, (overviews, meter)) = (fixture.now.plus(MINUTE), fixture.metered());
+
+    let ask = || RequestBuilder::new("GET", "/api/overview").token(&fixture.token).at(later).send_to(&overviews);
+    let answers = futures_util::future::join_all((0..8).map(|_| ask())).await;
+
+    assert!(answers.iter().all(|answer| answer.status == 200), "{answers:?}");
+    let puts = meter.by_operation().keys().filter(|operation| operation.contains("PutItem")).count();
+    assert_eq!(puts, 1, "{:?}", meter.by_operation());
+    assert_eq!(fixture.overview_at(later).await["links"]["total"], 1);
+}
+
+#[tokio::test]
+async fn a_claim_of_somebody_who_knew_an_older_one_is_refused() {
+    let fixture = Fixture::new();
+    fixture.overview().await;
+    let (later, stats) = (fixture.now.plus(MINUTE), fixture.db.stats());
+
+    assert!(!stats.claim_overview(&fixture.workspace, fixture.now.minus(MINUTE), later).await.unwrap());
+    assert!(stats.claim_overview(&fixture.workspace, fixture.now, later).await.unwrap());
+}
+
+#[tokio::test]
+async fn an_older_overview_never_replaces_a_newer_one() {
+    let fixture = Fixture::new();
+    fixture.overview().await;
+    let kept = fixture.db.stats().overview(&fixture.workspace).await.unwrap().unwrap();
+    let older = linklet_domain::Tally::new(fixture.now.minus(MINUTE)).finish();
+
+    fixture.db.stats().keep_overview(&fixture.workspace, &older).await.unwrap();
+
+    assert_eq!(fixture.db.stats().overview(&fixture.workspace).await.unwrap(), Some(kept));
+}
+
+#[tokio::test]
+async fn without_one_everybody_who_asks_at_once_gets_one_and_one_is_kept() {
+    let fixture = Fixture::new();
+    fixture.store("first", &[]).await;
+
+    let answers = futures_util::future::join_all((0..4).map(|_| fixture.overview())).await;
+
+    assert!(answers.iter().all(|overview| overview["links"]["total"] == 1), "{answers:?}");
+    assert_eq!(fixture.db.scan("StatsTable").len(), 1);
+}
+
+/// Until the next one can be made or kept: the read, the claim and the write of the row fail one after another.
+#[tokio::test]
+async fn while_the_row_cannot_be_written_the_old_one_or_the_new_one_is_answered() {
+    let fixture = Fixture::new();
+    let old = fixture.overview().await;
+    fixture.store("first", &[]).await;
+    let faults = Faults::default();
+    let stats = StatsTable::new(fixture.db.client_with(faults.clone()), "StatsTable");
+    let overviews = Overviews { stats, ..overviews(&fixture.db) };
+    let later = fixture.now.plus(MINUTE);
+    let ask = || RequestBuilder::new("GET", "/api/overview").token(&fixture.token).at(later).send_to(&overviews);
+
+    let mut answers = Vec::new();
+    for failing in 0..4 {
+        faults.plan(Some((failing, Fault::Throttled)));
+        answers.push(ask().await);
+    }
+
+    assert_eq!(answers[0].problem(), (503, "service unavailable".into()), "it can't be read");
+    assert_eq!((answers[1].status, answers[1].json()), (200, old.clone()), "it can't be claimed");
+    // The claim of whoever couldn't add up the clicks holds for a while.
+    assert_eq!((answers[2].status, answers[2].json()), (200, old.clone()), "clicks can't be read");
+    assert_eq!((answers[3].status, answers[3].json()), (200, old), "it is claimed");
+    faults.plan(Some((3, Fault::Throttled)));
+    let after = later.plus(StatsTable::OVERVIEW_CLAIM);
+    let unkept = RequestBuilder::new("GET", "/api/overview").token(&fixture.token).at(after).send_to(&overviews).await;
+    assert_eq!((unkept.status, &unkept.json()["links"]["total"]), (200, &json!(1)), "it can't be kept");
+    assert_eq!(fixture.db.stats().overview(&fixture.workspace).await.unwrap().unwrap().as_of, fixture.now);
+}
+
+#[tokio::test]
+async fn when_it_cannot_be_made_anew_the_old_one_is_answered_and_without_one_503() {
+    let fixture = Fixture::new();
+    let ask = |at| RequestBuilder::new("GET", "/api/tags").token(&fixture.token).at(at);
+    let first = ask(fixture.now).send_to(&fixture.without_links()).await;
+    assert_eq!(first.problem(), (503, "service unavailable".into()));
+
+    fixture.store("first", &["launch"]).await;
+    let old = fixture.tags().await;
+    let later = ask(fixture.now.plus(MINUTE)).send_to(&fixture.without_links()).await;
+
+    assert_eq!((later.status, later.json()), (200, old));
+}
+
+#[tokio::test]
+async fn an_overview_of_another_form_is_replaced() {
+    let fixture = Fixture::new();
+    fixture.overview().await;
+    let is_kept = |row: &Value| row["sk"]["S"] == "OVERVIEW";
+    let mut row = fixture.db.scan("StatsTable").into_iter().find(is_kept).unwrap();
+    row["overview"]["M"] = json!({"as_of": {"S": "yesterday"}});
+    fixture.db.put("StatsTable", &row);
+
+    let later = fixture.now.plus(MINUTE);
+    assert_eq!(fixture.overview_at(later).await["as_of"], json!(later));
+    assert_eq!(fixture.overview_at(later.plus(Duration::from_secs(1))).await["as_of"], json!(later));
+}
+
+#[tokio::test]
+async fn an_overview_that_nobody_asks_for_disappears_after_a_month() {
+    let fixture = Fixture::new();
+    fixture.overview().await;
+
+    let row = fixture.db.scan("StatsTable").pop().unwrap();
+
+    let ttl: i64 = row["ttl"]["N"].as_str().unwrap().parse().unwrap();
+    assert_eq!(ttl, fixture.now.plus(lifetimes::OVERVIEWS).unix_seconds());
+}
+
+// ------------------------------------------------------------------------------------------------------------ What it costs
+
+/// Each link is followed every day, so that its total is as large as totals get.
+#[tokio::test]
+async fn a_thousand_links_take_a_hundred_units() {
+    let fixture = Fixture::new();
+    fixture.store("link0000", &["launch", "mail"]).await;
+    for days_ago in (0..62).rev() {
+        fixture.click("link0000", (101, 0), days_ago).await;
+    }
+    let is_of_link = |row: &Value| row.to_string().contains("TOTAL#link0000") || row["sk"]["S"] == "LINK";
+    for table in ["LinksTable", "StatsTable"] {
+        for row in fixture.db.scan(table).into_iter().filter(is_of_link) {
+            for number in 1..1_000 {
+                let copy = row.to_string().replace("link0000", &format!("link{number:04}"));
+                fixture.db.put(table, &serde_json::from_str(&copy).unwrap());
+            }
+        }
+    }
+    let (overviews, meter) = fixture.metered();
+
+    let answer =
+        RequestBuilder::new("GET", "/api/overview").token(&fixture.token).at(fixture.now).send_to(&overviews).await;
+
+    let (reads, writes) = (meter.read_units(), meter.write_units());
+    println!("an overview of 1,000 links: {reads} read units, {writes} write units, {:?}", meter.by_operation());
+    assert_eq!(answer.json()["clicks"]["last_30_days"], period(3_030_000, 3_030_000, 3_030_000, 3_030_000));
+    assert!(reads <= 100.0 && writes <= 6.0, "{reads}, {writes}");
+}
