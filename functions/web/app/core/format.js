@@ -2,7 +2,7 @@
 
 const DAY_MS = 86_400_000;
 const exact = new Intl.NumberFormat();
-const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+const abbreviated = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 const percentage = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 const dayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
 const timeFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
@@ -13,7 +13,7 @@ const relativeDay = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 export const number = (value) => exact.format(value);
 
 /** `12.4k` @param {number} value */
-export const shortNumber = (value) => (value < 10_000 ? exact.format(value) : compact.format(value).replace('K', 'k'));
+export const shortNumber = (value) => (value < 10_000 ? exact.format(value) : abbreviated.format(value).replace('K', 'k'));
 
 /** `12.5%` @param {number} share of 1 */
 export const percent = (share) => percentage.format(share);
