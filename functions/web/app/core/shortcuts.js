@@ -11,8 +11,13 @@ const groups = new Set();
 let first = '';
 let firstAt = 0;
 
-/** What is bound at the moment, for the list of keys. */
-export const shortcutGroups = () => [...groups].filter(({ list }) => list.length > 0);
+/** What is bound at the moment, for the list of keys. Parts of a page that name the same group are one. */
+export function shortcutGroups() {
+  /** @type {Map<string, Shortcut[]>} */
+  const lists = new Map();
+  for (const { group, list } of groups) lists.set(group, [...(lists.get(group) ?? []), ...list]);
+  return [...lists].filter(([, list]) => list.length > 0).map(([group, list]) => ({ group, list }));
+}
 
 /**
  * Binds keys while the component is shown.

@@ -42,7 +42,7 @@ export function Frame({ page }) {
 function Rail({ pages, path, openHelp, nameWorkspace }) {
   const { email, me } = useStore(session);
   const groups = [pages.filter(({ group }) => group === 'work'), pages.filter(({ group }) => group === 'workspace')];
-  return html`<div class="rail">
+  return html`<header class="rail">
     <${WorkspaceSwitcher} nameWorkspace=${nameWorkspace} />
     <nav aria-label="Pages">
       ${groups.map((group) => html`<ul>${group.map((page) => html`<li><${PageLink} page=${page} path=${path} /></li>`)}</ul>`)}
@@ -51,7 +51,7 @@ function Rail({ pages, path, openHelp, nameWorkspace }) {
     <${Menu} class="rail-item" align="start" isUp items=${accountItems(openHelp)}>
       <${Icon} name="account" /><span class="rail-label">${email}</span>
     <//>
-  </div>`;
+  </header>`;
 }
 
 /** @param {RailProps} props */

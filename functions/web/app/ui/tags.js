@@ -33,6 +33,8 @@ export function TagInput({ label, value, onChange, known, hint, error, isOptiona
     if (name && !taken.includes(name.toLowerCase())) onChange([...value, name]);
     setText('');
     setActive(-1);
+    // What it would cover is needed next.
+    setOpen(false);
   }
 
   /** @param {KeyboardEvent} event */
