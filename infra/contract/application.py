@@ -1,0 +1,81 @@
+"""Compares what the web application calls with docs/openapi.yaml: `make document` runs it.
+
+Everything that a person can do with the API is to be in the application. So each operation is called there, or uncalled.toml
+beside this file says why it isn't. Calls are written out in the application (`call('GET /api/links', …)`), so its text tells
+them. It also knows the words that a code can't be, which the document names.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+APPLICATION = ROOT / "functions" / "web" / "app"
+DOCUMENT = ROOT / "docs" / "openapi.yaml"
+EXCUSES = HERE / "uncalled.toml"
+
+METHODS = {"get", "head", "post", "put", "patch", "delete"}
+CALL = re.compile(r"""\b(?:call|addressOf)\(\s*['"`]([A-Z]+ [^'"`]+)['"`]""")
+
+
+def operations(document: dict[str, Any]) -> set[str]:
+    """Such as `GET /api/links`."""
+    return {f"{method.upper()} {path}" for path, item in document["paths"].items() for method in item if method in METHODS}
+
+
+def calls(application: Path) -> dict[str, str]:
+    """The operations that the application calls, and a file that does."""
+    found = {}
+    for file in sorted(application.rglob("*.js")):
+        if "vendor" not in file.parts:
+            found |= dict.fromkeys(CALL.findall(file.read_text()), str(file.relative_to(application)))
+    return found
+
+
+def words_refused(document: dict[str, Any]) -> list[str]:
+    """What no code can be, according to the document's sentence."""
+    sentence = document["components"]["schemas"]["NewLink"]["properties"]["custom_code"]["description"]
+    return re.findall(r"\w+", sentence.split("these words are refused:")[1])
+
+
+def words_known(application: Path) -> list[str]:
+    """What no code can be, according to the application."""
+    declared = re.search(r"const RESERVED = \[(.*?)\]", (application / "parts" / "link-form" / "code-field.js").read_text())
+    return re.findall(r"\w+", declared[1]) if declared else []
+
+
+def complaints(offered: set[str], called: dict[str, str], excused: dict[str, str]) -> list[str]:
+    missing = [f"{one}: the application doesn't call it, and {EXCUSES.name} doesn't say why" for one in offered - called.keys() - excused.keys()]
+    stale = [f"{one}: {EXCUSES.name} excuses it, but {called[one]} calls it" for one in excused.keys() & called.keys()]
+    gone = [f"{one}: {EXCUSES.name} excuses it, but the document doesn't have it" for one in excused.keys() - offered]
+    unknown = [f"{one}: {called[one]} calls it, but the document doesn't have it" for one in called.keys() - offered]
+    return sorted(missing + stale + gone + unknown)
+
+
+def main() -> int:
+    document = yaml.safe_load(DOCUMENT.read_text())
+    offered = operations(document)
+    called = calls(APPLICATION)
+    excused = tomllib.loads(EXCUSES.read_text())
+    found = complaints(offered, called, excused)
+    if words_refused(document) != words_known(APPLICATION):
+        found.append("RESERVED of code-field.js differs from the words that the document's custom_code names")
+    for complaint in found:
+        print(complaint, file=sys.stderr)
+    if found:
+        return 1
+    print(f"The web application calls {len(called)} of {len(offered)} operations. Not called:")
+    for operation, reason in excused.items():
+        print(f"  {operation:32} {reason}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
