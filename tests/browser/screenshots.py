@@ -1,0 +1,149 @@
+"""Makes a picture of each page, light and dark, of a workspace that is made up: `make screenshots` runs it.
+
+Usage: screenshots.py FOLDER [NAME …]; without names, all. Those of `CHOSEN` are the ones in docs/pictures, which the README shows:
+look at them, and copy them there if they are better than those that are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from support.api import Api
+from support.chromium import find_chromium, flags
+from support.studio import NOW, SESSION, SHORT, STAR, answer_everything, target_id
+from support.tab import RESET_FORM_HAS_NO_NAME, Tab, Tabs
+
+CHOSEN = ["links", "link", "overview-dark", "new-link", "qr", "monitoring"]
+WIDE = (1280, 800)
+PHONE = (390, 844)
+COLOURS = 256
+
+
+@dataclass(frozen=True)
+class Picture:
+    name: str
+    view: str
+    act: Callable[[Tab], None] = lambda tab: None
+    size: tuple[int, int] = WIDE
+    themes: tuple[str, ...] = ("light", "dark")
+    is_public: bool = False
+
+
+def write_link(tab: Tab) -> None:
+    tab.page.keyboard.press("c")
+    form = tab.dialog("New link")
+    form.get_by_label("Target", exact=True).fill("https://shop.fjord.example/products/harbour-lamp")
+    form.get_by_label("Code").fill("harbour")
+    form.get_by_label("Title").fill("Harbour lamp, second edition")
+    form.get_by_text("This code is free.").wait_for()
+    form.get_by_role("button", name="30 days").click()
+    form.get_by_role("combobox", name="Tags").fill("newsletter")
+    tab.page.keyboard.press("Enter")
+    form.get_by_label("Target", exact=True).focus()
+
+
+def show_qr(tab: Tab) -> None:
+    tab.page.keyboard.press("q")
+    picture = tab.dialog("QR code").get_by_role("img")
+    tab.page.wait_for_function("(image) => image.naturalWidth > 0", arg=picture.element_handle())
+
+
+def select_three(tab: Tab) -> None:
+    for key in ["j", "x", "j", "x", "j", "x"]:
+        tab.page.keyboard.press(key)
+
+
+def down_to_clicks(tab: Tab) -> None:
+    tab.page.get_by_role("table", name="Latest clicks").scroll_into_view_if_needed()
+
+
+def press(key: str) -> Callable[[Tab], None]:
+    return lambda tab: tab.page.keyboard.press(key)
+
+
+LINK = f"links/{STAR['short_code']}"
+TOUR = [
+    Picture("sign-in", "sign-in", is_public=True),
+    Picture("sign-up", "sign-up", is_public=True),
+    Picture("forgotten", "forgot", is_public=True),
+    Picture("reset", "reset?token=rst_0", is_public=True),
+    Picture("invitation", "invitation?token=inv_0", is_public=True),
+    Picture("links", "links"),
+    Picture("links-selected", "links", select_three),
+    Picture("links-phone", "links", size=PHONE),
+    Picture("new-link", "links", write_link),
+    Picture("new-link-phone", "links", write_link, size=PHONE),
+    Picture("link", LINK),
+    Picture("link-table", f"{LINK}?table=1"),
+    Picture("link-clicks", LINK, down_to_clicks),
+    Picture("link-phone", LINK, size=PHONE),
+    Picture("qr", LINK, show_qr),
+    Picture("overview", "overview"),
+    Picture("overview-phone", "overview", size=PHONE),
+    Picture("monitoring", "monitoring"),
+    Picture("target", f"monitoring/{target_id(3)}"),
+    Picture("notifications", "notifications"),
+    Picture("members", "members"),
+    Picture("keys", "keys"),
+    Picture("settings", "settings"),
+    Picture("account", "account"),
+    Picture("shortcuts", "links", press("?")),
+    Picture("nowhere", "no-such-page"),
+]
+
+
+def take(browser: Browser, api: Api, picture: Picture, theme: str, folder: Path) -> None:
+    tabs = Tabs(browser, Api(SHORT))
+    width, height = picture.size
+    context = tabs.context_of(None, width=width, height=height, dark=theme == "dark", reduced_motion="reduce")
+    if not picture.is_public:
+        context.add_init_script(f"sessionStorage.setItem({json.dumps(tabs.session_key)}, {json.dumps(json.dumps(SESSION))})")
+    tab = Tab(context, tabs.api, refused=[404])
+    tab.expects(RESET_FORM_HAS_NO_NAME)
+    tab.page.clock.set_fixed_time(NOW)
+    answer_everything(tab.page, api.url)
+    tab.open(picture.view)
+    # Room for a bar to scroll with, which pictures don't have.
+    tab.page.evaluate("document.documentElement.style.scrollbarGutter = 'auto'")
+    tab.settled()
+    picture.act(tab)
+    tab.settled()
+    tab.assert_nothing_noticed()
+    write(tab.page, folder / f"{picture.name}{'-dark' if theme == 'dark' else ''}.png")
+    context.close()
+
+
+def write(page: Page, file: Path) -> None:
+    """With the colours that it has most of, so that the file is small."""
+    image = Image.open(BytesIO(page.screenshot())).convert("RGB")
+    colours = sorted(image.getcolors(image.width * image.height), reverse=True)[:COLOURS]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for _, colour in colours for part in colour])
+    image.quantize(palette=palette, dither=Image.Dither.NONE).save(file, optimize=True)
+    print(f"{file.name:28} {file.stat().st_size / 1000:6.1f} KB")
+
+
+def main(folder: Path, wanted: list[str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    api = Api(os.environ["API_URL"])
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=flags(api.host))
+        for picture in TOUR:
+            for theme in picture.themes:
+                if not wanted or picture.name in wanted:
+                    take(browser, api, picture, theme, folder)
+        browser.close()
+    assert {name.removesuffix("-dark") for name in CHOSEN} <= {picture.name for picture in TOUR}
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

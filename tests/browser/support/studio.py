@@ -1,0 +1,302 @@
+"""A workspace that is made up as a whole, with months of history, for the pictures. Each request to the API is answered here."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import random
+import re
+import urllib.parse
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from playwright.sync_api import Page, Route
+
+# The same in each picture, so that they change only if the application does.
+NOW = datetime.datetime(2026, 11, 12, 14, 25, tzinfo=datetime.UTC)
+SHORT = "https://go.fjord.example"
+SITE, SHOP = "https://www.fjord.example", "https://shop.fjord.example"
+MAYA, JONAS, LIN = (f"019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a2{number}" for number in range(3))
+WORKSPACE = "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7b00"
+SESSION = {"token": "eyJ.made.up", "expires_at": "2030-01-01T00:00:00.000Z", "email": "maya@fjord.example"}
+
+
+def at(**ago: float) -> str:
+    """As the API writes times."""
+    return stamp(NOW - datetime.timedelta(**ago))
+
+
+def stamp(moment: datetime.datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+def link(code: str, url: str, title: str | None, clicks: int, days: float, tags: str = "", **more: Any) -> dict[str, Any]:
+    made = {"short_code": code, "short_url": f"{SHORT}/{code}", "original_url": url, "title": title, "description": None}
+    made |= {"tags": tags.split(), "watch": False, "created_at": at(days=days), "updated_at": at(days=days), "expires_at": None}
+    return made | {"is_active": True, "status": "active", "total_clicks": clicks, "created_by": MAYA} | more
+
+
+CAMPAIGN = "utm_source=newsletter&utm_medium=email&utm_campaign=winter-2026"
+LINKS = [
+    link("R7kPq2m", f"{SITE}/journal/how-we-photograph-glass", "How we photograph glass", 842, 0.05, "journal"),
+    link("hTz4wVb", "https://www.example.org/awards/2026/shortlist/studios/fjord?year=2026", None, 276, 2, "press"),
+    link("pX9cL3d", "https://docs.example.com/d/price-list-2027", "Price list 2027 (draft)", 17, 3, "internal", is_active=False, status="inactive", created_by=JONAS),
+    link("wD6rF1e", f"{SITE}/ar/winter/gifts", "مجموعة الشتاء: دليل الهدايا", 661, 9, "winter press", created_by=LIN),
+    link("Qm5tY7a", "https://video.example.com/watch?v=glassblowing-90", "Glassblowing in ninety seconds", 3178, 17, "journal social"),
+    link("winter26", f"{SHOP}/collections/winter?{CAMPAIGN}", "Winter collection", 12403, 76, "winter newsletter", watch=True),
+    link("openday", "https://tickets.example.com/e/fjord-open-day", "Open day tickets", 2204, 44, "event", expires_at=at(days=4), status="expired"),
+    link("menu", "https://cafe.fjord.example/menu", "Café menu (table cards)", 5310, 96, "print café", watch=True, created_by=JONAS),
+    link("jobs", f"{SITE}/jobs", "Jobs", 1930, 121, "hiring", watch=True),
+    link("returns", f"{SHOP}/help/returns", "Returns and repairs", 412, 158, "print support", created_by=JONAS),
+    link("map", "https://maps.example.com/place/fjord-studio", "How to find us", 980, 190, "print"),
+    link("press", f"{SITE}/press/kit.zip", "Press kit", 731, 214, "press"),
+    link("lamp", f"{SHOP}/products/harbour-lamp", "Harbour lamp", 6627, 240, "newsletter"),
+    link("b4NvK8s", "https://www.example.net/reviews/design/harbour-lamp-one-year-later", None, 388, 245, "press", created_by=LIN),
+]
+LINKS.sort(key=lambda one: one["created_at"], reverse=True)
+STAR = next(one for one in LINKS if one["short_code"] == "winter26")
+TAGS = [("newsletter", 41), ("press", 26), ("journal", 22), ("print", 19), ("winter", 14), ("social", 12), ("event", 9), ("café", 4)]
+MEMBERS = [
+    {"user_id": MAYA, "email": "maya@fjord.example", "full_name": "Maya Lindqvist", "role": "admin", "joined_at": at(days=395)},
+    {"user_id": JONAS, "email": "jonas@fjord.example", "full_name": "Jonas Weber", "role": "member", "joined_at": at(days=310)},
+    {"user_id": LIN, "email": "lin@fjord.example", "full_name": "Lin Haddad", "role": "member", "joined_at": at(days=96)},
+    {"user_id": LIN[:-1] + "9", "email": "press@agency.example", "role": "viewer", "joined_at": at(days=31)},
+]
+KEYS = [
+    {"prefix": "sk_live_Tq8ZbR2m", "name": "Shop: receipts", "scopes": ["links:read", "links:write"], "created_by": MAYA, "created_at": at(days=201), "last_used_at": at(minutes=4)},
+    {"prefix": "sk_live_h3KdW9xa", "name": "Weekly report", "scopes": ["analytics:read"], "created_by": JONAS, "created_at": at(days=88), "last_used_at": at(days=3)},
+    {"prefix": "sk_live_0pLm7VcE", "name": "Newsletter import", "scopes": ["links:write"], "created_by": MAYA, "created_at": at(days=20), "last_used_at": None, "expires_at": at(days=-40)},
+]
+NOTIFICATIONS = [
+    ("target.down", 0.03, "https://cafe.fjord.example/menu is down: it answered 503."),
+    ("url.created", 0.05, f"Your short link R7kPq2m to {SITE}/journal/how-we-photograph-glass was created."),
+    ("milestone.reached", 0.22, "Your short link winter26 has reached 10,000 clicks."),
+    ("target.up", 1.1, f"{SITE}/jobs is up again. It was down since {at(days=1.12)}."),
+    ("target.down", 1.12, f"{SITE}/jobs is down: it did not answer in time."),
+    ("url.created", 2.1, "Your short link hTz4wVb to https://www.example.org/awards/2026/shortlist/studios/fjord?year=2026 was created."),
+    ("url.deleted", 2.9, "Your short link pX9cL3d to https://docs.example.com/d/price-list-2027 was deleted."),
+    ("url.expired", 4.02, "Your short link openday has expired."),
+    ("milestone.reached", 6.3, "Your short link menu has reached 5,000 clicks."),
+]
+# How long ago each became what it is, in days, and how fast it answers.
+TARGETS = [
+    ("https://cafe.fjord.example/menu", "down", 0.03, 240),
+    (f"{SITE}/", "up", 41, 92),
+    (f"{SITE}/jobs", "up", 1.1, 118),
+    (f"{SHOP}/collections/winter", "up", 76, 164),
+    (f"{SHOP}/checkout/health", "up", 180, 71),
+    ("https://tickets.example.com/e/fjord-open-day", "up", 12, 310),
+]
+SHARES: dict[str, list[tuple[str, float]]] = {
+    "country": [("NO", 0.31), ("SE", 0.15), ("DE", 0.11), ("DK", 0.08), ("GB", 0.06), ("US", 0.06), ("AE", 0.05), ("FR", 0.04), ("NL", 0.04), ("unknown", 0.1)],
+    "device": [("mobile", 0.55), ("desktop", 0.26), ("bot", 0.14), ("tablet", 0.05)],
+    "browser": [("Mobile Safari", 0.34), ("Chrome", 0.21), ("Chrome Mobile", 0.18), ("Firefox", 0.09), ("Googlebot", 0.08), ("Edge", 0.06), ("Samsung Internet", 0.04)],
+    "os": [("iOS", 0.36), ("Android", 0.23), ("Windows", 0.17), ("Mac OS X", 0.1), ("unknown", 0.1), ("Linux", 0.04)],
+    "referer": [
+        ("https://newsletter.fjord.example/", 0.27),
+        ("https://www.search.example/", 0.13),
+        ("https://photos.example/", 0.08),
+        ("https://news.example/design", 0.06),
+        (f"{SITE}/journal", 0.05),
+    ],
+}
+VISITORS = [
+    ("mobile", "Mobile Safari", "18.5", "iOS", "NO", "Bergen", "https://newsletter.fjord.example/"),
+    ("desktop", "Firefox", "145.0", "Linux", "DE", "Hamburg", "https://www.search.example/"),
+    ("mobile", "Chrome Mobile", "141.0", "Android", "SE", "Göteborg", None),
+    ("desktop", "Chrome", "141.0", "Windows", "NO", "Oslo", "https://newsletter.fjord.example/"),
+    ("bot", "Googlebot", "2.1", "unknown", "US", None, None),
+    ("tablet", "Mobile Safari", "18.5", "iOS", "GB", "Leeds", "https://photos.example/"),
+]
+
+
+# How many days ago one was sent, or read a day late, and by how much it lifted the clicks.
+NEWSLETTERS = {4: 2.2, 3: 1.5, 18: 1.9, 17: 1.3, 39: 1.9, 38: 1.3, 53: 1.7}
+
+
+def clicks_on(day: datetime.date) -> int:
+    """More on working days, growing over the weeks, with a newsletter now and then."""
+    dice = random.Random(day.toordinal())
+    age = (NOW.date() - day).days
+    base = 190 * math.exp(-age / 55) * (0.62 if day.weekday() >= 5 else 1) * dice.uniform(0.85, 1.15)
+    base *= NEWSLETTERS.get(age, 1)
+    return round(base * (0.6 if age == 0 else 1)) if age <= 76 else 0
+
+
+def people_of(clicks: int) -> int:
+    return round(clicks * 0.86)
+
+
+def parted(total: int, kind: str) -> list[tuple[str, int]]:
+    return [(name, round(total * share)) for name, share in SHARES[kind]]
+
+
+def counted(total: int, kind: str, name: str) -> list[dict[str, Any]]:
+    return [{name: value, "count": count} for value, count in parted(total, kind)]
+
+
+def daily(query: dict[str, str]) -> dict[str, Any]:
+    first, last = (datetime.date.fromisoformat(query[name]) for name in ("from", "to"))
+    days = [first + datetime.timedelta(days=number) for number in range((last - first).days + 1)]
+    return {"short_code": STAR["short_code"], "days": [day_of(day) for day in days if clicks_on(day)]}
+
+
+def day_of(day: datetime.date) -> dict[str, Any]:
+    clicks = clicks_on(day)
+    numbers = {"total_clicks": clicks, "human_clicks": people_of(clicks), "unique_visitors": round(clicks * 0.71), "unknown": 0}
+    return {"date": str(day)} | numbers | dict(parted(clicks, "device")) | {"countries": counted(clicks, "country", "country")}
+
+
+def timeline(query: dict[str, str]) -> dict[str, Any]:
+    start = datetime.datetime.fromisoformat(query["from"]).replace(tzinfo=datetime.UTC)
+    points = []
+    while start <= NOW:
+        day_curve = max(0.05, math.sin((start.hour - 5) / 24 * 2 * math.pi) * 0.5 + 0.6)
+        clicks = round(clicks_on(start.date()) / 14 * day_curve)
+        points.append({"period": start.strftime("%Y-%m-%dT%H:00:00Z"), "clicks": clicks})
+        start += datetime.timedelta(hours=1)
+    return {"short_code": STAR["short_code"], "interval": "hour", "points": points}
+
+
+def statistics() -> dict[str, Any]:
+    total = STAR["total_clicks"]
+    sums = {"human_clicks": people_of(total), "unique_visitors": round(total * 0.6), "clicks_last_24h": 187, "clicks_last_7d": 1504}
+    parts = {"countries": counted(total, "country", "country"), "devices": counted(total, "device", "device")}
+    parts |= {"browsers": counted(total, "browser", "browser"), "operating_systems": counted(total, "os", "os")}
+    parts |= {"top_referers": counted(total, "referer", "referer"), "last_click_at": at(seconds=24)}
+    return {"short_code": STAR["short_code"], "total_clicks": total} | sums | parts
+
+
+def latest_clicks(query: dict[str, str]) -> dict[str, Any]:
+    dice = random.Random(3)
+    ago, clicks = 24.0, []
+    for number in range(min(int(query["limit"]), 100)):
+        device, browser, version, system, country, city, referer = dice.choice(VISITORS)
+        click = {"id": f"c{number:04}", "clicked_at": at(seconds=ago), "audience": "bot" if device == "bot" else "human"}
+        click |= {"device": device, "browser": browser, "browser_version": version, "os": system, "country": country, "city": city}
+        clicks.append(click | {"referer": referer, "user_agent": "Mozilla/5.0"})
+        ago += dice.expovariate(1 / 400)
+    return {"clicks": clicks}
+
+
+def compared(days: Iterable[int], before: Iterable[int], factor: float = 2.6) -> dict[str, int]:
+    """Of the whole workspace, which has more than one link."""
+    clicks, clicks_before = (round(factor * sum(clicks_of_age(age) for age in ages)) for ages in (days, before))
+    return {"clicks": clicks, "people": people_of(clicks), "clicks_before": clicks_before, "people_before": people_of(clicks_before)}
+
+
+def clicks_of_age(age: int) -> int:
+    return clicks_on(NOW.date() - datetime.timedelta(days=age))
+
+
+def overview() -> dict[str, Any]:
+    clicks = {"today": compared([0], [1]), "last_7_days": compared(range(7), range(7, 14)), "last_30_days": compared(range(30), range(30, 60))}
+    days = [(NOW.date() - datetime.timedelta(days=age), round(2.6 * clicks_of_age(age))) for age in reversed(range(60))]
+    top = sorted((one for one in LINKS if one["status"] == "active"), key=lambda one: -one["total_clicks"])[:5]
+    names = ("short_code", "short_url", "title", "original_url")
+    tops = [{name: one[name] for name in names} | {"clicks": one["total_clicks"] // 5, "people": people_of(one["total_clicks"] // 5)} for one in top]
+    down = [{"id": target_id(number), "url": url, "since": at(days=days)} for number, (url, status, days, _) in enumerate(TARGETS) if status == "down"]
+    return {
+        "as_of": at(seconds=20),
+        "links": {"total": 148, "active": 139, "inactive": 3, "expired": 6, "deleted": 0},
+        "clicks": clicks,
+        "days": [{"date": str(day), "clicks": count, "people": people_of(count)} for day, count in days],
+        "top_links": tops,
+        "down": down,
+    }
+
+
+def links(query: dict[str, str]) -> dict[str, Any]:
+    found = [one for one in LINKS if query.get("status", one["status"]) == one["status"] and query.get("tag", "") in ["", *one["tags"]]]
+    total = 148 if found == LINKS else len(found)
+    return {"links": found, "total": total, "page": 1, "per_page": 50, "total_pages": -(-total // 50), "next_cursor": None}
+
+
+def target_id(number: int) -> str:
+    return f"t_2hxlieh6rcTXYNb8u8Fu2{number}"
+
+
+def target(number: int) -> dict[str, Any]:
+    url, status, days, _ = TARGETS[number]
+    return listed(number) | {"status": status, "status_since": at(days=days)} | {"url": url}
+
+
+def listed(number: int) -> dict[str, Any]:
+    url = TARGETS[number][0]
+    host = urllib.parse.urlsplit(url).hostname
+    return {"id": target_id(number), "url": url, "canonical_url": url, "host": host, "created_at": at(days=180)}
+
+
+def results(number: int, query: dict[str, str]) -> dict[str, Any]:
+    dice = random.Random(number)
+    _, status, days, latency = TARGETS[number]
+    checks = []
+    for check in range(int(query.get("limit", "100"))):
+        is_down = status == "down" and check * 5 / 1440 < days
+        slow = 3 if dice.random() < 0.03 else 1
+        took = round(latency * slow * dice.uniform(0.8, 1.3) * (1 + 0.25 * math.sin(check / 18)))
+        checks.append({"checked_at": at(minutes=2 + 5 * check), "status_code": 503 if is_down else 200, "latency_ms": took, "error": None})
+    return {"items": checks}
+
+
+def notifications() -> dict[str, Any]:
+    shown = [
+        {"id": f"n{number}", "event_type": kind, "status": "sent", "created_at": at(days=days), "sent_at": at(days=days), "message": text}
+        for number, (kind, days, text) in enumerate(NOTIFICATIONS)
+    ]
+    return {"notifications": shown, "next_cursor": None}
+
+
+def one_link(code: str) -> dict[str, Any] | None:
+    found = next((one for one in LINKS if one["short_code"] == code), None)
+    if found is None:
+        return None
+    health = {"status": "up", "checked_at": at(minutes=2), "status_code": 200, "latency_ms": 164}
+    return found | ({"health": health} if found["watch"] else {})
+
+
+ME = {"email": SESSION["email"], "full_name": "Maya Lindqvist", "role": "admin", "user_id": MAYA, "verified": True, "workspace_id": WORKSPACE}
+MINE = {"workspace_id": WORKSPACE, "name": "Fjord Studio", "slug": "fjord", "role": "admin", "joined_at": at(days=395)}
+SPACE = {"workspace_id": WORKSPACE, "name": "Fjord Studio", "slug": "fjord", "settings": {}, "created_at": at(days=395), "updated_at": at(days=395)}
+INVITATION = {"id": "67b5dee7-8515-856f-99c4-a40f93940dfa", "email": "sofia@fjord.example", "role": "member", "created_at": at(days=1), "expires_at": at(days=-6), "invited_by": MAYA}
+
+Answer = Callable[[list[str], dict[str, str]], Any]
+ANSWERS: dict[str, Answer] = {
+    r"/api/me": lambda path, query: ME,
+    r"/api/me/workspaces": lambda path, query: {"workspaces": [MINE]},
+    r"/api/workspace": lambda path, query: SPACE,
+    r"/api/workspace/members": lambda path, query: {"members": MEMBERS},
+    r"/api/workspace/invitations": lambda path, query: {"invitations": [INVITATION]},
+    r"/api/keys": lambda path, query: {"keys": KEYS},
+    r"/api/links": lambda path, query: links(query),
+    r"/api/links/(\w+)": lambda path, query: one_link(path[0]),
+    r"/api/tags": lambda path, query: {"as_of": at(seconds=20), "tags": [{"tag": tag, "links": count} for tag, count in TAGS]},
+    r"/api/overview": lambda path, query: overview(),
+    r"/api/stats/\w+": lambda path, query: statistics(),
+    r"/api/stats/\w+/daily": lambda path, query: daily(query),
+    r"/api/stats/\w+/timeline": lambda path, query: timeline(query),
+    r"/api/stats/\w+/clicks": lambda path, query: latest_clicks(query),
+    r"/api/notifications": lambda path, query: notifications(),
+    r"/v1/targets": lambda path, query: {"items": [listed(number) for number in range(len(TARGETS))], "next_page_token": None},
+    r"/v1/targets/t_\w+(\d)": lambda path, query: target(int(path[0])),
+    r"/v1/targets/t_\w+(\d)/results": lambda path, query: results(int(path[0]), query),
+}
+
+
+def answer_everything(page: Page, system: str) -> None:
+    """All of it is at `SHORT`. The API's answers are made up; files of the application and QR codes are the system's."""
+
+    def answer(route: Route) -> None:
+        url = urllib.parse.urlsplit(route.request.url)
+        path = url.path
+        if not path.startswith(("/api/", "/v1/")):
+            return route.fulfill(response=route.fetch(url=system + route.request.url.removeprefix(SHORT)))
+        for pattern, answer_of in ANSWERS.items():
+            found = re.fullmatch(pattern, path)
+            if found:
+                body = answer_of(list(found.groups()), dict(urllib.parse.parse_qsl(url.query)))
+                return route.fulfill(status=404 if body is None else 200, body=json.dumps(body), content_type="application/json")
+        raise AssertionError(f"Nothing is made up for {path}")
+
+    page.route(f"{SHORT}/**", answer)
