@@ -16,7 +16,7 @@ FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Ca
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long fmt lint unit integration conformance template calculator \
-	document web-check tools e2e e2e-sam deny fuzz bench units cost dlq redrive reconcile deploy clean
+	document web-check tools e2e e2e-sam browser screenshots deny fuzz bench units cost dlq redrive reconcile deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -91,9 +91,10 @@ integration: ## tests against a real DynamoDB, and of whole executables
 conformance: ## the integration tests against AWS's DynamoDB Local (TESTS=… for some, DYNAMODB_ENDPOINT=… for another)
 	@$(PYTHON) infra/conformance.py $(TESTS)
 
-document: ## check docs/openapi.yaml
+document: ## check docs/openapi.yaml, and that the web application has all of it
 	@$(LINKLET) install contract
 	@$(TOOLS)/contract/bin/openapi-spec-validator docs/openapi.yaml
+	@$(TOOLS)/contract/bin/python infra/contract/application.py
 
 # Needs Node.js 18 or later with npm; without them, a line says so. WEB_CHECK=required makes that a failure.
 web-check: ## check the types of the web application, and what of it needs no browser
@@ -111,8 +112,18 @@ tools: ## check what the local system's tools do to a template, a connection or 
 	@$(LINKLET) install sam
 	$(SAM_PYTHON) -m unittest discover --start-directory infra/local
 
-e2e: ## end-to-end tests on a system of their own (API_URL=… for another)
+e2e: ## end-to-end tests on a system of their own, with those in a browser (API_URL=… for another)
 	@$(LINKLET) e2e
+
+# Both need a Chromium: one that is installed, or CHROMIUM=/path/to/it. Without one, `make browser` says so; BROWSER=required makes
+# that a failure.
+browser: ## the end-to-end tests of the web application in a browser only
+	@$(LINKLET) e2e --test browser
+
+SCREENSHOTS ?= .linklet/screenshots
+
+screenshots: ## make pictures of each page of the web application in SCREENSHOTS (needs make up, or API_URL=…)
+	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) infra/browser.py screenshots $(abspath $(SCREENSHOTS))
 
 e2e-sam: ## take the tour through `sam local start-api`, on a system of its own; left out without Docker
 	@$(PYTHON) infra/local/startapi.py tour

@@ -47,6 +47,8 @@ SYSTEMS = ["local", "e2e", "e2e-sam"]
 # Load, an outage and a second deployment would disturb the other end-to-end tests, so their tests have a run of their own, and
 # only on a system of our own. The deployment changes parameters, so nothing comes behind it.
 LONG = ["watch-load", "outage", "redeploy"]
+# The tests of the web application in a browser, which are no suite of Cargo's.
+BROWSER = "browser"
 
 
 class Failure(Exception):
@@ -515,14 +517,10 @@ def command_run(arguments: argparse.Namespace) -> None:
 def command_e2e(arguments: argparse.Namespace) -> None:
     """Runs the end-to-end tests, against a system of their own unless API_URL names one."""
     check_cargo()
-    names = LONG if arguments.long else [arguments.test or "e2e"]
-    # The whole workspace is named so that dependencies have the features that they were built with before.
-    suites = [["cargo", "test", "--workspace", "--test", name, *arguments.arguments] for name in names]
     if os.environ.get("API_URL"):
         if arguments.long:
             raise Failure("These tests disturb the system that they run on, so they start their own: unset API_URL.")
-        code = subprocess.run(suites[0], cwd=ROOT).returncode
-        sys.exit(code or judge_contract(arguments, dict(os.environ)))
+        sys.exit(run_suites(arguments, dict(os.environ)))
     system = System("e2e")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the finally below runs
     try:
@@ -533,11 +531,7 @@ def command_e2e(arguments: argparse.Namespace) -> None:
             loopback = {"WATCH_ALLOW_LOOPBACK": "yes-for-tests"}
             emulator = system.up(port, {"AWS_ENDPOINT_URL_DYNAMODB": gate.url} | loopback)
             control = {"TABLES_GATE": gate.control, "LINKLET_PYTHON": sys.executable}
-            environment = system.environment(emulator) | loopback | control
-            code = 0
-            for command in suites:
-                code = code or subprocess.run(command, cwd=ROOT, env=environment).returncode
-            code = code or judge_contract(arguments, environment)
+            code = run_suites(arguments, system.environment(emulator) | loopback | control)
             if code != 0:
                 system.keep_function_logs()
     finally:
@@ -545,12 +539,21 @@ def command_e2e(arguments: argparse.Namespace) -> None:
     sys.exit(code)
 
 
-def judge_contract(arguments: argparse.Namespace, environment: dict[str, str]) -> int:
-    """Holds the system against docs/openapi.yaml, unless only some of the tests are wanted."""
-    if arguments.long or arguments.test or arguments.arguments:
-        return 0
-    python = install("contract") / "bin" / "python"
-    return subprocess.run([python, ROOT / "infra" / "contract" / "run.py"], cwd=ROOT, env=environment).returncode
+def run_suites(arguments: argparse.Namespace, environment: dict[str, str]) -> int:
+    """Runs what is wanted, up to the first failure. All of the usual ones are: Cargo's tests, the contract, the browser."""
+    browser = [sys.executable, ROOT / "infra" / "browser.py", "test"]
+    names = LONG if arguments.long else [arguments.test or "e2e"]
+    # The whole workspace is named so that dependencies have the features that they were built with before.
+    commands: list[list[str | Path]] = [["cargo", "test", "--workspace", "--test", name, *arguments.arguments] for name in names]
+    if arguments.test == BROWSER:
+        commands = [[*browser, *arguments.arguments]]
+    elif not (arguments.long or arguments.test or arguments.arguments):
+        commands += [[install("contract") / "bin" / "python", ROOT / "infra" / "contract" / "run.py"], browser]
+    for command in commands:
+        code = subprocess.run(command, cwd=ROOT, env=environment).returncode
+        if code != 0:
+            return code
+    return 0
 
 
 def command_redeploy(arguments: argparse.Namespace) -> None:
@@ -638,9 +641,9 @@ def main() -> None:
     env.add_argument("--system", choices=SYSTEMS, default="local")
     e2e = command("e2e", command_e2e, "run the end-to-end tests")
     chosen = e2e.add_mutually_exclusive_group()
-    chosen.add_argument("--test", choices=["e2e", *LONG], help="this suite instead of e2e")
+    chosen.add_argument("--test", choices=["e2e", BROWSER, *LONG], help="this suite instead of e2e")
     chosen.add_argument("--long", action="store_true", help="the suites that disturb the system, one after another")
-    e2e.add_argument("arguments", nargs=argparse.REMAINDER, help="passed to cargo test")
+    e2e.add_argument("arguments", nargs=argparse.REMAINDER, help="passed to cargo test, or to pytest")
     redeploy = command("redeploy", command_redeploy, "deploy the end-to-end tests' system again, for a test of it")
     redeploy.add_argument("parameters", nargs="+", metavar="Name=Value", help="parameters of the template")
     command("kill", command_kill, "kill the functions of the end-to-end tests' system, for the same test")

@@ -1,0 +1,85 @@
+"""Fixtures of the tests in a browser. infra/browser.py runs them, against the system that API_URL names."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect, sync_playwright
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from support.api import Account, Api  # noqa: E402
+from support.chromium import find_chromium, flags  # noqa: E402
+from support.furniture import furnish  # noqa: E402
+from support.hand import HANDS, Hand  # noqa: E402
+from support.tab import Tab, Tabs  # noqa: E402
+
+# A machine on which other tests run at the same time is slow.
+expect.set_options(timeout=15_000)
+MEASURED = pytest.StashKey[list[str]]()
+
+
+@pytest.fixture(scope="session")
+def api() -> Api:
+    return Api(os.environ["API_URL"])
+
+
+@pytest.fixture(scope="session")
+def browser(api: Api) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=find_chromium(), args=flags(api.host))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def tabs(browser: Browser, api: Api) -> Iterator[Tabs]:
+    """Opens tabs. Each is closed at the end, and whatever it has noticed fails the test."""
+    tabs = Tabs(browser, api)
+    yield tabs
+    try:
+        for tab in tabs.opened:
+            tab.assert_nothing_noticed()
+    finally:
+        tabs.close()
+
+
+@pytest.fixture(scope="session")
+def furnished(api: Api) -> Account:
+    """A workspace with links, clicks, members and all else, for tests that only look."""
+    return furnish(api)
+
+
+@pytest.fixture
+def account(api: Api) -> Account:
+    """Somebody new, for tests that change things."""
+    return api.register()
+
+
+@pytest.fixture(params=HANDS)
+def hand(request: pytest.FixtureRequest) -> Callable[[Tab], Hand]:
+    """The test is taken with the pointer, and with the keyboard alone."""
+    return HANDS[request.param]
+
+
+# -- numbers that are printed at the end
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[MEASURED] = []
+
+
+@pytest.fixture
+def measured(pytestconfig: pytest.Config) -> Callable[[str], None]:
+    """Keeps a line for the end."""
+    return pytestconfig.stash[MEASURED].append
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.stash[MEASURED]:
+        terminalreporter.section("measured")
+        terminalreporter.write_line("\n".join(config.stash[MEASURED]))

@@ -1,0 +1,1 @@
+"""What the tests of the web application in a browser share."""

@@ -1,0 +1,130 @@
+"""A client of the API: makes the accounts, links and clicks that a test looks at in the browser."""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import json
+import random
+import time
+import urllib.parse
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+PASSWORD = "correct horse battery"
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+# Statistics, lists and the overview follow within a second or two; the overview is added up once a minute at most.
+FOLLOWS_WITHIN = 90
+
+
+class Refused(Exception):
+    """An answer that was not expected."""
+
+
+def new_address() -> str:
+    """What the local system takes for a client of its own, so that nobody uses up another one's budget of requests. It is
+    one of 240.0.0.0/4, where nobody is."""
+    return f"{ipaddress.IPv4Address(random.SystemRandom().randrange(0xF0000000, 0xFF000000))}:443"
+
+
+def new_email(name: str = "ada") -> str:
+    return f"{name}-{uuid.uuid4().hex[:10]}@example.com"
+
+
+class Api:
+    """The system under test."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+
+    @property
+    def app(self) -> str:
+        return f"{self.url}/app"
+
+    @property
+    def host(self) -> str:
+        return urllib.parse.urlsplit(self.url).hostname or ""
+
+    def call(self, method: str, path: str, body: Any = None, *, token: str = "", headers: dict[str, str] | None = None) -> Any:
+        """The body of an answer with a status below 400."""
+        sent = {"CloudFront-Viewer-Address": new_address()} | (headers or {})
+        if token:
+            sent["Authorization"] = f"Bearer {token}"
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        status, text = self.send(method, path, json.dumps(body).encode() if body is not None else None, sent)
+        if status >= 400:
+            raise Refused(f"{method} {path} answered {status}: {text.decode(errors='replace')[:500]}")
+        return json.loads(text) if text and status < 300 else None
+
+    def send(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
+        url = urllib.parse.urlsplit(self.url)
+        kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
+        connection = kind(url.netloc, timeout=30)
+        try:
+            connection.putrequest(method, url.path + path, skip_accept_encoding=True)
+            for name, value in headers.items():
+                # Referrers and user agents may have any bytes.
+                connection.putheader(name, value.encode())
+            connection.putheader("Content-Length", str(len(body or b"")))
+            connection.endheaders(body)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+    def register(self, full_name: str | None = None, name: str = "ada") -> Account:
+        email = new_email(name)
+        more = {"full_name": full_name} if full_name else {}
+        self.call("POST", "/api/auth/register", {"email": email, "password": PASSWORD} | more)
+        return self.log_in(email)
+
+    def log_in(self, email: str) -> Account:
+        session = self.call("POST", "/api/auth/login", {"email": email, "password": PASSWORD})
+        return Account(self, email, session["token"], session["expires_at"])
+
+    def click(self, code: str, *, agent: str = FIREFOX, referer: str = "", path: str = "") -> None:
+        """Somebody follows a link."""
+        headers = {"User-Agent": agent} | ({"Referer": referer} if referer else {})
+        self.call("GET", f"/{code}{path}", headers=headers)
+
+
+@dataclass
+class Account:
+    """Somebody with a session, in a workspace of their own."""
+
+    api: Api
+    email: str
+    token: str
+    expires_at: str
+    links: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """What a browser keeps of the session."""
+        return {"token": self.token, "expires_at": self.expires_at, "email": self.email}
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        return self.api.call(method, path, body, token=self.token)
+
+    def shorten(self, url: str, **more: Any) -> str:
+        """Makes a link and gives its code."""
+        made = self.call("POST", "/api/shorten", {"url": url} | more)
+        self.links.insert(0, made)
+        return made["short_code"]
+
+    def wait_for(self, path: str, done: Callable[[Any], bool], seconds: float = FOLLOWS_WITHIN) -> Any:
+        """Asks until the answer is as it should be, since most numbers follow a moment later."""
+        until = time.monotonic() + seconds
+        while True:
+            answer = self.call("GET", path)
+            if done(answer):
+                return answer
+            if time.monotonic() > until:
+                raise Refused(f"GET {path} has not become what it should: {json.dumps(answer)[:500]}")
+            time.sleep(0.3)
+
+    def wait_for_clicks(self, code: str, count: int) -> None:
+        self.wait_for(f"/api/stats/{code}", lambda stats: stats["total_clicks"] >= count)

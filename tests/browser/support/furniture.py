@@ -1,0 +1,36 @@
+"""Fills a workspace, so that each page has something to show."""
+
+from __future__ import annotations
+
+from .api import FIREFOX, Account, Api
+
+PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1"
+CHROME = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"
+BOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+VISITS = [
+    (FIREFOX, "https://news.example/today"),
+    (CHROME, "https://www.search.example/?q=linklet"),
+    (PHONE, ""),
+    (BOT, ""),
+]
+
+
+def furnish(api: Api) -> Account:
+    ada = api.register("Ada Lovelace")
+    for number in range(12):
+        ada.shorten(f"https://example.com/articles/{number}/how-we-made-everything-faster?ref=mail", tags=["news"] if number % 2 else [])
+    ada.shorten("https://doc.rust-lang.org/std/", title="The standard library", tags=["rust", "docs", "reference"], watch=True)
+    sale = ada.shorten("https://shop.example.com/sale", title="Spring sale", tags=["spring", "sale"])
+    off = ada.shorten("https://example.org/winter", title="Winter sale", tags=["sale"])
+    ada.call("PATCH", f"/api/links/{off}", {"is_active": False})
+    for agent, referer in VISITS * 2:
+        api.click(sale, agent=agent, referer=referer)
+    ada.call("POST", "/v1/targets", {"url": "https://status.example.com/health"})
+    ada.call("POST", "/api/keys", {"name": "Nightly export", "scopes": ["links:read"]})
+    ada.wait_for_clicks(sale, len(VISITS) * 2)
+    return ada
+
+
+def sale_of(ada: Account) -> str:
+    """The code of the link that people follow."""
+    return next(link["short_code"] for link in ada.links if "/sale" in link["original_url"])

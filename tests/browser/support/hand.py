@@ -1,0 +1,101 @@
+"""Two ways to use a page. A test that is written for a hand is taken with each of them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from playwright.sync_api import Locator, expect
+
+from .tab import Tab
+
+# More stops than any page has.
+MOST_STOPS = 200
+
+
+class Hand(Protocol):
+    def press(self, target: Locator) -> None:
+        """Uses a button, a link or a box."""
+
+    def write(self, target: Locator, text: str) -> None:
+        """Puts a text into a field, instead of what is there."""
+
+    def choose(self, target: Locator, option: str) -> None:
+        """Takes an option of a list."""
+
+    def pick(self, menu: Locator, item: str) -> None:
+        """Opens a menu and takes one of its items."""
+
+
+class Pointer:
+    def __init__(self, tab: Tab) -> None:
+        self.page = tab.page
+
+    def press(self, target: Locator) -> None:
+        target.click()
+
+    def write(self, target: Locator, text: str) -> None:
+        target.click()
+        target.fill(text)
+
+    def choose(self, target: Locator, option: str) -> None:
+        target.select_option(option)
+
+    def pick(self, menu: Locator, item: str) -> None:
+        menu.click()
+        self.page.get_by_role("menu").get_by_text(item, exact=True).click()
+
+
+class Keyboard:
+    """Uses nothing but keys: whatever it needs has to be reached with the tabulator, and to show that it has the focus."""
+
+    def __init__(self, tab: Tab) -> None:
+        self.page = tab.page
+        self.keyboard = tab.page.keyboard
+
+    def press(self, target: Locator) -> None:
+        self.reach(target)
+        is_box = target.evaluate("(element) => element.matches('input[type=checkbox], input[type=radio], summary')")
+        self.keyboard.press("Space" if is_box else "Enter")
+
+    def write(self, target: Locator, text: str) -> None:
+        self.reach(target)
+        self.keyboard.press("ControlOrMeta+a")
+        self.keyboard.insert_text(text)
+
+    def choose(self, target: Locator, option: str) -> None:
+        self.reach(target)
+        self.keyboard.type(option)
+        expect(target).to_have_value(option)
+
+    def pick(self, menu: Locator, item: str) -> None:
+        self.press(menu)
+        wanted = self.page.get_by_role("menu").get_by_text(item, exact=True)
+        wanted.wait_for()
+        for _ in range(MOST_STOPS):
+            if wanted.evaluate("(element) => element.closest('[role^=menuitem]') === document.activeElement"):
+                return self.keyboard.press("Enter")
+            self.keyboard.press("ArrowDown")
+        raise AssertionError(f"No arrow key reaches “{item}”.")
+
+    def reach(self, target: Locator) -> None:
+        """Goes there with the tabulator."""
+        target.wait_for(state="attached")
+        for _ in range(MOST_STOPS):
+            if target.evaluate("(element) => element === document.activeElement"):
+                return self.assert_ring(target)
+            self.keyboard.press("Tab")
+        raise AssertionError(f"The tabulator never reaches {target}; it is at {self.page.evaluate('document.activeElement.outerHTML.slice(0, 200)')}.")
+
+    def assert_ring(self, target: Locator) -> None:
+        """Whoever uses keys sees where they are."""
+        ring = target.evaluate(
+            """(element) => {
+              const draws = ({ outlineStyle, outlineWidth }) => outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
+              const around = [element, element.parentElement, element.parentElement?.parentElement].filter(Boolean);
+              return around.some((one) => draws(getComputedStyle(one)) || draws(getComputedStyle(one, '::after')));
+            }"""
+        )
+        assert ring, f"{target} doesn't show that it has the focus."
+
+
+HANDS = {"pointer": Pointer, "keyboard": Keyboard}

@@ -1,0 +1,199 @@
+"""A tab of the browser, in which nothing may go unnoticed."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.parse
+from collections.abc import Iterable
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, Route, expect
+
+from .api import Account, Api, new_address
+
+# A tab has the session before the application starts, as one has it that was loaded again.
+KEEP_SESSION = """
+if (location.protocol.startsWith('http') && !sessionStorage.getItem('test:entered')) {
+  sessionStorage.setItem('test:entered', 'yes');
+  sessionStorage.setItem(%s, %s);
+}
+"""
+# What Chromium writes about answers that are no success, and about a lost connection. Scripts can't keep it from that.
+RESOURCE_FAILED = re.compile(r"Failed to load resource: (?:the server responded with a status of (\d+)|net::(\w+))")
+# What it would like to have in the form for a new password. Nobody but the token knows whose it is.
+RESET_FORM_HAS_NO_NAME = re.compile("Password forms should have")
+
+# How long nothing has to be under way until a page is taken for settled.
+QUIET_STEPS, QUIET_STEP_MS = 4, 50
+
+
+class Tab:
+    """Wraps a page. `refused` are the statuses and errors that a test provokes: `{404}`, `{"ERR_INTERNET_DISCONNECTED"}`."""
+
+    def __init__(self, context: BrowserContext, api: Api, refused: Iterable[int | str] = ()) -> None:
+        self.api = api
+        self.context = context
+        self.page = context.new_page()
+        self.refused = {str(one) for one in refused}
+        self.expected: list[re.Pattern[str]] = []
+        self.noticed: list[str] = []
+        origin = urllib.parse.urlsplit(api.url)
+        self.own = f"{origin.scheme}://{origin.netloc}/"
+        self.page.on("console", self.hear)
+        self.page.on("pageerror", lambda error: self.noticed.append(f"an error: {error}"))
+        self.under_way: set[Request] = set()
+        self.page.on("request", self.see)
+        self.page.on("requestfinished", lambda request: self.under_way.discard(request))
+        self.page.on("requestfailed", lambda request: self.under_way.discard(request))
+
+    def hear(self, message: ConsoleMessage) -> None:
+        """No message is expected, not even a warning. A violation of the content security policy is one, too."""
+        failed = RESOURCE_FAILED.match(message.text)
+        if failed and (failed[1] or failed[2]) in self.refused or any(each.search(message.text) for each in self.expected):
+            return
+        self.noticed.append(f"in the console: {message.type}: {message.text} ({message.location.get('url', '')})")
+
+    def expects(self, message: re.Pattern[str]) -> None:
+        """For what Chromium would like to have, and can't be had."""
+        self.expected.append(message)
+
+    def see(self, request: Request) -> None:
+        self.under_way.add(request)
+        if not request.url.startswith((self.own, "data:", "blob:")):
+            self.noticed.append(f"a request to elsewhere: {request.method} {request.url}")
+
+    def open(self, view: str = "") -> Tab:
+        """Shows a view, such as `links?tag=spring`, as if its address had been typed."""
+        self.page.goto(self.api.app + (f"#/{view}" if view else ""))
+        return self
+
+    def view(self) -> str:
+        """The address behind `#/`."""
+        return self.page.evaluate("location.hash.replace(/^#\\/?/, '')")
+
+    def heading(self, text: str | re.Pattern[str]) -> Locator:
+        return self.page.get_by_role("heading", level=1, name=text)
+
+    def button(self, name: str | re.Pattern[str], within: Locator | None = None) -> Locator:
+        return (within or self.page).get_by_role("button", name=name, exact=isinstance(name, str))
+
+    def dialog(self, name: str | re.Pattern[str]) -> Locator:
+        return self.page.get_by_role("dialog", name=name)
+
+    def says(self, text: str | re.Pattern[str]) -> None:
+        """Waits for a short message at the edge."""
+        expect(self.page.locator(".toast").filter(has_text=text).first).to_be_visible()
+
+    def figures(self) -> Locator:
+        """The big numbers."""
+        return self.page.locator("dl[aria-label=Numbers]")
+
+    def settled(self) -> None:
+        """Waits until the page has read what it shows."""
+        quiet = 0
+        while quiet < QUIET_STEPS:
+            self.page.wait_for_timeout(QUIET_STEP_MS)
+            quiet = 0 if self.under_way else quiet + 1
+        expect(self.page.locator(".skeleton, .skeleton-text")).to_have_count(0)
+
+    # -- what the server answers
+
+    def fails(self, pattern: str, status: int, code: str, detail: str = "not now", headers: dict[str, str] | None = None, **more: Any) -> None:
+        """From now on, such a request is answered with a problem document."""
+        body = {"type": f"urn:linklet:problem:{code}", "title": code, "status": status, "detail": detail, "code": code} | more
+        head = {"content-type": "application/problem+json", "x-correlation-id": "98427fd6-d8a3-4a97-a872-9f752e65f6c0"}
+        self.refused.add(str(status))
+        self.page.route(pattern, lambda route: route.fulfill(status=status, headers=head | (headers or {}), body=json.dumps(body)))
+
+    def recovers(self, pattern: str) -> None:
+        self.page.unroute(pattern)
+
+    def hold(self, pattern: str) -> Held:
+        """From now on, such a request gets no answer until it is let go."""
+        held = Held()
+        self.page.route(pattern, held.take)
+        return held
+
+    # -- judging
+
+    def assert_nothing_noticed(self) -> None:
+        noticed, self.noticed = self.noticed, []
+        assert not noticed, "The page was not quiet:\n" + "\n".join(noticed)
+
+    def assert_not_sideways(self) -> None:
+        """Nothing may need scrolling to the side."""
+        width, room = self.page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+        assert width <= room, f"#/{self.view()} is {width} pixels wide where there are {room}: {self.widest()}"
+
+    def widest(self) -> str:
+        return self.page.evaluate(
+            """() => [...document.querySelectorAll('body *')]
+              .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5)
+              .slice(0, 5).map((element) => element.outerHTML.slice(0, 120)).join('\\n')"""
+        )
+
+
+class Held:
+    """Requests that wait."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Route] = []
+        self.count = 0
+        self.is_over = False
+
+    def take(self, route: Route) -> None:
+        self.count += 1
+        if self.is_over:
+            route.continue_()
+        else:
+            self.waiting.append(route)
+
+    def let_go(self) -> None:
+        self.is_over = True
+        for route in self.waiting:
+            route.continue_()
+
+
+class Tabs:
+    """Opens tabs, and judges them at the end."""
+
+    def __init__(self, browser: Browser, api: Api) -> None:
+        self.browser = browser
+        self.api = api
+        self.opened: list[Tab] = []
+
+    def context(self, *, width: int = 1280, height: int = 800, dark: bool = False, **more: Any) -> BrowserContext:
+        """A browser of its own, whose clock and language are known."""
+        theme = "dark" if dark else "light"
+        size = {"width": width, "height": height}
+        given = {"viewport": size, "color_scheme": theme, "locale": "en-GB", "timezone_id": "Europe/Zurich", "has_touch": width < 600}
+        context = self.browser.new_context(**(given | more))
+        context.set_extra_http_headers({"CloudFront-Viewer-Address": new_address()})
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        context.set_default_timeout(15_000)
+        return context
+
+    def open(self, account: Account | None = None, view: str = "", *, refused: Iterable[int | str] = (), **context: Any) -> Tab:
+        """A tab in a browser of its own, with the session of the account."""
+        return self.keep(Tab(self.context_of(account, **context), self.api, refused)).open(view)
+
+    def context_of(self, account: Account | None, **context: Any) -> BrowserContext:
+        """A browser of its own, with the session of the account."""
+        own = self.context(**context)
+        if account:
+            own.add_init_script(KEEP_SESSION % (json.dumps(self.session_key), json.dumps(json.dumps(account.kept))))
+        return own
+
+    @property
+    def session_key(self) -> str:
+        """Under which a browser keeps the session."""
+        return f"linklet:session:{urllib.parse.urlsplit(self.api.app).path.removesuffix('app')}"
+
+    def keep(self, tab: Tab) -> Tab:
+        self.opened.append(tab)
+        return tab
+
+    def close(self) -> None:
+        for tab in self.opened:
+            tab.context.close()

@@ -1,0 +1,102 @@
+"""What the application may cost. How long it takes until one can use it depends on the machine, so that is only printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from support.answers import answer_links, made_up_links
+from support.api import Account, Api
+from support.gauge import Gauge, longest_task, start_clock
+from support.tab import Tab, Tabs
+
+MOST_BYTES = 60_000
+MOST_REQUESTS = 10
+LONG_TASK_MS = 50
+USABLE = ".link-row, .first-steps, .door input"
+MANY = 10_000
+# What is out of sight is not in the page.
+MOST_ROWS = 80
+
+
+def first_view(tabs: Tabs, account: Account | None) -> tuple[Tab, Gauge]:
+    """The application, with an empty cache."""
+    context = tabs.context_of(account)
+    start_clock(context, USABLE)
+    tab = tabs.keep(Tab(context, tabs.api))
+    gauge = Gauge(tab.page)
+    tab.open()
+    tab.settled()
+    return tab, gauge
+
+
+@pytest.mark.parametrize("who", ["a stranger", "a newcomer", "somebody with links"])
+def test_the_first_view_is_light(
+    tabs: Tabs, api: Api, account: Account, furnished: Account, measured: Callable[[str], None], who: str
+) -> None:
+    tab, gauge = first_view(tabs, {"a newcomer": account, "somebody with links": furnished}.get(who))
+    if tab.page.locator("meta[name=version]").get_attribute("content") == "source":
+        pytest.skip("these are the files as they are edited, one by one and not compressed")
+    application = gauge.bytes_of(api.app)
+    measured(
+        f"first view of {who}: {application / 1000:.1f} KB of at most {MOST_BYTES / 1000:.0f} and {(gauge.bytes - application) / 1000:.1f} KB of "
+        f"data, {gauge.requests} requests of at most {MOST_REQUESTS}, usable after {gauge.usable_after():.0f} ms, longest task "
+        f"{max(gauge.long_tasks(), default=0):.0f} ms"
+    )
+    assert gauge.requests <= MOST_REQUESTS, gauge.listed()
+    # Of links, somebody has as many as they have.
+    assert (application if who == "somebody with links" else gauge.bytes) <= MOST_BYTES, gauge.listed()
+
+
+def test_a_second_view_fetches_no_file_again(tabs: Tabs, furnished: Account, api: Api) -> None:
+    tab, _ = first_view(tabs, furnished)
+    if tab.page.locator("meta[name=version]").get_attribute("content") == "source":
+        pytest.skip("these are the files as they are edited, which are never kept")
+    again = Gauge(tab.page)
+    tab.page.reload()
+    tab.settled()
+    files = [url for request, url in again.urls.items() if url.startswith(f"{api.app}/") and again.sizes.get(request)]
+    assert files == []
+
+
+def test_ten_thousand_links_scroll(tabs: Tabs, furnished: Account, measured: Callable[[str], None]) -> None:
+    tab = tabs.keep(Tab(tabs.context_of(furnished), tabs.api))
+    answer_links(tab, made_up_links(MANY))
+    tab.open("links")
+    rows = tab.page.locator(".link-row")
+    expect(rows.first).to_be_visible()
+
+    for _ in range(2 * MANY // 100):
+        tab.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        if tab.page.locator(f".link-row[data-index='{MANY - 1}']").count():
+            break
+        tab.page.wait_for_timeout(30)
+    expect(tab.page.locator(f".link-row[data-index='{MANY - 1}']")).to_be_visible()
+    expect(tab.page.get_by_text("10,000 of 10,000")).to_be_visible()
+    assert rows.count() <= MOST_ROWS
+
+    # Something else may disturb it once.
+    longest = LONG_TASK_MS
+    for _ in range(3):
+        tab.page.evaluate("scrollTo(0, 0)")
+        tab.page.wait_for_timeout(300)
+        longest = min(longest, longest_task(tab.page, lambda: tab.page.evaluate(SCROLL)))
+        if longest < LONG_TASK_MS:
+            break
+    measured(f"scrolling through {MANY:,} links: {rows.count()} rows in the page, longest task {longest:.0f} ms of less than {LONG_TASK_MS}")
+    assert longest < LONG_TASK_MS
+    assert rows.count() <= MOST_ROWS
+
+
+# A wheel turned fast: some 200 rows a second.
+SCROLL = """
+async () => {
+  const end = performance.now() + 1000;
+  while (performance.now() < end) {
+    scrollBy(0, 200);
+    await new Promise(requestAnimationFrame);
+  }
+}
+"""

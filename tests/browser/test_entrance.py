@@ -1,0 +1,152 @@
+"""The ways in and out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import expect
+
+from support.api import PASSWORD, Account, Api, new_email
+from support.hand import Hand
+from support.tab import RESET_FORM_HAS_NO_NAME, Tab, Tabs
+
+
+def test_somebody_signs_in_and_is_where_they_wanted_to_be(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(None, "links?status=inactive", refused=[401])
+    use = hand(tab)
+    expect(tab.heading("Sign in")).to_be_visible()
+
+    use.write(tab.page.get_by_label("Email"), account.email)
+    use.write(tab.page.get_by_label("Password"), "not my password")
+    use.press(tab.button("Sign in"))
+    expect(tab.page.get_by_role("alert")).to_contain_text("The address or the password is wrong.")
+    expect(tab.page.get_by_label("Email")).to_have_value(account.email)
+
+    use.write(tab.page.get_by_label("Password"), PASSWORD)
+    use.press(tab.button("Sign in"))
+    expect(tab.heading("Links")).to_be_attached()
+    assert tab.view() == "links?status=inactive"
+
+
+def test_somebody_signs_out(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(account, "links")
+    hand(tab).pick(tab.button(account.email), "Sign out")
+    expect(tab.heading("Sign in")).to_be_visible()
+    assert tab.page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('linklet:session'))") == []
+    tab.page.reload()
+    expect(tab.heading("Sign in")).to_be_visible()
+
+
+def test_what_is_wrong_stands_at_its_field(tabs: Tabs) -> None:
+    tab = tabs.open(None, "sign-up")
+    tab.page.get_by_label("Email").fill("nobody")
+    tab.page.get_by_label("Password").fill("short")
+    tab.button("Create account").click()
+    email, password = tab.page.get_by_label("Email"), tab.page.get_by_label("Password")
+    expect(email).to_have_accessible_description("Enter an address such as ada@example.com.")
+    expect(password).to_have_accessible_description(re.compile("Use at least 8 characters."))
+    expect(password).to_have_value("short")
+
+
+def test_a_guessable_password_is_refused_at_its_field(tabs: Tabs) -> None:
+    tab = tabs.open(None, "sign-up", refused=[400])
+    tab.page.get_by_label("Email").fill(new_email())
+    tab.page.get_by_label("Password").fill("password1")
+    tab.button("Create account").click()
+    expect(tab.page.get_by_label("Password")).to_have_attribute("aria-invalid", "true")
+
+
+def test_a_further_tab_takes_the_session(tabs: Tabs, account: Account) -> None:
+    first = tabs.open(None, "sign-in")
+    first.page.get_by_label("Email").fill(account.email)
+    first.page.get_by_label("Password").fill(PASSWORD)
+    first.button("Sign in").click()
+    expect(first.heading("Links")).to_be_attached()
+
+    second = tabs.keep(Tab(first.context, first.api)).open("settings")
+    expect(second.heading("Settings")).to_be_visible()
+
+    first.page.bring_to_front()
+    first.button(account.email).click()
+    first.page.get_by_role("menu").get_by_text("Sign out").click()
+    expect(first.heading("Sign in")).to_be_visible()
+    expect(second.heading("Sign in")).to_be_visible()
+
+
+def test_an_invitation_brings_somebody_into_the_workspace(
+    tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]
+) -> None:
+    friend = new_email("bob")
+    admin = tabs.open(account, "members")
+    use = hand(admin)
+    use.write(admin.page.get_by_label("Email"), friend)
+    use.choose(admin.page.get_by_label("Role", exact=True), "viewer")
+    use.press(admin.button("Invite"))
+    invitation = admin.dialog("Give them this link").get_by_label("Invitation").input_value()
+    assert invitation.startswith(f"{api.app}#/invitation?token=inv_")
+    use.press(admin.button("Done"))
+    expect(admin.page.get_by_role("table", name="Open invitations").get_by_text(friend)).to_be_visible()
+
+    guest = tabs.keep(Tab(tabs.context(), api))
+    guest.page.goto(invitation)
+    use = hand(guest)
+    expect(guest.heading("You are invited")).to_be_visible()
+    use.write(guest.page.get_by_label("Email"), friend)
+    use.write(guest.page.get_by_label("Password"), PASSWORD)
+    use.write(guest.page.get_by_label("Your name"), "Bob")
+    use.press(guest.button("Create account"))
+    expect(guest.heading("Links")).to_be_attached()
+    # A viewer makes no links.
+    expect(guest.page.get_by_label("Paste a long URL")).to_have_count(0)
+
+    admin.page.reload()
+    expect(admin.page.get_by_role("table", name="Members").get_by_text("Bob", exact=True)).to_be_visible()
+    expect(admin.page.get_by_role("table", name="Open invitations")).to_have_count(0)
+
+
+def test_an_invitation_that_was_used_says_so(tabs: Tabs) -> None:
+    tab = tabs.open(None, "invitation?token=inv_00000000000000000000000000000000", refused=[404])
+    tab.page.get_by_label("Email").fill(new_email())
+    tab.page.get_by_label("Password").fill(PASSWORD)
+    tab.button("Create account").click()
+    expect(tab.page.get_by_role("alert")).to_contain_text(re.compile("invitation", re.IGNORECASE))
+    expect(tab.page.get_by_label("Password")).to_have_value(PASSWORD)
+
+
+def test_a_forgotten_password_is_asked_for(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(None, "sign-in")
+    use = hand(tab)
+    use.press(tab.page.get_by_role("link", name="Forgotten your password?"))
+    expect(tab.heading("Forgotten password")).to_be_visible()
+    use.write(tab.page.get_by_label("Email"), account.email)
+    use.press(tab.button("Send the link"))
+    expect(tab.page.get_by_role("status").filter(has_text=account.email)).to_be_visible()
+
+
+def test_a_token_for_a_new_password_that_is_too_old_leads_on(tabs: Tabs) -> None:
+    tab = tabs.open(None, "reset?token=rst_00000000000000000000000000000000", refused=[404])
+    tab.expects(RESET_FORM_HAS_NO_NAME)
+    tab.page.get_by_label("New password").fill(PASSWORD)
+    tab.button("Change password").click()
+    tab.page.get_by_role("link", name="Ask for another one").click()
+    expect(tab.heading("Forgotten password")).to_be_visible()
+
+
+def test_somebody_makes_a_workspace_and_goes_back(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    account.shorten("https://example.com/mine")
+    tab = tabs.open(account, "links")
+    use = hand(tab)
+    own = account.call("GET", "/api/workspace")["name"]
+    row = tab.page.get_by_role("list", name="Links").get_by_role("listitem")
+    expect(row).to_have_count(1)
+
+    use.pick(tab.button(re.compile("Switch workspace")), "New workspace")
+    use.write(tab.dialog("New workspace").get_by_label("Name"), "Side project")
+    use.press(tab.button("Create"))
+    tab.says("Side project is ready.")
+    expect(tab.button(re.compile("Side project"))).to_be_visible()
+    expect(row).to_have_count(0)
+
+    use.pick(tab.button(re.compile("Switch workspace")), own)
+    expect(row).to_have_count(1)

@@ -1,0 +1,134 @@
+"""What holds for each page: everybody can use it, in light and in dark, and on the narrowest phone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from support.api import Account
+from support.axe import assert_usable_by_everybody
+from support.furniture import sale_of
+from support.tab import RESET_FORM_HAS_NO_NAME, Tab, Tabs
+
+PAGES_OF_THE_APPLICATION = Path(__file__).parents[2] / "functions" / "web" / "app" / "pages.js"
+# Views of somebody who is signed in, and their headings.
+VIEWS = {
+    "links": "Links",
+    "links?q=nothing-has-this-name": "Links",
+    "links?tag=sale&status=inactive&sort=clicks&from=2026-01-01": "Links",
+    "links/{code}": re.compile(".+"),
+    "links/{code}?view=table": re.compile(".+"),
+    "links/nowhere1": "nowhere1",
+    "overview": "Overview",
+    "monitoring": "Monitoring",
+    "monitoring/{target}": re.compile(".+"),
+    "notifications": "Notifications",
+    "members": "Members",
+    "keys": "API keys",
+    "settings": "Settings",
+    "account": "Account",
+    "no-such-page": "There is no such page",
+}
+# Views of whoever comes.
+PUBLIC = {
+    "sign-in": "Sign in",
+    "sign-up": "Create an account",
+    "forgot": "Forgotten password",
+    "reset?token=rst_0": "New password",
+    "reset": "New password",
+    "verify?token=vrf_00000000000000000000000000000000": "Confirm your address",
+    "invitation?token=inv_0": "You are invited",
+}
+WIDE = {"width": 1280, "height": 800}
+NARROW = {"width": 320, "height": 640}
+
+
+@pytest.fixture(scope="session")
+def target(furnished: Account) -> str:
+    return furnished.call("GET", "/v1/targets")["items"][0]["id"]
+
+
+def judge(tab: Tab, what: str) -> None:
+    """In light, in dark, and on the narrowest phone, where nothing may need scrolling to the side."""
+    tab.settled()
+    for theme in ("light", "dark"):
+        tab.page.emulate_media(color_scheme=theme)
+        assert_usable_by_everybody(tab, f"{what}, {theme},")
+    tab.page.set_viewport_size(NARROW)
+    tab.settled()
+    tab.assert_not_sideways()
+    assert_usable_by_everybody(tab, f"{what}, narrow,")
+    tab.page.set_viewport_size(WIDE)
+    tab.page.emulate_media(color_scheme="light")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_page_can_be_used_by_everybody(tabs: Tabs, furnished: Account, target: str, view: str) -> None:
+    shown = view.format(code=sale_of(furnished), target=target)
+    # A link that doesn't exist answers 404.
+    tab = tabs.open(furnished, shown, refused=[404] if "nowhere" in view else [])
+    expect(tab.heading(VIEWS[view])).to_be_attached()
+    judge(tab, view)
+
+
+@pytest.mark.parametrize("view", PUBLIC)
+def test_a_way_in_can_be_used_by_everybody(tabs: Tabs, view: str) -> None:
+    tab = tabs.open(None, view, refused=[404] if "verify" in view else [])
+    if view.startswith("reset"):
+        tab.expects(RESET_FORM_HAS_NO_NAME)
+    expect(tab.heading(PUBLIC[view])).to_be_visible()
+    judge(tab, view)
+
+
+def test_a_form_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None:
+    tab = tabs.open(furnished, "links")
+    tab.settled()
+    tab.page.keyboard.press("c")
+    form = tab.dialog("New link")
+    form.locator("summary").click()
+    tab.button("Create link", form).click()
+    expect(form.locator("[aria-invalid=true]")).to_have_count(1)
+    judge(tab, "the form")
+
+
+def test_a_qr_code_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None:
+    tab = tabs.open(furnished, f"links/{sale_of(furnished)}")
+    tab.settled()
+    tab.page.keyboard.press("q")
+    expect(tab.dialog("QR code")).to_be_visible()
+    judge(tab, "the QR code")
+
+
+def test_selecting_and_a_question_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None:
+    # A single one, so that the bar that floats covers no other.
+    tab = tabs.open(furnished, "links?tag=spring")
+    tab.settled()
+    tab.page.keyboard.press("j")
+    tab.page.keyboard.press("x")
+    bar = tab.page.get_by_role("region", name="Selected links")
+    expect(bar).to_be_visible()
+    judge(tab, "a selection")
+    tab.button("Delete", bar).click()
+    expect(tab.dialog("Delete 1 link?")).to_be_visible()
+    judge(tab, "a question")
+
+
+def test_menus_and_the_list_of_keys_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None:
+    tab = tabs.open(furnished, "links")
+    tab.settled()
+    tab.page.keyboard.press("?")
+    expect(tab.dialog("Keyboard")).to_be_visible()
+    judge(tab, "the list of keys")
+    tab.page.keyboard.press("Escape")
+    tab.button(re.compile("Switch workspace")).click()
+    expect(tab.page.get_by_role("menu")).to_be_visible()
+    assert_usable_by_everybody(tab, "a menu")
+
+
+def test_no_page_is_forgotten_here() -> None:
+    paths = re.findall(r"^  \{ path: '([a-z-]+)'", PAGES_OF_THE_APPLICATION.read_text(), re.MULTILINE)
+    judged = {re.split(r"[?/]", view)[0] for view in [*VIEWS, *PUBLIC]}
+    assert len(paths) > 10 and set(paths) <= judged

@@ -1,0 +1,54 @@
+"""Somebody who has never read a word about Linklet, beginning at its address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import expect
+
+from support.api import FIREFOX, PASSWORD, Api, new_email
+from support.hand import Hand
+from support.tab import Tab, Tabs
+
+
+def test_a_newcomer_makes_an_account_a_link_and_a_qr_code_and_sees_a_click(
+    tabs: Tabs, api: Api, hand: Callable[[Tab], Hand]
+) -> None:
+    tab = tabs.keep(Tab(tabs.context(), api))
+    page = tab.page
+    page.goto(f"{api.url}/")
+    use = hand(tab)
+
+    expect(tab.heading("Sign in")).to_be_visible()
+    use.press(page.get_by_role("link", name="Create an account"))
+    expect(tab.heading("Create an account")).to_be_visible()
+    use.write(page.get_by_label("Email"), new_email())
+    use.write(page.get_by_label("Password"), PASSWORD)
+    use.press(tab.button("Create account"))
+
+    use.write(page.get_by_label("Paste a long URL"), "https://doc.rust-lang.org/std/")
+    use.press(tab.button("Shorten"))
+    tab.says("Link created. Copied.")
+    row = page.get_by_role("list", name="Links").get_by_role("listitem")
+    expect(row).to_have_count(1)
+    short_url = page.evaluate("navigator.clipboard.readText()")
+    code = short_url.rsplit("/", 1)[1]
+
+    use.press(row.get_by_role("link", name=re.compile("doc.rust-lang.org")))
+    expect(page.get_by_text("Nobody has followed this link yet.")).to_be_visible()
+    use.press(tab.button("QR code").first)
+    picture = tab.dialog("QR code").get_by_role("img", name=f"QR code of {short_url}")
+    expect(picture).to_be_visible()
+    page.wait_for_function("(image) => image.naturalWidth > 0", arg=picture.element_handle())
+    with page.expect_download() as download:
+        use.press(tab.dialog("QR code").get_by_role("link", name="PNG"))
+    assert download.value.suggested_filename == f"{code}.png"
+    use.press(tab.button("Close"))
+
+    api.click(code, agent=FIREFOX, referer="https://news.example/today")
+
+    # It appears by itself.
+    clicks = page.get_by_role("table", name="Latest clicks")
+    expect(clicks.get_by_role("row").filter(has_text="Firefox")).to_be_visible(timeout=60_000)
+    expect(clicks.get_by_text("news.example")).to_be_visible()

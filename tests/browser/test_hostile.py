@@ -1,0 +1,127 @@
+"""Texts that somebody else has written do nothing but stand there."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from support.answers import ARABIC, THAI, answer_links, made_up_links
+from support.api import Account, Api
+from support.tab import Tab, Tabs
+
+IMAGE = "<img src=x onerror=\"document.title='taken over'\">"
+SCRIPT = "</title><script>document.title='taken over'</script>"
+SHEET = "<style>*{display:none}</style>"
+# The API refuses to store what turns the direction; a visitor's browser may say anything.
+REVERSED = "\u202egnp.exe\u2066 sale"
+TITLES = [IMAGE, SCRIPT, SHEET, ARABIC, THAI, "'\"><svg onload=alert(1)>", "{{7*7}} ${7*7}"]
+REFERRERS = ["javascript:alert(1)", f"https://evil.example/{IMAGE}", "data:text/html,<script>alert(1)</script>", f"android-app://{SCRIPT}"]
+AGENTS = [IMAGE, SCRIPT, f"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) {REVERSED} Firefox/140.0", "javascript:alert(1)"]
+TARGET = "https://evil.example/?q=%3Cimg%20src=x%20onerror=alert(1)%3E#javascript:alert(1)"
+
+
+@pytest.fixture(scope="module")
+def hostile(api: Api) -> Account:
+    """A workspace whose texts are all of somebody who means harm."""
+    eve = api.register(IMAGE, name="eve")
+    eve.call("PATCH", "/api/workspace", {"name": IMAGE})
+    for number, title in enumerate(TITLES):
+        eve.shorten(f"{TARGET}{number}", title=title, description=SCRIPT, tags=[IMAGE[:50], "فصل"])
+    code = eve.links[0]["short_code"]
+    for agent in AGENTS:
+        for referer in REFERRERS:
+            api.click(code, agent=agent, referer=referer)
+    eve.call("POST", "/v1/targets", {"url": TARGET})
+    eve.call("POST", "/api/keys", {"name": IMAGE, "scopes": ["links:read"]})
+    eve.wait_for_clicks(code, len(AGENTS) * len(REFERRERS))
+    return eve
+
+
+VIEWS = ["links", "links/{code}", "overview", "monitoring", "monitoring/{target}", "notifications", "members", "keys", "settings", "account"]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_hostile_texts_do_nothing(tabs: Tabs, hostile: Account, view: str) -> None:
+    target = hostile.call("GET", "/v1/targets")["items"][0]["id"]
+    tab = tabs.open(hostile, view.format(code=hostile.links[0]["short_code"], target=target))
+    tab.settled()
+    assert_untouched(tab)
+    tab.page.set_viewport_size({"width": 320, "height": 640})
+    tab.settled()
+    tab.assert_not_sideways()
+
+
+def test_hostile_texts_do_nothing_in_forms_and_questions(tabs: Tabs, hostile: Account) -> None:
+    tab = tabs.open(hostile, "links")
+    tab.settled()
+    tab.page.keyboard.press("j")
+    tab.page.keyboard.press("e")
+    expect(tab.page.get_by_role("dialog").get_by_role("textbox", name="Title")).to_be_visible()
+    assert_untouched(tab)
+    tab.page.keyboard.press("Escape")
+    tab.open("keys")
+    tab.button(f"Revoke {IMAGE}").click()
+    expect(tab.page.get_by_role("dialog")).to_contain_text(IMAGE)
+    assert_untouched(tab)
+
+
+def assert_untouched(tab: Tab) -> None:
+    page = tab.page
+    assert "taken over" not in page.title() or page.title().startswith(IMAGE)
+    assert page.locator("img[src='x'], svg[onload], main script, main style").count() == 0
+    leading = page.eval_on_selector_all("a[href]", "(links) => links.map((link) => link.href)")
+    assert [href for href in leading if not href.startswith(("http:", "https:"))] == []
+    elsewhere = page.eval_on_selector_all(
+        "a[href]",
+        "(links) => links.filter((link) => link.host !== location.host).map((link) => [link.href, link.rel])",
+    )
+    # Only a link's target and a monitored URL lead out. A referrer never does.
+    assert all(rel == "noopener noreferrer" and "?q=" in href for href, rel in elsewhere), elsewhere
+
+
+def test_a_text_that_turns_the_direction_turns_only_itself(tabs: Tabs, furnished: Account) -> None:
+    tab = tabs.open(furnished, "account")
+    tab.settled()
+    plain, turned = made_up_links(2)
+    link = plain | {"tags": ["one", "two"]}
+    answer_links(tab, [link | {"title": "png.exe sale"}, link | {"title": REVERSED, "tags": ["\u202eeno", "two"], "short_code": turned["short_code"]}])
+    tab.page.evaluate("location.hash = '#/links'")
+    rows = tab.page.locator(".link-row")
+    expect(rows).to_have_count(2)
+    for part in (".short-url", ".link-title", ".link-clicks", ".link-age"):
+        first, second = (row.locator(part).first.bounding_box() for row in rows.all())
+        assert first and second and first["x"] == second["x"], part
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_long_titles_of_other_scripts_fit(tabs: Tabs, furnished: Account, width: int) -> None:
+    tab = tabs.open(furnished, "account", width=width)
+    tab.settled()
+    answer_links(tab, made_up_links(60))
+    tab.page.evaluate("location.hash = '#/links'")
+    rows = tab.page.locator(".link-row")
+    expect(rows.first).to_be_visible()
+    tab.settled()
+    tab.assert_not_sideways()
+    assert {box(row) for row in rows.all()} == {56}
+
+
+def box(row: Locator) -> int:
+    found = row.bounding_box()
+    assert found
+    return round(found["height"])
+
+
+def test_a_target_that_is_no_web_address_is_no_link(tabs: Tabs, furnished: Account) -> None:
+    """The API takes only http and https; should it ever answer with another one, it leads nowhere."""
+    tab = tabs.open(furnished, "account")
+    tab.settled()
+    link = made_up_links(1)[0] | {"original_url": "javascript:document.title='taken over'"}
+    code = link["short_code"]
+    tab.page.route(f"**/api/links/{code}", lambda route: route.fulfill(body=json.dumps(link), content_type="application/json"))
+    tab.fails(f"**/api/stats/{code}**", 404, "short_code_not_found")
+    tab.page.evaluate("(code) => { location.hash = `#/links/${code}`; }", code)
+    expect(tab.page.get_by_role("main").get_by_text("javascript:document.title")).to_be_visible()
+    assert tab.page.locator("a[href^='javascript']").count() == 0

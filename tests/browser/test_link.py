@@ -1,0 +1,104 @@
+"""The page of one link: its numbers, and what can be done with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import expect
+
+from support.api import FIREFOX, Account, Api
+from support.furniture import sale_of
+from support.hand import Hand
+from support.tab import Tab, Tabs
+
+
+def test_the_numbers_of_a_link_can_be_read(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(furnished, f"links/{sale_of(furnished)}")
+    use = hand(tab)
+    expect(tab.page.get_by_role("link", name="shop.example.com/sale")).to_be_visible()
+    numbers = tab.figures()
+    # Eight visits, of which two are a crawler's.
+    expect(numbers).to_contain_text(re.compile(r"Clicks\s*8"))
+    expect(numbers).to_contain_text(re.compile(r"People\s*6"))
+
+    use.press(tab.button("Table"))
+    table = tab.page.get_by_role("table", name="Clicks by day, 30 days")
+    expect(table.get_by_role("row")).to_have_count(31)
+    expect(table.get_by_role("row").nth(1)).to_contain_text(re.compile(r"6\s*8"))
+    use.press(tab.button("24 h"))
+    expect(tab.page.get_by_role("table", name="Clicks by hour, 24 hours").get_by_role("row")).to_have_count(25)
+    assert tab.view() == f"links/{sale_of(furnished)}?table=1&range=24h"
+    tab.page.reload()
+    expect(tab.page.get_by_role("table", name="Clicks by hour, 24 hours")).to_be_visible()
+
+    use.press(tab.button("Own"))
+    use.press(tab.button("Show", tab.dialog("Choose the days")))
+    expect(tab.page.get_by_role("table", name=re.compile("^Clicks by day"))).to_be_visible()
+
+
+def test_what_visitors_had_in_common_is_named(tabs: Tabs, furnished: Account) -> None:
+    tab = tabs.open(furnished, f"links/{sale_of(furnished)}")
+    tab.settled()
+    page = tab.page.get_by_role("main")
+    for word in ["news.example", "Firefox", "Safari", "iOS", "Desktop", "Mobile"]:
+        expect(page.get_by_text(word, exact=False).first).to_be_visible()
+
+
+def test_a_chart_tells_its_numbers_to_who_uses_keys(tabs: Tabs, furnished: Account) -> None:
+    tab = tabs.open(furnished, f"links/{sale_of(furnished)}")
+    tab.settled()
+    tab.page.get_by_role("img", name=re.compile("^Clicks by day")).focus()
+    # The first is today's.
+    tab.page.keyboard.press("ArrowLeft")
+    expect(tab.page.locator(".plot")).to_contain_text(re.compile("People *6.*All clicks *8"))
+
+
+def test_a_click_appears_while_one_looks(tabs: Tabs, api: Api, account: Account) -> None:
+    code = account.shorten("https://example.com/fresh")
+    tab = tabs.open(account, f"links/{code}")
+    expect(tab.page.get_by_text("Nobody has followed this link yet.")).to_be_visible()
+    api.click(code, agent=FIREFOX)
+    clicks = tab.page.get_by_role("table", name="Latest clicks")
+    expect(clicks.get_by_role("row").filter(has_text="Firefox")).to_be_visible(timeout=60_000)
+    expect(tab.figures()).to_contain_text(re.compile(r"People\s*1"), timeout=60_000)
+
+
+def test_a_link_is_changed_switched_off_and_deleted(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    code = account.shorten("https://example.com/old", title="Old")
+    tab = tabs.open(account, f"links/{code}")
+    use = hand(tab)
+    use.press(tab.button("Edit"))
+    form = tab.dialog(f"Edit {code}")
+    use.write(form.get_by_label("Title"), "New")
+    use.press(tab.button("Save", form))
+    expect(tab.page.get_by_role("main")).to_contain_text("New")
+
+    use.press(tab.button("Switch off"))
+    tab.says(re.compile("Switched off"))
+    expect(tab.button("Switch on")).to_be_visible()
+
+    use.pick(tab.button("More"), "Delete everything")
+    use.press(tab.button("Delete everything", tab.dialog(f"Delete {code} with its statistics?")))
+    expect(tab.heading("Links")).to_be_attached()
+    tab.says("Link and statistics deleted.")
+    assert account.call("GET", "/api/links")["links"] == []
+
+
+def test_a_qr_code_warns_of_colours_that_cameras_do_not_read(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(furnished, f"links/{sale_of(furnished)}")
+    use = hand(tab)
+    use.press(tab.button("QR code").first)
+    dialog = tab.dialog("QR code")
+    use.write(dialog.get_by_label("Colour", exact=True), "#dddddd")
+    expect(dialog.get_by_text("These colours are too alike")).to_be_visible()
+    use.write(dialog.get_by_label("Colour", exact=True), "#1a2b3c")
+    expect(dialog.get_by_text("These colours are too alike")).to_have_count(0)
+    use.press(tab.button("1024", dialog))
+    for kind in ("SVG", "PNG"):
+        with tab.page.expect_download() as download:
+            use.press(dialog.get_by_role("link", name=kind))
+        assert download.value.suggested_filename == f"{sale_of(furnished)}.{kind.lower()}"
+        assert download.value.failure() is None
+    use.press(tab.button("Copy picture", dialog))
+    tab.says("Picture copied.")

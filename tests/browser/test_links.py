@@ -1,0 +1,232 @@
+"""The list of links: making them, finding them, and acting on one or on many."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from support.api import Account
+from support.hand import Hand
+from support.tab import Tab, Tabs
+
+
+def rows(tab: Tab) -> Locator:
+    return tab.page.get_by_role("list", name="Links").get_by_role("listitem")
+
+
+@pytest.fixture
+def shop(account: Account) -> Account:
+    """Somebody with three links."""
+    account.shorten("https://shop.example.com/winter", title="Winter sale", tags=["sale"])
+    account.shorten("https://shop.example.com/spring", title="Spring sale", tags=["sale", "spring"])
+    account.shorten("https://example.com/terms", title="Terms")
+    account.wait_for("/api/links", lambda answer: len(answer["links"]) == 3)
+    return account
+
+
+def test_a_pasted_url_becomes_a_link(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(account, "links")
+    use = hand(tab)
+    field = tab.page.get_by_label("Paste a long URL")
+    use.write(field, "not a url")
+    use.press(tab.button("Shorten"))
+    expect(tab.page.get_by_role("alert")).to_contain_text("Paste an address that begins with http")
+    expect(field).to_have_value("not a url")
+
+    use.write(field, "example.com/a/long/path")
+    tab.page.keyboard.press("Enter")
+    tab.says("Link created. Copied.")
+    expect(rows(tab)).to_have_count(1)
+    expect(field).to_have_value("")
+
+    use.write(field, "https://example.com/a/long/path")
+    tab.page.keyboard.press("Enter")
+    tab.says("You already had this one. Copied.")
+    expect(rows(tab)).to_have_count(1)
+
+
+def test_a_new_link_is_taken_back(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(account, "links")
+    use = hand(tab)
+    use.write(tab.page.get_by_label("Paste a long URL"), "https://example.com/oops")
+    tab.page.keyboard.press("Enter")
+    use.press(tab.button("Undo"))
+    tab.says("The link is gone.")
+    expect(rows(tab)).to_have_count(0)
+
+
+def test_a_link_is_made_with_everything_and_changed(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    # Whether a code is free is found out by asking for it.
+    tab = tabs.open(account, "links", refused=[404])
+    use = hand(tab)
+    use.press(tab.button("Options"))
+    form = tab.dialog("New link")
+    code = f"t{account.email[4:12]}"
+    use.write(form.get_by_label("Target", exact=True), "https://shop.example.com/sale?page=2#top")
+    use.write(form.get_by_label("Code"), code)
+    expect(form.get_by_text("This code is free.")).to_be_visible()
+    use.write(form.get_by_label("Title"), "Spring sale")
+    use.write(form.get_by_role("combobox", name="Tags"), "spring")
+    tab.page.keyboard.press("Enter")
+    use.press(form.get_by_role("button", name="30 days"))
+    use.press(form.locator("summary"))
+    use.write(form.get_by_label("Source", exact=True), "newsletter")
+    expect(form.get_by_label("Target", exact=True)).to_have_value("https://shop.example.com/sale?page=2&utm_source=newsletter#top")
+    use.press(form.get_by_label("Watch the target"))
+    use.press(tab.button("Create link", form))
+    tab.says("Link created. Copied.")
+    expect(form).to_have_count(0)
+
+    made = account.call("GET", f"/api/links/{code}")
+    assert made["original_url"] == "https://shop.example.com/sale?page=2&utm_source=newsletter#top"
+    assert (made["title"], made["tags"], made["watch"]) == ("Spring sale", ["spring"], True)
+    assert made["expires_at"]
+
+    use.press(rows(tab).first.get_by_role("button", name="Edit"))
+    form = tab.dialog(f"Edit {code}")
+    use.write(form.get_by_label("Title"), "Summer sale")
+    use.press(tab.button("Save", form))
+    tab.says("Saved.")
+    expect(rows(tab).get_by_text("Summer sale")).to_be_visible()
+    assert account.call("GET", f"/api/links/{code}")["title"] == "Summer sale"
+
+
+def test_several_mistakes_are_summed_up_and_what_was_typed_stays(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "links")
+    tab.settled()
+    tab.page.keyboard.press("c")
+    form = tab.dialog("New link")
+    form.get_by_label("Target", exact=True).fill("nonsense")
+    form.get_by_label("Code").fill("a-b")
+    tab.page.keyboard.press("ControlOrMeta+Enter")
+    summary = form.locator(".form-summary")
+    expect(summary).to_be_focused()
+    expect(summary.get_by_role("listitem")).to_have_count(2)
+    expect(form.get_by_label("Target", exact=True)).to_have_value("nonsense")
+
+    tab.page.keyboard.press("Escape")
+    question = tab.dialog("Close without saving?")
+    tab.button("Keep editing", question).click()
+    expect(form.get_by_label("Code")).to_have_value("a-b")
+
+
+def test_links_are_found_by_word_tag_and_status(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(shop, "links")
+    use = hand(tab)
+    expect(rows(tab)).to_have_count(3)
+
+    use.write(tab.page.get_by_label("Search links"), "winter")
+    expect(rows(tab)).to_have_count(1)
+    assert tab.view() == "links?q=winter"
+    use.press(tab.button("Clear"))
+    expect(rows(tab)).to_have_count(3)
+
+    use.press(rows(tab).get_by_role("button", name="Only links with the tag sale").first)
+    expect(rows(tab)).to_have_count(2)
+    use.press(tab.button("No longer only the tag sale"))
+    expect(rows(tab)).to_have_count(3)
+
+    use.pick(tab.button(re.compile("^Order:")), "Oldest first")
+    expect(rows(tab).first).to_contain_text("Winter sale")
+    assert tab.view() == "links?sort=oldest"
+
+
+def test_the_address_is_the_view(tabs: Tabs, shop: Account) -> None:
+    tab = tabs.open(shop, "links?q=sale&tag=spring&sort=oldest")
+    expect(rows(tab)).to_have_count(1)
+    expect(tab.page.get_by_label("Search links")).to_have_value("sale")
+    tab.page.reload()
+    expect(rows(tab)).to_have_count(1)
+    rows(tab).get_by_role("link", name="Spring sale").click()
+    expect(tab.page.get_by_role("link", name="shop.example.com/spring")).to_be_visible()
+    tab.page.go_back()
+    expect(rows(tab)).to_have_count(1)
+    assert tab.view() == "links?q=sale&tag=spring&sort=oldest"
+
+
+def test_many_links_are_tagged_switched_off_and_deleted(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(shop, "links")
+    use = hand(tab)
+    bar = tab.page.get_by_role("region", name="Selected links")
+    use.press(rows(tab).nth(0).get_by_role("checkbox"))
+    use.press(rows(tab).nth(1).get_by_role("checkbox"))
+    expect(bar).to_contain_text("2 links selected")
+
+    use.press(tab.button("Tag", bar))
+    use.write(tab.dialog("Add tags").get_by_role("combobox"), "archive")
+    tab.page.keyboard.press("Enter")
+    use.press(tab.button("Add to 2 links"))
+    tab.says("2 links tagged.")
+
+    use.press(rows(tab).nth(0).get_by_role("checkbox"))
+    use.press(rows(tab).nth(1).get_by_role("checkbox"))
+    use.press(tab.button("Switch off", bar))
+    use.press(tab.button("Switch off", tab.dialog("Switch off 2 links?")))
+    tab.says("2 links switched off.")
+    expect(rows(tab).filter(has_text="Off")).to_have_count(2)
+
+    use.press(rows(tab).nth(0).get_by_role("checkbox"))
+    use.press(tab.button("Delete", bar))
+    use.press(tab.button("Delete 1", tab.dialog("Delete 1 link?")))
+    tab.says("1 link deleted.")
+    expect(rows(tab).filter(has_text="Deleted")).to_have_count(1)
+    stored = shop.call("GET", "/api/links")["links"]
+    assert sorted(link["status"] for link in stored) == ["active", "deleted", "inactive"]
+    assert [link["tags"][-1] for link in stored if link["status"] != "active"] == ["archive", "archive"]
+
+
+def test_a_link_is_switched_off_and_on_again(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(shop, "links")
+    use = hand(tab)
+    expect(rows(tab)).to_have_count(3)
+    use.pick(rows(tab).first.get_by_role("button", name="More"), "Switch off")
+    tab.says(re.compile("Switched off"))
+    expect(rows(tab).first).to_contain_text("Off")
+    use.press(tab.button("Undo"))
+    tab.says("Switched on.")
+    assert shop.call("GET", "/api/links")["links"][0]["status"] == "active"
+
+
+def test_keys_move_through_the_list_and_act(tabs: Tabs, shop: Account) -> None:
+    tab = tabs.open(shop, "links")
+    expect(rows(tab)).to_have_count(3)
+    press = tab.page.keyboard.press
+    press("/")
+    expect(tab.page.get_by_label("Search links")).to_be_focused()
+    press("Escape")
+    press("j")
+    press("ArrowDown")
+    expect(rows(tab).nth(1).get_by_role("link")).to_be_focused()
+    press("k")
+    expect(rows(tab).nth(0).get_by_role("link")).to_be_focused()
+    press("y")
+    tab.says("Copied.")
+    assert tab.page.evaluate("navigator.clipboard.readText()") == shop.links[0]["short_url"]
+
+    press("x")
+    press("j")
+    press("j")
+    press("Shift+X")
+    expect(tab.page.get_by_role("region", name="Selected links")).to_contain_text("3 links selected")
+    press("Escape")
+    expect(tab.page.get_by_role("region", name="Selected links")).to_have_count(0)
+
+    press("q")
+    expect(tab.dialog("QR code")).to_be_visible()
+    press("Escape")
+    expect(tab.dialog("QR code")).to_have_count(0)
+    expect(rows(tab).nth(2).get_by_role("link")).to_be_focused()
+    press("e")
+    expect(tab.dialog(re.compile("^Edit "))).to_be_visible()
+    press("Escape")
+    press("Enter")
+    expect(tab.page.get_by_text("Nobody has followed this link yet.")).to_be_visible()
+
+    press("g")
+    press("l")
+    expect(rows(tab)).to_have_count(3)
+    press("?")
+    expect(tab.dialog("Keyboard")).to_contain_text("Next link")

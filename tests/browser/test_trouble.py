@@ -1,0 +1,212 @@
+"""What happens when something goes wrong: a session ends, the API fails or is slow, the connection is lost."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Route, expect
+
+from support.api import PASSWORD, Account
+from support.furniture import sale_of
+from support.tab import Tab, Tabs
+
+UNREACHABLE = "Linklet can’t reach its data at the moment."
+# What each page reads first.
+READS = {
+    "links": "**/api/links?*",
+    "links/{code}": "**/api/links/*",
+    "overview": "**/api/overview",
+    "monitoring": "**/v1/targets?*",
+    "notifications": "**/api/notifications?*",
+    "members": "**/api/workspace/members",
+    "keys": "**/api/keys",
+    "settings": "**/api/workspace",
+}
+
+
+def end_session(tab: Tab) -> None:
+    """From now on, the API refuses the token that the page has."""
+
+    def spoil(route: Route) -> None:
+        route.continue_(headers=route.request.headers | {"authorization": "Bearer eyJ.over.0"})
+
+    tab.refused.add("401")
+    tab.page.route(re.compile(r"/api/(?!auth/login)|/v1/"), spoil)
+
+
+def test_a_session_that_ends_asks_for_the_password_and_goes_on(tabs: Tabs, account: Account) -> None:
+    account.shorten("https://example.com/a", title="First", tags=["one"])
+    tab = tabs.open(account, "links?tag=one")
+    form = start_link(tab)
+    end_session(tab)
+    tab.button("Create link", form).click()
+
+    over = tab.dialog("Your session is over")
+    expect(over).to_contain_text(account.email)
+    tab.page.keyboard.press("Escape")
+    expect(over).to_be_visible()
+    over.get_by_label("Password").fill("not my password")
+    tab.button("Go on", over).click()
+    expect(over.get_by_role("alert")).to_contain_text("The address or the password is wrong.")
+
+    tab.page.unroute_all()
+    over.get_by_label("Password").fill(PASSWORD)
+    tab.button("Go on", over).click()
+
+    # The link that was being made is made, and nothing had to be typed again.
+    expect(over).to_have_count(0)
+    tab.says("Link created.")
+    assert tab.view() == "links?tag=one"
+    assert len(account.call("GET", "/api/links")["links"]) == 2
+
+
+def start_link(tab: Tab) -> Locator:
+    tab.settled()
+    tab.page.keyboard.press("c")
+    form = tab.dialog("New link")
+    form.get_by_label("Target", exact=True).fill("https://example.com/b")
+    form.get_by_label("Title").fill("Second")
+    return form
+
+
+def test_a_session_that_ends_while_reading_comes_back_to_the_same_place(tabs: Tabs, furnished: Account) -> None:
+    tab = tabs.open(furnished, "links")
+    tab.settled()
+    end_session(tab)
+    tab.page.get_by_role("link", name="Members").click()
+    over = tab.dialog("Your session is over")
+    expect(over).to_be_visible()
+    tab.page.unroute_all()
+    over.get_by_label("Password").fill(PASSWORD)
+    tab.page.keyboard.press("Enter")
+    expect(tab.page.get_by_role("table", name="Members")).to_be_visible()
+    assert tab.view() == "members"
+
+
+@pytest.mark.parametrize("view", READS)
+def test_a_page_says_what_failed_and_tries_again(tabs: Tabs, furnished: Account, view: str) -> None:
+    tab = tabs.open(furnished, "account")
+    tab.settled()
+    tab.fails(READS[view], 503, "service_unavailable")
+    shown = view.format(code=sale_of(furnished))
+    tab.page.evaluate("(hash) => { location.hash = hash; }", f"#/{shown}")
+    failure = tab.page.get_by_role("main").get_by_role("alert").first
+    expect(failure).to_contain_text(UNREACHABLE)
+    expect(failure).to_contain_text("98427fd6-d8a3-4a97-a872-9f752e65f6c0")
+    tab.recovers(READS[view])
+    tab.button("Try again", failure).click()
+    expect(tab.page.get_by_role("main").get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.parametrize("view", READS)
+def test_a_page_that_waits_shows_shapes_and_then_its_content(tabs: Tabs, furnished: Account, view: str) -> None:
+    tab = tabs.open(furnished, "account")
+    tab.settled()
+    held = tab.hold(READS[view])
+    shown = view.format(code=sale_of(furnished))
+    tab.page.evaluate("(hash) => { location.hash = hash; }", f"#/{shown}")
+    expect(tab.page.get_by_role("main").locator(".skeleton, .skeleton-text").first).to_be_visible()
+    held.let_go()
+    expect(tab.page.get_by_role("main").locator(".skeleton, .skeleton-text")).to_have_count(0)
+
+
+def test_too_many_requests_count_down(tabs: Tabs, furnished: Account) -> None:
+    tab = tabs.open(furnished, "account")
+    tab.settled()
+    tab.fails("**/api/keys", 429, "rate_limited", headers={"retry-after": "3"})
+    tab.page.get_by_role("link", name="API keys").click()
+    again = tab.page.get_by_role("main").get_by_role("button", name=re.compile("^Try again"))
+    expect(again).to_have_text(re.compile("Try again in [123] s"))
+    expect(again).to_be_disabled()
+    tab.recovers("**/api/keys")
+    expect(again).to_have_text("Try again")
+    expect(again).to_be_enabled()
+    again.click()
+    expect(tab.page.get_by_text("Nightly export")).to_be_visible()
+
+
+def test_a_refused_link_keeps_what_was_typed(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "links")
+    field = tab.page.get_by_label("Paste a long URL")
+    field.fill("https://example.com/too-fast")
+    tab.fails("**/api/shorten", 429, "rate_limited", headers={"retry-after": "30"})
+    tab.button("Shorten").click()
+    expect(tab.page.get_by_role("alert")).to_contain_text("That was too much at once. You can try again in")
+    expect(field).to_have_value("https://example.com/too-fast")
+    tab.recovers("**/api/shorten")
+    tab.button("Shorten").click()
+    tab.says("Link created.")
+
+
+def test_a_change_that_is_refused_is_taken_back(tabs: Tabs, account: Account) -> None:
+    code = account.shorten("https://example.com/a")
+    tab = tabs.open(account, f"links/{code}")
+    tab.settled()
+    tab.fails("**/api/links/*", 503, "service_unavailable")
+    tab.button("Switch off").click()
+    tab.says(f"The link wasn’t changed. {UNREACHABLE}")
+    expect(tab.button("Switch off")).to_be_visible()
+
+
+def test_a_slow_change_shows_at_once_that_it_works(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "links")
+    tab.settled()
+    held = tab.hold("**/api/shorten")
+    tab.page.get_by_label("Paste a long URL").fill("https://example.com/slow")
+    tab.button("Shorten").click()
+    expect(tab.button("Shorten")).to_have_attribute("aria-busy", "true", timeout=1_000)
+    # A second press is no second link.
+    tab.page.keyboard.press("Enter")
+    held.let_go()
+    tab.says("Link created.")
+    assert held.count == 1
+
+
+def test_a_lost_connection_is_said_and_recovered_from(tabs: Tabs, account: Account) -> None:
+    account.shorten("https://example.com/a", title="First")
+    tab = tabs.open(account, "links", refused=["ERR_INTERNET_DISCONNECTED"])
+    row = tab.page.get_by_role("list", name="Links").get_by_role("listitem")
+    expect(row).to_have_count(1)
+
+    tab.context.set_offline(True)
+    expect(tab.page.get_by_text("No connection.")).to_be_visible()
+    field = tab.page.get_by_label("Paste a long URL")
+    field.fill("https://example.com/later")
+    tab.button("Shorten").click()
+    expect(tab.page.get_by_role("alert")).to_contain_text("Linklet can’t be reached.")
+    expect(row).to_have_count(1)
+
+    tab.context.set_offline(False)
+    expect(tab.page.get_by_text("No connection.")).to_have_count(0)
+    expect(field).to_have_value("https://example.com/later")
+    tab.button("Shorten").click()
+    tab.says("Link created.")
+
+
+def test_an_answer_of_something_else_is_no_success(tabs: Tabs, furnished: Account) -> None:
+    """A proxy in between may answer with a page of its own."""
+    tab = tabs.open(furnished, "account", refused=[502])
+    tab.settled()
+    page = "<h1>Bad gateway</h1>"
+    tab.page.route("**/api/keys", lambda route: route.fulfill(status=502, content_type="text/html", body=page))
+    tab.page.get_by_role("link", name="API keys").click()
+    expect(tab.page.get_by_role("main").get_by_role("alert")).to_contain_text("The server answered with 502.")
+
+
+def test_a_stranger_of_a_page_is_told_where_to_go(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "links/nowhere1", refused=[404])
+    tab.page.get_by_role("link", name="All links").click()
+    expect(tab.heading("Links")).to_be_attached()
+
+
+def test_leaving_with_changes_asks(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "overview")
+    tab.page.get_by_role("link", name="Links", exact=True).click()
+    form = start_link(tab)
+    tab.page.go_back()
+    question = tab.dialog("Close without saving?")
+    expect(question).to_be_visible()
+    tab.button("Keep editing", question).click()
+    expect(form.get_by_label("Title")).to_have_value("Second")
+    assert tab.view() == "links"
