@@ -16,7 +16,7 @@ FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Ca
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long fmt lint unit integration conformance template calculator \
-	document web-check tools e2e e2e-sam browser screenshots deny fuzz bench units cost dlq redrive reconcile deploy clean
+	document web-check tools e2e e2e-sam browser screenshots deny fuzz bench units cost dlq redrive reconcile invite reset deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -189,6 +189,17 @@ reconcile: ## recount CODE from its raw clicks and report the difference
 	$(if $(CODE),,$(error Say which link: make reconcile CODE=abc1234))
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) infra/reconcile.py $(CODE) $(if $(filter yes,$(REPAIR)),--repair)
+
+# EMAIL is taken from the command line only, since it is in many a shell's environment. See infra/runbooks/people.md.
+invite: ## let EMAIL register, and print the token that it takes
+	$(if $(filter command,$(origin EMAIL)),,$(error Say whom: make invite EMAIL=ada@example.com))
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) infra/people.py invite "$$EMAIL"
+
+reset: ## let EMAIL set a new password, and print the token that it takes
+	$(if $(filter command,$(origin EMAIL)),,$(error Say whose: make reset EMAIL=ada@example.com))
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) infra/people.py reset "$$EMAIL"
 
 # Always builds: what lies in target/lambda may be the debug build of the local system, for another processor.
 # DEPLOY_FLAGS go to sam, e.g. --no-confirm-changeset or --parameter-overrides MailSender=links@example.com.

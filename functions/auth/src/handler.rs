@@ -11,7 +11,8 @@ mod verification;
 use std::time::Instant;
 
 use linklet_domain::{
-    Account, EmailAddress, Membership, Password, Role, Timestamp, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    Account, EmailAddress, Membership, Password, RegistrationPolicy, Role, Timestamp, WorkspaceId, WorkspaceName,
+    WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{FoundOutcome, NewWorkspace, PasswordChange, Profile, UsersTable, back_off};
 use linklet_lambda::{
@@ -35,6 +36,7 @@ pub struct Auth {
     limits: Limits,
     passwords: Passwords,
     mails: MailOrders,
+    registration: RegistrationPolicy,
 }
 
 const BODY_LIMIT: usize = 1_024;
@@ -61,13 +63,20 @@ impl Auth {
     /// A handler with its repository, the verifier and issuer of tokens, and the limits on guessing, where no mail is configured.
     #[must_use]
     pub fn new(users: UsersTable, tokens: TokenVerifier, issuer: TokenIssuer, limits: Limits) -> Self {
-        Self { users, tokens, issuer, limits, passwords: Passwords::default(), mails: MailOrders::default() }
+        let (passwords, mails, registration) = Default::default();
+        Self { users, tokens, issuer, limits, passwords, mails, registration }
     }
 
     /// Orders mails here.
     #[must_use]
     pub fn with_mails(self, mails: MailOrders) -> Self {
         Self { mails, ..self }
+    }
+
+    /// Lets only these people register without an invitation, and not anybody.
+    #[must_use]
+    pub fn with_registration(self, registration: RegistrationPolicy) -> Self {
+        Self { registration, ..self }
     }
 
     async fn login(&self, request: &Request) -> Result<Response, ApiError> {
@@ -99,6 +108,7 @@ impl Auth {
         if current.is_none_or(|current| current.password_hash != account.password_hash) {
             return Err(ApiError::Problem(Problem::InvalidCredentials));
         }
+        self.require_usable(&account).await?;
         let membership = match workspace {
             Some(slug) => self.membership_at(&memberships, slug).await?.cloned(),
             None => Some(self.oldest(&account, memberships, request).await?),

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_auth::{Auth, Limits, MailOrders};
+use linklet_domain::RegistrationPolicy;
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
     StartError, aws, config,
@@ -22,11 +23,22 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (table, hashes) = (config::required("USERS_TABLE")?, config::parsed("HASHES_PER_SECOND")?);
     let queue = config::optional("NOTIFY_QUEUE_URL");
+    let registration = registration(queue.is_some())?;
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     let (verifier, issuer) = (TokenVerifier::from_env(&aws, &tables).await?, TokenIssuer::from_env(&aws).await?);
     let guesses = Guesses::from_env(&tables, &SecretsManager::new(&aws)).await?;
     let mails = queue.map(|queue| MailOrders::to(Publisher::new(Sqs::new(&aws), queue))).unwrap_or_default();
     let auth = Auth::new(UsersTable::new(tables, table), verifier, issuer, Limits { guesses, hashes });
-    http::serve(auth.with_mails(mails)).await
+    http::serve(auth.with_mails(mails).with_registration(registration)).await
+}
+
+/// Who may register. An address can be verified only where mail is configured.
+fn registration(has_mail: bool) -> Result<RegistrationPolicy, StartError> {
+    let domains = config::optional("REGISTRATION_DOMAINS").unwrap_or_default();
+    let policy = RegistrationPolicy::parse(&config::required("REGISTRATION")?, &domains)?;
+    if policy.needs_verified_addresses() && !has_mail {
+        return Err("REGISTRATION is domains, and NOTIFY_QUEUE_URL is not set: nobody could verify an address".into());
+    }
+    Ok(policy)
 }

@@ -21,6 +21,9 @@ const INVALID: ApiError = ApiError::Problem(Problem::InvitationInvalid);
 impl Auth {
     pub(crate) async fn register(&self, request: &Request) -> Result<Response, ApiError> {
         let wanted = request.json::<NewAccount>(BODY_LIMIT)?;
+        if wanted.invitation.is_none() && !self.registration.admits(&wanted.email) {
+            return Err(Problem::RegistrationClosed.into());
+        }
         wanted.password.refuse_guessable(&wanted.email).map_err(|refused| refused.in_field("password"))?;
         let attempt = Attempt::at_registering(wanted.email.as_str());
         self.limits.guesses.limit(request, attempt, async |whose| self.create(request, &wanted, whose).await).await
@@ -57,6 +60,15 @@ impl Auth {
             }
         }
         Err(ApiError::Problem(Problem::TryAgain))
+    }
+
+    /// Refuses an account of no use, whose address isn't verified yet. It is asked after the password, so that strangers learn
+    /// nothing about accounts.
+    pub(crate) async fn require_usable(&self, account: &Account) -> Result<(), ApiError> {
+        if self.registration.needs_verified_addresses() && self.users.verified_at(&account.id).await?.is_none() {
+            return Err(Problem::AddressUnverified.into());
+        }
+        Ok(())
     }
 
     /// The invitation that the registration names, if it names one.

@@ -42,6 +42,12 @@ impl EmailAddress {
         Ok(Self(address))
     }
 
+    /// The part behind the last `@`, in lower case and ASCII.
+    #[must_use]
+    pub fn domain(&self) -> &str {
+        self.0.rsplit_once('@').map_or("", |(_, domain)| domain)
+    }
+
     /// The part before the last `@`.
     #[must_use]
     pub fn local_part(&self) -> &str {

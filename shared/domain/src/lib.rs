@@ -28,6 +28,7 @@ mod one_time_token;
 mod overview;
 mod own_address;
 mod password;
+mod registration;
 mod short_code;
 mod stats;
 mod target_url;
@@ -64,6 +65,7 @@ pub use one_time_token::{OneTimeToken, TokenHash, TokenPurpose};
 pub use overview::{DownTarget, LinkCounts, Overview, OverviewPart, Period, TagCount, Tally, TopLink};
 pub use own_address::OwnAddress;
 pub use password::Password;
+pub use registration::RegistrationPolicy;
 pub use short_code::{GENERATED_LENGTH, ShortCode};
 pub use stats::{
     Breakdown, DayCount, DayStats, Dimension, Interval, LinkStats, Past, Point, Profile, Ranking, Summary, Totals,

@@ -78,6 +78,10 @@ problems! {
     RoleTooLow = FORBIDDEN "role_too_low" "your role does not allow this";
     /// The API key lacks the scope.
     ScopeMissing = FORBIDDEN "scope_missing" "the API key lacks the scope for this";
+    /// Only who is invited may register, or not with this address.
+    RegistrationClosed = FORBIDDEN "registration_closed" "registering with this address needs an invitation";
+    /// The address must be verified first.
+    AddressUnverified = FORBIDDEN "address_unverified" "verify your address first; a mail tells how";
     /// No function has such a route.
     RouteUnknown = NOT_FOUND "route_unknown" "no such route";
     /// There is no such link or target.

@@ -19,6 +19,7 @@ mod passwords;
 mod permissions;
 mod qr;
 mod redirect;
+mod registration;
 mod reuse;
 mod sample_events;
 mod sessions;

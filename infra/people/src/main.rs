@@ -1,0 +1,40 @@
+//! `linklet-people invite|reset EMAIL`. This file only wires; `make invite` and `make reset` set the environment.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to whoever runs it")]
+
+use std::process::ExitCode;
+
+use aws_sdk_dynamodb::Client as DynamoDb;
+use linklet_domain::{EmailAddress, Timestamp};
+use linklet_dynamodb::{OneTimeTokensTable, UsersTable};
+use linklet_lambda::{StartError, aws, config, telemetry::chain};
+use linklet_people::People;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}", chain(&*error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<(), StartError> {
+    const USAGE: &str = "usage: linklet-people invite|reset EMAIL";
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [what, email] = arguments.as_slice() else { return Err(USAGE.into()) };
+    let email = EmailAddress::parse(email)?;
+    let (table, api) = (config::required("USERS_TABLE")?, config::required("API_URL")?);
+    let dynamodb = DynamoDb::new(&aws::load().await);
+    let tokens = OneTimeTokensTable::new(dynamodb.clone(), &table);
+    let people = People { users: UsersTable::new(dynamodb, table), tokens };
+    let help = match what.as_str() {
+        "invite" => people.invite(&email, Timestamp::now()).await?.help(&api),
+        "reset" => people.reset(&email, Timestamp::now()).await?.help(&api),
+        _ => return Err(USAGE.into()),
+    };
+    println!("{help}");
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! Who may register, and how an operator lets the first ones in.
+
+use futures_util::future::join_all;
+use linklet_auth::Auth;
+use linklet_domain::{
+    EmailAddress, Invitation, OneTimeToken, RegistrationPolicy, Role, Timestamp, TokenPurpose, UserId, lifetimes,
+};
+use linklet_dynamodb::TokenDelivery;
+use linklet_people::{People, PeopleError};
+use linklet_test_support::{Answer, Person, RequestBuilder, TestDynamoDb, issuer, tokens};
+use serde_json::{Value, json};
+
+use crate::fixture::limits;
+
+const PASSWORD: &str = "correct horse battery";
+const CLOSED: &str = "registering with this address needs an invitation";
+const UNVERIFIED: &str = "verify your address first; a mail tells how";
+
+/// A table of accounts, and the function with a policy.
+struct Entrance {
+    db: TestDynamoDb,
+    auth: Auth,
+}
+
+impl Entrance {
+    fn new(policy: &str, domains: &str) -> Self {
+        let db = TestDynamoDb::start();
+        let policy = RegistrationPolicy::parse(policy, domains).unwrap();
+        let auth = Auth::new(db.users(), tokens(), issuer(), limits(&db)).with_registration(policy);
+        Self { db, auth }
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Answer {
+        RequestBuilder::new("POST", path).json(body).send_to(&self.auth).await
+    }
+
+    async fn register(&self, email: &str, invitation: Option<&OneTimeToken>) -> Answer {
+        let mut body = json!({"email": email, "password": PASSWORD});
+        if let Some(token) = invitation {
+            body["invitation"] = json!(token.reveal());
+        }
+        self.post("/api/auth/register", &body).await
+    }
+
+    async fn log_in(&self, email: &str, password: &str) -> Answer {
+        self.post("/api/auth/login", &json!({"email": email, "password": password})).await
+    }
+
+    fn people(&self) -> People {
+        People { users: self.db.users(), tokens: self.db.one_time_tokens() }
+    }
+
+    /// The token of an invitation into a new person's workspace, which is shown or mailed.
+    async fn invite(&self, email: &str, delivery: TokenDelivery) -> (Person, OneTimeToken) {
+        let (admin, now) = (self.db.register("admin").await, Timestamp::now());
+        let [shown, mailed] = [(), ()].map(|()| OneTimeToken::generate(TokenPurpose::Invitation).unwrap());
+        let email = EmailAddress::parse(email).unwrap();
+        let invitation = Invitation::new(&admin.workspace, email, Role::Member, &admin.id, shown.hash(), now);
+        self.db.users().invite(&invitation).await.unwrap();
+        assert!(self.db.invitations().add_mailed_token(&invitation, &mailed.hash()).await.unwrap());
+        (admin, if delivery == TokenDelivery::Mailed { mailed } else { shown })
+    }
+}
+
+fn email(text: &str) -> EmailAddress {
+    EmailAddress::parse(text).unwrap()
+}
+
+fn user(registered: &Answer) -> UserId {
+    assert_eq!(registered.status, 201, "{}", registered.body);
+    registered.json()["user_id"].as_str().unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn each_policy_admits_whom_it_names() {
+    for (policy, domains, inside, outside) in
+        [("open", "", 201, 201), ("domains", "example.com, example.org", 201, 403), ("invited", "", 403, 403)]
+    {
+        let entrance = Entrance::new(policy, domains);
+
+        let answers = join_all(
+            ["ada@example.com", "bob@EXAMPLE.ORG", "eve@sub.example.com", "eve@evil.example"]
+                .map(|email| entrance.register(email, None)),
+        )
+        .await;
+
+        let statuses: Vec<_> = answers.iter().map(|answer| answer.status).collect();
+        assert_eq!(statuses, [inside, inside, outside, outside], "{policy}");
+        for refused in answers.iter().filter(|answer| answer.status == 403) {
+            assert_eq!(refused.problem(), (403, CLOSED.into()));
+            assert_eq!(refused.json()["code"], "registration_closed");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_closed_door_tells_nobody_who_has_an_account_and_stores_nothing() {
+    let entrance = Entrance::new("invited", "");
+    entrance.db.register("ada").await;
+    let before = entrance.db.scan("UsersTable");
+
+    let known = entrance.register("ada@example.com", None).await;
+    let unknown = entrance.register("bob@example.com", None).await;
+
+    assert_eq!((known.problem(), unknown.problem()), ((403, CLOSED.into()), (403, CLOSED.into())));
+    assert_eq!(entrance.db.scan("UsersTable"), before);
+}
+
+#[tokio::test]
+async fn whoever_is_invited_may_register_wherever_their_address_is() {
+    for (policy, domains) in [("invited", ""), ("domains", "example.com")] {
+        let entrance = Entrance::new(policy, domains);
+        let (admin, token) = entrance.invite("guest@elsewhere.example", TokenDelivery::Shown).await;
+
+        let wrong = entrance.register("eve@elsewhere.example", Some(&token)).await;
+        let right = entrance.register("guest@elsewhere.example", Some(&token)).await;
+
+        assert_eq!(wrong.status, 404, "{policy}: {}", wrong.body);
+        assert_eq!(right.json()["workspace_id"], json!(admin.workspace), "{policy}");
+    }
+}
+
+#[tokio::test]
+async fn where_domains_are_named_nothing_works_before_the_address_is_verified() {
+    let entrance = Entrance::new("domains", "example.com");
+    let ada = user(&entrance.register("ada@example.com", None).await);
+
+    let before = entrance.log_in("ada@example.com", PASSWORD).await;
+    let wrong = entrance.log_in("ada@example.com", "wrong horse battery").await;
+    let unknown = entrance.log_in("bob@example.com", PASSWORD).await;
+    entrance.db.users().verify_address(&ada, &email("ada@example.com"), Timestamp::now()).await.unwrap();
+    let after = entrance.log_in("ada@example.com", PASSWORD).await;
+
+    assert_eq!(
+        (before.problem(), before.json()["code"].clone()),
+        ((403, UNVERIFIED.into()), "address_unverified".into())
+    );
+    assert_eq!(
+        (wrong.problem(), unknown.problem()),
+        ((401, "invalid credentials".into()), (401, "invalid credentials".into()))
+    );
+    assert_eq!(after.status, 200, "{}", after.body);
+}
+
+#[tokio::test]
+async fn elsewhere_an_address_need_not_be_verified() {
+    for policy in ["open", "invited"] {
+        let entrance = Entrance::new(policy, "");
+        let (_, token) = entrance.invite("guest@example.com", TokenDelivery::Shown).await;
+        entrance.register("guest@example.com", Some(&token)).await;
+
+        let answer = entrance.log_in("guest@example.com", PASSWORD).await;
+
+        assert_eq!(answer.status, 200, "{policy}: {}", answer.body);
+    }
+}
+
+#[tokio::test]
+async fn who_registers_with_a_mailed_invitation_has_verified_the_address_by_it() {
+    for (delivery, status) in [(TokenDelivery::Mailed, 200), (TokenDelivery::Shown, 403)] {
+        let entrance = Entrance::new("domains", "example.com");
+        let (_, token) = entrance.invite("guest@example.com", delivery).await;
+        entrance.register("guest@example.com", Some(&token)).await;
+
+        let answer = entrance.log_in("guest@example.com", PASSWORD).await;
+
+        assert_eq!(answer.status, status, "{delivery:?}: {}", answer.body);
+    }
+}
+
+#[tokio::test]
+async fn an_operator_lets_the_first_one_in_once() {
+    let entrance = Entrance::new("invited", "");
+    let (people, ada, now) = (entrance.people(), email("ada@example.com"), Timestamp::now());
+    let issued = people.invite(&ada, now).await.unwrap();
+
+    let other = entrance.register("bob@example.com", Some(&issued.token)).await;
+    let first = entrance.register("ada@example.com", Some(&issued.token)).await;
+    let second = entrance.register("ada@example.com", Some(&issued.token)).await;
+
+    assert_eq!((other.status, first.status, second.status), (404, 201, 404));
+    let workspaces = entrance.db.users().workspaces_of(&user(&first)).await.unwrap();
+    assert_eq!(workspaces.iter().map(|(membership, _)| membership.role).collect::<Vec<_>>(), [Role::Admin]);
+    assert!(matches!(people.invite(&ada, now).await, Err(PeopleError::Registered)));
+}
+
+#[tokio::test]
+async fn an_operator_lets_somebody_set_a_new_password_who_has_an_account() {
+    let entrance = Entrance::new("invited", "");
+    let (people, now) = (entrance.people(), Timestamp::now());
+    let ada = entrance.db.register("ada").await;
+
+    let issued = people.reset(&ada.email, now).await.unwrap();
+
+    let users = entrance.db.users();
+    let reset = users.reset(&issued.token.hash(), now).await.unwrap().unwrap();
+    assert_eq!(reset.email(), &ada.email);
+    assert_eq!(users.reset(&issued.token.hash(), now.plus(lifetimes::PASSWORD_RESETS)).await.unwrap(), None);
+    users.reset_password(&reset, "a new hash", Timestamp::now()).await.unwrap();
+    assert_eq!(users.verified_at(&ada.id).await.unwrap(), None, "the operator has seen the token");
+    assert!(matches!(people.reset(&email("bob@example.com"), now).await, Err(PeopleError::NotRegistered)));
+}
