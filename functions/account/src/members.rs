@@ -33,6 +33,10 @@ impl Account {
         if role < Role::Admin {
             self.users.withdraw_invitations_by(caller.workspace(), &user, Timestamp::now()).await?;
         }
+        // A key acts as a member. If this fails, the change can be sent again.
+        if role < Role::Member {
+            self.users.settle_keys(caller.workspace(), &user, Timestamp::now(), None).await?;
+        }
         Ok(json(StatusCode::OK, &MemberView::from(&changed)))
     }
 

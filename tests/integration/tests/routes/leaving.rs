@@ -47,6 +47,12 @@ impl Fixture {
         self.send(caller, "DELETE", &path).await
     }
 
+    async fn give_role(&self, who: &Person, role: &str) -> Answer {
+        let path = format!("/api/workspace/members/{}", who.id);
+        let request = RequestBuilder::new("PATCH", &path).token(&token(&self.ada)).json(&json!({"role": role}));
+        request.send_to(&self.account).await
+    }
+
     async fn send(&self, caller: &Person, method: &str, path: &str) -> Answer {
         RequestBuilder::new(method, path).token(&token(caller)).send_to(&self.account).await
     }
@@ -143,6 +149,21 @@ async fn keys_are_kept_if_the_admin_says_so() {
         assert_eq!(fixture.creators().await.len(), kept, "{query}");
         let open = fixture.db.users().handover(&fixture.ada.workspace, &fixture.bob.id).await.unwrap().unwrap();
         assert_eq!(open.handover.keys == KeysLeft::Kept, kept == 1, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn who_becomes_a_viewer_loses_their_keys_and_who_becomes_a_member_keeps_them() {
+    for (role, kept) in [("member", true), ("viewer", false)] {
+        let fixture = Fixture::new().await;
+        let (_, key) = fixture.key_of(&fixture.bob).await;
+        let (_, another) = fixture.key_of(&fixture.ada).await;
+
+        let answer = fixture.give_role(&fixture.bob, role).await;
+
+        assert_eq!(answer.status, 200, "{role}");
+        assert_eq!(fixture.is_accepted(&key).await, kept, "{role}");
+        assert!(fixture.is_accepted(&another).await, "{role}");
     }
 }
 
