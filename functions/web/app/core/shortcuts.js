@@ -2,7 +2,13 @@
 
 import { useEffect } from '../vendor/preact.js';
 
-/** @typedef {{ keys: string, text: string, act: (event: KeyboardEvent) => void }} Shortcut `keys` is a key, or two after each other: `g l` */
+/**
+ * @typedef {object} Shortcut
+ * @property {string} keys a key, or two after each other: `g l`
+ * @property {string} [or] another key that does the same
+ * @property {string} text
+ * @property {(event: KeyboardEvent) => void} [act] none if the browser does it
+ */
 
 const SEQUENCE_MS = 1_000;
 
@@ -42,14 +48,16 @@ function isTyping(event) {
 }
 
 addEventListener('keydown', (event) => {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (document.querySelector('dialog[open]')) return;
+  // Out of the field, keys do something again.
+  if (isTyping(event)) return event.key === 'Escape' ? /** @type {HTMLElement} */ (event.target).blur() : undefined;
   const key = event.key;
   const sequence = Date.now() - firstAt < SEQUENCE_MS && first ? `${first} ${key}` : '';
-  const all = [...groups].reverse().flatMap(({ list }) => list);
-  const found = all.find(({ keys }) => keys === sequence) ?? all.find(({ keys }) => keys === key);
+  const all = [...groups].reverse().flatMap(({ list }) => list).filter(({ act }) => act);
+  const found = all.find(({ keys }) => keys === sequence) ?? all.find(({ keys, or }) => keys === key || or === key);
   [first, firstAt] = [key, Date.now()];
-  if (!found) return;
+  if (!found?.act) return;
   event.preventDefault();
   first = '';
   found.act(event);

@@ -10,6 +10,7 @@ import { Page } from '../ui/page.js';
 import { Failure, Skeleton } from '../ui/states.js';
 
 const RESTORE_WITHIN_MS = 1_000;
+const BY_PEOPLE = ['keydown', 'pointerdown'];
 
 /** @param {{ page: import('../pages.js').PageEntry | undefined }} props */
 export function PageHost({ page }) {
@@ -54,7 +55,7 @@ function useArrival(path, isReady) {
     if (!isReady || arrivedAt.current === path) return undefined;
     const isFirst = arrivedAt.current === undefined;
     arrivedAt.current = path;
-    if (!isFirst) /** @type {HTMLElement | null} */ (document.querySelector('main h1'))?.focus({ preventScroll: true });
+    const release = isFirst ? () => {} : focusHeading();
     const wanted = scrolledBefore() ?? 0;
     const until = Date.now() + RESTORE_WITHIN_MS;
     let frame = 0;
@@ -64,8 +65,29 @@ function useArrival(path, isReady) {
       if (Math.abs(scrollY - wanted) > 1 && Date.now() < until) frame = requestAnimationFrame(restore);
     };
     restore();
-    return () => cancelAnimationFrame(frame);
+    return () => {
+      release();
+      cancelAnimationFrame(frame);
+    };
   }, [path, isReady]);
+}
+
+/**
+ * Gives the heading the focus, also if it is drawn anew, until somebody does something.
+ * @returns {() => void} ends it
+ */
+function focusHeading() {
+  const main = /** @type {HTMLElement} */ (document.querySelector('main'));
+  const focus = () => document.activeElement === document.body && /** @type {HTMLElement | null} */ (main.querySelector('h1'))?.focus({ preventScroll: true });
+  const observer = new MutationObserver(focus);
+  const release = () => {
+    observer.disconnect();
+    for (const type of BY_PEOPLE) removeEventListener(type, release, true);
+  };
+  for (const type of BY_PEOPLE) addEventListener(type, release, true);
+  observer.observe(main, { childList: true, subtree: true });
+  /** @type {HTMLElement | null} */ (main.querySelector('h1'))?.focus({ preventScroll: true });
+  return release;
 }
 
 /** Keeps a mistake in a page from taking the frame with it. @param {{ children?: unknown }} props */

@@ -1,7 +1,6 @@
 // Moving through the list by keys, and acting on the row where one is.
 
 import { useEffect, useRef, useState } from '../../vendor/preact.js';
-import { href, navigate } from '../../core/router.js';
 import { useShortcuts } from '../../core/shortcuts.js';
 import { copyText } from '../../ui/copy.js';
 import { toast } from '../../ui/toast.js';
@@ -50,14 +49,11 @@ export function useRowKeys({ list, actions, clear, hasSelection }) {
   };
 
   const moves = [
-    { keys: 'j', text: 'Next link', act: () => move(1) },
-    { keys: 'ArrowDown', text: 'Next link', act: () => move(1) },
-    { keys: 'k', text: 'Link before', act: () => move(-1) },
-    { keys: 'ArrowUp', text: 'Link before', act: () => move(-1) },
+    { keys: 'j', or: 'ArrowDown', text: 'Next link', act: () => move(1) },
+    { keys: 'k', or: 'ArrowUp', text: 'Link before', act: () => move(-1) },
   ];
-  // Enter is the link's own.
   const onRow = [
-    { keys: 'o', text: 'Open', act: at((link) => navigate(href(`links/${link.short_code}`))) },
+    { keys: 'Enter', text: 'Open' },
     { keys: 'y', text: 'Copy', act: at((link) => void copyText(link.short_url).then(() => toast('Copied.'))) },
     { keys: 'q', text: 'QR code', act: at(actions.showQr) },
     { keys: 'e', text: 'Edit', act: at((link) => mayChange(link) && link.status !== 'deleted' && actions.edit(link)) },

@@ -1,6 +1,6 @@
 // The bar that appears when links are selected.
 
-import { html, useState } from '../../vendor/preact.js';
+import { html, useEffect, useState } from '../../vendor/preact.js';
 import { counted, number } from '../../core/format.js';
 import { rememberTags, useTagNames } from '../../core/lists.js';
 import { Button } from '../../ui/button.js';
@@ -19,6 +19,11 @@ export function SelectionBar({ links, list, selectAll, clear }) {
   const [isTagging, setTagging] = useState(false);
   const changeable = links.filter((link) => mayChange(link) && link.status !== 'deleted');
   const isNone = changeable.length === 0;
+  // Toasts make room for the bar.
+  useEffect(() => {
+    document.body.classList.add('with-bar');
+    return () => document.body.classList.remove('with-bar');
+  }, []);
 
   /** @param {(progress: (done: number, all: number) => void) => Promise<boolean>} act */
   async function run(act) {
