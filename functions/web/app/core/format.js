@@ -54,6 +54,9 @@ export function age(when) {
   return `${exact.format(count)} ${letters[/** @type {keyof typeof letters} */ (unit)]}`;
 }
 
+/** `3 d ago`, `just now` @param {string | Date} when */
+export const ago = (when) => (age(when) === 'now' ? 'just now' : `${age(when)} ago`);
+
 /** `1 link`, `2 links` @param {number} count @param {string} one @param {string} [many] */
 export const counted = (count, one, many = `${one}s`) => `${exact.format(count)} ${count === 1 ? one : many}`;
 

@@ -7,6 +7,7 @@ import { createStore } from './store.js';
 
 const SESSION_KEY = `linklet:session:${basePath}`;
 const HAND_OVER_MS = 150;
+const TRY_AGAIN_MS = 5_000;
 
 /** @typedef {{ user_id: string, email: string, workspace_id: string, role: 'viewer' | 'member' | 'admin', full_name?: string | null, verified?: boolean }} Me */
 /** @typedef {{ workspace_id: string, name: string, slug: string, role: string }} MyWorkspace */
@@ -107,6 +108,7 @@ export async function refreshMe() {
   } catch {
     // Each page says by itself that the API can't be reached.
     session.set({ hasFailed: true });
+    setTimeout(() => session.get().status === 'in' && session.get().hasFailed && refreshMe(), TRY_AGAIN_MS);
   }
 }
 

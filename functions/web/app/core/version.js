@@ -1,5 +1,6 @@
 // Notices that another version was deployed, and loads it when nobody is in the middle of something.
 
+import { lostConnection } from './connection.js';
 import { route } from './router.js';
 
 const ASK_EVERY_MS = 5 * 60_000;
@@ -32,10 +33,19 @@ function isBusy() {
 }
 
 /**
+ * Loads the page again if another version was deployed, and the files of this one are gone.
+ * @returns {Promise<boolean>} whether it does
+ */
+export async function reloadIfOutdated() {
+  await askForVersion();
+  return isOutdated && reloadIfPossible();
+}
+
+/**
  * Loads the page again, unless something would be lost or it has just done so.
  * @returns {boolean} whether it does
  */
-export function reloadIfPossible() {
+function reloadIfPossible() {
   const reloadedAt = Number(sessionStorage.getItem(RELOADED_AT));
   if (isBusy() || Date.now() - reloadedAt < RELOAD_AT_MOST_EVERY_MS) return false;
   sessionStorage.setItem(RELOADED_AT, String(Date.now()));
@@ -45,7 +55,7 @@ export function reloadIfPossible() {
 
 async function askForVersion() {
   askedAt = Date.now();
-  const page = await fetch(document.baseURI.split('#')[0], { cache: 'no-cache' }).catch(() => undefined);
+  const page = await fetch(document.baseURI.split('#')[0], { cache: 'no-cache' }).catch(lostConnection);
   const text = page?.ok ? await page.text() : '';
   const current = /<meta name="version" content="([0-9a-f]+)">/.exec(text)?.[1];
   isOutdated = current !== undefined && current !== shown;

@@ -2,9 +2,10 @@
 
 import { html, useEffect, useErrorBoundary, useRef, useState } from '../vendor/preact.js';
 import { ApiError } from '../core/api.js';
+import { connection } from '../core/connection.js';
 import { route, scrolledBefore } from '../core/router.js';
 import { useStore } from '../core/store.js';
-import { reloadIfPossible } from '../core/version.js';
+import { reloadIfOutdated } from '../core/version.js';
 import { Button } from '../ui/button.js';
 import { Page } from '../ui/page.js';
 import { Failure, Skeleton } from '../ui/states.js';
@@ -24,21 +25,27 @@ export function PageHost({ page }) {
     const take = (/** @type {object} */ state) => isCurrent && setLoaded({ page, ...state });
     page.load().then(
       (module) => take({ component: module[page.component] }),
-      // Most likely another version was deployed, and the files of this one are gone.
-      () => reloadIfPossible() || take({ failed: true }),
+      async () => (await reloadIfOutdated()) || take({ failed: true }),
     );
     return () => {
       isCurrent = false;
     };
   }, [page, attempt]);
 
+  const { isOnline } = useStore(connection);
+  useEffect(() => {
+    if (isOnline && loaded.failed) setAttempt(attempt + 1);
+  }, [isOnline]);
+
   const isReady = loaded.page === page && loaded.component !== undefined;
   useArrival(path, isReady);
 
+  // Some browsers remember for as long as the page is open that a file couldn't be loaded.
+  const retry = () => (attempt > 0 && isOnline ? location.reload() : setAttempt(attempt + 1));
   if (!page) return html`<${NotFound} />`;
   if (loaded.page === page && loaded.failed) {
     const error = new ApiError('offline', 'Its files couldn’t be loaded.');
-    return html`<${Page} title=${page.title}><${Failure} what="This page can’t be shown." error=${error} retry=${() => setAttempt(attempt + 1)} /><//>`;
+    return html`<${Page} title=${page.title}><${Failure} what="This page can’t be shown." error=${error} retry=${retry} /><//>`;
   }
   if (!isReady) return html`<${Page} title=${page.title}><${Skeleton} rows=${5} height=${56} /><//>`;
   return html`<${Guarded} key=${path}><${loaded.component} /><//>`;

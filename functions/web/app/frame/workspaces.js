@@ -21,7 +21,7 @@ export function WorkspaceSwitcher({ nameWorkspace }) {
   const name = currentWorkspace()?.name;
   return html`<${Menu} class="switcher" align="start" items=${workspaceItems(nameWorkspace)}>
     <span class="workspace-mark" aria-hidden="true">${name ? [...name][0].toUpperCase() : ''}</span>
-    <span class="rail-label">${name ? html`<bdi>${name}</bdi>` : html`<${SkeletonText} width=${110} />`}</span>
+    <span class="rail-label" dir="auto">${name ? name : html`<${SkeletonText} width=${110} />`}</span>
     <span class="hidden">Switch workspace</span><${Icon} name="down" />
   <//>`;
 }

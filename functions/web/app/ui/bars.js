@@ -12,7 +12,7 @@ export function Bars({ label, rows, total, limit }) {
     ${rows.slice(0, limit).map(
       (row) => html`<li key=${row.name}>
         <span class="bar" aria-hidden="true" style=${{ width: `${(100 * row.count) / most}%` }}></span>
-        <span class="bar-name" title=${row.title ?? row.name}><bdi>${row.name}</bdi></span>
+        <span class="bar-name" dir="auto" title=${row.title ?? row.name}>${row.name}</span>
         <span class="bar-count" title=${number(row.count)}>${shortNumber(row.count)}</span>
         <span class="bar-share">${all > 0 ? percent(row.count / all) : ''}</span>
       </li>`,

@@ -9,15 +9,15 @@ export function Chip({ children, onClick, href, onRemove, removeLabel, isOn, ton
   const classes = `chip ${tone} ${isOn ? 'on' : ''}`;
   if (onRemove) {
     return html`<span class=${classes}
-      ><span class="chip-text">${children}</span
+      ><span class="chip-text" dir="auto">${children}</span
       ><button type="button" class="chip-remove" aria-label=${removeLabel ?? 'Remove'} title=${removeLabel} onClick=${onRemove}><${Icon} name="close" /></button
     ></span>`;
   }
-  if (href) return html`<a class=${classes} href=${href} title=${title} aria-label=${label}><span class="chip-text">${children}</span></a>`;
+  if (href) return html`<a class=${classes} href=${href} title=${title} aria-label=${label}><span class="chip-text" dir="auto">${children}</span></a>`;
   if (onClick) {
-    return html`<button type="button" class=${classes} aria-pressed=${isOn} title=${title} aria-label=${label} onClick=${onClick}><span class="chip-text">${children}</span></button>`;
+    return html`<button type="button" class=${classes} aria-pressed=${isOn} title=${title} aria-label=${label} onClick=${onClick}><span class="chip-text" dir="auto">${children}</span></button>`;
   }
-  return html`<span class=${classes} title=${title}><span class="chip-text">${children}</span></span>`;
+  return html`<span class=${classes} title=${title}><span class="chip-text" dir="auto">${children}</span></span>`;
 }
 
 /**

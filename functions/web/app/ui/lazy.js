@@ -1,7 +1,7 @@
 // A component that is loaded when it is needed first.
 
 import { html, useEffect, useState } from '../vendor/preact.js';
-import { reloadIfPossible } from '../core/version.js';
+import { reloadIfOutdated } from '../core/version.js';
 import { toast } from './toast.js';
 
 /**
@@ -10,8 +10,8 @@ import { toast } from './toast.js';
 export function Lazy({ load, name, onFailure, ...props }) {
   const [module, setModule] = useState(/** @type {any} */ (undefined));
   useEffect(() => {
-    load().then(setModule, () => {
-      if (!reloadIfPossible()) toast('This couldn’t be loaded. Try again in a moment.', { tone: 'bad' });
+    load().then(setModule, async () => {
+      if (!(await reloadIfOutdated())) toast('This couldn’t be loaded. Try again in a moment.', { tone: 'bad' });
       onFailure?.();
     });
   }, []);

@@ -109,7 +109,7 @@ function itemsOf(root) {
 /** @param {{ item: MenuItem, choose: () => void }} props */
 function ItemView({ item, choose }) {
   const { label, icon, href, isDanger, isCurrent, note, isNarrow } = item;
-  const inner = html`${icon && html`<${Icon} name=${icon} />`}<span class="menu-label">${label}</span>
+  const inner = html`${icon && html`<${Icon} name=${icon} />`}<span class="menu-label" dir="auto">${label}</span>
     ${note && html`<span class="menu-note">${note}</span>`}${isCurrent && html`<${Icon} name="tick" />`}`;
   const common = {
     class: `menu-item ${isDanger ? 'bad' : ''} ${isNarrow ? 'for-narrow' : ''}`,

@@ -88,7 +88,7 @@ export function FormFailure({ error }) {
   const wait = useCountdown(error);
   if (!error) return null;
   return html`<${Notice} tone="bad">
-    ${error.message} ${wait > 0 && html`You can try again in ${wait} s.`}
+    ${error.message} ${error.retryAfter && (wait > 0 ? `You can try again in ${wait} s.` : 'You can try again now.')}
     ${error.correlationId && error.status >= 500 && html`<span class="small-print">Reference <code>${error.correlationId}</code></span>`}
   <//>`;
 }

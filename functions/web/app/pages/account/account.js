@@ -9,13 +9,13 @@ import { Status } from '../../ui/chips.js';
 import { ask } from '../../ui/dialog.js';
 import { Facts } from '../../ui/facts.js';
 import { Card, Page } from '../../ui/page.js';
-import { Failure, Skeleton, SkeletonText } from '../../ui/states.js';
+import { Failure, Skeleton } from '../../ui/states.js';
 import { toastFailure } from '../../ui/toast.js';
 import { PasswordForm } from './password-form.js';
 
 export function AccountPage() {
   const { email, me, hasFailed } = useStore(session);
-  const name = me ? me.full_name || html`<span class="muted">Not given</span>` : html`<${SkeletonText} />`;
+  const name = me ? me.full_name || html`<span class="muted">Not given</span>` : html`<span class="muted">Can’t be read at the moment</span>`;
   const rows = [
     { name: 'Email', value: html`<bdi>${email}</bdi>` },
     me?.verified !== undefined && { name: 'Confirmed', value: html`<${Confirmation} isVerified=${me.verified} email=${email} />` },

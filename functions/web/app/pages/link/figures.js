@@ -1,7 +1,7 @@
 // The numbers on top of the page, each with what has changed.
 
 import { html } from '../../vendor/preact.js';
-import { age, fullTime, moment, number, shortNumber } from '../../core/format.js';
+import { ago, fullTime, moment, number, shortNumber } from '../../core/format.js';
 import { Figure, Figures } from '../../ui/figures.js';
 
 /** Few have a digit behind the point. @param {number} value */
@@ -15,11 +15,12 @@ const average = (value) => (value < 10 ? number(Math.round(value * 10) / 10) : n
  */
 export function LinkFigures({ numbers, period, statistics }) {
   const name = period?.name ?? '';
-  const ever = (/** @type {number | undefined} */ count) => (count ? `${number(count)} ever` : undefined);
+  // Beside the same number it would say nothing.
+  const ever = (/** @type {number | undefined} */ count, /** @type {number | undefined} */ now) => (count && count !== now ? `${number(count)} ever` : undefined);
   const last = statistics?.last_click_at;
   const perDay = numbers?.visitorsADay;
   return html`<${Figures} label="Numbers">
-    <${Figure} label="Clicks" value=${numbers && shortNumber(numbers.clicks.now)} title=${numbers && number(numbers.clicks.now)} change=${numbers?.clicks} than=${name} note=${ever(statistics?.total_clicks)} />
+    <${Figure} label="Clicks" value=${numbers && shortNumber(numbers.clicks.now)} title=${numbers && number(numbers.clicks.now)} change=${numbers?.clicks} than=${name} note=${ever(statistics?.total_clicks, numbers?.clicks.now)} />
     <${Figure}
       label="People"
       hint="Visits by humans, without bots and link previews."
@@ -27,7 +28,7 @@ export function LinkFigures({ numbers, period, statistics }) {
       title=${numbers && (numbers.people ? number(numbers.people.now) : 'With more than 100 clicks, people are counted by whole days.')}
       change=${numbers?.people ?? undefined}
       than=${name}
-      note=${ever(statistics?.human_clicks)}
+      note=${ever(statistics?.human_clicks, numbers?.people?.now)}
     />
     <${Figure}
       label="Unique visitors, ever"
@@ -38,6 +39,6 @@ export function LinkFigures({ numbers, period, statistics }) {
       than=${name}
       note=${perDay && perDay.now >= 0.05 ? `${average(perDay.now)} a day` : undefined}
     />
-    <${Figure} label="Last click" value=${statistics && (last ? moment(last) : 'none')} isText title=${last ? fullTime(last) : undefined} note=${last ? `${age(last)} ago`.replace('now ago', 'just now') : undefined} />
+    <${Figure} label="Last click" value=${statistics && (last ? ago(last) : 'none')} isText title=${last ? fullTime(last) : undefined} note=${last ? moment(last) : undefined} />
   <//>`;
 }

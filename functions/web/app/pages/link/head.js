@@ -55,9 +55,9 @@ export function LinkFacts({ link }) {
   const owner = members.data?.members.find((/** @type {any} */ member) => member.user_id === link.created_by);
   const { tone, text, title } = STATUSES[link.status];
   return html`<div class="about">
-    ${link.title && html`<p class="about-title" title=${link.title}><bdi>${link.title}</bdi></p>`}
+    ${link.title && html`<p class="about-title" dir="auto" title=${link.title}>${link.title}</p>`}
     <p class="about-target"><${Icon} name="right" /><${Target} url=${link.original_url} /></p>
-    ${link.description && html`<p class="about-description"><bdi>${link.description}</bdi></p>`}
+    ${link.description && html`<p class="about-description" dir="auto">${link.description}</p>`}
     <ul class="about-meta">
       <li><${Status} tone=${tone} title=${title}>${text}<//></li>
       ${link.health?.status === 'down' && html`<li><${Status} tone="bad" title="The latest checks got no answer.">Target down<//></li>`}

@@ -4,7 +4,7 @@ import { html, useCallback, useEffect, useMemo, useRef, useState } from '../../v
 import { useResource } from '../../core/resource.js';
 import { route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
-import { TimeChart } from '../../parts/chart/chart.js';
+import { prepareCharts, TimeChart } from '../../parts/chart/chart.js';
 import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy.js';
 import { Card } from '../../ui/page.js';
@@ -60,6 +60,7 @@ export function Traffic({ link, showQr, onNews }) {
  */
 function ChartCard({ period, readings, numbers, shown }) {
   const view = route.get().query.has('table') ? 'table' : 'chart';
+  useEffect(prepareCharts, []);
   return html`<${Card} title="Clicks over time" actions=${html`<${RangeChoice} period=${period} />`} class=${`traffic ${readings.isLoading ? 'waiting' : ''}`}>
     ${readings.error && html`<${Failure} what="The clicks of this time can’t be read." error=${readings.error} retry=${readings.reload} />`}
     ${numbers && shown

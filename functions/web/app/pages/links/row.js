@@ -64,8 +64,8 @@ export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, is
         ${STATUS_WORDS[link.status] && html`<${Status} tone=${STATUS_WORDS[link.status].tone}>${STATUS_WORDS[link.status].word}<//>`}
         ${link.watch && link.status !== 'deleted' && html`<${Health} isDown=${isDown} />`}
       </div>
-      <a class="link-title" href=${page} aria-label=${link.title ? null : withoutScheme(link.original_url)} title=${link.title ? `${link.title}\n${link.original_url}` : link.original_url}>
-        ${link.title ? html`<bdi>${link.title.slice(0, SHOWN_TITLE)}</bdi>` : html`<${Target} url=${link.original_url} />`}
+      <a class="link-title" dir="auto" href=${page} aria-label=${link.title ? null : withoutScheme(link.original_url)} title=${link.title ? `${link.title}\n${link.original_url}` : link.original_url}>
+        ${link.title ? link.title.slice(0, SHOWN_TITLE) : html`<${Target} url=${link.original_url} />`}
       </a>
     </div>
     <${Tags} tags=${link.tags} filterByTag=${actions.filterByTag} />

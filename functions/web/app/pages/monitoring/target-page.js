@@ -1,7 +1,7 @@
 import { html, useState } from '../../vendor/preact.js';
 import { safeUrl } from '../../core/address.js';
 import { call } from '../../core/api.js';
-import { age, cutMiddle, day, fullTime, moment, number, percent, withoutScheme } from '../../core/format.js';
+import { ago, cutMiddle, day, fullTime, moment, number, percent, withoutScheme } from '../../core/format.js';
 import { invalidate, useResource } from '../../core/resource.js';
 import { href, navigate } from '../../core/router.js';
 import { mayAct } from '../../core/session.js';
@@ -68,9 +68,6 @@ function Numbers({ target, results }) {
     <${Figure} label="Found up" value=${results?.length ? percent(good.length / results.length) : none} isText note=${checks} />
   <//>`;
 }
-
-/** @param {string} when */
-const ago = (when) => (age(when) === 'now' ? 'just now' : `${age(when)} ago`);
 
 /** @param {number[]} values */
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];

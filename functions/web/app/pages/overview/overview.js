@@ -1,11 +1,12 @@
 // The workspace at a glance.
 
-import { html, useState } from '../../vendor/preact.js';
+import { html, useEffect, useState } from '../../vendor/preact.js';
 import { counted, fullTime, moment, number, shortNumber, withoutScheme } from '../../core/format.js';
 import { useOverview } from '../../core/lists.js';
 import { href } from '../../core/router.js';
 import { mayAct, session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
+import { prepareCharts } from '../../parts/chart/chart.js';
 import { CopyText } from '../../ui/copy.js';
 import { Figure, Figures } from '../../ui/figures.js';
 import { Lazy } from '../../ui/lazy.js';
@@ -28,6 +29,7 @@ const loadForm = () => import('../../parts/link-form/link-form.js');
 export function OverviewPage() {
   useStore(session);
   const overview = useOverview({ everyMs: EVERY_MS });
+  useEffect(prepareCharts, []);
   const asOf = overview.data?.as_of;
   const actions = asOf && html`<span class="small-print" title=${fullTime(asOf)}>As of ${moment(asOf)}</span>`;
   return html`<${Page} title="Overview" actions=${actions}>

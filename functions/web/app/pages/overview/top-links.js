@@ -19,7 +19,7 @@ function TopLink({ link, most }) {
     <span class="bar" aria-hidden="true" style=${{ width: `${(100 * link.clicks) / most}%` }}></span>
     <span class="bar-name">
       <a href=${href(`links/${link.short_code}`)} title=${link.short_url}>${link.short_code}</a>
-      <span class="muted"><bdi>${link.title || withoutScheme(link.original_url)}</bdi></span>
+      <span class="muted" dir="auto">${link.title || withoutScheme(link.original_url)}</span>
     </span>
     <span class="bar-count" title=${`${number(link.clicks)} clicks, ${number(link.people)} by people`}>${shortNumber(link.clicks)}<span class="hidden"> clicks</span></span>
   </li>`;

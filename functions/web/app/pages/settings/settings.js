@@ -62,7 +62,7 @@ function ThisBrowser() {
 }
 
 function MyWorkspaces() {
-  const { workspaces } = useStore(session);
+  const { workspaces, hasFailed } = useStore(session);
   const [isNaming, setNaming] = useState(false);
   const current = currentWorkspace();
   const create = html`<${Button} class="compact" icon="plus" onClick=${() => setNaming(true)}>New workspace<//>`;
@@ -84,7 +84,7 @@ function MyWorkspaces() {
             </li>`,
           )}
         </ul>`
-      : html`<${Skeleton} rows=${2} height=${48} />`}
+      : hasFailed ? html`<p class="muted">They can’t be read at the moment.</p>` : html`<${Skeleton} rows=${2} height=${48} />`}
     ${isNaming && html`<${NewWorkspace} onClose=${() => setNaming(false)} />`}
   <//>`;
 }

@@ -6,6 +6,7 @@ import { Choice } from '../../ui/chips.js';
 import { Table } from '../../ui/table.js';
 import { momentName } from './moments.js';
 import { Plot } from './plot.js';
+import { loadUPlot } from './uplot.js';
 
 /**
  * A line. `area`: the first series, filled. `line`: another one. `before`: the period before, dashed.
@@ -26,6 +27,9 @@ import { Plot } from './plot.js';
  * @property {number} [height]
  * @property {string} [suffix] of each number, such as ` ms`
  */
+
+/** Loads what draws, while the numbers are still read; a failure is shown by the chart that needs it. */
+export const prepareCharts = () => void loadUPlot().catch(() => {});
 
 const VIEWS = [
   { value: 'chart', label: 'Chart' },
