@@ -95,7 +95,10 @@ export function useForm(initial, send, { check = () => ({}), keeps = false } = {
 /** @param {Event | undefined} event what has sent the form */
 const formOf = (event) => /** @type {Element | undefined} */ (event?.target)?.closest?.('form');
 
-/** Once the errors are shown, the first field that has one takes the focus. @param {Element | null | undefined} form */
+/** Once the errors are shown, their summary takes the focus, or else the first field that has one. @param {Element | null | undefined} form */
 function focusFirstError(form) {
-  setTimeout(() => /** @type {HTMLElement | null | undefined} */ (form?.querySelector('[aria-invalid=true]'))?.focus());
+  setTimeout(() => {
+    const shown = form?.querySelector('.form-summary') ?? form?.querySelector('[aria-invalid=true]');
+    /** @type {HTMLElement | null | undefined} */ (shown)?.focus();
+  });
 }

@@ -1,6 +1,6 @@
 // The drawer in which a link is made or changed.
 
-import { html, useEffect, useRef } from '../../vendor/preact.js';
+import { html, useRef } from '../../vendor/preact.js';
 import { guessUrl } from '../../core/address.js';
 import { call } from '../../core/api.js';
 import { useForm } from '../../core/form.js';
@@ -113,16 +113,11 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
   <//>`;
 }
 
-/** Takes the focus when several fields are wrong. @param {{ errors: Record<string, string> }} props */
+/** For when several fields are wrong; it takes the focus. @param {{ errors: Record<string, string> }} props */
 function Summary({ errors }) {
-  const box = useRef(/** @type {HTMLElement | null} */ (null));
   const list = Object.entries(errors);
-  const text = list.map(([, error]) => error).join(' ');
-  useEffect(() => {
-    if (list.length > 1) box.current?.focus();
-  }, [text]);
   if (list.length < 2) return null;
-  return html`<div class="form-summary" tabindex="-1" ref=${box}>
+  return html`<div class="form-summary" tabindex="-1">
     <${Notice} tone="bad"><p>Some things need another look:</p><ul>${list.map(([name, error]) => html`<li key=${name}>${error}</li>`)}</ul><//>
   </div>`;
 }
