@@ -13,6 +13,7 @@ use linklet_lambda::{
     guesses::Guesses,
     http::{ApiError, Handler, Method, Problem, Request, Response},
     identity::TokenVerifier,
+    mail_orders::MailOrders,
 };
 
 /// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`, `/api/keys`,
@@ -21,6 +22,7 @@ pub struct Account {
     tokens: TokenVerifier,
     users: UsersTable,
     guesses: Guesses,
+    mails: MailOrders,
     generate_key: KeyGenerator,
 }
 
@@ -28,10 +30,16 @@ pub struct Account {
 pub type KeyGenerator = fn() -> Result<ApiKeySecret, getrandom::Error>;
 
 impl Account {
-    /// A handler that generates API keys with the operating system's random number generator.
+    /// A handler that generates API keys with the operating system's random number generator, where no mail is configured.
     #[must_use]
     pub fn new(tokens: TokenVerifier, users: UsersTable, guesses: Guesses) -> Self {
-        Self { tokens, users, guesses, generate_key: ApiKeySecret::generate }
+        Self { tokens, users, guesses, mails: MailOrders::default(), generate_key: ApiKeySecret::generate }
+    }
+
+    /// Orders mails here.
+    #[must_use]
+    pub fn with_mails(self, mails: MailOrders) -> Self {
+        Self { mails, ..self }
     }
 
     /// Replaces the function that generates API keys, for tests.

@@ -1,14 +1,15 @@
 //! Invitations into a workspace. Nobody is added: who is invited accepts.
 
 use linklet_domain::{
-    EmailAddress, Invitation, InvitationId, OneTimeToken, Role, Timestamp, TokenPurpose, UserId, Workspace,
-    WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    EmailAddress, EventDetail, Invitation, InvitationCreated, InvitationId, OneTimeToken, Role, Timestamp,
+    TokenPurpose, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{AcceptOutcome, InviteOutcome, WithdrawOutcome};
 use linklet_lambda::{
     guesses::Attempt,
     http::{ApiError, Problem, Request, Response, StatusCode, created, json, no_content},
     identity::Caller,
+    telemetry::chain,
 };
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,7 @@ impl Account {
         let invitation = Invitation::new(workspace, email, role, caller.user(), token.hash(), request.received_at());
         match self.users.invite(&invitation).await? {
             InviteOutcome::Invited => {
+                self.announce(request, &invitation).await;
                 let location = format!("invitations/{}", invitation.id);
                 Ok(created(&location, &CreatedInvitation::new(&token, &invitation)))
             }
@@ -36,6 +38,26 @@ impl Account {
             InviteOutcome::TooMany => Err(Problem::InvitationLimit.into()),
             InviteOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
         }
+    }
+
+    /// Has a token of its own mailed to whoever is invited. The invitation stands without: its admin can pass the shown one on.
+    async fn announce(&self, request: &Request, invitation: &Invitation) {
+        if let Err(error) = self.order_mail(request, invitation).await {
+            tracing::warn!(error = chain(&error), "the mail about an invitation could not be ordered");
+        }
+    }
+
+    async fn order_mail(&self, request: &Request, invitation: &Invitation) -> Result<(), ApiError> {
+        if !self.mails.are_placed() {
+            return Ok(());
+        }
+        let Some(workspace) = self.users.workspace(&invitation.workspace).await? else { return Ok(()) };
+        let order = InvitationCreated {
+            workspace_id: workspace.id,
+            workspace_name: workspace.name,
+            invitation_id: invitation.id.clone(),
+        };
+        self.mails.place(request, EventDetail::InvitationCreated(order)).await
     }
 
     pub(crate) async fn list_invitations(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {

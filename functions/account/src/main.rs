@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_account::Account;
 use linklet_dynamodb::UsersTable;
-use linklet_lambda::{StartError, aws, config, guesses::Guesses, http, identity::TokenVerifier};
+use linklet_lambda::{
+    StartError, aws, config, guesses::Guesses, http, identity::TokenVerifier, mail_orders::MailOrders,
+};
 
 #[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
@@ -18,5 +20,6 @@ async fn run() -> Result<(), StartError> {
     let tables = aws::tables(&aws);
     let verifier = TokenVerifier::from_env(&aws, &tables).await?;
     let guesses = Guesses::from_env(&tables, &SecretsManager::new(&aws)).await?;
-    http::serve(Account::new(verifier, UsersTable::new(tables, table), guesses)).await
+    let account = Account::new(verifier, UsersTable::new(tables, table), guesses);
+    http::serve(account.with_mails(MailOrders::from_env(&aws))).await
 }

@@ -1,7 +1,6 @@
 //! Registers users, logs them in, and shows the caller's identity.
 
 mod limits;
-mod mail_orders;
 mod password;
 mod refusal;
 mod registration;
@@ -19,13 +18,14 @@ use linklet_lambda::{
     guesses::Attempt,
     http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, json, no_content},
     identity::{Caller, TokenIssuer, TokenVerifier},
+    mail_orders::MailOrders,
     telemetry::chain,
 };
 use serde::Deserialize;
 use serde_json::json;
 
+pub use self::limits::Limits;
 use self::password::Passwords;
-pub use self::{limits::Limits, mail_orders::MailOrders};
 
 /// `POST /api/auth/register`, `login`, `logout`, `switch`, `password` and what is below it, `verify` and `verification`, and
 /// `GET /api/me`.

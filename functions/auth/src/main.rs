@@ -3,8 +3,7 @@
 use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use aws_sdk_sqs::Client as Sqs;
-use linklet_auth::{Auth, Limits, MailOrders};
+use linklet_auth::{Auth, Limits};
 use linklet_domain::RegistrationPolicy;
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
@@ -12,7 +11,7 @@ use linklet_lambda::{
     guesses::Guesses,
     http,
     identity::{TokenIssuer, TokenVerifier},
-    publisher::Publisher,
+    mail_orders::MailOrders,
 };
 
 #[tokio::main(flavor = "local")]
@@ -22,13 +21,12 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (table, hashes) = (config::required("USERS_TABLE")?, config::parsed("HASHES_PER_SECOND")?);
-    let queue = config::optional("NOTIFY_QUEUE_URL");
-    let registration = registration(queue.is_some())?;
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     let (verifier, issuer) = (TokenVerifier::from_env(&aws, &tables).await?, TokenIssuer::from_env(&aws).await?);
     let guesses = Guesses::from_env(&tables, &SecretsManager::new(&aws)).await?;
-    let mails = queue.map(|queue| MailOrders::to(Publisher::new(Sqs::new(&aws), queue))).unwrap_or_default();
+    let mails = MailOrders::from_env(&aws);
+    let registration = registration(mails.are_placed())?;
     let auth = Auth::new(UsersTable::new(tables, table), verifier, issuer, Limits { guesses, hashes });
     http::serve(auth.with_mails(mails).with_registration(registration)).await
 }

@@ -1,6 +1,8 @@
 //! A new password for those who have forgotten theirs.
 
-use linklet_domain::{EmailAddress, HashFor, OneTimeToken, Password, Timestamp, TokenPurpose};
+use linklet_domain::{
+    EmailAddress, EventDetail, HashFor, OneTimeToken, Password, PasswordForgotten, Timestamp, TokenPurpose,
+};
 use linklet_dynamodb::ResetOutcome;
 use linklet_lambda::{
     guesses::Attempt,
@@ -17,7 +19,8 @@ impl Auth {
     /// 202, whether or not the address has an account: a mail follows if it has.
     pub(crate) async fn forgot_password(&self, request: &Request) -> Result<Response, ApiError> {
         let Forgotten { email } = request.json(BODY_LIMIT)?;
-        let order = async |_| self.mails.reset(request, &email).await;
+        let forgotten = EventDetail::PasswordForgotten(PasswordForgotten { email });
+        let order = async |_| self.mails.place(request, forgotten.clone()).await;
         self.limits.guesses.limit(request, Attempt::at_mailing(), order).await?;
         Ok(accepted())
     }

@@ -1,6 +1,6 @@
 //! Showing that an address is one's own.
 
-use linklet_domain::{EmailAddress, OneTimeToken, TokenPurpose};
+use linklet_domain::{EmailAddress, EventDetail, OneTimeToken, TokenPurpose, VerificationRequested};
 use linklet_lambda::{
     guesses::Attempt,
     http::{ApiError, Request, Response, accepted, header, no_content},
@@ -30,15 +30,20 @@ impl Auth {
         } else {
             request.json::<Requested>(BODY_LIMIT)?.email
         };
-        let order = async |_| self.mails.verification(request, &email).await;
+        let order = async |_| self.order_verification(request, &email).await;
         self.limits.guesses.limit(request, Attempt::at_mailing(), order).await?;
         Ok(accepted())
+    }
+
+    async fn order_verification(&self, request: &Request, email: &EmailAddress) -> Result<(), ApiError> {
+        let order = VerificationRequested { email: email.clone() };
+        self.mails.place(request, EventDetail::VerificationRequested(order)).await
     }
 
     /// Orders the first mail to a new account; none follows if an invitation has verified its address. It can be ordered again, so
     /// the registration doesn't fail with it.
     pub(crate) async fn welcome(&self, request: &Request, email: &EmailAddress) {
-        if let Err(error) = self.mails.verification(request, email).await {
+        if let Err(error) = self.order_verification(request, email).await {
             tracing::warn!(error = chain(&error), "the first mail to a new account could not be ordered");
         }
     }

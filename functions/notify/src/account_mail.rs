@@ -6,11 +6,10 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    EmailAddress, Event, EventDetail, OneTimeToken, PasswordForgotten, TokenPurpose, UserId, VerificationRequested,
-    lifetimes,
+    EmailAddress, Event, EventDetail, MailCount, OneTimeToken, PasswordForgotten, TokenPurpose, UserId,
+    VerificationRequested, lifetimes,
 };
 use linklet_dynamodb::{NewToken, RepositoryError, TokenDelivery};
-use linklet_lambda::metrics::{self, Metric};
 
 use crate::{
     DeliveryError, Mailer, Notify,
@@ -52,6 +51,13 @@ impl Kind {
         }
     }
 
+    fn count(self) -> MailCount {
+        match self {
+            Self::Reset => MailCount::Resets,
+            Self::Verification => MailCount::Verifications,
+        }
+    }
+
     fn lifetime(self) -> Duration {
         match self {
             Self::Reset => lifetimes::PASSWORD_RESETS,
@@ -62,7 +68,7 @@ impl Kind {
 
 impl Notify {
     /// Mails what was ordered, if there is somebody to mail it to. Nobody learns whether there is.
-    pub(crate) async fn fulfil(&self, event: &Event, order: Order<'_>) -> Result<(), DeliveryError> {
+    pub(crate) async fn mail_account(&self, event: &Event, order: Order<'_>) -> Result<(), DeliveryError> {
         let Some(mailer) = &self.mailer else { return Ok(()) };
         // Whoever has waited for longer than a token works doesn't wait for one any more, as after a redrive.
         if event.occurred_at.plus(order.kind.lifetime()) <= (self.clock)() {
@@ -72,8 +78,7 @@ impl Notify {
         if order.kind == Kind::Verification && self.people.is_verified(&user).await? {
             return Ok(());
         }
-        if !mailer.admits(order.email, &event.event_id, (self.clock)()).await? {
-            tracing::info!(event_id = event.event_id.as_str(), "an address has had as many mails as it may");
+        if !mailer.admits(order.email.as_str(), order.kind.count(), event, (self.clock)()).await? {
             return Ok(());
         }
         self.mail_token(mailer, order, &user).await
@@ -82,9 +87,7 @@ impl Notify {
     async fn mail_token(&self, mailer: &Mailer, order: Order<'_>, user: &UserId) -> Result<(), DeliveryError> {
         let token = OneTimeToken::generate(order.kind.purpose()).map_err(DeliveryError::Token)?;
         self.store(order, user, &token).await?;
-        let sent = mailer.send(&order.mail(&self.addresses, &token), order.email).await;
-        metrics::add(if sent.is_ok() { Metric::MailsSent } else { Metric::MailsFailed }, 1);
-        sent
+        mailer.send(&order.mail(&self.addresses, &token), order.email).await
     }
 
     async fn store(&self, order: Order<'_>, user: &UserId, token: &OneTimeToken) -> Result<(), RepositoryError> {

@@ -16,6 +16,7 @@ pub struct Addresses {
 pub(crate) enum Page {
     Reset,
     Verify,
+    Invitation,
 }
 
 impl Addresses {
@@ -44,6 +45,7 @@ impl Addresses {
         let name = match page {
             Page::Reset => "reset",
             Page::Verify => "verify",
+            Page::Invitation => "invitation",
         };
         format!("{}/app#/{name}?token={}", self.base, token.reveal())
     }

@@ -10,6 +10,7 @@
 
 mod account_mail;
 mod addresses;
+mod invitation_mail;
 mod mail;
 mod topic;
 
@@ -21,14 +22,16 @@ use std::{
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
-use linklet_domain::{EmailAddress, Event, EventId, Notification, Timestamp, Wording, mail_wording, wording};
+use linklet_domain::{
+    EmailAddress, Event, EventDetail, EventId, Notification, Timestamp, Wording, mail_wording, wording,
+};
 use linklet_dynamodb::{
-    Claim, ClaimOutcome, NotificationsTable, OneTimeTokensTable, Recipient, RecipientsTable, RepositoryError,
+    Claim, ClaimOutcome, InvitationsTable, NotificationsTable, OneTimeTokensTable, Recipient, RecipientsTable,
+    RepositoryError,
 };
 use linklet_lambda::{
     aws,
     batch::{self, Consumer, DeadLetterQueue, Received},
-    metrics::{self, Metric},
     telemetry::chain,
 };
 
@@ -45,8 +48,10 @@ pub struct Notify {
     pub notifications: NotificationsTable,
     /// Who is told, and where they get mail.
     pub people: RecipientsTable,
-    /// The tokens that are mailed.
+    /// The tokens that are mailed to accounts.
     pub tokens: OneTimeTokensTable,
+    /// The invitations, whose tokens are mailed to whoever is invited.
+    pub invitations: InvitationsTable,
     /// The addresses that mails contain.
     pub addresses: Addresses,
     /// Every notification goes here.
@@ -123,8 +128,8 @@ impl Notify {
     /// Says whether the message is done with.
     async fn process(&self, received: &Received) -> bool {
         let event = &received.event;
-        if let Some(order) = Order::of(&event.detail) {
-            let fulfilled = self.fulfil(event, order).await.map(|()| Outcome::Delivered);
+        if let Some(fulfilled) = self.fulfil(event).await {
+            let fulfilled = fulfilled.map(|()| Outcome::Delivered);
             log(received, &fulfilled);
             return fulfilled.is_ok();
         }
@@ -137,6 +142,14 @@ impl Notify {
             self.give_up(&notification).await;
         }
         matches!(delivered, Ok(Outcome::Delivered | Outcome::NobodyToTell))
+    }
+
+    /// Mails what an event orders, or returns `None` if it orders nothing.
+    async fn fulfil(&self, event: &Event) -> Option<Result<(), DeliveryError>> {
+        if let EventDetail::InvitationCreated(created) = &event.detail {
+            return Some(self.mail_invitation(event, created).await);
+        }
+        Some(self.mail_account(event, Order::of(&event.detail)?).await)
     }
 
     async fn deliver(
@@ -172,9 +185,7 @@ impl Notify {
     async fn mail(&self, mailer: &Mailer, event: &Event, address: &EmailAddress) -> Result<(), DeliveryError> {
         let Some(worded) = mail_wording(&event.detail, |code| self.addresses.short_url(code)) else { return Ok(()) };
         let mail = Mail { subject: worded.subject, text: worded.message };
-        let sent = mailer.send(&mail, address).await;
-        metrics::add(if sent.is_ok() { Metric::MailsSent } else { Metric::MailsFailed }, 1);
-        sent
+        mailer.send(&mail, address).await
     }
 
     async fn give_up(&self, notification: &Notification) {

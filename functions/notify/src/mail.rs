@@ -2,8 +2,9 @@ use aws_sdk_sesv2::{
     Client,
     types::{Body, Content, Destination, EmailContent, Message},
 };
-use linklet_domain::{AccountHash, EmailAddress, EventId, Salt, Timestamp};
+use linklet_domain::{AccountHash, EmailAddress, Event, MailCount, Salt, Timestamp};
 use linklet_dynamodb::{RepositoryError, ThrottleTable};
+use linklet_lambda::metrics::{self, Metric};
 
 use crate::DeliveryError;
 
@@ -14,7 +15,7 @@ pub struct Mailer {
     limit: MailLimit,
 }
 
-/// Limits the mails that somebody can have sent to an address by asking for them.
+/// Limits the mails that somebody can have sent by asking for them.
 pub struct MailLimit {
     /// The table that counts them.
     pub table: ThrottleTable,
@@ -35,17 +36,32 @@ impl Mailer {
         Self { client, sender: sender.into(), limit }
     }
 
-    /// Whether an address may get one more mail that somebody has asked for. It is counted, but for one event only once.
+    /// Whether there may be one more mail that an event has ordered, for this address or by this person. It is counted, but for one
+    /// event only once.
     pub(crate) async fn admits(
         &self,
-        to: &EmailAddress,
-        order: &EventId,
+        whose: &str,
+        count: MailCount,
+        order: &Event,
         now: Timestamp,
     ) -> Result<bool, RepositoryError> {
-        self.limit.table.admit_mail(&AccountHash::of(to.as_str(), &self.limit.salt), order, now).await
+        let hash = AccountHash::of(whose, &self.limit.salt);
+        let is_admitted = self.limit.table.admit_mail(&hash, count, &order.event_id, now).await?;
+        if !is_admitted {
+            let (event_id, limit) = (order.event_id.as_str(), count.as_str());
+            tracing::info!(event_id, limit, "no mail: there were as many as there may be");
+        }
+        Ok(is_admitted)
     }
 
+    /// Sends a mail, and counts whether it was sent.
     pub(crate) async fn send(&self, mail: &Mail<'_>, to: &EmailAddress) -> Result<(), DeliveryError> {
+        let sent = self.post(mail, to).await;
+        metrics::add(if sent.is_ok() { Metric::MailsSent } else { Metric::MailsFailed }, 1);
+        sent
+    }
+
+    async fn post(&self, mail: &Mail<'_>, to: &EmailAddress) -> Result<(), DeliveryError> {
         let content = |text: &str| {
             Content::builder().data(text).charset("UTF-8").build().map_err(|error| DeliveryError::Mail(Box::new(error)))
         };

@@ -52,7 +52,9 @@ fn queues(event: &EventDetail) -> &'static [Queue] {
         // Only watch-links wants to know, which reads the stream itself.
         EventDetail::UrlExtended(_) => &[],
         // Functions order mails themselves: no table changes with them.
-        EventDetail::PasswordForgotten(_) | EventDetail::VerificationRequested(_) => &[],
+        EventDetail::PasswordForgotten(_)
+        | EventDetail::VerificationRequested(_)
+        | EventDetail::InvitationCreated(_) => &[],
         EventDetail::UrlPurged(_) => &[Queue::Analytics, Queue::Notify],
         EventDetail::UrlCreated(_)
         | EventDetail::UrlDeleted(_)

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CheckError, CorrelationId, EmailAddress, EventId, LinkId, TargetId, TargetUrl, Timestamp, UserId, Visitor,
-    WorkspaceId,
+    CheckError, CorrelationId, EmailAddress, EventId, InvitationId, LinkId, TargetId, TargetUrl, Timestamp, UserId,
+    Visitor, WorkspaceId, WorkspaceName,
 };
 
 /// Something that has happened, because the table write behind it has committed.
@@ -40,6 +40,7 @@ impl Event {
             EventDetail::TargetUp(_) => "target.up",
             EventDetail::PasswordForgotten(_) => "password.forgotten",
             EventDetail::VerificationRequested(_) => "verification.requested",
+            EventDetail::InvitationCreated(_) => "invitation.created",
         }
     }
 }
@@ -84,6 +85,9 @@ pub enum EventDetail {
     /// Somebody wants to show that an address is theirs.
     #[serde(rename = "verification.requested")]
     VerificationRequested(VerificationRequested),
+    /// Somebody was invited into a workspace.
+    #[serde(rename = "invitation.created")]
+    InvitationCreated(InvitationCreated),
 }
 
 /// A link was created.
@@ -232,6 +236,17 @@ pub struct PasswordForgotten {
 pub struct VerificationRequested {
     /// The address, of which nobody knows yet whether it has an account.
     pub email: EmailAddress,
+}
+
+/// Somebody was invited into a workspace. The token for the mail is made when the mail is, and never is in a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InvitationCreated {
+    /// The workspace.
+    pub workspace_id: WorkspaceId,
+    /// What it is called, which the mail shows.
+    pub workspace_name: WorkspaceName,
+    /// The invitation, which may have been withdrawn meanwhile.
+    pub invitation_id: InvitationId,
 }
 
 #[cfg(test)]

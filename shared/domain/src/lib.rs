@@ -46,8 +46,8 @@ pub use click::{Click, CountryCode, IpHash, Salt, Visitor};
 pub use click_id::ClickId;
 pub use correlation_id::CorrelationId;
 pub use event::{
-    Event, EventDetail, MilestoneReached, PasswordForgotten, TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted,
-    UrlExpired, UrlPurged, VerificationRequested,
+    Event, EventDetail, InvitationCreated, MilestoneReached, PasswordForgotten, TargetDown, TargetUp, UrlClicked,
+    UrlCreated, UrlDeleted, UrlExpired, UrlPurged, VerificationRequested,
 };
 pub use exact_json::ExactJson;
 pub use handover::{Handover, KeysLeft, oldest_admin_but};
@@ -73,8 +73,8 @@ pub use stats::{
 };
 pub use target_url::TargetUrl;
 pub use throttle::{
-    AccountHash, Allowance, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, LimitedRoute, MailLimit,
-    Patience, RateLimit, Refusal, ThrottleSubject, Tier, Window,
+    AccountHash, Allowance, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, LimitedRoute, MailCount,
+    MailLimit, Patience, RateLimit, Refusal, ThrottleSubject, Tier, Window,
 };
 pub use timestamp::{Day, Timestamp};
 pub use validated::{Invalid, optional, patched};

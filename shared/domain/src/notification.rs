@@ -92,7 +92,8 @@ fn worded(
         | EventDetail::ClickParked(_)
         | EventDetail::UrlExtended(_)
         | EventDetail::PasswordForgotten(_)
-        | EventDetail::VerificationRequested(_) => return None,
+        | EventDetail::VerificationRequested(_)
+        | EventDetail::InvitationCreated(_) => return None,
         EventDetail::UrlCreated(created) => (
             &created.user_id,
             &created.workspace_id,

@@ -20,7 +20,7 @@ pub mod guesses;
 pub mod http;
 pub mod identity;
 pub mod link_view;
-pub mod mail_limit;
+pub mod mail_orders;
 pub mod metrics;
 pub mod publisher;
 pub mod schedule;

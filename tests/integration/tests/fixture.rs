@@ -119,6 +119,7 @@ pub fn notify(db: &TestDynamoDb, queues: &FakeQueues, outside: &FakeNotifiers, w
         notifications: db.notifications(),
         people: db.recipients(),
         tokens: db.one_time_tokens(),
+        invitations: db.invitations(),
         addresses: Addresses::new(Some("https://go.example.com"), "https://api.example.com"),
         topic: Topic::new(outside.sns(), "arn:aws:sns:eu-central-1:123456789012:notifications"),
         mailer: with_mail.then(|| mailer(db, outside)),

@@ -16,13 +16,14 @@ use std::{
 use aws_sdk_dynamodb::Client;
 use linklet_account::Account;
 use linklet_analytics::Analytics;
-use linklet_auth::{Auth, MailOrders};
+use linklet_auth::Auth;
 use linklet_domain::{CorrelationId, Record, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, ThrottleTable};
 use linklet_lambda::{
     batch::Consumer,
     breaker::{Breaker, Circuit},
     http::ShortUrls,
+    mail_orders::MailOrders,
     metrics,
     publisher::Publisher,
 };
@@ -104,15 +105,18 @@ async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_per
 async fn neither_a_mailed_token_nor_its_address_is_logged() {
     let logs = CapturedLogs::start();
     let (db, queues, outside) = (TestDynamoDb::start(), FakeQueues::start(), FakeNotifiers::start());
-    db.register("ada").await;
+    let ada = db.register_verified("ada").await;
     db.register("bob").await;
     let orders = MailOrders::to(Publisher::new(queues.client(), queues.url("notify")));
+    let account = Account::new(tokens(), db.users(), fixture::guesses(&db)).with_mails(orders.clone());
     let auth = Auth::new(db.users(), tokens(), issuer(), fixture::limits(&db)).with_mails(orders);
     let post = |path: &str, body: Value| RequestBuilder::new("POST", path).json(&body).send_to(&auth);
     let notify = fixture::notify(&db, &queues, &outside, true);
 
     post("/api/auth/password/forgot", json!({"email": "ada@example.com"})).await;
     post("/api/auth/verification", json!({"email": "bob@example.com"})).await;
+    let invite = RequestBuilder::new("POST", "/api/workspace/invitations").json(&json!({"email": "carol@example.com"}));
+    let invited = invite.token(&token_of(&ada.id, &ada.workspace, Role::Admin)).send_to(&account).await;
     outside.refuse_mail(true);
     notify.consume(queue_batch(&queues.bodies("notify"))).await;
     outside.refuse_mail(false);
@@ -124,12 +128,18 @@ async fn neither_a_mailed_token_nor_its_address_is_logged() {
             post(path, json!({"token": token, "password": "a longer horse"})).await;
         }
     }
+    let carol =
+        |token: &Value| json!({"email": "carol@example.com", "password": "a longer horse", "invitation": token});
+    for token in mailed.iter().map(|token| json!(token)).chain([invited.json()["token"].clone()]) {
+        post("/api/auth/register", carol(&token)).await;
+    }
 
     let lines = logs.lines();
-    assert!(mailed.len() >= 2 && lines.iter().any(|line| line["message"] == "notification not delivered"));
+    assert!(mailed.len() >= 3 && lines.iter().any(|line| line["message"] == "notification not delivered"));
     assert_eq!(lines.iter().filter(|line| line["status"] == 204).count(), 2, "each token was used");
     for line in &lines {
-        for secret in mailed.iter().map(String::as_str).chain(["ada@example.com", "bob@example.com", "rst_", "vrf_"]) {
+        let others = ["ada@example.com", "bob@example.com", "carol@example.com", "rst_", "vrf_", "inv_"];
+        for secret in mailed.iter().map(String::as_str).chain(others) {
             assert!(!line.to_string().contains(secret), "{line}");
         }
     }
@@ -137,7 +147,7 @@ async fn neither_a_mailed_token_nor_its_address_is_logged() {
 
 /// The one-time tokens in a text, each once.
 fn tokens_in(text: &str) -> BTreeSet<String> {
-    let is_token = |word: &&str| word.starts_with("rst_") || word.starts_with("vrf_");
+    let is_token = |word: &&str| ["rst_", "vrf_", "inv_"].iter().any(|prefix| word.starts_with(prefix));
     let words = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_');
     // A line's end is a backslash and an n in JSON.
     words.map(|word| word.trim_start_matches('n')).filter(is_token).map(str::to_owned).collect()

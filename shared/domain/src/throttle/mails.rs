@@ -1,20 +1,60 @@
-//! Limits on mails that somebody can have sent to an address by asking for them.
+//! Limits on mails that somebody has sent by asking for them.
 
 use std::time::Duration;
 
 use crate::Timestamp;
 
-/// How many mails one address gets because somebody asked for them.
-#[derive(Debug, Clone, Copy)]
-pub struct MailLimit;
+/// What of mails is counted, each by itself: who has just confirmed an address can have a token for a new password mailed at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MailCount {
+    /// Tokens for new passwords that an address gets.
+    Resets,
+    /// Tokens that an address gets to show whose it is.
+    Verifications,
+    /// Invitations that an address gets, from whomever.
+    Invitations,
+    /// Invitations that a person has mailed, to whomever.
+    InvitationsBySender,
+}
+
+impl MailCount {
+    /// The count's name, as table keys contain it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Resets => "resets",
+            Self::Verifications => "verifications",
+            Self::Invitations => "invitations",
+            Self::InvitationsBySender => "invitations-by-sender",
+        }
+    }
+
+    /// How many there may be.
+    #[must_use]
+    pub fn limit(self) -> MailLimit {
+        match self {
+            Self::Resets | Self::Verifications | Self::Invitations => MailLimit::OF_AN_ADDRESS,
+            Self::InvitationsBySender => MailLimit::OF_A_SENDER,
+        }
+    }
+}
+
+/// How many mails are sent because somebody asked for them. A window begins with a mail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MailLimit {
+    /// The number of mails in a window.
+    pub mails: u32,
+    /// The shortest time between two mails, if there is one.
+    pub pause: Option<Duration>,
+}
 
 impl MailLimit {
-    /// The number of mails in a window.
-    pub const MAILS: u32 = 5;
-    /// Length of a window, which begins with a mail.
+    /// Length of a window.
     pub const WINDOW: Duration = Duration::from_secs(60 * 60);
-    /// The shortest time between two mails.
-    pub const PAUSE: Duration = Duration::from_secs(60);
+    /// What one address gets of a kind: more would only annoy its person.
+    pub const OF_AN_ADDRESS: Self = Self { mails: 5, pause: Some(Duration::from_secs(60)) };
+    /// What one person has mailed to others: a team may be invited at a time, and no list of strangers.
+    pub const OF_A_SENDER: Self = Self { mails: 50, pause: None };
 
     /// When the window of a mail ends that is sent now, if it begins with it.
     #[must_use]
@@ -22,9 +62,9 @@ impl MailLimit {
         now.plus(Self::WINDOW)
     }
 
-    /// When the next mail may be sent after one now.
+    /// When the next mail may be sent after one now, if it has to wait.
     #[must_use]
-    pub fn next(now: Timestamp) -> Timestamp {
-        now.plus(Self::PAUSE)
+    pub fn next(self, now: Timestamp) -> Option<Timestamp> {
+        self.pause.map(|pause| now.plus(pause))
     }
 }

@@ -1,6 +1,6 @@
-//! Mails that somebody had sent to an address.
+//! Mails that somebody had sent by asking for them.
 
-use linklet_domain::{AccountHash, EventId, MailLimit, Timestamp};
+use linklet_domain::{AccountHash, EventId, MailCount, MailLimit, Timestamp};
 
 use super::{ThrottleTable, Written, item::mails_key, item::ttl, once};
 use crate::{
@@ -9,25 +9,28 @@ use crate::{
 };
 
 impl ThrottleTable {
-    /// Counts a mail to an address, unless it has had [as many as it may](MailLimit). `request` is what asks for the mail: if it
-    /// asks again, because the mail could not be sent, it is counted once.
+    /// Counts a mail for an address or a person, unless there were [as many as there may be](MailLimit). `request` is what asks for
+    /// the mail: if it asks again, because the mail could not be sent, it is counted once.
     ///
     /// # Errors
     /// When DynamoDB doesn't answer within two seconds; the mail may or may not be counted then. Asking again is safe.
     pub async fn admit_mail(
         &self,
-        recipient: &AccountHash,
+        whose: &AccountHash,
+        count: MailCount,
         request: &EventId,
         now: Timestamp,
     ) -> Result<bool, RepositoryError> {
         const JOINS: &str = "window_ends > :now AND hits < :most AND not_before <= :now";
         const BEGINS: &str = "(attribute_not_exists(window_ends) OR window_ends <= :now)";
-        let window_ends = MailLimit::window_ends(now);
+        let (limit, window_ends) = (count.limit(), MailLimit::window_ends(now));
+        // Without a pause there is no time to compare: clocks of environments differ.
+        let next = limit.next(now).map_or(0, Timestamp::unix_millis);
         let update = || {
-            let update = self.write(mails_key(recipient)).expression_attribute_names("#ttl", "ttl");
+            let update = self.write(mails_key(whose, count)).expression_attribute_names("#ttl", "ttl");
             update
                 .expression_attribute_values(":now", number(&now.unix_millis()))
-                .expression_attribute_values(":next", number(&MailLimit::next(now).unix_millis()))
+                .expression_attribute_values(":next", number(&next))
                 .expression_attribute_values(":request", text(request))
                 .expression_attribute_values(":one", number(&1))
                 .expression_attribute_values(":ttl", number(&ttl(window_ends)))
@@ -48,7 +51,7 @@ impl ThrottleTable {
         let joins = update()
             .update_expression("SET hits = hits + :one, not_before = :next, latest_request = :request, #ttl = :ttl")
             .condition_expression(JOINS)
-            .expression_attribute_values(":most", number(&MailLimit::MAILS));
+            .expression_attribute_values(":most", number(&limit.mails));
         Ok(matches!(once("count a mail", joins, Self::TIMEOUT_OF_GUESSES).await?, Written::Done(_)))
     }
 }

@@ -3,6 +3,7 @@ mod analytics;
 pub(crate) mod cost;
 mod expiry;
 mod handover;
+mod invitation_mail;
 mod notify;
 mod parked_clicks;
 mod purge;

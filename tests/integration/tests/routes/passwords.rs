@@ -1,7 +1,7 @@
-use linklet_auth::{Auth, MailOrders};
+use linklet_auth::Auth;
 use linklet_domain::{OneTimeToken, Timestamp, TokenPurpose, lifetimes};
 use linklet_dynamodb::{NewToken, TokenDelivery, UsersTable};
-use linklet_lambda::publisher::Publisher;
+use linklet_lambda::{mail_orders::MailOrders, publisher::Publisher};
 use linklet_test_support::{
     Answer, CapacityMeter, FakeQueues, Outage, Person, RequestBuilder, TestDynamoDb, issuer, tokens,
 };

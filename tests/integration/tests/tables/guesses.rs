@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, future::join_all, stream};
 use linklet_domain::{
-    AccountHash, EventId, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, MailLimit, Patience,
+    AccountHash, EventId, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, MailCount, MailLimit, Patience,
     ThrottleSubject, Timestamp, lifetimes,
 };
 use linklet_dynamodb::{AdmittedGuess, GuessOutcome, ThrottleTable};
@@ -307,29 +307,58 @@ async fn once_nothing_is_left_an_environment_does_not_ask_again_in_the_same_seco
 
 // ---------------------------------------------------------------------------------------------------------------- mails
 
-async fn mail(db: &TestDynamoDb, address: &str, now: Timestamp) -> bool {
-    db.calls().admit_mail(&AccountHash::of(address, &salt()), &EventId::generate(), now).await.unwrap()
+const PAUSE: Duration = MailLimit::OF_AN_ADDRESS.pause.unwrap();
+
+async fn mail(db: &TestDynamoDb, address: &str, count: MailCount, now: Timestamp) -> bool {
+    db.calls().admit_mail(&AccountHash::of(address, &salt()), count, &EventId::generate(), now).await.unwrap()
+}
+
+async fn reset(db: &TestDynamoDb, address: &str, now: Timestamp) -> bool {
+    mail(db, address, MailCount::Resets, now).await
 }
 
 #[tokio::test]
 async fn an_address_gets_one_mail_a_minute_and_five_an_hour() {
     let db = TestDynamoDb::start();
-    for number in 0..MailLimit::MAILS {
-        let now = noon().plus(MailLimit::PAUSE * number);
-        assert!(mail(&db, ADA, now).await, "{number}");
-        assert!(!mail(&db, ADA, now.plus(MailLimit::PAUSE - SECOND)).await, "within a minute of {number}");
+    for number in 0..MailLimit::OF_AN_ADDRESS.mails {
+        let now = noon().plus(PAUSE * number);
+        assert!(reset(&db, ADA, now).await, "{number}");
+        assert!(!reset(&db, ADA, now.plus(PAUSE - SECOND)).await, "within a minute of {number}");
     }
 
-    assert!(!mail(&db, ADA, noon().plus(MailLimit::WINDOW - SECOND)).await, "the sixth");
-    assert!(mail(&db, "bob@example.com", noon()).await, "to somebody else");
-    assert!(mail(&db, ADA, noon().plus(MailLimit::WINDOW)).await, "an hour later");
+    assert!(!reset(&db, ADA, noon().plus(MailLimit::WINDOW - SECOND)).await, "the sixth");
+    assert!(reset(&db, "bob@example.com", noon()).await, "to somebody else");
+    assert!(reset(&db, ADA, noon().plus(MailLimit::WINDOW)).await, "an hour later");
+}
+
+#[tokio::test]
+async fn mails_of_one_kind_are_not_in_the_way_of_another() {
+    let db = TestDynamoDb::start();
+
+    for kind in [MailCount::Verifications, MailCount::Resets, MailCount::Invitations] {
+        assert!(mail(&db, ADA, kind, noon()).await, "{kind:?}");
+        assert!(!mail(&db, ADA, kind, noon()).await, "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn somebody_may_invite_many_at_a_time_by_mail_and_no_more() {
+    let (db, most) = (TestDynamoDb::start(), MailLimit::OF_A_SENDER.mails);
+    let invite = |now| mail(&db, ADA, MailCount::InvitationsBySender, now);
+
+    // Clocks of environments differ.
+    let sent = join_all((0..most).map(|number| invite(noon().minus(SECOND * number / most)))).await;
+
+    assert_eq!(sent, vec![true; sent.len()]);
+    assert!(!invite(noon()).await && !invite(noon().plus(MailLimit::WINDOW - SECOND * 2)).await);
+    assert!(invite(noon().plus(MailLimit::WINDOW)).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_ten_mails_at_once_one_is_sent() {
     let db = TestDynamoDb::start();
 
-    let sent = join_all((0..10).map(|_| mail(&db, ADA, noon()))).await;
+    let sent = join_all((0..10).map(|_| reset(&db, ADA, noon()))).await;
 
     assert_eq!(sent.iter().filter(|sent| **sent).count(), 1);
 }
@@ -338,10 +367,11 @@ async fn of_ten_mails_at_once_one_is_sent() {
 async fn a_mail_that_could_not_be_sent_is_tried_again_without_being_counted_again() {
     let db = TestDynamoDb::start();
     let (request, ada) = (EventId::generate(), AccountHash::of(ADA, &salt()));
+    let again = async |now| db.calls().admit_mail(&ada, MailCount::Resets, &request, now).await.unwrap();
     for _ in 0..10 {
-        assert!(db.calls().admit_mail(&ada, &request, noon()).await.unwrap());
+        assert!(again(noon()).await);
     }
 
-    assert!(mail(&db, ADA, noon().plus(MailLimit::PAUSE)).await);
-    assert!(!db.calls().admit_mail(&ada, &request, noon().plus(MailLimit::PAUSE)).await.unwrap(), "an older one");
+    assert!(reset(&db, ADA, noon().plus(PAUSE)).await);
+    assert!(!again(noon().plus(PAUSE)).await, "an older one");
 }

@@ -1,0 +1,144 @@
+//! Mails with a token that invites into a workspace.
+//!
+//! These go to people who have not asked for them, so nobody can say much with them. Only who has confirmed their own address has
+//! one sent, as often as the limits allow; and of what people have written themselves it shows a few plain words, which lead
+//! nowhere.
+
+use linklet_domain::{
+    EmailAddress, Event, Invitation, InvitationCreated, MailCount, OneTimeToken, TokenPurpose, WorkspaceName,
+};
+use linklet_dynamodb::Recipient;
+
+use crate::{
+    DeliveryError, Mailer, Notify,
+    addresses::{Addresses, Page},
+    mail::Mail,
+};
+
+impl Notify {
+    /// Mails an invitation that is still open. The admin has another token, so nobody is told if there is no mail.
+    pub(crate) async fn mail_invitation(
+        &self,
+        event: &Event,
+        created: &InvitationCreated,
+    ) -> Result<(), DeliveryError> {
+        let InvitationCreated { workspace_id, workspace_name, invitation_id } = created;
+        let Some(mailer) = &self.mailer else { return Ok(()) };
+        let open = self.invitations.open(workspace_id, invitation_id, (self.clock)()).await?;
+        let Some(invitation) = open else { return Ok(()) };
+        let Recipient::Member(Some(inviter)) = self.people.find(&invitation.invited_by, workspace_id).await? else {
+            tracing::info!(event_id = event.event_id.as_str(), "no mail: the inviter has not confirmed an address");
+            return Ok(());
+        };
+        if self.admits_invitation(mailer, event, &invitation).await? {
+            self.mail_invitation_token(mailer, &invitation, &inviter, workspace_name).await?;
+        }
+        Ok(())
+    }
+
+    async fn admits_invitation(
+        &self,
+        mailer: &Mailer,
+        event: &Event,
+        invitation: &Invitation,
+    ) -> Result<bool, DeliveryError> {
+        let (to, by, now) = (invitation.email.as_str(), invitation.invited_by.as_str(), (self.clock)());
+        Ok(mailer.admits(by, MailCount::InvitationsBySender, event, now).await?
+            && mailer.admits(to, MailCount::Invitations, event, now).await?)
+    }
+
+    async fn mail_invitation_token(
+        &self,
+        mailer: &Mailer,
+        invitation: &Invitation,
+        inviter: &EmailAddress,
+        workspace: &WorkspaceName,
+    ) -> Result<(), DeliveryError> {
+        let token = OneTimeToken::generate(TokenPurpose::Invitation).map_err(DeliveryError::Token)?;
+        // Somebody may have withdrawn or used it since it was read.
+        if !self.invitations.add_mailed_token(invitation, &token.hash()).await? {
+            return Ok(());
+        }
+        mailer.send(&mail(&self.addresses, invitation, inviter, workspace, &token), &invitation.email).await
+    }
+}
+
+fn mail(
+    addresses: &Addresses,
+    invitation: &Invitation,
+    inviter: &EmailAddress,
+    workspace: &WorkspaceName,
+    token: &OneTimeToken,
+) -> Mail<'static> {
+    let (inviter, workspace) = (plain_address(inviter), plain_name(workspace));
+    let (page, last_day) = (addresses.page(Page::Invitation, token), invitation.expires_at().day());
+    let token = token.reveal();
+    let text = format!(
+        "{inviter} invites you to {workspace} in Linklet, where people shorten URLs.\n\n\
+         If you want to join, open this page before {last_day}:\n\n{page}\n\n\
+         Or use this token, which works once:\n\n{token}\n\n\
+         If you don't know who this is, do nothing.\n"
+    );
+    Mail { subject: "You are invited to a workspace", text }
+}
+
+/// A workspace's name in few words without anything that a mail program makes a link or a telephone number of.
+fn plain_name(name: &WorkspaceName) -> String {
+    const LONGEST: usize = 40;
+    const DIGITS: usize = 4;
+    let mut digits = 0;
+    let plain = |character: char| {
+        digits += usize::from(character.is_numeric());
+        let is_plain = character.is_alphabetic() || (character.is_numeric() && digits <= DIGITS);
+        if is_plain || matches!(character, '-' | '\'' | '’' | '&') { character } else { ' ' }
+    };
+    let words: String = name.as_str().chars().map(plain).collect();
+    let words: String = words.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(LONGEST).collect();
+    if words.is_empty() { "a workspace".to_owned() } else { format!("the workspace “{}”", words.trim_end()) }
+}
+
+/// The address of whoever invites, unless it looks like more than an address.
+fn plain_address(address: &EmailAddress) -> &str {
+    const LONGEST: usize = 64;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'+');
+    let local = address.local_part();
+    let is_shown = address.as_str().len() <= LONGEST && local.bytes().all(is_plain) && !local.starts_with("www.");
+    if is_shown { address.as_str() } else { "Somebody" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_a_few_plain_words() {
+        for (name, shown) in [
+            ("Analytical Engines", "the workspace “Analytical Engines”"),
+            ("Søren's Büro & 日本語 42", "the workspace “Søren's Büro & 日本語 42”"),
+            ("Win! https://evil.example/x?y=1 now", "the workspace “Win https evil example x y 1 now”"),
+            ("evil．example", "the workspace “evil example”"),
+            ("evil。example", "the workspace “evil example”"),
+            ("mail@evil.example", "the workspace “mail evil example”"),
+            ("Call +49 (0)900 123 456", "the workspace “Call 49 0 9”"),
+            ("\u{202e}moc.live\u{200b}", "the workspace “moc live”"),
+            ("a”. You have won <b>", "the workspace “a You have won b”"),
+            ("...", "a workspace"),
+        ] {
+            assert_eq!(plain_name(&WorkspaceName::parse(name).unwrap()), shown, "{name}");
+        }
+        let long = plain_name(&WorkspaceName::parse(&"x".repeat(100)).unwrap());
+        assert_eq!(long, format!("the workspace “{}”", "x".repeat(40)));
+    }
+
+    #[test]
+    fn an_address_that_says_more_is_not_shown() {
+        for shown in ["ada@example.com", "ada.lovelace+links_1@mail.example.co.uk"] {
+            assert_eq!(plain_address(&EmailAddress::parse(shown).unwrap()), shown);
+        }
+        let long = format!("{}@example.com", "a".repeat(60));
+        for hidden in ["www.evil.example@example.com", "evil.example/x@example.com", "\"see evil\"@example.com", &long]
+        {
+            assert_eq!(plain_address(&EmailAddress::parse(hidden).unwrap()), "Somebody", "{hidden}");
+        }
+    }
+}

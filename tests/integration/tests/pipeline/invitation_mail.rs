@@ -1,0 +1,319 @@
+//! Invitations that are mailed, from the admin's request to the answer to it.
+
+use linklet_account::Account;
+use linklet_auth::Auth;
+use linklet_domain::{
+    Event, EventDetail, MailLimit, OneTimeToken, Role, Timestamp, TokenPurpose, WorkspaceName, lifetimes,
+};
+use linklet_lambda::{
+    batch::Consumer,
+    mail_orders::MailOrders,
+    metrics::{self, Metric},
+    publisher::Publisher,
+};
+use linklet_test_support::{
+    Answer, FakeNotifiers, FakeQueues, Outage, Person, RequestBuilder, TestDynamoDb, issuer, queue_batch, token_of,
+    tokens,
+};
+use serde_json::{Value, json};
+
+use crate::fixture;
+
+const PASSWORD: &str = "correct horse battery";
+const BOB: &str = "bob@example.com";
+const PAGE: &str = "https://go.example.com/app#/invitation?token=";
+
+/// Ada, who has confirmed her address and invites people, and the functions between her and them.
+struct Post {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+    outside: FakeNotifiers,
+    account: Account,
+    auth: Auth,
+    ada: Person,
+}
+
+impl Post {
+    async fn new() -> Self {
+        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+        let orders = MailOrders::to(Publisher::new(queues.client(), queues.url("notify")));
+        let account = Account::new(tokens(), db.users(), fixture::guesses(&db)).with_mails(orders);
+        let auth = Auth::new(db.users(), tokens(), issuer(), fixture::limits(&db));
+        let ada = db.register_verified("ada").await;
+        Self { db, queues, outside: FakeNotifiers::start(), account, auth, ada }
+    }
+
+    async fn send(&self, person: &Person, method: &str, path: &str, body: &Value) -> Answer {
+        let token = token_of(&person.id, &person.workspace, Role::Admin);
+        RequestBuilder::new(method, path).token(&token).json(body).send_to(&self.account).await
+    }
+
+    async fn invite_by(&self, admin: &Person, email: &str) -> Value {
+        let answer = self.send(admin, "POST", "/api/workspace/invitations", &json!({"email": email})).await;
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        answer.json()
+    }
+
+    async fn invite(&self, email: &str) -> Value {
+        self.invite_by(&self.ada, email).await
+    }
+
+    async fn accept(&self, person: &Person, token: &str) -> u16 {
+        self.send(person, "POST", "/api/invitations/accept", &json!({"token": token})).await.status
+    }
+
+    async fn register(&self, email: &str, token: &str) -> Answer {
+        let body = json!({"email": email, "password": PASSWORD, "invitation": token});
+        RequestBuilder::new("POST", "/api/auth/register").json(&body).send_to(&self.auth).await
+    }
+
+    /// Delivers the latest order to notify, and says whether it is done with.
+    async fn deliver_at(&self, now: Timestamp) -> bool {
+        let mut notify = fixture::notify(&self.db, &self.queues, &self.outside, true);
+        notify.clock = Box::new(move || now);
+        let latest = self.queues.bodies("notify").pop().unwrap();
+        notify.consume(queue_batch(&[latest])).await.batch_item_failures.is_empty()
+    }
+
+    async fn deliver(&self) -> bool {
+        self.deliver_at(Timestamp::now()).await
+    }
+
+    /// The texts of the mails.
+    fn texts(&self) -> Vec<String> {
+        let text = |mail: &Value| mail["Content"]["Simple"]["Body"]["Text"]["Data"].as_str().unwrap().to_owned();
+        self.outside.mails().iter().map(text).collect()
+    }
+
+    /// The token in the only mail.
+    fn mailed_token(&self) -> String {
+        let texts = self.texts();
+        assert_eq!(texts.len(), 1, "{texts:?}");
+        texts[0].lines().find(|line| line.starts_with("inv_")).unwrap().to_owned()
+    }
+
+    async fn is_verified(&self, registered: &Answer) -> bool {
+        let user = registered.json()["user_id"].as_str().unwrap().parse().unwrap();
+        self.db.users().verified_at(&user).await.unwrap().is_some()
+    }
+}
+
+#[tokio::test]
+async fn an_invitation_is_mailed_with_a_token_of_its_own_that_confirms_the_address() {
+    let post = Post::new().await;
+    let shown = post.invite(BOB).await["token"].as_str().unwrap().to_owned();
+    assert!(post.deliver().await);
+
+    let (mail, token) = (post.outside.mails().remove(0), post.mailed_token());
+    let registered = post.register(BOB, &token).await;
+    let again = post.register("bob@example.com", &shown).await;
+
+    assert_eq!(mail["Destination"]["ToAddresses"], json!([BOB]));
+    assert_eq!(mail["Content"]["Simple"]["Subject"]["Data"], "You are invited to a workspace");
+    let text = post.texts().remove(0);
+    assert!(text.contains(&format!("{PAGE}{token}\n")) && text.contains("ada@example.com invites you"), "{text}");
+    assert_ne!(token, shown);
+    assert_eq!(registered.status, 201, "{}", registered.body);
+    assert_eq!(registered.json()["workspace_id"], json!(post.ada.workspace));
+    assert!(post.is_verified(&registered).await);
+    assert_eq!(again.status, 404, "an invitation is accepted once, whichever token is used");
+}
+
+#[tokio::test]
+async fn who_has_an_account_accepts_with_the_mailed_token_and_confirms_the_address_by_it() {
+    let post = Post::new().await;
+    let (bob, eve) = (post.db.register("bob").await, post.db.register("eve").await);
+    post.invite(BOB).await;
+    post.deliver().await;
+
+    let token = post.mailed_token();
+    let statuses = [post.accept(&eve, &token).await, post.accept(&bob, &token).await, post.accept(&bob, &token).await];
+
+    assert_eq!(statuses, [404, 200, 404]);
+    assert!(post.db.users().verified_at(&bob.id).await.unwrap().is_some());
+    assert_eq!(post.db.users().verified_at(&eve.id).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn the_token_that_was_shown_confirms_nothing() {
+    let post = Post::new().await;
+    let shown = post.invite(BOB).await["token"].as_str().unwrap().to_owned();
+    post.deliver().await;
+
+    let registered = post.register(BOB, &shown).await;
+    let mailed = post.register("bob@example.com", &post.mailed_token()).await;
+
+    assert_eq!((registered.status, mailed.status), (201, 404));
+    assert!(!post.is_verified(&registered).await);
+}
+
+#[tokio::test]
+async fn an_order_names_the_invitation_and_neither_its_token_nor_whom_it_is_for() {
+    let post = Post::new().await;
+
+    let invitation = post.invite(BOB).await;
+
+    let order = post.queues.events("notify").pop().unwrap();
+    let keys: Vec<_> = order.as_object().unwrap().keys().cloned().collect();
+    let expected =
+        ["correlation_id", "event_id", "event_type", "invitation_id", "occurred_at", "workspace_id", "workspace_name"];
+    assert_eq!(keys, expected);
+    assert_eq!((&order["event_type"], &order["invitation_id"]), (&json!("invitation.created"), &invitation["id"]));
+}
+
+#[tokio::test]
+async fn the_mailed_token_is_in_no_table_and_no_queue() {
+    let post = Post::new().await;
+    post.invite(BOB).await;
+    post.deliver().await;
+
+    let token = post.mailed_token();
+
+    for table in ["UsersTable", "NotificationsTable", "ThrottleTable"] {
+        assert!(!format!("{:?}", post.db.scan(table)).contains(&token), "{table}");
+    }
+    assert!(!format!("{:?}", post.queues.bodies("notify")).contains(&token));
+    assert!(post.outside.published().is_empty() && post.db.scan("NotificationsTable").is_empty());
+}
+
+#[tokio::test]
+async fn a_workspaces_name_puts_no_address_of_anything_into_a_mail() {
+    let post = Post::new().await;
+    let name = "Claim your prize at https://evil.example/win or call +49 900 123456";
+    let renamed = post.send(&post.ada, "PATCH", "/api/workspace", &json!({"name": name})).await;
+    assert_eq!(renamed.status, 200, "{}", renamed.body);
+    post.invite(BOB).await;
+
+    post.deliver().await;
+
+    let text = post.texts().remove(0);
+    assert!(text.contains("the workspace “Claim your prize at https evil example wi” in Linklet"), "{text}");
+    assert!(!text.contains("evil.example") && !text.contains("123456"), "{text}");
+    assert_eq!(text.matches("://").count(), 1, "{text}");
+}
+
+#[tokio::test]
+async fn an_invitation_that_is_not_open_any_more_is_not_mailed() {
+    let post = Post::new().await;
+    let bob = post.db.register("bob").await;
+
+    let withdrawn = post.invite("carol@example.com").await;
+    let path = format!("/api/workspace/invitations/{}", withdrawn["id"].as_str().unwrap());
+    let token = token_of(&post.ada.id, &post.ada.workspace, Role::Admin);
+    assert_eq!(RequestBuilder::new("DELETE", &path).token(&token).send_to(&post.account).await.status, 204);
+    assert!(post.deliver().await);
+    let used = post.invite(BOB).await;
+    assert_eq!(post.accept(&bob, used["token"].as_str().unwrap()).await, 200);
+    assert!(post.deliver().await);
+    post.invite("dan@example.com").await;
+    assert!(post.deliver_at(Timestamp::now().plus(lifetimes::INVITATIONS)).await);
+
+    assert_eq!(post.texts(), Vec::<String>::new());
+    assert!(post.queues.bodies("dlq").is_empty());
+}
+
+#[tokio::test]
+async fn an_invitation_that_is_withdrawn_while_it_is_mailed_gets_no_token() {
+    let post = Post::new().await;
+    let invited = post.invite(BOB).await;
+    let (mails, id) = (post.db.invitations(), invited["id"].as_str().unwrap().parse().unwrap());
+    let read = mails.open(&post.ada.workspace, &id, Timestamp::now()).await.unwrap().unwrap();
+    // Inviting again is withdrawing the one that was read.
+    post.invite(BOB).await;
+
+    let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap();
+    let is_added = mails.add_mailed_token(&read, &token.hash()).await.unwrap();
+
+    assert!(!is_added);
+    assert_eq!(post.register(BOB, token.reveal()).await.status, 404);
+}
+
+#[tokio::test]
+async fn who_has_not_confirmed_an_address_has_nobody_mailed_but_can_invite() {
+    let post = Post::new().await;
+    let mallory = post.db.register("mallory").await;
+
+    let invited = post.invite_by(&mallory, BOB).await;
+    assert!(post.deliver().await);
+    let registered = post.register(BOB, invited["token"].as_str().unwrap()).await;
+
+    assert_eq!((post.texts().len(), registered.status), (0, 201));
+}
+
+#[tokio::test]
+async fn an_address_gets_one_invitation_a_minute_whoever_invites_and_however_often() {
+    let post = Post::new().await;
+    let eve = post.db.register_verified("eve").await;
+
+    for admin in [&post.ada, &eve, &post.ada] {
+        post.invite_by(admin, BOB).await;
+        assert!(post.deliver().await);
+    }
+
+    assert_eq!(post.texts().len(), 1);
+}
+
+#[tokio::test]
+async fn nobody_has_more_invitations_mailed_than_a_team_takes() {
+    let post = Post::new().await;
+    let most = usize::try_from(MailLimit::OF_A_SENDER.mails).unwrap();
+
+    for number in 0..=most {
+        post.invite(&format!("guest-{number}@example.com")).await;
+        assert!(post.deliver().await);
+    }
+
+    assert_eq!(post.texts().len(), most);
+}
+
+#[tokio::test]
+async fn a_mail_that_could_not_be_sent_is_tried_again() {
+    let post = Post::new().await;
+    post.invite(BOB).await;
+    post.outside.refuse_mail(true);
+
+    let (done, measured) = metrics::observe(post.deliver()).await;
+    post.outside.refuse_mail(false);
+    let again = post.deliver().await;
+
+    assert_eq!((done, again), (false, true));
+    assert_eq!((measured.get(Metric::MailsFailed), measured.get(Metric::MailsSent)), (1.0, 0.0));
+    let registered = post.register(BOB, &post.mailed_token()).await;
+    assert_eq!(registered.status, 201, "{}", registered.body);
+}
+
+#[tokio::test]
+async fn a_queue_that_refuses_orders_fails_no_invitation() {
+    let post = Post::new().await;
+    post.queues.fail(Outage::Everything);
+
+    let invited = post.invite(BOB).await;
+    let registered = post.register(BOB, invited["token"].as_str().unwrap()).await;
+
+    assert_eq!(registered.status, 201, "{}", registered.body);
+}
+
+#[tokio::test]
+async fn without_mail_nothing_is_ordered() {
+    let post = Post::new().await;
+    let account = Account::new(tokens(), post.db.users(), fixture::guesses(&post.db));
+    let post = Post { account, ..post };
+
+    post.invite(BOB).await;
+
+    assert!(post.queues.bodies("notify").is_empty());
+}
+
+#[test]
+fn an_order_on_the_wire_is_read_as_it_was_written() {
+    let sample: Value =
+        serde_json::from_str(include_str!("../../../../functions/notify/events/invitation.json")).unwrap();
+    let body = sample["Records"][0]["body"].as_str().unwrap();
+
+    let event: Event = serde_json::from_str(body).unwrap();
+
+    let EventDetail::InvitationCreated(created) = &event.detail else { panic!("{event:?}") };
+    assert_eq!(created.workspace_name, WorkspaceName::parse("Analytical Engines").unwrap());
+    assert_eq!(event.event_type(), "invitation.created");
+    assert_eq!(serde_json::to_value(&event).unwrap(), serde_json::from_str::<Value>(body).unwrap());
+}
