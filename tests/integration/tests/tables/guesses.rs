@@ -201,7 +201,7 @@ async fn nothing_readable_is_stored_and_ttl_removes_what_is_forgotten() {
     admitted(&table, &guess(ADA, ADDRESS), 7, long_ago).await;
     table.remember_sign_in(&guess(ADA, ADDRESS), None, long_ago).await.unwrap();
     table.spend_hashes(HashFor::Known, &sender(0), 1, "20".parse().unwrap(), long_ago).await.unwrap();
-    table.admit_mail(&AccountHash::of(ADA, &salt()), &EventId::generate(), long_ago).await.unwrap();
+    table.admit_mail(&AccountHash::of(ADA, &salt()), MailCount::Resets, &EventId::generate(), long_ago).await.unwrap();
     let stored = format!("{:?}", db.scan("ThrottleTable"));
     assert!(!stored.contains("ada@") && !stored.contains("203.0"), "{stored}");
     assert_eq!(db.scan("ThrottleTable").len(), 6);
