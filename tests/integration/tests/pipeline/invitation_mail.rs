@@ -187,7 +187,7 @@ async fn a_workspaces_name_puts_no_address_of_anything_into_a_mail() {
     post.deliver().await;
 
     let text = post.texts().remove(0);
-    assert!(text.contains("the workspace “Claim your prize at https evil example wi” in Linklet"), "{text}");
+    assert!(text.contains("the workspace “Claim your prize at https evil example w” in Linklet"), "{text}");
     assert!(!text.contains("evil.example") && !text.contains("123456"), "{text}");
     assert_eq!(text.matches("://").count(), 1, "{text}");
 }
