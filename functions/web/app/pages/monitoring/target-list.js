@@ -1,7 +1,7 @@
 import { html, useState } from '../../vendor/preact.js';
 import { guessUrl } from '../../core/address.js';
 import { call } from '../../core/api.js';
-import { age, fullTime, withoutScheme } from '../../core/format.js';
+import { age, cutMiddle, fullTime, withoutScheme } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
 import { useOverview } from '../../core/lists.js';
 import { invalidate, useResource } from '../../core/resource.js';
@@ -22,6 +22,7 @@ import { READ_EVERY_MS, readStatuses, STATES } from './targets.js';
 
 const PAGE = 25;
 const DOWN_SHOWN = 5;
+const DOWN_LETTERS = 80;
 
 export function TargetList() {
   const { query } = useStore(route);
@@ -100,7 +101,7 @@ function DownNow() {
     <ul>
       ${down.slice(0, DOWN_SHOWN).map(
         ({ id, url, since }) => html`<li key=${id} class="down-row">
-          <a href=${href(`monitoring/${id}`)}><bdi>${withoutScheme(url)}</bdi></a>
+          <a href=${href(`monitoring/${id}`)} title=${url}><bdi>${cutMiddle(withoutScheme(url), DOWN_LETTERS)}</bdi></a>
           <span class="small-print" title=${fullTime(since)}>${agoOf(since)}</span>
         </li>`,
       )}
