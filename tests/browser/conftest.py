@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -36,10 +36,16 @@ def browser(api: Api) -> Iterator[Browser]:
         launched.close()
 
 
+@pytest.fixture(scope="session")
+def profiles() -> list[BrowserContext]:
+    """Those that no test uses at the moment."""
+    return []
+
+
 @pytest.fixture
-def tabs(browser: Browser, api: Api) -> Iterator[Tabs]:
+def tabs(browser: Browser, profiles: list[BrowserContext], api: Api) -> Iterator[Tabs]:
     """Opens tabs. Each is closed at the end, and whatever it has noticed fails the test."""
-    tabs = Tabs(browser, api)
+    tabs = Tabs(browser, api, profiles)
     yield tabs
     try:
         for tab in tabs.opened:

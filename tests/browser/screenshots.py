@@ -6,7 +6,6 @@ look at them, and copy them there if they are better than those that are.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -104,9 +103,9 @@ TOUR = [
 def take(browser: Browser, api: Api, picture: Picture, theme: str, folder: Path) -> None:
     tabs = Tabs(browser, Api(SHORT))
     width, height = picture.size
-    context = tabs.context_of(None, width=width, height=height, dark=theme == "dark", reduced_motion="reduce")
+    context = tabs.context(width=width, height=height, color_scheme=theme, reduced_motion="reduce")
     if not picture.is_public:
-        context.add_init_script(f"sessionStorage.setItem({json.dumps(tabs.session_key)}, {json.dumps(json.dumps(SESSION))})")
+        context.add_init_script(tabs.entering(SESSION))
     tab = Tab(context, tabs.api, refused=[404])
     tab.expects(RESET_FORM_HAS_NO_NAME)
     tab.page.clock.set_fixed_time(NOW)

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from support.api import PASSWORD, Account, Api, new_email
 from support.hand import Hand
+from support.mails import linked_view
 from support.tab import RESET_FORM_HAS_NO_NAME, Tab, Tabs
 
 
@@ -88,7 +89,7 @@ def test_an_invitation_brings_somebody_into_the_workspace(
     use.press(admin.button("Done"))
     expect(admin.page.get_by_role("table", name="Open invitations").get_by_text(friend)).to_be_visible()
 
-    guest = tabs.keep(Tab(tabs.context(), api))
+    guest = tabs.open_new()
     guest.page.goto(invitation)
     use = hand(guest)
     expect(guest.heading("You are invited")).to_be_visible()
@@ -122,6 +123,30 @@ def test_a_forgotten_password_is_asked_for(tabs: Tabs, account: Account, hand: C
     use.write(tab.page.get_by_label("Email"), account.email)
     use.press(tab.button("Send the link"))
     expect(tab.page.get_by_role("status").filter(has_text=account.email)).to_be_visible()
+
+
+def test_a_new_password_is_set(tabs: Tabs, hand: Callable[[Tab], Hand]) -> None:
+    token = "rst_00000000000000000000000000000000"
+    tab = tabs.open(None, f"reset?token={token}")
+    tab.expects(RESET_FORM_HAS_NO_NAME)
+    # An address gets few mails, so nobody waits for one here.
+    tab.page.route("**/api/auth/password/reset", lambda route: route.fulfill(status=204))
+    use = hand(tab)
+    use.write(tab.page.get_by_label("New password"), PASSWORD)
+    with tab.page.expect_request("**/api/auth/password/reset") as sent:
+        use.press(tab.button("Change password"))
+    assert sent.value.post_data_json == {"token": token, "password": PASSWORD}
+    expect(tab.heading("Password changed")).to_be_visible()
+    use.press(tab.page.get_by_role("link", name="Sign in"))
+    expect(tab.heading("Sign in")).to_be_visible()
+
+
+def test_an_address_is_confirmed(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, linked_view(account.api, account.email, "verify"))
+    expect(tab.heading("Address confirmed")).to_be_visible()
+    assert account.call("GET", "/api/me")["verified"] is True
+    tab.page.get_by_role("link", name="To your links").click()
+    expect(tab.heading("Links")).to_be_attached()
 
 
 def test_a_token_for_a_new_password_that_is_too_old_leads_on(tabs: Tabs) -> None:

@@ -128,6 +128,17 @@ def test_menus_and_the_list_of_keys_can_be_used_by_everybody(tabs: Tabs, furnish
     assert_usable_by_everybody(tab, "a menu")
 
 
+def test_nothing_moves_for_who_wants_no_motion(tabs: Tabs, furnished: Account) -> None:
+    moving = "document.getAnimations().filter(({ effect }) => effect.getComputedTiming().activeDuration > 1).length"
+    tab = tabs.open(furnished, "links", reduced_motion="reduce")
+    tab.settled()
+    # A dialog slides in otherwise.
+    for key in ("c", "Escape", "?"):
+        tab.page.keyboard.press(key)
+        tab.page.locator("dialog").first.wait_for(state="detached" if key == "Escape" else "visible")
+        assert tab.page.evaluate(moving) == 0
+
+
 def test_no_page_is_forgotten_here() -> None:
     paths = re.findall(r"^  \{ path: '([a-z-]+)'", PAGES_OF_THE_APPLICATION.read_text(), re.MULTILINE)
     judged = {re.split(r"[?/]", view)[0] for view in [*VIEWS, *PUBLIC]}

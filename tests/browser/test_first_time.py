@@ -15,7 +15,7 @@ from support.tab import Tab, Tabs
 def test_a_newcomer_makes_an_account_a_link_and_a_qr_code_and_sees_a_click(
     tabs: Tabs, api: Api, hand: Callable[[Tab], Hand]
 ) -> None:
-    tab = tabs.keep(Tab(tabs.context(), api))
+    tab = tabs.open_new()
     page = tab.page
     page.goto(f"{api.url}/")
     use = hand(tab)

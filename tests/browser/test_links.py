@@ -222,6 +222,8 @@ def test_keys_move_through_the_list_and_act(tabs: Tabs, shop: Account) -> None:
     press("e")
     expect(tab.dialog(re.compile("^Edit "))).to_be_visible()
     press("Escape")
+    expect(tab.dialog(re.compile("^Edit "))).to_have_count(0)
+    expect(rows(tab).nth(2).get_by_role("link")).to_be_focused()
     press("Enter")
     expect(tab.page.get_by_text("Nobody has followed this link yet.")).to_be_visible()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from support.api import Api
 from support.axe import assert_usable_by_everybody
@@ -13,9 +13,9 @@ from support.tab import Tab, Tabs
 
 
 @pytest.fixture
-def tab(browser: Browser, api: Api) -> Iterator[Tab]:
+def tab(browser: Browser, profiles: list[BrowserContext], api: Api) -> Iterator[Tab]:
     """A tab that isn't judged at the end."""
-    tabs = Tabs(browser, api)
+    tabs = Tabs(browser, api, profiles)
     tab = tabs.open(None, "sign-in")
     expect(tab.heading("Sign in")).to_be_visible()
     tab.settled()

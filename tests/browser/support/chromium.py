@@ -6,7 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
-NAMES = ["chromium", "chromium-headless-shell", "google-chrome", "google-chrome-stable", "chromium-browser"]
+# The first one has no windows, and so needs a third of the time.
+NAMES = ["chromium-headless-shell", "chromium", "google-chrome", "google-chrome-stable", "chromium-browser"]
 MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 
 

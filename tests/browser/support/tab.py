@@ -6,7 +6,7 @@ import json
 import re
 import urllib.parse
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, Route, expect
 
@@ -23,6 +23,8 @@ if (location.protocol.startsWith('http') && !sessionStorage.getItem('test:entere
 RESOURCE_FAILED = re.compile(r"Failed to load resource: (?:the server responded with a status of (\d+)|net::(\w+))")
 # What it would like to have in the form for a new password. Nobody but the token knows whose it is.
 RESET_FORM_HAS_NO_NAME = re.compile("Password forms should have")
+
+WIDE = (1280, 800)
 
 # How long nothing has to be under way until a page is taken for settled.
 QUIET_STEPS, QUIET_STEP_MS = 4, 50
@@ -156,44 +158,93 @@ class Held:
 
 
 class Tabs:
-    """Opens tabs, and judges them at the end."""
+    """Opens tabs for one test, and judges them at its end.
 
-    def __init__(self, browser: Browser, api: Api) -> None:
+    A profile of the browser takes most of a second to begin with, so those of `profiles` are used again by later tests, without
+    what a page has stored. No two tabs that `open` has opened for a test share one.
+    """
+
+    def __init__(self, browser: Browser, api: Api, profiles: list[BrowserContext] | None = None) -> None:
         self.browser = browser
         self.api = api
+        self.profiles = profiles if profiles is not None else []
+        self.borrowed: list[BrowserContext] = []
+        self.own: list[BrowserContext] = []
         self.opened: list[Tab] = []
 
-    def context(self, *, width: int = 1280, height: int = 800, dark: bool = False, **more: Any) -> BrowserContext:
-        """A browser of its own, whose clock and language are known."""
-        theme = "dark" if dark else "light"
-        size = {"width": width, "height": height}
-        given = {"viewport": size, "color_scheme": theme, "locale": "en-GB", "timezone_id": "Europe/Zurich", "has_touch": width < 600}
-        context = self.browser.new_context(**(given | more))
-        context.set_extra_http_headers({"CloudFront-Viewer-Address": new_address()})
-        context.grant_permissions(["clipboard-read", "clipboard-write"])
-        context.set_default_timeout(15_000)
+    def open(
+        self,
+        account: Account | None = None,
+        view: str = "",
+        *,
+        refused: Iterable[int | str] = (),
+        width: int = WIDE[0],
+        reduced_motion: Literal["reduce", "no-preference"] = "no-preference",
+    ) -> Tab:
+        """A tab in a profile of its own, with the session of the account."""
+        tab = self.keep(Tab(self.borrow(), self.api, refused))
+        tab.page.set_viewport_size({"width": width, "height": WIDE[1]})
+        tab.page.emulate_media(reduced_motion=reduced_motion)
+        if account:
+            tab.page.add_init_script(self.entering(account.kept))
+        return tab.open(view)
+
+    def open_new(self, account: Account | None = None) -> Tab:
+        """An empty tab in a profile that has never seen the application. It has no files of it, either."""
+        context = self.context()
+        if account:
+            context.add_init_script(self.entering(account.kept))
+        return self.keep(Tab(context, self.api))
+
+    def borrow(self) -> BrowserContext:
+        if self.profiles:
+            context = self.profiles.pop()
+            context.set_extra_http_headers(from_nowhere())
+        else:
+            context = new_context(self.browser)
+            # While there is a tab, the window stays.
+            context.new_page()
+        self.borrowed.append(context)
         return context
 
-    def open(self, account: Account | None = None, view: str = "", *, refused: Iterable[int | str] = (), **context: Any) -> Tab:
-        """A tab in a browser of its own, with the session of the account."""
-        return self.keep(Tab(self.context_of(account, **context), self.api, refused)).open(view)
+    def context(self, **options: Any) -> BrowserContext:
+        """A profile that is used once."""
+        self.own.append(new_context(self.browser, **options))
+        return self.own[-1]
 
-    def context_of(self, account: Account | None, **context: Any) -> BrowserContext:
-        """A browser of its own, with the session of the account."""
-        own = self.context(**context)
-        if account:
-            own.add_init_script(KEEP_SESSION % (json.dumps(self.session_key), json.dumps(json.dumps(account.kept))))
-        return own
-
-    @property
-    def session_key(self) -> str:
-        """Under which a browser keeps the session."""
-        return f"linklet:session:{urllib.parse.urlsplit(self.api.app).path.removesuffix('app')}"
+    def entering(self, session: dict[str, str]) -> str:
+        """A script that puts a session where the application looks for it."""
+        key = f"linklet:session:{urllib.parse.urlsplit(self.api.app).path.removesuffix('app')}"
+        return KEEP_SESSION % (json.dumps(key), json.dumps(json.dumps(session)))
 
     def keep(self, tab: Tab) -> Tab:
         self.opened.append(tab)
         return tab
 
     def close(self) -> None:
-        for tab in self.opened:
-            tab.context.close()
+        for context in self.own:
+            context.close()
+        for context in self.borrowed:
+            context.set_offline(False)
+            first, *others = context.pages
+            for page in others:
+                if page.url.startswith(self.api.url):
+                    page.evaluate("localStorage.clear()")
+                page.close()
+            self.profiles.append(context)
+
+
+def new_context(browser: Browser, width: int = WIDE[0], height: int = WIDE[1], **more: Any) -> BrowserContext:
+    """A profile whose clock and language are known."""
+    size = {"width": width, "height": height}
+    given = {"viewport": size, "color_scheme": "light", "locale": "en-GB", "timezone_id": "Europe/Zurich", "has_touch": width < 600}
+    context = browser.new_context(**(given | more))
+    context.set_extra_http_headers(from_nowhere())
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    context.set_default_timeout(15_000)
+    return context
+
+
+def from_nowhere() -> dict[str, str]:
+    """For the local system, each profile is on a machine of its own."""
+    return {"CloudFront-Viewer-Address": new_address()}
