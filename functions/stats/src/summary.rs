@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap, time::Duration};
 
-use linklet_domain::{Dimension, LinkId, Profile, ShortCode, Summary, Timestamp};
+use linklet_domain::{Dimension, Invalid, LinkId, Profile, ShortCode, Summary, Timestamp};
 use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
 use serde::Serialize;
 
@@ -18,10 +18,20 @@ impl Stats {
         link: &LinkId,
         referrers: Referrers,
     ) -> Result<Response, ApiError> {
+        let top = request.parsed("top", most_referrers)?.unwrap_or(TOP);
         let now = request.received_at();
         let stats = self.stats.since(link, now.minus(WEEK).day()).await?;
-        Ok(json(StatusCode::OK, &SummaryView::new(&link.code, &stats.summary(now), referrers)))
+        Ok(json(StatusCode::OK, &SummaryView::new(&link.code, &stats.summary(now), (referrers, top))))
     }
+}
+
+/// How many referrers a summary shows unless somebody wants another number.
+const TOP: usize = 5;
+
+fn most_referrers(text: &str) -> Result<usize, Invalid> {
+    let kept = Dimension::Referer.capacity();
+    let wanted = text.parse().ok().filter(|wanted| (1..=kept).contains(wanted));
+    wanted.ok_or_else(|| Invalid::new(format!("top must be a whole number from 1 to {kept}")))
 }
 
 /// How much of its referrers a summary shows.
@@ -35,14 +45,13 @@ pub(crate) enum Referrers {
 
 impl Referrers {
     /// The most frequent of a link's referrers.
-    fn top(self, profile: &Profile) -> Vec<ValueCount> {
-        const TOP: usize = 5;
+    fn top(self, profile: &Profile, most: usize) -> Vec<ValueCount> {
         let pages = profile.by(Dimension::Referer).ranked();
         let ranked = match self {
             Self::Pages => pages,
             Self::Hosts => ranked_hosts(pages),
         };
-        ranked.into_iter().take(TOP).map(|(value, count)| ValueCount::new(Dimension::Referer, value, count)).collect()
+        ranked.into_iter().take(most).map(|(value, count)| ValueCount::new(Dimension::Referer, value, count)).collect()
     }
 }
 
@@ -72,7 +81,7 @@ struct SummaryView<'a> {
 }
 
 impl<'a> SummaryView<'a> {
-    fn new(short_code: &'a ShortCode, summary: &Summary, referrers: Referrers) -> Self {
+    fn new(short_code: &'a ShortCode, summary: &Summary, referrers: (Referrers, usize)) -> Self {
         let shown = |dimension| shown(&summary.profile, dimension, referrers);
         Self {
             short_code,
@@ -87,10 +96,14 @@ impl<'a> SummaryView<'a> {
     }
 }
 
-/// A breakdown with its member's name: of the referrers only the five most frequent, and of the others all.
-fn shown(profile: &Profile, dimension: Dimension, referrers: Referrers) -> (&'static str, Vec<ValueCount>) {
+/// A breakdown with its member's name: of the referrers only so many of the most frequent, and of the others all.
+fn shown(
+    profile: &Profile,
+    dimension: Dimension,
+    (referrers, most): (Referrers, usize),
+) -> (&'static str, Vec<ValueCount>) {
     match dimension {
-        Dimension::Referer => ("top_referers", referrers.top(profile)),
+        Dimension::Referer => ("top_referers", referrers.top(profile, most)),
         _ => (dimension.name(), counts(profile, dimension)),
     }
 }

@@ -2,7 +2,7 @@
 
 mod view;
 
-use linklet_domain::{Day, Host, PageToken, Scope, Target, TargetId, TargetUrl};
+use linklet_domain::{Day, Host, Invalid, PageToken, Scope, Target, TargetId, TargetUrl};
 use linklet_dynamodb::{DeleteTargetOutcome, Registered, RequestKey, TargetRegistration, WatchTable};
 use linklet_lambda::{
     http::{
@@ -14,7 +14,7 @@ use linklet_lambda::{
 
 use serde::Deserialize;
 
-use self::view::{Checks, OneTarget, Targets};
+use self::view::{Checks, OneTarget, Targets, TargetsWithHealth};
 
 /// `POST` and `GET /v1/targets`, `GET` and `DELETE /v1/targets/{id}`, `GET /v1/targets/{id}/results`.
 pub struct Watch {
@@ -79,8 +79,13 @@ impl Watch {
         let limit = request.page_size()?;
         let host = request.parsed("host", Host::parse)?;
         let after = request.parsed("page_token", PageToken::decode)?;
+        let shows_health = request.parsed("health", shows_health)?.unwrap_or(false);
         let page = self.targets.list(caller.workspace(), host.as_ref(), limit, after.as_ref()).await?;
-        Ok(json(StatusCode::OK, &Targets::from(page)))
+        if !shows_health {
+            return Ok(json(StatusCode::OK, &Targets::from(page)));
+        }
+        let health = self.targets.healths(&page.items, request.received_at()).await?;
+        Ok(json(StatusCode::OK, &TargetsWithHealth::new(page, health)))
     }
 
     async fn one(&self, caller: &Caller, id: &str) -> Result<Response, ApiError> {
@@ -112,6 +117,15 @@ impl Watch {
         let id = TargetId::parse(id).map_err(|_| UNKNOWN)?;
         let target = self.targets.find(&id).await?.ok_or(UNKNOWN)?;
         if target.workspace == *caller.workspace() { Ok(target) } else { Err(FORBIDDEN) }
+    }
+}
+
+/// Lists leave health out, since it takes further reads for each target.
+fn shows_health(text: &str) -> Result<bool, Invalid> {
+    match text {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(Invalid::new("health must be true or false")),
     }
 }
 

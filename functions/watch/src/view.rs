@@ -1,9 +1,11 @@
 //! The JSON representation of targets and results in the API.
 
+use std::collections::HashMap;
+
 use linklet_domain::{
     CanonicalUrl, CheckError, CheckResult, Host, PageToken, Target, TargetId, TargetStatus, TargetUrl, Timestamp,
 };
-use linklet_dynamodb::{ListedTarget, TargetPage};
+use linklet_dynamodb::{Health, ListedTarget, TargetPage};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -52,6 +54,34 @@ impl From<TargetPage> for Targets {
     }
 }
 
+/// A page of targets with their health.
+#[derive(Serialize)]
+pub(crate) struct TargetsWithHealth {
+    items: Vec<TargetWithHealth>,
+    next_page_token: Option<String>,
+}
+
+#[derive(Serialize)]
+struct TargetWithHealth {
+    #[serde(flatten)]
+    target: TargetView,
+    status: TargetStatus,
+    status_since: Timestamp,
+    latest: Option<Check>,
+}
+
+impl TargetsWithHealth {
+    /// Targets that were deleted since they were listed have no health, and are left out.
+    pub(crate) fn new(page: TargetPage, mut health: HashMap<TargetId, Health>) -> Self {
+        let next_page_token = page.next.as_ref().map(PageToken::encode);
+        let with_health = |target: ListedTarget| {
+            let Health { status, status_since, latest } = health.remove(&target.id)?;
+            Some(TargetWithHealth { target: target.into(), status, status_since, latest: latest.map(Check::from) })
+        };
+        Self { items: page.items.into_iter().filter_map(with_health).collect(), next_page_token }
+    }
+}
+
 /// The latest results of a target.
 #[derive(Serialize)]
 pub(crate) struct Checks {
@@ -68,12 +98,17 @@ struct Check {
 
 impl From<Vec<CheckResult>> for Checks {
     fn from(results: Vec<CheckResult>) -> Self {
-        let items = results.into_iter().map(|result| Check {
+        Self { items: results.into_iter().map(Check::from).collect() }
+    }
+}
+
+impl From<CheckResult> for Check {
+    fn from(result: CheckResult) -> Self {
+        Self {
             checked_at: result.checked_at,
             status_code: result.outcome.status_code(),
             latency_ms: result.latency_ms,
             error: result.outcome.error(),
-        });
-        Self { items: items.collect() }
+        }
     }
 }

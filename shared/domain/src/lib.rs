@@ -68,7 +68,7 @@ pub use password::Password;
 pub use registration::RegistrationPolicy;
 pub use short_code::{GENERATED_LENGTH, ShortCode};
 pub use stats::{
-    Breakdown, DayCount, DayStats, Dimension, Interval, LinkStats, Past, Point, Profile, Ranking, Summary, Totals,
+    Breakdown, ClickCount, DayStats, Dimension, Interval, LinkStats, Past, Point, Profile, Ranking, Summary, Totals,
     UniqueVisitors, is_recent, timeline,
 };
 pub use target_url::TargetUrl;

@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Day, DayCount, LinkId, LinkStatus, LinkSummary, TargetId, TargetUrl, Timestamp, Totals};
+use crate::{ClickCount, Day, LinkId, LinkStatus, LinkSummary, TargetId, TargetUrl, Timestamp, Totals};
 
 /// A workspace at a glance, as it was when it was added up. Days are UTC's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct Overview {
     /// How many tags there are.
     pub tags_total: u64,
     /// The days with clicks among the last [`Self::DAYS`].
-    pub days: BTreeMap<Day, DayCount>,
+    pub days: BTreeMap<Day, ClickCount>,
     /// The links that were followed most in the last seven days, with what they had then, and without deleted ones: at most
     /// [`Self::MAX_TOP`].
     pub top: Vec<TopLink>,
@@ -61,7 +61,7 @@ pub struct TopLink {
     /// The link.
     pub id: LinkId,
     /// What it had in the last seven days.
-    pub count: DayCount,
+    pub count: ClickCount,
 }
 
 /// A monitored URL that is down.
@@ -140,7 +140,7 @@ impl Overview {
     }
 
     /// All days, oldest first, those without clicks as well. The last one is the day of the overview.
-    pub fn series(&self) -> impl Iterator<Item = (Day, DayCount)> {
+    pub fn series(&self) -> impl Iterator<Item = (Day, ClickCount)> {
         (0..Self::DAYS).rev().map(|ago| {
             let day = days_before(self.as_of, ago);
             (day, self.days.get(&day).copied().unwrap_or_default())
@@ -151,7 +151,7 @@ impl Overview {
     #[must_use]
     pub fn last_days(&self, days: u64) -> Period {
         let sum = |ago: std::ops::Range<u64>| {
-            let mut sum = DayCount::default();
+            let mut sum = ClickCount::default();
             ago.filter_map(|ago| self.days.get(&days_before(self.as_of, ago))).for_each(|count| sum += *count);
             sum
         };
@@ -173,7 +173,7 @@ pub struct Tally {
     there: HashSet<LinkId>,
     /// The links of each tag, by what is the same in all of its spellings.
     tags: HashMap<String, TagCount>,
-    days: BTreeMap<Day, DayCount>,
+    days: BTreeMap<Day, ClickCount>,
     followed: Vec<TopLink>,
     down: Vec<DownTarget>,
     incomplete: Vec<OverviewPart>,
@@ -214,7 +214,7 @@ impl Tally {
     /// Adds the clicks of a link.
     pub fn clicks(&mut self, link: &LinkId, totals: &Totals) {
         let (first, first_of_top) = (days_before(self.as_of, Overview::DAYS - 1), self.first_of_top());
-        let mut lately = DayCount::default();
+        let mut lately = ClickCount::default();
         // A click may bear a later day, if the clock of another machine is ahead.
         for (day, count) in totals.days().filter(|(day, _)| (first..=self.as_of.day()).contains(day)) {
             *self.days.entry(day).or_default() += count;
@@ -297,7 +297,7 @@ mod tests {
 
     fn totals(days: &[(&str, u64, u64)]) -> Totals {
         let count = |(day, clicks, people): &(&str, u64, u64)| {
-            (Day::parse(day).unwrap(), DayCount { clicks: *clicks, people: *people })
+            (Day::parse(day).unwrap(), ClickCount { clicks: *clicks, people: *people })
         };
         Totals { open: days.iter().map(count).collect(), ..Totals::default() }
     }

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use linklet_domain::{
-    Link, LinkId, LinkMetadata, LinkState, LinkStatus, ShortCode, TargetStatus, TargetUrl, Timestamp, UserId,
+    Link, LinkId, LinkMetadata, LinkState, LinkStatus, ShortCode, TargetId, TargetStatus, TargetUrl, Timestamp, UserId,
     WorkspaceId,
 };
 use linklet_dynamodb::{Health, RepositoryError, StatsTable, WatchTable};
@@ -62,6 +62,9 @@ pub struct LinkView {
     #[serde(flatten)]
     metadata: LinkMetadata,
     watch: bool,
+    /// The target that the link watches; missing if it watches none, or not any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_id: Option<TargetId>,
     created_at: Timestamp,
     updated_at: Timestamp,
     expires_at: Option<Timestamp>,
@@ -77,6 +80,7 @@ impl LinkView {
     pub fn new(request: &Request, short_urls: &ShortUrls, link: Link, clicks: Option<&ClickCounts>) -> Self {
         Self {
             short_url: short_urls.of(request, &link.code),
+            target_id: target_of(request, &link),
             status: link.status(request.received_at()).as_str(),
             is_active: link.state == LinkState::Active,
             total_clicks: clicks.map(|clicks| clicks.get(&link.id()).copied().unwrap_or_default()),
@@ -90,6 +94,11 @@ impl LinkView {
             created_by: link.owner,
         }
     }
+}
+
+/// The target that is checked for a link at the time of the request. That of an expired link isn't checked for it any more.
+fn target_of(request: &Request, link: &Link) -> Option<TargetId> {
+    link.watched_target().filter(|_| link.status(request.received_at()) != LinkStatus::Expired)
 }
 
 /// The health of the target that a link watches. All but `status` are `null` before the first check.
@@ -108,7 +117,7 @@ impl HealthView {
 
     /// The health of a target. `None` means that it doesn't exist yet, since the link's event has not been processed.
     fn of(health: Option<Health>) -> Self {
-        let Some(Health { status, latest }) = health else {
+        let Some(Health { status, latest, .. }) = health else {
             return Self::without_result(TargetStatus::Pending.as_str());
         };
         let view = Self::without_result(status.as_str());
@@ -149,9 +158,7 @@ impl OneLink {
         targets: &WatchTable,
         link: Link,
     ) -> Self {
-        // The target of an expired link isn't checked for it any more.
-        let target = link.watched_target().filter(|_| link.status(request.received_at()) != LinkStatus::Expired);
-        let Some(target) = target else { return Self::load(request, short_urls, stats, link).await };
+        let Some(target) = target_of(request, &link) else { return Self::load(request, short_urls, stats, link).await };
         let health = within_budget(HEALTH, targets.health(&target, request.received_at()));
         let (answer, health) = tokio::join!(Self::load(request, short_urls, stats, link), health);
         answer.with_health(health)

@@ -19,7 +19,7 @@ pub use self::{
     breakdown::Breakdown,
     dimension::Dimension,
     read::{Interval, Point, Ranking, Summary, timeline},
-    totals::{DayCount, Totals, is_recent},
+    totals::{ClickCount, Totals, is_recent},
     visitors::UniqueVisitors,
 };
 use crate::{Audience, Client, Day, Timestamp, Visitor};
@@ -47,8 +47,8 @@ pub struct Past {
 /// The clicks of one UTC day.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DayStats {
-    /// Clicks per hour of the day.
-    pub hours: [u64; 24],
+    /// The clicks of each hour of the day.
+    pub hours: [ClickCount; 24],
     /// When the latest click of the day happened.
     pub last_click_at: Option<Timestamp>,
     /// Who clicked.
@@ -89,9 +89,11 @@ impl LinkStats {
 impl DayStats {
     /// Counts one click of this day.
     pub fn count(&mut self, clicked_at: Timestamp, visitor: &Visitor, client: &Client) {
-        self.hours[usize::from(clicked_at.hour())] += 1;
+        let people_before = self.profile.human_clicks;
         self.last_click_at = self.last_click_at.max(Some(clicked_at));
         self.profile.count(visitor, client);
+        let people = self.profile.human_clicks - people_before;
+        self.hours[usize::from(clicked_at.hour())] += ClickCount { clicks: 1, people };
     }
 }
 
@@ -339,7 +341,9 @@ mod tests {
             let total = clicks.len() as u64;
             let life = stats.whole_life();
             prop_assert_eq!(stats.days.values().map(|day| day.profile.clicks).sum::<u64>(), total);
-            prop_assert_eq!(stats.days.values().flat_map(|day| day.hours).sum::<u64>(), total);
+            let mut hours = ClickCount::default();
+            stats.days.values().flat_map(|day| day.hours).for_each(|hour| hours += hour);
+            prop_assert_eq!(hours, ClickCount { clicks: total, people: life.human_clicks });
             prop_assert_eq!(life.clicks, total);
             let latest = clicks.iter().map(|(second, ..)| Timestamp::from_unix_seconds(*second).unwrap()).max();
             prop_assert_eq!(stats.summary(at("2026-03-02T14:00:00Z")).last_click_at, latest);

@@ -4,7 +4,7 @@ use std::{ops::RangeInclusive, time::Duration};
 
 use serde::Serialize;
 
-use super::{Breakdown, LinkStats, Profile};
+use super::{Breakdown, ClickCount, LinkStats, Profile};
 use crate::{Day, Invalid, Timestamp};
 
 /// The numbers that the statistics page opens with.
@@ -55,16 +55,16 @@ impl LinkStats {
     fn clicks_in_last_hours(&self, now: Timestamp, hours: u64) -> u64 {
         let this_hour = now.day().at_hour(now.hour());
         let first_hour = this_hour.minus(Duration::from_secs((hours - 1) * 3_600));
-        self.buckets().filter(|(hour, _)| (first_hour..=this_hour).contains(hour)).map(|(_, clicks)| clicks).sum()
+        self.buckets().filter(|(hour, _)| (first_hour..=this_hour).contains(hour)).map(|(_, count)| count.clicks).sum()
     }
 
     /// Every hour with clicks, oldest first.
-    fn buckets(&self) -> impl Iterator<Item = (Timestamp, u64)> {
+    fn buckets(&self) -> impl Iterator<Item = (Timestamp, ClickCount)> {
         self.days.iter().flat_map(|(day, stats)| {
             (0_u8..)
                 .zip(stats.hours)
-                .filter(|(_, clicks)| *clicks > 0)
-                .map(|(hour, clicks)| (day.at_hour(hour), clicks))
+                .filter(|(_, count)| count.clicks > 0)
+                .map(|(hour, count)| (day.at_hour(hour), count))
         })
     }
 }
@@ -120,6 +120,8 @@ pub struct Point {
     pub period: String,
     /// The clicks in it; never zero.
     pub clicks: u64,
+    /// Those of people.
+    pub people: u64,
 }
 
 /// The periods with clicks on these days, oldest first. The days are those of a place where clocks show `local` of an hour, as
@@ -132,7 +134,7 @@ pub fn timeline(
     local: impl Fn(Timestamp) -> Timestamp,
 ) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
-    for (hour, clicks) in stats.buckets() {
+    for (hour, ClickCount { clicks, people }) in stats.buckets() {
         let day = local(hour).day();
         if !days.contains(&day) {
             continue;
@@ -142,8 +144,11 @@ pub fn timeline(
             Interval::Hour => format!("{}T{:02}:00:00Z", hour.day(), hour.hour()),
         };
         match points.last_mut().filter(|last| last.period == period) {
-            Some(last) => last.clicks += clicks,
-            None => points.push(Point { period, clicks }),
+            Some(last) => {
+                last.clicks += clicks;
+                last.people += people;
+            }
+            None => points.push(Point { period, clicks, people }),
         }
     }
     points

@@ -7,35 +7,35 @@ use serde::{Deserialize, Serialize};
 use super::DayStats;
 use crate::{Day, milestones_crossed};
 
-/// The clicks of a day, and how many of them were people's. Stored as a list of the two.
+/// The clicks of a time, and how many of them were people's. Stored as a list of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(from = "(u64, u64)", into = "(u64, u64)")]
-pub struct DayCount {
+pub struct ClickCount {
     /// All of the clicks.
     pub clicks: u64,
     /// The clicks of people.
     pub people: u64,
 }
 
-impl From<(u64, u64)> for DayCount {
+impl From<(u64, u64)> for ClickCount {
     fn from((clicks, people): (u64, u64)) -> Self {
         Self { clicks, people }
     }
 }
 
-impl From<DayCount> for (u64, u64) {
-    fn from(DayCount { clicks, people }: DayCount) -> Self {
+impl From<ClickCount> for (u64, u64) {
+    fn from(ClickCount { clicks, people }: ClickCount) -> Self {
         (clicks, people)
     }
 }
 
-impl From<&DayStats> for DayCount {
+impl From<&DayStats> for ClickCount {
     fn from(stats: &DayStats) -> Self {
         Self { clicks: stats.profile.clicks, people: stats.profile.human_clicks }
     }
 }
 
-impl AddAssign for DayCount {
+impl AddAssign for ClickCount {
     fn add_assign(&mut self, other: Self) {
         self.clicks += other.clicks;
         self.people += other.people;
@@ -53,10 +53,10 @@ pub struct Totals {
     /// The first day that isn't in the past; `None` before any day is.
     pub past_until: Option<Day>,
     /// The clicks on each later day.
-    pub open: BTreeMap<Day, DayCount>,
+    pub open: BTreeMap<Day, ClickCount>,
     /// The latest days of the past, as far as [`Self::HISTORY`] reaches: those with clicks. With the open days these are what a
     /// workspace's overview adds up.
-    pub history: BTreeMap<Day, DayCount>,
+    pub history: BTreeMap<Day, ClickCount>,
     /// The highest milestone that was announced; 0 before the first.
     pub announced: u64,
     /// How often the past was changed, or a day that isn't recent: what was computed from an older state must not be written.
@@ -80,14 +80,14 @@ impl Totals {
     }
 
     /// The days that are known one by one, oldest first: those of the last two months, and earlier ones that aren't in the past.
-    pub fn days(&self) -> impl Iterator<Item = (Day, DayCount)> {
+    pub fn days(&self) -> impl Iterator<Item = (Day, ClickCount)> {
         let open = self.open.iter().filter(|(day, _)| !self.is_past(**day));
         self.history.iter().chain(open).map(|(day, count)| (*day, *count))
     }
 
     /// The history of a past that ends with `until`, out of days that may reach further back.
     #[must_use]
-    pub fn history_until(until: Day, days: impl IntoIterator<Item = (Day, DayCount)>) -> BTreeMap<Day, DayCount> {
+    pub fn history_until(until: Day, days: impl IntoIterator<Item = (Day, ClickCount)>) -> BTreeMap<Day, ClickCount> {
         let remembered = days_before(until, Self::HISTORY)..until;
         days.into_iter().filter(|(day, count)| remembered.contains(day) && count.clicks > 0).collect()
     }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     fn totals(open: &[(&str, u64)]) -> Totals {
-        let count = |clicks: u64| DayCount { clicks, people: clicks / 2 };
+        let count = |clicks: u64| ClickCount { clicks, people: clicks / 2 };
         Totals { open: open.iter().map(|(date, clicks)| (day(date), count(*clicks))).collect(), ..Totals::default() }
     }
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{ClickId, Day, DayCount, DayStats, LinkId, MilestoneReached, Past, Totals, WorkspaceId};
+use linklet_domain::{ClickCount, ClickId, Day, DayStats, LinkId, MilestoneReached, Past, Totals, WorkspaceId};
 
 use super::{
     CommitOutcome, Milestone, Rows, StatsTable,
@@ -59,7 +59,7 @@ impl Life {
         after.totals.past_clicks = after.past.as_ref().map_or(0, |past| past.profile.clicks);
         let open = days.iter().filter(|(day, _)| !self.totals.is_past(**day));
         after.totals.open = open.map(|(day, stats)| (*day, stats.into())).collect();
-        let counts = days.iter().map(|(day, stats)| (*day, DayCount::from(stats)));
+        let counts = days.iter().map(|(day, stats)| (*day, ClickCount::from(stats)));
         after.totals.history =
             self.totals.past_until.map(|until| Totals::history_until(until, counts)).unwrap_or_default();
         after.totals.epoch += 1;

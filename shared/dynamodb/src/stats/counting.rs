@@ -21,7 +21,9 @@ use aws_sdk_dynamodb::{
     types::{AttributeValue, TransactWriteItem},
 };
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use linklet_domain::{Click, ClickId, Client, Day, DayCount, LinkId, Past, Timestamp, Totals, WorkspaceId, is_recent};
+use linklet_domain::{
+    Click, ClickCount, ClickId, Client, Day, LinkId, Past, Timestamp, Totals, WorkspaceId, is_recent,
+};
 
 use super::{
     CommitOutcome, Milestone, StatsTable,
@@ -235,7 +237,7 @@ impl StatsTable {
 
     /// Finishes what a consumer that died has left: all clicks are counted, and the total may not have them yet.
     async fn repair_total(&self, work: &DayWork<'_>, before: Loaded) -> Result<Raised, RepositoryError> {
-        let count = DayCount::from(&before.day.stats);
+        let count = ClickCount::from(&before.day.stats);
         if before.totals.includes(work.day, count.clicks) {
             return Ok(Raised::To(before.totals));
         }
@@ -259,7 +261,7 @@ impl StatsTable {
             }
             actions.push(self.0.put(COUNT, &PastItem::new(work.link, &past))?);
             change.set(&"past_clicks", number(&past.profile.clicks));
-            let late = (work.day, DayCount::from(&after.stats));
+            let late = (work.day, ClickCount::from(&after.stats));
             let history = before.history.iter().map(|(day, count)| (*day, *count)).chain([late]);
             change.set_history(until, &Totals::history_until(until, history));
         } else {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use linklet_domain::{
-    Breakdown, ClickId, CorrelationId, Day, DayCount, DayStats, Dimension, Event, EventDetail, EventId, Invalid,
+    Breakdown, ClickCount, ClickId, CorrelationId, Day, DayStats, Dimension, Event, EventDetail, EventId, Invalid,
     LinkId, MilestoneReached, Past, Profile, Timestamp, Totals, UniqueVisitors, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,7 @@ pub(super) struct TotalItem {
     /// The clicks of each day that isn't in the past, as an attribute with the day's name: a list of the clicks and of those
     /// of people.
     #[serde(flatten)]
-    pub open: BTreeMap<Day, DayCount>,
+    pub open: BTreeMap<Day, ClickCount>,
 }
 
 impl TotalItem {
@@ -111,19 +111,43 @@ impl TryFrom<TotalItem> for Totals {
 }
 
 /// Days as bytes, so that a total with two months of them is less than a write unit: for each day how many days before `until` it
-/// is, its clicks, and those of people. The last two are in base 128 with the lowest digit first, and all digits but the last
-/// have their highest bit set (LEB128).
-pub(super) fn packed_history(until: Day, days: &BTreeMap<Day, DayCount>) -> ByteBuf {
+/// is, its clicks, and those of people.
+pub(super) fn packed_history(until: Day, days: &BTreeMap<Day, ClickCount>) -> ByteBuf {
     let mut bytes = Vec::with_capacity(days.len() * 5);
     for (day, count) in days {
         let Ok(ago) = u8::try_from(day.start().until(until.start()).as_secs() / SECONDS_OF_DAY) else { continue };
         bytes.push(ago);
-        [count.clicks, count.people].into_iter().for_each(|number| push_number(&mut bytes, number));
+        push_count(&mut bytes, *count);
     }
     ByteBuf::from(bytes)
 }
 
 const SECONDS_OF_DAY: u64 = 86_400;
+
+/// Hours as bytes: of each its clicks and those of people, which takes less than a list of 24 numbers.
+fn packed_hours(hours: &[ClickCount; 24]) -> ByteBuf {
+    let mut bytes = Vec::with_capacity(hours.len() * 2);
+    hours.iter().for_each(|count| push_count(&mut bytes, *count));
+    ByteBuf::from(bytes)
+}
+
+fn unpacked_hours(bytes: &[u8]) -> Result<[ClickCount; 24], Invalid> {
+    let mut rest = bytes.iter().copied();
+    let mut hours = [ClickCount::default(); 24];
+    for hour in &mut hours {
+        *hour = next_count(&mut rest)?;
+    }
+    if rest.next().is_none() { Ok(hours) } else { Err(Invalid::new("a day has 24 hours")) }
+}
+
+/// Both numbers in base 128 with the lowest digit first, where all digits but the last have their highest bit set (LEB128).
+fn push_count(bytes: &mut Vec<u8>, count: ClickCount) {
+    [count.clicks, count.people].into_iter().for_each(|number| push_number(bytes, number));
+}
+
+fn next_count(bytes: &mut impl Iterator<Item = u8>) -> Result<ClickCount, Invalid> {
+    Ok(ClickCount { clicks: next_number(bytes)?, people: next_number(bytes)? })
+}
 
 fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
@@ -133,13 +157,12 @@ fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-fn unpacked_history(until: Day, bytes: &[u8]) -> Result<BTreeMap<Day, DayCount>, Invalid> {
+fn unpacked_history(until: Day, bytes: &[u8]) -> Result<BTreeMap<Day, ClickCount>, Invalid> {
     let mut days = BTreeMap::new();
     let mut rest = bytes.iter().copied();
     while let Some(ago) = rest.next() {
         let day = until.start().minus(Duration::from_secs(u64::from(ago) * SECONDS_OF_DAY)).day();
-        let (clicks, people) = (next_number(&mut rest)?, next_number(&mut rest)?);
-        days.insert(day, DayCount { clicks, people });
+        days.insert(day, next_count(&mut rest)?);
     }
     Ok(days)
 }
@@ -147,13 +170,13 @@ fn unpacked_history(until: Day, bytes: &[u8]) -> Result<BTreeMap<Day, DayCount>,
 fn next_number(bytes: &mut impl Iterator<Item = u8>) -> Result<u64, Invalid> {
     let mut number = 0_u64;
     for shift in (0..u64::BITS).step_by(7) {
-        let byte = bytes.next().ok_or_else(|| Invalid::new("a history has two numbers for each day"))?;
+        let byte = bytes.next().ok_or_else(|| Invalid::new("counts that are packed have two numbers each"))?;
         number |= u64::from(byte & 0x7f) << shift;
         if byte < 0x80 {
             return Ok(number);
         }
     }
-    Err(Invalid::new("a number of a history has at most ten bytes"))
+    Err(Invalid::new("a packed number has at most ten bytes"))
 }
 
 /// A profile as attributes of an item.
@@ -236,7 +259,8 @@ pub(super) struct DayItem {
     pub key: Key,
     /// Grows with each write, so that an equal version means an unchanged item.
     version: u64,
-    hours: [u64; 24],
+    /// The clicks of each hour and those of people, packed.
+    hours: ByteBuf,
     #[serde(default)]
     last_click_at: Option<Timestamp>,
     #[serde(flatten)]
@@ -258,7 +282,7 @@ impl DayItem {
         Self {
             key: day_key(link, day),
             version: counted.version,
-            hours: counted.stats.hours,
+            hours: packed_hours(&counted.stats.hours),
             last_click_at: counted.stats.last_click_at,
             profile: (&counted.stats.profile).into(),
             ids: packed(&counted.ids),
@@ -273,7 +297,11 @@ impl TryFrom<DayItem> for CountedDay {
 
     fn try_from(item: DayItem) -> Result<Self, Invalid> {
         Ok(Self {
-            stats: DayStats { hours: item.hours, last_click_at: item.last_click_at, profile: item.profile.try_into()? },
+            stats: DayStats {
+                hours: unpacked_hours(&item.hours)?,
+                last_click_at: item.last_click_at,
+                profile: item.profile.try_into()?,
+            },
             version: item.version,
             ids: unpacked(&item.ids)?,
             moved: item.moved,

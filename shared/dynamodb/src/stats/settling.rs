@@ -1,6 +1,6 @@
 //! Settling: moving days into the past, so that reading a link's whole life doesn't read every day.
 
-use linklet_domain::{Day, DayCount, LinkId, Past, Totals, WorkspaceId};
+use linklet_domain::{ClickCount, Day, LinkId, Past, Totals, WorkspaceId};
 
 use super::{
     CommitOutcome, StatsTable,
@@ -35,7 +35,7 @@ impl StatsTable {
         let mut change = TotalChange::from_epoch(totals.epoch);
         change.set(&"past_clicks", number(&past.profile.clicks));
         change.set(&"past_until", text(&until));
-        let settled = rows.days.range(..until).map(|(day, counted)| (*day, DayCount::from(&counted.stats)));
+        let settled = rows.days.range(..until).map(|(day, counted)| (*day, ClickCount::from(&counted.stats)));
         let history = Totals::history_until(until, totals.history.clone().into_iter().chain(settled));
         change.set_history(until, &history);
         // Also days whose number is not in the total that was read, since it may be there by now.

@@ -12,7 +12,7 @@ use aws_sdk_dynamodb::{
     primitives::Blob,
     types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update},
 };
-use linklet_domain::{Day, DayCount, LinkId, Totals, WorkspaceId};
+use linklet_domain::{ClickCount, Day, LinkId, Totals, WorkspaceId};
 
 use super::{
     DayWork, StatsTable,
@@ -60,12 +60,12 @@ impl TotalChange {
     }
 
     /// Sets the clicks of a day.
-    pub(super) fn set_day(&mut self, day: Day, count: DayCount) {
+    pub(super) fn set_day(&mut self, day: Day, count: ClickCount) {
         self.set(&day, counts(count));
     }
 
     /// Sets the latest days of a past that ends with `until`.
-    pub(super) fn set_history(&mut self, until: Day, days: &BTreeMap<Day, DayCount>) {
+    pub(super) fn set_history(&mut self, until: Day, days: &BTreeMap<Day, ClickCount>) {
         self.set(&"history", AttributeValue::B(Blob::new(packed_history(until, days).into_vec())));
     }
 
@@ -76,7 +76,7 @@ impl TotalChange {
 }
 
 /// The counts of a day as their attribute.
-fn counts(DayCount { clicks, people }: DayCount) -> AttributeValue {
+fn counts(ClickCount { clicks, people }: ClickCount) -> AttributeValue {
     AttributeValue::L(vec![number(&clicks), number(&people)])
 }
 
@@ -148,7 +148,7 @@ impl StatsTable {
         &self,
         work: &DayWork<'_>,
         before: &Totals,
-        count: DayCount,
+        count: ClickCount,
     ) -> Result<Raised, RepositoryError> {
         let update = self
             .0

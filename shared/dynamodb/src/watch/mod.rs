@@ -1,6 +1,7 @@
 //! WatchTable: targets (monitored URLs), the links that watch them, and results of checks.
 
 mod down;
+mod health;
 pub(crate) mod item;
 mod ownership;
 mod quota;
@@ -13,8 +14,7 @@ use aws_sdk_dynamodb::{
     types::{AttributeValue, Delete, TransactWriteItem, Update},
 };
 use linklet_domain::{
-    CanonicalUrl, CheckResult, Host, PageToken, Shard, Target, TargetId, TargetStatus, TargetUrl, Timestamp,
-    WorkspaceId,
+    CanonicalUrl, Host, PageToken, Shard, Target, TargetId, TargetStatus, TargetUrl, Timestamp, WorkspaceId,
 };
 
 use self::item::{
@@ -23,6 +23,7 @@ use self::item::{
 };
 pub use self::{
     down::DownTargets,
+    health::Health,
     ownership::OwnedTargets,
     registration::{Registered, RequestKey, TargetRegistration},
     rounds::{RoundOutcome, RoundRecord},
@@ -62,15 +63,6 @@ pub struct TargetPage {
     pub items: Vec<ListedTarget>,
     /// The token for the next page; `None` on the last page.
     pub next: Option<PageToken>,
-}
-
-/// The health of a target.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Health {
-    /// The target's status.
-    pub status: TargetStatus,
-    /// The latest result; `None` before the first check.
-    pub latest: Option<CheckResult>,
 }
 
 /// A target that is due for a check.
@@ -175,16 +167,6 @@ impl WatchTable {
     pub async fn find(&self, id: &TargetId) -> Result<Option<Target>, RepositoryError> {
         let found = self.table.get::<TargetItem>("read a target", target_key(id)).await?;
         Ok(found.map(Target::from))
-    }
-
-    /// Reads the health of a target; `None` if there is no such target.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn health(&self, id: &TargetId, now: Timestamp) -> Result<Option<Health>, RepositoryError> {
-        let Some(target) = self.find(id).await? else { return Ok(None) };
-        let latest = self.results(&target, None, 1, now).await?.pop();
-        Ok(Some(Health { status: target.status, latest }))
     }
 
     /// Lists a workspace's targets, or those of one host, by time of creation and id: at most `limit`, starting after the token.

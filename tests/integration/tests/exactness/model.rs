@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linklet_domain::{ClickId, Event, LinkId, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{ClickCount, ClickId, Event, LinkId, Timestamp, UserId, WorkspaceId};
 use linklet_test_support::ClickBuilder;
 
 /// A link that is clicked on.
@@ -157,7 +157,7 @@ impl Numbers {
 pub struct Expected {
     pub life: Numbers,
     /// The clicks of each day, and of its hours.
-    pub days: BTreeMap<String, (Numbers, [u64; 24])>,
+    pub days: BTreeMap<String, (Numbers, [ClickCount; 24])>,
     pub last_click_at: Option<String>,
     pub milestones: Vec<u64>,
     /// The ids of all counted clicks.
@@ -197,11 +197,10 @@ fn day(click: &Click) -> String {
     click.at().to_string()[..10].to_owned()
 }
 
-fn hours(clicks: &[&Click]) -> [u64; 24] {
-    let mut hours = [0; 24];
-    for click in clicks {
-        let of_the_day = click.at / 3_600_000 % 24;
-        hours[usize::try_from(of_the_day).unwrap()] += 1;
-    }
-    hours
+fn hours(clicks: &[&Click]) -> [ClickCount; 24] {
+    std::array::from_fn(|hour| {
+        let of_hour = clicks.iter().copied().filter(|click| click.at / 3_600_000 % 24 == hour as u64);
+        let numbers = Numbers::of(of_hour);
+        ClickCount { clicks: numbers.clicks, people: numbers.human_clicks }
+    })
 }

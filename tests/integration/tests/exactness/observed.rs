@@ -8,7 +8,7 @@ use std::{
 
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use linklet_domain::{
-    Breakdown, ClickId, Day, DayCount, Dimension, EventDetail, LinkId, LinkStats, Past, Profile, Timestamp, Totals,
+    Breakdown, ClickCount, ClickId, Day, Dimension, EventDetail, LinkId, LinkStats, Past, Profile, Timestamp, Totals,
 };
 use linklet_dynamodb::{
     Life,
@@ -55,7 +55,7 @@ async fn read(db: &TestDynamoDb, link: &LinkId, since: Day) -> LinkStats {
 fn check_totals(totals: &Totals, stats: &LinkStats) -> Verdict {
     same("end of the past", totals.past_until, stats.past.as_ref().map(|past| past.until))?;
     same("clicks of the past", totals.past_clicks, stats.past.as_ref().map_or(0, |past| past.profile.clicks))?;
-    let days = stats.days.iter().map(|(day, stats)| (*day, DayCount::from(stats)));
+    let days = stats.days.iter().map(|(day, stats)| (*day, ClickCount::from(stats)));
     let history = totals.past_until.map(|until| Totals::history_until(until, days.clone()));
     same("history", totals.history.clone(), history.unwrap_or_default())?;
     same("open days", totals.open.clone(), days.filter(|(day, _)| !totals.is_past(*day)).collect())

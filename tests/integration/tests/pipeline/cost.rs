@@ -230,7 +230,7 @@ async fn a_hostile_client_cannot_make_counting_expensive_or_wrong() {
 fn check_sums(stats: &LinkStats, clicks: u64) {
     let day = stats.days.values().next().unwrap();
     assert_eq!((stats.days.len(), stats.whole_life().clicks, day.profile.clicks), (1, clicks, clicks));
-    assert_eq!(day.hours.iter().sum::<u64>(), clicks);
+    assert_eq!(day.hours.iter().map(|hour| hour.clicks).sum::<u64>(), clicks);
     let profile = &day.profile;
     assert_eq!(Dimension::ALL.map(|dimension| profile.by(dimension).total()), [clicks; Dimension::ALL.len()]);
     // Every second one says that it is a program.

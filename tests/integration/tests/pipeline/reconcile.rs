@@ -263,7 +263,7 @@ async fn wrong_numbers_are_replaced_with_what_the_clicks_say() {
 async fn each_wrong_part_of_a_day_is_noticed() {
     let fixture = Fixture::counted(5, 1).await;
     let right = fixture.stats().await;
-    let wrong = [("human_clicks", json!({"N": "5"})), ("hours", json!({"L": vec![json!({"N": "0"}); 24]}))];
+    let wrong = [("human_clicks", json!({"N": "5"})), ("hours", json!({"B": "A".repeat(64)}))];
     for (attribute, value) in wrong {
         fixture.damage("DAY#", attribute, value);
 

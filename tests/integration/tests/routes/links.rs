@@ -301,7 +301,7 @@ async fn health_is_pending_until_the_target_is_known() {
 #[tokio::test]
 async fn a_link_shows_health_alone_and_as_long_as_it_watches() {
     let fixture = Fixture::new();
-    let (link, _) = fixture.watching("launch").await;
+    let (link, target) = fixture.watching("launch").await;
     fixture.db.store(&fixture.link("plain").build()).await;
 
     for path in ["/api/links", "/api/urls"] {
@@ -309,10 +309,15 @@ async fn a_link_shows_health_alone_and_as_long_as_it_watches() {
         let rows = page.get("links").or(page.get("urls")).unwrap().as_array().unwrap();
         assert_eq!(rows.iter().filter(|row| row["watch"] == true).count(), 1, "{path}");
         assert!(rows.iter().all(|row| row.get("health").is_none()), "{path}");
+        let targets: Vec<_> = rows.iter().filter_map(|row| row.get("target_id")).collect();
+        assert_eq!(targets, [&json!(target.id)], "{path}");
     }
-    assert_eq!(fixture.get("/api/links/plain").await.json().get("health"), None);
+    let plain = fixture.get("/api/links/plain").await.json();
+    assert_eq!((plain.get("health"), plain.get("target_id")), (None, None));
+    assert_eq!(fixture.get("/api/links/launch").await.json()["target_id"], json!(target.id));
     fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
-    assert_eq!(fixture.get("/api/links/launch").await.json().get("health"), None, "it is deleted");
+    let deleted = fixture.get("/api/links/launch").await.json();
+    assert_eq!((deleted.get("health"), deleted.get("target_id")), (None, None));
 }
 
 #[tokio::test]

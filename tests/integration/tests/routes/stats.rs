@@ -116,6 +116,32 @@ async fn counted_clicks_show_in_totals_windows_and_referrers() {
 }
 
 #[tokio::test]
+async fn as_many_referrers_are_shown_as_somebody_wants_and_five_by_default() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").build();
+    db.store(&link).await;
+    let clicks: Vec<_> = (10..50)
+        .map(|number| ClickBuilder::new("launch").from(&format!("https://{number}.example/")).build())
+        .collect();
+    count(&db, &clicks).await;
+    let shown = async |path: &str| {
+        let body = get_as(&db, &link.workspace, path).await.json();
+        body["top_referers"].as_array().unwrap().len()
+    };
+
+    assert_eq!(shown("/api/stats/launch").await, 5);
+    assert_eq!(shown("/api/stats/launch?top=").await, 5);
+    assert_eq!(shown("/api/stats/launch?top=12").await, 12);
+    assert_eq!(shown("/api/stats/launch?top=30").await, 30);
+    for refused in ["0", "31", "-1", "all"] {
+        let answer = get(&db, &format!("/api/stats/launch?top={refused}")).await;
+        assert_eq!(answer.problem(), (400, "top must be a whole number from 1 to 30".into()), "{refused}");
+        assert_eq!(answer.json()["field"], "top");
+    }
+    assert_eq!(get(&db, "/api/stats/nolink?top=0").await.status, 404);
+}
+
+#[tokio::test]
 async fn who_may_not_see_single_clicks_sees_the_hosts_of_referrers_only() {
     let db = TestDynamoDb::start();
     let link = LinkBuilder::new("launch").build();
@@ -149,18 +175,25 @@ async fn a_timeline_goes_by_day_or_hour() {
     db.store(&link).await;
     let at = |text| Timestamp::parse(text).unwrap();
     let clicks = ["2026-03-02T14:30:00Z", "2026-03-01T09:00:00Z", "2026-03-02T14:59:59Z"];
+    let bot = ClickBuilder::new("launch").at(at("2026-03-02T14:10:00Z")).with("curl/8.5.0").build();
     count(&db, &clicks.map(|time| click_event("launch", at(time)))).await;
+    count(&db, &[bot]).await;
 
     let days = get_as(&db, &link.workspace, "/api/stats/launch/timeline").await;
     let hours = get_as(&db, &link.workspace, "/api/stats/launch/timeline?interval=hour").await;
 
     assert_eq!(
         days.json()["points"],
-        json!([{"period": "2026-03-01", "clicks": 1}, {"period": "2026-03-02", "clicks": 2}])
+        json!([
+            {"period": "2026-03-01", "clicks": 1, "people": 1}, {"period": "2026-03-02", "clicks": 3, "people": 2},
+        ])
     );
     assert_eq!(
         hours.json()["points"],
-        json!([{"period": "2026-03-01T09:00:00Z", "clicks": 1}, {"period": "2026-03-02T14:00:00Z", "clicks": 2}])
+        json!([
+            {"period": "2026-03-01T09:00:00Z", "clicks": 1, "people": 1},
+            {"period": "2026-03-02T14:00:00Z", "clicks": 3, "people": 2},
+        ])
     );
 }
 
@@ -215,7 +248,7 @@ async fn days_show_who_came_and_can_be_narrowed() {
     assert_eq!(one["days"].as_array().unwrap().len(), 1);
     assert_eq!(one["days"][0]["date"], "2026-03-02");
     let timeline = get(&db, "/api/stats/launch/timeline?from=2026-03-02&to=2026-03-31").await.json();
-    assert_eq!(timeline["points"], json!([{"period": "2026-03-02", "clicks": 1}]));
+    assert_eq!(timeline["points"], json!([{"period": "2026-03-02", "clicks": 1, "people": 1}]));
 }
 
 #[tokio::test]
@@ -329,12 +362,15 @@ async fn a_timeline_has_the_days_of_a_time_zone() {
     let hours = timeline("tz=Europe/Berlin&from=2026-03-02&to=2026-03-02&interval=hour").await.json();
     let utc = timeline("tz=&from=2026-03-02&to=2026-03-02").await.json();
 
-    assert_eq!(berlin["points"], json!([{"period": "2026-03-02", "clicks": 2}]));
+    assert_eq!(berlin["points"], json!([{"period": "2026-03-02", "clicks": 2, "people": 2}]));
     assert_eq!(
         hours["points"],
-        json!([{"period": "2026-03-01T23:00:00Z", "clicks": 1}, {"period": "2026-03-02T22:00:00Z", "clicks": 1}])
+        json!([
+            {"period": "2026-03-01T23:00:00Z", "clicks": 1, "people": 1},
+            {"period": "2026-03-02T22:00:00Z", "clicks": 1, "people": 1},
+        ])
     );
-    assert_eq!(utc["points"], json!([{"period": "2026-03-02", "clicks": 2}]));
+    assert_eq!(utc["points"], json!([{"period": "2026-03-02", "clicks": 2, "people": 2}]));
     for (zone, sentence) in [
         ("Mars/Olympus", "tz must be an IANA time zone such as Europe/Berlin"),
         ("Asia/Kolkata", "tz must be whole hours from UTC"),

@@ -268,6 +268,40 @@ async fn a_list_without_targets_is_empty_and_not_null() {
 }
 
 #[tokio::test]
+async fn a_list_shows_how_its_targets_are_if_somebody_wants_to_know() {
+    let db = TestDynamoDb::start();
+    let (ada, start) = (Client::new(&db), Timestamp::now());
+    let after = |seconds| start.plus(Duration::from_secs(seconds));
+    let up = ada.store("https://example.com/up", start).await;
+    let new = ada.store("https://example.com/new", after(1)).await;
+    let gone = ada.store("https://example.com/gone", after(2)).await;
+    let result = CheckResult { checked_at: after(15), outcome: CheckOutcome::Answered(200), latency_ms: 80 };
+    let round = RoundRecord { target: &up.id, slot: after(15), known_status: up.status, result: &result };
+    db.watch().record(round).await.unwrap();
+
+    let list = async |query: &str| {
+        ada.send(RequestBuilder::new("GET", &format!("/v1/targets?{query}")).at(after(20))).await.json()
+    };
+    let (with, without) = (list("health=true&limit=2").await, list("health=false&limit=2").await);
+
+    assert_eq!(with["next_page_token"], without["next_page_token"]);
+    let health = |of: usize| {
+        let item = with["items"][of].as_object().unwrap().clone();
+        let listed = without["items"][of].as_object().unwrap();
+        Value::Object(item.into_iter().filter(|(name, value)| listed.get(name) != Some(value)).collect())
+    };
+    let latest = json!({"checked_at": after(15), "status_code": 200, "latency_ms": 80, "error": null});
+    assert_eq!(health(0), json!({"status": "up", "status_since": after(15), "latest": latest}));
+    assert_eq!(health(1), json!({"status": "pending", "status_since": new.status_since, "latest": null}));
+    // One that is deleted between the two reads is as good as not listed.
+    let page = db.watch().list(&ada.workspace, None, 20, None).await.unwrap();
+    assert_eq!(ada.delete(gone.id.as_str()).await.status, 204);
+    let known = db.watch().healths(&page.items, after(20)).await.unwrap();
+    assert_eq!((page.items.len(), known.len(), known.contains_key(&gone.id)), (3, 2, false));
+    assert_eq!(ada.get("/v1/targets?health=yes").await.problem(), (400, "health must be true or false".into()));
+}
+
+#[tokio::test]
 async fn pages_show_each_target_once_in_the_order_of_registration() {
     let db = TestDynamoDb::start();
     let (ada, start) = (Client::new(&db), Timestamp::now());

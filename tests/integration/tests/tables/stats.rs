@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use linklet_domain::{ClickId, Day, DayCount, Dimension, Event, LinkId, LinkStats, Timestamp, WorkspaceId};
+use linklet_domain::{ClickCount, ClickId, Day, Dimension, Event, LinkId, LinkStats, Timestamp, WorkspaceId};
 use linklet_dynamodb::{ClassifiedClick, CommitOutcome, DayOutcome, DayWork, Loaded, StatsTable};
 use linklet_test_support::{
     CapacityMeter, ClickBuilder, Fault, Faults, TestDynamoDb, click_event, link_id, some_workspace,
@@ -73,7 +73,7 @@ async fn what_was_counted_is_read() {
         let life = stats.whole_life();
         assert_eq!((life.clicks, life.visitors.estimate()), (2, 1));
         assert_eq!(life.by(Dimension::Referer).ranked(), [("https://news.example/", 2)]);
-        assert_eq!(stats.days[&events[0].occurred_at.day()].hours.iter().sum::<u64>(), 2);
+        assert_eq!(stats.days[&events[0].occurred_at.day()].hours.iter().map(|hour| hour.clicks).sum::<u64>(), 2);
         assert_eq!(stats.summary(Timestamp::now()).last_click_at, Some(events[1].occurred_at));
         let totals = table.totals(&some_workspace(), &[link_id("launch"), link_id("other")]).await.unwrap();
         assert_eq!(totals, [(link_id("launch"), 2)].into());
@@ -182,8 +182,8 @@ async fn days_that_have_settled_are_in_the_past_and_late_clicks_reach_both() {
     let settled = table.life(&workspace, &link).await.unwrap();
     assert_eq!((settled.totals.past_until, settled.totals.past_clicks), (Some(until), 5));
     assert_eq!(settled.past.as_ref().map(|past| past.profile.clicks), Some(5));
-    assert_eq!(settled.totals.open, [(today, DayCount { clicks: 1, people: 1 })].into());
-    assert_eq!(settled.totals.history, [(long_ago.day(), DayCount { clicks: 5, people: 5 })].into());
+    assert_eq!(settled.totals.open, [(today, ClickCount { clicks: 1, people: 1 })].into());
+    assert_eq!(settled.totals.history, [(long_ago.day(), ClickCount { clicks: 5, people: 5 })].into());
     assert_eq!(life(&table).await.whole_life().clicks, 6);
     assert_eq!(life(&table).await.days[&long_ago.day()].profile.clicks, 5);
 }

@@ -883,6 +883,10 @@ async fn registering_listing_and_watching_cost_what_the_chart_says() {
     assert_eq!(spent(), (0.5, 0.0), "results");
     table.health(&wanted.id, now).await.unwrap();
     assert_eq!(spent(), (1.5, 0.0), "health");
+    let page = table.list(&wanted.workspace, None, 20, None).await.unwrap();
+    spent();
+    table.healths(&page.items, now).await.unwrap();
+    assert_eq!(spent(), (1.0, 0.0), "health of those of a list");
     table.watch(&watched, &link, noon(), &ids).await.unwrap();
     assert_eq!(spent(), (2.0, 8.0), "a link watches a new one");
     table.watch(&watched, &link_id("second"), noon(), &ids).await.unwrap();
