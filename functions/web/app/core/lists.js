@@ -16,6 +16,7 @@ import { session } from './session.js';
  * @property {string | null} description
  * @property {string[]} tags
  * @property {boolean} watch
+ * @property {string} [target_id] what it watches, as long as that is checked
  * @property {string} created_at
  * @property {string | null} expires_at
  * @property {boolean} is_active

@@ -2,7 +2,7 @@
 
 import { withoutScheme } from '../../core/format.js';
 import { HOUR_MS, startsOf } from './period.js';
-import { MOST_CLICKS } from './read.js';
+import { MOST_CLICKS, MOST_REFERRERS } from './read.js';
 import { countryName, deviceName, pageOfReferer, valueName } from './names.js';
 
 /** @typedef {import('./read.js').Readings} Readings */
@@ -18,7 +18,7 @@ const DIRECT = 'Direct or unknown';
 /**
  * @typedef {object} Numbers
  * @property {Compared} clicks
- * @property {Compared | null} people
+ * @property {Compared} people
  * @property {Compared | null} visitorsADay
  * @property {number[]} times in seconds, for the chart
  * @property {import('../../parts/chart/chart.js').Series[]} series
@@ -32,24 +32,23 @@ const DIRECT = 'Direct or unknown';
  */
 export function numbersOf(readings, hasBefore) {
   const { period, days, hours } = readings;
-  const perUnit = period.unit === 'hour' ? hoursOf(hours ?? []) : daysOf(days ?? [], 'total_clicks');
-  const values = valuesIn(perUnit, period.from, period.to, period.unit);
-  const valuesBefore = valuesIn(perUnit, period.before, period.from, period.unit);
-  const clicks = { now: sum(values), before: hasBefore ? sum(valuesBefore) : null };
+  const [all, people] = period.unit === 'hour' ? [hoursOf(hours ?? [], 'clicks'), hoursOf(hours ?? [], 'people')] : [daysOf(days ?? [], 'total_clicks'), daysOf(days ?? [], 'human_clicks')];
+  const during = (/** @type {Map<number, number>} */ counts) => valuesIn(counts, period.from, period.to, period.unit);
+  const earlier = (/** @type {Map<number, number>} */ counts) => valuesIn(counts, period.before, period.from, period.unit);
+  const compared = (/** @type {Map<number, number>} */ counts) => ({ now: sum(during(counts)), before: hasBefore ? sum(earlier(counts)) : null });
+  const clicks = compared(all);
   const clicksOfPeriod = clicksSince(readings, period.from, clicks.now);
-  const people = peopleOf(readings, clicksOfPeriod, hasBefore);
-  const peopleValues = peoplePerUnit(readings, clicksOfPeriod);
   const series = [
-    ...(peopleValues ? [{ label: 'People', look: /** @type {const} */ ('area'), values: untilNow(peopleValues, readings) }] : []),
-    { label: 'All clicks', look: /** @type {const} */ ('line'), values: untilNow(values, readings) },
-    ...(hasBefore ? [{ label: `The ${period.range === 'own' ? 'time' : period.name} before`, look: /** @type {const} */ ('before'), values: valuesBefore }] : []),
+    { label: 'People', look: /** @type {const} */ ('area'), values: untilNow(during(people), readings) },
+    { label: 'All clicks', look: /** @type {const} */ ('line'), values: untilNow(during(all), readings) },
+    ...(hasBefore ? [{ label: `The ${period.range === 'own' ? 'time' : period.name} before`, look: /** @type {const} */ ('before'), values: earlier(all) }] : []),
   ];
   const times = startsOf(period.from, period.to, period.unit).map((time) => time / 1000);
-  return { clicks, people, visitorsADay: visitorsADayOf(readings, hasBefore), times, series, clicksOfPeriod };
+  return { clicks, people: compared(people), visitorsADay: visitorsADayOf(readings, hasBefore), times, series, clicksOfPeriod };
 }
 
-/** @param {import('./read.js').Point[]} points */
-const hoursOf = (points) => new Map(points.map(({ period, clicks }) => [Date.parse(period), clicks]));
+/** @param {import('./read.js').Point[]} points @param {'clicks' | 'people'} member */
+const hoursOf = (points, member) => new Map(points.map((point) => [Date.parse(point.period), point[member]]));
 
 /** @param {import('./read.js').Day[]} days @param {'total_clicks' | 'human_clicks' | 'unique_visitors'} member */
 const daysOf = (days, member) => new Map(days.map((day) => [Date.parse(day.date), day[member]]));
@@ -71,35 +70,6 @@ function clicksSince({ clicks, period }, from, expected) {
   const found = clicks.filter(({ clicked_at: at }) => Date.parse(at) >= from && Date.parse(at) < period.to);
   const goesBack = clicks.length < MOST_CLICKS || found.length < clicks.length;
   return goesBack && found.length + ON_THEIR_WAY >= expected ? found : null;
-}
-
-/** @param {Readings} readings @param {Click[] | null} clicksOfPeriod @param {boolean} hasBefore @returns {Compared | null} */
-function peopleOf({ period, days, clicks }, clicksOfPeriod, hasBefore) {
-  if (days) {
-    const perDay = daysOf(days, 'human_clicks');
-    const before = hasBefore ? sum(valuesIn(perDay, period.before, period.from, 'day')) : null;
-    return { now: sum(valuesIn(perDay, period.from, period.to, 'day')), before };
-  }
-  if (!clicksOfPeriod) return null;
-  const earlier = clicks.filter(({ clicked_at: at }) => Date.parse(at) < period.from);
-  const isKnown = hasBefore && (clicks.length < MOST_CLICKS || earlier.some(({ clicked_at: at }) => Date.parse(at) < period.before));
-  const before = earlier.filter(({ clicked_at: at, audience }) => audience === 'human' && Date.parse(at) >= period.before).length;
-  return { now: clicksOfPeriod.filter(isPerson).length, before: isKnown ? before : null };
-}
-
-/** @param {Click} click */
-const isPerson = ({ audience }) => audience === 'human';
-
-/** The API counts people by days only; few clicks can be counted here. @param {Readings} readings @param {Click[] | null} clicksOfPeriod */
-function peoplePerUnit({ period, days }, clicksOfPeriod) {
-  if (period.unit === 'day') return valuesIn(daysOf(days ?? [], 'human_clicks'), period.from, period.to, 'day');
-  if (!clicksOfPeriod) return null;
-  const counts = new Map();
-  for (const { clicked_at: at } of clicksOfPeriod.filter(isPerson)) {
-    const hour = Math.floor(Date.parse(at) / HOUR_MS) * HOUR_MS;
-    counts.set(hour, (counts.get(hour) ?? 0) + 1);
-  }
-  return valuesIn(counts, period.from, period.to, 'hour');
 }
 
 /** Visitors of several days can't be added up, since some come again; their average can. @param {Readings} readings @param {boolean} hasBefore @returns {Compared | null} */
@@ -179,10 +149,7 @@ function tally(pairs) {
   return rows.sort((one, other) => other.count - one.count || one.name.localeCompare(other.name));
 }
 
-/** Most referrers that the API names; if it names all, the rest had none. */
-const MOST_REFERRERS = 5;
-
-/** @param {Statistics['top_referers']} referers @param {number} total @returns {Row[]} */
+/** If the API names all of them, the rest had none. @param {Statistics['top_referers']} referers @param {number} total @returns {Row[]} */
 function withDirect(referers, total) {
   const rows = referers.map(({ referer, count }) => ({ name: withoutScheme(valueName(referer)), count }));
   const rest = total - sum(rows.map(({ count }) => count));

@@ -4,7 +4,7 @@ import { call } from '../../core/api.js';
 import { DAY_MS, dayOf, MOST_DAYS, periodOf } from './period.js';
 
 /** @typedef {{ date: string, total_clicks: number, human_clicks: number, unique_visitors: number, desktop: number, mobile: number, tablet: number, bot: number, unknown: number, countries: { country: string, count: number }[] }} Day */
-/** @typedef {{ period: string, clicks: number }} Point */
+/** @typedef {{ period: string, clicks: number, people: number }} Point */
 
 /**
  * @typedef {object} Click
@@ -45,6 +45,8 @@ import { DAY_MS, dayOf, MOST_DAYS, periodOf } from './period.js';
 
 /** The API shows at most so many single clicks. */
 export const MOST_CLICKS = 100;
+/** And so many referrers. */
+export const MOST_REFERRERS = 30;
 
 /**
  * @param {string} code
@@ -78,4 +80,4 @@ async function readHours(code, { before, to }) {
 export const readClicks = async (code, limit) => (await call('GET /api/stats/{code}/clicks', { path: { code }, query: { limit } })).clicks;
 
 /** @param {string} code @returns {Promise<Statistics>} */
-export const readStatistics = (code) => call('GET /api/stats/{code}', { path: { code } });
+export const readStatistics = (code) => call('GET /api/stats/{code}', { path: { code }, query: { top: MOST_REFERRERS } });

@@ -47,7 +47,7 @@ export function Traffic({ link, showQr, onNews }) {
       : html`<${ChartCard} period=${period} readings=${readings} numbers=${numbers} shown=${known?.period} />
           ${numbers && known && statistics.data && html`<${Panels} panels=${panelsOf(known, numbers, statistics.data)} name=${known.period.name} />`}`}
     ${!isReady && html`<div class="panels">${[1, 2, 3].map(() => html`<${Skeleton} height=${240} />`)}</div>`}
-    ${isReady && link.health && html`<${HealthCard} health=${link.health} url=${link.original_url} />`}
+    ${isReady && link.health && html`<${HealthCard} health=${link.health} target=${link.target_id} />`}
     <div class=${isUnused || !isReady ? 'gone' : ''}><${LatestClicks} code=${code} onNews=${hear} /></div>`;
 }
 
@@ -65,7 +65,7 @@ function ChartCard({ period, readings, numbers, shown }) {
     ${readings.error && html`<${Failure} what="The clicks of this time can’t be read." error=${readings.error} retry=${readings.reload} />`}
     ${numbers && shown
       ? html`<${TimeChart} label=${`Clicks by ${shown.unit}, ${shown.name}`} times=${numbers.times} series=${numbers.series} unit=${shown.unit} height=${CHART_HEIGHT} view=${view} onView=${showAs} />
-          <p class="small-print">${noteOf(shown, numbers)}</p>`
+          <p class="small-print">${noteOf(shown)}</p>`
       : !readings.error && html`<${Skeleton} height=${CHART_HEIGHT + 24} />`}
   <//>`;
 }
@@ -73,12 +73,8 @@ function ChartCard({ period, readings, numbers, shown }) {
 /** @param {string} view */
 const showAs = (view) => setQuery({ table: view === 'table' ? '1' : '' });
 
-/** What one has to know about these numbers. @param {import('./period.js').Period} period @param {import('./numbers.js').Numbers} numbers */
-function noteOf({ unit }, { series }) {
-  if (unit === 'day') return 'Days are those of UTC. People are visits by humans, without bots and link previews.';
-  const hasPeople = series.some(({ look }) => look === 'area');
-  return hasPeople ? 'People are visits by humans, without bots and link previews.' : 'With more than 100 clicks, people are counted by days only.';
-}
+/** What one has to know about these numbers. @param {import('./period.js').Period} period */
+const noteOf = ({ unit }) => `${unit === 'day' ? 'Days are those of UTC. ' : ''}People are visits by humans, without bots and link previews.`;
 
 /** @param {{ link: import('./link.js').ShownLink, showQr: () => void }} props */
 function FirstClick({ link, showQr }) {

@@ -64,14 +64,14 @@ export function LinksPage() {
     ${isFirstRun && mayCreate
       ? html`<${FirstRun} />`
       : html`<${Filters} filter=${filter} counts=${overview?.links} hasColleagues=${list.links.some((link) => link.created_by !== list.links[0].created_by)} />
-          <${Results} list=${list} filter=${filter} fresh=${fresh} down=${downUrls(overview)} openers=${openers} />`}
+          <${Results} list=${list} filter=${filter} fresh=${fresh} down=${downTargets(overview)} openers=${openers} />`}
     ${form && html`<${Lazy} load=${loadForm} name="LinkForm" key=${form.link?.short_code ?? 'new'} ...${form} onSaved=${onSaved} onFailure=${() => setForm(null)} onClose=${() => setForm(null)} onCopy=${(/** @type {Link} */ template) => setForm({ template })} />`}
     ${qr && html`<${Lazy} load=${loadQr} name="QrDialog" link=${qr} onFailure=${() => setQr(null)} onClose=${() => setQr(null)} />`}
   <//>`;
 }
 
 /** The targets that don't answer. @param {import('../../core/lists.js').Overview | undefined} overview */
-const downUrls = (overview) => new Set((overview?.down ?? []).map(({ url }) => url));
+const downTargets = (overview) => new Set((overview?.down ?? []).map(({ id }) => id));
 
 /**
  * @param {object} props
@@ -124,7 +124,7 @@ function Results({ list, filter, fresh, down, openers }) {
             isSelected: selected.has(code),
             isSelecting: selected.size > 0,
             isNew: code === fresh,
-            isDown: link.watch && down.has(link.original_url),
+            isDown: link.target_id !== undefined && down.has(link.target_id),
           };
           return row(code, [...Object.values(state), me], () => html`<${LinkRow} key=${code} ...${state} actions=${actions} />`);
         }}

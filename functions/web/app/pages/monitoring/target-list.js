@@ -1,7 +1,7 @@
 import { html, useState } from '../../vendor/preact.js';
 import { guessUrl } from '../../core/address.js';
 import { call } from '../../core/api.js';
-import { age, cutMiddle, fullTime, withoutScheme } from '../../core/format.js';
+import { age, cutMiddle, fullTime, number, withoutScheme } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
 import { useOverview } from '../../core/lists.js';
 import { invalidate, useResource } from '../../core/resource.js';
@@ -13,12 +13,13 @@ import { Button } from '../../ui/button.js';
 import { Chip, Status } from '../../ui/chips.js';
 import { Field } from '../../ui/field.js';
 import { Card, Page } from '../../ui/page.js';
-import { Empty, FormFailure, Loaded, Notice, Skeleton, SkeletonText } from '../../ui/states.js';
+import { Empty, FormFailure, Loaded, Notice, Skeleton } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
-import { READ_EVERY_MS, readStatuses, STATES } from './targets.js';
+import { outcome, READ_EVERY_MS, STATES } from './targets.js';
 
 /** @typedef {import('./targets.js').ListedTarget} ListedTarget */
 /** @typedef {import('./targets.js').Target} Target */
+/** @typedef {import('./targets.js').TargetWithHealth} TargetWithHealth */
 
 const PAGE = 25;
 const DOWN_SHOWN = 5;
@@ -29,7 +30,11 @@ export function TargetList() {
   useStore(session);
   const host = query.get('host') ?? '';
   const page = query.get('page') ?? '';
-  const list = useResource(`targets:${host}:${page}`, () => call('GET /v1/targets', { query: { host, limit: PAGE, page_token: page } }));
+  const list = useResource(
+    `targets:${host}:${page}`,
+    () => call('GET /v1/targets', { query: { host, health: true, limit: PAGE, page_token: page } }),
+    { everyMs: READ_EVERY_MS },
+  );
   const isEmpty = list.data?.items.length === 0 && !page;
   const isFirst = isEmpty && !host;
   useShortcuts('Monitoring', [
@@ -136,26 +141,23 @@ function HostFilter({ host, error }) {
 /** The host of what was typed, which may be a whole URL. @param {string} text */
 const hostIn = (text) => text.trim().replace(/^https?:\/\//i, '').replace(/[/?#].*$/s, '').replace(/:\d+$/, '');
 
-/** @param {{ items: ListedTarget[] }} props */
-function Rows({ items }) {
-  const ids = items.map(({ id }) => id);
-  const statuses = useResource(`statuses:${ids.join()}`, () => readStatuses(ids), { everyMs: READ_EVERY_MS }).data;
-  return html`<ul class="targets" aria-label="Monitored URLs">
-    ${items.map((target) => html`<${Row} key=${target.id} target=${target} known=${statuses?.[target.id]} isRead=${statuses !== undefined} />`)}
-  </ul>`;
-}
+/** @param {{ items: TargetWithHealth[] }} props */
+const Rows = ({ items }) => html`<ul class="targets" aria-label="Monitored URLs">
+  ${items.map((target) => html`<${Row} key=${target.id} target=${target} />`)}
+</ul>`;
 
-/** @param {{ target: ListedTarget, known?: Target, isRead: boolean }} props */
-function Row({ target, known, isRead }) {
-  const { host } = target;
+/** @param {{ target: TargetWithHealth }} props */
+function Row({ target }) {
+  const { host, status, status_since: since, latest } = target;
   const path = withoutScheme(target.url).replace(/^[^/?#]*/, '');
-  const { tone, text } = STATES[known?.status ?? 'unknown'];
+  const { tone, text } = STATES[status];
   return html`<li class="target">
     <a class="target-link" href=${href(`monitoring/${target.id}`)} title=${target.url}>
       <bdi class="target-host">${host}</bdi><bdi class="target-path">${path}</bdi>
     </a>
-    <span class="target-state">${isRead ? html`<${Status} tone=${tone}>${text}<//>` : html`<${SkeletonText} width=${48} />`}</span>
-    <span class="target-since small-print" title=${known && fullTime(known.status_since)}>${known && known.status !== 'pending' && agoOf(known.status_since)}</span>
+    <span class="target-state"><${Status} tone=${tone}>${text}<//></span>
+    <span class="target-latency small-print" title=${latest ? `${outcome(latest)}, ${fullTime(latest.checked_at)}` : undefined}>${latest && !latest.error && `${number(latest.latency_ms)} ms`}</span>
+    <span class="target-since small-print" title=${fullTime(since)}>${status !== 'pending' && agoOf(since)}</span>
   </li>`;
 }
 

@@ -6,40 +6,20 @@ import { call } from '../../core/api.js';
 /** @typedef {'up' | 'down' | 'pending'} TargetStatus */
 /** @typedef {ListedTarget & { status: TargetStatus, status_since: string }} Target */
 /** @typedef {{ checked_at: string, status_code: number | null, latency_ms: number, error: string | null }} CheckResult */
-/** @typedef {{ items: ListedTarget[], next_page_token: string | null }} TargetPage */
+/** @typedef {Target & { latest: CheckResult | null }} TargetWithHealth */
+/** @typedef {{ items: TargetWithHealth[], next_page_token: string | null }} TargetPage */
 
 /** How often what is shown is read again. */
 export const READ_EVERY_MS = 15_000;
-const AT_ONCE = 6;
 
 /** @param {string} id @returns {Promise<Target>} */
 export const readTarget = (id) => call('GET /v1/targets/{id}', { path: { id } });
 
-/**
- * The status of each: lists don't have it, since it changes with the checks.
- * @param {string[]} ids
- * @returns {Promise<Record<string, Target>>} without those that can't be read
- */
-export async function readStatuses(ids) {
-  /** @type {Record<string, Target>} */
-  const found = {};
-  const waiting = [...ids];
-  const work = async () => {
-    for (let id = waiting.shift(); id; id = waiting.shift()) {
-      const target = await readTarget(id).catch(() => undefined);
-      if (target) found[id] = target;
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return found;
-}
-
-/** @type {Record<TargetStatus | 'unknown', { tone: 'good' | 'bad' | 'warn' | 'muted', text: string }>} */
+/** @type {Record<TargetStatus, { tone: 'good' | 'bad' | 'warn' | 'muted', text: string }>} */
 export const STATES = {
   up: { tone: 'good', text: 'Up' },
   down: { tone: 'bad', text: 'Down' },
   pending: { tone: 'muted', text: 'Not checked yet' },
-  unknown: { tone: 'warn', text: 'Unknown' },
 };
 
 /** Why a check got no answer, as the API names it. @type {Record<string, string>} */

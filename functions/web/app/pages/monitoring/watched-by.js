@@ -11,7 +11,7 @@ const AT_MOST = 100;
 const SHOWN = 5;
 
 /**
- * The links that watch a target. The API doesn't say which they are, so they are those that watch and lead there.
+ * The links that watch a target: the API finds those of its host.
  * @param {{ target: import('./targets.js').Target }} props
  */
 export function WatchedBy({ target }) {
@@ -19,24 +19,11 @@ export function WatchedBy({ target }) {
     call('GET /api/links', { query: { search: target.host, per_page: AT_MOST } }),
   );
   if (isLoading) return html`<${SkeletonText} />`;
-  const wanted = comparable(target.canonical_url);
-  const links = /** @type {Link[]} */ (data?.links ?? []).filter((link) => link.watch && comparable(link.original_url) === wanted);
+  const links = /** @type {Link[]} */ (data?.links ?? []).filter((link) => link.target_id === target.id);
   if (links.length === 0) return html`<span class="muted">No link that was found</span>`;
   const rest = links.length - SHOWN;
   return html`<span class="row">
     ${links.slice(0, SHOWN).map((link) => html`<a key=${link.short_code} href=${href(`links/${link.short_code}`)}>${link.short_code}</a>`)}
     ${rest > 0 && html`<span class="muted">and ${counted(rest, 'more', 'more')}</span>`}
   </span>`;
-}
-
-/** An address without what makes no difference. @param {string} address */
-function comparable(address) {
-  try {
-    const url = new URL(address);
-    url.hash = '';
-    url.pathname = url.pathname.replace(/\/$/, '');
-    return url.href;
-  } catch {
-    return address;
-  }
 }
