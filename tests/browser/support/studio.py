@@ -154,7 +154,7 @@ def timeline(query: dict[str, str]) -> dict[str, Any]:
     while start <= NOW:
         day_curve = max(0.05, math.sin((start.hour - 5) / 24 * 2 * math.pi) * 0.5 + 0.6)
         clicks = round(clicks_on(start.date()) / 14 * day_curve)
-        points.append({"period": start.strftime("%Y-%m-%dT%H:00:00Z"), "clicks": clicks})
+        points.append({"period": start.strftime("%Y-%m-%dT%H:00:00Z"), "clicks": clicks, "people": people_of(clicks)})
         start += datetime.timedelta(hours=1)
     return {"short_code": STAR["short_code"], "interval": "hour", "points": points}
 
@@ -228,6 +228,10 @@ def listed(number: int) -> dict[str, Any]:
     return {"id": target_id(number), "url": url, "canonical_url": url, "host": host, "created_at": at(days=180)}
 
 
+def with_health(number: int) -> dict[str, Any]:
+    return target(number) | {"latest": results(number, {"limit": "1"})["items"][0]}
+
+
 def results(number: int, query: dict[str, str]) -> dict[str, Any]:
     dice = random.Random(number)
     _, status, days, latency = TARGETS[number]
@@ -278,7 +282,7 @@ ANSWERS: dict[str, Answer] = {
     r"/api/stats/\w+/timeline": lambda path, query: timeline(query),
     r"/api/stats/\w+/clicks": lambda path, query: latest_clicks(query),
     r"/api/notifications": lambda path, query: notifications(),
-    r"/v1/targets": lambda path, query: {"items": [listed(number) for number in range(len(TARGETS))], "next_page_token": None},
+    r"/v1/targets": lambda path, query: {"items": [with_health(number) for number in range(len(TARGETS))], "next_page_token": None},
     r"/v1/targets/t_\w+(\d)": lambda path, query: target(int(path[0])),
     r"/v1/targets/t_\w+(\d)/results": lambda path, query: results(int(path[0]), query),
 }
