@@ -126,7 +126,7 @@ fn verification(page: &str, token: &OneTimeToken) -> Mail<'static> {
         "Somebody has registered with this address.\n\n\
          If it is you, confirm it on this page within {hours} hours:\n\n{page}\n\n\
          Or use this token, which works once:\n\n{token}\n\n\
-         If it isn't you, do nothing. You get no other mail then.\n"
+         If it isn't you, do nothing. Nothing but such tokens is mailed to addresses that nobody has confirmed.\n"
     );
     Mail { subject: "Confirm your address", text }
 }
