@@ -59,9 +59,10 @@ async fn an_unknown_route_is_404() {
 
 #[tokio::test]
 async fn the_applications_address_with_a_slash_leads_to_the_one_without() {
-    let answer = Api::new().get("/app/").await;
+    // The API's document doesn't have it, so the contract isn't asked.
+    let answer = Api::new().request("GET", "/app/").send().await.unwrap();
 
-    assert_eq!((answer.status, answer.header("location")), (302, "../app"));
+    assert_eq!((answer.status().as_u16(), answer.headers()["location"].to_str().unwrap()), (302, "../app"));
 }
 
 #[tokio::test]

@@ -48,6 +48,7 @@ fn essence(answer: &Answer) -> (u16, Value) {
     let mut body = answer.json();
     if let Some(members) = body.as_object_mut() {
         members.remove("correlation_id");
+        members.remove("as_of");
     }
     (answer.status, body)
 }
