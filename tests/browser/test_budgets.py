@@ -85,7 +85,7 @@ def test_ten_thousand_links_scroll(tabs: Tabs, furnished: Account, measured: Cal
         longest = min(longest, longest_task(tab.page, lambda: tab.page.evaluate(SCROLL)))
         if longest < LONG_TASK_MS:
             break
-    measured(f"scrolling through {MANY:,} links: {rows.count()} rows in the page, longest task {longest:.0f} ms of less than {LONG_TASK_MS}")
+    measured(f"scrolling through {MANY:,} links: {rows.count()} rows in the page, longest task {longest:.0f} ms, of which {LONG_TASK_MS} can be felt")
     # The time depends on the machine; that few rows are drawn is what keeps it short.
     assert rows.count() <= MOST_ROWS
 

@@ -91,12 +91,13 @@ def test_a_page_says_what_failed_and_tries_again(tabs: Tabs, furnished: Account,
     tab.fails(READS[view], 503, "service_unavailable")
     shown = view.format(code=sale_of(furnished))
     tab.page.evaluate("(hash) => { location.hash = hash; }", f"#/{shown}")
-    failure = tab.page.get_by_role("main").get_by_role("alert").first
-    expect(failure).to_contain_text(UNREACHABLE)
+    # Others may say what is down.
+    failures = tab.page.get_by_role("main").get_by_role("alert").filter(has_text=UNREACHABLE)
+    failure = failures.first
     expect(failure).to_contain_text("98427fd6-d8a3-4a97-a872-9f752e65f6c0")
     tab.recovers(READS[view])
     tab.button("Try again", failure).click()
-    expect(tab.page.get_by_role("main").get_by_role("alert")).to_have_count(0)
+    expect(failures).to_have_count(0)
 
 
 @pytest.mark.parametrize("view", READS)
