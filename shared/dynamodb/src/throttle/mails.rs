@@ -1,11 +1,12 @@
 //! Mails that somebody had sent by asking for them.
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{AccountHash, EventId, MailCount, MailLimit, Timestamp};
 
 use super::{ThrottleTable, Written, item::mails_key, item::ttl, once};
 use crate::{
     RepositoryError,
-    item::{number, text},
+    item::{Item, number},
 };
 
 impl ThrottleTable {
@@ -31,13 +32,13 @@ impl ThrottleTable {
             update
                 .expression_attribute_values(":now", number(&now.unix_millis()))
                 .expression_attribute_values(":next", number(&next))
-                .expression_attribute_values(":request", text(request))
+                .expression_attribute_values(":request", AttributeValue::Ss(vec![request.to_string()]))
                 .expression_attribute_values(":one", number(&1))
                 .expression_attribute_values(":ttl", number(&ttl(window_ends)))
         };
         let begins = update()
             .update_expression(
-                "SET hits = :one, window_ends = :ends, not_before = :next, latest_request = :request, #ttl = :ttl",
+                "SET hits = :one, window_ends = :ends, not_before = :next, requests = :request, #ttl = :ttl",
             )
             .condition_expression(BEGINS)
             .expression_attribute_values(":ends", number(&window_ends.unix_millis()));
@@ -45,13 +46,19 @@ impl ThrottleTable {
             Written::Done(_) => return Ok(true),
             Written::Refused(found) => found,
         };
-        if found.is_some_and(|item| item.get("latest_request") == Some(&text(request))) {
+        if found.is_some_and(|item| is_counted(&item, request)) {
             return Ok(true);
         }
         let joins = update()
-            .update_expression("SET hits = hits + :one, not_before = :next, latest_request = :request, #ttl = :ttl")
+            .update_expression("SET hits = hits + :one, not_before = :next, #ttl = :ttl ADD requests :request")
             .condition_expression(JOINS)
             .expression_attribute_values(":most", number(&limit.mails));
         Ok(matches!(once("count a mail", joins, Self::TIMEOUT_OF_GUESSES).await?, Written::Done(_)))
     }
+}
+
+/// Whether a mail of this request was counted in the window. Others may have been counted after it.
+fn is_counted(item: &Item, request: &EventId) -> bool {
+    let requests = item.get("requests").and_then(|requests| requests.as_ss().ok());
+    requests.is_some_and(|requests| requests.iter().any(|counted| counted == request.as_str()))
 }

@@ -373,5 +373,19 @@ async fn a_mail_that_could_not_be_sent_is_tried_again_without_being_counted_agai
     }
 
     assert!(reset(&db, ADA, noon().plus(PAUSE)).await);
-    assert!(!again(noon().plus(PAUSE)).await, "an older one");
+    assert!(again(noon().plus(PAUSE)).await, "also after another one was counted");
+}
+
+#[tokio::test]
+async fn mails_that_are_tried_again_in_turns_are_counted_once_each() {
+    let (db, ada) = (TestDynamoDb::start(), AccountHash::of(ADA, &salt()));
+    let most = MailLimit::OF_A_SENDER.mails;
+    let requests: Vec<_> = (0..most).map(|_| EventId::generate()).collect();
+    for _ in 0..2 {
+        for request in &requests {
+            assert!(db.calls().admit_mail(&ada, MailCount::InvitationsBySender, request, noon()).await.unwrap());
+        }
+    }
+
+    assert!(!mail(&db, ADA, MailCount::InvitationsBySender, noon()).await, "one more");
 }
