@@ -6,7 +6,7 @@
 mod gather;
 mod view;
 
-use linklet_domain::{Overview, Scope, Timestamp, WorkspaceId};
+use linklet_domain::{LinkState, Overview, Scope, Timestamp, WorkspaceId};
 use linklet_dynamodb::{LinksTable, RepositoryError, StatsTable, WatchTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
@@ -45,7 +45,9 @@ impl Overviews {
     async fn overview(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let overview = self.current(caller.workspace(), request.received_at()).await?;
         let top: Vec<_> = overview.top.iter().map(|top| top.id.clone()).collect();
-        let top = self.links.with_ids(&top).await?;
+        let mut top = self.links.with_ids(&top).await?;
+        // One may have been deleted since, or before the overview was made, if that could not read all links.
+        top.retain(|link| !matches!(link.state, LinkState::Deleted(_)));
         Ok(json(StatusCode::OK, &OverviewView::new(request, &self.short_urls, &overview, top)))
     }
 
@@ -56,12 +58,11 @@ impl Overviews {
 
     /// The overview that is kept, or a new one if that is too old.
     async fn current(&self, workspace: &WorkspaceId, now: Timestamp) -> Result<Overview, ApiError> {
-        let kept = self.kept(workspace).await?;
-        if let Some(overview) = kept.as_ref().filter(|overview| now < overview.fresh_until()) {
-            return Ok(overview.clone());
-        }
         // Without one, there is nothing to answer with while somebody else makes the first.
-        let Some(old) = kept else { return Ok(self.made(workspace, now).await?) };
+        let Some(old) = self.kept(workspace).await? else { return Ok(self.made(workspace, now).await?) };
+        if now < old.fresh_until() {
+            return Ok(old);
+        }
         let next = self.next(workspace, &old, now).await.unwrap_or_else(|error| {
             tracing::warn!(error = chain(&error), "an overview could not be renewed");
             None
