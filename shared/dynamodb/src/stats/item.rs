@@ -98,6 +98,12 @@ impl TotalItem {
     pub(super) fn link(&self) -> Result<LinkId, Invalid> {
         LinkId::parse(self.key.sk.strip_prefix(TOTAL_PREFIX).unwrap_or_default())
     }
+
+    /// All clicks. The history isn't unpacked for it, since lists ask this of each link.
+    pub(super) fn total_clicks(self) -> u64 {
+        let Self { past_clicks, past_until, open, .. } = self;
+        Totals { past_clicks, past_until, open, ..Totals::default() }.total_clicks()
+    }
 }
 
 impl TryFrom<TotalItem> for Totals {

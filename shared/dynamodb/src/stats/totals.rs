@@ -299,8 +299,7 @@ fn read_totals(operation: &'static str, items: Vec<Item>) -> Result<HashMap<Link
         let total: TotalItem = from_item(operation, item)?;
         if total.purged_at.is_none() {
             let link = total.link().map_err(RepositoryError::unexpected_item(operation))?;
-            let counts = Totals::try_from(total).map_err(RepositoryError::unexpected_item(operation))?;
-            totals.insert(link, counts.total_clicks());
+            totals.insert(link, total.total_clicks());
         }
     }
     // A correction may have left a link none.
