@@ -46,10 +46,13 @@ impl Auth {
             self.passwords.hash(wanted.password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
         for attempt in 0..TRIES {
             let account = wanted.account(&password_hash, request);
-            let (outcome, workspace) = self.store(wanted, &account, invitation.as_ref()).await?;
+            let verified_at = invitation.as_ref().and_then(|open| open.verified_at(account.created_at));
+            let (outcome, workspace) = self.store(wanted, &account, verified_at, invitation.as_ref()).await?;
             match outcome {
                 RegisterOutcome::Registered => {
-                    self.welcome(request, &account.email).await;
+                    if verified_at.is_none() {
+                        self.welcome(request, &account.email).await;
+                    }
                     let view = json!({"user_id": account.id, "email": account.email, "workspace_id": workspace});
                     return Ok(created("../me", &view));
                 }
@@ -84,9 +87,9 @@ impl Auth {
         &self,
         wanted: &NewAccount,
         account: &Account,
+        verified_at: Option<Timestamp>,
         invitation: Option<&OpenInvitation>,
     ) -> Result<(RegisterOutcome, WorkspaceId), ApiError> {
-        let verified_at = invitation.and_then(|open| open.verified_at(account.created_at));
         if let Some(invitation) = invitation.and_then(|open| open.into_workspace.as_ref()) {
             let outcome = self.users.register_into(invitation, account, verified_at).await?;
             return Ok((outcome, invitation.workspace.clone()));

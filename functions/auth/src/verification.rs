@@ -40,8 +40,7 @@ impl Auth {
         self.mails.place(request, EventDetail::VerificationRequested(order)).await
     }
 
-    /// Orders the first mail to a new account; none follows if an invitation has verified its address. It can be ordered again, so
-    /// the registration doesn't fail with it.
+    /// Orders the first mail to a new account. It can be ordered again, so the registration doesn't fail with it.
     pub(crate) async fn welcome(&self, request: &Request, email: &EmailAddress) {
         if let Err(error) = self.order_verification(request, email).await {
             tracing::warn!(error = chain(&error), "the first mail to a new account could not be ordered");
