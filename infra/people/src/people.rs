@@ -2,7 +2,7 @@
 //!
 //! Whoever may write to UsersTable may do this. So no route is needed that makes somebody an operator.
 
-use linklet_domain::{EmailAddress, OneTimeToken, Timestamp, TokenPurpose};
+use linklet_domain::{EmailAddress, OneTimeToken, Timestamp, TokenPurpose, lifetimes};
 use linklet_dynamodb::{NewToken, OneTimeTokensTable, RepositoryError, TokenDelivery, UsersTable};
 use serde_json::json;
 
@@ -80,12 +80,12 @@ impl Issued {
         let (api, token, email) = (api.trim_end_matches('/'), self.token.reveal(), &self.email);
         let (means, route, body) = match self.purpose {
             TokenPurpose::Reset => (
-                "sets a new password, once and for 30 minutes",
+                format!("sets a new password, once and for {} minutes", lifetimes::PASSWORD_RESETS.as_secs() / 60),
                 "/api/auth/password/reset",
                 json!({"token": token, "password": PASSWORD}),
             ),
             TokenPurpose::Invitation | TokenPurpose::Verification => (
-                "registers, once and for 7 days",
+                format!("registers, once and for {} days", lifetimes::in_days(lifetimes::INVITATIONS)),
                 "/api/auth/register",
                 json!({"email": email, "password": PASSWORD, "invitation": token}),
             ),
