@@ -5,11 +5,12 @@
 //! - [`batch`]: the loop of a consumer, batch item failures, and the dead-letter queue for unreadable messages
 //! - [`stream`]: what a consumer of a stream answers, and where it leaves records that it can't process
 //! - [`publisher`]: sending events and other messages to a queue
+//! - [`mail_orders`]: ordering mails with tokens
 //! - [`schedule`]: the loop of a function that the scheduler calls
 //! - [`link_view`]: a link as the API shows it
 //! - [`metrics`]: what is counted on the way
 //! - [`breaker`]: what keeps requests from waiting for tables that don't answer
-//! - [`throttle`], [`guesses`], [`mail_limit`]: limits that are counted in a table
+//! - [`throttle`], [`guesses`]: limits that are counted in a table
 //! - [`config`], [`secrets`], [`aws`], [`telemetry`]: start-up
 
 pub mod aws;
