@@ -7,13 +7,14 @@ mod keys;
 mod members;
 mod workspace;
 
-use linklet_domain::{ApiKeySecret, Role};
+use linklet_domain::{AccountChange, ApiKeySecret, FoundingPolicy, Role, UserId, WorkspaceId, WorkspaceName};
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
     guesses::Guesses,
     http::{ApiError, Handler, Method, Problem, Request, Response},
     identity::TokenVerifier,
     mail_orders::MailOrders,
+    telemetry::chain,
 };
 
 /// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`, `/api/keys`,
@@ -23,6 +24,7 @@ pub struct Account {
     users: UsersTable,
     guesses: Guesses,
     mails: MailOrders,
+    founding: FoundingPolicy,
     generate_key: KeyGenerator,
 }
 
@@ -33,7 +35,8 @@ impl Account {
     /// A handler that generates API keys with the operating system's random number generator, where no mail is configured.
     #[must_use]
     pub fn new(tokens: TokenVerifier, users: UsersTable, guesses: Guesses) -> Self {
-        Self { tokens, users, guesses, mails: MailOrders::default(), generate_key: ApiKeySecret::generate }
+        let (mails, founding) = Default::default();
+        Self { tokens, users, guesses, mails, founding, generate_key: ApiKeySecret::generate }
     }
 
     /// Orders mails here.
@@ -42,10 +45,36 @@ impl Account {
         Self { mails, ..self }
     }
 
+    /// Lets only these people found workspaces, and not everybody.
+    #[must_use]
+    pub fn with_founding(self, founding: FoundingPolicy) -> Self {
+        Self { founding, ..self }
+    }
+
     /// Replaces the function that generates API keys, for tests.
     #[must_use]
     pub fn with_keys(self, generate_key: KeyGenerator) -> Self {
         Self { generate_key, ..self }
+    }
+
+    /// Has somebody told what was changed of what they have in a workspace, if mail is configured.
+    async fn tell(
+        &self,
+        request: &Request,
+        user: &UserId,
+        workspace: &WorkspaceId,
+        change: impl FnOnce(WorkspaceName) -> AccountChange,
+    ) {
+        if !self.mails.are_placed() {
+            return;
+        }
+        match self.users.workspace(workspace).await {
+            Ok(Some(workspace)) => self.mails.tell(request, user, change(workspace.name)).await,
+            Ok(None) => {}
+            Err(error) => {
+                tracing::warn!(error = chain(&error), "the mail about a changed account could not be ordered");
+            }
+        }
     }
 }
 
@@ -69,7 +98,7 @@ impl Handler for Account {
             }
             (&Method::PATCH, ["api", "workspace", "members", user]) => {
                 let caller = self.tokens.require_now(request, Role::Admin).await?;
-                self.change_role(request, &caller, user).await
+                self.change_member(request, &caller, user).await
             }
             (&Method::DELETE, ["api", "workspace", "members", user]) => {
                 let caller = self.tokens.require_now(request, Role::Viewer).await?;
@@ -88,16 +117,16 @@ impl Handler for Account {
                 self.withdraw_invitation(request, &caller, id).await
             }
             (&Method::POST, ["api", "invitations", "accept"]) => {
-                let caller = self.tokens.require_now(request, Role::Viewer).await?;
-                self.accept_invitation(request, &caller).await
+                let person = self.tokens.person_now(request).await?;
+                self.accept_invitation(request, &person).await
             }
             (&Method::GET, ["api", "me", "workspaces"]) => {
-                let caller = self.tokens.authenticate(request).await?;
-                self.list_workspaces(&caller).await
+                let person = self.tokens.person(request).await?;
+                self.list_workspaces(&person).await
             }
             (&Method::POST, ["api", "workspaces"]) => {
-                let caller = self.tokens.require_now(request, Role::Viewer).await?;
-                self.found_workspace(request, &caller).await
+                let person = self.tokens.person_now(request).await?;
+                self.found_workspace(request, &person).await
             }
             (&Method::POST, ["api", "keys"]) => {
                 let caller = self.tokens.require_now(request, Role::Admin).await?;
@@ -107,9 +136,13 @@ impl Handler for Account {
                 let caller = self.tokens.require(request, Role::Admin).await?;
                 self.list_keys(request, &caller).await
             }
+            (&Method::PATCH, ["api", "keys", prefix]) => {
+                let caller = self.tokens.require_now(request, Role::Admin).await?;
+                self.resume_key(request, &caller, prefix).await
+            }
             (&Method::DELETE, ["api", "keys", prefix]) => {
                 let caller = self.tokens.require_now(request, Role::Admin).await?;
-                self.revoke_key(&caller, prefix).await
+                self.revoke_key(request, &caller, prefix).await
             }
             _ => Err(Problem::RouteUnknown.into()),
         }

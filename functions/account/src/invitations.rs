@@ -1,14 +1,14 @@
 //! Invitations into a workspace. Nobody is added: who is invited accepts.
 
 use linklet_domain::{
-    EmailAddress, EventDetail, Invitation, InvitationCreated, InvitationId, OneTimeToken, Role, Timestamp,
-    TokenPurpose, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    AccountChange, EmailAddress, EventDetail, Invitation, InvitationCreated, InvitationId, OneTimeToken, Role,
+    Timestamp, TokenPurpose, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{AcceptOutcome, InviteOutcome, WithdrawOutcome};
 use linklet_lambda::{
     guesses::Attempt,
     http::{ApiError, Problem, Request, Response, StatusCode, created, json, no_content},
-    identity::Caller,
+    identity::{Caller, Person},
     telemetry::chain,
 };
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ impl Account {
             OneTimeToken::generate(TokenPurpose::Invitation).map_err(|error| ApiError::Internal(Box::new(error)))?;
         let (workspace, role) = (caller.workspace(), role.unwrap_or(Role::Member));
         let invitation = Invitation::new(workspace, email, role, caller.user(), token.hash(), request.received_at());
-        match self.users.invite(&invitation).await? {
+        match self.users.invite(&invitation, caller.acting()?.session).await? {
             InviteOutcome::Invited => {
                 self.announce(request, &invitation).await;
                 let location = format!("invitations/{}", invitation.id);
@@ -81,17 +81,21 @@ impl Account {
     }
 
     /// 200 with the workspace of which the caller is a member now. A token for it comes from `POST /api/auth/switch`.
-    pub(crate) async fn accept_invitation(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn accept_invitation(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
         let Acceptance { token } = request.json(BODY_LIMIT)?;
-        let attempt = Attempt::at_token_by(caller.user().as_str());
-        self.guesses.limit(request, attempt, async |_| self.accept(request, caller, &token).await).await
+        let attempt = Attempt::at_token_by(person.user().as_str());
+        self.guesses.limit(request, attempt, async |_| self.accept(request, person, &token).await).await
     }
 
-    async fn accept(&self, request: &Request, caller: &Caller, token: &str) -> Result<Response, ApiError> {
+    async fn accept(&self, request: &Request, person: &Person, token: &str) -> Result<Response, ApiError> {
         let token = OneTimeToken::parse(TokenPurpose::Invitation, token).map_err(|_| INVALID)?.hash();
-        let account = self.users.account(caller.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
+        let account = self.users.account(person.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
         match self.users.accept_invitation(&token, &account, request.received_at()).await? {
-            AcceptOutcome::Accepted(workspace, role) => Ok(json(StatusCode::OK, &Joined::new(&workspace, role))),
+            AcceptOutcome::Accepted(workspace, role) => {
+                let joined = AccountChange::Joined { workspace_name: workspace.name.clone(), role };
+                self.mails.tell(request, person.user(), joined).await;
+                Ok(json(StatusCode::OK, &Joined::new(&workspace, role)))
+            }
             AcceptOutcome::AlreadyMember => Err(ALREADY),
             AcceptOutcome::Invalid => Err(INVALID),
         }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use linklet_domain::{ApiKey, ApiKeySecret, Invalid, KeyName, KeyPrefix, Scope, Scopes, Timestamp, UserId, optional};
-use linklet_dynamodb::{CreateKeyOutcome, RevokeOutcome};
+use linklet_domain::{
+    AccountChange, ApiKey, ApiKeySecret, Invalid, KeyName, KeyPrefix, Scope, Scopes, Timestamp, UserId, optional,
+};
+use linklet_dynamodb::{CreateKeyOutcome, KeyOutcome};
 use linklet_lambda::{
-    http::{ApiError, Problem, Request, Response, StatusCode, created, json, no_content},
+    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, created, json, no_content},
     identity::Caller,
 };
 use serde::{Deserialize, Serialize};
@@ -21,8 +23,11 @@ impl Account {
         for _ in 0..TRIES {
             let secret = (self.generate_key)().map_err(|error| ApiError::Internal(Box::new(error)))?;
             let key = wanted.key(&secret, caller, request.received_at());
-            match self.users.create_key(&key).await? {
+            match self.users.create_key(&key, caller.acting()?.session).await? {
                 CreateKeyOutcome::Created => {
+                    let prefix = key.prefix.clone();
+                    let created_key = |workspace_name| AccountChange::KeyCreated { prefix, workspace_name };
+                    self.tell(request, caller.user(), caller.workspace(), created_key).await;
                     let location = format!("keys/{}", key.prefix);
                     return Ok(created(&location, &CreatedKey::new(&secret, &key)));
                 }
@@ -41,13 +46,71 @@ impl Account {
         Ok(json(StatusCode::OK, &Keys { keys: keys.iter().map(KeyView::from).collect() }))
     }
 
-    pub(crate) async fn revoke_key(&self, caller: &Caller, prefix: &str) -> Result<Response, ApiError> {
+    /// Lets a paused key work again. Nothing else of a key changes.
+    pub(crate) async fn resume_key(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        prefix: &str,
+    ) -> Result<Response, ApiError> {
+        let Resumption { paused } = request.json_object(BODY_LIMIT)?.read_patch(&[IMMUTABLE])?;
+        resumes(Some(paused))?;
         let prefix = KeyPrefix::parse(prefix).map_err(|_| NO_KEY)?;
-        match self.users.revoke_key(caller.workspace(), caller.user(), &prefix).await? {
-            RevokeOutcome::Revoked => Ok(no_content()),
-            RevokeOutcome::NoKey => Err(NO_KEY),
-            RevokeOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
-        }
+        let key = done(self.users.resume_key(caller.workspace(), caller.acting()?, &prefix).await?)?;
+        let resumed = |workspace_name| AccountChange::KeyResumed { prefix, workspace_name };
+        self.tell(request, &key.created_by, caller.workspace(), resumed).await;
+        Ok(json(StatusCode::OK, &KeyView::from(&key)))
+    }
+
+    pub(crate) async fn revoke_key(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        prefix: &str,
+    ) -> Result<Response, ApiError> {
+        let prefix = KeyPrefix::parse(prefix).map_err(|_| NO_KEY)?;
+        let key = done(self.users.revoke_key(caller.workspace(), caller.user(), &prefix).await?)?;
+        let revoked = |workspace_name| AccountChange::KeyRevoked { prefix, workspace_name };
+        self.tell(request, &key.created_by, caller.workspace(), revoked).await;
+        Ok(no_content())
+    }
+}
+
+fn done(outcome: KeyOutcome) -> Result<ApiKey, ApiError> {
+    match outcome {
+        KeyOutcome::Done(key) => Ok(key),
+        KeyOutcome::NoKey => Err(NO_KEY),
+        KeyOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
+    }
+}
+
+/// What nobody can change of a key.
+const IMMUTABLE: Immutable = Immutable {
+    members: &[
+        "key",
+        "prefix",
+        "name",
+        "scopes",
+        "created_by",
+        "created_at",
+        "expires_at",
+        "last_used_at",
+        "paused_at",
+    ],
+    sentence: None,
+};
+
+/// The body of a request to let a key work again.
+#[derive(Deserialize)]
+struct Resumption {
+    paused: bool,
+}
+
+/// Whether a request says that something which is paused goes on. Nobody pauses anything by the API.
+pub(crate) fn resumes(paused: Option<bool>) -> Result<bool, Invalid> {
+    match paused {
+        Some(true) => Err(Invalid::new("paused can only be set to false").in_field("paused")),
+        paused => Ok(paused.is_some()),
     }
 }
 
@@ -88,6 +151,7 @@ impl NewKey {
             created_at: now,
             expires_at: self.expires_at,
             last_used_at: None,
+            paused_at: None,
         }
     }
 }
@@ -130,6 +194,8 @@ struct KeyView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
     last_used_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paused_at: Option<Timestamp>,
 }
 
 impl<'a> From<&'a ApiKey> for KeyView<'a> {
@@ -142,6 +208,7 @@ impl<'a> From<&'a ApiKey> for KeyView<'a> {
             created_at: key.created_at,
             expires_at: key.expires_at,
             last_used_at: key.last_used_at,
+            paused_at: key.paused_at,
         }
     }
 }

@@ -6,7 +6,7 @@ use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_account::Account;
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
-    StartError, aws, config, guesses::Guesses, http, identity::TokenVerifier, mail_orders::MailOrders,
+    StartError, admission, aws, config, guesses::Guesses, http, identity::TokenVerifier, mail_orders::MailOrders,
 };
 
 #[tokio::main(flavor = "local")]
@@ -21,5 +21,5 @@ async fn run() -> Result<(), StartError> {
     let verifier = TokenVerifier::from_env(&aws, &tables).await?;
     let guesses = Guesses::from_env(&tables, &SecretsManager::new(&aws)).await?;
     let account = Account::new(verifier, UsersTable::new(tables, table), guesses);
-    http::serve(account.with_mails(MailOrders::from_env(&aws))).await
+    http::serve(account.with_founding(admission::founding()?).with_mails(MailOrders::from_env(&aws))).await
 }

@@ -1,7 +1,9 @@
 //! The members of a workspace and their roles.
 
-use linklet_domain::{EmailAddress, FullName, Invalid, KeysLeft, Member, Role, Timestamp, UserId};
-use linklet_dynamodb::{MemberOutcome, Removal};
+use linklet_domain::{
+    AccountChange, EmailAddress, FullName, Invalid, KeysLeft, Member, Role, Timestamp, UserId, optional,
+};
+use linklet_dynamodb::{MemberChange, MemberOutcome, Removal};
 use linklet_lambda::{
     http::{ApiError, Immutable, Problem, Request, Response, StatusCode, json, no_content},
     identity::Caller,
@@ -9,7 +11,7 @@ use linklet_lambda::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Account, BODY_LIMIT, NOT_ALLOWED};
+use crate::{Account, BODY_LIMIT, NOT_ALLOWED, keys::resumes};
 
 /// The error for a user who isn't a member. It is the same for former members, who aren't stored.
 const NO_MEMBER: ApiError = ApiError::Problem(Problem::MemberNotFound);
@@ -20,22 +22,32 @@ impl Account {
         Ok(json(StatusCode::OK, &Members { members: members.iter().map(MemberView::from).collect() }))
     }
 
-    pub(crate) async fn change_role(
+    pub(crate) async fn change_member(
         &self,
         request: &Request,
         caller: &Caller,
         user: &str,
     ) -> Result<Response, ApiError> {
-        let NewRole { role } = request.json_object(BODY_LIMIT)?.read_patch(&[IMMUTABLE])?;
-        let user = UserId::parse(user).map_err(|_| NO_MEMBER)?;
-        let changed = done(self.users.change_role(caller.workspace(), caller.user(), &user, role).await?)?;
+        let change = request.json_object(BODY_LIMIT)?.read_patch::<Body>(&[IMMUTABLE])?.change()?;
+        let (user, workspace) = (UserId::parse(user).map_err(|_| NO_MEMBER)?, caller.workspace());
+        let outcome = self.users.change_member(workspace, caller.acting()?, &user, change).await?;
+        let is_done = matches!(outcome, MemberOutcome::Done(_));
+        let changed = done(outcome)?;
         // Who is no admin any more could have invited themselves again as one.
-        if role < Role::Admin {
-            self.users.withdraw_invitations_by(caller.workspace(), &user, Timestamp::now()).await?;
+        if changed.role < Role::Admin {
+            self.users.withdraw_invitations_by(workspace, &user, Timestamp::now()).await?;
         }
         // A key acts as a member. If this fails, the change can be sent again.
-        if role < Role::Member {
-            self.users.settle_keys(caller.workspace(), &user, Timestamp::now(), None).await?;
+        if changed.role < Role::Member {
+            self.users.settle_keys(workspace, &user, Timestamp::now(), None).await?;
+        }
+        if is_done {
+            let role = changed.role;
+            let told = |workspace_name| match change.resumes {
+                true => AccountChange::MembershipResumed { workspace_name, role },
+                false => AccountChange::RoleChanged { workspace_name, role },
+            };
+            self.tell(request, &user, workspace, told).await;
         }
         Ok(json(StatusCode::OK, &MemberView::from(&changed)))
     }
@@ -68,6 +80,8 @@ impl Account {
             self.revoke_keys(&removal).await;
         }
         self.withdraw_invitations(&removal).await;
+        let removed = |workspace_name| AccountChange::Removed { workspace_name };
+        self.tell(request, &user, caller.workspace(), removed).await;
         Ok(no_content())
     }
 
@@ -102,19 +116,40 @@ fn keys_left(request: &Request) -> Result<KeysLeft, Invalid> {
 
 /// What nobody can change of a member.
 const IMMUTABLE: Immutable = Immutable {
-    members: &["id", "user_id", "workspace_id", "email", "full_name", "joined_at", "created_at", "updated_at"],
+    members: &[
+        "id",
+        "user_id",
+        "workspace_id",
+        "email",
+        "full_name",
+        "joined_at",
+        "created_at",
+        "updated_at",
+        "paused_at",
+    ],
     sentence: None,
 };
 
-/// The body of a request to change a member's role.
+/// The body of a request to change a member.
 #[derive(Deserialize)]
-struct NewRole {
-    role: Role,
+struct Body {
+    #[serde(default, deserialize_with = "optional")]
+    role: Option<Role>,
+    #[serde(default, deserialize_with = "optional")]
+    paused: Option<bool>,
+}
+
+impl Body {
+    fn change(self) -> Result<MemberChange, Invalid> {
+        let change = MemberChange { role: self.role, resumes: resumes(self.paused)? };
+        let is_nothing = change.role.is_none() && !change.resumes;
+        if is_nothing { Err(Invalid::new("role is required").in_field("role")) } else { Ok(change) }
+    }
 }
 
 fn done(outcome: MemberOutcome) -> Result<Member, ApiError> {
     match outcome {
-        MemberOutcome::Done(member) => Ok(member),
+        MemberOutcome::Done(member) | MemberOutcome::Unchanged(member) => Ok(member),
         MemberOutcome::NoMember => Err(NO_MEMBER),
         MemberOutcome::LastAdmin => Err(ApiError::Problem(Problem::LastAdmin)),
         MemberOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
@@ -134,6 +169,8 @@ struct MemberView<'a> {
     full_name: Option<&'a FullName>,
     role: Role,
     joined_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paused_at: Option<Timestamp>,
 }
 
 impl<'a> From<&'a Member> for MemberView<'a> {
@@ -144,6 +181,7 @@ impl<'a> From<&'a Member> for MemberView<'a> {
             full_name: member.full_name.as_ref(),
             role: member.role,
             joined_at: member.joined_at,
+            paused_at: member.paused_at,
         }
     }
 }

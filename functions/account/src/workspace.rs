@@ -1,13 +1,13 @@
 //! The name, slug and settings of a workspace.
 
 use linklet_domain::{
-    Membership, Role, Timestamp, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings,
+    Founder, Membership, Role, Timestamp, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings,
     WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{FoundOutcome, NewWorkspace, WorkspaceOutcome, back_off};
 use linklet_lambda::{
     http::{ApiError, Immutable, Problem, Request, Response, StatusCode, created, json},
-    identity::Caller,
+    identity::{Caller, Person},
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::value::RawValue;
@@ -35,18 +35,20 @@ impl Account {
 }
 
 impl Account {
-    /// The caller's workspaces, whichever the token is for.
-    pub(crate) async fn list_workspaces(&self, caller: &Caller) -> Result<Response, ApiError> {
-        let found = self.users.workspaces_of(caller.user()).await?;
+    /// Somebody's workspaces, whichever the token is for, if it is for one.
+    pub(crate) async fn list_workspaces(&self, person: &Person) -> Result<Response, ApiError> {
+        let found = self.users.workspaces_of(person.user()).await?;
         Ok(json(StatusCode::OK, &MyWorkspaces { workspaces: found.iter().map(MyWorkspace::from).collect() }))
     }
 
     /// 201 with a new workspace, of which the caller is the admin. A token for it comes from `POST /api/auth/switch`.
-    pub(crate) async fn found_workspace(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+    pub(crate) async fn found_workspace(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
         const TRIES: u32 = 5;
         let Founding { name } = request.json(BODY_LIMIT)?;
-        let account = self.users.account(caller.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
-        if self.users.memberships(caller.user()).await?.len() >= MOST_WORKSPACES {
+        let account = self.users.account(person.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
+        let memberships = self.users.memberships(person.user()).await?;
+        self.require_founder(person, &memberships).await?;
+        if memberships.len() >= MOST_WORKSPACES {
             return Err(ApiError::Problem(Problem::WorkspaceLimit));
         }
         for attempt in 0..TRIES {
@@ -57,6 +59,13 @@ impl Account {
             back_off(attempt).await;
         }
         Err(ApiError::Problem(Problem::TryAgain))
+    }
+
+    async fn require_founder(&self, person: &Person, memberships: &[Membership]) -> Result<(), ApiError> {
+        let is_verified = self.users.verified_at(person.user()).await?.is_some();
+        let is_admin = memberships.iter().any(|its| its.is_active() && its.role == Role::Admin);
+        let founder = Founder { email: person.email(), is_verified, is_admin };
+        if self.founding.admits(founder) { Ok(()) } else { Err(Problem::FoundingClosed.into()) }
     }
 }
 
@@ -83,12 +92,14 @@ struct MyWorkspace<'a> {
     slug: &'a WorkspaceSlug,
     role: Role,
     joined_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paused_at: Option<Timestamp>,
 }
 
 impl<'a> From<&'a (Membership, Workspace)> for MyWorkspace<'a> {
     fn from((membership, workspace): &'a (Membership, Workspace)) -> Self {
-        let Membership { role, joined_at, .. } = *membership;
-        Self { workspace_id: &workspace.id, name: &workspace.name, slug: &workspace.slug, role, joined_at }
+        let Membership { role, joined_at, paused_at, .. } = *membership;
+        Self { workspace_id: &workspace.id, name: &workspace.name, slug: &workspace.slug, role, joined_at, paused_at }
     }
 }
 

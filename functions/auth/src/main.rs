@@ -7,7 +7,7 @@ use linklet_auth::{Auth, Limits};
 use linklet_domain::RegistrationPolicy;
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
-    StartError, aws, config,
+    StartError, admission, aws, config,
     guesses::Guesses,
     http,
     identity::{TokenIssuer, TokenVerifier},
@@ -28,13 +28,12 @@ async fn run() -> Result<(), StartError> {
     let mails = MailOrders::from_env(&aws);
     let registration = registration(mails.are_placed())?;
     let auth = Auth::new(UsersTable::new(tables, table), verifier, issuer, Limits { guesses, hashes });
-    http::serve(auth.with_mails(mails).with_registration(registration)).await
+    http::serve(auth.with_mails(mails).with_registration(registration).with_founding(admission::founding()?)).await
 }
 
 /// Who may register. An address can be verified only where mail is configured.
 fn registration(has_mail: bool) -> Result<RegistrationPolicy, StartError> {
-    let domains = config::optional("REGISTRATION_DOMAINS").unwrap_or_default();
-    let policy = RegistrationPolicy::parse(&config::required("REGISTRATION")?, &domains)?;
+    let policy = admission::registration()?;
     if policy.needs_verified_addresses() && !has_mail {
         return Err("REGISTRATION is domains, and NOTIFY_QUEUE_URL is not set: nobody could verify an address".into());
     }

@@ -1,15 +1,15 @@
 //! Registration: with a workspace of one's own, or by an invitation into another one.
 
 use linklet_domain::{
-    Account, EmailAddress, FullName, HashFor, Membership, OneTimeToken, Password, Role, Timestamp, TokenPurpose,
-    UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    Account, EmailAddress, FullName, HashFor, Invalid, Membership, OneTimeToken, Password, Role, Timestamp,
+    TokenPurpose, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{OpenInvitation, RegisterOutcome, Registration, back_off};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, Problem, Request, Response, created},
+    http::{ApiError, JsonObject, Problem, Request, Response, StatusCode, created, json},
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::json;
 
 use crate::{Auth, BODY_LIMIT};
@@ -20,19 +20,45 @@ const INVALID: ApiError = ApiError::Problem(Problem::InvitationInvalid);
 
 impl Auth {
     pub(crate) async fn register(&self, request: &Request) -> Result<Response, ApiError> {
-        let wanted = request.json::<NewAccount>(BODY_LIMIT)?;
+        let body = request.json_object(BODY_LIMIT)?;
+        let wanted = body.read::<NewAccount>()?;
         if wanted.invitation.is_none() && !self.registration.admits(&wanted.email) {
             return Err(Problem::RegistrationClosed.into());
         }
-        wanted.password.refuse_guessable(&wanted.email).map_err(|refused| refused.in_field("password"))?;
+        let credential = self.credential(&body, &wanted)?;
         let attempt = Attempt::at_registering(wanted.email.as_str());
-        self.limits.guesses.limit(request, attempt, async |whose| self.create(request, &wanted, whose).await).await
+        let create = async |whose| self.create(request, &wanted, &credential, whose).await;
+        self.limits.guesses.limit(request, attempt, create).await
+    }
+
+    /// What the sign-up page has to know: who may register, and when a password is chosen.
+    pub(crate) fn show_registration(&self) -> Response {
+        let view = json!({
+            "registration": self.registration.as_str(),
+            "domains": self.registration.domains(),
+            "takes_password": !self.registration.needs_verified_addresses(),
+            "sends_mail": self.mails.are_placed(),
+        });
+        json(StatusCode::OK, &view)
+    }
+
+    /// The password of a new account. Where addresses have to be verified, who comes without an invitation chooses it with the token
+    /// that is mailed: otherwise anybody could choose one for somebody else's account, which that person then confirms.
+    fn credential(&self, body: &JsonObject, wanted: &NewAccount) -> Result<Credential, Invalid> {
+        if wanted.invitation.is_none() && self.registration.needs_verified_addresses() {
+            let Ignored { password } = body.read()?;
+            return Ok(Credential::ChosenLater { is_ignored: password.is_some() });
+        }
+        let Chosen { password } = body.read()?;
+        password.refuse_guessable(&wanted.email).map_err(|refused| refused.in_field("password"))?;
+        Ok(Credential::Password(password))
     }
 
     async fn create(
         &self,
         request: &Request,
         wanted: &NewAccount,
+        credential: &Credential,
         whose: Option<HashFor>,
     ) -> Result<Response, ApiError> {
         const TRIES: u32 = 5;
@@ -41,11 +67,12 @@ impl Auth {
         if self.users.is_taken(&wanted.email).await? {
             return Err(TAKEN);
         }
-        self.limits.admit_hashes(request, whose, 1).await?;
-        let password_hash =
-            self.passwords.hash(wanted.password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
+        let password_hash = match credential {
+            Credential::Password(password) => Some(self.first_hash(request, password, whose).await?),
+            Credential::ChosenLater { .. } => None,
+        };
         for attempt in 0..TRIES {
-            let account = wanted.account(&password_hash, request);
+            let account = wanted.account(password_hash.as_deref(), request);
             let verified_at = invitation.as_ref().and_then(|open| open.verified_at(account.created_at));
             let (outcome, workspace) = self.store(wanted, &account, verified_at, invitation.as_ref()).await?;
             match outcome {
@@ -53,8 +80,10 @@ impl Auth {
                     if verified_at.is_none() {
                         self.welcome(request, &account.email).await;
                     }
-                    let view = json!({"user_id": account.id, "email": account.email, "workspace_id": workspace});
-                    return Ok(created("../me", &view));
+                    request.note_account(&account.id);
+                    let ignored = credential.ignored();
+                    let Account { id: user_id, email, .. } = account;
+                    return Ok(created("../me", &RegisteredView { user_id, email, workspace_id: workspace, ignored }));
                 }
                 RegisterOutcome::EmailTaken => return Err(TAKEN),
                 RegisterOutcome::InvitationInvalid => return Err(INVALID),
@@ -63,6 +92,17 @@ impl Auth {
             }
         }
         Err(ApiError::Problem(Problem::TryAgain))
+    }
+
+    /// The hash of an account's first password.
+    pub(crate) async fn first_hash(
+        &self,
+        request: &Request,
+        password: &Password,
+        whose: Option<HashFor>,
+    ) -> Result<String, ApiError> {
+        self.limits.admit_hashes(request, whose, 1).await?;
+        self.passwords.hash(password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))
     }
 
     /// Refuses an account of no use, whose address isn't verified yet. It is asked after the password, so that strangers learn
@@ -103,11 +143,49 @@ impl Auth {
     }
 }
 
-/// The body of a registration.
+/// What a new account is logged in to with.
+enum Credential {
+    Password(Password),
+    /// A password that is chosen with a mailed token, and whether the body has one all the same.
+    ChosenLater {
+        is_ignored: bool,
+    },
+}
+
+impl Credential {
+    /// The members of the body that do nothing.
+    fn ignored(&self) -> &'static [&'static str] {
+        if matches!(self, Self::ChosenLater { is_ignored: true }) { &["password"] } else { &[] }
+    }
+}
+
+/// The member of a registration's body that chooses the password.
+#[derive(Deserialize)]
+struct Chosen {
+    password: Password,
+}
+
+/// The same where a password is not taken, whatever it is.
+#[derive(Deserialize)]
+struct Ignored {
+    #[serde(default, deserialize_with = "optional")]
+    password: Option<IgnoredAny>,
+}
+
+/// The answer to a registration.
+#[derive(Serialize)]
+struct RegisteredView {
+    user_id: UserId,
+    email: EmailAddress,
+    workspace_id: WorkspaceId,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    ignored: &'static [&'static str],
+}
+
+/// The body of a registration, but for the password.
 #[derive(Deserialize)]
 struct NewAccount {
     email: EmailAddress,
-    password: Password,
     #[serde(default, deserialize_with = "optional")]
     full_name: Option<FullName>,
     #[serde(default, deserialize_with = "optional")]
@@ -119,12 +197,12 @@ struct NewAccount {
 
 impl NewAccount {
     /// The account to store, with a new id.
-    fn account(&self, password_hash: &str, request: &Request) -> Account {
+    fn account(&self, password_hash: Option<&str>, request: &Request) -> Account {
         Account {
             id: UserId::generate(),
             email: self.email.clone(),
             full_name: self.full_name.clone(),
-            password_hash: password_hash.to_owned(),
+            password_hash: password_hash.map(str::to_owned),
             created_at: request.received_at(),
         }
     }
@@ -137,7 +215,7 @@ impl NewAccount {
         Registration {
             account: account.clone(),
             verified_at,
-            membership: Membership { workspace, role: Role::Admin, joined_at: account.created_at },
+            membership: Membership::new(workspace, Role::Admin, account.created_at),
             workspace_name: self.workspace_name.clone().unwrap_or_else(|| WorkspaceName::personal(&self.email)),
             workspace_slug,
         }

@@ -1,9 +1,10 @@
 //! A new password for those who have forgotten theirs.
 
 use linklet_domain::{
-    EmailAddress, EventDetail, HashFor, OneTimeToken, Password, PasswordForgotten, Timestamp, TokenPurpose,
+    AccountChange, EmailAddress, EventDetail, HashFor, OneTimeToken, Password, PasswordForgotten, Timestamp,
+    TokenPurpose,
 };
-use linklet_dynamodb::ResetOutcome;
+use linklet_dynamodb::{ResetOutcome, TokenDelivery};
 use linklet_lambda::{
     guesses::Attempt,
     http::{ApiError, Problem, Request, Response, accepted, no_content},
@@ -25,7 +26,8 @@ impl Auth {
         Ok(accepted())
     }
 
-    /// Sets a new password with a token, and ends all sessions.
+    /// Sets a new password with a token, and ends all sessions. If the token is the first proof that the address is the person's, what
+    /// others may have made in the account's name is paused.
     pub(crate) async fn reset_password(&self, request: &Request) -> Result<Response, ApiError> {
         let wanted = request.json::<NewPassword>(BODY_LIMIT)?;
         let set = async |whose| self.set_password(request, &wanted, whose).await;
@@ -45,8 +47,17 @@ impl Auth {
         self.limits.admit_hashes(request, whose, 1).await?;
         let hash = self.passwords.hash(password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
         // Hashing has taken a while, in which others may have logged in.
-        match self.users.reset_password(&reset, &hash, Timestamp::now()).await? {
-            ResetOutcome::Done => Ok(no_content()),
+        match self.users.reset_password(&reset, &hash, Timestamp::now(), request.correlation_id()).await? {
+            ResetOutcome::Done { is_first_proof } => {
+                request.note_account(reset.user());
+                // What an operator has shown to somebody says nothing about who uses it.
+                if reset.delivery() == TokenDelivery::Mailed {
+                    self.limits.guesses.remember_proof(request, reset.email().as_str()).await;
+                }
+                let change = AccountChange::PasswordReset { pauses: is_first_proof };
+                self.mails.tell(request, reset.user(), change).await;
+                Ok(no_content())
+            }
             ResetOutcome::TokenInvalid => Err(TOKEN_INVALID),
             ResetOutcome::Conflict => Err(Problem::TryAgain.into()),
         }

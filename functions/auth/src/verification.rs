@@ -1,9 +1,13 @@
 //! Showing that an address is one's own.
 
-use linklet_domain::{EmailAddress, EventDetail, OneTimeToken, TokenPurpose, VerificationRequested};
+use linklet_domain::{
+    EmailAddress, EventDetail, HashFor, Invalid, OneTimeToken, Password, Timestamp, TokenPurpose, UserId,
+    VerificationRequested, optional,
+};
+use linklet_dynamodb::{AddressVerification, VerifyOutcome};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, Request, Response, accepted, header, no_content},
+    http::{ApiError, Problem, Request, Response, accepted, header, no_content},
     telemetry::chain,
 };
 use serde::Deserialize;
@@ -11,22 +15,101 @@ use serde::Deserialize;
 use crate::{Auth, BODY_LIMIT, reset::TOKEN_INVALID};
 
 impl Auth {
-    /// Records that an address is its account's person's, who reads its mail: the mailed token shows it.
+    /// Records that an address is its account's person's. It takes two proofs: the mailed token shows that somebody reads the
+    /// address's mail, and a session or the password that the account is theirs. Otherwise whoever has registered somebody else's
+    /// address could log in as soon as that person, or a program that looks at their mail, follows the link. An account without a
+    /// password is nobody's yet, and gets the one that comes with the token.
     pub(crate) async fn verify_address(&self, request: &Request) -> Result<Response, ApiError> {
-        let Verification { token } = request.json(BODY_LIMIT)?;
-        let verify = async |_| {
-            let token = OneTimeToken::parse(TokenPurpose::Verification, &token).map_err(|_| TOKEN_INVALID)?;
-            let is_verified = self.users.verify_with(&token.hash(), request.received_at()).await?;
-            if is_verified { Ok(no_content()) } else { Err(TOKEN_INVALID) }
+        // Of a token and a password.
+        const LIMIT: usize = 2 * BODY_LIMIT;
+        let Verification { token, password } = request.json(LIMIT)?;
+        let proof = match password {
+            Some(password) => Proof::Password(password),
+            None => Proof::Session(self.session_of(request).await?),
         };
-        self.limits.guesses.limit(request, Attempt::at_token(), verify).await
+        let find = async |_| self.verification_by(request, &token).await;
+        let found = self.limits.guesses.limit(request, Attempt::at_token(), find).await?;
+        match proof {
+            Proof::Session(person) if person == *found.user() => self.verify(request, &found, None).await,
+            Proof::Session(_) => Err(Problem::Forbidden.into()),
+            Proof::Password(password) => self.verify_by_password(request, &found, &password).await,
+        }
+    }
+
+    /// Whose session a request has.
+    async fn session_of(&self, request: &Request) -> Result<UserId, ApiError> {
+        if !request.has_header(header::AUTHORIZATION) {
+            let sentence = "password is required without a token of the account's session";
+            return Err(Invalid::new(sentence).in_field("password").into());
+        }
+        Ok(self.tokens.person_now(request).await?.user().clone())
+    }
+
+    async fn verification_by(&self, request: &Request, token: &str) -> Result<AddressVerification, ApiError> {
+        let token = OneTimeToken::parse(TokenPurpose::Verification, token).map_err(|_| TOKEN_INVALID)?;
+        let found = self.users.verification(&token.hash(), request.received_at()).await?;
+        found.ok_or(TOKEN_INVALID)
+    }
+
+    async fn verify_by_password(
+        &self,
+        request: &Request,
+        found: &AddressVerification,
+        password: &str,
+    ) -> Result<Response, ApiError> {
+        let account = self.users.account(found.user()).await?.ok_or(TOKEN_INVALID)?;
+        let Some(stored_hash) = account.password_hash else {
+            return self.choose_password(request, found, password).await;
+        };
+        let verify = async |whose| {
+            self.limits.admit_hashes(request, whose, 1).await?;
+            if !self.passwords.verify(password.as_bytes(), Some(&stored_hash)) {
+                return Err(self.refused(request, Some(found.user()), "wrong password beside a mailed token"));
+            }
+            self.verify(request, found, None).await
+        };
+        self.limits.guesses.limit(request, Attempt::at_password_of(found.email().as_str()), verify).await
+    }
+
+    /// Sets the first password of an account that has none. Nothing is guessed here, but hashing has its budget.
+    async fn choose_password(
+        &self,
+        request: &Request,
+        found: &AddressVerification,
+        password: &str,
+    ) -> Result<Response, ApiError> {
+        let in_password = |refused: Invalid| refused.in_field("password");
+        let password = Password::parse(password).map_err(in_password)?;
+        password.refuse_guessable(found.email()).map_err(in_password)?;
+        let hash = self.first_hash(request, &password, Some(HashFor::Strangers)).await?;
+        let verified = self.verify(request, found, Some(&hash)).await?;
+        self.limits.guesses.remember_proof(request, found.email().as_str()).await;
+        Ok(verified)
+    }
+
+    async fn verify(
+        &self,
+        request: &Request,
+        found: &AddressVerification,
+        first_password: Option<&str>,
+    ) -> Result<Response, ApiError> {
+        // Hashing has taken a while.
+        match self.users.verify_with(found, first_password, Timestamp::now()).await? {
+            VerifyOutcome::Verified => {
+                request.note_account(found.user());
+                Ok(no_content())
+            }
+            VerifyOutcome::TokenInvalid => Err(TOKEN_INVALID),
+            // Another mailed token was faster. The next try takes the password for what it is then.
+            VerifyOutcome::PasswordChosen => Err(Problem::TryAgain.into()),
+        }
     }
 
     /// 202, whatever the address is: a mail follows if it has an account that isn't verified. Who is logged in has it sent to their
     /// own address; others name one, since there may be no logging in before.
     pub(crate) async fn request_verification(&self, request: &Request) -> Result<Response, ApiError> {
         let email = if request.has_header(header::AUTHORIZATION) {
-            self.tokens.authenticate(request).await?.email().clone()
+            self.tokens.person(request).await?.email().clone()
         } else {
             request.json::<Requested>(BODY_LIMIT)?.email
         };
@@ -53,6 +136,15 @@ impl Auth {
 struct Verification {
     /// A `String`, since text that can't be a token is an unknown token rather than an invalid request.
     token: String,
+    /// A `String`, since a wrong one is a wrong guess rather than an invalid request, unless it is the first one.
+    #[serde(default, deserialize_with = "optional")]
+    password: Option<String>,
+}
+
+/// What shows, beside a mailed token, that an account is somebody's.
+enum Proof {
+    Session(UserId),
+    Password(String),
 }
 
 /// The body of a request for another mail.

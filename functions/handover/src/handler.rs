@@ -1,8 +1,11 @@
 //! Hands over what members leave behind: their links and monitored URLs to an heir, and their API keys, unless those are revoked.
+//! And [pauses](reclaim) what others may have made in the name of an account that its person has reclaimed.
 //!
-//! A handover is an item of UsersTable, and the stream of its changes is what carries it out. A turn does as much as fits into
-//! its time and notes how far it has come, which is in the stream again. So a handover of any size ends, goes on after a crash
+//! Either is an item of UsersTable, and the stream of its changes is what carries it out. A turn does as much as fits into
+//! its time and notes how far it has come, which is in the stream again. So work of any size ends, goes on after a crash
 //! where it was, and waits for a table that is unavailable.
+
+mod reclaim;
 
 use std::time::{Duration, Instant};
 
@@ -14,10 +17,11 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use linklet_domain::{Handover, KeysLeft, Member, PageToken, ShortCode, Timestamp};
 use linklet_dynamodb::{
     Cursor, HandoverStage, LinksTable, OpenHandover, RepositoryError, UsersTable, WatchTable,
-    stream::{HandoverSignal, handover_signal},
+    stream::{HandoverSignal, TurnSignal, turn_signal},
 };
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
+    mail_orders::MailOrders,
     metrics, stream as records,
     telemetry::chain,
 };
@@ -30,6 +34,8 @@ pub struct Handovers {
     pub links: LinksTable,
     /// The repository of monitored URLs.
     pub targets: WatchTable,
+    /// Where it is ordered that people are told that their membership is paused.
+    pub mails: MailOrders,
     /// The dead-letter queue, for records that can't be read and handovers that can't be carried out.
     pub dead_letters: DeadLetterQueue,
     /// How many links of a workspace are looked at with one read.
@@ -89,19 +95,25 @@ impl Handovers {
 
     /// Processes a record, and returns whether it is done. If not, it has to be delivered again.
     async fn process(&self, record: &EventRecord) -> bool {
-        let signal = match handover_signal(record) {
-            Ok(Some(signal)) => signal,
-            Ok(None) => return true,
+        let taken = match turn_signal(record) {
+            Ok(Some(TurnSignal::Handover(signal))) => self.take_turn(&signal).await.inspect_err(|error| {
+                let (workspace_id, user_id) = (signal.workspace.as_str(), signal.leaver.as_str());
+                let error = chain(error);
+                tracing::error!(workspace_id, user_id, error, "what a member left could not be handed over");
+            }),
+            Ok(Some(TurnSignal::Reclaim(user))) => self.pause(&user).await.inspect_err(|error| {
+                tracing::error!(
+                    user_id = user.as_str(),
+                    error = chain(error),
+                    "a reclaimed account could not be paused"
+                );
+            }),
+            Ok(None) => Ok(()),
             Err(error) => return records::park(&self.dead_letters, record, &chain(&error)).await,
         };
-        match self.take_turn(&signal).await {
+        match taken {
             Ok(()) => true,
-            Err(error) => {
-                let (workspace_id, user_id) = (signal.workspace.as_str(), signal.leaver.as_str());
-                let reason = chain(&error);
-                tracing::error!(workspace_id, user_id, error = reason, "what a member left could not be handed over");
-                error.is_permanent() && records::park(&self.dead_letters, record, &reason).await
-            }
+            Err(error) => error.is_permanent() && records::park(&self.dead_letters, record, &chain(&error)).await,
         }
     }
 

@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_dynamodb::{LinksTable, UsersTable, WatchTable};
 use linklet_handover::Handovers;
-use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
+use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, mail_orders::MailOrders};
 
 /// How many links are looked at with one read. Writing as many takes some seconds.
 const LINKS_AT_ONCE: usize = 1_000;
@@ -28,6 +28,7 @@ async fn run() -> Result<(), StartError> {
         users: UsersTable::new(tables.clone(), users),
         links: LinksTable::new(tables.clone(), links),
         targets: WatchTable::new(tables, targets),
+        mails: MailOrders::from_env(&aws),
         dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters).shared_by("handover"),
         links_at_once: LINKS_AT_ONCE,
         turn: TURN,

@@ -1,4 +1,4 @@
-//! Mails with a token, for a new password or to show that an address is one's own.
+//! Mails with a token, for a new password or to show that an address is one's own, and about changes of an account.
 //!
 //! A queue has only who wants which mail. The token is made here, when the mail is, and only its hash is stored, so no queue, table
 //! or log ever has it. Since a message may be delivered twice, there may be two mails; each has a token of its own.
@@ -6,14 +6,15 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    EmailAddress, Event, EventDetail, MailCount, OneTimeToken, PasswordForgotten, TokenPurpose, UserId,
-    VerificationRequested, lifetimes,
+    AccountChange, AccountChanged, EmailAddress, Event, EventDetail, MailCount, OneTimeToken, PasswordForgotten, Role,
+    Timestamp, TokenPurpose, UserId, VerificationRequested, lifetimes,
 };
 use linklet_dynamodb::{NewToken, RepositoryError, TokenDelivery};
 
 use crate::{
     DeliveryError, Mailer, Notify,
     addresses::{Addresses, Page},
+    invitation_mail::plain_name,
     mail::Mail,
 };
 
@@ -28,6 +29,8 @@ pub(crate) struct Order<'e> {
 enum Kind {
     Reset,
     Verification,
+    /// A verification of an account that has no password yet.
+    FirstPassword,
 }
 
 impl<'e> Order<'e> {
@@ -47,21 +50,21 @@ impl Kind {
     fn purpose(self) -> TokenPurpose {
         match self {
             Self::Reset => TokenPurpose::Reset,
-            Self::Verification => TokenPurpose::Verification,
+            Self::Verification | Self::FirstPassword => TokenPurpose::Verification,
         }
     }
 
     fn count(self) -> MailCount {
         match self {
             Self::Reset => MailCount::Resets,
-            Self::Verification => MailCount::Verifications,
+            Self::Verification | Self::FirstPassword => MailCount::Verifications,
         }
     }
 
     fn lifetime(self) -> Duration {
         match self {
             Self::Reset => lifetimes::PASSWORD_RESETS,
-            Self::Verification => lifetimes::ADDRESS_VERIFICATIONS,
+            Self::Verification | Self::FirstPassword => lifetimes::ADDRESS_VERIFICATIONS,
         }
     }
 }
@@ -75,13 +78,33 @@ impl Notify {
             return Ok(());
         }
         let Some(user) = self.tokens.account_of(order.email).await? else { return Ok(()) };
-        if order.kind == Kind::Verification && self.people.is_verified(&user).await? {
-            return Ok(());
-        }
+        let Some(order) = self.still_wanted(order, &user).await? else { return Ok(()) };
         if !mailer.admits(order.email.as_str(), order.kind.count(), event, (self.clock)()).await? {
             return Ok(());
         }
         self.mail_token(mailer, order, &user).await
+    }
+
+    /// What an order is about now; `None` if the address is verified already.
+    async fn still_wanted<'e>(&self, order: Order<'e>, user: &UserId) -> Result<Option<Order<'e>>, DeliveryError> {
+        if order.kind == Kind::Reset {
+            return Ok(Some(order));
+        }
+        let address = self.people.address(user).await?.filter(|address| !address.is_verified);
+        let kind = |awaits_password| if awaits_password { Kind::FirstPassword } else { Kind::Verification };
+        Ok(address.map(|address| Order { kind: kind(address.awaits_password), ..order }))
+    }
+
+    /// Mails somebody what was changed of their account, if they have shown that their address is theirs.
+    pub(crate) async fn mail_change(&self, event: &Event, changed: &AccountChanged) -> Result<(), DeliveryError> {
+        let Some(mailer) = &self.mailer else { return Ok(()) };
+        let AccountChanged { user_id, change } = changed;
+        let address = self.people.address(user_id).await?.filter(|address| address.is_verified);
+        let Some(address) = address else { return Ok(()) };
+        if !mailer.admits(user_id.as_str(), MailCount::AccountChanges, event, (self.clock)()).await? {
+            return Ok(());
+        }
+        mailer.send(&change_mail(change, event.occurred_at, &self.addresses), &address.email).await
     }
 
     async fn mail_token(&self, mailer: &Mailer, order: Order<'_>, user: &UserId) -> Result<(), DeliveryError> {
@@ -95,7 +118,7 @@ impl Notify {
         let new = NewToken { hash: &hash, user, email: order.email, issued_at: (self.clock)() };
         match order.kind {
             Kind::Reset => self.tokens.issue_reset(&new, TokenDelivery::Mailed).await,
-            Kind::Verification => self.tokens.issue_verification(&new).await,
+            Kind::Verification | Kind::FirstPassword => self.tokens.issue_verification(&new).await,
         }
     }
 }
@@ -105,6 +128,7 @@ impl Order<'_> {
         match self.kind {
             Kind::Reset => reset(&addresses.page(Page::Reset, token), token),
             Kind::Verification => verification(&addresses.page(Page::Verify, token), token),
+            Kind::FirstPassword => first_password(&addresses.page(Page::FirstPassword, token), token),
         }
     }
 }
@@ -129,4 +153,97 @@ fn verification(page: &str, token: &OneTimeToken) -> Mail<'static> {
          If it isn't you, do nothing. Nothing but such tokens is mailed to addresses that nobody has confirmed.\n"
     );
     Mail { subject: "Confirm your address", text }
+}
+
+fn first_password(page: &str, token: &OneTimeToken) -> Mail<'static> {
+    let (hours, token) = (lifetimes::ADDRESS_VERIFICATIONS.as_secs() / 3_600, token.reveal());
+    let text = format!(
+        "Somebody has registered with this address.\n\n\
+         If it is you, choose a password on this page within {hours} hours:\n\n{page}\n\n\
+         Or use this token, which works once:\n\n{token}\n\n\
+         If it isn't you, do nothing. Nobody can sign in to an account without a password.\n"
+    );
+    Mail { subject: "Choose a password", text }
+}
+
+/// A mail about a change. It has no token.
+fn change_mail(change: &AccountChange, at: Timestamp, addresses: &Addresses) -> Mail<'static> {
+    let (subject, what) = changed(change);
+    let (day, forgot) = (at.day(), addresses.forgot());
+    let text = format!(
+        "{what}\n\nThis was on {day} at {:02} hours UTC.\n\n\
+         If you know about it, there is nothing to do. If not, set a new password, which ends all sessions:\n\n{forgot}\n",
+        at.hour()
+    );
+    Mail { subject, text }
+}
+
+fn changed(change: &AccountChange) -> (&'static str, String) {
+    match change {
+        AccountChange::PasswordChanged => (
+            "Your password was changed",
+            "Your password was changed by somebody who knew the old one. All other sessions have ended.".to_owned(),
+        ),
+        AccountChange::PasswordReset { pauses } => ("Your password was set anew", reset_text(*pauses)),
+        AccountChange::SessionsEnded => (
+            "You are signed out everywhere",
+            "Somebody who was signed in to your account has ended all its sessions.".to_owned(),
+        ),
+        AccountChange::KeyCreated { prefix, workspace_name } => {
+            ("You have a new API key", format!("The API key {prefix}… was created in {}.", plain_name(workspace_name)))
+        }
+        AccountChange::KeyRevoked { prefix, workspace_name } => (
+            "Your API key was revoked",
+            format!("Your API key {prefix}… in {} was revoked.", plain_name(workspace_name)),
+        ),
+        AccountChange::KeyResumed { prefix, workspace_name } => (
+            "Your API key works again",
+            format!("Your API key {prefix}… in {} was paused, and works again.", plain_name(workspace_name)),
+        ),
+        AccountChange::Joined { workspace_name, role } => (
+            "You have joined a workspace",
+            format!("You are {} of {} now.", in_words(*role), plain_name(workspace_name)),
+        ),
+        AccountChange::RoleChanged { workspace_name, role } => {
+            ("Your role was changed", format!("You are {} of {} now.", in_words(*role), plain_name(workspace_name)))
+        }
+        AccountChange::MembershipPaused { workspace_name } => (
+            "Your membership is paused",
+            format!(
+                "Your membership of {} is paused, since its founder has set a new password. \
+                 It goes on when the founder keeps it.",
+                plain_name(workspace_name)
+            ),
+        ),
+        AccountChange::MembershipResumed { workspace_name, role } => {
+            ("Your membership goes on", format!("You are {} of {} again.", in_words(*role), plain_name(workspace_name)))
+        }
+        AccountChange::Removed { workspace_name } => (
+            "You have left a workspace",
+            format!(
+                "You are no longer a member of {}. Your links there are somebody else's now.",
+                plain_name(workspace_name)
+            ),
+        ),
+    }
+}
+
+fn reset_text(pauses: bool) -> String {
+    let mut text = "Your password was set anew with a token. All sessions have ended.".to_owned();
+    if pauses {
+        text.push_str(
+            "\n\nUntil now, nobody had shown that this address is theirs. Somebody else may have used the account, so all that \
+             could let them in again is paused: its API keys, and other people in workspaces that it has founded. Its open \
+             invitations are withdrawn. Sign in, look at Members and API keys, and keep or remove each.",
+        );
+    }
+    text
+}
+
+fn in_words(role: Role) -> &'static str {
+    match role {
+        Role::Viewer => "a viewer",
+        Role::Member => "a member",
+        Role::Admin => "an admin",
+    }
 }

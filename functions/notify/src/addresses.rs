@@ -16,6 +16,7 @@ pub struct Addresses {
 pub(crate) enum Page {
     Reset,
     Verify,
+    FirstPassword,
     Invitation,
 }
 
@@ -40,11 +41,17 @@ impl Addresses {
         self.short_urls.at_origin(&self.base, code)
     }
 
+    /// The page on which somebody has a token for a new password mailed.
+    pub(crate) fn forgot(&self) -> String {
+        format!("{}/app#/forgot", self.base)
+    }
+
     /// The page has the token in its fragment, which browsers send to no server, so that it is in no log.
     pub(crate) fn page(&self, page: Page, token: &OneTimeToken) -> String {
         let name = match page {
             Page::Reset => "reset",
             Page::Verify => "verify",
+            Page::FirstPassword => "first-password",
             Page::Invitation => "invitation",
         };
         format!("{}/app#/{name}?token={}", self.base, token.reveal())

@@ -146,10 +146,11 @@ impl Notify {
 
     /// Mails what an event orders, or returns `None` if it orders nothing.
     async fn fulfil(&self, event: &Event) -> Option<Result<(), DeliveryError>> {
-        if let EventDetail::InvitationCreated(created) = &event.detail {
-            return Some(self.mail_invitation(event, created).await);
+        match &event.detail {
+            EventDetail::InvitationCreated(created) => Some(self.mail_invitation(event, created).await),
+            EventDetail::AccountChanged(changed) => Some(self.mail_change(event, changed).await),
+            detail => Some(self.mail_account(event, Order::of(detail)?).await),
         }
-        Some(self.mail_account(event, Order::of(&event.detail)?).await)
     }
 
     async fn deliver(

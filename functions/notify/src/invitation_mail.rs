@@ -82,8 +82,9 @@ fn mail(
     Mail { subject: "You are invited to a workspace", text }
 }
 
-/// A workspace's name in few words without anything that a mail program makes a link or a telephone number of.
-fn plain_name(name: &WorkspaceName) -> String {
+/// A workspace's name in few words without anything that a mail program makes a link or a telephone number of: whoever has named it
+/// may mean no good.
+pub(crate) fn plain_name(name: &WorkspaceName) -> String {
     const LONGEST: usize = 40;
     const DIGITS: usize = 4;
     let mut digits = 0;

@@ -54,7 +54,8 @@ fn queues(event: &EventDetail) -> &'static [Queue] {
         // Functions order mails themselves: no table changes with them.
         EventDetail::PasswordForgotten(_)
         | EventDetail::VerificationRequested(_)
-        | EventDetail::InvitationCreated(_) => &[],
+        | EventDetail::InvitationCreated(_)
+        | EventDetail::AccountChanged(_) => &[],
         EventDetail::UrlPurged(_) => &[Queue::Analytics, Queue::Notify],
         EventDetail::UrlCreated(_)
         | EventDetail::UrlDeleted(_)

@@ -130,8 +130,9 @@ pub struct Account {
     pub email: EmailAddress,
     /// The user's name, if given.
     pub full_name: Option<FullName>,
-    /// The password hash, as a PHC string or in modular crypt format (bcrypt).
-    pub password_hash: String,
+    /// The password hash, as a PHC string or in modular crypt format (bcrypt); `None` until one is chosen with a mailed token, and
+    /// after the account was closed.
+    pub password_hash: Option<String>,
     /// When the user registered.
     pub created_at: Timestamp,
 }
@@ -145,6 +146,22 @@ pub struct Membership {
     pub role: Role,
     /// When the user joined the workspace.
     pub joined_at: Timestamp,
+    /// Since when the membership is paused; `None` if it isn't. A paused one opens nothing.
+    pub paused_at: Option<Timestamp>,
+}
+
+impl Membership {
+    /// A membership that begins now.
+    #[must_use]
+    pub fn new(workspace: WorkspaceId, role: Role, joined_at: Timestamp) -> Self {
+        Self { workspace, role, joined_at, paused_at: None }
+    }
+
+    /// Whether it opens the workspace.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        self.paused_at.is_none()
+    }
 }
 
 /// A member of a workspace, as its member list shows them.
@@ -160,6 +177,8 @@ pub struct Member {
     pub role: Role,
     /// When the user joined the workspace.
     pub joined_at: Timestamp,
+    /// Since when the membership is paused; `None` if it isn't. A paused one opens nothing.
+    pub paused_at: Option<Timestamp>,
 }
 
 impl Member {
@@ -167,7 +186,13 @@ impl Member {
     #[must_use]
     pub fn of(account: &Account, role: Role, joined_at: Timestamp) -> Self {
         let (user, email, full_name) = (account.id.clone(), account.email.clone(), account.full_name.clone());
-        Self { user, email, full_name, role, joined_at }
+        Self { user, email, full_name, role, joined_at, paused_at: None }
+    }
+
+    /// The role in which the member may act; `None` while the membership is paused.
+    #[must_use]
+    pub fn active_role(&self) -> Option<Role> {
+        self.paused_at.is_none().then_some(self.role)
     }
 }
 

@@ -251,6 +251,8 @@ pub struct ApiKey {
     pub expires_at: Option<Timestamp>,
     /// When the key was last used, with a precision of [`Self::LAST_USED_PRECISION`]; `None` if never.
     pub last_used_at: Option<Timestamp>,
+    /// Since when the key is paused; `None` if it isn't. A paused key opens nothing.
+    pub paused_at: Option<Timestamp>,
 }
 
 impl ApiKey {
@@ -260,10 +262,10 @@ impl ApiKey {
     /// Precision of [`Self::last_used_at`]: one minute, so that a busy key costs at most one write per minute.
     pub const LAST_USED_PRECISION: Duration = Duration::from_secs(60);
 
-    /// Whether the key has not expired at `now`.
+    /// Whether the key has not expired at `now`, and isn't paused.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
-        self.expires_at.is_none_or(|expiry| now < expiry)
+        self.paused_at.is_none() && self.expires_at.is_none_or(|expiry| now < expiry)
     }
 
     /// When the key may be removed from storage; `None` if it never expires.
@@ -298,6 +300,7 @@ mod tests {
             created_at: Timestamp::now(),
             expires_at,
             last_used_at: None,
+            paused_at: None,
         }
     }
 
@@ -380,6 +383,7 @@ mod tests {
         assert_eq!(expiring.kept_until(), Timestamp::parse("2026-04-01T12:00:00Z").ok());
         let lasting = key(&["links:read"], None);
         assert!(lasting.is_valid_at(expiry) && lasting.kept_until().is_none());
+        assert!(!ApiKey { paused_at: Some(expiry), ..lasting }.is_valid_at(expiry));
     }
 
     #[test]

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CheckError, CorrelationId, EmailAddress, EventId, InvitationId, LinkId, TargetId, TargetUrl, Timestamp, UserId,
-    Visitor, WorkspaceId, WorkspaceName,
+    CheckError, CorrelationId, EmailAddress, EventId, InvitationId, KeyPrefix, LinkId, Role, TargetId, TargetUrl,
+    Timestamp, UserId, Visitor, WorkspaceId, WorkspaceName,
 };
 
 /// Something that has happened, because the table write behind it has committed.
@@ -41,6 +41,7 @@ impl Event {
             EventDetail::PasswordForgotten(_) => "password.forgotten",
             EventDetail::VerificationRequested(_) => "verification.requested",
             EventDetail::InvitationCreated(_) => "invitation.created",
+            EventDetail::AccountChanged(_) => "account.changed",
         }
     }
 }
@@ -88,6 +89,9 @@ pub enum EventDetail {
     /// Somebody was invited into a workspace.
     #[serde(rename = "invitation.created")]
     InvitationCreated(InvitationCreated),
+    /// Something of an account was changed that its person should hear of, whoever has changed it.
+    #[serde(rename = "account.changed")]
+    AccountChanged(AccountChanged),
 }
 
 /// A link was created.
@@ -247,6 +251,84 @@ pub struct InvitationCreated {
     pub workspace_name: WorkspaceName,
     /// The invitation, which may have been withdrawn meanwhile.
     pub invitation_id: InvitationId,
+}
+
+/// Something of an account was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccountChanged {
+    /// Whose account it is, who is told.
+    pub user_id: UserId,
+    /// What was changed.
+    #[serde(flatten)]
+    pub change: AccountChange,
+}
+
+/// What was changed of an account.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum AccountChange {
+    /// The password, by somebody who knew it.
+    PasswordChanged,
+    /// The password, by somebody with a token. All sessions ended.
+    PasswordReset {
+        /// Whether that was the first proof that the address is the person's, so that what others may have made in the account's
+        /// name is paused.
+        pauses: bool,
+    },
+    /// All sessions ended, since somebody has logged out everywhere.
+    SessionsEnded,
+    /// A new API key.
+    KeyCreated {
+        /// Its prefix.
+        prefix: KeyPrefix,
+        /// The name of its workspace.
+        workspace_name: WorkspaceName,
+    },
+    /// An API key that doesn't work any more.
+    KeyRevoked {
+        /// Its prefix.
+        prefix: KeyPrefix,
+        /// The name of its workspace.
+        workspace_name: WorkspaceName,
+    },
+    /// An API key that was paused, and works again.
+    KeyResumed {
+        /// Its prefix.
+        prefix: KeyPrefix,
+        /// The name of its workspace.
+        workspace_name: WorkspaceName,
+    },
+    /// A membership that has begun.
+    Joined {
+        /// The name of the workspace.
+        workspace_name: WorkspaceName,
+        /// The person's role there.
+        role: Role,
+    },
+    /// Another role in a workspace.
+    RoleChanged {
+        /// The name of the workspace.
+        workspace_name: WorkspaceName,
+        /// The person's role there.
+        role: Role,
+    },
+    /// A membership that was paused.
+    MembershipPaused {
+        /// The name of the workspace.
+        workspace_name: WorkspaceName,
+    },
+    /// A membership that was paused, and opens its workspace again.
+    MembershipResumed {
+        /// The name of the workspace.
+        workspace_name: WorkspaceName,
+        /// The person's role there.
+        role: Role,
+    },
+    /// A membership that has ended.
+    Removed {
+        /// The name of the workspace.
+        workspace_name: WorkspaceName,
+    },
 }
 
 #[cfg(test)]

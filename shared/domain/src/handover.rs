@@ -51,7 +51,8 @@ impl Handover {
     /// Who of these members gets what is left: the heir, or the oldest admin if the heir has left as well.
     #[must_use]
     pub fn heir_among<'m>(&self, members: &'m [Member]) -> Option<&'m Member> {
-        let named = members.iter().find(|member| member.user == self.heir && member.user != self.leaver);
+        let may_inherit = |member: &&Member| member.user == self.heir && member.user != self.leaver;
+        let named = members.iter().filter(|member| member.active_role().is_some()).find(may_inherit);
         named.or_else(|| oldest_admin_but(&self.leaver, members))
     }
 }
@@ -59,7 +60,7 @@ impl Handover {
 /// The admin who joined first, other than this person.
 #[must_use]
 pub fn oldest_admin_but<'m>(user: &UserId, members: &'m [Member]) -> Option<&'m Member> {
-    let others = members.iter().filter(|member| member.role == Role::Admin && member.user != *user);
+    let others = members.iter().filter(|member| member.active_role() == Some(Role::Admin) && member.user != *user);
     others.min_by_key(|member| (member.joined_at, &member.user))
 }
 
@@ -75,6 +76,7 @@ mod tests {
             full_name: None,
             role,
             joined_at: Timestamp::from_unix_seconds(joined_at).unwrap(),
+            paused_at: None,
         }
     }
 
@@ -99,6 +101,15 @@ mod tests {
         assert_eq!(handover.heir_among(&all), Some(&heir));
         assert_eq!(handover.heir_among(&all[..4]), Some(&oldest));
         assert_eq!(handover.heir_among(std::slice::from_ref(&leaver)), None);
+    }
+
+    #[test]
+    fn nobody_inherits_whose_membership_is_paused() {
+        let paused = |joined_at| Member { paused_at: Some(Timestamp::now()), ..member(Role::Admin, joined_at) };
+        let (leaver, heir, oldest, admin) = (member(Role::Admin, 1), paused(2), paused(3), member(Role::Admin, 4));
+        let handover = handover(&leaver, &heir);
+
+        assert_eq!(handover.heir_among(&[leaver, heir, oldest, admin.clone()]), Some(&admin));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod click_id;
 mod correlation_id;
 mod event;
 mod exact_json;
+mod founding;
 mod handover;
 mod idempotency_key;
 mod ids;
@@ -46,10 +47,11 @@ pub use click::{Click, CountryCode, IpHash, Salt, Visitor};
 pub use click_id::ClickId;
 pub use correlation_id::CorrelationId;
 pub use event::{
-    Event, EventDetail, InvitationCreated, MilestoneReached, PasswordForgotten, TargetDown, TargetUp, UrlClicked,
-    UrlCreated, UrlDeleted, UrlExpired, UrlPurged, VerificationRequested,
+    AccountChange, AccountChanged, Event, EventDetail, InvitationCreated, MilestoneReached, PasswordForgotten,
+    TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted, UrlExpired, UrlPurged, VerificationRequested,
 };
 pub use exact_json::ExactJson;
+pub use founding::{Founder, FoundingPolicy};
 pub use handover::{Handover, KeysLeft, oldest_admin_but};
 pub use idempotency_key::IdempotencyKey;
 pub use ids::{EventId, InvitationId, SessionId, UserId, WorkspaceId};

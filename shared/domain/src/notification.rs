@@ -93,7 +93,8 @@ fn worded(
         | EventDetail::UrlExtended(_)
         | EventDetail::PasswordForgotten(_)
         | EventDetail::VerificationRequested(_)
-        | EventDetail::InvitationCreated(_) => return None,
+        | EventDetail::InvitationCreated(_)
+        | EventDetail::AccountChanged(_) => return None,
         EventDetail::UrlCreated(created) => (
             &created.user_id,
             &created.workspace_id,

@@ -35,6 +35,25 @@ impl RegistrationPolicy {
         }
     }
 
+    /// The policy's name, as settings have it.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Domains(_) => "domains",
+            Self::Invited => "invited",
+        }
+    }
+
+    /// The domains at which addresses may register, if that depends on them.
+    #[must_use]
+    pub fn domains(&self) -> Option<&BTreeSet<String>> {
+        match self {
+            Self::Domains(domains) => Some(domains),
+            Self::Open | Self::Invited => None,
+        }
+    }
+
     /// Whether somebody with this address may register without an invitation.
     #[must_use]
     pub fn admits(&self, email: &EmailAddress) -> bool {

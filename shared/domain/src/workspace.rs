@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EmailAddress, ExactJson, Invalid, Timestamp, WorkspaceId, validated::string_newtype};
+use crate::{EmailAddress, ExactJson, Invalid, Timestamp, UserId, WorkspaceId, validated::string_newtype};
 
 /// The display name of a workspace: 1–100 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,6 +118,8 @@ pub struct Workspace {
     pub slug: WorkspaceSlug,
     /// Settings that clients store with the workspace.
     pub settings: WorkspaceSettings,
+    /// Who has founded it, who may have left it since.
+    pub founded_by: UserId,
     /// When the workspace was created.
     pub created_at: Timestamp,
     /// When its name, slug or settings were last changed; at first, when it was created.

@@ -14,7 +14,7 @@ use crate::{
     item::Key,
     links::item::{EXPIRES_AT, EXPIRY_PREFIX, ExpiryMarkerItem, LINK_PREFIX, LinkItem, TOMBSTONE, TombstoneItem},
     stats::{MILESTONE_PREFIX, MilestoneItem},
-    users::item::{HANDOVER_PREFIX, REVISIT_PREFIX, WORKSPACE_PREFIX},
+    users::item::{HANDOVER_PREFIX, RECLAIM, RECLAIM_PREFIX, REVISIT_PREFIX, WORKSPACE_PREFIX},
     watch::item::{TARGET_PREFIX, TargetItem},
 };
 
@@ -48,7 +48,16 @@ pub enum Change {
     None,
 }
 
-/// What a record of UsersTable's stream, which has keys only, means for a handover.
+/// What a record of UsersTable's stream, which has keys only, brings the next turn of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TurnSignal {
+    /// A handover of what somebody has left.
+    Handover(HandoverSignal),
+    /// Pausing what others may have made, since this person has reclaimed their account.
+    Reclaim(UserId),
+}
+
+/// Which handover a record is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandoverSignal {
     /// The workspace.
@@ -59,13 +68,17 @@ pub struct HandoverSignal {
     pub is_due_again: bool,
 }
 
-/// What a record means for a handover; `None` if it is about something else.
+/// Of what a record brings the next turn; `None` if it is about something else.
 ///
 /// # Errors
 /// When the record's keys can't be read.
-pub fn handover_signal(record: &EventRecord) -> Result<Option<HandoverSignal>, StreamError> {
+pub fn turn_signal(record: &EventRecord) -> Result<Option<TurnSignal>, StreamError> {
     let Key { pk, sk } = serde_dynamo::from_item(record.change.keys.clone())?;
     let (leaver, is_due_again) = match record.event_name.as_str() {
+        "INSERT" | "MODIFY" if sk == RECLAIM => {
+            let user = pk.strip_prefix(RECLAIM_PREFIX).map(UserId::parse).transpose()?;
+            return Ok(user.map(TurnSignal::Reclaim));
+        }
         "INSERT" | "MODIFY" => (sk.strip_prefix(HANDOVER_PREFIX), false),
         // Also if somebody has deleted it by hand.
         "REMOVE" => (sk.strip_prefix(REVISIT_PREFIX), true),
@@ -73,7 +86,7 @@ pub fn handover_signal(record: &EventRecord) -> Result<Option<HandoverSignal>, S
     };
     let (Some(workspace), Some(leaver)) = (pk.strip_prefix(WORKSPACE_PREFIX), leaver) else { return Ok(None) };
     let (workspace, leaver) = (WorkspaceId::parse(workspace)?, UserId::parse(leaver)?);
-    Ok(Some(HandoverSignal { workspace, leaver, is_due_again }))
+    Ok(Some(TurnSignal::Handover(HandoverSignal { workspace, leaver, is_due_again })))
 }
 
 /// Translates a stream record.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use linklet_domain::{AccountHash, Guess, GuessKind, HashFor, Salt, ThrottleSubject};
+use linklet_domain::{AccountHash, Guess, GuessKind, HashFor, IpHash, Salt, ThrottleSubject};
 use linklet_dynamodb::{AdmittedGuess, GuessOutcome, RepositoryError, ThrottleTable};
 
 use crate::{
@@ -123,6 +123,20 @@ impl Guesses {
         };
         tokio::join!(give_back, remember);
         answer
+    }
+
+    /// Makes the request's address familiar with an account whose person has proved that they read its mail. Somebody else's guesses
+    /// at the password are not in their way then.
+    pub async fn remember_proof(&self, request: &Request, account: &str) {
+        let guess = self.guess(request, Attempt::at_password_of(account));
+        let remembered = self.table.remember_sign_in(&guess, None, request.received_at()).await;
+        warn_about(remembered, "a proof was not remembered");
+    }
+
+    /// The hash of the address that a request comes from, for log lines.
+    #[must_use]
+    pub fn address_hash(&self, request: &Request) -> IpHash {
+        IpHash::of(&self.edge.address(request), &self.salt)
     }
 
     /// The largest network that the request comes from.

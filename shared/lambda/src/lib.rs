@@ -5,14 +5,16 @@
 //! - [`batch`]: the loop of a consumer, batch item failures, and the dead-letter queue for unreadable messages
 //! - [`stream`]: what a consumer of a stream answers, and where it leaves records that it can't process
 //! - [`publisher`]: sending events and other messages to a queue
-//! - [`mail_orders`]: ordering mails with tokens
+//! - [`mail_orders`]: ordering mails with tokens, and about changes of accounts
 //! - [`schedule`]: the loop of a function that the scheduler calls
 //! - [`link_view`]: a link as the API shows it
 //! - [`metrics`]: what is counted on the way
 //! - [`breaker`]: what keeps requests from waiting for tables that don't answer
 //! - [`throttle`], [`guesses`]: limits that are counted in a table
+//! - [`admission`]: who may register and found workspaces
 //! - [`config`], [`secrets`], [`aws`], [`telemetry`]: start-up
 
+pub mod admission;
 pub mod aws;
 pub mod batch;
 pub mod breaker;

@@ -1,11 +1,11 @@
-//! Ordering mails with tokens.
+//! Ordering mails with tokens, and about changes of accounts.
 //!
-//! A request for such a mail only puts into a queue what it is about. So its answer says nothing about accounts, not even by the
-//! time that it takes: who has an account is looked up by the function that mails.
+//! A request for a mail with a token only puts into a queue what it is about. So its answer says nothing about accounts, not even by
+//! the time that it takes: who has an account is looked up by the function that mails.
 
 use aws_config::SdkConfig;
 use aws_sdk_sqs::Client;
-use linklet_domain::{Event, EventDetail, EventId};
+use linklet_domain::{AccountChange, AccountChanged, CorrelationId, Event, EventDetail, EventId, Timestamp, UserId};
 
 use crate::{
     config,
@@ -41,14 +41,27 @@ impl MailOrders {
     /// # Errors
     /// 503 when the queue doesn't take the order.
     pub async fn place(&self, request: &Request, order: EventDetail) -> Result<(), ApiError> {
-        let Some(queue) = &self.0 else { return Ok(()) };
-        let event = Event {
-            event_id: EventId::generate(),
-            occurred_at: request.received_at(),
-            correlation_id: request.correlation_id().clone(),
-            detail: order,
-        };
-        // The publisher has logged why.
-        if queue.send(&[&event]).await.is_empty() { Ok(()) } else { Err(Problem::ServiceUnavailable.into()) }
+        let is_placed = self.send(request.correlation_id(), request.received_at(), order).await;
+        if is_placed { Ok(()) } else { Err(Problem::ServiceUnavailable.into()) }
+    }
+
+    /// Has a person told what was changed of their account. What was changed stands without that, so a failure is only logged.
+    pub async fn tell(&self, request: &Request, user: &UserId, change: AccountChange) {
+        self.tell_of(request.correlation_id(), user, change).await;
+    }
+
+    /// The same for what a request has caused that is over.
+    pub async fn tell_of(&self, cause: &CorrelationId, user: &UserId, change: AccountChange) {
+        let changed = EventDetail::AccountChanged(AccountChanged { user_id: user.clone(), change });
+        if !self.send(cause, Timestamp::now(), changed).await {
+            tracing::warn!(user_id = user.as_str(), "somebody is not told what was changed of their account");
+        }
+    }
+
+    /// Whether an order is in the queue, or none is placed at all. The publisher logs why not.
+    async fn send(&self, cause: &CorrelationId, at: Timestamp, order: EventDetail) -> bool {
+        let Some(queue) = &self.0 else { return true };
+        let (event_id, correlation_id) = (EventId::generate(), cause.clone());
+        queue.send(&[&Event { event_id, occurred_at: at, correlation_id, detail: order }]).await.is_empty()
     }
 }

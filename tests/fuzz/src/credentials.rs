@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 
 use futures_util::FutureExt as _;
 use jsonwebtoken::{Algorithm, EncodingKey};
-use linklet_domain::{ApiKeySecret, EmailAddress, KeyHash, KeyPrefix, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{
+    ApiKeySecret, EmailAddress, KeyHash, KeyPrefix, Membership, Role, Timestamp, UserId, WorkspaceId,
+};
 use linklet_lambda::{
     http::{GatewayEvent, HeaderValue, Request},
     identity::{Caller, TokenIssuer, TokenSecret, TokenVerifier},
@@ -21,9 +23,10 @@ static VERIFIER: LazyLock<TokenVerifier> = LazyLock::new(|| TokenVerifier::new(&
 /// A token of ours.
 static GOOD: LazyLock<String> = LazyLock::new(|| {
     let email = EmailAddress::parse("ada@example.com").expect("an address");
-    let (user, workspace) = (UserId::generate(), WorkspaceId::generate());
+    let user = UserId::generate();
+    let membership = Membership::new(WorkspaceId::generate(), Role::Admin, Timestamp::now());
     let issuer = TokenIssuer::new(&secret());
-    let issued = issuer.issue(&user, &email, &workspace, Role::Admin, Timestamp::now()).now_or_never();
+    let issued = issuer.issue(&user, &email, Some(&membership), Timestamp::now()).now_or_never();
     issued.expect("there is nothing to wait for").expect("a token").0
 });
 

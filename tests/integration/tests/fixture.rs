@@ -11,14 +11,18 @@ use linklet_analytics::{Analytics, Clients};
 use linklet_auth::Limits;
 use linklet_domain::{
     Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute, Member, RateLimit, Role, Salt, TargetId,
-    Timestamp, Visitor, lifetimes,
+    Timestamp, UserId, Visitor, WorkspaceId, lifetimes,
 };
-use linklet_dynamodb::{ClassifiedClick, ClicksTable, LinksTable, ThrottleTable};
+use linklet_dynamodb::{
+    Acting, ClassifiedClick, ClicksTable, LinksTable, MemberChange, MemberOutcome, RepositoryError, ThrottleTable,
+    UsersTable,
+};
 use linklet_handover::Handovers;
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     guesses::Guesses,
     http::{Edge, Pages, ShortUrls},
+    mail_orders::MailOrders,
     publisher::Publisher,
     throttle::Throttle,
 };
@@ -30,7 +34,9 @@ use linklet_redirect::{ClickRecording, HotLinks, Limiter, Recorder, Redirect};
 use linklet_relay::Relay;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
-use linklet_test_support::{Answer, FakeNotifiers, FakeQueues, Person, RequestBuilder, TestDynamoDb, issuer, tokens};
+use linklet_test_support::{
+    Answer, FakeNotifiers, FakeQueues, Person, RequestBuilder, TestDynamoDb, a_session, issuer, tokens,
+};
 use linklet_user_agents::Classifier;
 use linklet_watch::Watch;
 use linklet_watch_links::WatchLinks;
@@ -94,9 +100,21 @@ pub async fn redeliver(consumer: &Analytics, mut batch: SqsEvent) {
 pub async fn colleague(db: &TestDynamoDb, admin: &Person, name: &str, role: Role) -> Person {
     let person = db.register(name).await;
     let (user, email) = (person.id.clone(), person.email.clone());
-    let member = Member { user, email, full_name: None, role, joined_at: Timestamp::now() };
+    let member = Member { user, email, full_name: None, role, joined_at: Timestamp::now(), paused_at: None };
     db.add_member(&admin.workspace, &admin.id, &member).await;
     Person { workspace: admin.workspace.clone(), ..person }
+}
+
+/// Lets an admin give somebody another role.
+pub async fn change_role(
+    users: &UsersTable,
+    workspace: &WorkspaceId,
+    caller: &UserId,
+    user: &UserId,
+    role: Role,
+) -> Result<MemberOutcome, RepositoryError> {
+    let (session, change) = (a_session(), MemberChange { role: Some(role), ..MemberChange::default() });
+    users.change_member(workspace, Acting { user: caller, session: &session }, user, change).await
 }
 
 pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {
@@ -138,6 +156,7 @@ pub fn handovers(db: &TestDynamoDb, queues: &FakeQueues) -> Handovers {
         users: db.users(),
         links: db.links(),
         targets: db.watch(),
+        mails: MailOrders::to(Publisher::new(queues.client(), queues.url("notify"))),
         dead_letters: dead_letters(queues).shared_by("handover"),
         links_at_once: 1_000,
         turn: Duration::from_secs(20),

@@ -3,8 +3,8 @@ use std::sync::LazyLock;
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
     ApiKey, ApiKeySecret, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation, IpHash, KeyName,
-    KeysLeft, Link, LinkId, LinkMetadata, LinkState, Salt, Scopes, ShortCode, Target, TargetUrl, Timestamp, UrlClicked,
-    UserId, Visitor, WorkspaceId,
+    KeysLeft, Link, LinkId, LinkMetadata, LinkState, Salt, Scopes, SessionId, ShortCode, Target, TargetUrl, Timestamp,
+    UrlClicked, UserId, Visitor, WorkspaceId,
 };
 use linklet_dynamodb::Removal;
 use serde_json::{Value, json};
@@ -110,6 +110,12 @@ pub struct Person {
     pub workspace: WorkspaceId,
 }
 
+/// A session that has just begun.
+#[must_use]
+pub fn a_session() -> SessionId {
+    SessionId::beginning_at(Timestamp::now())
+}
+
 /// The removal of a member by this person, or by themselves, who keeps no keys.
 #[must_use]
 pub fn removal<'a>(workspace: &'a WorkspaceId, caller: &'a UserId, user: &'a UserId) -> Removal<'a> {
@@ -139,6 +145,7 @@ impl ApiKeyBuilder {
             created_at: Timestamp::now(),
             expires_at: None,
             last_used_at: None,
+            paused_at: None,
         })
     }
 

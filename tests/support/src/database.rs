@@ -13,7 +13,7 @@ use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
 
 use crate::{
-    Person, Template,
+    Person, Template, a_session,
     service::{Operation, Service, config},
     tokens,
 };
@@ -198,11 +198,11 @@ impl TestDynamoDb {
                 id: person.id.clone(),
                 email: person.email.clone(),
                 full_name: None,
-                password_hash: "none".to_owned(),
+                password_hash: Some("none".to_owned()),
                 created_at: now,
             },
             verified_at: None,
-            membership: Membership { workspace: person.workspace.clone(), role: Role::Admin, joined_at: now },
+            membership: Membership::new(person.workspace.clone(), Role::Admin, now),
             workspace_name: WorkspaceName::parse(name).expect("a name"),
             workspace_slug: WorkspaceSlug::parse(name).expect("a slug"),
         };
@@ -227,11 +227,12 @@ impl TestDynamoDb {
     /// When the admin is none, or they are a member already.
     pub async fn add_member(&self, workspace: &WorkspaceId, admin: &UserId, member: &Member) {
         let token = OneTimeToken::generate(TokenPurpose::Invitation).expect("randomness").hash();
-        let Member { user, email, full_name, role, joined_at } = member.clone();
+        let Member { user, email, full_name, role, joined_at, .. } = member.clone();
         let invitation = Invitation::new(workspace, email.clone(), role, admin, token.clone(), joined_at);
-        let invited = self.users().invite(&invitation).await.expect("an invitation can be stored");
+        let invited = self.users().invite(&invitation, &a_session()).await.expect("an invitation can be stored");
         assert_eq!(invited, InviteOutcome::Invited);
-        let account = Account { id: user, email, full_name, password_hash: "none".to_owned(), created_at: joined_at };
+        let password_hash = Some("none".to_owned());
+        let account = Account { id: user, email, full_name, password_hash, created_at: joined_at };
         let accepted = self.users().accept_invitation(&token, &account, joined_at).await;
         let accepted = accepted.expect("an invitation can be accepted");
         assert!(matches!(accepted, AcceptOutcome::Accepted(..)), "{accepted:?}");
@@ -245,7 +246,7 @@ impl TestDynamoDb {
         let token = OneTimeToken::generate(TokenPurpose::Invitation).expect("randomness").hash();
         let email = EmailAddress::parse(email).expect("an address");
         let invitation = Invitation::new(&admin.workspace, email, role, &admin.id, token, Timestamp::now());
-        let invited = self.users().invite(&invitation).await.expect("an invitation can be stored");
+        let invited = self.users().invite(&invitation, &a_session()).await.expect("an invitation can be stored");
         assert_eq!(invited, InviteOutcome::Invited);
     }
 
@@ -254,7 +255,7 @@ impl TestDynamoDb {
     /// # Panics
     /// When its creator isn't an admin of its workspace.
     pub async fn store_key(&self, key: &ApiKey) {
-        let outcome = self.users().create_key(key).await.expect("a key can be stored");
+        let outcome = self.users().create_key(key, &a_session()).await.expect("a key can be stored");
         assert_eq!(outcome, CreateKeyOutcome::Created);
     }
 

@@ -1,6 +1,6 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use futures_util::FutureExt as _;
-use linklet_domain::{EmailAddress, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::ApiKeysTable;
 use linklet_lambda::{
     http::{self, DeferringHandler, GatewayEvent, Request},
@@ -9,7 +9,7 @@ use linklet_lambda::{
 };
 use serde_json::{Value, json};
 
-use crate::{Contract, Exchange, Template, TestDynamoDb};
+use crate::{Contract, Exchange, Person, Template, TestDynamoDb};
 
 /// The secret that tests sign with.
 pub const TOKEN_SECRET: &str = "a secret for tests, 32 bytes or more";
@@ -47,7 +47,20 @@ fn secret() -> TokenSecret {
 #[must_use]
 pub fn token_of(user: &UserId, workspace: &WorkspaceId, role: Role) -> String {
     let email = EmailAddress::parse("ada@example.com").expect("an address");
-    let issued = issuer().issue(user, &email, workspace, role, Timestamp::now()).now_or_never();
+    signed(user, &email, Some(&Membership::new(workspace.clone(), role, Timestamp::now())))
+}
+
+/// A token of somebody who is in no workspace.
+///
+/// # Panics
+/// When signing fails.
+#[must_use]
+pub fn token_without_workspace(person: &Person) -> String {
+    signed(&person.id, &person.email, None)
+}
+
+fn signed(user: &UserId, email: &EmailAddress, membership: Option<&Membership>) -> String {
+    let issued = issuer().issue(user, email, membership, Timestamp::now()).now_or_never();
     issued.expect("there is nothing to wait for").expect("a token can be signed").0
 }
 

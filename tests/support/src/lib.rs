@@ -39,15 +39,18 @@ mod template;
 
 pub use broken::BrokenDynamoDb;
 pub use builders::{
-    ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, click_event, click_in, event_batch, link_id,
-    queue_batch, removal, some_workspace,
+    ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, a_session, click_event, click_in, event_batch,
+    link_id, queue_batch, removal, some_workspace,
 };
 pub use capacity::{CapacityMeter, Consumption, item_bytes};
 pub use contract::{Contract, Exchange};
 pub use cost_units::{cost_units, write_cost_units};
 pub use database::{StreamReader, TestDynamoDb};
 pub use faults::{Cancellation, Fault, Faults, WithoutTokens, WriteCounter};
-pub use http::{Answer, RequestBuilder, TOKEN_SECRET, answer, authenticator, issuer, token_for, token_of, tokens};
+pub use http::{
+    Answer, RequestBuilder, TOKEN_SECRET, answer, authenticator, issuer, token_for, token_of, token_without_workspace,
+    tokens,
+};
 pub use lambda::{FakeLambda, Journal};
 pub use logs::CapturedLogs;
 pub use notifiers::FakeNotifiers;

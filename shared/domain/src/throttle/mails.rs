@@ -15,6 +15,8 @@ pub enum MailCount {
     Invitations,
     /// Invitations that a person has mailed, to whomever.
     InvitationsBySender,
+    /// What a person hears about their own account.
+    AccountChanges,
 }
 
 impl MailCount {
@@ -26,6 +28,7 @@ impl MailCount {
             Self::Verifications => "verifications",
             Self::Invitations => "invitations",
             Self::InvitationsBySender => "invitations-by-sender",
+            Self::AccountChanges => "account-changes",
         }
     }
 
@@ -34,7 +37,7 @@ impl MailCount {
     pub fn limit(self) -> MailLimit {
         match self {
             Self::Resets | Self::Verifications | Self::Invitations => MailLimit::OF_AN_ADDRESS,
-            Self::InvitationsBySender => MailLimit::OF_A_SENDER,
+            Self::InvitationsBySender | Self::AccountChanges => MailLimit::OF_A_SENDER,
         }
     }
 }
@@ -53,7 +56,8 @@ impl MailLimit {
     pub const WINDOW: Duration = Duration::from_secs(60 * 60);
     /// What one address gets of a kind: more would only annoy its person.
     pub const OF_AN_ADDRESS: Self = Self { mails: 5, pause: Some(Duration::from_secs(60)) };
-    /// What one person has mailed to others: a team may be invited at a time, and no list of strangers.
+    /// What one person has mailed to others, or hears about their own account: a team may be invited at a time, and no list of
+    /// strangers.
     pub const OF_A_SENDER: Self = Self { mails: 50, pause: None };
 
     /// When the window of a mail ends that is sent now, if it begins with it.

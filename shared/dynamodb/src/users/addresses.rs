@@ -25,6 +25,17 @@ pub struct Profile {
     pub verified_at: Option<Timestamp>,
 }
 
+/// What something shows about whose an address is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AddressProof {
+    /// Nothing.
+    None,
+    /// That it is the person's, which nothing has shown before.
+    First,
+    /// That it is the person's, whatever has shown that before.
+    Another,
+}
+
 impl UsersTable {
     /// What the account of a person says about them.
     ///
@@ -74,23 +85,40 @@ impl UsersTable {
     }
 
     /// The action of a transaction that records that a person has shown that this address is theirs. It is refused if the account
-    /// has another address.
+    /// has another address, or was closed.
     pub(super) fn address_verification(
         &self,
         user: &UserId,
         email: &EmailAddress,
         at: Timestamp,
     ) -> Result<TransactWriteItem, RepositoryError> {
+        self.address_change(user, email, AddressProof::Another, at)
+    }
+
+    /// The action of a transaction that records what shows whose an address is, and that its account has a password now.
+    pub(super) fn address_change(
+        &self,
+        user: &UserId,
+        email: &EmailAddress,
+        proof: AddressProof,
+        at: Timestamp,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        const IS_THEIRS: &str = "email = :email AND attribute_not_exists(closed_at)";
         let update = Update::builder()
             .table_name(&self.0.name)
             .set_key(Some(address_key(user).into_item()))
-            .update_expression("SET email = :email, verified_at = if_not_exists(verified_at, :at)")
-            // Accounts of earlier versions don't have the item.
-            .condition_expression("attribute_not_exists(pk) OR email = :email")
-            .expression_attribute_values(":email", text(email))
-            .expression_attribute_values(":at", text(&at))
-            .build()
-            .map_err(RepositoryError::unavailable("verify an address"))?;
+            .expression_attribute_values(":email", text(email));
+        let verified = || update.clone().expression_attribute_values(":at", text(&at));
+        let update = match proof {
+            AddressProof::None => update.update_expression("REMOVE awaits_password").condition_expression(IS_THEIRS),
+            AddressProof::First => verified()
+                .update_expression("SET verified_at = :at REMOVE awaits_password")
+                .condition_expression(format!("{IS_THEIRS} AND attribute_not_exists(verified_at)")),
+            AddressProof::Another => verified()
+                .update_expression("SET verified_at = if_not_exists(verified_at, :at) REMOVE awaits_password")
+                .condition_expression(IS_THEIRS),
+        };
+        let update = update.build().map_err(RepositoryError::unavailable("verify an address"))?;
         Ok(TransactWriteItem::builder().update(update).build())
     }
 }

@@ -41,14 +41,22 @@ impl NewWorkspace {
     pub fn workspace(&self) -> Workspace {
         let (settings, created_at) = (WorkspaceSettings::default(), self.founder.joined_at);
         let (id, name, slug) = (self.id.clone(), self.name.clone(), self.slug.clone());
-        Workspace { id, name, slug, settings, created_at, updated_at: created_at }
+        Workspace {
+            id,
+            name,
+            slug,
+            settings,
+            founded_by: self.founder.user.clone(),
+            created_at,
+            updated_at: created_at,
+        }
     }
 
     /// The founder's membership.
     #[must_use]
     pub fn membership(&self) -> Membership {
         let Member { role, joined_at, .. } = self.founder;
-        Membership { workspace: self.id.clone(), role, joined_at }
+        Membership::new(self.id.clone(), role, joined_at)
     }
 }
 
@@ -84,9 +92,9 @@ impl UsersTable {
         slug_taken: T,
         id_taken: T,
     ) -> Result<Transaction<T>, RepositoryError> {
-        let NewWorkspace { id, name, slug, founder } = workspace;
+        let NewWorkspace { id, slug, founder, .. } = workspace;
         let slug_item = SlugItem { key: slug_key(slug), workspace_id: id.clone() };
-        let workspace_item = WorkspaceItem::new(id, name, slug, founder.joined_at);
+        let workspace_item = WorkspaceItem::new(&workspace.workspace());
         let membership = MemberItem::new(&founder.user, &workspace.membership());
         Ok(transaction
             .and(self.0.put_new(operation, &slug_item)?, slug_taken)

@@ -16,6 +16,7 @@ use linklet_domain::{CorrelationId, Handover, KeysLeft, Member, PageToken, Short
 use super::{
     UsersTable,
     item::{HandoverItem, RevisitItem, WorkspaceKeyItem, api_key_key, handover_key},
+    keys::KEYS_AT_ONCE,
 };
 use crate::{
     Cursor, RepositoryError,
@@ -78,9 +79,6 @@ pub enum HandoverStage {
 }
 
 const HAND_OVER: &str = "hand over what a member leaves";
-
-/// How many keys a transaction settles. Each has two items, and any of them may be in use.
-const KEYS_AT_ONCE: usize = 10;
 
 impl UsersTable {
     /// Reads the handover of what somebody has left in a workspace; `None` if it is complete.

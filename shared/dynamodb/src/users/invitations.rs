@@ -16,12 +16,12 @@ use aws_sdk_dynamodb::{
     types::{ConditionCheck, Delete, TransactWriteItem},
 };
 use linklet_domain::{
-    Account, EmailAddress, Invitation, InvitationId, Member, Membership, Role, Timestamp, TokenHash, UserId, Workspace,
-    WorkspaceId,
+    Account, EmailAddress, Invitation, InvitationId, Member, Membership, Role, SessionId, Timestamp, TokenHash, UserId,
+    Workspace, WorkspaceId,
 };
 
 use super::{
-    RegisterOutcome, Registration, TokenDelivery, UsersTable,
+    Acting, RegisterOutcome, Registration, TokenDelivery, UsersTable,
     item::{
         InvitationItem, InvitationTokenItem, InvitedTo, MemberItem, WorkspaceMemberItem, invitation_key,
         invitation_token_key, invitations_partition, workspace_key,
@@ -145,8 +145,9 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached. The invitation may be stored then, but nobody knows its token.
-    pub async fn invite(&self, invitation: &Invitation) -> Result<InviteOutcome, RepositoryError> {
+    pub async fn invite(&self, invitation: &Invitation, session: &SessionId) -> Result<InviteOutcome, RepositoryError> {
         const OPERATION: &str = "invite somebody";
+        let inviter = Acting { user: &invitation.invited_by, session };
         let (members, open) = tokio::try_join!(
             self.members(&invitation.workspace),
             self.invitations(&invitation.workspace, invitation.created_at)
@@ -162,7 +163,8 @@ impl UsersTable {
         retry_on_conflict(OPERATION, || async {
             let not_admin = InviteOutcome::CallerNotAdmin;
             let sent = Transaction::new(OPERATION)
-                .and(self.caller_is_admin(&invitation.workspace, &invitation.invited_by)?, not_admin)
+                .and(self.caller_is_admin(&invitation.workspace, inviter.user)?, not_admin)
+                .and(self.session_lasts(inviter)?, not_admin)
                 .and(self.0.put(OPERATION, &InvitationItem::from(invitation))?, not_admin)
                 .and(self.0.put(OPERATION, &token)?, not_admin)
                 .send(&self.0.client)
@@ -257,11 +259,26 @@ impl UsersTable {
         inviter: &UserId,
         made_until: Timestamp,
     ) -> Result<(), RepositoryError> {
-        const OPERATION: &str = "withdraw a person's invitations";
-        for invitation in self.invitations(workspace, made_until).await? {
-            if invitation.invited_by != *inviter || invitation.created_at > made_until {
-                continue;
-            }
+        let by_them =
+            |invitation: &Invitation| invitation.invited_by == *inviter && invitation.created_at <= made_until;
+        self.withdraw_all(workspace, made_until, by_them).await?;
+        Ok(())
+    }
+
+    /// Withdraws the open invitations into a workspace of which this is true, and returns how many these are.
+    ///
+    /// # Errors
+    /// As [`Self::withdraw_invitations_by`].
+    pub async fn withdraw_all(
+        &self,
+        workspace: &WorkspaceId,
+        now: Timestamp,
+        is_meant: impl Fn(&Invitation) -> bool,
+    ) -> Result<usize, RepositoryError> {
+        const OPERATION: &str = "withdraw invitations";
+        let mut open = self.invitations(workspace, now).await?;
+        open.retain(is_meant);
+        for invitation in &open {
             let key = invitation_key(workspace, &invitation.id);
             let delete = self
                 .0
@@ -277,7 +294,7 @@ impl UsersTable {
                 Err(error) => return Err(RepositoryError::unavailable(OPERATION)(error)),
             }
         }
-        Ok(())
+        Ok(open.len())
     }
 
     /// What a token is for, if it works for this address now.
@@ -397,7 +414,7 @@ impl UsersTable {
         already: &T,
     ) -> Result<Transaction<T>, RepositoryError> {
         let Invitation { workspace, role, .. } = invitation;
-        let membership = Membership { workspace: workspace.clone(), role: *role, joined_at };
+        let membership = Membership::new(workspace.clone(), *role, joined_at);
         let listed = WorkspaceMemberItem::new(workspace, &Member::of(account, *role, joined_at));
         Ok(transaction
             .and(self.0.put_new(operation, &MemberItem::new(&account.id, &membership))?, already.clone())

@@ -3,6 +3,7 @@
 mod handovers;
 mod invitations;
 mod keys;
+mod reclaims;
 mod tokens;
 
 use std::collections::BTreeSet;
@@ -17,6 +18,7 @@ pub(super) use self::{
     handovers::{HandoverItem, RevisitItem},
     invitations::{InvitationItem, InvitationTokenItem, InvitedTo},
     keys::{ApiKeyItem, LastUse, WorkspaceKeyItem},
+    reclaims::ReclaimItem,
     tokens::{ResetItem, VerificationItem},
 };
 use crate::item::Key;
@@ -27,6 +29,8 @@ pub(super) const KEY_PREFIX: &str = "KEY#";
 pub(crate) const WORKSPACE_PREFIX: &str = "WS#";
 pub(crate) const HANDOVER_PREFIX: &str = "HANDOVER#";
 pub(crate) const REVISIT_PREFIX: &str = "REVISIT#";
+pub(crate) const RECLAIM_PREFIX: &str = "RECLAIM#";
+pub(crate) const RECLAIM: &str = "RECLAIM";
 
 pub(super) fn user_partition(user: &UserId) -> String {
     format!("USER#{user}")
@@ -88,6 +92,12 @@ pub(super) fn handover_key(workspace: &WorkspaceId, leaver: &UserId) -> Key {
     Key::new(workspace_partition(workspace), format!("{HANDOVER_PREFIX}{leaver}"))
 }
 
+/// The key of what is to be paused since somebody has reclaimed their account. IAM roles in `template.yaml` name the prefix of the
+/// partition key.
+pub(super) fn reclaim_key(user: &UserId) -> Key {
+    Key::new(format!("{RECLAIM_PREFIX}{user}"), RECLAIM)
+}
+
 /// The key of an API key's item. IAM roles in `template.yaml` name the prefix of the partition key.
 pub(super) fn api_key_key(hash: &KeyHash) -> Key {
     Key::new(format!("{KEY_PREFIX}{hash}"), "KEY")
@@ -121,7 +131,8 @@ pub(super) struct UserItem {
     pub email: EmailAddress,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full_name: Option<FullName>,
-    pub password_hash: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub password_hash: Option<String>,
     pub created_at: Timestamp,
 }
 
@@ -156,6 +167,15 @@ pub(super) struct EmailItem {
     #[serde(flatten)]
     pub key: Key,
     pub user_id: UserId,
+    /// When an operator closed the account. The address stays taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closed_at: Option<Timestamp>,
+}
+
+impl EmailItem {
+    pub(super) fn new(account: &Account) -> Self {
+        Self { key: email_key(&account.email), user_id: account.id.clone(), closed_at: None }
+    }
 }
 
 /// `ACCESS#<user>` / `MEMBER#<workspace>`: a membership under its user, for logins and for the verification of tokens.
@@ -166,6 +186,8 @@ pub(super) struct MemberItem {
     pub workspace_id: WorkspaceId,
     pub role: Role,
     pub joined_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_at: Option<Timestamp>,
 }
 
 /// `ACCESS#<user>` / `ADDRESS`: where a person gets mail, and when they showed that the address is theirs.
@@ -176,11 +198,15 @@ pub(super) struct AddressItem {
     pub email: EmailAddress,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified_at: Option<Timestamp>,
+    /// Whether the account has no password yet, since it is chosen with a mailed token. What mails tokens can't read the account.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub awaits_password: bool,
 }
 
 impl AddressItem {
     pub(super) fn new(account: &Account, verified_at: Option<Timestamp>) -> Self {
-        Self { key: address_key(&account.id), email: account.email.clone(), verified_at }
+        let awaits_password = account.password_hash.is_none();
+        Self { key: address_key(&account.id), email: account.email.clone(), verified_at, awaits_password }
     }
 
     /// The address, if the person has shown that it is theirs.
@@ -239,13 +265,14 @@ impl MemberItem {
             workspace_id: membership.workspace.clone(),
             role: membership.role,
             joined_at: membership.joined_at,
+            paused_at: membership.paused_at,
         }
     }
 }
 
 impl From<MemberItem> for Membership {
     fn from(item: MemberItem) -> Self {
-        Self { workspace: item.workspace_id, role: item.role, joined_at: item.joined_at }
+        Self { workspace: item.workspace_id, role: item.role, joined_at: item.joined_at, paused_at: item.paused_at }
     }
 }
 
@@ -261,6 +288,8 @@ pub(super) struct WorkspaceMemberItem {
     pub full_name: Option<FullName>,
     pub role: Role,
     pub joined_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_at: Option<Timestamp>,
 }
 
 impl WorkspaceMemberItem {
@@ -272,6 +301,7 @@ impl WorkspaceMemberItem {
             full_name: member.full_name.clone(),
             role: member.role,
             joined_at: member.joined_at,
+            paused_at: member.paused_at,
         }
     }
 }
@@ -284,6 +314,7 @@ impl From<WorkspaceMemberItem> for Member {
             full_name: item.full_name,
             role: item.role,
             joined_at: item.joined_at,
+            paused_at: item.paused_at,
         }
     }
 }
@@ -298,24 +329,27 @@ pub(super) struct WorkspaceItem {
     pub slug: WorkspaceSlug,
     #[serde(default)]
     pub settings: WorkspaceSettings,
-    /// Number of members that are admins; at least 1.
+    /// Number of members that are admins and not paused; at least 1.
     pub admins: u64,
+    pub founded_by: UserId,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
 
 impl WorkspaceItem {
-    /// A new workspace with one admin.
-    pub(super) fn new(id: &WorkspaceId, name: &WorkspaceName, slug: &WorkspaceSlug, created_at: Timestamp) -> Self {
+    /// A new workspace, whose founder is its one admin.
+    pub(super) fn new(workspace: &Workspace) -> Self {
+        let Workspace { id, name, slug, settings, founded_by, created_at, updated_at } = workspace.clone();
         Self {
-            key: workspace_key(id),
-            workspace_id: id.clone(),
-            name: name.clone(),
-            slug: slug.clone(),
-            settings: WorkspaceSettings::default(),
+            key: workspace_key(&id),
+            workspace_id: id,
+            name,
+            slug,
+            settings,
             admins: 1,
+            founded_by,
             created_at,
-            updated_at: created_at,
+            updated_at,
         }
     }
 }
@@ -327,6 +361,7 @@ impl From<WorkspaceItem> for Workspace {
             name: item.name,
             slug: item.slug,
             settings: item.settings,
+            founded_by: item.founded_by,
             created_at: item.created_at,
             updated_at: item.updated_at,
         }

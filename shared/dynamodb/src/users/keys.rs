@@ -10,21 +10,24 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::{
     Client,
     operation::update_item::UpdateItemError,
-    types::{Delete, TransactWriteItem},
+    types::{Delete, TransactWriteItem, Update},
 };
-use linklet_domain::{ApiKey, KeyHash, KeyPrefix, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{ApiKey, KeyHash, KeyPrefix, SessionId, Timestamp, UserId, WorkspaceId};
 
 use super::{
-    UsersTable,
+    Acting, UsersTable,
     item::{
         ApiKeyItem, KEY_PREFIX, LastUse, WorkspaceKeyItem, api_key_key, workspace_api_key_key, workspace_partition,
     },
 };
 use crate::{
     RepositoryError,
-    item::{Item, Table, from_item, text},
+    item::{Item, Key, Table, from_item, text},
     transaction::{Sent, Transaction, retry_on_conflict},
 };
+
+/// How many keys a transaction changes. Each has two items, and any of them may be in use.
+pub(super) const KEYS_AT_ONCE: usize = 10;
 
 /// The repository for authentication by API key: the items of UsersTable under the keys' hashes.
 #[derive(Debug, Clone)]
@@ -90,11 +93,11 @@ pub enum CreateKeyOutcome {
     CallerNotAdmin,
 }
 
-/// The outcome of revoking an API key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RevokeOutcome {
-    /// The key is revoked.
-    Revoked,
+/// The outcome of revoking or resuming an API key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyOutcome {
+    /// It is done; this is the key after it, or before it was revoked.
+    Done(ApiKey),
     /// The workspace has no such key.
     NoKey,
     /// The caller is no longer an admin of the workspace.
@@ -102,6 +105,8 @@ pub enum RevokeOutcome {
 }
 
 const REVOKE: &str = "revoke an API key";
+const PAUSE: &str = "pause API keys";
+const RESUME: &str = "resume an API key";
 
 impl UsersTable {
     /// Stores an API key, if its creator is an admin. The keys are counted before the write, so concurrent requests may exceed
@@ -109,14 +114,16 @@ impl UsersTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached. The key may be stored then, but nobody knows it, so nobody can use it.
-    pub async fn create_key(&self, key: &ApiKey) -> Result<CreateKeyOutcome, RepositoryError> {
+    pub async fn create_key(&self, key: &ApiKey, session: &SessionId) -> Result<CreateKeyOutcome, RepositoryError> {
         const OPERATION: &str = "create an API key";
         if self.key_rows(&key.workspace, key.created_at).await?.len() >= ApiKey::MAX_PER_WORKSPACE {
             return Ok(CreateKeyOutcome::TooMany);
         }
+        let creator = Acting { user: &key.created_by, session };
         retry_on_conflict(OPERATION, || async {
             let sent = Transaction::new(OPERATION)
-                .and(self.caller_is_admin(&key.workspace, &key.created_by)?, CreateKeyOutcome::CallerNotAdmin)
+                .and(self.caller_is_admin(&key.workspace, creator.user)?, CreateKeyOutcome::CallerNotAdmin)
+                .and(self.session_lasts(creator)?, CreateKeyOutcome::CallerNotAdmin)
                 .and(self.0.put_new(OPERATION, &WorkspaceKeyItem::from(key))?, CreateKeyOutcome::PrefixTaken)
                 .and(self.0.put_new(OPERATION, &ApiKeyItem::from(key))?, CreateKeyOutcome::PrefixTaken)
                 .send(&self.0.client)
@@ -159,8 +166,102 @@ impl UsersTable {
         workspace: &WorkspaceId,
         caller: &UserId,
         prefix: &KeyPrefix,
-    ) -> Result<RevokeOutcome, RepositoryError> {
+    ) -> Result<KeyOutcome, RepositoryError> {
         retry_on_conflict(REVOKE, || self.try_to_revoke(workspace, caller, prefix)).await
+    }
+
+    /// Lets an API key that is paused open its routes again, if the caller is an admin.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn resume_key(
+        &self,
+        workspace: &WorkspaceId,
+        caller: Acting<'_>,
+        prefix: &KeyPrefix,
+    ) -> Result<KeyOutcome, RepositoryError> {
+        retry_on_conflict(RESUME, || self.try_to_resume(workspace, caller, prefix)).await
+    }
+
+    async fn try_to_resume(
+        &self,
+        workspace: &WorkspaceId,
+        caller: Acting<'_>,
+        prefix: &KeyPrefix,
+    ) -> Result<Option<KeyOutcome>, RepositoryError> {
+        let key = workspace_api_key_key(workspace, prefix);
+        let Some(row) = self.0.get::<WorkspaceKeyItem>(RESUME, key).await? else { return Ok(Some(KeyOutcome::NoKey)) };
+        let mut transaction = Transaction::new(RESUME)
+            .and(self.caller_is_admin(workspace, caller.user)?, Some(KeyOutcome::CallerNotAdmin))
+            .and(self.session_lasts(caller)?, Some(KeyOutcome::CallerNotAdmin));
+        for action in self.key_pause(&row, None)? {
+            transaction = transaction.and(action, None);
+        }
+        let sent = transaction.send(&self.0.client).await?;
+        Ok(match sent {
+            Sent::Committed => {
+                let last_used_at = self.last_uses(std::slice::from_ref(&row)).await?.remove(&row.key_hash);
+                Some(KeyOutcome::Done(ApiKey { paused_at: None, ..row.into_key(workspace.clone(), last_used_at) }))
+            }
+            Sent::Refused(refusal) => refusal,
+            Sent::InConflict => None,
+        })
+    }
+
+    /// Pauses the API keys of a workspace that this person has made, or all of them.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached. Some may be paused then; doing it again pauses the rest.
+    pub async fn pause_keys(
+        &self,
+        workspace: &WorkspaceId,
+        creator: Option<&UserId>,
+        at: Timestamp,
+    ) -> Result<(), RepositoryError> {
+        retry_on_conflict(PAUSE, async || {
+            let mut rows = self.key_rows(workspace, Timestamp::now()).await?;
+            rows.retain(|row| {
+                let attributes = &row.attributes;
+                attributes.paused_at.is_none() && creator.is_none_or(|creator| attributes.created_by == *creator)
+            });
+            for some in rows.chunks(KEYS_AT_ONCE) {
+                let mut transaction = Transaction::new(PAUSE);
+                for row in some {
+                    for action in self.key_pause(row, Some(at))? {
+                        transaction = transaction.and(action, ());
+                    }
+                }
+                if transaction.send(&self.0.client).await? != Sent::Committed {
+                    return Ok(None);
+                }
+            }
+            Ok(Some(()))
+        })
+        .await
+    }
+
+    /// The actions that pause a key from this time on, or let it go on.
+    fn key_pause(
+        &self,
+        row: &WorkspaceKeyItem,
+        paused_at: Option<Timestamp>,
+    ) -> Result<[TransactWriteItem; 2], RepositoryError> {
+        let change = |key: Key| {
+            let update = Update::builder()
+                .table_name(&self.0.name)
+                .set_key(Some(key.into_item()))
+                .condition_expression("key_hash = :hash")
+                .expression_attribute_values(":hash", text(&row.key_hash));
+            let update = match paused_at {
+                Some(at) => {
+                    update.update_expression("SET paused_at = :at").expression_attribute_values(":at", text(&at))
+                }
+                None => update.update_expression("REMOVE paused_at"),
+            };
+            let update = update.build().map_err(RepositoryError::unavailable(PAUSE))?;
+            Ok(TransactWriteItem::builder().update(update).build())
+        };
+        Ok([change(row.key.clone())?, change(api_key_key(&row.key_hash))?])
     }
 
     async fn try_to_revoke(
@@ -168,19 +269,17 @@ impl UsersTable {
         workspace: &WorkspaceId,
         caller: &UserId,
         prefix: &KeyPrefix,
-    ) -> Result<Option<RevokeOutcome>, RepositoryError> {
+    ) -> Result<Option<KeyOutcome>, RepositoryError> {
         let key = workspace_api_key_key(workspace, prefix);
-        let Some(row) = self.0.get::<WorkspaceKeyItem>(REVOKE, key).await? else {
-            return Ok(Some(RevokeOutcome::NoKey));
-        };
+        let Some(row) = self.0.get::<WorkspaceKeyItem>(REVOKE, key).await? else { return Ok(Some(KeyOutcome::NoKey)) };
         let sent = Transaction::new(REVOKE)
-            .and(self.caller_is_admin(workspace, caller)?, Some(RevokeOutcome::CallerNotAdmin))
+            .and(self.caller_is_admin(workspace, caller)?, Some(KeyOutcome::CallerNotAdmin))
             .and(self.key_row_deletion(&row)?, None)
             .and(self.key_deletion(&row.key_hash)?, None)
             .send(&self.0.client)
             .await?;
         Ok(match sent {
-            Sent::Committed => Some(RevokeOutcome::Revoked),
+            Sent::Committed => Some(KeyOutcome::Done(row.into_key(workspace.clone(), None))),
             Sent::Refused(refusal) => refusal,
             Sent::InConflict => None,
         })

@@ -6,12 +6,14 @@
 //!
 //! The role in a token may be outdated. So every change of another user's membership checks in its transaction that the
 //! caller is an admin now. Nobody adds a member: who is invited [accepts](super::invitations).
+//!
+//! A membership can be [paused](super::reclaims). It opens nothing then, and an admin whose membership is paused isn't counted.
 
 use aws_sdk_dynamodb::types::{ConditionCheck, Delete, TransactWriteItem, Update};
-use linklet_domain::{Member, Role, UserId, WorkspaceId, oldest_admin_but};
+use linklet_domain::{Member, Role, Timestamp, UserId, WorkspaceId, oldest_admin_but};
 
 use super::{
-    Removal, UsersTable,
+    Acting, Removal, UsersTable,
     item::{MEMBER_PREFIX, WorkspaceMemberItem, member_key, workspace_key, workspace_member_key, workspace_partition},
 };
 use crate::{
@@ -20,11 +22,29 @@ use crate::{
     transaction::{Sent, Transaction, retry_on_conflict},
 };
 
+/// A change of a membership.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MemberChange {
+    /// The new role; `None` leaves it as it is.
+    pub role: Option<Role>,
+    /// Whether the membership goes on if it is paused.
+    pub resumes: bool,
+}
+
+impl MemberChange {
+    fn of(self, member: &Member) -> Member {
+        let paused_at = member.paused_at.filter(|_| !self.resumes);
+        Member { role: self.role.unwrap_or(member.role), paused_at, ..member.clone() }
+    }
+}
+
 /// The outcome of changing a membership.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemberOutcome {
     /// The change is made; this is the member after it, or before they were removed.
     Done(Member),
+    /// The member is as the change wants them already.
+    Unchanged(Member),
     /// The user is not a member of the workspace.
     NoMember,
     /// The change would leave the workspace without an admin.
@@ -60,18 +80,61 @@ impl UsersTable {
         Ok(members)
     }
 
-    /// Changes the role of a member, if the caller is an admin.
+    /// Changes a membership, if the caller is an admin.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn change_role(
+    pub async fn change_member(
         &self,
         workspace: &WorkspaceId,
-        caller: &UserId,
+        caller: Acting<'_>,
         user: &UserId,
-        role: Role,
+        change: MemberChange,
     ) -> Result<MemberOutcome, RepositoryError> {
-        retry_on_conflict("change a role", || self.try_to_change_role(workspace, caller, user, role)).await
+        retry_on_conflict("change a member", || self.try_to_change_member(workspace, caller, user, change)).await
+    }
+
+    /// Pauses a membership, and returns it; `None` if there is none that isn't paused.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn pause_member(
+        &self,
+        workspace: &WorkspaceId,
+        user: &UserId,
+        at: Timestamp,
+    ) -> Result<Option<Member>, RepositoryError> {
+        let outcome = retry_on_conflict("pause a member", async || {
+            let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
+            if member.active_role().is_none() {
+                return Ok(Some(MemberOutcome::NoMember));
+            }
+            let paused = Member { paused_at: Some(at), ..member.clone() };
+            let transaction = self.transition("pause a member", workspace, &member, &paused)?;
+            self.settled(transaction, &paused).await
+        });
+        match outcome.await? {
+            MemberOutcome::Done(member) => Ok(Some(member)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Makes the founder of a workspace its admin again, if they are still a member.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn restore_founder(&self, workspace: &WorkspaceId, founder: &UserId) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "restore a founder";
+        retry_on_conflict(OPERATION, async || {
+            let Some(member) = self.member(workspace, founder).await? else { return Ok(Some(())) };
+            let admin = MemberChange { role: Some(Role::Admin), resumes: true }.of(&member);
+            if member == admin {
+                return Ok(Some(()));
+            }
+            let sent = self.transition(OPERATION, workspace, &member, &admin)?.send(&self.0.client).await?;
+            Ok((sent == Sent::Committed).then_some(()))
+        })
+        .await
     }
 
     /// Removes a member from a workspace, if the caller is an admin or that member. The same transaction opens the
@@ -83,31 +146,43 @@ impl UsersTable {
         retry_on_conflict("remove a member", || self.try_to_remove(removal)).await
     }
 
-    async fn try_to_change_role(
+    async fn try_to_change_member(
         &self,
         workspace: &WorkspaceId,
-        caller: &UserId,
+        caller: Acting<'_>,
         user: &UserId,
-        role: Role,
+        change: MemberChange,
     ) -> Result<Option<MemberOutcome>, RepositoryError> {
-        const OPERATION: &str = "change a role";
         let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
-        if user == caller && member.role < Role::Admin {
+        if user == caller.user && member.active_role() < Some(Role::Admin) {
             return Ok(Some(MemberOutcome::CallerNotAdmin));
         }
-        if member.role == role {
-            return Ok(Some(MemberOutcome::Done(member)));
+        let changed = change.of(&member);
+        if changed == member {
+            return Ok(Some(MemberOutcome::Unchanged(member)));
         }
-        let mut transaction = Transaction::new(OPERATION);
-        for key in membership_keys(workspace, user) {
-            transaction = transaction.and(self.role_change(OPERATION, key, member.role, role)?, None);
-        }
-        transaction = self.count_admins(transaction, workspace, Some(member.role), Some(role))?;
+        let transaction = self.transition("change a member", workspace, &member, &changed)?;
+        let mut transaction = transaction.and(self.session_lasts(caller)?, CALLER_NOT_ADMIN);
         // The caller's own items are in the transaction already, with the condition that their role hasn't changed.
-        if user != caller {
-            transaction = transaction.and(self.caller_is_admin(workspace, caller)?, CALLER_NOT_ADMIN);
+        if user != caller.user {
+            transaction = transaction.and(self.caller_is_admin(workspace, caller.user)?, CALLER_NOT_ADMIN);
         }
-        self.settled(transaction, &Member { role, ..member }).await
+        self.settled(transaction, &changed).await
+    }
+
+    /// A transaction that makes another membership of one, with the number of the workspace's admins.
+    fn transition(
+        &self,
+        operation: &'static str,
+        workspace: &WorkspaceId,
+        before: &Member,
+        after: &Member,
+    ) -> Result<Transaction<Refusal>, RepositoryError> {
+        let mut transaction = Transaction::new(operation);
+        for key in membership_keys(workspace, &before.user) {
+            transaction = transaction.and(self.membership_change(operation, key, before, after)?, None);
+        }
+        self.count_admins(transaction, workspace, before.active_role(), after.active_role())
     }
 
     async fn try_to_remove(&self, removal: &Removal<'_>) -> Result<Option<MemberOutcome>, RepositoryError> {
@@ -117,9 +192,9 @@ impl UsersTable {
         let Some(heir) = self.heir_of(removal).await? else { return Ok(Some(MemberOutcome::LastAdmin)) };
         let mut transaction = Transaction::new(OPERATION);
         for key in membership_keys(workspace, user) {
-            transaction = transaction.and(self.member_deletion(OPERATION, key, member.role)?, None);
+            transaction = transaction.and(self.member_deletion(OPERATION, key, &member)?, None);
         }
-        transaction = self.count_admins(transaction, workspace, Some(member.role), None)?;
+        transaction = self.count_admins(transaction, workspace, member.active_role(), None)?;
         // Whoever leaves by themselves needn't be an admin, but whoever gets what they leave has to be one still.
         let not_admin = if user == caller { None } else { CALLER_NOT_ADMIN };
         let transaction = transaction
@@ -201,7 +276,7 @@ impl UsersTable {
         let check = ConditionCheck::builder()
             .table_name(&self.0.name)
             .set_key(Some(workspace_member_key(workspace, caller).into_item()))
-            .condition_expression(HAS_ROLE)
+            .condition_expression(IS_ACTIVE)
             .expression_attribute_names("#role", "role")
             .expression_attribute_values(":role", text(Role::Admin.as_str()))
             .build()
@@ -209,23 +284,27 @@ impl UsersTable {
         Ok(TransactWriteItem::builder().condition_check(check).build())
     }
 
-    fn role_change(
+    fn membership_change(
         &self,
         operation: &'static str,
         key: Key,
-        before: Role,
-        after: Role,
+        before: &Member,
+        after: &Member,
     ) -> Result<TransactWriteItem, RepositoryError> {
         let update = Update::builder()
             .table_name(&self.0.name)
             .set_key(Some(key.into_item()))
-            .update_expression("SET #role = :after")
-            .condition_expression(HAS_ROLE)
+            .condition_expression(is_as_read(before))
             .expression_attribute_names("#role", "role")
-            .expression_attribute_values(":role", text(before.as_str()))
-            .expression_attribute_values(":after", text(after.as_str()))
-            .build()
-            .map_err(RepositoryError::unavailable(operation))?;
+            .expression_attribute_values(":role", text(before.role.as_str()))
+            .expression_attribute_values(":after", text(after.role.as_str()));
+        let update = match after.paused_at {
+            Some(at) => update
+                .update_expression("SET #role = :after, paused_at = :at")
+                .expression_attribute_values(":at", text(&at)),
+            None => update.update_expression("SET #role = :after REMOVE paused_at"),
+        };
+        let update = update.build().map_err(RepositoryError::unavailable(operation))?;
         Ok(TransactWriteItem::builder().update(update).build())
     }
 
@@ -233,22 +312,27 @@ impl UsersTable {
         &self,
         operation: &'static str,
         key: Key,
-        role: Role,
+        member: &Member,
     ) -> Result<TransactWriteItem, RepositoryError> {
         let delete = Delete::builder()
             .table_name(&self.0.name)
             .set_key(Some(key.into_item()))
-            .condition_expression(HAS_ROLE)
+            .condition_expression(is_as_read(member))
             .expression_attribute_names("#role", "role")
-            .expression_attribute_values(":role", text(role.as_str()))
+            .expression_attribute_values(":role", text(member.role.as_str()))
             .build()
             .map_err(RepositoryError::unavailable(operation))?;
         Ok(TransactWriteItem::builder().delete(delete).build())
     }
 }
 
-/// The condition that a member still has the expected role. `#role` stands for the reserved word.
-const HAS_ROLE: &str = "#role = :role";
+/// The condition that a member has this role, and isn't paused. `#role` stands for the reserved word.
+const IS_ACTIVE: &str = "#role = :role AND attribute_not_exists(paused_at)";
+
+/// The condition that a member still has the same role, and is paused or not as before.
+fn is_as_read(member: &Member) -> &'static str {
+    if member.paused_at.is_some() { "#role = :role AND attribute_exists(paused_at)" } else { IS_ACTIVE }
+}
 
 /// The keys of a membership's two items.
 fn membership_keys(workspace: &WorkspaceId, user: &UserId) -> [Key; 2] {

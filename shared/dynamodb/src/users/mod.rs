@@ -1,6 +1,7 @@
 //! UsersTable: accounts, workspaces, slugs, memberships, invitations, API keys and handovers of what members leave.
 
 mod addresses;
+mod closing;
 mod founding;
 mod handovers;
 mod invitations;
@@ -9,6 +10,7 @@ mod keys;
 mod members;
 mod one_time;
 mod recipients;
+mod reclaims;
 mod sessions;
 mod workspace;
 
@@ -26,11 +28,14 @@ pub use self::{
     founding::{FoundOutcome, NewWorkspace},
     handovers::{HandoverStage, OpenHandover, Removal},
     invitations::{AcceptOutcome, InvitationsTable, InviteOutcome, OpenInvitation, WithdrawOutcome},
-    keys::{ApiKeysTable, CreateKeyOutcome, RevokeOutcome},
-    members::MemberOutcome,
-    one_time::{NewToken, OneTimeTokensTable, PasswordReset, ResetOutcome, TokenDelivery},
-    recipients::{Recipient, RecipientsTable},
-    sessions::{PasswordChange, Session, SessionsTable, Standing},
+    keys::{ApiKeysTable, CreateKeyOutcome, KeyOutcome},
+    members::{MemberChange, MemberOutcome},
+    one_time::{
+        AddressVerification, NewToken, OneTimeTokensTable, PasswordReset, ResetOutcome, TokenDelivery, VerifyOutcome,
+    },
+    recipients::{MailAddress, Recipient, RecipientsTable},
+    reclaims::OpenReclaim,
+    sessions::{Acting, PasswordChange, Session, SessionsTable, Standing},
     workspace::WorkspaceOutcome,
 };
 use crate::{
@@ -120,7 +125,7 @@ impl UsersTable {
         account: &Account,
         verified_at: Option<Timestamp>,
     ) -> Result<Transaction<RegisterOutcome>, RepositoryError> {
-        let email = EmailItem { key: email_key(&account.email), user_id: account.id.clone() };
+        let email = EmailItem::new(account);
         let address = AddressItem::new(account, verified_at);
         // The ids are new, so items with them can't exist; if they do, the caller retries with other ids.
         Ok(transaction

@@ -10,12 +10,14 @@ use aws_sdk_dynamodb::{
     Client,
     types::{Delete, TransactWriteItem, Update},
 };
-use linklet_domain::{EmailAddress, Timestamp, TokenHash, UserId};
+use linklet_domain::{CorrelationId, EmailAddress, Timestamp, TokenHash, UserId};
 
 use super::{
     UsersTable,
+    addresses::AddressProof,
     item::{
-        EmailItem, EndedSessionsItem, ResetItem, VerificationItem, email_key, reset_key, user_key, verification_key,
+        EmailItem, EndedSessionsItem, ReclaimItem, ResetItem, VerificationItem, email_key, reset_key, user_key,
+        verification_key,
     },
     sessions::ENDS_MORE,
 };
@@ -58,12 +60,13 @@ impl OneTimeTokensTable {
         Self(Table { client, name: name.into() })
     }
 
-    /// The account with this address.
+    /// The account with this address, unless it was closed.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn account_of(&self, email: &EmailAddress) -> Result<Option<UserId>, RepositoryError> {
-        Ok(self.0.get::<EmailItem>("find an account", email_key(email)).await?.map(|item| item.user_id))
+        let found = self.0.get::<EmailItem>("find an account", email_key(email)).await?;
+        Ok(found.filter(|item| item.closed_at.is_none()).map(|item| item.user_id))
     }
 
     /// Stores a token for a new password.
@@ -102,10 +105,22 @@ pub struct PasswordReset {
 }
 
 impl PasswordReset {
+    /// The account.
+    #[must_use]
+    pub fn user(&self) -> &UserId {
+        &self.user
+    }
+
     /// The address of the account.
     #[must_use]
     pub fn email(&self) -> &EmailAddress {
         &self.email
+    }
+
+    /// How the token got to the person.
+    #[must_use]
+    pub fn delivery(&self) -> TokenDelivery {
+        self.delivery
     }
 
     fn from_item(hash: &TokenHash, item: ResetItem) -> Self {
@@ -119,12 +134,51 @@ impl PasswordReset {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResetOutcome {
     /// The account has the new password.
-    Done,
+    Done {
+        /// Whether that was the first proof that the address is the person's. Then what others may have made in the account's name
+        /// is [paused](super::reclaims).
+        is_first_proof: bool,
+    },
     /// The token was used, or another password was set since it was made.
     TokenInvalid,
     /// Somebody has ended all sessions at the same time; a retry may succeed.
     Conflict,
 }
+
+/// A mailed token for an address that can be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddressVerification {
+    hash: TokenHash,
+    user: UserId,
+    email: EmailAddress,
+}
+
+impl AddressVerification {
+    /// The account.
+    #[must_use]
+    pub fn user(&self) -> &UserId {
+        &self.user
+    }
+
+    /// Its address.
+    #[must_use]
+    pub fn email(&self) -> &EmailAddress {
+        &self.email
+    }
+}
+
+/// The outcome of using a token for an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VerifyOutcome {
+    /// The address is verified, and the account has the password if one was chosen.
+    Verified,
+    /// The token was used, or the account was closed.
+    TokenInvalid,
+    /// The account has a password already.
+    PasswordChosen,
+}
+
+const VERIFY: &str = "verify an address";
 
 impl UsersTable {
     /// Looks up a token for a new password. One that has expired is as unknown as one that never was.
@@ -137,7 +191,8 @@ impl UsersTable {
     }
 
     /// Sets a new password, ends all sessions and uses up the token, in one transaction. A mailed token shows, too, that the address
-    /// is the person's.
+    /// is the person's. If nothing had shown that before, the same transaction has what others may have made in the account's name
+    /// [paused](super::reclaims).
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -146,25 +201,39 @@ impl UsersTable {
         reset: &PasswordReset,
         new_hash: &str,
         at: Timestamp,
+        correlation_id: &CorrelationId,
     ) -> Result<ResetOutcome, RepositoryError> {
         const OPERATION: &str = "set a new password";
+        const INVALID: Option<ResetOutcome> = Some(ResetOutcome::TokenInvalid);
         retry_on_conflict(OPERATION, async || {
+            let proof = self.proof_of(reset).await?;
             let ended = EndedSessionsItem::new(&reset.user, at, None);
             let mut transaction = Transaction::new(OPERATION)
-                .and(self.used_up(OPERATION, reset_key(&reset.hash))?, ResetOutcome::TokenInvalid)
-                .and(self.new_password(OPERATION, reset, new_hash, at)?, ResetOutcome::TokenInvalid)
-                .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&at))])?, ResetOutcome::Conflict);
-            if reset.delivery == TokenDelivery::Mailed {
-                let verification = self.address_verification(&reset.user, &reset.email, at)?;
-                transaction = transaction.and(verification, ResetOutcome::TokenInvalid);
+                .and(self.used_up(OPERATION, reset_key(&reset.hash))?, INVALID)
+                .and(self.new_password(OPERATION, reset, new_hash, at)?, INVALID)
+                .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&at))])?, Some(ResetOutcome::Conflict))
+                // It may have been proved a moment ago.
+                .and(self.address_change(&reset.user, &reset.email, proof, at)?, None);
+            if proof == AddressProof::First {
+                let reclaim = ReclaimItem::new(&reset.user, at, correlation_id);
+                transaction = transaction.and(self.0.put(OPERATION, &reclaim)?, None);
             }
             Ok(match transaction.send(&self.0.client).await? {
-                Sent::Committed => Some(ResetOutcome::Done),
-                Sent::Refused(outcome) => Some(outcome),
+                Sent::Committed => Some(ResetOutcome::Done { is_first_proof: proof == AddressProof::First }),
+                Sent::Refused(refusal) => refusal,
                 Sent::InConflict => None,
             })
         })
         .await
+    }
+
+    /// What a token for a new password shows about the address.
+    async fn proof_of(&self, reset: &PasswordReset) -> Result<AddressProof, RepositoryError> {
+        if reset.delivery == TokenDelivery::Shown {
+            return Ok(AddressProof::None);
+        }
+        let verified_at = self.verified_at(&reset.user).await?;
+        Ok(if verified_at.is_some() { AddressProof::Another } else { AddressProof::First })
     }
 
     /// The action that sets a new password, unless one was set since the token was made.
@@ -180,7 +249,8 @@ impl UsersTable {
             .set_key(Some(user_key(&reset.user).into_item()))
             .update_expression("SET password_hash = :new, password_changed_at = :at")
             .condition_expression(
-                "attribute_exists(pk) AND (attribute_not_exists(password_changed_at) OR password_changed_at < :issued)",
+                "attribute_exists(pk) AND attribute_not_exists(closed_at) \
+                 AND (attribute_not_exists(password_changed_at) OR password_changed_at < :issued)",
             )
             .expression_attribute_values(":new", text(new_hash))
             .expression_attribute_values(":at", text(&at))
@@ -190,26 +260,64 @@ impl UsersTable {
         Ok(TransactWriteItem::builder().update(update).build())
     }
 
-    /// Records that an address is its account's person's, and uses up the token that shows it. Returns `false` if the token is
-    /// unknown, was used or has expired.
+    /// Looks up a token for an address. One that has expired is as unknown as one that never was.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn verify_with(&self, token: &TokenHash, now: Timestamp) -> Result<bool, RepositoryError> {
-        const OPERATION: &str = "verify an address";
-        retry_on_conflict(OPERATION, async || {
-            let found = self.0.get::<VerificationItem>(OPERATION, verification_key(token)).await?;
-            let Some(item) = found.filter(|item| now < item.expires_at) else { return Ok(Some(false)) };
-            let transaction = Transaction::new(OPERATION)
-                .and(self.used_up(OPERATION, verification_key(token))?, ())
-                .and(self.address_verification(&item.user_id, &item.email, now)?, ());
+    pub async fn verification(
+        &self,
+        token: &TokenHash,
+        now: Timestamp,
+    ) -> Result<Option<AddressVerification>, RepositoryError> {
+        let found = self.0.get::<VerificationItem>(VERIFY, verification_key(token)).await?;
+        let usable = found.filter(|item| now < item.expires_at);
+        Ok(usable.map(|VerificationItem { user_id, email, .. }| AddressVerification {
+            hash: token.clone(),
+            user: user_id,
+            email,
+        }))
+    }
+
+    /// Records that an address is its account's person's, and uses up the token that shows it, in one transaction. It sets the first
+    /// password of an account that has none, if one is chosen.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn verify_with(
+        &self,
+        verification: &AddressVerification,
+        first_password: Option<&str>,
+        now: Timestamp,
+    ) -> Result<VerifyOutcome, RepositoryError> {
+        let AddressVerification { hash, user, email } = verification;
+        retry_on_conflict(VERIFY, async || {
+            let mut transaction = Transaction::new(VERIFY)
+                .and(self.used_up(VERIFY, verification_key(hash))?, VerifyOutcome::TokenInvalid)
+                .and(self.address_verification(user, email, now)?, VerifyOutcome::TokenInvalid);
+            if let Some(hash) = first_password {
+                transaction = transaction.and(self.first_password(user, hash, now)?, VerifyOutcome::PasswordChosen);
+            }
             Ok(match transaction.send(&self.0.client).await? {
-                Sent::Committed => Some(true),
-                Sent::Refused(()) => Some(false),
+                Sent::Committed => Some(VerifyOutcome::Verified),
+                Sent::Refused(outcome) => Some(outcome),
                 Sent::InConflict => None,
             })
         })
         .await
+    }
+
+    /// The action that sets the password of an account that has none.
+    fn first_password(&self, user: &UserId, hash: &str, at: Timestamp) -> Result<TransactWriteItem, RepositoryError> {
+        let update = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(user_key(user).into_item()))
+            .update_expression("SET password_hash = :new, password_changed_at = :at")
+            .condition_expression("attribute_exists(pk) AND attribute_not_exists(password_hash)")
+            .expression_attribute_values(":new", text(hash))
+            .expression_attribute_values(":at", text(&at))
+            .build()
+            .map_err(RepositoryError::unavailable(VERIFY))?;
+        Ok(TransactWriteItem::builder().update(update).build())
     }
 
     /// The action that uses up a token: it is refused the second time.

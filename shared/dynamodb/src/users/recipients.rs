@@ -1,9 +1,9 @@
 //! Where people get mail, and whether they are to hear of a workspace.
 
 use aws_sdk_dynamodb::Client;
-use linklet_domain::{EmailAddress, UserId, WorkspaceId};
+use linklet_domain::{EmailAddress, Membership, UserId, WorkspaceId};
 
-use super::item::{AddressItem, address_key, member_key};
+use super::item::{AddressItem, MemberItem, address_key, member_key};
 use crate::{
     RepositoryError,
     item::{Key, Table, from_item},
@@ -16,10 +16,21 @@ pub struct RecipientsTable(Table);
 /// Whether somebody is told what happens in a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recipient {
-    /// No: the person is no member, or not any more.
+    /// No: the person is no member, or not any more, or their membership is paused.
     NoMember,
     /// Yes, and by mail at this address if they have shown that it is theirs.
     Member(Option<EmailAddress>),
+}
+
+/// The address of a person, to whom something is to be mailed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MailAddress {
+    /// The address.
+    pub email: EmailAddress,
+    /// Whether they have shown that it is theirs.
+    pub is_verified: bool,
+    /// Whether their account has no password yet.
+    pub awaits_password: bool,
 }
 
 impl RecipientsTable {
@@ -53,22 +64,27 @@ impl RecipientsTable {
         let (mut is_member, mut verified) = (false, None);
         for item in self.0.batch_get(OPERATION, keys, consistent, None).await? {
             let key: Key = from_item(OPERATION, item.clone())?;
-            is_member |= key == membership;
             if key == address {
                 verified = from_item::<AddressItem>(OPERATION, item)?.verified();
+            } else {
+                is_member = Membership::from(from_item::<MemberItem>(OPERATION, item)?).is_active();
             }
         }
         Ok(if is_member { Recipient::Member(verified) } else { Recipient::NoMember })
     }
 
-    /// Whether a person has shown that their address is theirs.
+    /// What is known about the address of a person; `None` if there is no such account.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn is_verified(&self, user: &UserId) -> Result<bool, RepositoryError> {
+    pub async fn address(&self, user: &UserId) -> Result<Option<MailAddress>, RepositoryError> {
         const OPERATION: &str = "look up an address";
         let found = self.0.batch_get(OPERATION, vec![address_key(user)], true, None).await?.pop();
         let address = found.map(|item| from_item::<AddressItem>(OPERATION, item)).transpose()?;
-        Ok(address.is_some_and(|address| address.verified_at.is_some()))
+        Ok(address.map(|AddressItem { email, verified_at, awaits_password, .. }| MailAddress {
+            email,
+            is_verified: verified_at.is_some(),
+            awaits_password,
+        }))
     }
 }

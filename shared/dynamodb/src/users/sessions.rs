@@ -12,7 +12,7 @@ use aws_sdk_dynamodb::{
         put_item::PutItemError,
         update_item::{UpdateItemError, builders::UpdateItemFluentBuilder},
     },
-    types::{AttributeValue, ReturnValue, TransactWriteItem, Update},
+    types::{AttributeValue, ConditionCheck, ReturnValue, TransactWriteItem, Update},
 };
 use linklet_domain::{Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
 
@@ -37,8 +37,8 @@ pub struct Session {
     pub id: SessionId,
     /// Who has logged in.
     pub user: UserId,
-    /// The workspace that the token is for.
-    pub workspace: WorkspaceId,
+    /// The workspace that the token is for; `None` for somebody who has none.
+    pub workspace: Option<WorkspaceId>,
 }
 
 /// What a session is worth now.
@@ -46,10 +46,29 @@ pub struct Session {
 pub enum Standing {
     /// The person is a member in this role.
     Member(Role),
+    /// The session lasts, and is for no workspace.
+    WithoutWorkspace,
     /// The person is no member of the workspace any more.
     NoMember,
+    /// The person's membership is paused.
+    Paused,
     /// The session was ended.
     Ended,
+}
+
+impl Standing {
+    fn of(membership: &MemberItem) -> Self {
+        if membership.paused_at.is_some() { Self::Paused } else { Self::Member(membership.role) }
+    }
+}
+
+/// Somebody who acts in a session, whom the transaction of what they do asks for once more: for what gives somebody else access.
+#[derive(Debug, Clone, Copy)]
+pub struct Acting<'a> {
+    /// Who acts.
+    pub user: &'a UserId,
+    /// The session in which they do.
+    pub session: &'a SessionId,
 }
 
 /// A new password.
@@ -80,13 +99,14 @@ impl SessionsTable {
     /// When DynamoDB can't be reached.
     pub async fn standing(&self, session: &Session, consistency: Consistency) -> Result<Standing, RepositoryError> {
         const OPERATION: &str = "look up a session";
-        let membership = member_key(&session.user, &session.workspace);
-        let keys = vec![membership.clone(), ended_sessions_key(&session.user)];
-        let mut standing = Standing::NoMember;
+        let ended = ended_sessions_key(&session.user);
+        let membership = session.workspace.as_ref().map(|workspace| member_key(&session.user, workspace));
+        let mut standing = if membership.is_some() { Standing::NoMember } else { Standing::WithoutWorkspace };
+        let keys = membership.into_iter().chain([ended.clone()]).collect();
         for item in self.0.batch_get(OPERATION, keys, consistency == Consistency::Strong, None).await? {
             let Key { sk, .. } = from_item(OPERATION, item.clone())?;
-            if sk == membership.sk {
-                standing = Standing::Member(from_item::<MemberItem>(OPERATION, item)?.role);
+            if sk != ended.sk {
+                standing = Standing::of(&from_item(OPERATION, item)?);
             } else if from_item::<EndedSessionsItem>(OPERATION, item)?.has_ended(&session.id) {
                 return Ok(Standing::Ended);
             }
@@ -157,6 +177,21 @@ impl UsersTable {
             Ok(_) | Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(()),
             Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
         }
+    }
+
+    /// A condition check that a session has not ended, as [`EndedSessionsItem::has_ended`] has it.
+    pub(super) fn session_lasts(&self, acting: Acting<'_>) -> Result<TransactWriteItem, RepositoryError> {
+        let check = ConditionCheck::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(ended_sessions_key(acting.user).into_item()))
+            .condition_expression(
+                "(attribute_not_exists(ended_at) OR ended_at < :began OR but = :session) AND NOT contains(ended, :session)",
+            )
+            .expression_attribute_values(":began", text(&acting.session.began_at()))
+            .expression_attribute_values(":session", text(acting.session))
+            .build()
+            .map_err(RepositoryError::unavailable("check a session"))?;
+        Ok(TransactWriteItem::builder().condition_check(check).build())
     }
 
     fn update_ended(&self, user: &UserId) -> UpdateItemFluentBuilder {

@@ -169,7 +169,7 @@ fn log_refused_access(request: &Request, problem: Problem) {
         route = request.route(),
         short_code = request.short_code().as_ref().map(ShortCode::as_str),
         user_id = actor.map(|actor| actor.user.as_str()),
-        workspace_id = actor.map(|actor| actor.workspace.as_str()),
+        workspace_id = actor.and_then(Actor::workspace_id),
         key_prefix = actor.and_then(Actor::key_prefix),
         "access was refused"
     );

@@ -43,6 +43,7 @@ pub use self::{
 };
 use crate::{
     StartError,
+    identity::Actor,
     metrics::{self, Metric},
     telemetry::milliseconds,
 };
@@ -174,9 +175,12 @@ impl<D> Exchange<D> {
         metrics::add(Metric::Errors, self.status.is_server_error().into());
         metrics::add(Metric::Throttles, (self.status == StatusCode::TOO_MANY_REQUESTS).into());
         metrics::add(Metric::ColdStarts, cold_start.into());
+        let actor = self.request.actor();
         tracing::info!(
             route = self.request.route(),
             short_code = self.request.short_code().as_ref().map(ShortCode::as_str),
+            user_id = actor.filter(|actor| actor.key_prefix().is_none()).map(|actor| actor.user.as_str()),
+            key_prefix = actor.and_then(Actor::key_prefix),
             status = self.status.as_u16(),
             duration_ms = milliseconds(self.duration),
             emf = metrics::emf(),

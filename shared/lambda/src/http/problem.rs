@@ -80,6 +80,10 @@ problems! {
     ScopeMissing = FORBIDDEN "scope_missing" "the API key lacks the scope for this";
     /// Only who is invited may register, or not with this address.
     RegistrationClosed = FORBIDDEN "registration_closed" "registering with this address needs an invitation";
+    /// Only others may found workspaces.
+    FoundingClosed = FORBIDDEN "founding_closed" "you may not create workspaces here; an operator decides who may";
+    /// The token is for somebody without a workspace.
+    NoWorkspace = FORBIDDEN "no_workspace" "you are in no workspace; accept an invitation first";
     /// The address must be verified first.
     AddressUnverified = FORBIDDEN "address_unverified" "verify your address first; a mail tells how";
     /// No function has such a route.

@@ -5,7 +5,7 @@ use lambda_http::{
     aws_lambda_events::query_map::QueryMap,
     http::{HeaderMap, Method, header},
 };
-use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, ShortCode, Timestamp};
+use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, ShortCode, Timestamp, UserId};
 use serde::de::DeserializeOwned;
 
 use super::{ApiError, GatewayEvent, JsonObject, Problem, weighted};
@@ -305,6 +305,11 @@ impl Request {
     /// Notes who has sent the request, for log lines. Only verifiers of credentials know it.
     pub(crate) fn note_actor(&self, actor: Actor) {
         self.actor.get_or_init(|| actor);
+    }
+
+    /// Notes whose account a request is about that has proved it without a token, as a login does, for log lines.
+    pub fn note_account(&self, user: &UserId) {
+        self.note_actor(Actor::with_account(user));
     }
 
     /// Who has sent the request, if its credentials were verified.

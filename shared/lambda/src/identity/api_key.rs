@@ -49,7 +49,10 @@ impl KeyVerifier {
         }
         let key = match self.find(&offered.hash(), request.received_at()).await? {
             Found::Valid(key) => key,
-            Found::Expired(key) => return Err(refused("expired key", Some(&key.prefix), Some(&Actor::with_key(&key)))),
+            Found::Invalid(key) => {
+                let reason = if key.paused_at.is_some() { "paused key" } else { "expired key" };
+                return Err(refused(reason, Some(&key.prefix), Some(&Actor::with_key(&key))));
+            }
             Found::Unknown => return Err(refused("unknown key", Some(&offered.prefix()), None)),
         };
         request.note_actor(Actor::with_key(&key));
@@ -87,14 +90,15 @@ impl KeyVerifier {
 /// What a hash leads to.
 enum Found {
     Valid(ApiKey),
-    Expired(ApiKey),
+    /// A key that has expired, or is paused.
+    Invalid(ApiKey),
     /// No key, or one that was revoked: it is deleted then.
     Unknown,
 }
 
 impl Found {
     fn of(key: ApiKey, now: Timestamp) -> Self {
-        if key.is_valid_at(now) { Self::Valid(key) } else { Self::Expired(key) }
+        if key.is_valid_at(now) { Self::Valid(key) } else { Self::Invalid(key) }
     }
 }
 
@@ -111,7 +115,7 @@ fn refused(reason: &'static str, prefix: Option<&KeyPrefix>, actor: Option<&Acto
         reason,
         key_prefix = prefix.map(KeyPrefix::as_str),
         user_id = actor.map(|actor| actor.user.as_str()),
-        workspace_id = actor.map(|actor| actor.workspace.as_str()),
+        workspace_id = actor.and_then(Actor::workspace_id),
         "an API key was refused"
     );
     ApiError::Problem(Problem::Unauthorized)
@@ -174,6 +178,7 @@ mod tests {
             created_at: Timestamp::now(),
             expires_at: None,
             last_used_at: None,
+            paused_at: None,
         }
     }
 

@@ -2,11 +2,12 @@
 //!
 //! Only verifiers create a [`Caller`], so code that takes one can't be reached without a valid token or API key:
 //!
-//! - [`TokenVerifier`] accepts tokens, for routes that API keys can't use.
+//! - [`TokenVerifier`] accepts tokens, for routes that API keys can't use. It also knows a [`Person`], who may have no workspace.
 //! - [`Authenticator`] accepts tokens and API keys, for routes that have a [scope](linklet_domain::Scope).
 
 mod api_key;
 mod authenticator;
+mod person;
 mod sessions;
 mod token;
 
@@ -19,6 +20,7 @@ use crate::http::{ApiError, Problem};
 pub use self::{
     api_key::KeyVerifier,
     authenticator::Authenticator,
+    person::Person,
     token::{TokenIssuer, TokenSecret, TokenSecretError, TokenVerifier},
 };
 
@@ -27,19 +29,26 @@ pub use self::{
 pub(crate) struct Actor {
     /// The user; for an API key, its creator.
     pub user: UserId,
-    /// The workspace to which the token or key gives access.
-    pub workspace: WorkspaceId,
+    /// The workspace to which the token or key gives access, if it does to one.
+    pub workspace: Option<WorkspaceId>,
     /// The prefix of the API key, if it was one.
     key: Option<KeyPrefix>,
 }
 
 impl Actor {
     fn with_key(key: &ApiKey) -> Self {
-        Self { user: key.created_by.clone(), workspace: key.workspace.clone(), key: Some(key.prefix.clone()) }
+        let (user, workspace) = (key.created_by.clone(), Some(key.workspace.clone()));
+        Self { user, workspace, key: Some(key.prefix.clone()) }
     }
 
-    fn with_token(caller: &Caller) -> Self {
-        Self { user: caller.user.clone(), workspace: caller.workspace.clone(), key: None }
+    /// Somebody who has just proved who they are by something else than a token.
+    pub(crate) fn with_account(user: &UserId) -> Self {
+        Self { user: user.clone(), workspace: None, key: None }
+    }
+
+    /// The id of the workspace, if there is one.
+    pub(crate) fn workspace_id(&self) -> Option<&str> {
+        self.workspace.as_ref().map(WorkspaceId::as_str)
     }
 
     /// The prefix of the API key, if it was one.
@@ -104,7 +113,8 @@ impl Caller {
     pub fn session(&self) -> Option<Session> {
         match &self.credential {
             Credential::Session(id) => {
-                Some(Session { id: id.clone(), user: self.user.clone(), workspace: self.workspace.clone() })
+                let (user, workspace) = (self.user.clone(), Some(self.workspace.clone()));
+                Some(Session { id: id.clone(), user, workspace })
             }
             Credential::ApiKey(_) => None,
         }

@@ -1,6 +1,6 @@
 use std::{num::NonZeroUsize, time::Duration};
 
-use linklet_domain::{Role, SessionId, Timestamp, WorkspaceId};
+use linklet_domain::{SessionId, Timestamp, WorkspaceId};
 use linklet_dynamodb::{Consistency, RepositoryError, Session, SessionsTable, Standing};
 use lru::LruCache;
 use parking_lot::Mutex;
@@ -17,10 +17,11 @@ pub(super) enum Freshness {
 /// What sessions are worth.
 ///
 /// The role of a member is held for up to 55 seconds, so a removed or demoted member is that within a minute in every
-/// environment, also if a read is some seconds behind. Other answers aren't held, so that a person who has just joined isn't refused.
+/// environment, also if a read is some seconds behind. So is that a session without a workspace lasts. Other answers aren't held, so
+/// that a person who has just joined isn't refused.
 pub(super) struct Sessions {
     table: SessionsTable,
-    held: Mutex<LruCache<(SessionId, WorkspaceId), (Role, Timestamp)>>,
+    held: Mutex<LruCache<(SessionId, Option<WorkspaceId>), (Standing, Timestamp)>>,
 }
 
 impl Sessions {
@@ -39,9 +40,9 @@ impl Sessions {
         freshness: Freshness,
     ) -> Result<Standing, RepositoryError> {
         if freshness == Freshness::LastMinute
-            && let Some(role) = self.held(session, now)
+            && let Some(standing) = self.held(session, now)
         {
-            return Ok(Standing::Member(role));
+            return Ok(standing);
         }
         // A membership that has just begun or ended may be missing in a read that costs half.
         let consistency = match freshness {
@@ -49,14 +50,14 @@ impl Sessions {
             Freshness::Now => Consistency::Strong,
         };
         let mut standing = self.table.standing(session, consistency).await?;
-        if standing == Standing::NoMember && consistency == Consistency::Eventual {
+        if matches!(standing, Standing::NoMember | Standing::Paused) && consistency == Consistency::Eventual {
             standing = self.table.standing(session, Consistency::Strong).await?;
         }
         let (mut held, key) = (self.held.lock(), (session.id.clone(), session.workspace.clone()));
         match standing {
             // The age counts from the request's arrival, before the table was read.
-            Standing::Member(role) => _ = held.put(key, (role, now)),
-            Standing::NoMember | Standing::Ended => _ = held.pop(&key),
+            Standing::Member(_) | Standing::WithoutWorkspace => _ = held.put(key, (standing, now)),
+            Standing::NoMember | Standing::Paused | Standing::Ended => _ = held.pop(&key),
         }
         Ok(standing)
     }
@@ -70,10 +71,10 @@ impl Sessions {
         }
     }
 
-    /// The role that was read within the last minute, unless the clock was set back since.
-    fn held(&self, session: &Session, now: Timestamp) -> Option<Role> {
+    /// What was read within the last minute, unless the clock was set back since.
+    fn held(&self, session: &Session, now: Timestamp) -> Option<Standing> {
         let held = self.held.lock();
-        let (role, since) = held.peek(&(session.id.clone(), session.workspace.clone()))?;
-        (*since <= now && now < since.plus(Self::MAX_AGE)).then_some(*role)
+        let (standing, since) = held.peek(&(session.id.clone(), session.workspace.clone()))?;
+        (*since <= now && now < since.plus(Self::MAX_AGE)).then_some(*standing)
     }
 }

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, Caller, Credential, api_key,
+    Actor, Caller, Person, api_key,
     sessions::{Freshness, Sessions},
 };
 use crate::{
@@ -160,13 +160,29 @@ impl TokenVerifier {
     /// Authenticates a request by the token in its `Authorization` header. Membership and role are those of the last minute.
     ///
     /// # Errors
-    /// 401 without a valid token, or with one whose session was ended or whose person has left the workspace; 503 if that can't
-    /// be looked up. The reason is logged, and not part of the response.
+    /// 401 without a valid token, or with one whose session was ended or whose person has left the workspace; 403 if it is for no
+    /// workspace; 503 if that can't be looked up. The reason of a 401 is logged, and not part of the response.
     pub async fn authenticate(&self, request: &Request) -> Result<Caller, ApiError> {
-        self.authenticate_as_of(request, Freshness::LastMinute).await
+        self.person(request).await?.into_caller()
     }
 
-    async fn authenticate_as_of(&self, request: &Request, freshness: Freshness) -> Result<Caller, ApiError> {
+    /// The same for routes about an account, which who has no workspace needs, too.
+    ///
+    /// # Errors
+    /// As [`Self::authenticate`], but for 403.
+    pub async fn person(&self, request: &Request) -> Result<Person, ApiError> {
+        self.person_as_of(request, Freshness::LastMinute).await
+    }
+
+    /// The same with what is true at this moment.
+    ///
+    /// # Errors
+    /// As [`Self::person`].
+    pub async fn person_now(&self, request: &Request) -> Result<Person, ApiError> {
+        self.person_as_of(request, Freshness::Now).await
+    }
+
+    async fn person_as_of(&self, request: &Request, freshness: Freshness) -> Result<Person, ApiError> {
         if !request.has_header(header::AUTHORIZATION) {
             return Err(api_key::refused_for_a_token(request));
         }
@@ -180,19 +196,22 @@ impl TokenVerifier {
             verified = self.verify(token);
         }
         let claims = verified.map_err(Refused::logged)?;
-        let caller = self.in_current_role(claims, now, freshness).await?;
-        request.note_actor(Actor::with_token(&caller));
-        Ok(caller)
+        let person = self.in_current_role(claims, now, freshness).await?;
+        request.note_actor(person.actor());
+        Ok(person)
     }
 
-    /// The caller that the claims name, in the role that they have now.
-    async fn in_current_role(&self, claims: Claims, now: Timestamp, freshness: Freshness) -> Result<Caller, ApiError> {
+    /// The person that the claims name, in the role that they have now.
+    async fn in_current_role(&self, claims: Claims, now: Timestamp, freshness: Freshness) -> Result<Person, ApiError> {
         let Some(sessions) = &self.sessions else { return Ok(claims.into()) };
-        match sessions.standing(&claims.session(), now, freshness).await? {
-            Standing::Member(role) => Ok(Claims { role, ..claims }.into()),
-            Standing::NoMember => Err(claims.refused("no member any more").logged()),
-            Standing::Ended => Err(claims.refused("ended session").logged()),
-        }
+        let reason = match sessions.standing(&claims.session(), now, freshness).await? {
+            Standing::Member(role) => return Ok(Claims { role: Some(role), ..claims }.into()),
+            Standing::WithoutWorkspace => return Ok(claims.into()),
+            Standing::NoMember => "no member any more",
+            Standing::Paused => "paused membership",
+            Standing::Ended => "ended session",
+        };
+        Err(claims.refused(reason).logged())
     }
 
     /// Authenticates a request by its token, whose role must be at least `role`.
@@ -209,7 +228,7 @@ impl TokenVerifier {
     /// # Errors
     /// As [`Self::require`].
     pub async fn require_now(&self, request: &Request, role: Role) -> Result<Caller, ApiError> {
-        self.authenticate_as_of(request, Freshness::Now).await?.with_role(role)
+        self.person_now(request).await?.into_caller()?.with_role(role)
     }
 
     /// Forgets a session that was ended. Other environments may hold it for up to a minute.
@@ -223,7 +242,8 @@ impl TokenVerifier {
         let keys = self.keys.lock().known.clone();
         for key in keys.iter() {
             match jsonwebtoken::decode::<Claims>(token, key, &self.validation) {
-                Ok(token) => return Ok(token.claims),
+                Ok(token) if token.claims.ws.is_some() == token.claims.role.is_some() => return Ok(token.claims),
+                Ok(_) => return Err(Refused { reason: reason(&ErrorKind::InvalidToken), claimed: None }),
                 Err(error) if *error.kind() == ErrorKind::InvalidSignature => {}
                 // The signature matches this key, so another error, such as an expired token, is the reason to report.
                 Err(error) => {
@@ -237,7 +257,7 @@ impl TokenVerifier {
     /// Who a refused token says it belongs to; `None` unless this key has signed it.
     fn claimed(&self, token: &str, key: &DecodingKey) -> Option<Actor> {
         let signed = jsonwebtoken::decode::<Claims>(token, key, &self.signature_only).ok()?;
-        Some(Actor::with_token(&signed.claims.into()))
+        Some(Person::from(signed.claims).actor())
     }
 
     /// Reads the secret again if the cached copy has at least this age. Returns whether it was read. If that fails, the cached
@@ -278,7 +298,7 @@ impl Refused {
         tracing::warn!(
             reason = self.reason,
             user_id = claimed.map(|actor| actor.user.as_str()),
-            workspace_id = claimed.map(|actor| actor.workspace.as_str()),
+            workspace_id = claimed.and_then(Actor::workspace_id),
             "a token was refused"
         );
         ApiError::Problem(Problem::Unauthorized)
@@ -349,7 +369,7 @@ impl TokenIssuer {
         Self { key: Mutex::new(SigningKey::of(secret, Timestamp::now())), source: None }
     }
 
-    /// Issues a token that is valid for 24 hours, and returns it with its expiry.
+    /// Issues a token that is valid for 24 hours, for a workspace or for none, and returns it with its expiry.
     ///
     /// # Errors
     /// When signing fails.
@@ -357,28 +377,25 @@ impl TokenIssuer {
         &self,
         user: &UserId,
         email: &EmailAddress,
-        workspace: &WorkspaceId,
-        role: Role,
+        membership: Option<&Membership>,
         now: Timestamp,
     ) -> Result<(String, Timestamp), ApiError> {
         // The session begins with the request, so ending all sessions also ends one whose password is being verified.
-        self.issue_in(&SessionId::beginning_at(now), user, email, workspace, role, now).await
+        self.issue_in(&SessionId::beginning_at(now), user, email, membership, now).await
     }
 
-    /// Issues another token of the caller's session, for another workspace of theirs. It ends with the session: when that is
+    /// Issues another token of somebody's session, for another workspace of theirs. It ends with the session: when that is
     /// ended, or 24 hours after it began.
     ///
     /// # Errors
     /// When signing fails.
     pub async fn issue_for(
         &self,
-        caller: &Caller,
-        session: &Session,
+        person: &Person,
         membership: &Membership,
         now: Timestamp,
     ) -> Result<(String, Timestamp), ApiError> {
-        let Membership { workspace, role, .. } = membership;
-        self.issue_in(&session.id, &caller.user, &caller.email, workspace, *role, now).await
+        self.issue_in(&person.session, &person.user, &person.email, Some(membership), now).await
     }
 
     async fn issue_in(
@@ -386,8 +403,7 @@ impl TokenIssuer {
         session: &SessionId,
         user: &UserId,
         email: &EmailAddress,
-        workspace: &WorkspaceId,
-        role: Role,
+        membership: Option<&Membership>,
         now: Timestamp,
     ) -> Result<(String, Timestamp), ApiError> {
         self.reload(now).await;
@@ -397,8 +413,8 @@ impl TokenIssuer {
             jti: session.clone(),
             sub: user.clone(),
             email: email.clone(),
-            ws: workspace.clone(),
-            role,
+            ws: membership.map(|membership| membership.workspace.clone()),
+            role: membership.map(|membership| membership.role),
             iat: now.unix_seconds(),
             exp: expires_at.unix_seconds(),
         };
@@ -431,8 +447,12 @@ struct Claims {
     jti: SessionId,
     sub: UserId,
     email: EmailAddress,
-    ws: WorkspaceId,
-    role: Role,
+    /// `null` for somebody without a workspace, as is the role. Serde takes an absent member for `null`, unless it is told how to read
+    /// it.
+    #[serde(deserialize_with = "Option::deserialize")]
+    ws: Option<WorkspaceId>,
+    #[serde(deserialize_with = "Option::deserialize")]
+    role: Option<Role>,
     iat: i64,
     exp: i64,
 }
@@ -443,18 +463,13 @@ impl Claims {
     }
 
     fn refused(self, reason: &'static str) -> Refused {
-        Refused { reason, claimed: Some(Actor::with_token(&self.into())) }
+        Refused { reason, claimed: Some(Person::from(self).actor()) }
     }
 }
 
-impl From<Claims> for Caller {
+impl From<Claims> for Person {
     fn from(claims: Claims) -> Self {
-        Self {
-            user: claims.sub,
-            email: claims.email,
-            workspace: claims.ws,
-            role: claims.role,
-            credential: Credential::Session(claims.jti),
-        }
+        let membership = claims.ws.zip(claims.role);
+        Self { user: claims.sub, email: claims.email, session: claims.jti, membership }
     }
 }

@@ -18,7 +18,8 @@ use linklet_dynamodb::{HandoverStage, InviteOutcome, LinksTable, MemberOutcome, 
 use linklet_handover::Handovers;
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{
-    ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, Person, StreamReader, TargetBuilder, TestDynamoDb, removal,
+    ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, Person, StreamReader, TargetBuilder, TestDynamoDb,
+    a_session, removal,
 };
 use serde_json::{Value, json};
 
@@ -293,8 +294,14 @@ async fn what_somebody_creates_who_has_come_back_is_theirs() {
 impl Fixture {
     async fn rejoin(&self, person: &Person) {
         let (user, email) = (person.id.clone(), person.email.clone());
-        let member =
-            linklet_domain::Member { user, email, full_name: None, role: Role::Admin, joined_at: Timestamp::now() };
+        let member = linklet_domain::Member {
+            user,
+            email,
+            full_name: None,
+            role: Role::Admin,
+            joined_at: Timestamp::now(),
+            paused_at: None,
+        };
         self.db.add_member(&self.ada.workspace, &self.ada.id, &member).await;
     }
 }
@@ -337,7 +344,7 @@ impl Fixture {
         let email = EmailAddress::parse(&format!("{name}@example.com")).unwrap();
         let workspace = &self.ada.workspace;
         let invitation = Invitation::new(workspace, email, Role::Admin, &admin.id, token, Timestamp::now());
-        assert_eq!(self.db.users().invite(&invitation).await.unwrap(), InviteOutcome::Invited);
+        assert_eq!(self.db.users().invite(&invitation, &a_session()).await.unwrap(), InviteOutcome::Invited);
         invitation
     }
 }

@@ -7,6 +7,7 @@ mod invitation_mail;
 mod notify;
 mod parked_clicks;
 mod purge;
+mod reclaim;
 mod reconcile;
 mod relay;
 mod watch;

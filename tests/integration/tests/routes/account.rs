@@ -33,7 +33,7 @@ impl Office {
     async fn join(&self, admin: &Person, name: &str, role: Role) -> Person {
         let person = self.register(name).await;
         let (user, email, joined_at) = (person.id.clone(), person.email.clone(), Timestamp::now());
-        let member = Member { user, email, full_name: None, role, joined_at };
+        let member = Member { user, email, full_name: None, role, joined_at, paused_at: None };
         self.db.add_member(&admin.workspace, &admin.id, &member).await;
         person
     }

@@ -240,9 +240,15 @@ async fn store_with_hash(users: &UsersTable, password_hash: String) -> UserId {
     let email = EmailAddress::parse("ada@example.com").unwrap();
     let slug = WorkspaceSlug::derive("ada", &workspace);
     let registration = Registration {
-        account: Account { id: id.clone(), email, full_name: None, password_hash, created_at: now },
+        account: Account {
+            id: id.clone(),
+            email,
+            full_name: None,
+            password_hash: Some(password_hash),
+            created_at: now,
+        },
         verified_at: None,
-        membership: Membership { workspace, role: Role::Admin, joined_at: now },
+        membership: Membership::new(workspace, Role::Admin, now),
         workspace_name: WorkspaceName::parse("Ada").unwrap(),
         workspace_slug: slug,
     };
@@ -263,7 +269,7 @@ async fn a_bcrypt_hash_works_once_more_and_is_replaced_by_argon2() {
     assert_eq!((refused.status, first.status, second.status), (401, 200, 200));
     let (account, _) =
         db.users().find_by_email(&EmailAddress::parse("ada@example.com").unwrap()).await.unwrap().unwrap();
-    assert!(account.password_hash.starts_with("$argon2id$"));
+    assert!(account.password_hash.unwrap().starts_with("$argon2id$"));
 }
 
 #[tokio::test]
@@ -303,6 +309,11 @@ async fn only_an_intact_current_token_of_ours_is_accepted() {
         claims[member] = value;
         claims
     };
+    let without = |member: &str| {
+        let mut claims = claims();
+        claims.as_object_mut().unwrap().remove(member);
+        claims
+    };
     let ours = |claims: &Value| signed(claims, Algorithm::HS256, TOKEN_SECRET);
     let unsigned = {
         let token = ours(&claims());
@@ -317,7 +328,9 @@ async fn only_an_intact_current_token_of_ours_is_accepted() {
         ("another issuer", ours(&with("iss", json!("someone-else")))),
         ("expired", ours(&with("exp", json!(Timestamp::now().unix_seconds() - 1)))),
         ("no subject", ours(&with("sub", Value::Null))),
-        ("no workspace", ours(&with("ws", Value::Null))),
+        ("a role in no workspace", ours(&with("ws", Value::Null))),
+        ("a workspace without a role", ours(&with("role", Value::Null))),
+        ("nothing about a workspace", ours(&without("ws"))),
         ("an unknown role", ours(&with("role", json!("owner")))),
         ("no expiry", ours(&with("exp", Value::Null))),
         ("no session", ours(&with("jti", Value::Null))),

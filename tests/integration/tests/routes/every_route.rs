@@ -5,13 +5,15 @@ use std::{collections::BTreeSet, fs, path::Path};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use linklet_domain::{Role, Timestamp, UserId, WorkspaceId};
 use linklet_lambda::http::Problem;
-use linklet_test_support::{Answer, Contract, RequestBuilder, Route, TOKEN_SECRET, Template, TestDynamoDb, token_for};
+use linklet_test_support::{
+    Answer, Contract, RequestBuilder, Route, TOKEN_SECRET, Template, TestDynamoDb, token_for, token_without_workspace,
+};
 use serde_json::{Value, json};
 
 use crate::fixture;
 
 /// The routes that anybody may call. Every other route has to refuse a caller without a valid token or key.
-const PUBLIC: [&str; 23] = [
+const PUBLIC: [&str; 24] = [
     "GET /",
     "GET /app",
     "GET /app/{proxy+}",
@@ -21,6 +23,7 @@ const PUBLIC: [&str; 23] = [
     "GET /health",
     "HEAD /health",
     "GET /{code}/qr",
+    "GET /api/auth/registration",
     "POST /api/auth/register",
     "POST /api/auth/login",
     "POST /api/auth/password/forgot",
@@ -35,6 +38,18 @@ const PUBLIC: [&str; 23] = [
     "HEAD /{code}",
     "GET /api/stats/{code}",
     "GET /api/stats/{code}/timeline",
+];
+
+/// What opens to somebody who is in no workspace.
+const WITHOUT_WORKSPACE: [&str; 7] = [
+    "GET /api/me",
+    "GET /api/me/workspaces",
+    "POST /api/auth/logout",
+    "POST /api/auth/switch",
+    "POST /api/auth/password",
+    "POST /api/invitations/accept",
+    // Who may found workspaces decides.
+    "POST /api/workspaces",
 ];
 
 const UNKNOWN_KEY: &str = "sk_live_00000000000000000000000000000000";
@@ -103,6 +118,21 @@ async fn every_protected_route_refuses_every_bad_token_and_key() {
     }
 
     assert!(protected >= 5, "the template has only {protected} protected routes");
+}
+
+#[tokio::test]
+async fn without_a_workspace_one_can_see_to_ones_account_and_accept_invitations_and_nothing_else() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let session = token_without_workspace(&ada);
+
+    for route in Template::load().routes().iter().filter(|route| !PUBLIC.contains(&key(route).as_str())) {
+        let answer = send(&db, route, request(route).token(&session)).await;
+
+        let is_refused = answer.json()["code"] == "no_workspace";
+        assert_eq!(is_refused, !WITHOUT_WORKSPACE.contains(&key(route).as_str()), "{}: {}", key(route), answer.body);
+        assert_eq!(is_refused, answer.status == 403, "{}: {}", key(route), answer.body);
+    }
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{AcceptOutcome, InviteOutcome, TokenDelivery, UsersTable};
 use linklet_test_support::{
-    Answer, Cancellation, Fault, Faults, Person, RequestBuilder, TestDynamoDb, issuer, token_of, tokens,
+    Answer, Cancellation, Fault, Faults, Person, RequestBuilder, TestDynamoDb, a_session, issuer, token_of, tokens,
 };
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ impl Office {
             token.hash(),
             at,
         );
-        assert_eq!(self.db.users().invite(&invitation).await.unwrap(), InviteOutcome::Invited);
+        assert_eq!(self.db.users().invite(&invitation, &a_session()).await.unwrap(), InviteOutcome::Invited);
         token
     }
 
@@ -305,8 +305,14 @@ async fn who_is_a_member_already_leaves_the_invitation_as_it_is() {
     let office = Office::new().await;
     let bob = office.db.register("bob").await;
     let email = EmailAddress::parse("bob-before@example.com").unwrap();
-    let member =
-        Member { user: bob.id.clone(), email, full_name: None, role: Role::Viewer, joined_at: Timestamp::now() };
+    let member = Member {
+        user: bob.id.clone(),
+        email,
+        full_name: None,
+        role: Role::Viewer,
+        joined_at: Timestamp::now(),
+        paused_at: None,
+    };
     office.db.add_member(&office.ada.workspace, &office.ada.id, &member).await;
     let token = office.token_for("bob@example.com").await;
     let before = office.rows();

@@ -1,7 +1,9 @@
 mod account;
 mod auth;
+mod confirmation;
 mod delete;
 mod every_route;
+mod founding;
 mod guesses;
 mod health;
 mod hostile;

@@ -7,7 +7,8 @@ use linklet_domain::{
 };
 use linklet_dynamodb::InviteOutcome;
 use linklet_test_support::{
-    ApiKeyBuilder, LinkBuilder, Person, RequestBuilder, Route, TargetBuilder, Template, TestDynamoDb, token_of,
+    ApiKeyBuilder, LinkBuilder, Person, RequestBuilder, Route, TargetBuilder, Template, TestDynamoDb, a_session,
+    token_of,
 };
 use serde_json::{Value, json};
 
@@ -96,6 +97,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("GET /health", none(), vec![anybody(200)]),
         ("HEAD /health", none(), vec![anybody(200)]),
         ("GET /{code}/qr", none(), vec![anybody(200), anybody(200), anybody(200), anybody(200)]),
+        ("GET /api/auth/registration", none(), vec![anybody(200)]),
         ("POST /api/auth/register", json!({"email": "NEW", "password": "correct horse"}), vec![anybody(201)]),
         ("POST /api/auth/login", stranger, vec![anybody(401)]),
         ("POST /api/auth/logout", none(), vec![people(204, 204, 204)]),
@@ -103,7 +105,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("POST /api/auth/password", json!({"current": "wrong horse", "new": "correct horse"}), vec![anybody(401)]),
         ("POST /api/auth/password/forgot", json!({"email": "nobody@example.com"}), vec![anybody(202)]),
         ("POST /api/auth/password/reset", json!({"token": "rst_", "password": "correct horse"}), vec![anybody(404)]),
-        ("POST /api/auth/verify", json!({"token": "vrf_"}), vec![anybody(404)]),
+        ("POST /api/auth/verify", json!({"token": "vrf_", "password": "correct horse"}), vec![anybody(404)]),
         ("POST /api/auth/verification", json!({"email": "nobody@example.com"}), vec![anybody(202)]),
         ("GET /api/me", none(), vec![people(200, 200, 200)]),
         ("GET /api/me/workspaces", none(), vec![people(200, 200, 200)]),
@@ -149,6 +151,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("DELETE /v1/targets/{id}", none(), write(204, 404)),
         ("POST /api/keys", new_key, vec![people(403, 403, 201)]),
         ("GET /api/keys", none(), vec![people(403, 403, 200)]),
+        ("PATCH /api/keys/{prefix}", json!({"paused": false}), manage(200)),
         ("DELETE /api/keys/{prefix}", none(), manage(204)),
     ]
 }
@@ -207,7 +210,10 @@ impl<'d> Scene<'d> {
                 let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap().hash();
                 let invitation = Invitation::new(workspace, email, Role::Viewer, &inviter.id, token, Timestamp::now());
                 if whose != Whose::Absent {
-                    assert_eq!(self.db.users().invite(&invitation).await.unwrap(), InviteOutcome::Invited);
+                    assert_eq!(
+                        self.db.users().invite(&invitation, &a_session()).await.unwrap(),
+                        InviteOutcome::Invited
+                    );
                 }
                 invitation.id.to_string()
             }
@@ -265,6 +271,7 @@ async fn join(db: &TestDynamoDb, founder: &Person, name: &str, role: Role) -> Pe
         full_name: None,
         role,
         joined_at: Timestamp::now(),
+        paused_at: None,
     };
     db.add_member(&founder.workspace, &founder.id, &member).await;
     Person { workspace: founder.workspace.clone(), ..person }

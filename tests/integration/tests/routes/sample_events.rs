@@ -9,7 +9,7 @@ use linklet_domain::{
 use linklet_dynamodb::{Registration, UsersTable};
 use linklet_lambda::http::{DeferringHandler, ShortUrls};
 use linklet_test_support::{
-    ApiKeyBuilder, LinkBuilder, Person, TestDynamoDb, answer, authenticator, issuer, token_of, tokens,
+    ApiKeyBuilder, LinkBuilder, Person, TestDynamoDb, a_session, answer, authenticator, issuer, token_of, tokens,
 };
 
 use crate::fixture::{self, REDIRECT, limits, list, redirect, shorten, stats, watch};
@@ -31,11 +31,11 @@ async fn register(users: &UsersTable, email: &str, user: &UserId, workspace: &Wo
             id: user.clone(),
             email: EmailAddress::parse(email).unwrap(),
             full_name: None,
-            password_hash: "none".to_owned(),
+            password_hash: Some("none".to_owned()),
             created_at: now,
         },
         verified_at: None,
-        membership: Membership { workspace: workspace.clone(), role: Role::Admin, joined_at: now },
+        membership: Membership::new(workspace.clone(), Role::Admin, now),
         workspace_name: WorkspaceName::parse(email).unwrap(),
         workspace_slug: WorkspaceSlug::derive(email, workspace),
     };
@@ -107,12 +107,12 @@ async fn every_sample_of_a_workspace_gets_the_answer_it_stands_for() {
     register(&db.users(), "grace@example.com", &grace, &graces).await;
     let email = EmailAddress::parse("grace@example.com").unwrap();
     let joined_at = Timestamp::now();
-    let member = Member { user: grace.clone(), email, full_name: None, role: Role::Member, joined_at };
+    let member = Member { user: grace.clone(), email, full_name: None, role: Role::Member, joined_at, paused_at: None };
     db.add_member(&workspace, &user, &member).await;
     let invitation = OneTimeToken::parse(TokenPurpose::Invitation, &format!("inv_{}", "0".repeat(32))).unwrap().hash();
     let email = EmailAddress::parse("ada@example.com").unwrap();
     let invitation = Invitation::new(&graces, email, Role::Member, &grace, invitation, joined_at);
-    db.users().invite(&invitation).await.unwrap();
+    db.users().invite(&invitation, &a_session()).await.unwrap();
     let token = token_of(&user, &workspace, Role::Admin);
     let account = linklet_account::Account::new(tokens(), db.users(), crate::fixture::guesses(&db));
 

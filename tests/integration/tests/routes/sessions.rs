@@ -15,7 +15,7 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::limits;
+use crate::fixture::{change_role, limits};
 
 /// Grace's workspace, of which Ada is a member, and a link of Grace's.
 struct Fixture {
@@ -37,6 +37,7 @@ impl Fixture {
             full_name: None,
             role: Role::Admin,
             joined_at: Timestamp::now(),
+            paused_at: None,
         };
         db.add_member(&grace.workspace, &grace.id, &member).await;
         let link = LinkBuilder::new("launch").in_workspace(&grace.workspace).owned_by(&grace.id).build();
@@ -176,7 +177,7 @@ async fn a_demoted_admin_has_the_new_role_whatever_the_token_says() {
     let token = fixture.token();
     assert_eq!(fixture.send("DELETE", "/api/urls/nolink0", &token).await.status, 404);
     let (users, grace) = (fixture.db.users(), &fixture.grace);
-    users.change_role(&grace.workspace, &grace.id, &fixture.ada.id, Role::Member).await.unwrap();
+    change_role(&users, &grace.workspace, &grace.id, &fixture.ada.id, Role::Member).await.unwrap();
 
     let answers = [
         fixture.send("DELETE", "/api/urls/launch", &token).await,
@@ -217,6 +218,7 @@ async fn who_has_just_joined_is_let_in_at_once() {
         full_name: None,
         role: Role::Viewer,
         joined_at: Timestamp::now(),
+        paused_at: None,
     };
 
     fixture.db.add_member(&fixture.grace.workspace, &fixture.grace.id, &member).await;
@@ -233,8 +235,7 @@ async fn a_token_costs_a_read_unit_a_minute() {
     let now = Timestamp::now();
     // Many workspaces and sessions make it no dearer.
     for number in 0..60 {
-        let session =
-            Session { id: SessionId::generate(), user: fixture.ada.id.clone(), workspace: WorkspaceId::generate() };
+        let session = Session { id: SessionId::generate(), user: fixture.ada.id.clone(), workspace: None };
         fixture.db.users().end_session(&session, now).await.unwrap();
         let name = WorkspaceName::parse(&format!("Engines {number}")).unwrap();
         let account = fixture.db.users().account(&fixture.ada.id).await.unwrap().unwrap();
@@ -327,10 +328,10 @@ async fn a_change_of_the_password_brings_no_session_back_that_was_ended_meanwhil
     users.end_sessions(ada, at.plus(Duration::from_millis(5)), None).await.unwrap();
     let changed = users.change_password(&change).await.unwrap();
 
-    let session = Session { id: mallory, user: ada.clone(), workspace: fixture.grace.workspace.clone() };
+    let session = Session { id: mallory, user: ada.clone(), workspace: Some(fixture.grace.workspace.clone()) };
     let standing = fixture.db.sessions().standing(&session, Consistency::Strong).await.unwrap();
     assert_eq!((changed, standing), (false, Standing::Ended));
-    assert_eq!(users.account(ada).await.unwrap().unwrap().password_hash, "none");
+    assert_eq!(users.account(ada).await.unwrap().unwrap().password_hash.as_deref(), Some("none"));
 }
 
 #[tokio::test]
@@ -390,7 +391,7 @@ async fn a_token_can_be_exchanged_but_not_renewed() {
     let switched = switch().await;
     // Another environment ends it, while this one still holds it.
     let ended =
-        Session { id: session.clone(), user: fixture.ada.id.clone(), workspace: fixture.grace.workspace.clone() };
+        Session { id: session.clone(), user: fixture.ada.id.clone(), workspace: Some(fixture.grace.workspace.clone()) };
     fixture.db.users().end_session(&ended, Timestamp::now()).await.unwrap();
 
     let expiry = session.began_at().plus(Duration::from_secs(86_400)).unix_seconds();
@@ -406,7 +407,7 @@ async fn the_fifty_first_single_session_takes_the_oldest_with_it() {
     let session = |seconds| Session {
         id: SessionId::beginning_at(now.minus(Duration::from_secs(seconds))),
         user: fixture.ada.id.clone(),
-        workspace: fixture.grace.workspace.clone(),
+        workspace: Some(fixture.grace.workspace.clone()),
     };
     let ended: Vec<_> = (1..=51).map(|age| session(age * 10)).collect();
     let standing =
@@ -463,6 +464,7 @@ async fn who_has_no_workspace_left_gets_a_new_one_at_the_next_login() {
         full_name: None,
         role: Role::Admin,
         joined_at: Timestamp::now(),
+        paused_at: None,
     };
     fixture.db.add_member(&workspace, &eve, &grace).await;
     fixture.db.users().remove_member(&removal(&workspace, &eve, &eve)).await.unwrap();

@@ -2,9 +2,13 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use linklet_domain::{ApiKey, ApiKeySecret, Member, Role, Timestamp, WorkspaceId, lifetimes};
-use linklet_dynamodb::{ApiKeysTable, CreateKeyOutcome, RevokeOutcome, UsersTable};
-use linklet_test_support::{ApiKeyBuilder, Cancellation, CapacityMeter, Fault, Faults, Person, TestDynamoDb, removal};
+use linklet_dynamodb::{ApiKeysTable, CreateKeyOutcome, KeyOutcome, UsersTable};
+use linklet_test_support::{
+    ApiKeyBuilder, Cancellation, CapacityMeter, Fault, Faults, Person, TestDynamoDb, a_session, removal,
+};
 use serde_json::json;
+
+use crate::fixture::change_role;
 
 fn secret() -> ApiKeySecret {
     ApiKeySecret::generate().unwrap()
@@ -36,6 +40,7 @@ async fn second_admin(db: &TestDynamoDb, ada: &Person) -> Person {
         full_name: None,
         role: Role::Admin,
         joined_at: Timestamp::now(),
+        paused_at: None,
     };
     db.add_member(&ada.workspace, &ada.id, &member).await;
     Person { workspace: ada.workspace.clone(), ..bob }
@@ -50,7 +55,7 @@ async fn a_key_is_found_by_its_hash_and_listed_by_its_workspace() {
         ApiKeyBuilder::new(&secret(), &ada).expires_at(Timestamp::now().plus(Duration::from_secs(60))).build();
 
     for key in [&lasting, &expiring] {
-        assert_eq!(db.users().create_key(key).await.unwrap(), CreateKeyOutcome::Created);
+        assert_eq!(db.users().create_key(key, &a_session()).await.unwrap(), CreateKeyOutcome::Created);
         assert_eq!(db.api_keys().find(&key.hash).await.unwrap().as_ref(), Some(key));
     }
 
@@ -85,9 +90,9 @@ async fn a_revoked_key_leaves_nothing_behind() {
     let revoke =
         async |person: &Person| db.users().revoke_key(&person.workspace, &person.id, &key.prefix).await.unwrap();
 
-    assert_eq!(revoke(&bob).await, RevokeOutcome::NoKey);
-    assert_eq!(revoke(&ada).await, RevokeOutcome::Revoked);
-    assert_eq!(revoke(&ada).await, RevokeOutcome::NoKey);
+    assert_eq!(revoke(&bob).await, KeyOutcome::NoKey);
+    assert!(matches!(revoke(&ada).await, KeyOutcome::Done(_)));
+    assert_eq!(revoke(&ada).await, KeyOutcome::NoKey);
 
     assert_eq!(db.api_keys().find(&key.hash).await.unwrap(), None);
     assert_eq!(listed(&db, &ada.workspace).await, [other]);
@@ -100,7 +105,7 @@ async fn a_prefix_is_given_out_once_in_a_workspace_and_again_in_another() {
     let (ada, bob) = (db.register("ada").await, db.register("bob").await);
     let alike = |last: char| ApiKeySecret::parse(&format!("sk_live_{}{last}", "a".repeat(31))).unwrap();
     let create = async |secret: ApiKeySecret, person: &Person| {
-        db.users().create_key(&ApiKeyBuilder::new(&secret, person).build()).await.unwrap()
+        db.users().create_key(&ApiKeyBuilder::new(&secret, person).build(), &a_session()).await.unwrap()
     };
 
     assert_eq!(create(alike('1'), &ada).await, CreateKeyOutcome::Created);
@@ -120,14 +125,14 @@ async fn whoever_is_no_admin_any_more_neither_creates_nor_revokes() {
     db.store_key(&key).await;
     let refused = async || {
         let before = db.scan("UsersTable");
-        let created = db.users().create_key(&key_of(&bob)).await.unwrap();
+        let created = db.users().create_key(&key_of(&bob), &a_session()).await.unwrap();
         let revoked = db.users().revoke_key(&ada.workspace, &bob.id, &key.prefix).await.unwrap();
         assert_eq!(db.scan("UsersTable"), before);
         (created, revoked)
     };
-    let both = (CreateKeyOutcome::CallerNotAdmin, RevokeOutcome::CallerNotAdmin);
+    let both = (CreateKeyOutcome::CallerNotAdmin, KeyOutcome::CallerNotAdmin);
 
-    db.users().change_role(&ada.workspace, &ada.id, &bob.id, Role::Member).await.unwrap();
+    change_role(&db.users(), &ada.workspace, &ada.id, &bob.id, Role::Member).await.unwrap();
     assert_eq!(refused().await, both);
     db.users().remove_member(&removal(&ada.workspace, &ada.id, &bob.id)).await.unwrap();
     assert_eq!(refused().await, both);
@@ -144,12 +149,12 @@ async fn a_workspace_has_a_hundred_keys_at_most_and_no_other_workspace_counts() 
     }
     let one_more = key_of(&ada);
 
-    assert_eq!(db.users().create_key(&one_more).await.unwrap(), CreateKeyOutcome::TooMany);
-    assert_eq!(db.users().create_key(&key_of(&bob)).await.unwrap(), CreateKeyOutcome::Created);
+    assert_eq!(db.users().create_key(&one_more, &a_session()).await.unwrap(), CreateKeyOutcome::TooMany);
+    assert_eq!(db.users().create_key(&key_of(&bob), &a_session()).await.unwrap(), CreateKeyOutcome::Created);
     let keys = listed(&db, &ada.workspace).await;
     assert_eq!(keys.len(), ApiKey::MAX_PER_WORKSPACE);
     db.users().revoke_key(&ada.workspace, &ada.id, &keys[0].prefix).await.unwrap();
-    assert_eq!(db.users().create_key(&one_more).await.unwrap(), CreateKeyOutcome::Created);
+    assert_eq!(db.users().create_key(&one_more, &a_session()).await.unwrap(), CreateKeyOutcome::Created);
 }
 
 #[tokio::test]
@@ -212,7 +217,8 @@ async fn a_key_whose_hash_is_gone_already_can_be_revoked() {
 
     let revoked = db.users().revoke_key(&ada.workspace, &ada.id, &key.prefix).await.unwrap();
 
-    assert_eq!((revoked, rows(&db)), (RevokeOutcome::Revoked, (0, 0)));
+    assert!(matches!(revoked, KeyOutcome::Done(_)));
+    assert_eq!(rows(&db), (0, 0));
 }
 
 #[tokio::test]
@@ -225,7 +231,7 @@ async fn of_two_revocations_at_once_one_finds_the_key() {
 
     let outcomes = join_all((0..2).map(|_| users.revoke_key(&ada.workspace, &ada.id, &key.prefix))).await;
 
-    let revoked = outcomes.iter().filter(|outcome| matches!(outcome, Ok(RevokeOutcome::Revoked))).count();
+    let revoked = outcomes.iter().filter(|outcome| matches!(outcome, Ok(KeyOutcome::Done(_)))).count();
     assert_eq!((revoked, outcomes.iter().filter(|outcome| outcome.is_err()).count(), rows(&db)), (1, 0, (0, 0)));
 }
 
@@ -248,10 +254,11 @@ async fn a_lost_answer_creates_and_revokes_once() {
 
     // Counting comes first, then the transaction.
     faults.plan(Some((1, Fault::AnswerLost)));
-    assert_eq!(users.create_key(&key).await.unwrap(), CreateKeyOutcome::Created);
+    assert_eq!(users.create_key(&key, &a_session()).await.unwrap(), CreateKeyOutcome::Created);
     assert_eq!(rows(&db), (1, 1));
     faults.plan(Some((1, Fault::AnswerLost)));
-    assert_eq!(users.revoke_key(&ada.workspace, &ada.id, &key.prefix).await.unwrap(), RevokeOutcome::Revoked);
+    let revoked = users.revoke_key(&ada.workspace, &ada.id, &key.prefix).await.unwrap();
+    assert!(matches!(revoked, KeyOutcome::Done(_)));
     assert_eq!(rows(&db), (0, 0));
 }
 
@@ -265,12 +272,13 @@ async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_fai
     let conflict = Fault::Cancelled(Cancellation::TransactionConflict);
 
     faults.plan_all([(1, conflict), (2, conflict)]);
-    assert_eq!(users.create_key(&key).await.unwrap(), CreateKeyOutcome::Created);
+    assert_eq!(users.create_key(&key, &a_session()).await.unwrap(), CreateKeyOutcome::Created);
     faults.plan_all([(1, conflict), (3, conflict)]);
-    assert_eq!(users.revoke_key(&ada.workspace, &ada.id, &key.prefix).await.unwrap(), RevokeOutcome::Revoked);
+    let revoked = users.revoke_key(&ada.workspace, &ada.id, &key.prefix).await.unwrap();
+    assert!(matches!(revoked, KeyOutcome::Done(_)));
 
     faults.plan(Some((1, Fault::Cancelled(Cancellation::Throttling))));
-    assert!(users.create_key(&key).await.is_err());
+    assert!(users.create_key(&key, &a_session()).await.is_err());
     assert_eq!(rows(&db), (0, 0));
 }
 
@@ -310,8 +318,8 @@ async fn a_key_costs_what_the_chart_says() {
         units
     };
 
-    users.create_key(&key).await.unwrap();
-    assert_eq!(spent(), (1.0, 6.0), "creating");
+    users.create_key(&key, &a_session()).await.unwrap();
+    assert_eq!(spent(), (1.0, 8.0), "creating");
     keys.find(&key.hash).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "finding");
     keys.touch(&key.hash, now).await.unwrap();

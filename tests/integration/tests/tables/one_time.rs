@@ -3,9 +3,14 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use linklet_domain::{OneTimeToken, SessionId, Timestamp, TokenHash, TokenPurpose, lifetimes};
 use linklet_dynamodb::{
-    Consistency, NewToken, PasswordChange, PasswordReset, ResetOutcome, Session, Standing, TokenDelivery,
+    Consistency, NewToken, PasswordChange, PasswordReset, ResetOutcome, Session, Standing, TokenDelivery, VerifyOutcome,
 };
 use linklet_test_support::{Person, TestDynamoDb};
+
+use crate::fixture::correlation;
+
+const DONE: ResetOutcome = ResetOutcome::Done { is_first_proof: false };
+const FIRST_PROOF: ResetOutcome = ResetOutcome::Done { is_first_proof: true };
 
 struct Fixture {
     db: TestDynamoDb,
@@ -47,11 +52,11 @@ impl Fixture {
     }
 
     async fn reset(&self, reset: &PasswordReset, hash: &str, at: Timestamp) -> ResetOutcome {
-        self.db.users().reset_password(reset, hash, at).await.unwrap()
+        self.db.users().reset_password(reset, hash, at, &correlation()).await.unwrap()
     }
 
     async fn password_hash(&self) -> String {
-        self.db.users().account(&self.ada.id).await.unwrap().unwrap().password_hash
+        self.db.users().account(&self.ada.id).await.unwrap().unwrap().password_hash.unwrap()
     }
 
     async fn is_verified(&self) -> bool {
@@ -65,7 +70,7 @@ async fn a_token_sets_a_new_password_once_and_ends_all_sessions() {
     let session = Session {
         id: SessionId::beginning_at(fixture.now),
         user: fixture.ada.id.clone(),
-        workspace: fixture.ada.workspace.clone(),
+        workspace: Some(fixture.ada.workspace.clone()),
     };
     let token = fixture.issue_reset(fixture.now, TokenDelivery::Shown).await;
     let reset = fixture.found(&token, fixture.in_minutes(1)).await.unwrap();
@@ -73,7 +78,7 @@ async fn a_token_sets_a_new_password_once_and_ends_all_sessions() {
     let first = fixture.reset(&reset, "new", fixture.in_minutes(1)).await;
     let second = fixture.reset(&reset, "newer", fixture.in_minutes(2)).await;
 
-    assert_eq!((first, second), (ResetOutcome::Done, ResetOutcome::TokenInvalid));
+    assert_eq!((first, second), (DONE, ResetOutcome::TokenInvalid));
     assert_eq!(fixture.password_hash().await, "new");
     assert_eq!(fixture.found(&token, fixture.in_minutes(2)).await, None);
     let standing = fixture.db.sessions().standing(&session, Consistency::Strong).await.unwrap();
@@ -90,7 +95,7 @@ async fn of_eight_uses_of_a_token_at_once_one_succeeds() {
     let uses = hashes.iter().map(|hash| fixture.reset(&reset, hash, fixture.in_minutes(1)));
     let outcomes = join_all(uses).await;
 
-    let winners: Vec<_> = outcomes.iter().zip(&hashes).filter(|(outcome, _)| **outcome == ResetOutcome::Done).collect();
+    let winners: Vec<_> = outcomes.iter().zip(&hashes).filter(|(outcome, _)| **outcome == FIRST_PROOF).collect();
     assert_eq!(winners.len(), 1, "{outcomes:?}");
     assert_eq!(fixture.password_hash().await, *winners[0].1);
 }
@@ -117,7 +122,7 @@ async fn a_new_password_makes_the_tokens_that_were_made_before_useless() {
             (fixture.found(&earlier, fixture.now).await.unwrap(), fixture.found(&used, fixture.now).await.unwrap());
         let changed_at = fixture.in_minutes(1);
         if by_token {
-            assert_eq!(fixture.reset(&used, "new", changed_at).await, ResetOutcome::Done);
+            assert_eq!(fixture.reset(&used, "new", changed_at).await, FIRST_PROOF);
         } else {
             let (user, old_hash) = (&fixture.ada.id, fixture.password_hash().await);
             let change = PasswordChange { user, old_hash: &old_hash, new_hash: "new", at: changed_at, but: None };
@@ -130,7 +135,8 @@ async fn a_new_password_makes_the_tokens_that_were_made_before_useless() {
 
         assert_eq!(refused, ResetOutcome::TokenInvalid, "by a token: {by_token}");
         assert_eq!(fixture.password_hash().await, "new");
-        assert_eq!(fixture.reset(&later, "newer", fixture.in_minutes(4)).await, ResetOutcome::Done);
+        let is_first_proof = !by_token;
+        assert_eq!(fixture.reset(&later, "newer", fixture.in_minutes(4)).await, ResetOutcome::Done { is_first_proof });
     }
 }
 
@@ -141,8 +147,9 @@ async fn a_mailed_token_shows_whose_the_address_is_and_one_that_was_shown_does_n
         let token = fixture.issue_reset(fixture.now, delivery).await;
         let reset = fixture.found(&token, fixture.now).await.unwrap();
 
-        assert_eq!(fixture.reset(&reset, "new", fixture.in_minutes(1)).await, ResetOutcome::Done);
+        let outcome = fixture.reset(&reset, "new", fixture.in_minutes(1)).await;
 
+        assert_eq!(outcome, ResetOutcome::Done { is_first_proof: verified });
         assert_eq!(fixture.is_verified().await, verified, "{delivery:?}");
     }
 }
@@ -157,7 +164,7 @@ async fn whoever_ends_all_sessions_at_the_same_time_leaves_the_token_usable() {
     let at_once = fixture.reset(&reset, "new", fixture.in_minutes(1)).await;
     let again = fixture.reset(&reset, "new", fixture.in_minutes(2)).await;
 
-    assert_eq!((at_once, again), (ResetOutcome::Conflict, ResetOutcome::Done));
+    assert_eq!((at_once, again), (ResetOutcome::Conflict, FIRST_PROOF));
 }
 
 #[tokio::test]
@@ -166,13 +173,13 @@ async fn an_address_is_verified_with_a_token_once_and_within_a_day() {
     let (late, token) = (fixture.issue_verification().await, fixture.issue_verification().await);
     let users = fixture.db.users();
 
-    let too_late = users.verify_with(&late, fixture.now.plus(lifetimes::ADDRESS_VERIFICATIONS)).await.unwrap();
-    let after_too_late = fixture.is_verified().await;
-    let first = users.verify_with(&token, fixture.in_minutes(5)).await.unwrap();
-    let second = users.verify_with(&token, fixture.in_minutes(6)).await.unwrap();
+    let too_late = users.verification(&late, fixture.now.plus(lifetimes::ADDRESS_VERIFICATIONS)).await.unwrap();
+    let found = users.verification(&token, fixture.in_minutes(5)).await.unwrap().unwrap();
+    let first = users.verify_with(&found, None, fixture.in_minutes(5)).await.unwrap();
+    let second = users.verify_with(&found, None, fixture.in_minutes(6)).await.unwrap();
 
-    assert_eq!((too_late, after_too_late), (false, false));
-    assert_eq!((first, second), (true, false));
+    assert_eq!((too_late, users.verification(&token, fixture.in_minutes(6)).await.unwrap()), (None, None));
+    assert_eq!((first, second), (VerifyOutcome::Verified, VerifyOutcome::TokenInvalid));
     assert_eq!(users.verified_at(&fixture.ada.id).await.unwrap(), Some(fixture.in_minutes(5)));
 }
 
@@ -182,7 +189,7 @@ async fn a_token_for_one_purpose_is_none_for_the_other() {
     let (reset, verification) =
         (fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await, fixture.issue_verification().await);
 
-    assert!(!fixture.db.users().verify_with(&reset, fixture.now).await.unwrap());
+    assert_eq!(fixture.db.users().verification(&reset, fixture.now).await.unwrap(), None);
     assert_eq!(fixture.found(&verification, fixture.now).await, None);
 }
 

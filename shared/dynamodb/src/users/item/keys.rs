@@ -29,7 +29,8 @@ pub(in crate::users) struct WorkspaceKeyItem {
     pub attributes: KeyAttributes,
 }
 
-/// The attributes that both items of an API key have. Of these, only the creator changes: a key that its creator leaves behind is the heir's.
+/// The attributes that both items of an API key have. Of these, only two change: a key that its creator leaves behind is the heir's,
+/// and a key can be paused.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::users) struct KeyAttributes {
     pub prefix: KeyPrefix,
@@ -40,6 +41,8 @@ pub(in crate::users) struct KeyAttributes {
     pub created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl: Option<i64>,
 }
@@ -64,6 +67,7 @@ impl KeyAttributes {
             created_at: self.created_at,
             expires_at: self.expires_at,
             last_used_at,
+            paused_at: self.paused_at,
         }
     }
 }
@@ -78,6 +82,7 @@ impl From<&ApiKey> for KeyAttributes {
             created_by_email: key.created_by_email.clone(),
             created_at: key.created_at,
             expires_at: key.expires_at,
+            paused_at: key.paused_at,
             ttl: key.kept_until().map(Timestamp::unix_seconds),
         }
     }

@@ -1,0 +1,152 @@
+//! Logging in.
+
+use std::time::Instant;
+
+use linklet_domain::{
+    Account, EmailAddress, Founder, Membership, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+};
+use linklet_dynamodb::{FoundOutcome, NewWorkspace, back_off};
+use linklet_lambda::{
+    guesses::Attempt,
+    http::{ApiError, Problem, Request, Response},
+    telemetry::chain,
+};
+use serde::Deserialize;
+
+use crate::{Auth, BODY_LIMIT, password, refusal, token_view};
+
+/// The body of a login.
+#[derive(Deserialize)]
+struct Credentials {
+    /// A `String`, since an invalid [`EmailAddress`] is a wrong credential rather than an invalid request.
+    email: String,
+    password: String,
+    /// The slug of the workspace that the token is for.
+    #[serde(default, deserialize_with = "optional")]
+    workspace: Option<String>,
+}
+
+impl Auth {
+    pub(crate) async fn login(&self, request: &Request) -> Result<Response, ApiError> {
+        let credentials = request.json::<Credentials>(BODY_LIMIT)?;
+        let attempt = Attempt::at_password_of(&credentials.email);
+        let log_in = async |whose| {
+            self.limits.admit_hashes(request, whose, 1).await?;
+            let started = Instant::now();
+            let answer = self.log_in(request, &credentials).await;
+            if matches!(answer, Err(ApiError::Problem(Problem::InvalidCredentials))) {
+                refusal::at_the_next_step(started).await;
+            }
+            answer
+        };
+        self.limits.guesses.limit(request, attempt, log_in).await
+    }
+
+    async fn log_in(&self, request: &Request, credentials: &Credentials) -> Result<Response, ApiError> {
+        let Credentials { email, password, workspace } = credentials;
+        // An invalid address is treated like an unknown one, so that all refusals take the same time.
+        let found = match EmailAddress::parse(email) {
+            Ok(email) => self.users.find_by_email(&email).await?,
+            Err(_) => None,
+        };
+        let stored_hash = found.as_ref().and_then(|(account, _)| account.password_hash.as_deref());
+        let is_right = self.passwords.verify(password.as_bytes(), stored_hash);
+        let Some((account, mut memberships)) = found else {
+            return Err(self.refused(request, None, "unknown address"));
+        };
+        let refused = |reason| self.refused(request, Some(&account.id), reason);
+        if !is_right {
+            return Err(refused("wrong password"));
+        }
+        // Somebody may have changed the password, and ended all sessions, while this one was verified.
+        let current = self.users.account(&account.id).await?;
+        if current.is_none_or(|current| current.password_hash != account.password_hash) {
+            return Err(refused("password changed meanwhile"));
+        }
+        self.require_usable(&account).await?;
+        memberships.retain(Membership::is_active);
+        let membership = match workspace {
+            Some(slug) => {
+                let named = self.membership_at(&memberships, slug).await?.cloned();
+                Some(named.ok_or_else(|| refused("unknown workspace"))?)
+            }
+            None => self.oldest(&account, memberships, request).await?,
+        };
+        self.refresh_hash(&account, password).await;
+        let now = request.received_at();
+        let issued = self.issuer.issue(&account.id, &account.email, membership.as_ref(), now).await?;
+        let address_hash = self.limits.guesses.address_hash(request);
+        tracing::info!(user_id = account.id.as_str(), address_hash = address_hash.as_str(), "signed in");
+        request.note_account(&account.id);
+        Ok(token_view(&issued))
+    }
+
+    /// Writes the line that says why a login was refused, and returns the error, which doesn't.
+    pub(crate) fn refused(&self, request: &Request, user: Option<&UserId>, reason: &'static str) -> ApiError {
+        let address_hash = self.limits.guesses.address_hash(request);
+        let (user_id, address_hash) = (user.map(UserId::as_str), address_hash.as_str());
+        tracing::warn!(reason, user_id, address_hash, "a login was refused");
+        ApiError::Problem(Problem::InvalidCredentials)
+    }
+
+    /// The membership of the workspace with this slug.
+    pub(crate) async fn membership_at<'m>(
+        &self,
+        memberships: &'m [Membership],
+        slug: &str,
+    ) -> Result<Option<&'m Membership>, ApiError> {
+        let Ok(slug) = WorkspaceSlug::parse(slug) else { return Ok(None) };
+        let workspace = self.users.workspace_by_slug(&slug).await?;
+        Ok(memberships.iter().find(|membership| Some(&membership.workspace) == workspace.as_ref()))
+    }
+
+    /// The oldest of these memberships. Who has none gets a new workspace, or logs in without one where they may not found any.
+    async fn oldest(
+        &self,
+        account: &Account,
+        memberships: Vec<Membership>,
+        request: &Request,
+    ) -> Result<Option<Membership>, ApiError> {
+        const TRIES: u32 = 5;
+        if let Some(oldest) = memberships.into_iter().next() {
+            return Ok(Some(oldest));
+        }
+        if !self.may_found(account).await? {
+            return Ok(None);
+        }
+        let (id, name) =
+            (WorkspaceId::derived_from(&account.id, request.received_at()), WorkspaceName::personal(&account.email));
+        let workspace = NewWorkspace::of(account, id, name, request.received_at());
+        for attempt in 0..TRIES {
+            if self.users.found_workspace(&workspace).await? == FoundOutcome::Founded {
+                return Ok(Some(workspace.membership()));
+            }
+            // Another login at the same time was faster.
+            let memberships = self.users.memberships(&account.id).await?;
+            if let Some(oldest) = memberships.into_iter().find(Membership::is_active) {
+                return Ok(Some(oldest));
+            }
+            back_off(attempt).await;
+        }
+        Err(ApiError::Problem(Problem::TryAgain))
+    }
+
+    /// Whether somebody without a workspace may found one.
+    async fn may_found(&self, account: &Account) -> Result<bool, ApiError> {
+        let is_verified = self.users.verified_at(&account.id).await?.is_some();
+        Ok(self.founding.admits(Founder { email: &account.email, is_verified, is_admin: false }))
+    }
+
+    /// Replaces an outdated password hash. A failure is only logged, since the next login tries again.
+    async fn refresh_hash(&self, account: &Account, password: &str) {
+        let Some(old) = account.password_hash.as_deref().filter(|hash| password::is_outdated(hash)) else { return };
+        match self.passwords.hash(password.as_bytes()) {
+            Ok(hash) => {
+                if let Err(error) = self.users.replace_password_hash(&account.id, old, &hash).await {
+                    tracing::warn!(error = chain(&error), "an outdated password hash could not be replaced");
+                }
+            }
+            Err(error) => tracing::warn!(error = chain(&error), "an outdated password hash could not be replaced"),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Closing an account, which only an operator does.
+//!
+//! The account and its address stay, so that nobody registers it again. Without a password hash nobody logs in, and the mark at the
+//! address and in the account makes all mailed tokens void.
+
+use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
+use linklet_domain::{EmailAddress, Timestamp, UserId};
+
+use super::{
+    UsersTable,
+    item::{EmailItem, EndedSessionsItem, address_key, email_key, user_key},
+    sessions::ENDS_MORE,
+};
+use crate::{
+    RepositoryError,
+    item::{Key, text},
+    transaction::{Sent, Transaction, retry_on_conflict},
+};
+
+const CLOSE: &str = "close an account";
+
+impl UsersTable {
+    /// Closes the account of an address and ends its sessions, in one transaction. Returns whose account it was, also if it was closed
+    /// before; `None` if there is none. Its memberships, API keys and invitations are there still.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn close_account(&self, email: &EmailAddress) -> Result<Option<UserId>, RepositoryError> {
+        retry_on_conflict(CLOSE, async || {
+            let Some(EmailItem { user_id, .. }) = self.0.get::<EmailItem>(CLOSE, email_key(email)).await? else {
+                return Ok(Some(None));
+            };
+            let now = Timestamp::now();
+            let ended = EndedSessionsItem::new(&user_id, now, None);
+            let sent = Transaction::new(CLOSE)
+                .and(self.marked(user_key(&user_id), ", password_changed_at = :at REMOVE password_hash", now)?, ())
+                .and(self.marked(email_key(email), "", now)?, ())
+                .and(self.marked(address_key(&user_id), " REMOVE verified_at, awaits_password", now)?, ())
+                .and(self.0.put_if(CLOSE, &ended, ENDS_MORE, [(":at", text(&now))])?, ())
+                .send(&self.0.client)
+                .await?;
+            Ok((sent == Sent::Committed).then_some(Some(user_id)))
+        })
+        .await
+    }
+
+    /// The action that marks an item as one of a closed account, and changes what else is written here as an update expression.
+    fn marked(&self, key: Key, also: &str, at: Timestamp) -> Result<TransactWriteItem, RepositoryError> {
+        let update = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(key.into_item()))
+            .update_expression(format!("SET closed_at = if_not_exists(closed_at, :at){also}"))
+            .condition_expression("attribute_exists(pk)")
+            .expression_attribute_values(":at", text(&at))
+            .build()
+            .map_err(RepositoryError::unavailable(CLOSE))?;
+        Ok(TransactWriteItem::builder().update(update).build())
+    }
+}

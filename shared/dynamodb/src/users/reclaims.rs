@@ -1,0 +1,111 @@
+//! What is paused since somebody has reclaimed their account.
+//!
+//! Anybody may register an address. When a mailed token for a new password is the first proof of whose the address is, somebody else
+//! may have used the account before: made API keys with it, and let others into its workspaces. The transaction that sets the
+//! password writes down that this is to be paused, and its stream brings the turns that do it, as with
+//! [handovers](super::OpenHandover).
+//!
+//! Nobody adds anything meanwhile: whatever gives somebody access is a transaction that asks whether the session lasts in which it was
+//! wanted, and whether the membership is active. So what a turn finds is all that there is.
+
+use aws_sdk_dynamodb::types::{AttributeValue, Delete, TransactWriteItem};
+use linklet_domain::{CorrelationId, Timestamp, UserId, WorkspaceId};
+
+use super::{
+    UsersTable,
+    item::{ReclaimItem, reclaim_key},
+};
+use crate::{
+    RepositoryError,
+    item::{number, text},
+    transaction::{Sent, Transaction},
+};
+
+/// An account that was reclaimed, and in which of its workspaces nothing was paused yet.
+#[derive(Debug)]
+pub struct OpenReclaim(ReclaimItem);
+
+impl OpenReclaim {
+    /// The account.
+    #[must_use]
+    pub fn user(&self) -> &UserId {
+        &self.0.user_id
+    }
+
+    /// When it was reclaimed.
+    #[must_use]
+    pub fn reclaimed_at(&self) -> Timestamp {
+        self.0.reclaimed_at
+    }
+
+    /// The correlation id of the request that did it.
+    #[must_use]
+    pub fn correlation_id(&self) -> &CorrelationId {
+        &self.0.correlation_id
+    }
+
+    /// Whether this workspace comes after those that are done with. They are in the order of their ids.
+    #[must_use]
+    pub fn is_ahead(&self, workspace: &WorkspaceId) -> bool {
+        self.0.after.as_ref().is_none_or(|after| workspace.as_str() > after.as_str())
+    }
+}
+
+const RECLAIM: &str = "pause what others may have made";
+
+impl UsersTable {
+    /// Reads what is to be paused since somebody has reclaimed their account; `None` if that is done.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn reclaim(&self, user: &UserId) -> Result<Option<OpenReclaim>, RepositoryError> {
+        Ok(self.0.get::<ReclaimItem>(RECLAIM, reclaim_key(user)).await?.map(OpenReclaim))
+    }
+
+    /// Notes up to which workspace a reclaim has come. The stream then brings the next turn.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn note_reclaim(&self, open: &OpenReclaim, done: Option<&WorkspaceId>) -> Result<(), RepositoryError> {
+        let OpenReclaim(item) = open;
+        let next = ReclaimItem {
+            after: done.or(item.after.as_ref()).cloned(),
+            turn: item.turn + 1,
+            ..ReclaimItem::new(&item.user_id, item.reclaimed_at, &item.correlation_id)
+        };
+        let action = self.0.put_if(RECLAIM, &next, IS_AS_READ, as_read(item))?;
+        self.commit_reclaim(action).await
+    }
+
+    /// Ends a reclaim that is complete.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn end_reclaim(&self, open: &OpenReclaim) -> Result<(), RepositoryError> {
+        let mut delete = Delete::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(open.0.key.clone().into_item()))
+            .condition_expression(IS_AS_READ);
+        for (name, value) in as_read(&open.0) {
+            delete = delete.expression_attribute_values(name, value);
+        }
+        let delete = delete.build().map_err(RepositoryError::unavailable(RECLAIM))?;
+        self.commit_reclaim(TransactWriteItem::builder().delete(delete).build()).await
+    }
+
+    /// Writes what a turn has come to. It changes nothing if another delivery of the turn was faster.
+    async fn commit_reclaim(&self, action: TransactWriteItem) -> Result<(), RepositoryError> {
+        match Transaction::new(RECLAIM).and(action, ()).send(&self.0.client).await? {
+            Sent::Committed | Sent::Refused(()) => Ok(()),
+            Sent::InConflict => Err(RepositoryError::contention(RECLAIM)),
+        }
+    }
+}
+
+/// The condition that a reclaim was not written since it was read.
+const IS_AS_READ: &str = "reclaimed_at = :reclaimed_at AND turn = :turn";
+
+/// The values of [`IS_AS_READ`].
+fn as_read(item: &ReclaimItem) -> [(&'static str, AttributeValue); 2] {
+    [(":reclaimed_at", text(&item.reclaimed_at)), (":turn", number(&item.turn))]
+}

@@ -1,0 +1,69 @@
+use linklet_domain::{EmailAddress, Role, SessionId, UserId, WorkspaceId};
+use linklet_dynamodb::{Acting, Session};
+
+use super::{Actor, Caller, Credential};
+use crate::http::{ApiError, Problem};
+
+/// Somebody with a token, who may have no workspace: they can do what concerns their account, and nothing else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Person {
+    pub(super) user: UserId,
+    pub(super) email: EmailAddress,
+    pub(super) session: SessionId,
+    pub(super) membership: Option<(WorkspaceId, Role)>,
+}
+
+impl Person {
+    /// The account.
+    #[must_use]
+    pub fn user(&self) -> &UserId {
+        &self.user
+    }
+
+    /// Its address.
+    #[must_use]
+    pub fn email(&self) -> &EmailAddress {
+        &self.email
+    }
+
+    /// The workspace that the token is for, if it is for one, and the role there.
+    #[must_use]
+    pub fn membership(&self) -> Option<(&WorkspaceId, Role)> {
+        self.membership.as_ref().map(|(workspace, role)| (workspace, *role))
+    }
+
+    /// The session of the token.
+    #[must_use]
+    pub fn session(&self) -> Session {
+        let workspace = self.membership.as_ref().map(|(workspace, _)| workspace.clone());
+        Session { id: self.session.clone(), user: self.user.clone(), workspace }
+    }
+
+    pub(super) fn actor(&self) -> Actor {
+        let workspace = self.membership.as_ref().map(|(workspace, _)| workspace.clone());
+        Actor { user: self.user.clone(), workspace, key: None }
+    }
+
+    /// The person as a member of the workspace that the token is for.
+    ///
+    /// # Errors
+    /// 403 if it is for none.
+    pub(super) fn into_caller(self) -> Result<Caller, ApiError> {
+        let Self { user, email, session, membership } = self;
+        let (workspace, role) = membership.ok_or(ApiError::Problem(Problem::NoWorkspace))?;
+        Ok(Caller { user, email, workspace, role, credential: Credential::Session(session) })
+    }
+}
+
+impl Caller {
+    /// The caller as somebody who acts in the session of their token.
+    ///
+    /// # Errors
+    /// 401 if the caller used an API key.
+    pub fn acting(&self) -> Result<Acting<'_>, ApiError> {
+        match &self.credential {
+            Credential::Session(session) => Ok(Acting { user: &self.user, session }),
+            Credential::ApiKey(_) => Err(ApiError::Problem(Problem::Unauthorized)),
+        }
+    }
+}

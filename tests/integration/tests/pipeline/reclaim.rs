@@ -1,0 +1,410 @@
+//! From a new password by mail, as the first proof of an address, to everything that others may have made being paused.
+
+use std::{cell::RefCell, time::Duration};
+
+use aws_lambda_events::dynamodb::Event as StreamEvent;
+use linklet_account::Account;
+use linklet_auth::Auth;
+use linklet_domain::{
+    ApiKeySecret, Invitation, Membership, OneTimeToken, Role, Timestamp, TokenPurpose, UserId, WorkspaceId,
+};
+use linklet_dynamodb::{AcceptOutcome, CreateKeyOutcome, InviteOutcome, NewToken, TokenDelivery, UsersTable};
+use linklet_handover::Handovers;
+use linklet_lambda::{
+    batch::Consumer, http::DeferringHandler, identity::Authenticator, mail_orders::MailOrders, publisher::Publisher,
+};
+use linklet_test_support::{
+    Answer, ApiKeyBuilder, FakeQueues, Fault, Faults, Person, RequestBuilder, StreamReader, TestDynamoDb, a_session,
+    issuer, token_of, tokens,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    fixture::{colleague, guesses, handovers, limits, list},
+    pipeline::is_let_through,
+};
+
+/// The account of Ada's address, which somebody else has used, and Eve, whom they have made an admin of its workspace.
+struct Fixture {
+    db: TestDynamoDb,
+    queues: FakeQueues,
+    stream: RefCell<StreamReader>,
+    ada: Person,
+    eve: Person,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+        let ada = db.register("ada").await;
+        let eve = colleague(&db, &ada, "eve", Role::Admin).await;
+        let stream = RefCell::new(db.stream_reader("UsersTable"));
+        Self { db, queues, stream, ada, eve }
+    }
+
+    fn mails(&self) -> MailOrders {
+        MailOrders::to(Publisher::new(self.queues.client(), self.queues.url("notify")))
+    }
+
+    fn auth(&self) -> Auth {
+        Auth::new(self.db.users(), tokens().with_sessions(self.db.sessions()), issuer(), limits(&self.db))
+            .with_mails(self.mails())
+    }
+
+    fn account(&self) -> Account {
+        let tokens = tokens().with_sessions(self.db.sessions());
+        Account::new(tokens, self.db.users(), guesses(&self.db)).with_mails(self.mails())
+    }
+
+    /// Sets a new password with a token that was mailed, or that an operator has shown.
+    async fn reset(&self, delivery: TokenDelivery) {
+        let token = OneTimeToken::generate(TokenPurpose::Reset).unwrap();
+        let Person { id: user, email, .. } = &self.ada;
+        let new = NewToken { hash: &token.hash(), user, email, issued_at: Timestamp::now() };
+        self.db.one_time_tokens().issue_reset(&new, delivery).await.unwrap();
+        let body = json!({"token": token.reveal(), "password": "a horse of her own"});
+        let answer = RequestBuilder::new("POST", "/api/auth/password/reset").json(&body).send_to(&self.auth()).await;
+        assert_eq!(answer.status, 204, "{}", answer.body);
+    }
+
+    /// Hands to the function what is new in the stream, also what it writes itself, and returns how many turns these were.
+    async fn carry_with(&self, consumer: &Handovers) -> usize {
+        let mut turns = 0;
+        loop {
+            let mut records = self.stream.borrow_mut().read_on("").records;
+            records.retain(|record| is_let_through("HandoverStream", record));
+            if records.is_empty() {
+                return turns;
+            }
+            for record in records {
+                let mut batch = StreamEvent::default();
+                batch.records = vec![record];
+                turns += 1;
+                while !consumer.consume(batch.clone()).await.batch_item_failures.is_empty() {
+                    turns += 1;
+                    assert!(turns < 200, "it never ends");
+                }
+            }
+        }
+    }
+
+    async fn carry(&self) {
+        self.carry_with(&handovers(&self.db, &self.queues)).await;
+        assert!(self.queues.bodies("dlq").is_empty());
+    }
+
+    async fn reclaim(&self) {
+        self.reset(TokenDelivery::Mailed).await;
+        self.carry().await;
+    }
+
+    async fn key_of(&self, person: &Person) -> ApiKeySecret {
+        let secret = ApiKeySecret::generate().unwrap();
+        self.db.store_key(&ApiKeyBuilder::new(&secret, person).build()).await;
+        secret
+    }
+
+    async fn invite(&self, inviter: &Person, email: &str) -> (InviteOutcome, OneTimeToken) {
+        let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap();
+        let email = email.parse().unwrap();
+        let invitation =
+            Invitation::new(&inviter.workspace, email, Role::Admin, &inviter.id, token.hash(), Timestamp::now());
+        (self.db.users().invite(&invitation, &a_session()).await.unwrap(), token)
+    }
+
+    fn token(&self, person: &Person) -> String {
+        token_of(&person.id, &person.workspace, Role::Admin)
+    }
+
+    async fn opens(&self, secret: &ApiKeySecret) -> bool {
+        let request = RequestBuilder::new("GET", "/api/urls").api_key(secret.reveal());
+        request.send_to(&list(&self.db)).await.status == 200
+    }
+
+    async fn send(&self, method: &str, path: &str, who: &Person, body: Option<Value>) -> Answer {
+        send(&self.account(), method, path, &self.token(who), body).await
+    }
+
+    /// Who of the members is paused.
+    async fn paused(&self, workspace: &WorkspaceId) -> Vec<(UserId, bool)> {
+        let members = self.db.users().members(workspace).await.unwrap();
+        members.into_iter().map(|member| (member.user.clone(), member.active_role().is_none())).collect()
+    }
+
+    fn told(&self) -> Vec<(UserId, Value)> {
+        let mut events = self.queues.events("notify");
+        events.retain(|event| event["event_type"] == "account.changed");
+        let user = |event: &Value| event["user_id"].as_str().unwrap().parse().unwrap();
+        events.iter().map(|event| (user(event), event["change"].clone())).collect()
+    }
+}
+
+async fn send(handler: &impl DeferringHandler, method: &str, path: &str, token: &str, body: Option<Value>) -> Answer {
+    let request = RequestBuilder::new(method, path).token(token);
+    let request = body.iter().fold(request, |request, body| request.json(body));
+    request.send_to(handler).await
+}
+
+/// The attack: whoever has squatted an address keeps a key and an accomplice, for the time after its owner has taken it over.
+#[tokio::test]
+async fn the_first_proof_of_an_address_pauses_what_others_may_have_made_in_its_name() {
+    let fixture = Fixture::new().await;
+    let (own, eves) = (fixture.key_of(&fixture.ada).await, fixture.key_of(&fixture.eve).await);
+    let (_, invitation) = fixture.invite(&fixture.ada, "carol@example.com").await;
+    let (_, by_eve) = fixture.invite(&fixture.eve, "dave@example.com").await;
+    let before = token_of(&fixture.ada.id, &fixture.ada.workspace, Role::Admin);
+    assert!(fixture.opens(&own).await && fixture.opens(&eves).await);
+
+    fixture.reclaim().await;
+
+    assert_eq!(send(&fixture.auth(), "GET", "/api/me", &before, None).await.status, 401, "sessions end");
+    assert_eq!(
+        fixture.paused(&fixture.ada.workspace).await,
+        [(fixture.ada.id.clone(), false), (fixture.eve.id.clone(), true)]
+    );
+    assert_eq!(fixture.send("GET", "/api/workspace", &fixture.eve, None).await.status, 401);
+    assert_eq!([fixture.opens(&own).await, fixture.opens(&eves).await], [false, false]);
+    for (token, name) in [(&invitation, "carol"), (&by_eve, "dave")] {
+        let person = fixture.db.register(name).await;
+        let account = fixture.db.users().account(&person.id).await.unwrap().unwrap();
+        let accepted = fixture.db.users().accept_invitation(&token.hash(), &account, Timestamp::now()).await.unwrap();
+        assert_eq!(accepted, AcceptOutcome::Invalid, "{name}");
+    }
+    assert!(fixture.db.users().reclaim(&fixture.ada.id).await.unwrap().is_none(), "it is done");
+}
+
+#[tokio::test]
+async fn the_person_sees_what_is_paused_and_keeps_or_removes_each() {
+    let fixture = Fixture::new().await;
+    let bob = colleague(&fixture.db, &fixture.ada, "bob", Role::Member).await;
+    let (own, eves) = (fixture.key_of(&fixture.ada).await, fixture.key_of(&fixture.eve).await);
+    fixture.reclaim().await;
+    let member = |person: &Person| format!("/api/workspace/members/{}", person.id);
+    let key = |secret: &ApiKeySecret| format!("/api/keys/{}", secret.prefix().as_str());
+    let keep = || Some(json!({"paused": false}));
+
+    let members = fixture.send("GET", "/api/workspace/members", &fixture.ada, None).await.json();
+    let keys = fixture.send("GET", "/api/keys", &fixture.ada, None).await.json();
+    let kept = [
+        fixture.send("PATCH", &member(&bob), &fixture.ada, keep()).await,
+        fixture.send("PATCH", &key(&own), &fixture.ada, keep()).await,
+    ];
+    let removed = [
+        fixture.send("DELETE", &key(&eves), &fixture.ada, None).await,
+        fixture.send("DELETE", &member(&fixture.eve), &fixture.ada, None).await,
+    ];
+
+    let has_paused = |list: &Value| list.as_array().unwrap().iter().filter(|one| one["paused_at"].is_string()).count();
+    assert_eq!((has_paused(&members["members"]), has_paused(&keys["keys"])), (2, 2));
+    for answer in kept {
+        assert_eq!((answer.status, answer.json().get("paused_at")), (200, None), "{}", answer.body);
+    }
+    assert_eq!(removed.map(|answer| answer.status), [204, 204]);
+    assert_eq!((fixture.opens(&own).await, fixture.opens(&eves).await), (true, false));
+    let bobs = token_of(&bob.id, &bob.workspace, Role::Member);
+    assert_eq!(send(&fixture.account(), "GET", "/api/workspace", &bobs, None).await.status, 200);
+    assert_eq!(
+        fixture.paused(&fixture.ada.workspace).await,
+        [(fixture.ada.id.clone(), false), (bob.id.clone(), false)]
+    );
+}
+
+#[tokio::test]
+async fn only_a_mailed_reset_of_an_address_that_nothing_has_proved_pauses_anything() {
+    for (delivery, is_verified) in [(TokenDelivery::Shown, false), (TokenDelivery::Mailed, true)] {
+        let fixture = Fixture::new().await;
+        let key = fixture.key_of(&fixture.ada).await;
+        if is_verified {
+            let Person { id, email, .. } = &fixture.ada;
+            fixture.db.users().verify_address(id, email, Timestamp::now()).await.unwrap();
+        }
+
+        fixture.reset(delivery).await;
+        fixture.carry().await;
+
+        assert!(fixture.opens(&key).await, "{delivery:?}");
+        assert!(fixture.paused(&fixture.ada.workspace).await.iter().all(|(_, is_paused)| !is_paused), "{delivery:?}");
+    }
+}
+
+#[tokio::test]
+async fn in_workspaces_of_others_only_what_the_account_has_made_is_paused() {
+    let fixture = Fixture::new().await;
+    let grace = fixture.db.register("grace").await;
+    let guest = Person { workspace: grace.workspace.clone(), ..fixture.ada.clone() };
+    join(&fixture.db, &grace, &guest).await;
+    let (graces, guests) = (fixture.key_of(&grace).await, fixture.key_of(&guest).await);
+    let (_, by_guest) = fixture.invite(&guest, "carol@example.com").await;
+    let (_, by_grace) = fixture.invite(&grace, "dave@example.com").await;
+
+    fixture.reclaim().await;
+
+    assert!(fixture.paused(&grace.workspace).await.iter().all(|(_, is_paused)| !is_paused));
+    assert_eq!((fixture.opens(&graces).await, fixture.opens(&guests).await), (true, false));
+    let open = fixture.db.users().invitations(&grace.workspace, Timestamp::now()).await.unwrap();
+    let tokens: Vec<_> = open.iter().map(|invitation| &invitation.token).collect();
+    assert_eq!(tokens, [&by_grace.hash()]);
+    assert_ne!(tokens, [&by_guest.hash()]);
+}
+
+/// Lets somebody into a workspace as an admin.
+async fn join(db: &TestDynamoDb, admin: &Person, person: &Person) {
+    let member = linklet_domain::Member {
+        user: person.id.clone(),
+        email: person.email.clone(),
+        full_name: None,
+        role: Role::Admin,
+        joined_at: Timestamp::now(),
+        paused_at: None,
+    };
+    db.add_member(&admin.workspace, &admin.id, &member).await;
+}
+
+#[tokio::test]
+async fn a_founder_whom_an_accomplice_has_demoted_is_the_admin_again() {
+    let fixture = Fixture::new().await;
+    let path = format!("/api/workspace/members/{}", fixture.ada.id);
+    let demoted = fixture.send("PATCH", &path, &fixture.eve, Some(json!({"role": "viewer"}))).await;
+    assert_eq!(demoted.status, 200);
+
+    fixture.reclaim().await;
+
+    let members = fixture.send("GET", "/api/workspace/members", &fixture.ada, None).await.json();
+    assert_eq!(
+        (&members["members"][0]["role"], members["members"][1].get("paused_at").is_some()),
+        (&json!("admin"), true)
+    );
+    let keep = fixture.send("DELETE", &format!("/api/workspace/members/{}", fixture.eve.id), &fixture.ada, None).await;
+    assert_eq!(keep.status, 204);
+}
+
+/// What was under way when the sessions ended comes too late, also if its session was looked up before.
+#[tokio::test]
+async fn nothing_that_gives_access_is_made_in_a_session_that_has_ended() {
+    let fixture = Fixture::new().await;
+    let (session, users) = (a_session(), fixture.db.users());
+    let secret = ApiKeySecret::generate().unwrap();
+    let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap().hash();
+    let email = "carol@example.com".parse().unwrap();
+    let Person { id, workspace, .. } = &fixture.ada;
+    let invitation = Invitation::new(workspace, email, Role::Admin, id, token, Timestamp::now());
+
+    fixture.reclaim().await;
+
+    let key = users.create_key(&ApiKeyBuilder::new(&secret, &fixture.ada).build(), &session).await.unwrap();
+    let invited = users.invite(&invitation, &session).await.unwrap();
+    assert_eq!((key, invited), (CreateKeyOutcome::CallerNotAdmin, InviteOutcome::CallerNotAdmin));
+    let now = ApiKeyBuilder::new(&secret, &fixture.ada).build();
+    assert_eq!(users.create_key(&now, &a_session()).await.unwrap(), CreateKeyOutcome::Created);
+    let (by_eve, _) = fixture.invite(&fixture.eve, "carol@example.com").await;
+    assert_eq!(by_eve, InviteOutcome::CallerNotAdmin, "a paused admin invites nobody");
+}
+
+#[tokio::test]
+async fn short_turns_and_calls_that_fail_come_to_the_same_end() {
+    for (turn, fault) in [(0, None), (20_000, Some(Fault::NotSent)), (0, Some(Fault::AnswerLost))] {
+        let fixture = Fixture::new().await;
+        for name in ["bob", "carol", "dave"] {
+            colleague(&fixture.db, &fixture.ada, name, Role::Member).await;
+        }
+        let key = fixture.key_of(&fixture.ada).await;
+        let faults = Faults::default();
+        let users = UsersTable::new(fixture.db.client_with(faults.clone()), "UsersTable");
+        let turn = Duration::from_millis(turn);
+        let consumer = Handovers { turn, users, ..handovers(&fixture.db, &fixture.queues) };
+        fixture.reset(TokenDelivery::Mailed).await;
+        faults.plan_all((5..400).step_by(11).filter_map(|call| Some((call, fault?))));
+
+        let turns = fixture.carry_with(&consumer).await;
+
+        assert!(turns > 1, "{turn:?} {fault:?}");
+        let paused = fixture.paused(&fixture.ada.workspace).await;
+        assert_eq!(paused.iter().filter(|(_, is_paused)| *is_paused).count(), 4, "{turn:?} {fault:?}");
+        assert!(!fixture.opens(&key).await, "{turn:?} {fault:?}");
+        assert!(fixture.db.users().reclaim(&fixture.ada.id).await.unwrap().is_none(), "{turn:?} {fault:?}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_is_concerned_hears_of_it() {
+    let fixture = Fixture::new().await;
+
+    fixture.reclaim().await;
+
+    assert_eq!(
+        fixture.told(),
+        [(fixture.ada.id.clone(), json!("password_reset")), (fixture.eve.id.clone(), json!("membership_paused"))]
+    );
+    let reset = fixture.queues.events("notify").into_iter().find(|event| event["change"] == "password_reset").unwrap();
+    assert_eq!(reset["pauses"], true);
+}
+
+#[tokio::test]
+async fn a_paused_membership_is_listed_and_neither_logged_in_to_nor_switched_to() {
+    let fixture = Fixture::new().await;
+    let home = fixture.db.users().memberships(&fixture.eve.id).await.unwrap();
+    let own: Vec<&Membership> = home.iter().filter(|one| one.workspace != fixture.ada.workspace).collect();
+    let token = token_of(&fixture.eve.id, &own[0].workspace, Role::Admin);
+    fixture.reclaim().await;
+
+    let listed = send(&fixture.account(), "GET", "/api/me/workspaces", &token, None).await.json();
+    let switched = send(&fixture.auth(), "POST", "/api/auth/switch", &token, Some(json!({"workspace": "ada"}))).await;
+
+    let paused: Vec<_> =
+        listed["workspaces"].as_array().unwrap().iter().map(|one| one.get("paused_at").is_some()).collect();
+    assert_eq!(paused, [false, true]);
+    assert_eq!(switched.status, 404);
+}
+
+#[tokio::test]
+async fn paused_is_only_ever_taken_back_by_an_admin() {
+    let fixture = Fixture::new().await;
+    let bob = colleague(&fixture.db, &fixture.ada, "bob", Role::Member).await;
+    fixture.reclaim().await;
+    let path = format!("/api/workspace/members/{}", bob.id);
+
+    for (body, sentence) in [
+        (json!({"paused": true}), "paused can only be set to false"),
+        (json!({"paused": "no"}), "paused must be true or false"),
+        (json!({"paused_at": null}), "paused_at cannot be changed"),
+        (json!({}), "role is required"),
+    ] {
+        let answer = fixture.send("PATCH", &path, &fixture.ada, Some(body.clone())).await;
+        assert_eq!(answer.problem(), (400, sentence.into()), "{body}");
+    }
+    let by_the_paused = fixture.send("PATCH", &path, &fixture.eve, Some(json!({"paused": false}))).await;
+    assert_eq!(by_the_paused.status, 401);
+    // Another role alone leaves it paused.
+    let role = fixture.send("PATCH", &path, &fixture.ada, Some(json!({"role": "viewer"}))).await.json();
+    assert_eq!((&role["role"], role["paused_at"].is_string()), (&json!("viewer"), true));
+}
+
+#[tokio::test]
+async fn a_workspace_keeps_an_admin_who_is_not_paused() {
+    let fixture = Fixture::new().await;
+    fixture.reclaim().await;
+    let own = format!("/api/workspace/members/{}", fixture.ada.id);
+
+    let leaves = fixture.send("DELETE", &own, &fixture.ada, None).await;
+    let steps_down = fixture.send("PATCH", &own, &fixture.ada, Some(json!({"role": "member"}))).await;
+
+    assert_eq!((leaves.problem().0, steps_down.problem().0), (409, 409));
+}
+
+/// What a function that takes keys has read of one is good for a minute.
+#[tokio::test]
+async fn a_paused_key_is_refused_where_it_was_not_seen_within_the_minute() {
+    let fixture = Fixture::new().await;
+    let key = fixture.key_of(&fixture.ada).await;
+    let environment =
+        linklet_list::List { authenticator: Authenticator::new(tokens(), fixture.db.api_keys()), ..list(&fixture.db) };
+    let at = async |seconds| {
+        let time = Timestamp::now().plus(Duration::from_secs(seconds));
+        RequestBuilder::new("GET", "/api/urls").api_key(key.reveal()).at(time).send_to(&environment).await.status
+    };
+    assert_eq!(at(0).await, 200);
+
+    fixture.reclaim().await;
+
+    assert_eq!(at(61).await, 401);
+}

@@ -1,0 +1,191 @@
+//! Who founds workspaces, and what somebody can do who is in none.
+
+use linklet_account::Account;
+use linklet_auth::Auth;
+use linklet_domain::{FoundingPolicy, OneTimeToken, RegistrationPolicy, Role, Timestamp, TokenPurpose};
+use linklet_test_support::{Answer, Person, RequestBuilder, TestDynamoDb, issuer, removal, token_of, tokens};
+use serde_json::{Value, json};
+
+use crate::fixture::{colleague, guesses, limits};
+
+const PASSWORD: &str = "correct horse battery";
+const CLOSED: &str = "you may not create workspaces here; an operator decides who may";
+
+/// A deployment with these parameters.
+struct Deployment {
+    db: TestDynamoDb,
+    auth: Auth,
+    account: Account,
+}
+
+impl Deployment {
+    fn new(registration: &str, domains: &str, who_founds: &str) -> Self {
+        let db = TestDynamoDb::start();
+        let registration = RegistrationPolicy::parse(registration, domains).unwrap();
+        let founding = FoundingPolicy::parse(who_founds, registration.clone()).unwrap();
+        let verifier = || tokens().with_sessions(db.sessions());
+        let auth = Auth::new(db.users(), verifier(), issuer(), limits(&db)).with_registration(registration);
+        let account = Account::new(verifier(), db.users(), guesses(&db)).with_founding(founding.clone());
+        Self { auth: auth.with_founding(founding), account, db }
+    }
+
+    /// Registers somebody by the right of an operator, which every kind of registration takes.
+    async fn register(&self, name: &str) -> Person {
+        let (token, now) = (OneTimeToken::generate(TokenPurpose::Invitation).unwrap(), Timestamp::now());
+        let email = format!("{name}@example.com").parse().unwrap();
+        self.db.users().invite_to_register(&email, &token.hash(), now).await.unwrap();
+        let body = json!({"email": email, "password": PASSWORD, "invitation": token.reveal()});
+        let answer = RequestBuilder::new("POST", "/api/auth/register").json(&body).send_to(&self.auth).await;
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        let parsed = |member: &str| answer.json()[member].as_str().unwrap().to_owned();
+        let id = parsed("user_id").parse().unwrap();
+        self.db.users().verify_address(&id, &email, now).await.unwrap();
+        Person { id, email, workspace: parsed("workspace_id").parse().unwrap() }
+    }
+
+    /// Somebody who was in the workspace of an admin only, and was removed from it.
+    async fn removed(&self) -> Person {
+        let admin = self.db.register("admin").await;
+        let ada = self.register("ada").await;
+        let heir = colleague(&self.db, &ada, "heir", Role::Admin).await;
+        let guest = Person { workspace: admin.workspace.clone(), ..ada.clone() };
+        let member = linklet_domain::Member {
+            user: guest.id.clone(),
+            email: guest.email.clone(),
+            full_name: None,
+            role: Role::Viewer,
+            joined_at: Timestamp::now(),
+            paused_at: None,
+        };
+        self.db.add_member(&admin.workspace, &admin.id, &member).await;
+        let users = self.db.users();
+        users.remove_member(&removal(&ada.workspace, &heir.id, &ada.id)).await.unwrap();
+        users.remove_member(&removal(&admin.workspace, &admin.id, &ada.id)).await.unwrap();
+        ada
+    }
+
+    async fn log_in(&self, person: &Person) -> Answer {
+        let body = json!({"email": person.email, "password": PASSWORD});
+        RequestBuilder::new("POST", "/api/auth/login").json(&body).send_to(&self.auth).await
+    }
+
+    async fn found(&self, token: &str) -> Answer {
+        let request = RequestBuilder::new("POST", "/api/workspaces").token(token);
+        request.json(&json!({"name": "Engines"})).send_to(&self.account).await
+    }
+
+    async fn me(&self, token: &str) -> Value {
+        RequestBuilder::new("GET", "/api/me").token(token).send_to(&self.auth).await.json()
+    }
+}
+
+fn token(answer: &Answer) -> String {
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer.json()["token"].as_str().unwrap().to_owned()
+}
+
+/// The attack: somebody who was removed goes on shortening on the company's domain.
+#[tokio::test]
+async fn who_was_removed_from_their_only_workspace_gets_a_new_one_only_where_everybody_may_have_one() {
+    for (registration, domains, who_founds, founds) in [
+        ("open", "", "", true),
+        ("domains", "example.com", "", true),
+        ("domains", "example.org", "", false),
+        ("invited", "", "", false),
+        ("open", "", "operators", false),
+        ("open", "", "admins", false),
+        ("domains", "example.com", "admins", false),
+        ("invited", "", "everybody", true),
+    ] {
+        let case = format!("{registration} {domains} {who_founds}");
+        let deployment = Deployment::new(registration, domains, who_founds);
+        let ada = deployment.removed().await;
+
+        let session = token(&deployment.log_in(&ada).await);
+
+        let me = deployment.me(&session).await;
+        assert_eq!((me["workspace_id"].is_string(), me["role"] == "admin"), (founds, founds), "{case}: {me}");
+        let founded = deployment.found(&session).await;
+        assert_eq!(founded.status, if founds { 201 } else { 403 }, "{case}: {}", founded.body);
+        if !founds {
+            assert_eq!((founded.problem().1, &founded.json()["code"]), (CLOSED.into(), &json!("founding_closed")));
+            assert!(deployment.db.users().memberships(&ada.id).await.unwrap().is_empty(), "{case}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn members_and_viewers_found_workspaces_only_where_everybody_may() {
+    for (who_founds, by_a_viewer, by_an_admin) in
+        [("operators", 403, 403), ("admins", 403, 201), ("everybody", 201, 201)]
+    {
+        let deployment = Deployment::new("invited", "", who_founds);
+        let ada = deployment.db.register("ada").await;
+        let bob = colleague(&deployment.db, &ada, "bob", Role::Viewer).await;
+        let (users, own) = (deployment.db.users(), deployment.db.users().memberships(&bob.id).await.unwrap());
+        let heir = Person { workspace: own[0].workspace.clone(), ..bob.clone() };
+        let heir = colleague(&deployment.db, &heir, "heir", Role::Admin).await;
+        users.remove_member(&removal(&own[0].workspace, &heir.id, &bob.id)).await.unwrap();
+
+        let viewer = deployment.found(&token_of(&bob.id, &ada.workspace, Role::Viewer)).await;
+        let admin = deployment.found(&token_of(&ada.id, &ada.workspace, Role::Admin)).await;
+
+        assert_eq!((viewer.status, admin.status), (by_a_viewer, by_an_admin), "{who_founds}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_verified_address_at_a_domain_nobody_founds_where_domains_register() {
+    let deployment = Deployment::new("domains", "example.com", "everybody");
+    let ada = deployment.db.register("ada").await;
+
+    let session = token_of(&ada.id, &ada.workspace, Role::Admin);
+    let before = deployment.found(&session).await;
+    deployment.db.users().verify_address(&ada.id, &ada.email, Timestamp::now()).await.unwrap();
+    let after = deployment.found(&session).await;
+
+    assert_eq!((before.status, after.status), (403, 201));
+}
+
+#[tokio::test]
+async fn registering_uninvited_or_by_an_operator_brings_a_workspace_whoever_founds_others() {
+    let deployment = Deployment::new("open", "", "operators");
+
+    let body = json!({"email": "bob@example.com", "password": PASSWORD});
+    let uninvited = RequestBuilder::new("POST", "/api/auth/register").json(&body).send_to(&deployment.auth).await;
+    let by_an_operator = deployment.register("ada").await;
+
+    assert!(uninvited.json()["workspace_id"].is_string());
+    assert_eq!(deployment.db.users().memberships(&by_an_operator.id).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn somebody_without_a_workspace_accepts_an_invitation_and_switches_to_it() {
+    let deployment = Deployment::new("invited", "", "");
+    let ada = deployment.removed().await;
+    let session = token(&deployment.log_in(&ada).await);
+    let grace = deployment.db.register("grace").await;
+    let invite = RequestBuilder::new("POST", "/api/workspace/invitations");
+    let invite = invite.token(&token_of(&grace.id, &grace.workspace, Role::Admin)).json(&json!({"email": ada.email}));
+    let invitation = invite.send_to(&deployment.account).await.json()["token"].clone();
+
+    let accept = RequestBuilder::new("POST", "/api/invitations/accept").token(&session);
+    let joined = accept.json(&json!({"token": invitation})).send_to(&deployment.account).await;
+    let switch = RequestBuilder::new("POST", "/api/auth/switch").token(&session);
+    let switched = switch.json(&json!({"workspace": joined.json()["slug"]})).send_to(&deployment.auth).await;
+
+    assert_eq!(joined.status, 200, "{}", joined.body);
+    assert_eq!(deployment.me(&token(&switched)).await["workspace_id"], json!(grace.workspace));
+}
+
+#[tokio::test]
+async fn a_session_without_a_workspace_ends_as_any_other() {
+    let deployment = Deployment::new("invited", "", "");
+    let ada = deployment.removed().await;
+    let session = token(&deployment.log_in(&ada).await);
+    let logout = RequestBuilder::new("POST", "/api/auth/logout").token(&session).send_to(&deployment.auth).await;
+
+    let me = RequestBuilder::new("GET", "/api/me").token(&session).send_to(&deployment.auth).await;
+
+    assert_eq!((logout.status, me.status), (204, 401));
+}
