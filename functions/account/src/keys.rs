@@ -78,7 +78,7 @@ impl Account {
 
 fn done(outcome: KeyOutcome) -> Result<ApiKey, ApiError> {
     match outcome {
-        KeyOutcome::Done(key) => Ok(key),
+        KeyOutcome::Done(key) => Ok(*key),
         KeyOutcome::NoKey => Err(NO_KEY),
         KeyOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
     }

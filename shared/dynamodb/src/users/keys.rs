@@ -97,7 +97,7 @@ pub enum CreateKeyOutcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyOutcome {
     /// It is done; this is the key after it, or before it was revoked.
-    Done(ApiKey),
+    Done(Box<ApiKey>),
     /// The workspace has no such key.
     NoKey,
     /// The caller is no longer an admin of the workspace.
@@ -201,7 +201,8 @@ impl UsersTable {
         Ok(match sent {
             Sent::Committed => {
                 let last_used_at = self.last_uses(std::slice::from_ref(&row)).await?.remove(&row.key_hash);
-                Some(KeyOutcome::Done(ApiKey { paused_at: None, ..row.into_key(workspace.clone(), last_used_at) }))
+                let key = row.into_key(workspace.clone(), last_used_at);
+                Some(KeyOutcome::Done(Box::new(ApiKey { paused_at: None, ..key })))
             }
             Sent::Refused(refusal) => refusal,
             Sent::InConflict => None,
@@ -279,7 +280,7 @@ impl UsersTable {
             .send(&self.0.client)
             .await?;
         Ok(match sent {
-            Sent::Committed => Some(KeyOutcome::Done(row.into_key(workspace.clone(), None))),
+            Sent::Committed => Some(KeyOutcome::Done(Box::new(row.into_key(workspace.clone(), None)))),
             Sent::Refused(refusal) => refusal,
             Sent::InConflict => None,
         })

@@ -2,8 +2,8 @@ use std::{collections::BTreeSet, time::Duration};
 
 use linklet_auth::Auth;
 use linklet_domain::{
-    CorrelationId, EmailAddress, Event, EventDetail, EventId, PasswordForgotten, Timestamp, VerificationRequested,
-    lifetimes,
+    AccountChange, AccountChanged, ApiKeySecret, CorrelationId, EmailAddress, Event, EventDetail, EventId,
+    PasswordForgotten, RegistrationPolicy, Role, Timestamp, UserId, VerificationRequested, WorkspaceName, lifetimes,
 };
 use linklet_lambda::{
     batch::Consumer,
@@ -219,4 +219,101 @@ async fn the_sample_events_are_read() {
     }
 
     assert!(fixture.queues.bodies("dlq").is_empty());
+}
+
+fn changed(user: &UserId, change: AccountChange) -> Event {
+    event(EventDetail::AccountChanged(AccountChanged { user_id: user.clone(), change }))
+}
+
+fn subject(mail: &Value) -> &str {
+    mail["Content"]["Simple"]["Subject"]["Data"].as_str().unwrap()
+}
+
+#[tokio::test]
+async fn whoever_has_confirmed_an_address_hears_of_each_change_of_their_account() {
+    let workspace_name = || WorkspaceName::parse("Win! https://evil.example/x").unwrap();
+    let prefix = || ApiKeySecret::generate().unwrap().prefix();
+    let changes = [
+        (AccountChange::PasswordChanged, "Your password was changed"),
+        (AccountChange::PasswordReset { pauses: false }, "Your password was set anew"),
+        (AccountChange::SessionsEnded, "You are signed out everywhere"),
+        (AccountChange::KeyCreated { prefix: prefix(), workspace_name: workspace_name() }, "You have a new API key"),
+        (AccountChange::KeyRevoked { prefix: prefix(), workspace_name: workspace_name() }, "Your API key was revoked"),
+        (AccountChange::KeyResumed { prefix: prefix(), workspace_name: workspace_name() }, "Your API key works again"),
+        (AccountChange::Joined { workspace_name: workspace_name(), role: Role::Member }, "You have joined a workspace"),
+        (AccountChange::RoleChanged { workspace_name: workspace_name(), role: Role::Viewer }, "Your role was changed"),
+        (AccountChange::MembershipPaused { workspace_name: workspace_name() }, "Your membership is paused"),
+        (
+            AccountChange::MembershipResumed { workspace_name: workspace_name(), role: Role::Admin },
+            "Your membership goes on",
+        ),
+        (AccountChange::Removed { workspace_name: workspace_name() }, "You have left a workspace"),
+    ];
+    let fixture = Fixture::new();
+    let (ada, bob) = (fixture.db.register_verified("ada").await, fixture.db.register("bob").await);
+
+    for (change, _) in &changes {
+        assert_eq!(fixture.deliver(&[changed(&ada.id, change.clone()), changed(&bob.id, change.clone())]).await, 0);
+    }
+
+    let mails = fixture.outside.mails();
+    let subjects: Vec<_> = mails.iter().map(subject).collect();
+    assert_eq!(subjects, changes.map(|(_, subject)| subject), "and nobody who has confirmed none");
+    for mail in &mails {
+        assert_eq!(mail["Destination"]["ToAddresses"], json!(["ada@example.com"]));
+        let text = Fixture::text(mail);
+        assert!(text.contains("https://go.example.com/app#/forgot") && !text.contains("evil.example"), "{text}");
+        assert!(!text.contains("token="), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn the_mail_about_a_first_proof_says_what_is_paused() {
+    let fixture = Fixture::new();
+    let ada = fixture.db.register_verified("ada").await;
+
+    for pauses in [true, false] {
+        fixture.deliver(&[changed(&ada.id, AccountChange::PasswordReset { pauses })]).await;
+    }
+
+    let texts: Vec<_> = fixture.outside.mails().iter().map(Fixture::text).collect();
+    assert_eq!([texts[0].contains("is paused"), texts[1].contains("is paused")], [true, false]);
+}
+
+#[tokio::test]
+async fn mails_about_an_account_are_limited_and_a_message_that_comes_twice_counts_once() {
+    let fixture = Fixture::new();
+    let ada = fixture.db.register_verified("ada").await;
+    let once = changed(&ada.id, AccountChange::SessionsEnded);
+
+    for _ in 0..2 {
+        assert_eq!(fixture.deliver(std::slice::from_ref(&once)).await, 0);
+    }
+    for _ in 0..60 {
+        assert_eq!(fixture.deliver(&[changed(&ada.id, AccountChange::SessionsEnded)]).await, 0);
+    }
+
+    assert_eq!(fixture.outside.mails().len(), 51);
+}
+
+#[tokio::test]
+async fn an_account_without_a_password_gets_a_mail_with_the_page_on_which_one_is_chosen() {
+    let fixture = Fixture::new();
+    let policy = RegistrationPolicy::parse("domains", "example.com").unwrap();
+    let auth =
+        Auth::new(fixture.db.users(), tokens(), issuer(), fixture::limits(&fixture.db)).with_registration(policy);
+    let register = RequestBuilder::new("POST", "/api/auth/register").json(&json!({"email": "ada@example.com"}));
+    assert_eq!(register.send_to(&auth).await.status, 201);
+
+    assert_eq!(fixture.deliver(&[verification("ada@example.com")]).await, 0);
+
+    let mails = fixture.outside.mails();
+    assert_eq!(subject(&mails[0]), "Choose a password");
+    let text = Fixture::text(&mails[0]);
+    let page = "https://go.example.com/app#/first-password?token=";
+    let token = text.split(page).nth(1).unwrap().split_whitespace().next().unwrap();
+    let chosen = fixture.post("/api/auth/verify", &json!({"token": token, "password": "correct horse battery"})).await;
+    assert_eq!(chosen.status, 204, "{}", chosen.body);
+    assert_eq!(fixture.deliver(&[verification("ada@example.com")]).await, 0);
+    assert_eq!(fixture.outside.mails().len(), 1, "it is confirmed");
 }

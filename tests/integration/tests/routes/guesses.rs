@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::{StreamExt, stream};
 use linklet_auth::Auth;
-use linklet_domain::Timestamp;
-use linklet_dynamodb::ThrottleTable;
+use linklet_domain::{OneTimeToken, Timestamp, TokenPurpose};
+use linklet_dynamodb::{NewToken, ThrottleTable, TokenDelivery};
 use linklet_lambda::metrics::{self, Metric};
 use linklet_test_support::{Answer, RequestBuilder, TestDynamoDb, issuer, tokens};
 use serde_json::json;
@@ -55,6 +56,18 @@ impl Fixture {
 
     async fn login(&self, email: &str, password: &str, address: &str, now: Timestamp) -> Answer {
         attempt(email, password, address, now).send_to(&self.auth).await
+    }
+
+    /// Sets a new password with a token that was mailed, or that an operator has shown.
+    async fn reset(&self, address: &str, password: &str, delivery: TokenDelivery) -> Answer {
+        let email = ADA.parse().unwrap();
+        let user = self.db.users().find_by_email(&email).await.unwrap().unwrap().0.id;
+        let token = OneTimeToken::generate(TokenPurpose::Reset).unwrap();
+        let new = NewToken { hash: &token.hash(), user: &user, email: &email, issued_at: self.now };
+        self.db.one_time_tokens().issue_reset(&new, delivery).await.unwrap();
+        let body = json!({"token": token.reveal(), "password": password});
+        let request = RequestBuilder::new("POST", "/api/auth/password/reset").json(&body);
+        request.source_ip(address).at(self.now).send_to(&self.auth).await
     }
 
     /// The statuses of so many wrong passwords in a row at one moment.
@@ -318,4 +331,51 @@ async fn without_the_table_people_log_in() {
 
     assert_eq!(answer.status, 200);
     assert!(measured.get(Metric::ThrottleUnavailable) >= 1.0);
+}
+
+/// The attack: whoever guesses on keeps the owner off, who has no address from which they have signed in.
+#[tokio::test]
+async fn a_mailed_reset_lets_the_owner_in_while_somebody_guesses_from_ten_addresses() {
+    for (delivery, status) in [(TokenDelivery::Mailed, 200), (TokenDelivery::Shown, 429)] {
+        let fixture = Fixture::new().await;
+        let (owners, new) = ("192.0.2.7", "a new horse of her own");
+        let guess_on = async || {
+            for host in 1..=10 {
+                fixture.wrong(ADA, &format!("203.0.113.{host}"), 2, fixture.now).await;
+            }
+        };
+        guess_on().await;
+        assert_eq!(fixture.login(ADA, PASSWORD, owners, fixture.now).await.status, 429, "the owner is held off");
+
+        let answer = fixture.reset(owners, new, delivery).await;
+        guess_on().await;
+
+        assert_eq!(answer.status, 204, "{}", answer.body);
+        assert_eq!(fixture.login(ADA, new, owners, fixture.now).await.status, status, "{delivery:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_first_password_lets_the_owner_in_while_somebody_guesses() {
+    let fixture = Fixture::new().await;
+    let user = fixture.db.users().find_by_email(&ADA.parse().unwrap()).await.unwrap().unwrap().0.id;
+    let token = OneTimeToken::generate(TokenPurpose::Verification).unwrap();
+    let email = ADA.parse().unwrap();
+    let new = NewToken { hash: &token.hash(), user: &user, email: &email, issued_at: fixture.now };
+    fixture.db.one_time_tokens().issue_verification(&new).await.unwrap();
+    // As if registered where domains are: without a password.
+    let key = |name: &str, value: &str| (name.to_owned(), AttributeValue::S(value.to_owned()));
+    let forget = fixture.db.client().update_item().table_name("UsersTable");
+    let forget = forget.set_key(Some([key("pk", &format!("USER#{user}")), key("sk", "USER")].into()));
+    forget.update_expression("REMOVE password_hash").send().await.unwrap();
+
+    let body = json!({"token": token.reveal(), "password": PASSWORD});
+    let chosen = RequestBuilder::new("POST", "/api/auth/verify").json(&body).source_ip("192.0.2.7").at(fixture.now);
+    assert_eq!(chosen.send_to(&fixture.auth).await.status, 204);
+    for host in 1..=10 {
+        fixture.wrong(ADA, &format!("203.0.113.{host}"), 2, fixture.now).await;
+    }
+
+    assert_eq!(fixture.login(ADA, PASSWORD, "192.0.2.7", fixture.now).await.status, 200);
+    assert_eq!(fixture.login(ADA, PASSWORD, "192.0.2.8", fixture.now).await.status, 429);
 }

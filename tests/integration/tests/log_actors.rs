@@ -1,0 +1,89 @@
+//! Who is logged to have done something: an account or an API key, and never an address.
+
+use linklet_auth::Auth;
+use linklet_domain::{ApiKeySecret, IpHash, Role};
+use linklet_test_support::{
+    ApiKeyBuilder, CapturedLogs, RequestBuilder, TestDynamoDb, issuer, token_of, token_without_workspace, tokens,
+};
+use serde_json::{Value, json};
+
+use crate::fixture::{limits, salt, send};
+
+const PASSWORD: &str = "correct horse battery";
+
+/// The line of the only request so far.
+fn request(logs: &CapturedLogs) -> Value {
+    let mut lines = logs.lines();
+    lines.retain(|line| line["message"] == "request answered");
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    lines.remove(0)
+}
+
+#[tokio::test]
+async fn the_line_of_a_request_names_the_account_or_the_key_that_was_let_in() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let secret = ApiKeySecret::generate().unwrap();
+    db.store_key(&ApiKeyBuilder::new(&secret, &ada).build()).await;
+    let get = |path: &str| RequestBuilder::new("GET", path);
+    let session = token_of(&ada.id, &ada.workspace, Role::Admin);
+
+    for (function, request_of, user, key) in [
+        ("list", get("/api/urls").token(&session), json!(ada.id), Value::Null),
+        ("list", get("/api/urls").api_key(secret.reveal()), Value::Null, json!(secret.prefix().as_str())),
+        ("auth", get("/api/me").token(&token_without_workspace(&ada)), json!(ada.id), Value::Null),
+        ("redirect", get("/r/nolink0"), Value::Null, Value::Null),
+        ("list", get("/api/urls").token("a.b.c"), Value::Null, Value::Null),
+    ] {
+        let logs = CapturedLogs::start();
+        send(&db, function, request_of).await;
+
+        let line = request(&logs);
+        assert_eq!((&line["user_id"], &line["key_prefix"]), (&user, &key), "{line}");
+        assert!(!line.to_string().contains("example.com"), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_login_names_the_account_and_the_hashed_address_and_says_why_it_was_refused() {
+    let db = TestDynamoDb::start();
+    let auth = Auth::new(db.users(), tokens(), issuer(), limits(&db));
+    let post = async |path: &str, body: Value| {
+        RequestBuilder::new("POST", path).json(&body).source_ip("198.51.100.77").send_to(&auth).await
+    };
+    let registered = post("/api/auth/register", json!({"email": "ada@example.com", "password": PASSWORD})).await.json();
+    let hash = IpHash::of("198.51.100.77", &salt());
+
+    for (body, message, reason, user) in [
+        (json!({"email": "ada@example.com", "password": PASSWORD}), "signed in", Value::Null, &registered["user_id"]),
+        (
+            json!({"email": "ada@example.com", "password": "wrong horse"}),
+            "a login was refused",
+            json!("wrong password"),
+            &registered["user_id"],
+        ),
+        (
+            json!({"email": "ada@example.com", "password": PASSWORD, "workspace": "nowhere"}),
+            "a login was refused",
+            json!("unknown workspace"),
+            &registered["user_id"],
+        ),
+        (
+            json!({"email": "bob@example.com", "password": PASSWORD}),
+            "a login was refused",
+            json!("unknown address"),
+            &Value::Null,
+        ),
+    ] {
+        let logs = CapturedLogs::start();
+        post("/api/auth/login", body).await;
+
+        let mut lines = logs.lines();
+        lines.retain(|line| line["message"] == message);
+        assert_eq!(lines.len(), 1, "{message}");
+        assert_eq!((&lines[0]["reason"], &lines[0]["user_id"]), (&reason, user));
+        assert_eq!(lines[0]["address_hash"], hash.as_str());
+        let all = format!("{:?}", logs.lines());
+        assert!(!all.contains("198.51.100.77") && !all.contains("@example.com") && !all.contains("horse"), "{all}");
+    }
+}
