@@ -46,7 +46,7 @@ STACK = "linklet"
 SYSTEMS = ["local", "e2e", "e2e-sam"]
 # Load, an outage and a second deployment would disturb the other end-to-end tests, so their tests have a run of their own, and
 # only on a system of our own. The deployment changes parameters, so nothing comes behind it.
-LONG = ["watch-load", "outage", "redeploy"]
+LONG = ["watch-load", "outage", "redeploy", "admission"]
 # The tests of the web application in a browser, which are no suite of Cargo's.
 BROWSER = "browser"
 

@@ -10,7 +10,7 @@ fn is_public(method: &str, path: &str) -> bool {
     matches!(path, "/" | "/health" | "/api/openapi.json")
         || path.starts_with("/api/docs")
         || path.starts_with("/app")
-        || matches!(path, "/api/auth/register" | "/api/auth/login" | "/api/auth/verify")
+        || matches!(path, "/api/auth/registration" | "/api/auth/register" | "/api/auth/login" | "/api/auth/verify")
         || path.starts_with("/api/auth/password/")
         || path.ends_with("/timeline")
         || path == "/api/stats/{code}"

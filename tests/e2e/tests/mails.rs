@@ -1,37 +1,16 @@
-//! Mails with tokens. Needs `AWS_ENDPOINT_URL`, where the emulator keeps the mails that it is to send.
-
-use std::{env, time::Duration};
+//! Mails with tokens, and what they confirm.
 
 use serde_json::{Value, json};
 
-use crate::api::{Answer, Api, PASSWORD, User, send};
-
-const TOKEN_CHARACTERS: usize = "rst_".len() + 32;
-
-/// The token of this kind in the mail that an address gets, or `None` without an emulator.
-async fn token_mailed_to(email: &str, kind: &str) -> Option<String> {
-    let Ok(endpoint) = env::var("AWS_ENDPOINT_URL") else {
-        eprintln!("skipped: AWS_ENDPOINT_URL is not set, so mails can't be read");
-        return None;
-    };
-    for _ in 0..240 {
-        let kept: Value =
-            reqwest::get(format!("{endpoint}/_ministack/ses/messages")).await.unwrap().json().await.unwrap();
-        let mails = kept["messages"].as_object().unwrap().values().flat_map(|mails| mails.as_array().unwrap());
-        let mut texts =
-            mails.filter(|mail| mail["To"] == json!([email])).map(|mail| mail["BodyText"].as_str().unwrap());
-        if let Some((at, text)) = texts.find_map(|text| text.find(kind).map(|at| (at, text))) {
-            return Some(text[at..at + TOKEN_CHARACTERS].to_owned());
-        }
-        tokio::time::sleep(Duration::from_millis(250)).await;
-    }
-    panic!("{email} gets no mail with a token that begins with {kind}");
-}
+use crate::{
+    api::{Answer, Api, PASSWORD, User, eventually, send},
+    mailbox::{mail_to, token_mailed_to},
+};
 
 /// Confirms somebody's address, as its owner does with the mail that registering brings. `None` without an emulator.
 async fn confirm(api: &Api, user: &User) -> Option<String> {
     let token = token_mailed_to(&user.email, "vrf_").await?;
-    let confirmed = api.post("/api/auth/verify", &json!({"token": token})).await;
+    let confirmed = api.post("/api/auth/verify", &json!({"token": token, "password": PASSWORD})).await;
     assert_eq!(confirmed.status, 204, "{}", confirmed.body);
     Some(token)
 }
@@ -54,7 +33,59 @@ async fn an_address_is_confirmed_once() {
     let Some(token) = confirm(&api, &ada).await else { return };
 
     assert_eq!(me(&api, &ada.email).await["verified"], true);
-    assert_eq!(api.post("/api/auth/verify", &json!({"token": token})).await.status, 404);
+    assert_eq!(api.post("/api/auth/verify", &json!({"token": token, "password": PASSWORD})).await.status, 404);
+}
+
+#[tokio::test]
+async fn whoever_opens_the_mailed_page_confirms_nothing_that_somebody_else_has_registered() {
+    let api = Api::new();
+    let (squatted, own) = (User::new(&api).await, User::new(&api).await);
+    let Some(token) = token_mailed_to(&squatted.email, "vrf_").await else { return };
+
+    let opened = api.post("/api/auth/verify", &json!({"token": token})).await;
+    let guessed = api.post("/api/auth/verify", &json!({"token": token, "password": "wrong horse battery"})).await;
+    let by_another = send(own.request("POST", "/api/auth/verify").json(&json!({"token": token}))).await;
+
+    assert_eq!([opened.status, guessed.status, by_another.status], [400, 401, 403]);
+    assert_eq!(me(&api, &squatted.email).await["verified"], false);
+    let session = send(squatted.request("POST", "/api/auth/verify").json(&json!({"token": token}))).await;
+    assert_eq!(session.status, 204, "the token was left as it is: {}", session.body);
+}
+
+/// The squatter of an address has made a key and let an accomplice in. Its owner takes the account over.
+#[tokio::test]
+async fn a_mailed_reset_that_is_the_first_proof_pauses_what_the_squatter_has_left() {
+    const NEW: &str = "a horse of her own";
+    let api = Api::new();
+    let (squatted, accomplice) = (User::new(&api).await, User::new(&api).await);
+    let invite = json!({"email": accomplice.email, "role": "admin"});
+    let invited = send(squatted.request("POST", "/api/workspace/invitations").json(&invite)).await.json();
+    let accept = accomplice.request("POST", "/api/invitations/accept").json(&json!({"token": invited["token"]}));
+    let slug = send(accept).await.json()["slug"].as_str().unwrap().to_owned();
+    let key = send(squatted.request("POST", "/api/keys").json(&json!({"name": "CI", "scopes": ["links:read"]}))).await;
+    let key = key.json();
+    let with_key = || api.request("GET", "/api/urls").header("x-api-key", key["key"].as_str().unwrap());
+    let as_accomplice = json!({"email": accomplice.email, "password": PASSWORD, "workspace": slug});
+    assert_eq!(api.post("/api/auth/login", &as_accomplice).await.status, 200);
+    api.post("/api/auth/password/forgot", &json!({"email": squatted.email})).await;
+    let Some(token) = token_mailed_to(&squatted.email, "rst_").await else { return };
+
+    let reset = api.post("/api/auth/password/reset", &json!({"token": token, "password": NEW})).await;
+
+    assert_eq!(reset.status, 204, "{}", reset.body);
+    eventually("the accomplice is out", 401, async || api.post("/api/auth/login", &as_accomplice).await.status).await;
+    eventually("the key is out", 401, async || send(with_key()).await.status).await;
+    let session = log_in(&api, &squatted.email, NEW).await.json();
+    let owner = |method: &str, path: &str| api.request(method, path).bearer_auth(session["token"].as_str().unwrap());
+    let members = send(owner("GET", "/api/workspace/members")).await.json();
+    assert!(members["members"][1]["paused_at"].is_string(), "{members}");
+    let path = format!("/api/keys/{}", key["prefix"].as_str().unwrap());
+    let kept = send(owner("PATCH", &path).json(&json!({"paused": false}))).await;
+    assert_eq!((kept.status, kept.json().get("paused_at")), (200, None), "{}", kept.body);
+    assert_eq!(send(with_key()).await.status, 200);
+    let path = format!("/api/workspace/members/{}", accomplice.id);
+    assert_eq!(send(owner("DELETE", &path)).await.status, 204);
+    mail_to(&squatted.email, "is paused: its API keys").await;
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ mod keys;
 mod limits;
 mod links;
 mod logs;
+mod mailbox;
 mod mails;
 mod main_path;
 mod targets;

@@ -21,8 +21,11 @@ pub(super) enum Freshness {
 /// that a person who has just joined isn't refused.
 pub(super) struct Sessions {
     table: SessionsTable,
-    held: Mutex<LruCache<(SessionId, Option<WorkspaceId>), (Standing, Timestamp)>>,
+    held: Mutex<LruCache<Purpose, (Standing, Timestamp)>>,
 }
+
+/// A session, and the workspace that one of its tokens is for.
+type Purpose = (SessionId, Option<WorkspaceId>);
 
 impl Sessions {
     const MAX_AGE: Duration = Duration::from_secs(55);

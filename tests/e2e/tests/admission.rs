@@ -1,0 +1,127 @@
+//! Who gets in, with each kind of registration: the system is deployed again with other parameters, as an operator would.
+//!
+//! `LINKLET_PYTHON` runs the program that deploys: infra/local/linklet.py, which sets it for the system that `make e2e` starts.
+//! Another system can't be tested so; then the test says it and passes. In a process of its own, and among the last ones, since
+//! the system has other parameters afterwards.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that meets an unexpected error has failed")]
+
+#[expect(dead_code, reason = "only some of it is needed here")]
+mod api;
+mod mailbox;
+
+use std::{env, process::Command};
+
+use serde_json::{Value, json};
+
+use api::{Answer, Api, PASSWORD, User, send};
+use mailbox::token_mailed_to;
+
+/// Deploys the system that `make e2e` has started with these parameters. `false` if there is no such system.
+fn deploy(parameters: &[&str]) -> bool {
+    let Some(python) = env::var_os("LINKLET_PYTHON") else {
+        eprintln!("skipped: LINKLET_PYTHON is not set, so nothing can be deployed again");
+        return false;
+    };
+    let mut command = Command::new(python);
+    command.args([concat!(env!("CARGO_MANIFEST_DIR"), "/../../infra/local/linklet.py"), "redeploy"]);
+    assert!(command.args(parameters).status().unwrap().success());
+    true
+}
+
+/// Somebody whose only workspace is that of an admin.
+struct Guest<'a> {
+    api: &'a Api,
+    email: String,
+    id: String,
+}
+
+impl<'a> Guest<'a> {
+    async fn of(api: &'a Api, admin: &User) -> Self {
+        let email = format!("guest-{}@example.com", uuid::Uuid::new_v4());
+        let invite = admin.request("POST", "/api/workspace/invitations").json(&json!({"email": email}));
+        let token = send(invite).await.json()["token"].clone();
+        let body = json!({"email": email, "password": PASSWORD, "invitation": token});
+        let registered = api.post("/api/auth/register", &body).await;
+        assert_eq!(registered.status, 201, "{}", registered.body);
+        Self { api, email, id: registered.json()["user_id"].as_str().unwrap().to_owned() }
+    }
+
+    async fn log_in(&self) -> String {
+        let body = json!({"email": self.email, "password": PASSWORD});
+        let answer = self.api.post("/api/auth/login", &body).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()["token"].as_str().unwrap().to_owned()
+    }
+
+    async fn send(&self, token: &str, method: &str, path: &str, body: Value) -> Answer {
+        send(self.api.request(method, path).bearer_auth(token).json(&body)).await
+    }
+}
+
+/// Somebody who was removed from their only workspace can see to their account, accept an invitation, and do nothing else.
+async fn is_outside(guest: &Guest<'_>, admin: &User) {
+    let token = guest.log_in().await;
+
+    let me = guest.send(&token, "GET", "/api/me", json!({})).await.json();
+    let shorten = guest.send(&token, "POST", "/api/shorten", json!({"url": "https://evil.example/"})).await;
+    let found = guest.send(&token, "POST", "/api/workspaces", json!({"name": "Mine"})).await;
+
+    assert_eq!((&me["workspace_id"], &me["role"]), (&Value::Null, &Value::Null));
+    assert_eq!((shorten.status, &shorten.json()["code"]), (403, &json!("no_workspace")), "{}", shorten.body);
+    assert_eq!((found.status, &found.json()["code"]), (403, &json!("founding_closed")), "{}", found.body);
+    let invite = admin.request("POST", "/api/workspace/invitations").json(&json!({"email": guest.email}));
+    let invitation = send(invite).await.json()["token"].clone();
+    let joined = guest.send(&token, "POST", "/api/invitations/accept", json!({"token": invitation})).await;
+    assert_eq!(joined.status, 200, "{}", joined.body);
+}
+
+async fn registration(api: &Api) -> Value {
+    api.get("/api/auth/registration").await.json()["registration"].clone()
+}
+
+#[tokio::test]
+async fn nobody_gets_in_who_should_not_with_any_kind_of_registration() {
+    let api = Api::new();
+
+    if !deploy(&["Registration=open", "WhoFoundsWorkspaces=operators"]) {
+        return;
+    }
+    let (admin, other) = (User::new(&api).await, User::new(&api).await);
+    let guest = Guest::of(&api, &admin).await;
+    assert_eq!(registration(&api).await, "open");
+    assert_eq!(admin.delete(&format!("/api/workspace/members/{}", guest.id)).await.status, 204);
+    is_outside(&guest, &admin).await;
+
+    assert!(deploy(&["Registration=invited"]));
+    assert_eq!(registration(&api).await, "invited");
+    let uninvited = api.post("/api/auth/register", &json!({"email": "eve@example.com", "password": PASSWORD})).await;
+    assert_eq!((uninvited.status, &uninvited.json()["code"]), (403, &json!("registration_closed")));
+    assert_eq!(admin.delete(&format!("/api/workspace/members/{}", guest.id)).await.status, 204);
+    is_outside(&guest, &other).await;
+
+    assert!(deploy(&["Registration=domains", "RegistrationDomains=example.com"]));
+    assert_eq!(registration(&api).await, "domains");
+    let outside = api.post("/api/auth/register", &json!({"email": "eve@evil.example", "password": PASSWORD})).await;
+    assert_eq!((outside.status, &outside.json()["code"]), (403, &json!("registration_closed")));
+    the_password_is_chosen_by_whoever_reads_the_mail(&api).await;
+}
+
+async fn the_password_is_chosen_by_whoever_reads_the_mail(api: &Api) {
+    const SQUATTERS: &str = "the squatter's horse";
+    let email = format!("ceo-{}@example.com", uuid::Uuid::new_v4());
+    let log_in = async |password: &str| {
+        let answer = api.post("/api/auth/login", &json!({"email": email, "password": password})).await;
+        answer.status
+    };
+
+    let registered = api.post("/api/auth/register", &json!({"email": email, "password": SQUATTERS})).await;
+    assert_eq!((registered.status, &registered.json()["ignored"]), (201, &json!(["password"])), "{}", registered.body);
+    let token = token_mailed_to(&email, "vrf_").await.unwrap();
+    let opened = api.post("/api/auth/verify", &json!({"token": token})).await;
+    assert_eq!((opened.status, log_in(SQUATTERS).await), (400, 401));
+    let chosen = api.post("/api/auth/verify", &json!({"token": token, "password": PASSWORD})).await;
+
+    assert_eq!(chosen.status, 204, "{}", chosen.body);
+    assert_eq!((log_in(PASSWORD).await, log_in(SQUATTERS).await), (200, 401));
+}
