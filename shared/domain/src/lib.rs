@@ -66,7 +66,7 @@ pub use overview::{DownTarget, LinkCounts, Overview, OverviewPart, Period, TagCo
 pub use own_address::OwnAddress;
 pub use password::Password;
 pub use registration::RegistrationPolicy;
-pub use short_code::{GENERATED_LENGTH, ShortCode};
+pub use short_code::{GENERATED_LENGTH, RESERVED, ReservedCodes, ShortCode};
 pub use stats::{
     Breakdown, ClickCount, DayStats, Dimension, Interval, LinkStats, Past, Point, Profile, Ranking, Summary, Totals,
     UniqueVisitors, is_recent, timeline,
