@@ -78,7 +78,7 @@ impl Notify {
         if order.kind == Kind::Verification && self.people.is_verified(&user).await? {
             return Ok(());
         }
-        if !mailer.admits(order.email.as_str(), order.kind.count(), event, (self.clock)()).await? {
+        if !mailer.admits_to(order.email, order.kind.count(), event, (self.clock)()).await? {
             return Ok(());
         }
         self.mail_token(mailer, order, &user).await

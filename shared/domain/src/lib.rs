@@ -73,8 +73,8 @@ pub use stats::{
 };
 pub use target_url::TargetUrl;
 pub use throttle::{
-    AccountHash, Allowance, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, LimitedRoute, MailCount,
-    MailLimit, Patience, RateLimit, Refusal, ThrottleSubject, Tier, Window,
+    AccountHash, Allowance, Correspondent, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, LimitedRoute,
+    MailCount, MailLimit, Patience, RateLimit, Refusal, ThrottleSubject, Tier, Window,
 };
 pub use timestamp::{Day, Timestamp};
 pub use validated::{Invalid, optional, patched};
