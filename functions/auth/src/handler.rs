@@ -84,14 +84,19 @@ impl Auth {
         let attempt = Attempt::at_password_of(&credentials.email);
         let log_in = async |whose| {
             self.limits.admit_hashes(request, whose, 1).await?;
-            self.log_in(request, &credentials).await
+            let started = Instant::now();
+            let answer = self.log_in(request, &credentials).await;
+            // Whatever was wrong: who has no right to a workspace must not learn by the time that the password was right.
+            if let Err(ApiError::Problem(Problem::InvalidCredentials)) = answer {
+                refusal::at_the_next_step(started).await;
+            }
+            answer
         };
         self.limits.guesses.limit(request, attempt, log_in).await
     }
 
     async fn log_in(&self, request: &Request, credentials: &Credentials) -> Result<Response, ApiError> {
         let Credentials { email, password, workspace } = credentials;
-        let started = Instant::now();
         // An invalid address is treated like an unknown one, so that all refusals take the same time.
         let found = match EmailAddress::parse(email) {
             Ok(email) => self.users.find_by_email(&email).await?,
@@ -99,7 +104,6 @@ impl Auth {
         };
         let stored_hash = found.as_ref().map(|(account, _)| account.password_hash.as_str());
         if !self.passwords.verify(password.as_bytes(), stored_hash) {
-            refusal::at_the_next_step(started).await;
             return Err(ApiError::Problem(Problem::InvalidCredentials));
         }
         let (account, memberships) = found.ok_or(ApiError::Problem(Problem::InvalidCredentials))?;
