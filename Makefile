@@ -191,12 +191,12 @@ reconcile: ## recount CODE from its raw clicks and report the difference
 	@$(IN_STAGE) $(SAM_PYTHON) infra/reconcile.py $(CODE) $(if $(filter yes,$(REPAIR)),--repair)
 
 # EMAIL is taken from the command line only, since it is in many a shell's environment. See infra/runbooks/people.md.
-invite: ## let EMAIL register, and print the token that it takes
+invite: ## let EMAIL register, and print the address of the page for it
 	$(if $(filter command,$(origin EMAIL)),,$(error Say whom: make invite EMAIL=ada@example.com))
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) infra/people.py invite "$$EMAIL"
 
-reset: ## let EMAIL set a new password, and print the token that it takes
+reset: ## let EMAIL set a new password, and print the address of the page for it
 	$(if $(filter command,$(origin EMAIL)),,$(error Say whose: make reset EMAIL=ada@example.com))
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) infra/people.py reset "$$EMAIL"

@@ -1,12 +1,11 @@
 """Invites somebody, or lets them set a new password. `make invite` and `make reset` run it; read runbooks/people.md first.
 
-It only finds the table and the API of the stack; what is stored is up to the repositories of the functions, in Rust.
+It only finds the table and the pages of the stack; what is stored is up to the repositories of the functions, in Rust.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 
 from stack import outputs, run
@@ -19,11 +18,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     stack = outputs()
-    variables = {
-        "USERS_TABLE": stack["UsersTableName"],
-        # The local system's API has another address than the one that its stack says.
-        "API_URL": os.environ.get("API_URL") or stack["ApiUrl"],
-    }
+    variables = {"USERS_TABLE": stack["UsersTableName"], "PUBLIC_URL": stack["PublicUrl"]}
     sys.exit(run("linklet-people", [arguments.what, arguments.email], variables))
 
 

@@ -1,5 +1,6 @@
 use linklet_domain::{OneTimeToken, ShortCode};
 use linklet_lambda::{
+    app,
     config::{self, ConfigError},
     http::ShortUrls,
 };
@@ -40,13 +41,12 @@ impl Addresses {
         self.short_urls.at_origin(&self.base, code)
     }
 
-    /// The page has the token in its fragment, which browsers send to no server, so that it is in no log.
     pub(crate) fn page(&self, page: Page, token: &OneTimeToken) -> String {
         let name = match page {
             Page::Reset => "reset",
             Page::Verify => "verify",
             Page::Invitation => "invitation",
         };
-        format!("{}/app#/{name}?token={}", self.base, token.reveal())
+        app::page_with_token(&self.base, name, token)
     }
 }

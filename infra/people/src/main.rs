@@ -26,15 +26,15 @@ async fn run() -> Result<(), StartError> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [what, email] = arguments.as_slice() else { return Err(USAGE.into()) };
     let email = EmailAddress::parse(email)?;
-    let (table, api) = (config::required("USERS_TABLE")?, config::required("API_URL")?);
+    let (table, base) = (config::required("USERS_TABLE")?, config::required("PUBLIC_URL")?);
     let dynamodb = DynamoDb::new(&aws::load().await);
     let tokens = OneTimeTokensTable::new(dynamodb.clone(), &table);
     let people = People { users: UsersTable::new(dynamodb, table), tokens };
-    let help = match what.as_str() {
-        "invite" => people.invite(&email, Timestamp::now()).await?.help(&api),
-        "reset" => people.reset(&email, Timestamp::now()).await?.help(&api),
+    let issued = match what.as_str() {
+        "invite" => people.invite(&email, Timestamp::now()).await?,
+        "reset" => people.reset(&email, Timestamp::now()).await?,
         _ => return Err(USAGE.into()),
     };
-    println!("{help}");
+    println!("{}", issued.help(&base));
     Ok(())
 }
