@@ -108,9 +108,10 @@ template: ## check template.yaml and its child stack
 calculator: ## check the arithmetic of make cost, and what docs/costs.md prints
 	$(PYTHON) -m unittest discover --start-directory infra/costs --top-level-directory infra
 
-tools: ## check what the local system's tools do to a template, a connection or a list of containers
+tools: ## check what the local system's tools do to a template, a connection or a list of containers, and what operators' do
 	@$(LINKLET) install sam
 	$(SAM_PYTHON) -m unittest discover --start-directory infra/local
+	PYTHONPATH=infra $(SAM_PYTHON) -m unittest test_people
 
 e2e: ## end-to-end tests on a system of their own, with those in a browser (API_URL=… for another)
 	@$(LINKLET) e2e

@@ -2,9 +2,10 @@
 //!
 //! Whoever may write to UsersTable may do this. So no route is needed that makes somebody an operator.
 
-use linklet_domain::{EmailAddress, OneTimeToken, Timestamp, TokenPurpose, lifetimes};
+use linklet_domain::{EmailAddress, OneTimeToken, Timestamp, TokenPurpose, UserId, lifetimes};
 use linklet_dynamodb::{NewToken, OneTimeTokensTable, RepositoryError, TokenDelivery, UsersTable};
 use linklet_lambda::app;
+use serde::Serialize;
 
 /// The accounts of a stack.
 pub struct People {
@@ -44,7 +45,17 @@ pub struct Issued {
 #[derive(Debug)]
 enum Right {
     Register,
-    SetPassword,
+    SetPassword(UserId),
+}
+
+/// What an operator has done, as the log has it. It has neither an address nor a token.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Record {
+    /// A constant sentence.
+    pub message: &'static str,
+    /// Whose account it is about, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<UserId>,
 }
 
 impl People {
@@ -71,7 +82,7 @@ impl People {
         let token = OneTimeToken::generate(TokenPurpose::Reset)?;
         let new = NewToken { hash: &token.hash(), user: &user, email, issued_at: now };
         self.tokens.issue_reset(&new, TokenDelivery::Shown).await?;
-        Ok(Issued { token, email: email.clone(), right: Right::SetPassword })
+        Ok(Issued { token, email: email.clone(), right: Right::SetPassword(user) })
     }
 }
 
@@ -85,12 +96,23 @@ impl Issued {
                 app::registration_page(base, email, token),
                 format!("registers, once and within {} days", lifetimes::in_days(lifetimes::INVITATIONS)),
             ),
-            Right::SetPassword => (
+            Right::SetPassword(_) => (
                 app::page_with_token(base, "reset", token),
                 format!("sets a new password, once and within {} minutes", lifetimes::PASSWORD_RESETS.as_secs() / 60),
             ),
         };
         format!("{page}\n\nOn this page, {email} {does}. The token in it, for programs:\n\n{}", token.reveal())
+    }
+
+    /// What was done.
+    #[must_use]
+    pub fn record(&self) -> Record {
+        match &self.right {
+            Right::Register => Record { message: "a token to register was made", user_id: None },
+            Right::SetPassword(user) => {
+                Record { message: "a token for a new password was made", user_id: Some(user.clone()) }
+            }
+        }
     }
 }
 
@@ -105,6 +127,7 @@ mod tests {
 
     #[test]
     fn the_operator_passes_on_a_page_and_no_password() {
+        let user = UserId::generate();
         for (issued, begin, means) in [
             (
                 issued(TokenPurpose::Invitation, Right::Register),
@@ -112,7 +135,7 @@ mod tests {
                 "o'brien@example.com registers, once and within 7 days.",
             ),
             (
-                issued(TokenPurpose::Reset, Right::SetPassword),
+                issued(TokenPurpose::Reset, Right::SetPassword(user)),
                 "https://go.example.com/app#/reset?token={token}\n",
                 "o'brien@example.com sets a new password, once and within 30 minutes.",
             ),
@@ -123,5 +146,17 @@ mod tests {
             assert!(help.contains(means) && help.ends_with(&format!("\n\n{token}")), "{help}");
             assert!(!help.contains("curl") && !help.contains(r#""password""#), "{help}");
         }
+    }
+
+    #[test]
+    fn a_record_names_the_account_and_neither_address_nor_token() {
+        let user = UserId::generate();
+        let json = |issued: &Issued| serde_json::to_value(issued.record()).unwrap();
+
+        let invited = json(&issued(TokenPurpose::Invitation, Right::Register));
+        let reset = json(&issued(TokenPurpose::Reset, Right::SetPassword(user.clone())));
+
+        assert_eq!(invited, serde_json::json!({"message": "a token to register was made"}));
+        assert_eq!(reset, serde_json::json!({"message": "a token for a new password was made", "user_id": user}));
     }
 }
