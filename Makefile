@@ -108,9 +108,10 @@ template: ## check template.yaml and its child stack
 calculator: ## check the arithmetic of make cost, and what docs/costs.md prints
 	$(PYTHON) -m unittest discover --start-directory infra/costs --top-level-directory infra
 
-tools: ## check what the local system's tools do to a template, a connection or a list of containers
+tools: ## check what the local system's tools do to a template, a connection or a list of containers, and what operators' do
 	@$(LINKLET) install sam
 	$(SAM_PYTHON) -m unittest discover --start-directory infra/local
+	PYTHONPATH=infra $(SAM_PYTHON) -m unittest test_people
 
 e2e: ## end-to-end tests on a system of their own, with those in a browser (API_URL=… for another)
 	@$(LINKLET) e2e
@@ -191,12 +192,12 @@ reconcile: ## recount CODE from its raw clicks and report the difference
 	@$(IN_STAGE) $(SAM_PYTHON) infra/reconcile.py $(CODE) $(if $(filter yes,$(REPAIR)),--repair)
 
 # EMAIL is taken from the command line only, since it is in many a shell's environment. See infra/runbooks/people.md.
-invite: ## let EMAIL register, and print the token that it takes
+invite: ## let EMAIL register, and print the address of the page for it
 	$(if $(filter command,$(origin EMAIL)),,$(error Say whom: make invite EMAIL=ada@example.com))
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) infra/people.py invite "$$EMAIL"
 
-reset: ## let EMAIL set a new password, and print the token that it takes
+reset: ## let EMAIL set a new password, and print the address of the page for it
 	$(if $(filter command,$(origin EMAIL)),,$(error Say whose: make reset EMAIL=ada@example.com))
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) infra/people.py reset "$$EMAIL"

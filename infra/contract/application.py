@@ -47,7 +47,7 @@ def words_refused(document: dict[str, Any]) -> list[str]:
 
 def words_known(application: Path) -> list[str]:
     """What no code can be, according to the application."""
-    declared = re.search(r"const RESERVED = \[(.*?)\]", (application / "parts" / "link-form" / "code-field.js").read_text())
+    declared = re.search(r"const RESERVED = \[(.*?)\]", (application / "parts" / "link-form" / "code-field.js").read_text(), re.DOTALL)
     return re.findall(r"\w+", declared[1]) if declared else []
 
 

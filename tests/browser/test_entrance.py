@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import urllib.parse
 from collections.abc import Callable
 
 from playwright.sync_api import expect
@@ -104,6 +105,26 @@ def test_an_invitation_brings_somebody_into_the_workspace(
     admin.page.reload()
     expect(admin.page.get_by_role("table", name="Members").get_by_text("Bob", exact=True)).to_be_visible()
     expect(admin.page.get_by_role("table", name="Open invitations")).to_have_count(0)
+
+
+def test_an_operators_invitation_makes_an_account_for_its_address(
+    tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]
+) -> None:
+    # The application can't tell the right to register from an invitation into a workspace: the link names the address.
+    friend = new_email("o'brien+links")
+    token = account.call("POST", "/api/workspace/invitations", {"email": friend})["token"]
+    view = f"invitation?token={token}&email={urllib.parse.quote(friend, safe='')}"
+
+    tab = tabs.open(account, view)
+    expect(tab.page.get_by_text("This invitation is for a new account.")).to_be_visible()
+    use = hand(tab)
+    use.press(tab.button("Sign out and create one"))
+    expect(tab.page.get_by_label("Email")).to_have_value(friend)
+    expect(tab.page.get_by_role("group", name="Account")).to_have_count(0)
+    use.write(tab.page.get_by_label("Password"), PASSWORD)
+    use.press(tab.button("Create account"))
+    expect(tab.heading("Links")).to_be_attached()
+    expect(tab.button(friend)).to_be_visible()
 
 
 def test_an_invitation_that_was_used_says_so(tabs: Tabs) -> None:

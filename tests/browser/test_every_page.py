@@ -41,6 +41,7 @@ PUBLIC = {
     "reset": "New password",
     "verify?token=vrf_00000000000000000000000000000000": "Confirm your address",
     "invitation?token=inv_0": "You are invited",
+    "invitation?token=inv_0&email=ada%40example.com": "You are invited",
 }
 WIDE = {"width": 1280, "height": 800}
 NARROW = {"width": 320, "height": 640}

@@ -79,7 +79,7 @@ impl Notify {
         }
         let Some(user) = self.tokens.account_of(order.email).await? else { return Ok(()) };
         let Some(order) = self.still_wanted(order, &user).await? else { return Ok(()) };
-        if !mailer.admits(order.email.as_str(), order.kind.count(), event, (self.clock)()).await? {
+        if !mailer.admits_to(order.email, order.kind.count(), event, (self.clock)()).await? {
             return Ok(());
         }
         self.mail_token(mailer, order, &user).await
@@ -101,7 +101,7 @@ impl Notify {
         let AccountChanged { user_id, change } = changed;
         let address = self.people.address(user_id).await?.filter(|address| address.is_verified);
         let Some(address) = address else { return Ok(()) };
-        if !mailer.admits(user_id.as_str(), MailCount::AccountChanges, event, (self.clock)()).await? {
+        if !mailer.admits_of(user_id, MailCount::AccountChanges, event, (self.clock)()).await? {
             return Ok(());
         }
         mailer.send(&change_mail(change, event.occurred_at, &self.addresses), &address.email).await

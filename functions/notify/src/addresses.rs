@@ -1,5 +1,6 @@
 use linklet_domain::{OneTimeToken, ShortCode};
 use linklet_lambda::{
+    app,
     config::{self, ConfigError},
     http::ShortUrls,
 };
@@ -46,7 +47,6 @@ impl Addresses {
         format!("{}/app#/forgot", self.base)
     }
 
-    /// The page has the token in its fragment, which browsers send to no server, so that it is in no log.
     pub(crate) fn page(&self, page: Page, token: &OneTimeToken) -> String {
         let name = match page {
             Page::Reset => "reset",
@@ -54,6 +54,6 @@ impl Addresses {
             Page::FirstPassword => "first-password",
             Page::Invitation => "invitation",
         };
-        format!("{}/app#/{name}?token={}", self.base, token.reveal())
+        app::page_with_token(&self.base, name, token)
     }
 }

@@ -42,9 +42,9 @@ impl Notify {
         event: &Event,
         invitation: &Invitation,
     ) -> Result<bool, DeliveryError> {
-        let (to, by, now) = (invitation.email.as_str(), invitation.invited_by.as_str(), (self.clock)());
-        Ok(mailer.admits(by, MailCount::InvitationsBySender, event, now).await?
-            && mailer.admits(to, MailCount::Invitations, event, now).await?)
+        let (to, by, now) = (&invitation.email, &invitation.invited_by, (self.clock)());
+        Ok(mailer.admits_of(by, MailCount::InvitationsBySender, event, now).await?
+            && mailer.admits_to(to, MailCount::Invitations, event, now).await?)
     }
 
     async fn mail_invitation_token(

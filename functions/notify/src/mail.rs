@@ -2,7 +2,7 @@ use aws_sdk_sesv2::{
     Client,
     types::{Body, Content, Destination, EmailContent, Message},
 };
-use linklet_domain::{AccountHash, EmailAddress, Event, MailCount, Salt, Timestamp};
+use linklet_domain::{Correspondent, EmailAddress, Event, MailCount, Salt, Timestamp, UserId};
 use linklet_dynamodb::{RepositoryError, ThrottleTable};
 use linklet_lambda::metrics::{self, Metric};
 
@@ -36,17 +36,36 @@ impl Mailer {
         Self { client, sender: sender.into(), limit }
     }
 
-    /// Whether there may be one more mail that an event has ordered, for this address or by this person. It is counted, but for one
-    /// event only once.
-    pub(crate) async fn admits(
+    /// Whether there may be one more mail to this address that an event has ordered. It is counted, but for one event only once.
+    pub(crate) async fn admits_to(
         &self,
-        whose: &str,
+        address: &EmailAddress,
         count: MailCount,
         order: &Event,
         now: Timestamp,
     ) -> Result<bool, RepositoryError> {
-        let hash = AccountHash::of(whose, &self.limit.salt);
-        let is_admitted = self.limit.table.admit_mail(&hash, count, &order.event_id, now).await?;
+        self.admits(&Correspondent::reader(address, &self.limit.salt), count, order, now).await
+    }
+
+    /// The same of mails that are counted for a person and not for an address.
+    pub(crate) async fn admits_of(
+        &self,
+        user: &UserId,
+        count: MailCount,
+        order: &Event,
+        now: Timestamp,
+    ) -> Result<bool, RepositoryError> {
+        self.admits(&Correspondent::person(user, &self.limit.salt), count, order, now).await
+    }
+
+    async fn admits(
+        &self,
+        whose: &Correspondent,
+        count: MailCount,
+        order: &Event,
+        now: Timestamp,
+    ) -> Result<bool, RepositoryError> {
+        let is_admitted = self.limit.table.admit_mail(whose, count, &order.event_id, now).await?;
         if !is_admitted {
             let (event_id, limit) = (order.event_id.as_str(), count.as_str());
             tracing::info!(event_id, limit, "no mail: there were as many as there may be");

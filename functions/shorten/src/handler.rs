@@ -3,8 +3,8 @@
 mod new_link;
 
 use linklet_domain::{
-    Generation, IdempotencyKey, Link, LinkId, LinkStatus, Scope, ShortCode, Tags, TargetId, TargetUrl, ThrottleSubject,
-    Timestamp, Title,
+    Generation, IdempotencyKey, Link, LinkId, LinkStatus, ReservedCodes, Scope, ShortCode, Tags, TargetId, TargetUrl,
+    ThrottleSubject, Timestamp, Title,
 };
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, WatchTable, back_off};
 use linklet_lambda::{
@@ -24,6 +24,7 @@ pub struct Shorten {
     authenticator: Authenticator,
     short_urls: ShortUrls,
     throttle: Throttle,
+    reserved: ReservedCodes,
     generate_code: CodeGenerator,
 }
 
@@ -40,7 +41,14 @@ impl Shorten {
         short_urls: ShortUrls,
         throttle: Throttle,
     ) -> Self {
-        Self { links, targets, authenticator, short_urls, throttle, generate_code: ShortCode::generate }
+        let (reserved, generate_code) = (ReservedCodes::default(), ShortCode::generate);
+        Self { links, targets, authenticator, short_urls, throttle, reserved, generate_code }
+    }
+
+    /// Gives these codes to no link.
+    #[must_use]
+    pub fn with_reserved(self, reserved: ReservedCodes) -> Self {
+        Self { reserved, ..self }
     }
 
     /// The same with another source of codes.
@@ -90,7 +98,7 @@ struct Order<'r> {
 enum Try {
     /// The response to send.
     Answer(FirstAnswer),
-    /// The generated code is taken; try another.
+    /// The generated code is taken or reserved; try another.
     Collision,
     /// Another request for the same URL or key was faster; look again, since its result may be the response.
     Conflict,
@@ -106,7 +114,7 @@ impl Shorten {
         if let Some(answer) = self.earlier_answer(&identity, request, caller).await? {
             return self.repeated(answer).await;
         }
-        let wanted = NewLink::read(&body, request)?;
+        let wanted = NewLink::read(&body, request, &self.reserved)?;
         self.short_urls.refuse_own(request, &wanted.target)?;
         let order = Order { request, caller, wanted, identity };
 
@@ -199,6 +207,10 @@ impl Shorten {
             Some(code) => code.clone(),
             None => (self.generate_code)().map_err(|error| ApiError::Internal(Box::new(error)))?,
         };
+        // A custom code that is reserved was refused before, so this one is generated.
+        if self.reserved.contains(&code) {
+            return Ok(Try::Collision);
+        }
         let generation = Generation::generate().map_err(|error| ApiError::Internal(Box::new(error)))?;
         let link = order.wanted.link(LinkId { code, generation }, order.caller, order.request);
         let answer = self.answer(order, StatusCode::CREATED, link.clone(), false)?;

@@ -18,7 +18,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (links, calls) = (config::required("LINKS_TABLE")?, config::required("THROTTLE_TABLE")?);
     let (limit, edge) = (config::parsed("SHORTEN_LIMIT_PER_MINUTE")?, config::parsed("TRUSTED_EDGE")?);
-    let salt = config::required("CLICK_SALT_ID")?;
+    let (salt, reserved) = (config::required("CLICK_SALT_ID")?, config::parsed_or_default("RESERVED_CODES")?);
     let (targets, quota) = (config::required("WATCH_TABLE")?, config::parsed("TARGETS_PER_WORKSPACE")?);
     let aws = aws::load().await;
     let (tables, secrets) = (aws::tables(&aws), SecretsManager::new(&aws));
@@ -37,5 +37,6 @@ async fn run() -> Result<(), StartError> {
         edge,
         salt: Salt::parse(&salt?)?,
     };
-    http::serve(Shorten::new(links, targets, authenticator?, ShortUrls::from_env(), throttle)).await
+    let shorten = Shorten::new(links, targets, authenticator?, ShortUrls::from_env(), throttle);
+    http::serve(shorten.with_reserved(reserved)).await
 }

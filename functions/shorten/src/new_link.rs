@@ -1,9 +1,11 @@
-use linklet_domain::{CanonicalUrl, Link, LinkId, LinkMetadata, LinkState, ShortCode, TargetUrl, Timestamp, optional};
+use linklet_domain::{
+    CanonicalUrl, Link, LinkId, LinkMetadata, LinkState, ReservedCodes, ShortCode, TargetUrl, Timestamp, optional,
+};
 use linklet_lambda::{
     http::{ApiError, JsonObject, Request},
     identity::Caller,
 };
-use serde::{Deserialize, Deserializer, de::Error as _};
+use serde::Deserialize;
 
 pub(crate) const BODY_LIMIT: usize = 4_096;
 
@@ -11,20 +13,14 @@ pub(crate) const BODY_LIMIT: usize = 4_096;
 #[derive(Deserialize)]
 struct Body {
     url: TargetUrl,
-    #[serde(default, deserialize_with = "custom_code")]
-    custom_code: Option<ShortCode>,
+    #[serde(default, deserialize_with = "optional")]
+    custom_code: Option<String>,
     #[serde(default, deserialize_with = "optional")]
     reuse: Option<bool>,
     #[serde(default, deserialize_with = "optional")]
     watch: Option<bool>,
     #[serde(default, deserialize_with = "optional")]
     expires_at: Option<Timestamp>,
-}
-
-/// A code that a person chose obeys stricter rules than a stored one.
-fn custom_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ShortCode>, D::Error> {
-    let code: Option<String> = optional(deserializer)?;
-    code.map(|code| ShortCode::custom(&code)).transpose().map_err(D::Error::custom)
 }
 
 /// The parsed request for a short link.
@@ -41,8 +37,11 @@ pub(crate) struct NewLink {
 
 impl NewLink {
     /// Reads the body.
-    pub(crate) fn read(object: &JsonObject, request: &Request) -> Result<Self, ApiError> {
+    pub(crate) fn read(object: &JsonObject, request: &Request, reserved: &ReservedCodes) -> Result<Self, ApiError> {
         let (body, metadata) = (object.read::<Body>()?, object.read()?);
+        // A code that a person chose obeys stricter rules than a stored one.
+        let custom_code = body.custom_code.map(|code| ShortCode::custom(&code, reserved)).transpose();
+        let custom_code = custom_code.map_err(|refused| refused.in_field("custom_code"))?;
         request.require_future("expires_at", body.expires_at)?;
         let watch = body.watch.unwrap_or_default();
         if watch {
@@ -52,8 +51,8 @@ impl NewLink {
         Ok(Self {
             target: body.url,
             watch,
-            may_reuse: body.reuse.unwrap_or(true) && body.custom_code.is_none() && body.expires_at.is_none(),
-            custom_code: body.custom_code,
+            may_reuse: body.reuse.unwrap_or(true) && custom_code.is_none() && body.expires_at.is_none(),
+            custom_code,
             expires_at: body.expires_at,
             metadata,
         })

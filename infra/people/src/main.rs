@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to whoever runs it")]
 
-use std::process::ExitCode;
+use std::{fs, process::ExitCode};
 
 use aws_sdk_dynamodb::Client as DynamoDb;
 use linklet_domain::{EmailAddress, Timestamp};
@@ -26,15 +26,18 @@ async fn run() -> Result<(), StartError> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [what, email] = arguments.as_slice() else { return Err(USAGE.into()) };
     let email = EmailAddress::parse(email)?;
-    let (table, api) = (config::required("USERS_TABLE")?, config::required("API_URL")?);
+    let (table, base) = (config::required("USERS_TABLE")?, config::required("PUBLIC_URL")?);
+    let record_file = config::required("RECORD_FILE")?;
     let dynamodb = DynamoDb::new(&aws::load().await);
     let tokens = OneTimeTokensTable::new(dynamodb.clone(), &table);
     let people = People { users: UsersTable::new(dynamodb, table), tokens };
-    let help = match what.as_str() {
-        "invite" => people.invite(&email, Timestamp::now()).await?.help(&api),
-        "reset" => people.reset(&email, Timestamp::now()).await?.help(&api),
+    let issued = match what.as_str() {
+        "invite" => people.invite(&email, Timestamp::now()).await?,
+        "reset" => people.reset(&email, Timestamp::now()).await?,
         _ => return Err(USAGE.into()),
     };
-    println!("{help}");
-    Ok(())
+    // It is done, so it is shown, also if it can't be written down; and written down, also if it can't be shown.
+    let written = fs::write(record_file, serde_json::to_string(&issued.record())?);
+    println!("{}", issued.help(&base));
+    Ok(written?)
 }

@@ -2,9 +2,10 @@
 //!
 //! Whoever may write to UsersTable may do this. So no route is needed that makes somebody an operator.
 
-use linklet_domain::{EmailAddress, OneTimeToken, Timestamp, TokenPurpose, lifetimes};
+use linklet_domain::{EmailAddress, OneTimeToken, Timestamp, TokenPurpose, UserId, lifetimes};
 use linklet_dynamodb::{NewToken, OneTimeTokensTable, RepositoryError, TokenDelivery, UsersTable};
-use serde_json::json;
+use linklet_lambda::app;
+use serde::Serialize;
 
 /// The accounts of a stack.
 pub struct People {
@@ -37,7 +38,24 @@ pub struct Issued {
     /// The token, which only this has.
     pub token: OneTimeToken,
     email: EmailAddress,
-    purpose: TokenPurpose,
+    right: Right,
+}
+
+/// What a token lets its person do.
+#[derive(Debug)]
+enum Right {
+    Register,
+    SetPassword(UserId),
+}
+
+/// What an operator has done, as the log has it. It has neither an address nor a token.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Record {
+    /// A constant sentence.
+    pub message: &'static str,
+    /// Whose account it is about, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<UserId>,
 }
 
 impl People {
@@ -49,9 +67,9 @@ impl People {
         if self.users.is_taken(email).await? {
             return Err(PeopleError::Registered);
         }
-        let issued = Issued::new(TokenPurpose::Invitation, email)?;
-        self.users.invite_to_register(email, &issued.token.hash(), now).await?;
-        Ok(issued)
+        let token = OneTimeToken::generate(TokenPurpose::Invitation)?;
+        self.users.invite_to_register(email, &token.hash(), now).await?;
+        Ok(Issued { token, email: email.clone(), right: Right::Register })
     }
 
     /// Makes a token with which the account of this address gets a new password. It doesn't show that the address is the person's,
@@ -61,60 +79,84 @@ impl People {
     /// When the address has no account, or the table can't be used.
     pub async fn reset(&self, email: &EmailAddress, now: Timestamp) -> Result<Issued, PeopleError> {
         let user = self.tokens.account_of(email).await?.ok_or(PeopleError::NotRegistered)?;
-        let issued = Issued::new(TokenPurpose::Reset, email)?;
-        let token = NewToken { hash: &issued.token.hash(), user: &user, email, issued_at: now };
-        self.tokens.issue_reset(&token, TokenDelivery::Shown).await?;
-        Ok(issued)
+        let token = OneTimeToken::generate(TokenPurpose::Reset)?;
+        let new = NewToken { hash: &token.hash(), user: &user, email, issued_at: now };
+        self.tokens.issue_reset(&new, TokenDelivery::Shown).await?;
+        Ok(Issued { token, email: email.clone(), right: Right::SetPassword(user) })
     }
 }
 
 impl Issued {
-    fn new(purpose: TokenPurpose, email: &EmailAddress) -> Result<Self, getrandom::Error> {
-        Ok(Self { token: OneTimeToken::generate(purpose)?, email: email.clone(), purpose })
-    }
-
-    /// What the operator passes on: the token, and a command that uses it.
+    /// What the operator passes on: the page where the person chooses a password, which nobody else is to know.
     #[must_use]
-    pub fn help(&self, api: &str) -> String {
-        const PASSWORD: &str = "choose a long one";
-        let (api, token, email) = (api.trim_end_matches('/'), self.token.reveal(), &self.email);
-        let (means, route, body) = match self.purpose {
-            TokenPurpose::Reset => (
-                format!("sets a new password, once and for {} minutes", lifetimes::PASSWORD_RESETS.as_secs() / 60),
-                "/api/auth/password/reset",
-                json!({"token": token, "password": PASSWORD}),
+    pub fn help(&self, base: &str) -> String {
+        let Self { token, email, right } = self;
+        let (page, does) = match right {
+            Right::Register => (
+                app::registration_page(base, email, token),
+                format!("registers, once and within {} days", lifetimes::in_days(lifetimes::INVITATIONS)),
             ),
-            TokenPurpose::Invitation | TokenPurpose::Verification => (
-                format!("registers, once and for {} days", lifetimes::in_days(lifetimes::INVITATIONS)),
-                "/api/auth/register",
-                json!({"email": email, "password": PASSWORD, "invitation": token}),
+            Right::SetPassword(_) => (
+                app::page_with_token(base, "reset", token),
+                format!("sets a new password, once and within {} minutes", lifetimes::PASSWORD_RESETS.as_secs() / 60),
             ),
         };
-        let command = format!("curl --json {} {}", quoted(&body.to_string()), quoted(&format!("{api}{route}")));
-        format!("{token}\n\nWith this token, {email} {means}:\n\n{command}")
+        format!("{page}\n\nOn this page, {email} {does}. The token in it, for programs:\n\n{}", token.reveal())
     }
-}
 
-/// A word for a shell.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
+    /// What was done.
+    #[must_use]
+    pub fn record(&self) -> Record {
+        match &self.right {
+            Right::Register => Record { message: "a token to register was made", user_id: None },
+            Right::SetPassword(user) => {
+                Record { message: "a token for a new password was made", user_id: Some(user.clone()) }
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_command_is_one_for_a_shell_whatever_the_address_is() {
+    fn issued(purpose: TokenPurpose, right: Right) -> Issued {
         let email = EmailAddress::parse("o'brien@example.com").unwrap();
-        let issued = Issued::new(TokenPurpose::Invitation, &email).unwrap();
+        Issued { token: OneTimeToken::generate(purpose).unwrap(), email, right }
+    }
 
-        let help = issued.help("https://api.example.com/");
+    #[test]
+    fn the_operator_passes_on_a_page_and_no_password() {
+        let user = UserId::generate();
+        for (issued, begin, means) in [
+            (
+                issued(TokenPurpose::Invitation, Right::Register),
+                "https://go.example.com/app#/invitation?token={token}&email=o%27brien%40example.com\n",
+                "o'brien@example.com registers, once and within 7 days.",
+            ),
+            (
+                issued(TokenPurpose::Reset, Right::SetPassword(user)),
+                "https://go.example.com/app#/reset?token={token}\n",
+                "o'brien@example.com sets a new password, once and within 30 minutes.",
+            ),
+        ] {
+            let (help, token) = (issued.help("https://go.example.com/"), issued.token.reveal());
 
-        let token = issued.token.reveal();
-        assert!(help.starts_with(&format!("{token}\n")), "{help}");
-        let body =
-            format!(r#"'{{"email":"o'\''brien@example.com","invitation":"{token}","password":"choose a long one"}}'"#);
-        assert!(help.ends_with(&format!("\ncurl --json {body} 'https://api.example.com/api/auth/register'")), "{help}");
+            assert!(help.starts_with(&begin.replace("{token}", token)), "{help}");
+            assert!(help.contains(means) && help.ends_with(&format!("\n\n{token}")), "{help}");
+            assert!(!help.contains("curl") && !help.contains(r#""password""#), "{help}");
+        }
+    }
+
+    #[test]
+    fn a_record_names_the_account_and_neither_address_nor_token() {
+        let user = UserId::generate();
+        let json = |issued: &Issued| serde_json::to_value(issued.record()).unwrap();
+
+        let invited = json(&issued(TokenPurpose::Invitation, Right::Register));
+        let reset = json(&issued(TokenPurpose::Reset, Right::SetPassword(user.clone())));
+
+        assert_eq!(invited, serde_json::json!({"message": "a token to register was made"}));
+        assert_eq!(reset, serde_json::json!({"message": "a token for a new password was made", "user_id": user}));
     }
 }

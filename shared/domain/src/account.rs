@@ -53,6 +53,31 @@ impl EmailAddress {
     pub fn local_part(&self) -> &str {
         self.0.rsplit_once('@').map_or(&self.0, |(local, _)| local)
     }
+
+    /// Who reads mails to this address, for counting them: without quotes and without a `+tag`, since `ada+1@example.com` and
+    /// `"ada"@example.com` are read by `ada@example.com`. It is no address to send to or to compare accounts by: each spelling may
+    /// have an account of its own. Dots count, as do other separators than `+`, since what they mean is the rule of one provider.
+    #[must_use]
+    pub fn mailbox(&self) -> String {
+        let local = self.local_part();
+        let quoted = local.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        let local = quoted.map_or_else(|| local.to_owned(), unquoted);
+        let name = match local.split_once('+') {
+            Some((name, _)) if !name.is_empty() => name,
+            _ => &local,
+        };
+        format!("{name}@{}", self.domain())
+    }
+}
+
+/// What a quoted local part stands for (RFC 5321, 4.1.2): a backslash only quotes the character behind it.
+fn unquoted(content: &str) -> String {
+    let mut characters = content.chars();
+    let next = || match characters.next() {
+        Some('\\') => characters.next(),
+        other => other,
+    };
+    std::iter::from_fn(next).collect()
 }
 
 string_newtype!(EmailAddress);
@@ -213,6 +238,30 @@ mod tests {
         // 247 bytes, and 427 in the ASCII form.
         assert!(EmailAddress::parse(&format!("ada@{}.com", ["bücher"; 30].join("."))).is_err());
         assert!(EmailAddress::parse(&format!("ada@{}.com", ["bücher"; 15].join("."))).is_ok());
+    }
+
+    #[test]
+    fn all_spellings_of_a_mailbox_are_one() {
+        for (address, mailbox) in [
+            ("victim@example.com", "victim@example.com"),
+            ("Victim+1@Example.com", "victim@example.com"),
+            ("victim+a+b@example.com", "victim@example.com"),
+            ("victim+@example.com", "victim@example.com"),
+            (r#""victim"@example.com"#, "victim@example.com"),
+            (r#""vic\tim"@example.com"#, "victim@example.com"),
+            (r#""victim+1"@example.com"#, "victim@example.com"),
+            (r#""victim\+1"@example.com"#, "victim@example.com"),
+            // Others, as far as anybody but their provider knows.
+            ("vic.tim@example.com", "vic.tim@example.com"),
+            ("victim-1@example.com", "victim-1@example.com"),
+            ("victim+1@mail.example.com", "victim@mail.example.com"),
+            (r#""a\\b@c"@example.com"#, r"a\b@c@example.com"),
+            // A tag of nobody is no tag.
+            ("+x@example.com", "+x@example.com"),
+            (r#""+x"@example.com"#, "+x@example.com"),
+        ] {
+            assert_eq!(EmailAddress::parse(address).unwrap().mailbox(), mailbox, "{address}");
+        }
     }
 
     #[test]

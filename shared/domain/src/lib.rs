@@ -68,15 +68,15 @@ pub use overview::{DownTarget, LinkCounts, Overview, OverviewPart, Period, TagCo
 pub use own_address::OwnAddress;
 pub use password::Password;
 pub use registration::RegistrationPolicy;
-pub use short_code::{GENERATED_LENGTH, ShortCode};
+pub use short_code::{GENERATED_LENGTH, RESERVED, ReservedCodes, ShortCode};
 pub use stats::{
     Breakdown, ClickCount, DayStats, Dimension, Interval, LinkStats, Past, Point, Profile, Ranking, Summary, Totals,
     UniqueVisitors, is_recent, timeline,
 };
 pub use target_url::TargetUrl;
 pub use throttle::{
-    AccountHash, Allowance, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, LimitedRoute, MailCount,
-    MailLimit, Patience, RateLimit, Refusal, ThrottleSubject, Tier, Window,
+    AccountHash, Allowance, Correspondent, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, LimitedRoute,
+    MailCount, MailLimit, Patience, RateLimit, Refusal, ThrottleSubject, Tier, Window,
 };
 pub use timestamp::{Day, Timestamp};
 pub use validated::{Invalid, optional, patched};

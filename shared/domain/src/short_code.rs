@@ -1,3 +1,5 @@
+use std::{collections::BTreeSet, str::FromStr};
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Invalid, base62, validated::string_newtype};
@@ -5,10 +7,78 @@ use crate::{Invalid, base62, validated::string_newtype};
 /// Length of a generated code in characters: 62⁷ ≈ 3.5 × 10¹² possible codes.
 pub const GENERATED_LENGTH: usize = 7;
 
-/// Reserved words, which a custom code can't be: paths of the API, and files that browsers and crawlers request.
-const RESERVED: [&str; 14] = [
-    "admin", "apis", "assets", "auth", "favicon", "health", "index", "login", "metrics", "register", "robots",
-    "shorten", "static", "stats",
+/// Reserved words, which no new code can be, in whatever case. A link at such a path, under the company's own domain, is believed
+/// to be the company's own page, as `/security` or `/login`, so it would be good for phishing. Others are paths of the API, now
+/// or later, and files that browsers and crawlers request.
+pub const RESERVED: [&str; 68] = [
+    "about",
+    "abuse",
+    "account",
+    "accounts",
+    "admin",
+    "apis",
+    "assets",
+    "auth",
+    "billing",
+    "contact",
+    "cookies",
+    "copyright",
+    "dashboard",
+    "disclaimer",
+    "docs",
+    "favicon",
+    "fraud",
+    "gdpr",
+    "health",
+    "help",
+    "helpdesk",
+    "home",
+    "hostmaster",
+    "impressum",
+    "imprint",
+    "index",
+    "info",
+    "legal",
+    "login",
+    "logoff",
+    "logon",
+    "logout",
+    "mail",
+    "metrics",
+    "noreply",
+    "oauth",
+    "openapi",
+    "password",
+    "payment",
+    "phishing",
+    "policy",
+    "postmaster",
+    "privacy",
+    "profile",
+    "recovery",
+    "register",
+    "report",
+    "reset",
+    "robots",
+    "root",
+    "security",
+    "settings",
+    "shorten",
+    "signin",
+    "signon",
+    "signout",
+    "signup",
+    "sitemap",
+    "static",
+    "stats",
+    "status",
+    "support",
+    "terms",
+    "trust",
+    "verify",
+    "webmail",
+    "webmaster",
+    "wellknown",
 ];
 
 /// A short code, the last path segment of a short link: 4–10 characters of `[0-9A-Za-z]`.
@@ -32,17 +102,15 @@ impl ShortCode {
     /// Parses a custom code, chosen by a user.
     ///
     /// # Errors
-    /// When the text has the wrong form or is a reserved word in upper or lower case.
-    pub fn custom(text: &str) -> Result<Self, Invalid> {
+    /// When the text has the wrong form or is reserved.
+    pub fn custom(text: &str, reserved: &ReservedCodes) -> Result<Self, Invalid> {
         let code =
             Self::parse(text).map_err(|_| Invalid::new("custom_code must have 4–10 characters of 0-9, A-Z and a-z"))?;
-        if RESERVED.contains(&text.to_ascii_lowercase().as_str()) {
-            return Err(Invalid::new("custom_code is a reserved word"));
-        }
-        Ok(code)
+        if reserved.contains(&code) { Err(Invalid::new("custom_code is a reserved word")) } else { Ok(code) }
     }
 
-    /// Generates a code of [`GENERATED_LENGTH`] characters with the operating system's random number generator.
+    /// Generates a code of [`GENERATED_LENGTH`] characters with the operating system's random number generator. It may happen to
+    /// be reserved.
     ///
     /// # Errors
     /// When the random number generator fails.
@@ -52,6 +120,36 @@ impl ShortCode {
 }
 
 string_newtype!(ShortCode);
+
+/// What a new code can't be: [`RESERVED`], and the words that the operator adds. Links that exist keep their codes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReservedCodes {
+    /// In lower case.
+    further: BTreeSet<String>,
+}
+
+impl ReservedCodes {
+    /// Whether a code is one of them, in whatever case.
+    #[must_use]
+    pub fn contains(&self, code: &ShortCode) -> bool {
+        let word = code.as_str().to_ascii_lowercase();
+        RESERVED.contains(&word.as_str()) || self.further.contains(&word)
+    }
+}
+
+impl FromStr for ReservedCodes {
+    type Err = Invalid;
+
+    /// Reads the words that the operator adds, separated by commas.
+    fn from_str(words: &str) -> Result<Self, Invalid> {
+        let words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
+        let read = |word| match ShortCode::parse(word) {
+            Ok(code) => Ok(code.as_str().to_ascii_lowercase()),
+            Err(refused) => Err(Invalid::new(format!("{word:?} is no code: {refused}"))),
+        };
+        Ok(Self { further: words.map(read).collect::<Result<_, _>>()? })
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -99,9 +197,42 @@ mod tests {
 
     #[test]
     fn a_custom_code_is_no_reserved_word_in_any_case() {
-        for refused in ["health", "Health", "STATS"] {
-            assert_eq!(ShortCode::custom(refused), Err(Invalid::new("custom_code is a reserved word")));
+        let custom = |text: &str| ShortCode::custom(text, &ReservedCodes::default());
+        for refused in ["health", "Health", "STATS", "security", "Security", "SECURITY", "logIn", "PostMaster"] {
+            assert_eq!(custom(refused), Err(Invalid::new("custom_code is a reserved word")), "{refused}");
         }
-        assert!(ShortCode::custom("healthy").is_ok());
+        for accepted in ["healthy", "launch", "security1", "status24"] {
+            assert!(custom(accepted).is_ok(), "{accepted}");
+        }
+    }
+
+    #[test]
+    fn each_reserved_word_could_be_a_code_and_stands_there_once_in_its_place() {
+        for word in RESERVED {
+            assert!(ShortCode::parse(word).is_ok() && word == word.to_ascii_lowercase(), "{word}");
+        }
+        assert!(RESERVED.is_sorted_by(|one, next| one < next));
+    }
+
+    #[test]
+    fn the_operator_reserves_further_words() {
+        let reserved: ReservedCodes = " Acme,rockets , ".parse().unwrap();
+        let is_refused = |text: &str| ShortCode::custom(text, &reserved).is_err();
+
+        for refused in ["acme", "ACME", "Rockets", "security"] {
+            assert!(is_refused(refused), "{refused}");
+        }
+        assert!(!is_refused("acme24"));
+        assert_eq!(["", " ", ","].map(|none| none.parse()), [(); 3].map(|()| Ok(ReservedCodes::default())));
+    }
+
+    #[test]
+    fn what_could_be_no_code_is_no_word_to_reserve() {
+        for (words, wrong) in
+            [("acme,go", "go"), ("a-b-c", "a-b-c"), ("acme;rockets", "acme;rockets"), ("acme rockets", "acme rockets")]
+        {
+            let refused = words.parse::<ReservedCodes>().unwrap_err().to_string();
+            assert_eq!(refused, format!("{wrong:?} is no code: a short code has 4–10 characters of 0-9, A-Z and a-z"));
+        }
     }
 }

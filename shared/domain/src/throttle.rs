@@ -17,7 +17,7 @@ use std::{
 
 pub use self::{
     guesses::{AccountHash, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, Patience},
-    mails::{MailCount, MailLimit},
+    mails::{Correspondent, MailCount, MailLimit},
 };
 use crate::{Invalid, IpHash, KeyHash, Salt, Timestamp};
 

@@ -40,7 +40,25 @@ pub fn parsed<T: FromStr>(name: &'static str) -> Result<T, ConfigError>
 where
     T::Err: ToString,
 {
-    required(name)?.parse().map_err(|error: T::Err| ConfigError::Invalid { name, reason: error.to_string() })
+    read(name, &required(name)?)
+}
+
+/// The parsed value of an optional variable; the default if it is missing or empty.
+///
+/// # Errors
+/// When it is invalid.
+pub fn parsed_or_default<T: FromStr + Default>(name: &'static str) -> Result<T, ConfigError>
+where
+    T::Err: ToString,
+{
+    optional(name).map_or_else(|| Ok(T::default()), |value| read(name, &value))
+}
+
+fn read<T: FromStr>(name: &'static str, value: &str) -> Result<T, ConfigError>
+where
+    T::Err: ToString,
+{
+    value.parse().map_err(|error: T::Err| ConfigError::Invalid { name, reason: error.to_string() })
 }
 
 /// Reads for how long a new raw click is kept, from `RAW_CLICK_DAYS`.
@@ -71,5 +89,7 @@ mod tests {
         );
         let not_a_number = parsed::<u32>("PATH").unwrap_err().to_string();
         assert!(not_a_number.starts_with("the environment variable PATH is invalid: "), "{not_a_number}");
+        assert_eq!(parsed_or_default::<u32>("PATH").unwrap_err().to_string(), not_a_number);
+        assert_eq!(parsed_or_default::<u32>("LINKLET_NO_SUCH_SETTING").unwrap(), 0);
     }
 }

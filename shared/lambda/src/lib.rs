@@ -8,6 +8,7 @@
 //! - [`mail_orders`]: ordering mails with tokens, and about changes of accounts
 //! - [`schedule`]: the loop of a function that the scheduler calls
 //! - [`link_view`]: a link as the API shows it
+//! - [`app`]: addresses of pages of the web application
 //! - [`metrics`]: what is counted on the way
 //! - [`breaker`]: what keeps requests from waiting for tables that don't answer
 //! - [`throttle`], [`guesses`]: limits that are counted in a table
@@ -15,6 +16,7 @@
 //! - [`config`], [`secrets`], [`aws`], [`telemetry`]: start-up
 
 pub mod admission;
+pub mod app;
 pub mod aws;
 pub mod batch;
 pub mod breaker;

@@ -1,8 +1,8 @@
 use std::fmt::{Debug, Display};
 
 use linklet_domain::{
-    CorrelationId, CountryCode, Day, EmailAddress, EventId, IdempotencyKey, Invalid, IpHash, PageNumber, ShortCode,
-    SortBy, Timestamp, UserId, WorkspaceId, WorkspaceSlug,
+    CorrelationId, CountryCode, Day, EmailAddress, EventId, IdempotencyKey, Invalid, IpHash, PageNumber, ReservedCodes,
+    ShortCode, SortBy, Timestamp, UserId, WorkspaceId, WorkspaceSlug,
 };
 
 use crate::text;
@@ -14,7 +14,7 @@ pub fn codes_and_ids(input: &[u8]) {
         assert_eq!(code.to_string(), text, "a code is shown as it was given");
         assert!((4..=10).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     }
-    if let Ok(code) = ShortCode::custom(&text) {
+    if let Ok(code) = ShortCode::custom(&text, &ReservedCodes::default()) {
         assert_eq!(ShortCode::parse(&text), Ok(code), "a code that can be chosen can be followed");
     }
     stays(&text, ShortCode::parse);

@@ -374,6 +374,16 @@ mod tests {
         assert_eq!(hash("ada"), hash("ada"));
     }
 
+    /// Otherwise a sign-in to one of them would make an address familiar with the other.
+    #[test]
+    fn each_spelling_of_a_mailbox_is_an_account_of_its_own() {
+        let hash = |text: &str| AccountHash::of(text, &salt());
+
+        for other in ["ada+evil@example.com", "\"ada\"@example.com"] {
+            assert_ne!(hash("ada@example.com"), hash(other), "{other}");
+        }
+    }
+
     #[test]
     fn a_budget_has_room_for_the_two_hashes_of_a_new_password() {
         let (usual, least): (HashBudget, HashBudget) = ("20".parse().unwrap(), "2".parse().unwrap());

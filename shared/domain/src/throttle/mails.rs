@@ -2,16 +2,43 @@
 
 use std::time::Duration;
 
-use crate::Timestamp;
+use crate::{EmailAddress, Salt, Timestamp, UserId};
+
+/// Whose mails are counted: SHA-256 of a mailbox or a person and the salt, in hex. It is another type than that of an account at
+/// which somebody guesses, since that is counted by its exact address: who has registered another spelling of a mailbox isn't the
+/// one whose mailbox it is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Correspondent(String);
+
+impl Correspondent {
+    /// Who reads mails to an address, in whatever spelling of its [mailbox](EmailAddress::mailbox). Otherwise each `+tag` would
+    /// have mails of its own, all of which one person gets.
+    #[must_use]
+    pub fn reader(address: &EmailAddress, salt: &Salt) -> Self {
+        Self(salt.hash(&address.mailbox()))
+    }
+
+    /// A person, whatever their address is.
+    #[must_use]
+    pub fn person(user: &UserId, salt: &Salt) -> Self {
+        Self(salt.hash(user.as_str()))
+    }
+
+    /// The hash's hexadecimal digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
 
 /// What of mails is counted, each by itself: who has just confirmed an address can have a token for a new password mailed at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MailCount {
-    /// Tokens for new passwords that an address gets.
+    /// Tokens for new passwords that a mailbox gets.
     Resets,
-    /// Tokens that an address gets to show whose it is.
+    /// Tokens that a mailbox gets to show whose it is.
     Verifications,
-    /// Invitations that an address gets, from whomever.
+    /// Invitations that a mailbox gets, from whomever.
     Invitations,
     /// Invitations that a person has mailed, to whomever.
     InvitationsBySender,
@@ -36,7 +63,7 @@ impl MailCount {
     #[must_use]
     pub fn limit(self) -> MailLimit {
         match self {
-            Self::Resets | Self::Verifications | Self::Invitations => MailLimit::OF_AN_ADDRESS,
+            Self::Resets | Self::Verifications | Self::Invitations => MailLimit::OF_A_MAILBOX,
             Self::InvitationsBySender | Self::AccountChanges => MailLimit::OF_A_SENDER,
         }
     }
@@ -54,8 +81,8 @@ pub struct MailLimit {
 impl MailLimit {
     /// Length of a window.
     pub const WINDOW: Duration = Duration::from_secs(60 * 60);
-    /// What one address gets of a kind: more would only annoy its person.
-    pub const OF_AN_ADDRESS: Self = Self { mails: 5, pause: Some(Duration::from_secs(60)) };
+    /// What one mailbox gets of a kind: more would only annoy its person.
+    pub const OF_A_MAILBOX: Self = Self { mails: 5, pause: Some(Duration::from_secs(60)) };
     /// What one person has mailed to others, or hears about their own account: a team may be invited at a time, and no list of
     /// strangers.
     pub const OF_A_SENDER: Self = Self { mails: 50, pause: None };

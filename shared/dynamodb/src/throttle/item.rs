@@ -1,8 +1,8 @@
 //! Keys and attributes of ThrottleTable.
 
 use linklet_domain::{
-    AccountHash, Failures, GuessKind, Guesser, HashFor, IpHash, LimitedRoute, MailCount, ThrottleSubject, Timestamp,
-    Window, lifetimes,
+    AccountHash, Correspondent, Failures, GuessKind, Guesser, HashFor, IpHash, LimitedRoute, MailCount,
+    ThrottleSubject, Timestamp, Window, lifetimes,
 };
 use serde::Deserialize;
 
@@ -50,8 +50,8 @@ pub(super) fn sender_hashes_key(sender: &ThrottleSubject, now: Timestamp) -> Key
     Key::new(format!("HASHES#{}", partition_of(sender)), now.unix_seconds().to_string())
 }
 
-/// `MAIL#<hash>` / the count's name: mails of a kind to an address, or by a person.
-pub(super) fn mails_key(whose: &AccountHash, count: MailCount) -> Key {
+/// `MAIL#<hash>` / the count's name: mails of a kind to a mailbox, or by a person.
+pub(super) fn mails_key(whose: &Correspondent, count: MailCount) -> Key {
     Key::new(format!("MAIL#{}", whose.as_str()), count.as_str())
 }
 

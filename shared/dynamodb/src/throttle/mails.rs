@@ -1,7 +1,7 @@
 //! Mails that somebody had sent by asking for them.
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use linklet_domain::{AccountHash, EventId, MailCount, MailLimit, Timestamp};
+use linklet_domain::{Correspondent, EventId, MailCount, MailLimit, Timestamp};
 
 use super::{ThrottleTable, Written, item::mails_key, item::ttl, once};
 use crate::{
@@ -10,14 +10,14 @@ use crate::{
 };
 
 impl ThrottleTable {
-    /// Counts a mail for an address or a person, unless there were [as many as there may be](MailLimit). `request` is what asks for
+    /// Counts a mail for a mailbox or a person, unless there were [as many as there may be](MailLimit). `request` is what asks for
     /// the mail: if it asks again, because the mail could not be sent, it is counted once.
     ///
     /// # Errors
     /// When DynamoDB doesn't answer within two seconds; the mail may or may not be counted then. Asking again is safe.
     pub async fn admit_mail(
         &self,
-        whose: &AccountHash,
+        whose: &Correspondent,
         count: MailCount,
         request: &EventId,
         now: Timestamp,

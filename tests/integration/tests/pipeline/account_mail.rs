@@ -170,6 +170,38 @@ async fn of_many_orders_for_an_address_one_of_a_kind_is_mailed_a_minute_and_nobo
     assert!(fixture.queues.bodies("dlq").is_empty());
 }
 
+/// Each of these is an account of its own, which anybody may register, and all mails to them land in one mailbox.
+#[tokio::test]
+async fn other_spellings_of_a_mailbox_bring_it_no_more_mails() {
+    let fixture = Fixture::new();
+    let spellings = [
+        "victim@x.org",
+        "victim+1@x.org",
+        "victim+2@x.org",
+        "\"victim\"@x.org",
+        "\"vic\\tim\"@x.org",
+        "\"victim+3\"@x.org",
+    ];
+    for email in spellings {
+        let registered =
+            fixture.post("/api/auth/register", &json!({"email": email, "password": "correct horse"})).await;
+        assert_eq!(registered.status, 201, "{email}: {}", registered.body);
+    }
+    for body in fixture.queues.bodies("notify") {
+        let notify = fixture::notify(&fixture.db, &fixture.queues, &fixture.outside, true);
+        assert!(notify.consume(queue_batch(&[body])).await.batch_item_failures.is_empty());
+    }
+    for email in spellings {
+        assert_eq!(fixture.deliver(&[forgotten(email)]).await, 0);
+    }
+    fixture.post("/api/auth/register", &json!({"email": "vic.tim@x.org", "password": "correct horse"})).await;
+    assert_eq!(fixture.deliver(&[forgotten("vic.tim@x.org")]).await, 0);
+
+    let recipients: Vec<_> =
+        fixture.outside.mails().iter().map(|mail| mail["Destination"]["ToAddresses"][0].clone()).collect();
+    assert_eq!(recipients, ["victim@x.org", "victim@x.org", "vic.tim@x.org"], "one to verify, one to reset");
+}
+
 #[tokio::test]
 async fn a_mail_that_could_not_be_sent_is_tried_again() {
     let fixture = Fixture::new();

@@ -254,6 +254,18 @@ async fn an_address_gets_one_invitation_a_minute_whoever_invites_and_however_oft
 }
 
 #[tokio::test]
+async fn other_spellings_of_a_mailbox_bring_it_no_more_invitations() {
+    let post = Post::new().await;
+
+    for email in [BOB, "bob+1@example.com", "bob+2@example.com", "\"bob\"@example.com", "\"b\\ob\"@example.com"] {
+        post.invite(email).await;
+        assert!(post.deliver().await);
+    }
+
+    assert_eq!(post.texts().len(), 1);
+}
+
+#[tokio::test]
 async fn nobody_has_more_invitations_mailed_than_a_team_takes() {
     let post = Post::new().await;
     let most = usize::try_from(MailLimit::OF_A_SENDER.mails).unwrap();

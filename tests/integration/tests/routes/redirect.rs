@@ -64,6 +64,13 @@ async fn a_link_leads_to_its_target_under_both_paths() {
 }
 
 #[tokio::test]
+async fn a_link_keeps_its_code_when_the_word_is_reserved() {
+    let (_db, redirect) = with_link(LinkBuilder::new("Support").build()).await;
+
+    assert_eq!(get(&redirect, "/Support").await.status, 301);
+}
+
+#[tokio::test]
 async fn a_browser_forgets_the_redirect_when_the_link_expires() {
     let expiry = Timestamp::now().plus(Duration::from_secs(30));
     let (_db, redirect) = with_link(LinkBuilder::new("launch").expires_at(expiry).build()).await;

@@ -193,6 +193,7 @@ async fn an_operator_lets_somebody_set_a_new_password_who_has_an_account() {
     let ada = entrance.db.register("ada").await;
 
     let issued = people.reset(&ada.email, now).await.unwrap();
+    assert_eq!(issued.record().user_id.as_ref(), Some(&ada.id));
 
     let users = entrance.db.users();
     let reset = users.reset(&issued.token.hash(), now).await.unwrap().unwrap();

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use linklet_domain::{Role, ShortCode, Timestamp, WorkspaceId};
+use linklet_domain::{RESERVED, Role, ShortCode, Timestamp, WorkspaceId};
 use linklet_dynamodb::{LinksTable, WatchTable};
 use linklet_lambda::http::ShortUrls;
 use linklet_shorten::Shorten;
@@ -174,6 +174,40 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
     let large = post(&shorten, &json!({"url": url, "description": "x".repeat(4_096)})).await;
     assert_eq!(large.problem(), (413, "the request body must have at most 4096 bytes".into()));
     assert!(db.scan("LinksTable").is_empty());
+}
+
+/// Under a company's domain, `/security` would be believed to be the company's own page.
+#[tokio::test]
+async fn no_link_looks_like_a_page_of_the_companys_own() {
+    let db = TestDynamoDb::start();
+    let shorten = fixture::shorten(&db).with_reserved("acme,Rockets".parse().unwrap());
+    let words = RESERVED.map(str::to_owned).into_iter();
+    let words: Vec<_> = words.chain(["SECURITY", "Login", "acme", "ACME", "rockets"].map(str::to_owned)).collect();
+
+    for word in &words {
+        let answer = post(&shorten, &json!({"url": "https://evil.example", "custom_code": word})).await;
+
+        assert_eq!(answer.problem(), (400, "custom_code is a reserved word".into()), "{word}");
+        assert_eq!(answer.json()["field"], "custom_code", "{word}");
+    }
+    assert!(db.scan("LinksTable").is_empty());
+    let free = post(&shorten, &json!({"url": "https://example.com", "custom_code": "acme26"})).await;
+    assert_eq!(free.status, 201, "{}", free.body);
+}
+
+#[tokio::test]
+async fn a_generated_code_that_is_reserved_is_replaced_by_another() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static TRIES: AtomicUsize = AtomicUsize::new(0);
+    let db = TestDynamoDb::start();
+    let shorten = fixture::shorten(&db).with_reserved("rockets".parse().unwrap()).with_codes(|| {
+        let codes = ["Support", "RoCkEtS", "free777"];
+        Ok(ShortCode::parse(codes[TRIES.fetch_add(1, Ordering::Relaxed)]).unwrap())
+    });
+
+    let answer = post(&shorten, &json!({"url": "https://example.com"})).await;
+
+    assert_eq!((answer.status, &answer.json()["short_code"]), (201, &json!("free777")));
 }
 
 #[tokio::test]

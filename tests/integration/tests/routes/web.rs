@@ -4,6 +4,7 @@ use std::{fs, io::Read as _, path::Path};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use flate2::read::GzDecoder;
+use linklet_domain::RESERVED;
 use linklet_lambda::http::Pages;
 use linklet_test_support::{Answer, RequestBuilder};
 use linklet_web::{Home, Web};
@@ -319,9 +320,9 @@ async fn what_others_have_written_is_what_the_readme_names() {
     }
 }
 
-/// The form for links says of a code at once that it is a reserved word.
+/// The form for links says of a code at once that it is a reserved word, and the document names them all.
 #[tokio::test]
-async fn the_application_knows_the_reserved_words() {
+async fn the_application_and_the_document_know_the_reserved_words() {
     let source = read("functions/web/app/parts/link-form/code-field.js");
     let list = source.split("const RESERVED = [").nth(1).unwrap().split(']').next().unwrap();
     let known: Vec<_> =
@@ -332,7 +333,8 @@ async fn the_application_knows_the_reserved_words() {
     let named: Vec<_> =
         text.as_str().unwrap().rsplit("refused:").next().unwrap().split([',', '.']).map(str::trim).collect();
 
-    assert_eq!(known, named.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>());
+    assert_eq!(known, RESERVED);
+    assert_eq!(named.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>(), RESERVED);
 }
 
 // ------------------------------------------------------------------------------------------------------------------ Root

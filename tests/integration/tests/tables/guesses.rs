@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, future::join_all, stream};
 use linklet_domain::{
-    AccountHash, EventId, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, MailCount, MailLimit, Patience,
-    ThrottleSubject, Timestamp, lifetimes,
+    AccountHash, Correspondent, EmailAddress, EventId, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor,
+    MailCount, MailLimit, Patience, ThrottleSubject, Timestamp, lifetimes,
 };
 use linklet_dynamodb::{AdmittedGuess, GuessOutcome, ThrottleTable};
 use linklet_test_support::{CapacityMeter, Faults, TestDynamoDb};
@@ -201,7 +201,7 @@ async fn nothing_readable_is_stored_and_ttl_removes_what_is_forgotten() {
     admitted(&table, &guess(ADA, ADDRESS), 7, long_ago).await;
     table.remember_sign_in(&guess(ADA, ADDRESS), None, long_ago).await.unwrap();
     table.spend_hashes(HashFor::Known, &sender(0), 1, "20".parse().unwrap(), long_ago).await.unwrap();
-    table.admit_mail(&AccountHash::of(ADA, &salt()), MailCount::Resets, &EventId::generate(), long_ago).await.unwrap();
+    table.admit_mail(&reader(ADA), MailCount::Resets, &EventId::generate(), long_ago).await.unwrap();
     let stored = format!("{:?}", db.scan("ThrottleTable"));
     assert!(!stored.contains("ada@") && !stored.contains("203.0"), "{stored}");
     assert_eq!(db.scan("ThrottleTable").len(), 6);
@@ -307,10 +307,14 @@ async fn once_nothing_is_left_an_environment_does_not_ask_again_in_the_same_seco
 
 // ---------------------------------------------------------------------------------------------------------------- mails
 
-const PAUSE: Duration = MailLimit::OF_AN_ADDRESS.pause.unwrap();
+const PAUSE: Duration = MailLimit::OF_A_MAILBOX.pause.unwrap();
+
+fn reader(address: &str) -> Correspondent {
+    Correspondent::reader(&EmailAddress::parse(address).unwrap(), &salt())
+}
 
 async fn mail(db: &TestDynamoDb, address: &str, count: MailCount, now: Timestamp) -> bool {
-    db.calls().admit_mail(&AccountHash::of(address, &salt()), count, &EventId::generate(), now).await.unwrap()
+    db.calls().admit_mail(&reader(address), count, &EventId::generate(), now).await.unwrap()
 }
 
 async fn reset(db: &TestDynamoDb, address: &str, now: Timestamp) -> bool {
@@ -320,7 +324,7 @@ async fn reset(db: &TestDynamoDb, address: &str, now: Timestamp) -> bool {
 #[tokio::test]
 async fn an_address_gets_one_mail_a_minute_and_five_an_hour() {
     let db = TestDynamoDb::start();
-    for number in 0..MailLimit::OF_AN_ADDRESS.mails {
+    for number in 0..MailLimit::OF_A_MAILBOX.mails {
         let now = noon().plus(PAUSE * number);
         assert!(reset(&db, ADA, now).await, "{number}");
         assert!(!reset(&db, ADA, now.plus(PAUSE - SECOND)).await, "within a minute of {number}");
@@ -366,7 +370,7 @@ async fn of_ten_mails_at_once_one_is_sent() {
 #[tokio::test]
 async fn a_mail_that_could_not_be_sent_is_tried_again_without_being_counted_again() {
     let db = TestDynamoDb::start();
-    let (request, ada) = (EventId::generate(), AccountHash::of(ADA, &salt()));
+    let (request, ada) = (EventId::generate(), reader(ADA));
     let again = async |now| db.calls().admit_mail(&ada, MailCount::Resets, &request, now).await.unwrap();
     for _ in 0..10 {
         assert!(again(noon()).await);
@@ -378,7 +382,7 @@ async fn a_mail_that_could_not_be_sent_is_tried_again_without_being_counted_agai
 
 #[tokio::test]
 async fn mails_that_are_tried_again_in_turns_are_counted_once_each() {
-    let (db, ada) = (TestDynamoDb::start(), AccountHash::of(ADA, &salt()));
+    let (db, ada) = (TestDynamoDb::start(), reader(ADA));
     let most = MailLimit::OF_A_SENDER.mails;
     let requests: Vec<_> = (0..most).map(|_| EventId::generate()).collect();
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-import { html, useState } from '../../vendor/preact.js';
+import { html, useRef, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { emailError } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
@@ -13,15 +13,37 @@ import { toast } from '../../ui/toast.js';
 import { Door } from './door.js';
 import { SignUpForm } from './sign-up.js';
 
-/** Somebody was invited: with the account that they have, or with a new one. */
+/**
+ * Somebody was invited: with the account that they have, or with a new one. An operator's invitation leads into no workspace, but
+ * lets an address have an account, and only such a link names the address.
+ */
 export function InvitationPage() {
   const { query } = useStore(route);
   const { status, email } = useStore(session);
   const [way, setWay] = useState('new');
   const token = query.get('token') ?? '';
+  const invited = query.get('email') ?? '';
   const accept = useForm({}, () => acceptInvitation(token));
 
-  if (status === 'in' || status === 'over') {
+  // Who registers is signed in then, and the form stays until the application is entered.
+  const wasOut = useRef(false);
+  wasOut.current ||= status === 'out';
+
+  const isSignedIn = status === 'in' || status === 'over';
+  if (invited && isSignedIn && !wasOut.current) {
+    return html`<${Door} title="You are invited" below=${html`<a href="#/links">Not now</a>`}>
+      <div class="stack">
+        <p>This invitation is for a new account. You are signed in as <strong>${email}</strong>.</p>
+        <${Button} kind="primary" class="whole" onClick=${() => signOut()}>Sign out and create one<//>
+      </div>
+    <//>`;
+  }
+  if (invited) {
+    return html`<${Door} title="You are invited" below=${html`Have an account already? <a href="#/sign-in">Sign in</a>`}>
+      <${SignUpForm} invitation=${token} email=${invited} onDone=${enter} />
+    <//>`;
+  }
+  if (isSignedIn) {
     return html`<${Door} title="You are invited" below=${html`<a href="#/links">Not now</a>`}>
       <div class="stack">
         <p>You are signed in as <strong>${email}</strong>. Join the workspace with this account?</p>

@@ -15,11 +15,12 @@ export function SignUpPage() {
 }
 
 /**
- * @param {{ invitation?: string, onDone?: () => void }} props `invitation` is a token, with which one joins a workspace
+ * @param {{ invitation?: string, email?: string, onDone?: () => void }} props `invitation` is a token, with which one joins a
+ *   workspace or may have an account; `email` is the address that it is for, if that is known
  */
-export function SignUpForm({ invitation, onDone }) {
+export function SignUpForm({ invitation, email: invited = '', onDone }) {
   const form = useForm(
-    { full_name: '', email: '', password: '', invitation },
+    { full_name: '', email: invited, password: '', invitation },
     async ({ email, password, full_name }) => {
       await call('POST /api/auth/register', { anonymous: true, body: { email, password, full_name, invitation } });
       await signIn(email, password);
@@ -38,8 +39,8 @@ export function SignUpForm({ invitation, onDone }) {
     ${isClosed
       ? html`<${Notice} tone="warn">Accounts are made by invitation here. Ask somebody who uses this Linklet for one.<//>`
       : html`<${FormFailure} error=${form.failure} />`}
-    <${Field} label="Email" type="email" autocomplete="username" autofocus ...${form.field('email')} />
-    <${Field} label="Password" type="password" autocomplete="new-password" hint=${PASSWORD_HINT} ...${form.field('password')} />
+    <${Field} label="Email" type="email" autocomplete="username" autofocus=${!invited} ...${form.field('email')} />
+    <${Field} label="Password" type="password" autocomplete="new-password" autofocus=${!!invited} hint=${PASSWORD_HINT} ...${form.field('password')} />
     <${Field} label="Your name" isOptional autocomplete="name" maxlength="255" ...${form.field('full_name')} />
     <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Create account<//>
   </form>`;

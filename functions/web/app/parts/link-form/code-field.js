@@ -7,8 +7,16 @@ import { withoutScheme } from '../../core/format.js';
 import { Field } from '../../ui/field.js';
 
 const TYPING_MS = 300;
-// As docs/openapi.yaml has them; a test compares the two.
-const RESERVED = ['admin', 'apis', 'assets', 'auth', 'favicon', 'health', 'index', 'login', 'metrics', 'register', 'robots', 'shorten', 'static', 'stats'];
+// As docs/openapi.yaml has them; a test compares the two. The API refuses further words that the operator has reserved.
+const RESERVED = [
+  'about', 'abuse', 'account', 'accounts', 'admin', 'apis', 'assets', 'auth', 'billing', 'contact', 'cookies',
+  'copyright', 'dashboard', 'disclaimer', 'docs', 'favicon', 'fraud', 'gdpr', 'health', 'help', 'helpdesk', 'home',
+  'hostmaster', 'impressum', 'imprint', 'index', 'info', 'legal', 'login', 'logoff', 'logon', 'logout', 'mail',
+  'metrics', 'noreply', 'oauth', 'openapi', 'password', 'payment', 'phishing', 'policy', 'postmaster', 'privacy',
+  'profile', 'recovery', 'register', 'report', 'reset', 'robots', 'root', 'security', 'settings', 'shorten', 'signin',
+  'signon', 'signout', 'signup', 'sitemap', 'static', 'stats', 'status', 'support', 'terms', 'trust', 'verify',
+  'webmail', 'webmaster', 'wellknown',
+];
 
 /** @typedef {{ text: string, tone: '' | 'good' | 'bad' }} Finding */
 
