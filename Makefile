@@ -16,10 +16,10 @@ FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Ca
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long fmt lint unit integration conformance template calculator \
-	document web-check tools e2e e2e-sam browser screenshots deny fuzz bench units cost dlq redrive reconcile invite reset deploy clean
+	document web-check tools e2e e2e-sam browser screenshots deny fuzz bench units cost dlq redrive reconcile invite reset close-account deploy clean
 
 help: ## print this
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # ---------------------------------------------------------------------------------------------------------- Local system
 
@@ -201,6 +201,11 @@ reset: ## let EMAIL set a new password, and print the address of the page for it
 	$(if $(filter command,$(origin EMAIL)),,$(error Say whose: make reset EMAIL=ada@example.com))
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) infra/people.py reset "$$EMAIL"
+
+close-account: ## close the account of EMAIL, and end what it has
+	$(if $(filter command,$(origin EMAIL)),,$(error Say whose: make close-account EMAIL=ada@example.com))
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) infra/people.py close "$$EMAIL"
 
 # Always builds: what lies in target/lambda may be the debug build of the local system, for another processor.
 # DEPLOY_FLAGS go to sam, e.g. --no-confirm-changeset or --parameter-overrides MailSender=links@example.com.

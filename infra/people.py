@@ -1,4 +1,5 @@
-"""Invites somebody, or lets them set a new password. `make invite` and `make reset` run it; read runbooks/people.md first.
+"""Invites somebody, lets them set a new password, or closes their account. `make invite`, `make reset` and `make close-account` run
+it; read runbooks/people.md first.
 
 It finds the table and the pages of the stack; what is stored is up to the repositories of the functions, in Rust. What was done
 is written into the stack's logs, since nobody else sees the terminal of whoever did it.
@@ -66,8 +67,8 @@ def perform(what: str, email: str, stack: dict[str, str]) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Invites somebody, or lets them set a new password")
-    parser.add_argument("what", choices=["invite", "reset"])
+    parser = argparse.ArgumentParser(description="Invites somebody, lets them set a new password, or closes their account")
+    parser.add_argument("what", choices=["invite", "reset", "close"])
     parser.add_argument("email", help="the person's address")
     arguments = parser.parse_args()
     sys.exit(perform(arguments.what, arguments.email, outputs()))

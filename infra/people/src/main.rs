@@ -1,4 +1,4 @@
-//! `linklet-people invite|reset EMAIL`. This file only wires; `make invite` and `make reset` set the environment.
+//! `linklet-people invite|reset|close EMAIL`. This file only wires; `make invite` and its like set the environment.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to whoever runs it")]
 
@@ -8,7 +8,7 @@ use aws_sdk_dynamodb::Client as DynamoDb;
 use linklet_domain::{EmailAddress, Timestamp};
 use linklet_dynamodb::{OneTimeTokensTable, UsersTable};
 use linklet_lambda::{StartError, aws, config, telemetry::chain};
-use linklet_people::People;
+use linklet_people::{Issued, People, Record};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -22,7 +22,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    const USAGE: &str = "usage: linklet-people invite|reset EMAIL";
+    const USAGE: &str = "usage: linklet-people invite|reset|close EMAIL";
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [what, email] = arguments.as_slice() else { return Err(USAGE.into()) };
     let email = EmailAddress::parse(email)?;
@@ -31,13 +31,21 @@ async fn run() -> Result<(), StartError> {
     let dynamodb = DynamoDb::new(&aws::load().await);
     let tokens = OneTimeTokensTable::new(dynamodb.clone(), &table);
     let people = People { users: UsersTable::new(dynamodb, table), tokens };
-    let issued = match what.as_str() {
-        "invite" => people.invite(&email, Timestamp::now()).await?,
-        "reset" => people.reset(&email, Timestamp::now()).await?,
+    let (record, help) = match what.as_str() {
+        "invite" => shown(&people.invite(&email, Timestamp::now()).await?, &base),
+        "reset" => shown(&people.reset(&email, Timestamp::now()).await?, &base),
+        "close" => {
+            let closed = people.close(&email).await?;
+            (closed.record(), closed.help())
+        }
         _ => return Err(USAGE.into()),
     };
     // It is done, so it is shown, also if it can't be written down; and written down, also if it can't be shown.
-    let written = fs::write(record_file, serde_json::to_string(&issued.record())?);
-    println!("{}", issued.help(&base));
+    let written = fs::write(record_file, serde_json::to_string(&record)?);
+    println!("{help}");
     Ok(written?)
+}
+
+fn shown(issued: &Issued, base: &str) -> (Record, String) {
+    (issued.record(), issued.help(base))
 }

@@ -1,9 +1,14 @@
-//! What an operator does for people: invites the first ones, and lets them set a new password where no mail is configured.
+//! What an operator does for people: invites the first ones, lets them set a new password where no mail is configured, and closes
+//! their accounts.
 //!
 //! Whoever may write to UsersTable may do this. So no route is needed that makes somebody an operator.
 
-use linklet_domain::{EmailAddress, OneTimeToken, Timestamp, TokenPurpose, UserId, lifetimes};
-use linklet_dynamodb::{NewToken, OneTimeTokensTable, RepositoryError, TokenDelivery, UsersTable};
+use linklet_domain::{
+    CorrelationId, EmailAddress, KeysLeft, OneTimeToken, Timestamp, TokenPurpose, UserId, Workspace, lifetimes,
+};
+use linklet_dynamodb::{
+    MemberOutcome, NewToken, OneTimeTokensTable, Removal, RepositoryError, TokenDelivery, UsersTable,
+};
 use linklet_lambda::app;
 use serde::Serialize;
 
@@ -15,7 +20,7 @@ pub struct People {
     pub tokens: OneTimeTokensTable,
 }
 
-/// Why somebody gets no token.
+/// Why nothing was done for somebody.
 #[derive(Debug, thiserror::Error)]
 pub enum PeopleError {
     /// The table can't be read or written.
@@ -83,6 +88,65 @@ impl People {
         let new = NewToken { hash: &token.hash(), user: &user, email, issued_at: now };
         self.tokens.issue_reset(&new, TokenDelivery::Shown).await?;
         Ok(Issued { token, email: email.clone(), right: Right::SetPassword(user) })
+    }
+}
+
+impl People {
+    /// Closes the account of an address: nobody logs in to it, sets its password or registers the address. Its sessions, API keys and
+    /// invitations end, and its memberships as by leaving, but where no other admin is left. What was interrupted goes on when it is
+    /// done again.
+    ///
+    /// # Errors
+    /// When the address has no account, or the table can't be used.
+    pub async fn close(&self, email: &EmailAddress) -> Result<Closed, PeopleError> {
+        let user = self.users.close_account(email).await?.ok_or(PeopleError::NotRegistered)?;
+        let correlation_id = CorrelationId::generate();
+        let mut last_admin_of = Vec::new();
+        for (_, workspace) in self.users.workspaces_of(&user).await? {
+            let at = Timestamp::now();
+            self.users.settle_keys(&workspace.id, &user, at, None).await?;
+            self.users.withdraw_invitations_by(&workspace.id, &user, at).await?;
+            let (caller, keys) = (&user, KeysLeft::Revoked);
+            let removal =
+                Removal { workspace: &workspace.id, caller, user: &user, keys, at, correlation_id: &correlation_id };
+            if self.users.remove_member(&removal).await? == MemberOutcome::LastAdmin {
+                last_admin_of.push(workspace);
+            }
+        }
+        Ok(Closed { user, email: email.clone(), last_admin_of })
+    }
+}
+
+/// An account that is closed.
+#[derive(Debug)]
+pub struct Closed {
+    user: UserId,
+    email: EmailAddress,
+    /// The workspaces of which the person is the last admin still.
+    pub last_admin_of: Vec<Workspace>,
+}
+
+impl Closed {
+    /// What the operator has to know.
+    #[must_use]
+    pub fn help(&self) -> String {
+        let mut help = format!(
+            "The account of {} is closed. Within a minute, its sessions and API keys open nothing any more.",
+            self.email
+        );
+        if !self.last_admin_of.is_empty() {
+            help.push_str("\n\nIt stays a member where there is no other admin. Links there go on redirecting:\n");
+        }
+        for Workspace { name, slug, .. } in &self.last_admin_of {
+            help.push_str(&format!("\n{slug} ({name})"));
+        }
+        help
+    }
+
+    /// What was done.
+    #[must_use]
+    pub fn record(&self) -> Record {
+        Record { message: "an account was closed", user_id: Some(self.user.clone()) }
     }
 }
 

@@ -3,14 +3,15 @@
 use futures_util::future::join_all;
 use linklet_auth::Auth;
 use linklet_domain::{
-    EmailAddress, Invitation, OneTimeToken, RegistrationPolicy, Role, Timestamp, TokenPurpose, UserId, lifetimes,
+    ApiKeySecret, EmailAddress, Invitation, OneTimeToken, RegistrationPolicy, Role, Timestamp, TokenPurpose, UserId,
+    lifetimes,
 };
-use linklet_dynamodb::TokenDelivery;
+use linklet_dynamodb::{NewToken, TokenDelivery};
 use linklet_people::{People, PeopleError};
-use linklet_test_support::{Answer, Person, RequestBuilder, TestDynamoDb, a_session, issuer, tokens};
+use linklet_test_support::{Answer, ApiKeyBuilder, Person, RequestBuilder, TestDynamoDb, a_session, issuer, tokens};
 use serde_json::{Value, json};
 
-use crate::fixture::{correlation, limits};
+use crate::fixture::{colleague, correlation, limits, list};
 
 const PASSWORD: &str = "correct horse battery";
 const CLOSED: &str = "registering with this address needs an invitation";
@@ -26,7 +27,8 @@ impl Entrance {
     fn new(policy: &str, domains: &str) -> Self {
         let db = TestDynamoDb::start();
         let policy = RegistrationPolicy::parse(policy, domains).unwrap();
-        let auth = Auth::new(db.users(), tokens(), issuer(), limits(&db)).with_registration(policy);
+        let verifier = tokens().with_sessions(db.sessions());
+        let auth = Auth::new(db.users(), verifier, issuer(), limits(&db)).with_registration(policy);
         Self { db, auth }
     }
 
@@ -202,4 +204,69 @@ async fn an_operator_lets_somebody_set_a_new_password_who_has_an_account() {
     users.reset_password(&reset, "a new hash", Timestamp::now(), &correlation()).await.unwrap();
     assert_eq!(users.verified_at(&ada.id).await.unwrap(), None, "the operator has seen the token");
     assert!(matches!(people.reset(&email("bob@example.com"), now).await, Err(PeopleError::NotRegistered)));
+}
+
+/// The attack: somebody whose account was closed comes back by any door that they know.
+#[tokio::test]
+async fn a_closed_account_opens_nothing_and_its_address_is_nobodys() {
+    for (policy, domains) in [("open", ""), ("domains", "example.com"), ("invited", "")] {
+        let entrance = Entrance::new(policy, domains);
+        let (people, now, users) = (entrance.people(), Timestamp::now(), entrance.db.users());
+        let right = people.invite(&email("ada@example.com"), now).await.unwrap();
+        let ada = user(&entrance.register("ada@example.com", Some(&right.token)).await);
+        users.verify_address(&ada, &email("ada@example.com"), now).await.unwrap();
+        let workspace = users.memberships(&ada).await.unwrap().remove(0).workspace;
+        let person = Person { id: ada.clone(), email: email("ada@example.com"), workspace };
+        let secret = ApiKeySecret::generate().unwrap();
+        entrance.db.store_key(&ApiKeyBuilder::new(&secret, &person).build()).await;
+        let session = entrance.log_in("ada@example.com", PASSWORD).await.json()["token"].as_str().unwrap().to_owned();
+        let reset = people.reset(&person.email, now).await.unwrap();
+        let verification = OneTimeToken::generate(TokenPurpose::Verification).unwrap();
+        let new = NewToken { hash: &verification.hash(), user: &ada, email: &person.email, issued_at: now };
+        entrance.db.one_time_tokens().issue_verification(&new).await.unwrap();
+
+        let closed = people.close(&person.email).await.unwrap();
+
+        let refused = [
+            entrance.log_in("ada@example.com", PASSWORD).await,
+            RequestBuilder::new("GET", "/api/me").token(&session).send_to(&entrance.auth).await,
+            entrance
+                .post("/api/auth/password/reset", &json!({"token": reset.token.reveal(), "password": "another horse"}))
+                .await,
+            entrance
+                .post("/api/auth/verify", &json!({"token": verification.reveal(), "password": "another horse"}))
+                .await,
+            RequestBuilder::new("GET", "/api/urls").api_key(secret.reveal()).send_to(&list(&entrance.db)).await,
+        ];
+        assert_eq!(refused.each_ref().map(|answer| answer.status), [401, 401, 404, 404, 401], "{policy}");
+        let again = entrance.register("ada@example.com", None).await.status;
+        assert_eq!(again, if policy == "invited" { 403 } else { 409 }, "{policy}");
+        assert!(matches!(people.invite(&person.email, now).await, Err(PeopleError::Registered)), "{policy}");
+        assert!(matches!(people.reset(&person.email, now).await, Err(PeopleError::NotRegistered)), "{policy}");
+        let mailed = entrance.db.one_time_tokens().account_of(&person.email).await.unwrap();
+        assert_eq!(mailed, None, "{policy}: no further token is mailed");
+        assert_eq!(closed.last_admin_of.len(), 1, "{policy}: the only member of a workspace stays one");
+        assert!(closed.help().contains(closed.last_admin_of[0].slug.as_str()), "{}", closed.help());
+        assert_eq!(closed.record().user_id, Some(ada));
+    }
+}
+
+#[tokio::test]
+async fn memberships_of_a_closed_account_end_as_by_leaving_and_closing_it_again_changes_nothing() {
+    let entrance = Entrance::new("open", "");
+    let (people, users) = (entrance.people(), entrance.db.users());
+    let ada = entrance.db.register("ada").await;
+    let bob = colleague(&entrance.db, &ada, "bob", Role::Member).await;
+    let invitation = async || users.invitations(&ada.workspace, Timestamp::now()).await.unwrap().len();
+
+    for _ in 0..2 {
+        let closed = people.close(&bob.email).await.unwrap();
+        assert_eq!(closed.last_admin_of.iter().map(|one| &one.founded_by).collect::<Vec<_>>(), [&bob.id]);
+    }
+
+    let members: Vec<_> = users.members(&ada.workspace).await.unwrap().into_iter().map(|one| one.user).collect();
+    assert_eq!((members, invitation().await), (vec![ada.id.clone()], 0));
+    let handover = users.handover(&ada.workspace, &bob.id).await.unwrap().unwrap();
+    assert_eq!(handover.handover.heir, ada.id);
+    assert!(matches!(people.close(&email("nobody@example.com")).await, Err(PeopleError::NotRegistered)));
 }
