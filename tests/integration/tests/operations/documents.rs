@@ -180,6 +180,23 @@ fn the_parameters_and_their_defaults_are_the_templates() {
 }
 
 #[test]
+fn every_action_of_a_workflow_is_pinned_by_its_commit() {
+    let mut actions = 0;
+    for file in fs::read_dir(root().join(".github/workflows")).unwrap() {
+        let path = file.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        for action in text.lines().filter_map(|line| line.trim_start_matches([' ', '-']).strip_prefix("uses:")) {
+            actions += 1;
+            let (reference, version) = action.split_once(" # v").unwrap_or((action, ""));
+            let commit = reference.split_once('@').map_or("", |(_, commit)| commit.trim());
+            let is_hash = commit.len() == 40 && commit.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            assert!(is_hash && !version.is_empty(), "{}:{action}", path.display());
+        }
+    }
+    assert!(actions > 0);
+}
+
+#[test]
 fn an_anchor_is_what_github_makes_of_a_heading() {
     for (heading, expected) in [
         ("Each click counts once", "each-click-counts-once"),
