@@ -180,6 +180,21 @@ impl Template {
         &self.resource(id).properties
     }
 
+    /// What a role allows: the statements of its own policies, and of those of this template that it refers to. What depends on a
+    /// condition is among them.
+    #[must_use]
+    pub fn statements(&self, role: &str) -> Vec<&Value> {
+        let role = self.properties(role);
+        let own = role["Policies"].as_array().into_iter().flatten();
+        let managed = role["ManagedPolicyArns"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let policies = own.chain(managed.map(|policy| self.properties(policy)));
+        let listed = policies.flat_map(|policy| policy["PolicyDocument"]["Statement"].as_array().into_iter().flatten());
+        // `!If` is a condition and what there is with it and without it.
+        let statements = listed
+            .flat_map(|statement| statement.as_array().map_or_else(|| std::slice::from_ref(statement), Vec::as_slice));
+        statements.filter(|statement| statement.is_object()).collect()
+    }
+
     fn resource(&self, id: &str) -> &Resource {
         self.resources.get(id).unwrap_or_else(|| panic!("the template has no {id}"))
     }

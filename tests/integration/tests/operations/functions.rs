@@ -14,15 +14,6 @@ fn versioned(template: &Template) -> BTreeMap<String, Value> {
     template.functions().into_iter().filter(|(_, function)| function.get("AutoPublishAlias").is_some()).collect()
 }
 
-/// What a role allows, by the policies in it and by those of this template that it refers to.
-fn statements(template: &Template, role: &Value) -> Vec<Value> {
-    let own = role["Policies"].as_array().cloned().unwrap_or_default();
-    let managed = role["ManagedPolicyArns"].as_array().cloned().unwrap_or_default();
-    let referred = managed.iter().map(|policy| template.properties(policy.as_str().unwrap()).clone());
-    let of = |policy: Value| policy["PolicyDocument"]["Statement"].as_array().cloned().unwrap_or_default();
-    own.into_iter().chain(referred).flat_map(of).collect()
-}
-
 /// The texts anywhere in a value.
 fn texts(value: &Value) -> Vec<&str> {
     match value {
@@ -40,9 +31,9 @@ fn every_function_is_traced_and_may_send_its_traces() {
     for (id, function) in template.functions() {
         assert_eq!(function["Tracing"], "Tracing", "{id}");
         let role = function["Role"].as_str().unwrap().trim_end_matches(".Arn");
-        let allowed = statements(template, template.properties(role));
+        let allowed = template.statements(role);
         for action in ["xray:PutTraceSegments", "xray:PutTelemetryRecords"] {
-            let allows = |statement: &Value| {
+            let allows = |statement: &&Value| {
                 statement["Effect"] == "Allow"
                     && statement["Resource"] == "*"
                     && texts(&statement["Action"]).contains(&action)
@@ -194,10 +185,10 @@ fn who_takes_or_fetches_urls_knows_where_we_are_ourselves() {
 fn the_scheduler_may_call_one_function_and_nothing_else() {
     let template = Template::load();
 
-    let allowed = statements(template, template.properties("WatchScheduleRole"));
+    let allowed: Value = template.statements("WatchScheduleRole").into_iter().cloned().collect();
 
     let expected = json!([{"Effect": "Allow", "Action": "lambda:InvokeFunction", "Resource": "WatchTickFunction.Arn"}]);
-    assert_eq!(Value::from(allowed), expected);
+    assert_eq!(allowed, expected);
 }
 
 /// All that they serve is part of them, or of the request.
@@ -208,13 +199,13 @@ fn what_serves_the_documentation_or_qr_codes_may_only_log_and_send_traces() {
         (["logs:CreateLogStream", "logs:PutLogEvents"], ["xray:PutTraceSegments", "xray:PutTelemetryRecords"]);
 
     for name in ["Web", "Qr"] {
-        let allowed = statements(template, template.properties(&format!("{name}Role")));
+        let allowed: Value = template.statements(&format!("{name}Role")).into_iter().cloned().collect();
 
         let expected = json!([
             {"Effect": "Allow", "Action": logs, "Resource": format!("{name}Logs.Arn")},
             {"Effect": "Allow", "Action": traces, "Resource": "*"},
         ]);
-        assert_eq!(Value::from(allowed), expected, "{name}");
+        assert_eq!(allowed, expected, "{name}");
     }
 }
 
@@ -314,8 +305,8 @@ fn every_role_may_use_the_key_of_the_tables_and_topics_that_it_uses() {
     ];
     let template = Template::load();
     let (mut reading, mut writing, mut publishing) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    for (id, role) in template.of_type("AWS::IAM::Role") {
-        let allowed = statements(template, role);
+    for (id, _) in template.of_type("AWS::IAM::Role") {
+        let allowed = template.statements(id);
         let actions: Vec<_> = allowed.iter().flat_map(|statement| texts(&statement["Action"])).collect();
         let of_tables: Vec<_> = actions.iter().filter(|action| action.starts_with("dynamodb:")).collect();
         if of_tables.iter().any(|action| !READS.contains(action)) {
