@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -199,6 +200,22 @@ def let_items_expire() -> None:
     dynamodb._remove_item = remove_and_record
 
 
+def name_log_groups_as_cloudformation_does() -> None:
+    """A log group without a name gets one of its own with each deployment. The emulator's would be the same each time, and take over
+    what an earlier stack has left."""
+    group_handlers = provisioners._RESOURCE_HANDLERS["AWS::Logs::LogGroup"]
+    create, update = group_handlers["create"], group_handlers["update"]
+
+    def create_with_name(logical_id: str, properties: dict[str, Any], stack: str) -> Any:
+        name = properties.get("LogGroupName") or f"{stack}-{logical_id}-{secrets.token_hex(6)}"
+        return create(logical_id, properties | {"LogGroupName": name}, stack)
+
+    def update_with_name(group: str, old: dict[str, Any], new: dict[str, Any], *rest: Any) -> Any:
+        return update(group, old, {"LogGroupName": group} | new, *rest)
+
+    group_handlers |= {"create": create_with_name, "update": update_with_name}
+
+
 def let_greedy_paths_be_anything() -> None:
     """The emulator matches `{path+}` with a dot, which stops at a line end, and takes nothing less than one character. A path
     with `%0A`, or one that ends where `{path+}` begins, would get the emulator's 404 and never reach the function whose route
@@ -244,6 +261,7 @@ if __name__ == "__main__":
     tell_the_scheduled_time()
     read_cors_as_templates_spell_it()
     let_items_expire()
+    name_log_groups_as_cloudformation_does()
     let_greedy_paths_be_anything()
     keep_the_slash_behind_a_single_name()
     take_mail_to_everybody()

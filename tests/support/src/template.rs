@@ -78,6 +78,10 @@ struct Resource {
     kind: String,
     #[serde(rename = "Condition")]
     condition: Option<String>,
+    #[serde(rename = "DeletionPolicy")]
+    deletion_policy: Option<String>,
+    #[serde(rename = "UpdateReplacePolicy")]
+    replacement_policy: Option<String>,
     #[serde(rename = "Properties", default)]
     properties: Value,
 }
@@ -160,6 +164,17 @@ impl Template {
     #[must_use]
     pub fn condition(&self, id: &str) -> Option<&str> {
         self.resource(id).condition.as_deref()
+    }
+
+    /// What becomes of a resource when the stack is deleted, and when a change replaces it: its `DeletionPolicy` and
+    /// `UpdateReplacePolicy`.
+    ///
+    /// # Panics
+    /// When there is no such resource.
+    #[must_use]
+    pub fn at_the_end(&self, id: &str) -> (Option<&str>, Option<&str>) {
+        let resource = self.resource(id);
+        (resource.deletion_policy.as_deref(), resource.replacement_policy.as_deref())
     }
 
     /// Each function by its logical id, with what the globals say about all of them. Its own properties go first; the
@@ -345,8 +360,8 @@ mod tests {
     fn resources_of_loops_and_of_the_child_stack_are_among_the_others() {
         let template = Template::load();
 
-        let folder = "Folder";
-        assert_eq!(template.properties("RelayLogs")["LogGroupName"][1][folder], json!(["Folders", "Name", "Is"]));
+        assert_eq!(template.properties("RelayLogs")["RetentionInDays"], "LogRetentionDays");
+        assert_eq!(template.at_the_end("RelayLogs"), (Some("RetainExceptOnCreate"), Some("Retain")));
         assert_eq!(template.properties("HealthPermission")["FunctionName"]["Ref"], "HealthFunction");
         assert!(template.has("Dashboard") && template.child_parameters().contains_key("HttpApi"));
         assert_eq!((template.condition("Dashboard"), template.condition("HttpApi")), (Some("IsFull"), None));

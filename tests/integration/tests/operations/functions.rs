@@ -276,6 +276,19 @@ fn tables_refuse_to_be_deleted_unless_a_parameter_allows_it() {
 }
 
 #[test]
+fn what_was_logged_outlives_the_stack_and_a_new_stack_does_not_meet_it() {
+    let template = Template::load();
+
+    let mut groups = 0;
+    for (id, group) in template.of_type("AWS::Logs::LogGroup") {
+        groups += 1;
+        assert_eq!(template.at_the_end(id), (Some("RetainExceptOnCreate"), Some("Retain")), "{id}");
+        assert_eq!(group.get("LogGroupName"), None, "{id} would have the name of the one that was left");
+    }
+    assert_eq!(groups, template.functions().len() + 1, "the API's access log is one, too");
+}
+
+#[test]
 fn a_key_of_ones_own_encrypts_every_table_and_every_topic() {
     let template = Template::load();
 
