@@ -289,7 +289,7 @@ fn what_was_logged_outlives_the_stack_and_a_new_stack_does_not_meet_it() {
 }
 
 #[test]
-fn a_key_of_ones_own_encrypts_every_table_and_every_topic() {
+fn a_key_of_ones_own_encrypts_every_table_queue_topic_and_log() {
     let template = Template::load();
 
     assert_eq!(template.parameters()["KmsKeyArn"]["Default"], "");
@@ -298,14 +298,24 @@ fn a_key_of_ones_own_encrypts_every_table_and_every_topic() {
     for (id, table) in template.of_type("AWS::DynamoDB::Table") {
         assert_eq!(table["SSESpecification"], json!(["HasKey", of_table, "AWS::NoValue"]), "{id}");
     }
+    let key = json!(["HasKey", "KmsKeyArn", "AWS::NoValue"]);
     for (id, topic) in template.of_type("AWS::SNS::Topic") {
-        assert_eq!(topic["KmsMasterKeyId"], json!(["HasKey", "KmsKeyArn", "AWS::NoValue"]), "{id}");
+        assert_eq!(topic["KmsMasterKeyId"], key, "{id}");
+    }
+    let reuse = ["Keys", "OfQueues", "ReuseSeconds"];
+    for (id, queue) in template.of_type("AWS::SQS::Queue") {
+        assert_eq!(queue["KmsMasterKeyId"], key, "{id}");
+        assert_eq!(queue["SqsManagedSseEnabled"], json!(["HasKey", false, true]), "{id}: SQS takes one key only");
+        assert_eq!(queue["KmsDataKeyReusePeriodSeconds"], json!(["HasKey", reuse, "AWS::NoValue"]), "{id}");
+    }
+    for (id, group) in template.of_type("AWS::Logs::LogGroup") {
+        assert_eq!(group["KmsKeyId"], key, "{id}");
     }
 }
 
-/// DynamoDB and SNS use the key in the caller's name, so without it the functions could neither read nor write.
+/// The services use the key in the caller's name, so without it the functions could neither read nor write.
 #[test]
-fn every_role_may_use_the_key_of_the_tables_and_topics_that_it_uses() {
+fn every_role_may_use_the_key_of_what_it_uses() {
     const READS: [&str; 8] = [
         "dynamodb:BatchGetItem",
         "dynamodb:DescribeStream",
@@ -317,30 +327,38 @@ fn every_role_may_use_the_key_of_the_tables_and_topics_that_it_uses() {
         "dynamodb:Scan",
     ];
     let template = Template::load();
-    let (mut reading, mut writing, mut publishing) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut users = BTreeMap::<_, BTreeSet<&str>>::new();
     for (id, _) in template.of_type("AWS::IAM::Role") {
         let allowed = template.statements(id);
         let actions: Vec<_> = allowed.iter().flat_map(|statement| texts(&statement["Action"])).collect();
         let of_tables: Vec<_> = actions.iter().filter(|action| action.starts_with("dynamodb:")).collect();
         if of_tables.iter().any(|action| !READS.contains(action)) {
-            writing.insert(id);
+            users.entry(("KeyOfWrittenTablesPolicy", "dynamodb")).or_default().insert(id);
         } else if !of_tables.is_empty() {
-            reading.insert(id);
+            users.entry(("KeyOfReadTablesPolicy", "dynamodb")).or_default().insert(id);
         }
-        if actions.contains(&"sns:Publish") {
-            publishing.insert(id);
+        for (policy, service, action) in [
+            ("KeyOfQueuesPolicy", "sqs", "sqs:SendMessage"),
+            ("KeyOfQueuesPolicy", "sqs", "sqs:ReceiveMessage"),
+            ("KeyOfTopicPolicy", "sns", "sns:Publish"),
+            ("KeyOfLogsPolicy", "logs", "logs:PutLogEvents"),
+        ] {
+            if actions.contains(&action) {
+                users.entry((policy, service)).or_default().insert(id);
+            }
         }
     }
 
-    for (policy, roles) in
-        [("KeyOfReadTablesPolicy", reading), ("KeyOfWrittenTablesPolicy", writing), ("KeyOfTopicPolicy", publishing)]
-    {
+    assert_eq!(users.len(), 5);
+    for ((policy, service), roles) in users {
         assert_eq!(template.condition(policy), Some("HasKey"), "{policy}");
         let properties = template.properties(policy);
-        assert_eq!(texts(&properties["Roles"]).into_iter().collect::<BTreeSet<_>>(), roles, "{policy}");
+        let named = texts(&properties["Roles"]).into_iter().filter(|name| name.ends_with("Role"));
+        assert_eq!(named.collect::<BTreeSet<_>>(), roles, "{policy}");
         let statement = &properties["PolicyDocument"]["Statement"][0];
         assert_eq!(statement["Resource"], "KmsKeyArn", "{policy}");
-        assert!(statement.pointer("/Condition/StringEquals/kms:ViaService").is_some(), "{policy}");
+        let through = statement.pointer("/Condition/StringEquals/kms:ViaService");
+        assert_eq!(through, Some(&json!(format!("{service}.${{AWS::Region}}.${{AWS::URLSuffix}}"))), "{policy}");
     }
 }
 
