@@ -6,7 +6,9 @@ emulator's own Python. If an update of the emulator renames one of them, this fa
 
 from __future__ import annotations
 
+import json
 import re
+import secrets
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -14,7 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ministack import app
-from ministack.core import iam_actions
+from ministack.core import iam_actions, iam_evaluator
 from ministack.core.responses import request_scope
 from ministack.services import apigateway, dynamodb, eventbridge, lambda_svc, ses_v2
 from ministack.services.cloudformation import provisioners
@@ -56,6 +58,62 @@ def name_actions_as_iam_does() -> None:
         return action
 
     iam_actions.extract_iam_action = extract_as_iam_does
+
+
+def tell_policies_the_leading_keys() -> None:
+    """Roles allow parts of a table by the partition keys that a call names (dynamodb:LeadingKeys). The emulator doesn't tell policies
+    which these are, so they would allow all."""
+    context_of, checks_of = iam_actions.dynamodb_service_context, iam_actions.dynamodb_transaction_checks
+    enforce = iam_evaluator.enforce
+
+    def context_with_keys(body: bytes) -> dict[str, Any]:
+        return context_of(body) | with_leading_keys(keys_of_call(json.loads(body or b"{}")))
+
+    def checks_with_keys(action: str, body: bytes, *place: str) -> list[tuple[str, str]]:
+        checks = checks_of(action, body, *place)
+        details = [detail for item in json.loads(body)["TransactItems"] for detail in item.values()] if checks else []
+        named = zip(checks, details, strict=True)
+        return [(ItemAction(name, keys_of_call(detail)), table) for (name, table), detail in named]
+
+    def enforce_with_keys(caller: str, action: str, *rest: Any, **options: Any) -> Any:
+        if isinstance(action, ItemAction):
+            options["service_context"] = options["service_context"] | with_leading_keys(action.keys)
+        return enforce(caller, action, *rest, **options)
+
+    iam_actions.dynamodb_service_context = context_with_keys
+    iam_actions.dynamodb_transaction_checks = checks_with_keys
+    iam_evaluator.enforce = enforce_with_keys
+
+
+class ItemAction(str):
+    """An action of a transaction, with the keys that it names."""
+
+    keys: list[str]
+
+    def __new__(cls, name: str, keys: list[str]) -> ItemAction:
+        action = super().__new__(cls, name)
+        action.keys = keys
+        return action
+
+
+def with_leading_keys(keys: list[str]) -> dict[str, list[str]]:
+    return {"dynamodb:LeadingKeys": keys} if keys else {}
+
+
+def keys_of_call(request: dict[str, Any]) -> list[str]:
+    """The partition keys that a call names, or an action of a transaction: in its key or item, in those of its batch, or in the
+    first comparison of its query."""
+    items = [request.get("Key"), request.get("Item")]
+    for batch in request.get("RequestItems", {}).values():
+        if isinstance(batch, dict):
+            items += batch["Keys"]
+        else:
+            items += [write.get("Key") or write.get("Item") for member in batch for write in member.values()]
+    keys = [item["pk"]["S"] for item in items if item and "pk" in item]
+    queried = re.match(r"\S+ = (:\w+)", request.get("KeyConditionExpression", ""))
+    if queried:
+        keys.append(request["ExpressionAttributeValues"][queried[1]]["S"])
+    return keys
 
 
 def keep_alarms_on_metric_math() -> None:
@@ -142,6 +200,22 @@ def let_items_expire() -> None:
     dynamodb._remove_item = remove_and_record
 
 
+def name_log_groups_as_cloudformation_does() -> None:
+    """A log group without a name gets one of its own with each deployment. The emulator's would be the same each time, and take over
+    what an earlier stack has left."""
+    group_handlers = provisioners._RESOURCE_HANDLERS["AWS::Logs::LogGroup"]
+    create, update = group_handlers["create"], group_handlers["update"]
+
+    def create_with_name(logical_id: str, properties: dict[str, Any], stack: str) -> Any:
+        name = properties.get("LogGroupName") or f"{stack}-{logical_id}-{secrets.token_hex(6)}"
+        return create(logical_id, properties | {"LogGroupName": name}, stack)
+
+    def update_with_name(group: str, old: dict[str, Any], new: dict[str, Any], *rest: Any) -> Any:
+        return update(group, old, {"LogGroupName": group} | new, *rest)
+
+    group_handlers |= {"create": create_with_name, "update": update_with_name}
+
+
 def let_greedy_paths_be_anything() -> None:
     """The emulator matches `{path+}` with a dot, which stops at a line end, and takes nothing less than one character. A path
     with `%0A`, or one that ends where `{path+}` begins, would get the emulator's 404 and never reach the function whose route
@@ -181,11 +255,13 @@ def take_mail_to_everybody() -> None:
 if __name__ == "__main__":
     retry_partly_failed_stream_batches()
     name_actions_as_iam_does()
+    tell_policies_the_leading_keys()
     keep_alarms_on_metric_math()
     work_on_several_groups_at_once()
     tell_the_scheduled_time()
     read_cors_as_templates_spell_it()
     let_items_expire()
+    name_log_groups_as_cloudformation_does()
     let_greedy_paths_be_anything()
     keep_the_slash_behind_a_single_name()
     take_mail_to_everybody()

@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import signal
 import socket
@@ -583,6 +584,12 @@ def command_env(arguments: argparse.Namespace) -> None:
     print("\n".join(f"{name}={value}" for name, value in sorted(variables.items()) if value))
 
 
+def function_of(group: str) -> str:
+    """The function of a log group: watch-tick of linklet-WatchTickLogs-1A2B3C4D5E6F."""
+    name = group.removeprefix(f"{STACK}-").rsplit("-", 1)[0].removesuffix("Logs")
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+
+
 def command_logs(arguments: argparse.Namespace) -> None:
     """Prints the functions' log lines, and the emulator's warnings, as they come. Ends with Ctrl-C."""
     import boto3
@@ -596,12 +603,10 @@ def command_logs(arguments: argparse.Namespace) -> None:
         emulator_log.seek(0, os.SEEK_END)
         while True:
             events = []
-            for page in cloudwatch.get_paginator("describe_log_groups").paginate(
-                logGroupNamePrefix=f"/aws/lambda/{STACK}-"
-            ):
+            for page in cloudwatch.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=f"{STACK}-"):
                 for group in (group["logGroupName"] for group in page["logGroups"]):
                     pages = cloudwatch.get_paginator("filter_log_events").paginate(logGroupName=group, startTime=since)
-                    name = group.rsplit("/", 1)[1].removeprefix(f"{STACK}-")
+                    name = function_of(group)
                     events += [(event["timestamp"], name, event) for found in pages for event in found["events"]]
             for timestamp, name, event in sorted(events, key=lambda each: each[0]):
                 line = event["message"].rstrip()

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::api::{Api, User, eventually, send};
 
-/// The lines with this correlation id that a function of the stack has logged, or `None` without `STACK_NAME`.
-async fn lines(function: &str, correlation_id: &str) -> Option<Vec<Value>> {
+/// The lines with this correlation id that are in a log group of the stack, or `None` without `STACK_NAME`.
+async fn lines(group: &str, correlation_id: &str) -> Option<Vec<Value>> {
     let Ok(stack) = env::var("STACK_NAME") else {
         eprintln!("skipped: STACK_NAME is not set, so the logs can't be read");
         return None;
@@ -17,13 +17,13 @@ async fn lines(function: &str, correlation_id: &str) -> Option<Vec<Value>> {
     let logs = Client::new(&aws_config::load_defaults(BehaviorVersion::latest()).await);
     let mut pages = logs
         .filter_log_events()
-        .log_group_name(format!("/aws/lambda/{stack}-{function}"))
+        .log_group_name(newest(&logs, &format!("{stack}-{group}-")).await)
         .filter_pattern(format!("\"{correlation_id}\""))
         .into_paginator()
         .send();
     let mut lines = Vec::new();
     while let Some(page) = pages.next().await {
-        let events = page.expect("the function has a log group").events.unwrap_or_default();
+        let events = page.expect("the log group can be read").events.unwrap_or_default();
         let messages = events.into_iter().filter_map(|event| event.message);
         lines.extend(messages.filter_map(|message| serde_json::from_str::<Value>(message.trim()).ok()));
     }
@@ -31,12 +31,19 @@ async fn lines(function: &str, correlation_id: &str) -> Option<Vec<Value>> {
     Some(lines)
 }
 
+/// The log group whose name begins like this. Those of earlier stacks of the same name are kept.
+async fn newest(logs: &Client, beginning: &str) -> String {
+    let groups = logs.describe_log_groups().log_group_name_prefix(beginning).send().await.expect("groups are listed");
+    let newest = groups.log_groups.unwrap_or_default().into_iter().max_by_key(|group| group.creation_time);
+    newest.and_then(|group| group.log_group_name).expect("the function has a log group")
+}
+
 #[tokio::test]
 async fn a_request_is_one_line_and_its_click_is_followed_to_the_consumer() {
     let api = Api::new();
     let code = User::new(&api).await.shorten("https://example.com/?secret=hunter2").await;
     let id = format!("following-{code}");
-    if lines("redirect", &id).await.is_none() {
+    if lines("RedirectLogs", &id).await.is_none() {
         return;
     }
 
@@ -48,18 +55,18 @@ async fn a_request_is_one_line_and_its_click_is_followed_to_the_consumer() {
     let followed = follow().await;
     assert_eq!((followed.is_redirect(), followed.header("x-correlation-id")), (true, id.as_str()));
 
-    eventually("the request is logged", 1, async || lines("redirect", &id).await.unwrap().len()).await;
-    let line = lines("redirect", &id).await.unwrap().remove(0);
+    eventually("the request is logged", 1, async || lines("RedirectLogs", &id).await.unwrap().len()).await;
+    let line = lines("RedirectLogs", &id).await.unwrap().remove(0);
     assert_eq!((&line["level"], &line["message"]), (&Value::from("INFO"), &Value::from("request answered")), "{line}");
     assert_eq!((&line["status"], &line["short_code"]), (&json!(followed.status), &json!(code)));
     assert_eq!(line["route"], "GET /r/{code}");
     // A batch with many clicks names none, so the link is followed until a batch has few.
     eventually("a click is counted under the same id", true, async || {
         follow().await;
-        !lines("analytics", &id).await.unwrap().is_empty()
+        !lines("AnalyticsLogs", &id).await.unwrap().is_empty()
     })
     .await;
-    let counted = lines("analytics", &id).await.unwrap();
+    let counted = lines("AnalyticsLogs", &id).await.unwrap();
     assert!(counted[0]["ClicksCounted"].as_f64() >= Some(1.0), "{counted:?}");
     // Only with full monitoring.
     if let Some(metrics) = counted[0].get("_aws") {

@@ -9,7 +9,7 @@ use linklet_lambda::{
 };
 use serde_json::{Value, json};
 
-use crate::{Contract, Exchange, Person, Template, TestDynamoDb};
+use crate::{Contract, Exchange, Person, Template, TestDynamoDb, roles};
 
 /// The secret that tests sign with.
 pub const TOKEN_SECRET: &str = "a secret for tests, 32 bytes or more";
@@ -206,13 +206,13 @@ fn parsed(event: &str) -> Request {
     serde_json::from_str::<GatewayEvent>(event).expect("an event of API Gateway").into()
 }
 
-async fn answered(handler: &impl DeferringHandler, request: Request) -> Answer {
+async fn answered<H: DeferringHandler>(handler: &H, request: Request) -> Answer {
     let exchange = async {
         let (response, exchange) = http::answer(handler, request).await;
         exchange.finish(handler).await;
         response
     };
-    let response = metrics::scope(exchange).await;
+    let response = roles::in_role_of::<H, _>(metrics::scope(exchange)).await;
     let (parts, body) = response.into_parts();
     let headers = parts
         .headers

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     remote::{LongTimeout, Remote},
+    roles::RoleGuard,
     serve_in_background,
 };
 
@@ -95,7 +96,7 @@ impl Service {
 
     /// Of a client that reaches it.
     pub(crate) fn config(&self) -> Builder {
-        let config = config(&self.endpoint, &self.access_key);
+        let config = config(&self.endpoint, &self.access_key).interceptor(RoleGuard);
         match &self.implementation {
             Implementation::Dynoxide(_) => config,
             Implementation::Remote(_) => config.interceptor(LongTimeout),

@@ -78,6 +78,10 @@ struct Resource {
     kind: String,
     #[serde(rename = "Condition")]
     condition: Option<String>,
+    #[serde(rename = "DeletionPolicy")]
+    deletion_policy: Option<String>,
+    #[serde(rename = "UpdateReplacePolicy")]
+    replacement_policy: Option<String>,
     #[serde(rename = "Properties", default)]
     properties: Value,
 }
@@ -162,6 +166,17 @@ impl Template {
         self.resource(id).condition.as_deref()
     }
 
+    /// What becomes of a resource when the stack is deleted, and when a change replaces it: its `DeletionPolicy` and
+    /// `UpdateReplacePolicy`.
+    ///
+    /// # Panics
+    /// When there is no such resource.
+    #[must_use]
+    pub fn at_the_end(&self, id: &str) -> (Option<&str>, Option<&str>) {
+        let resource = self.resource(id);
+        (resource.deletion_policy.as_deref(), resource.replacement_policy.as_deref())
+    }
+
     /// Each function by its logical id, with what the globals say about all of them. Its own properties go first; the
     /// variables of both are together.
     #[must_use]
@@ -178,6 +193,21 @@ impl Template {
     #[must_use]
     pub fn properties(&self, id: &str) -> &Value {
         &self.resource(id).properties
+    }
+
+    /// What a role allows: the statements of its own policies, and of those of this template that it refers to. What depends on a
+    /// condition is among them.
+    #[must_use]
+    pub fn statements(&self, role: &str) -> Vec<&Value> {
+        let role = self.properties(role);
+        let own = role["Policies"].as_array().into_iter().flatten();
+        let managed = role["ManagedPolicyArns"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let policies = own.chain(managed.map(|policy| self.properties(policy)));
+        let listed = policies.flat_map(|policy| policy["PolicyDocument"]["Statement"].as_array().into_iter().flatten());
+        // `!If` is a condition and what there is with it and without it.
+        let statements = listed
+            .flat_map(|statement| statement.as_array().map_or_else(|| std::slice::from_ref(statement), Vec::as_slice));
+        statements.filter(|statement| statement.is_object()).collect()
     }
 
     fn resource(&self, id: &str) -> &Resource {
@@ -330,8 +360,8 @@ mod tests {
     fn resources_of_loops_and_of_the_child_stack_are_among_the_others() {
         let template = Template::load();
 
-        let folder = "Folder";
-        assert_eq!(template.properties("RelayLogs")["LogGroupName"][1][folder], json!(["Folders", "Name", "Is"]));
+        assert_eq!(template.properties("RelayLogs")["RetentionInDays"], "LogRetentionDays");
+        assert_eq!(template.at_the_end("RelayLogs"), (Some("RetainExceptOnCreate"), Some("Retain")));
         assert_eq!(template.properties("HealthPermission")["FunctionName"]["Ref"], "HealthFunction");
         assert!(template.has("Dashboard") && template.child_parameters().contains_key("HttpApi"));
         assert_eq!((template.condition("Dashboard"), template.condition("HttpApi")), (Some("IsFull"), None));

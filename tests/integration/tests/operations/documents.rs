@@ -179,6 +179,41 @@ fn the_parameters_and_their_defaults_are_the_templates() {
     assert_eq!(described, defaults);
 }
 
+/// CloudWatch Logs, and whoever the policy of a topic or queue lets in by itself. Roles have what they need from the template.
+#[test]
+fn the_key_policy_lets_in_every_service_that_uses_the_key_by_itself() {
+    let section = section("A key of your own");
+    let is_code = |line: &&str| line.starts_with("        ");
+    let policy: String = section.lines().skip_while(|line| !is_code(line)).take_while(is_code).collect();
+    let policy: Value = serde_json::from_str(&policy).unwrap();
+    let named = |statement: &Value| statement["Principal"]["Service"].as_str().map(str::to_owned);
+    let described: BTreeSet<_> = policy["Statement"].as_array().unwrap().iter().filter_map(named).collect();
+
+    let template = Template::load();
+    let policies = template.of_type("AWS::SNS::TopicPolicy").chain(template.of_type("AWS::SQS::QueuePolicy"));
+    let statements = policies.flat_map(|(_, policy)| policy["PolicyDocument"]["Statement"].as_array().unwrap());
+    let mut expected: BTreeSet<_> = statements.filter_map(named).collect();
+    expected.insert("logs.<region>.amazonaws.com".to_owned());
+    assert_eq!(described, expected);
+}
+
+#[test]
+fn every_action_of_a_workflow_is_pinned_by_its_commit() {
+    let mut actions = 0;
+    for file in fs::read_dir(root().join(".github/workflows")).unwrap() {
+        let path = file.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        for action in text.lines().filter_map(|line| line.trim_start_matches([' ', '-']).strip_prefix("uses:")) {
+            actions += 1;
+            let (reference, version) = action.split_once(" # v").unwrap_or((action, ""));
+            let commit = reference.split_once('@').map_or("", |(_, commit)| commit.trim());
+            let is_hash = commit.len() == 40 && commit.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            assert!(is_hash && !version.is_empty(), "{}:{action}", path.display());
+        }
+    }
+    assert!(actions > 0);
+}
+
 #[test]
 fn an_anchor_is_what_github_makes_of_a_heading() {
     for (heading, expected) in [

@@ -14,15 +14,6 @@ fn versioned(template: &Template) -> BTreeMap<String, Value> {
     template.functions().into_iter().filter(|(_, function)| function.get("AutoPublishAlias").is_some()).collect()
 }
 
-/// What a role allows, by the policies in it and by those of this template that it refers to.
-fn statements(template: &Template, role: &Value) -> Vec<Value> {
-    let own = role["Policies"].as_array().cloned().unwrap_or_default();
-    let managed = role["ManagedPolicyArns"].as_array().cloned().unwrap_or_default();
-    let referred = managed.iter().map(|policy| template.properties(policy.as_str().unwrap()).clone());
-    let of = |policy: Value| policy["PolicyDocument"]["Statement"].as_array().cloned().unwrap_or_default();
-    own.into_iter().chain(referred).flat_map(of).collect()
-}
-
 /// The texts anywhere in a value.
 fn texts(value: &Value) -> Vec<&str> {
     match value {
@@ -40,9 +31,9 @@ fn every_function_is_traced_and_may_send_its_traces() {
     for (id, function) in template.functions() {
         assert_eq!(function["Tracing"], "Tracing", "{id}");
         let role = function["Role"].as_str().unwrap().trim_end_matches(".Arn");
-        let allowed = statements(template, template.properties(role));
+        let allowed = template.statements(role);
         for action in ["xray:PutTraceSegments", "xray:PutTelemetryRecords"] {
-            let allows = |statement: &Value| {
+            let allows = |statement: &&Value| {
                 statement["Effect"] == "Allow"
                     && statement["Resource"] == "*"
                     && texts(&statement["Action"]).contains(&action)
@@ -194,10 +185,10 @@ fn who_takes_or_fetches_urls_knows_where_we_are_ourselves() {
 fn the_scheduler_may_call_one_function_and_nothing_else() {
     let template = Template::load();
 
-    let allowed = statements(template, template.properties("WatchScheduleRole"));
+    let allowed: Value = template.statements("WatchScheduleRole").into_iter().cloned().collect();
 
     let expected = json!([{"Effect": "Allow", "Action": "lambda:InvokeFunction", "Resource": "WatchTickFunction.Arn"}]);
-    assert_eq!(Value::from(allowed), expected);
+    assert_eq!(allowed, expected);
 }
 
 /// All that they serve is part of them, or of the request.
@@ -208,13 +199,13 @@ fn what_serves_the_documentation_or_qr_codes_may_only_log_and_send_traces() {
         (["logs:CreateLogStream", "logs:PutLogEvents"], ["xray:PutTraceSegments", "xray:PutTelemetryRecords"]);
 
     for name in ["Web", "Qr"] {
-        let allowed = statements(template, template.properties(&format!("{name}Role")));
+        let allowed: Value = template.statements(&format!("{name}Role")).into_iter().cloned().collect();
 
         let expected = json!([
             {"Effect": "Allow", "Action": logs, "Resource": format!("{name}Logs.Arn")},
             {"Effect": "Allow", "Action": traces, "Resource": "*"},
         ]);
-        assert_eq!(Value::from(allowed), expected, "{name}");
+        assert_eq!(allowed, expected, "{name}");
     }
 }
 
@@ -285,7 +276,20 @@ fn tables_refuse_to_be_deleted_unless_a_parameter_allows_it() {
 }
 
 #[test]
-fn a_key_of_ones_own_encrypts_every_table_and_every_topic() {
+fn what_was_logged_outlives_the_stack_and_a_new_stack_does_not_meet_it() {
+    let template = Template::load();
+
+    let mut groups = 0;
+    for (id, group) in template.of_type("AWS::Logs::LogGroup") {
+        groups += 1;
+        assert_eq!(template.at_the_end(id), (Some("RetainExceptOnCreate"), Some("Retain")), "{id}");
+        assert_eq!(group.get("LogGroupName"), None, "{id} would have the name of the one that was left");
+    }
+    assert_eq!(groups, template.functions().len() + 1, "the API's access log is one, too");
+}
+
+#[test]
+fn a_key_of_ones_own_encrypts_every_table_queue_topic_and_log() {
     let template = Template::load();
 
     assert_eq!(template.parameters()["KmsKeyArn"]["Default"], "");
@@ -294,14 +298,24 @@ fn a_key_of_ones_own_encrypts_every_table_and_every_topic() {
     for (id, table) in template.of_type("AWS::DynamoDB::Table") {
         assert_eq!(table["SSESpecification"], json!(["HasKey", of_table, "AWS::NoValue"]), "{id}");
     }
+    let key = json!(["HasKey", "KmsKeyArn", "AWS::NoValue"]);
     for (id, topic) in template.of_type("AWS::SNS::Topic") {
-        assert_eq!(topic["KmsMasterKeyId"], json!(["HasKey", "KmsKeyArn", "AWS::NoValue"]), "{id}");
+        assert_eq!(topic["KmsMasterKeyId"], key, "{id}");
+    }
+    let reuse = ["Keys", "OfQueues", "ReuseSeconds"];
+    for (id, queue) in template.of_type("AWS::SQS::Queue") {
+        assert_eq!(queue["KmsMasterKeyId"], key, "{id}");
+        assert_eq!(queue["SqsManagedSseEnabled"], json!(["HasKey", false, true]), "{id}: SQS takes one key only");
+        assert_eq!(queue["KmsDataKeyReusePeriodSeconds"], json!(["HasKey", reuse, "AWS::NoValue"]), "{id}");
+    }
+    for (id, group) in template.of_type("AWS::Logs::LogGroup") {
+        assert_eq!(group["KmsKeyId"], key, "{id}");
     }
 }
 
-/// DynamoDB and SNS use the key in the caller's name, so without it the functions could neither read nor write.
+/// The services use the key in the caller's name, so without it the functions could neither read nor write.
 #[test]
-fn every_role_may_use_the_key_of_the_tables_and_topics_that_it_uses() {
+fn every_role_may_use_the_key_of_what_it_uses() {
     const READS: [&str; 8] = [
         "dynamodb:BatchGetItem",
         "dynamodb:DescribeStream",
@@ -313,30 +327,38 @@ fn every_role_may_use_the_key_of_the_tables_and_topics_that_it_uses() {
         "dynamodb:Scan",
     ];
     let template = Template::load();
-    let (mut reading, mut writing, mut publishing) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    for (id, role) in template.of_type("AWS::IAM::Role") {
-        let allowed = statements(template, role);
+    let mut users = BTreeMap::<_, BTreeSet<&str>>::new();
+    for (id, _) in template.of_type("AWS::IAM::Role") {
+        let allowed = template.statements(id);
         let actions: Vec<_> = allowed.iter().flat_map(|statement| texts(&statement["Action"])).collect();
         let of_tables: Vec<_> = actions.iter().filter(|action| action.starts_with("dynamodb:")).collect();
         if of_tables.iter().any(|action| !READS.contains(action)) {
-            writing.insert(id);
+            users.entry(("KeyOfWrittenTablesPolicy", "dynamodb")).or_default().insert(id);
         } else if !of_tables.is_empty() {
-            reading.insert(id);
+            users.entry(("KeyOfReadTablesPolicy", "dynamodb")).or_default().insert(id);
         }
-        if actions.contains(&"sns:Publish") {
-            publishing.insert(id);
+        for (policy, service, action) in [
+            ("KeyOfQueuesPolicy", "sqs", "sqs:SendMessage"),
+            ("KeyOfQueuesPolicy", "sqs", "sqs:ReceiveMessage"),
+            ("KeyOfTopicPolicy", "sns", "sns:Publish"),
+            ("KeyOfLogsPolicy", "logs", "logs:PutLogEvents"),
+        ] {
+            if actions.contains(&action) {
+                users.entry((policy, service)).or_default().insert(id);
+            }
         }
     }
 
-    for (policy, roles) in
-        [("KeyOfReadTablesPolicy", reading), ("KeyOfWrittenTablesPolicy", writing), ("KeyOfTopicPolicy", publishing)]
-    {
+    assert_eq!(users.len(), 5);
+    for ((policy, service), roles) in users {
         assert_eq!(template.condition(policy), Some("HasKey"), "{policy}");
         let properties = template.properties(policy);
-        assert_eq!(texts(&properties["Roles"]).into_iter().collect::<BTreeSet<_>>(), roles, "{policy}");
+        let named = texts(&properties["Roles"]).into_iter().filter(|name| name.ends_with("Role"));
+        assert_eq!(named.collect::<BTreeSet<_>>(), roles, "{policy}");
         let statement = &properties["PolicyDocument"]["Statement"][0];
         assert_eq!(statement["Resource"], "KmsKeyArn", "{policy}");
-        assert!(statement.pointer("/Condition/StringEquals/kms:ViaService").is_some(), "{policy}");
+        let through = statement.pointer("/Condition/StringEquals/kms:ViaService");
+        assert_eq!(through, Some(&json!(format!("{service}.${{AWS::Region}}.${{AWS::URLSuffix}}"))), "{policy}");
     }
 }
 

@@ -7,6 +7,7 @@ mod costs;
 mod dashboard;
 mod documents;
 mod functions;
+mod roles;
 
 use std::collections::BTreeSet;
 

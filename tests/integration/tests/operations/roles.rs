@@ -1,0 +1,151 @@
+//! What the roles in `template.yaml` allow to do with tables. That it is enough for what functions call is seen where they answer:
+//! a test of a route ends if its function calls what its role doesn't allow.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use linklet_test_support::{Template, grants};
+use serde_json::{Value, json};
+
+/// What each function may do with which items: function, table or index, what the partition keys begin with (`*` where all may be
+/// touched), actions. Who changes a role changes this, so that a wider one is seen.
+const RIGHTS: &str = "
+    account         ThrottleTable                       GUESS#         BatchGetItem UpdateItem
+    account         UsersTable                          ACCESS#        BatchGetItem ConditionCheckItem DeleteItem PutItem Query UpdateItem
+    account         UsersTable                          INVITATION#    GetItem PutItem
+    account         UsersTable                          INVITATIONS#   DeleteItem GetItem PutItem Query
+    account         UsersTable                          KEY#           BatchGetItem DeleteItem PutItem UpdateItem
+    account         UsersTable                          SLUG#          DeleteItem PutItem
+    account         UsersTable                          USER#          GetItem
+    account         UsersTable                          WS#            BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem
+    analytics       ClicksTable                         *              BatchWriteItem DeleteItem PutItem Query
+    analytics       StatsTable                          *              BatchGetItem BatchWriteItem GetItem PutItem Query UpdateItem
+    auth            ThrottleTable                       GUESS#         BatchGetItem UpdateItem
+    auth            ThrottleTable                       HASHES#        BatchGetItem UpdateItem
+    auth            UsersTable                          ACCESS#        BatchGetItem GetItem PutItem Query UpdateItem
+    auth            UsersTable                          EMAIL#         GetItem PutItem
+    auth            UsersTable                          INVITATION#    DeleteItem GetItem
+    auth            UsersTable                          INVITATIONS#   DeleteItem GetItem
+    auth            UsersTable                          RECLAIM#       PutItem
+    auth            UsersTable                          RESET#         DeleteItem GetItem
+    auth            UsersTable                          SLUG#          GetItem PutItem
+    auth            UsersTable                          USER#          BatchGetItem GetItem PutItem UpdateItem
+    auth            UsersTable                          VERIFICATION#  DeleteItem GetItem
+    auth            UsersTable                          WS#            ConditionCheckItem PutItem UpdateItem
+    delete          LinksTable                          *              DeleteItem GetItem PutItem UpdateItem
+    delete          UsersTable                          ACCESS#        BatchGetItem
+    delete          UsersTable                          KEY#           GetItem UpdateItem
+    handover        LinksTable                          *              UpdateItem
+    handover        LinksTable/index/by-workspace-lean  *              Query
+    handover        UsersTable                          ACCESS#        DeleteItem GetItem PutItem Query UpdateItem
+    handover        UsersTable                          INVITATIONS#   DeleteItem GetItem PutItem Query UpdateItem
+    handover        UsersTable                          KEY#           DeleteItem GetItem PutItem Query UpdateItem
+    handover        UsersTable                          RECLAIM#       DeleteItem GetItem PutItem Query UpdateItem
+    handover        UsersTable                          WS#            DeleteItem GetItem PutItem Query UpdateItem
+    handover        WatchTable                          *              BatchGetItem UpdateItem
+    handover        WatchTable/index/by-workspace       *              Query
+    list            LinksTable                          *              BatchGetItem GetItem
+    list            LinksTable/index/by-workspace       *              Query
+    list            LinksTable/index/by-workspace-lean  *              Query
+    list            StatsTable                          *              BatchGetItem Query
+    list            UsersTable                          ACCESS#        BatchGetItem
+    list            UsersTable                          KEY#           GetItem UpdateItem
+    list            WatchTable                          *              GetItem Query
+    notifications   NotificationsTable                  *              Query
+    notifications   UsersTable                          ACCESS#        BatchGetItem
+    notify          NotificationsTable                  *              UpdateItem
+    notify          ThrottleTable                       MAIL#          UpdateItem
+    notify          UsersTable                          ACCESS#        BatchGetItem
+    notify          UsersTable                          EMAIL#         GetItem
+    notify          UsersTable                          INVITATION#    PutItem
+    notify          UsersTable                          INVITATIONS#   ConditionCheckItem GetItem
+    notify          UsersTable                          RESET#         PutItem
+    notify          UsersTable                          VERIFICATION#  PutItem
+    overview        LinksTable                          LINK#          BatchGetItem
+    overview        LinksTable/index/by-workspace-lean  *              Query
+    overview        StatsTable                          OVERVIEW#      GetItem PutItem UpdateItem
+    overview        StatsTable                          WS#            Query
+    overview        UsersTable                          ACCESS#        BatchGetItem
+    overview        UsersTable                          KEY#           GetItem UpdateItem
+    overview        WatchTable                          TARGET#        BatchGetItem
+    overview        WatchTable/index/by-workspace       *              Query
+    redirect        ClicksTable                         *              PutItem
+    redirect        LinksTable                          *              GetItem
+    redirect        ThrottleTable                       IP#            UpdateItem
+    relay           LinksTable                          *              DeleteItem GetItem PutItem UpdateItem
+    shorten         LinksTable                          *              GetItem PutItem
+    shorten         ThrottleTable                       IP#            UpdateItem
+    shorten         ThrottleTable                       KEY#           UpdateItem
+    shorten         UsersTable                          ACCESS#        BatchGetItem
+    shorten         UsersTable                          KEY#           GetItem UpdateItem
+    shorten         WatchTable                          *              GetItem
+    stats           ClicksTable                         *              Query
+    stats           LinksTable                          *              GetItem
+    stats           StatsTable                          *              Query
+    stats           UsersTable                          ACCESS#        BatchGetItem
+    stats           UsersTable                          KEY#           GetItem UpdateItem
+    update          LinksTable                          *              GetItem PutItem UpdateItem
+    update          StatsTable                          *              BatchGetItem
+    update          UsersTable                          ACCESS#        BatchGetItem
+    update          UsersTable                          KEY#           GetItem UpdateItem
+    watch           UsersTable                          ACCESS#        BatchGetItem
+    watch           UsersTable                          KEY#           GetItem UpdateItem
+    watch           WatchTable                          *              DeleteItem GetItem PutItem Query UpdateItem
+    watch           WatchTable                          TARGET#        BatchGetItem
+    watch           WatchTable/index/by-host            *              Query
+    watch           WatchTable/index/by-workspace       *              Query
+    watch-check     WatchTable                          *              PutItem Query UpdateItem
+    watch-dispatch  WatchTable                          *              Query
+    watch-links     WatchTable                          *              DeleteItem GetItem PutItem UpdateItem
+    watch-tick      WatchTable/index/by-workspace       *              Scan
+";
+
+#[test]
+fn every_function_may_touch_its_own_keys_only() {
+    let mut rights = BTreeMap::<_, BTreeSet<&str>>::new();
+    for (function, grants) in grants() {
+        for grant in grants {
+            let keys = grant.keys.clone().unwrap_or_else(|| vec!["*".to_owned()]);
+            for (table, key) in grant.tables.iter().flat_map(|table| keys.iter().map(move |key| (table, key.clone()))) {
+                let actions = rights.entry((function, table, key)).or_default();
+                actions.extend(grant.actions.iter().map(String::as_str));
+            }
+        }
+    }
+    let row = |((function, table, key), actions): ((&String, &String, String), BTreeSet<&str>)| {
+        format!("{function} {table} {key} {}", Vec::from_iter(actions).join(" "))
+    };
+
+    let expected: Vec<_> = RIGHTS.lines().map(|row| Vec::from_iter(row.split_whitespace()).join(" ")).collect();
+    assert_eq!(rights.into_iter().map(row).collect::<Vec<_>>(), expected[1..]);
+}
+
+/// Who could touch all of them could read every password hash, and forget every guess.
+#[test]
+fn nobody_may_touch_all_accounts_or_all_counts() {
+    for (function, grants) in grants() {
+        for grant in grants.iter().filter(|grant| grant.keys.is_none()) {
+            let of_people = grant.tables.iter().any(|table| ["UsersTable", "ThrottleTable"].contains(&table.as_str()));
+            assert!(!of_people, "{function}: {grant:?}");
+        }
+    }
+}
+
+/// A condition on all keys of a call is also met by a call that has none, such as a scan.
+#[test]
+fn a_statement_about_keys_refuses_calls_without_keys() {
+    let template = Template::load();
+    let mut looked_at = 0;
+    for (role, _) in template.of_type("AWS::IAM::Role") {
+        for statement in template.statements(role) {
+            let condition = &statement["Condition"];
+            if condition.pointer("/ForAllValues:StringLike/dynamodb:LeadingKeys").is_some() {
+                looked_at += 1;
+                let must_be_there = &condition["Null"];
+                assert_eq!(must_be_there[0], "IsOnAws", "{role}: {statement}");
+                assert_eq!(must_be_there[1]["dynamodb:LeadingKeys"], json!("false"), "{role}: {statement}");
+                assert_eq!(must_be_there[2], Value::from("AWS::NoValue"), "{role}: {statement}");
+            }
+        }
+    }
+    assert!(looked_at > 0);
+}
