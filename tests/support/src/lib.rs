@@ -57,7 +57,7 @@ pub use logs::CapturedLogs;
 pub use notifiers::FakeNotifiers;
 pub use queues::{FakeQueues, Outage};
 pub use rendezvous::Rendezvous;
-pub use roles::{Grant, grants};
+pub use roles::{Grant, grants, in_role_of};
 pub use secrets::FakeSecret;
 pub use site::{Crowd, Manner, Site};
 pub use template::{Route, Template};

@@ -153,8 +153,8 @@ tokio::task_local! {
     static ANSWERING: String;
 }
 
-/// Lets a handler answer with no more rights than the role of its function has. A handler of a test's own has all.
-pub(crate) async fn in_role_of<H, F: Future>(answer: F) -> F::Output {
+/// Lets a handler, or a consumer, do its work with no more rights than the role of its function has. One of a test's own has all.
+pub async fn in_role_of<H, F: Future>(answer: F) -> F::Output {
     let library = type_name::<H>().split("::").next().unwrap_or_default();
     match library.strip_prefix("linklet_").map(|name| name.replace('_', "-")) {
         Some(function) if grants().contains_key(&function) => ANSWERING.scope(function, answer).await,

@@ -106,7 +106,7 @@ impl FamiliarItem {
 
 #[cfg(test)]
 mod tests {
-    use linklet_domain::{KeyHash, Salt, Tier};
+    use linklet_domain::{EmailAddress, KeyHash, Salt, Tier};
 
     use super::*;
 
@@ -115,6 +115,7 @@ mod tests {
         let salt = Salt::parse(&"salt".repeat(8)).unwrap();
         let address = ThrottleSubject::Address(Tier::Client, IpHash::of("203.0.113.9", &salt));
         let account = AccountHash::of("ada@example.com", &salt);
+        let mailbox = EmailAddress::parse("ada@example.com").unwrap();
         let api_key = ThrottleSubject::ApiKey(KeyHash::parse(&"0".repeat(64)).unwrap());
         let kind = GuessKind::Password;
 
@@ -125,7 +126,7 @@ mod tests {
             (guesser_key(kind, &Guesser::Strangers(account.clone())), "GUESS#"),
             (hashes_key(HashFor::Strangers, Timestamp::now()), "HASHES#"),
             (sender_hashes_key(&address, Timestamp::now()), "HASHES#"),
-            (mails_key(&account, MailCount::Resets), "MAIL#"),
+            (mails_key(&Correspondent::reader(&mailbox, &salt), MailCount::Resets), "MAIL#"),
         ] {
             assert!(key.pk.starts_with(beginning), "{key:?}");
         }

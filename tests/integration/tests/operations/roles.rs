@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// touched), actions. Who changes a role changes this, so that a wider one is seen.
 const RIGHTS: &str = "
     account         ThrottleTable                       GUESS#         BatchGetItem UpdateItem
-    account         UsersTable                          ACCESS#        BatchGetItem ConditionCheckItem DeleteItem PutItem Query UpdateItem
+    account         UsersTable                          ACCESS#        BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem
     account         UsersTable                          INVITATION#    GetItem PutItem
     account         UsersTable                          INVITATIONS#   DeleteItem GetItem PutItem Query
     account         UsersTable                          KEY#           BatchGetItem DeleteItem PutItem UpdateItem
@@ -36,11 +36,11 @@ const RIGHTS: &str = "
     delete          UsersTable                          KEY#           GetItem UpdateItem
     handover        LinksTable                          *              UpdateItem
     handover        LinksTable/index/by-workspace-lean  *              Query
-    handover        UsersTable                          ACCESS#        DeleteItem GetItem PutItem Query UpdateItem
-    handover        UsersTable                          INVITATIONS#   DeleteItem GetItem PutItem Query UpdateItem
-    handover        UsersTable                          KEY#           DeleteItem GetItem PutItem Query UpdateItem
-    handover        UsersTable                          RECLAIM#       DeleteItem GetItem PutItem Query UpdateItem
-    handover        UsersTable                          WS#            DeleteItem GetItem PutItem Query UpdateItem
+    handover        UsersTable                          ACCESS#        Query UpdateItem
+    handover        UsersTable                          INVITATIONS#   DeleteItem Query
+    handover        UsersTable                          KEY#           DeleteItem UpdateItem
+    handover        UsersTable                          RECLAIM#       DeleteItem GetItem PutItem
+    handover        UsersTable                          WS#            BatchGetItem DeleteItem GetItem PutItem Query UpdateItem
     handover        WatchTable                          *              BatchGetItem UpdateItem
     handover        WatchTable/index/by-workspace       *              Query
     list            LinksTable                          *              BatchGetItem GetItem

@@ -11,8 +11,10 @@ use linklet_lambda::{
     metrics::{self, Metric},
     publisher::Publisher,
 };
+use linklet_notify::Notify;
 use linklet_test_support::{
-    Answer, FakeNotifiers, FakeQueues, RequestBuilder, TestDynamoDb, event_batch, issuer, queue_batch, tokens,
+    Answer, FakeNotifiers, FakeQueues, RequestBuilder, TestDynamoDb, event_batch, in_role_of, issuer, queue_batch,
+    tokens,
 };
 use serde_json::{Value, json};
 
@@ -32,7 +34,7 @@ impl Fixture {
     /// Delivers events to notify, and returns how many have to come again.
     async fn deliver(&self, events: &[Event]) -> usize {
         let notify = fixture::notify(&self.db, &self.queues, &self.outside, true);
-        notify.consume(event_batch(events)).await.batch_item_failures.len()
+        in_role_of::<Notify, _>(notify.consume(event_batch(events))).await.batch_item_failures.len()
     }
 
     fn text(mail: &Value) -> String {

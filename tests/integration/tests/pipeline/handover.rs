@@ -19,7 +19,7 @@ use linklet_handover::Handovers;
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{
     ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, Person, StreamReader, TargetBuilder, TestDynamoDb,
-    a_session, removal,
+    a_session, in_role_of, removal,
 };
 use serde_json::{Value, json};
 
@@ -124,7 +124,7 @@ impl Fixture {
 async fn consume(consumer: &Handovers, record: &EventRecord) -> DynamoDbEventResponse {
     let mut batch = StreamEvent::default();
     batch.records = vec![record.clone()];
-    consumer.consume(batch).await
+    in_role_of::<Handovers, _>(consumer.consume(batch)).await
 }
 
 fn retry_from(response: &DynamoDbEventResponse) -> Option<String> {
