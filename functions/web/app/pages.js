@@ -33,6 +33,9 @@ export const PAGES = [
   { path: 'invitation', title: 'Invitation', isPublic: true, component: 'InvitationPage', load: entrance },
 ];
 
+/** Instead of all pages but the account's, for who is in no workspace. @type {PageEntry} */
+export const NOWHERE = { path: 'links', title: 'Workspaces', icon: 'members', component: 'NowherePage', load: () => import('./pages/nowhere/nowhere.js') };
+
 /** One link: `#/links/TVFpvdN`. @type {PageEntry} */
 const LINK = { path: 'link', title: 'Link', component: 'LinkPage', load: () => import('./pages/link/link.js') };
 

@@ -2,6 +2,17 @@
 
 globalThis.document = { baseURI: 'http://127.0.0.1:4566/_aws/execute-api/c0ffee00/app' };
 
+const stored = new Map();
+globalThis.sessionStorage = {
+  getItem: (key) => stored.get(key) ?? null,
+  setItem: (key, text) => stored.set(key, text),
+  removeItem: (key) => stored.delete(key),
+};
+// Node.js has one, which would keep a test from ending.
+globalThis.BroadcastChannel = class {
+  postMessage() {}
+};
+
 /** Answers requests one after another, and notes them. */
 export function answering(...answers) {
   const requests = [];

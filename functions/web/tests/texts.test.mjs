@@ -6,6 +6,7 @@ const { guessUrl, safeUrl } = await import('../app/core/address.js');
 const { age, counted, cutMiddle, hostOf, shortNumber, withoutScheme } = await import('../app/core/format.js');
 const { contrastOf } = await import('../app/parts/qr/contrast.js');
 const { withParameter } = await import('../app/parts/link-form/campaign.js');
+const { invitationToken } = await import('../app/pages/nowhere/invitation-token.js');
 const { filterOf, isEverything, requestOf } = await import('../app/pages/links/filter.js');
 
 test('only http and https lead somewhere', () => {
@@ -21,6 +22,16 @@ test('an address may be typed without its scheme', () => {
   assert.equal(guessUrl('localhost.localdomain:8080/x'), 'https://localhost.localdomain:8080/x');
   for (const text of ['hello', 'two words.com', 'ada@example.com', 'javascript:alert(1).x', '', '/path.html']) {
     assert.equal(guessUrl(text), undefined, text);
+  }
+});
+
+test('an invitation is found in what somebody pastes', () => {
+  const token = 'inv_0pW5mQ2xYb7KcD9fGh3JkL6nRs8TvZ1a';
+  for (const pasted of [token, ` ${token}\n`, `https://go.example.com/app#/invitation?token=${token}`, `#/invitation?token=${token}&email=ada%40example.com`, `Open (${token}).`]) {
+    assert.equal(invitationToken(pasted), token, pasted);
+  }
+  for (const pasted of ['', 'https://go.example.com/app#/invitation', 'inv_', 'inv', 'myinv_0', 'vrf_0']) {
+    assert.equal(invitationToken(pasted), undefined, pasted);
   }
 });
 

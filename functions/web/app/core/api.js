@@ -53,10 +53,10 @@ export class ApiError extends Error {
  */
 
 /**
- * Who is signed in; session.js fills it in, since it calls the API itself.
- * @type {{ token: () => string | undefined, renew: () => Promise<void> }}
+ * Who is signed in; session.js fills it in, since it calls the API itself. `onNowhere` hears that the token is for no workspace.
+ * @type {{ token: () => string | undefined, renew: () => Promise<void>, onNowhere: (token: string | undefined) => void }}
  */
-export const identity = { token: () => undefined, renew: () => Promise.reject(new Error('nobody is signed in')) };
+export const identity = { token: () => undefined, renew: () => Promise.reject(new Error('nobody is signed in')), onNowhere: () => {} };
 
 /**
  * Calls an operation and gives the body of its answer.
@@ -66,10 +66,12 @@ export const identity = { token: () => undefined, renew: () => Promise.reject(ne
  */
 export async function call(operation, options = {}) {
   const [method] = operation.split(' ');
+  const token = identity.token();
   try {
     return await callOnce(operation, options);
   } catch (error) {
     if (!(error instanceof ApiError) || options.signal?.aborted) throw error;
+    if (error.code === 'no_workspace') identity.onNowhere(token);
     if (error.code === 'unauthorized' && !options.anonymous && identity.token()) {
       await identity.renew();
     } else if (method === 'GET' && error.status >= 500) {

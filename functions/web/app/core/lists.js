@@ -67,7 +67,7 @@ export function useTagNames() {
 /** @param {{ everyMs?: number }} [options] @returns {import('./resource.js').Resource<Overview>} */
 export const useOverview = (options) => useResource('overview', () => call('GET /api/overview'), options);
 
-/** @typedef {{ user_id: string, email: string, full_name?: string, role: string, joined_at: string }} Member */
+/** @typedef {{ user_id: string, email: string, full_name?: string, role: string, joined_at: string, paused_at?: string }} Member */
 
 /** The members of the workspace, once they are wanted. @param {{ isWanted?: boolean }} [options] */
 export const useMembers = ({ isWanted = true } = {}) => useResource(isWanted ? 'members' : null, () => call('GET /api/workspace/members'));

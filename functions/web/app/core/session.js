@@ -9,9 +9,10 @@ const SESSION_KEY = `linklet:session:${basePath}`;
 const HAND_OVER_MS = 150;
 const TRY_AGAIN_MS = 5_000;
 
-/** @typedef {{ user_id: string, email: string, workspace_id: string, role: 'viewer' | 'member' | 'admin', full_name?: string | null, verified?: boolean }} Me */
-/** @typedef {{ workspace_id: string, name: string, slug: string, role: string }} MyWorkspace */
-/** @typedef {{ token: string, expires_at: string, email: string, slug?: string }} Kept what is kept of a session */
+/** @typedef {'viewer' | 'member' | 'admin'} RoleName */
+/** @typedef {{ user_id: string, email: string, workspace_id: string | null, role: RoleName | null, full_name?: string | null, verified?: boolean }} Me */
+/** @typedef {{ workspace_id: string, name: string, slug: string, role: string, paused_at?: string }} MyWorkspace */
+/** @typedef {{ token: string, expires_at: string, email: string, slug?: string, isNowhere?: boolean }} Kept what is kept of a session */
 
 /**
  * `starting`: nobody knows yet. `out`: nobody is signed in. `in`: somebody is. `over`: somebody was, and may go on with their
@@ -21,11 +22,12 @@ const TRY_AGAIN_MS = 5_000;
  * @property {string} email
  * @property {Me} [me]
  * @property {MyWorkspace[]} [workspaces]
+ * @property {boolean} isNowhere whether the session is for no workspace, as far as is known
  * @property {boolean} [hasFailed] whether it couldn't be read who that is
  * @property {number} visit
  */
 
-export const session = createStore(/** @type {Session} */ ({ status: 'starting', email: '', visit: 0 }));
+export const session = createStore(/** @type {Session} */ ({ status: 'starting', email: '', isNowhere: false, visit: 0 }));
 
 /** @type {Kept | undefined} */
 let kept;
@@ -38,6 +40,12 @@ identity.renew = () => {
   renewal ??= deferred();
   session.set({ status: 'over' });
   return renewal.promise;
+};
+// A page may learn it sooner than this module does, or later, when another session has begun.
+identity.onNowhere = (token) => {
+  if (token !== kept?.token) return;
+  session.set({ isNowhere: true });
+  keepWhere();
 };
 
 function deferred() {
@@ -80,7 +88,7 @@ function hear({ type, kept: given }) {
 function adopt(given) {
   kept = given;
   sessionStorage.setItem(SESSION_KEY, JSON.stringify(given));
-  session.set({ status: 'in', email: given.email });
+  session.set({ status: 'in', email: given.email, isNowhere: given.isNowhere === true });
   renewal?.resolve();
   renewal = undefined;
   return refreshMe();
@@ -92,24 +100,27 @@ function forget() {
   renewal?.reject(new ApiError('problem', 'You have signed out.', { status: 401, code: 'signed_out' }));
   renewal = undefined;
   forgetResources();
-  session.set({ status: 'out', email: '', me: undefined, workspaces: undefined });
+  session.set({ status: 'out', email: '', me: undefined, workspaces: undefined, isNowhere: false });
 }
 
 /** Looks up who is signed in, and which workspaces they have. */
 export async function refreshMe() {
   try {
     const [me, mine] = await Promise.all([call('GET /api/me'), call('GET /api/me/workspaces')]);
-    session.set({ me, workspaces: mine.workspaces, hasFailed: false });
-    const slug = currentWorkspace()?.slug;
-    if (kept && slug) {
-      kept = { ...kept, slug };
-      sessionStorage.setItem(SESSION_KEY, JSON.stringify(kept));
-    }
+    session.set({ me, workspaces: mine.workspaces, isNowhere: me.workspace_id === null, hasFailed: false });
+    keepWhere();
   } catch {
     // Each page says by itself that the API can't be reached.
     session.set({ hasFailed: true });
     setTimeout(() => session.get().status === 'in' && session.get().hasFailed && refreshMe(), TRY_AGAIN_MS);
   }
+}
+
+/** Keeps for which workspace the session is, or that it is for none: loaded again, the page begins with the right view. */
+function keepWhere() {
+  if (!kept) return;
+  kept = { ...kept, isNowhere: session.get().isNowhere, slug: currentWorkspace()?.slug ?? kept.slug };
+  sessionStorage.setItem(SESSION_KEY, JSON.stringify(kept));
 }
 
 /** The workspace of the token, once it is known. */
@@ -158,6 +169,23 @@ export async function switchWorkspace(slug) {
   await enter(await call('POST /api/auth/switch', { body: { workspace: slug } }), slug);
 }
 
+/**
+ * Joins the workspace to which one is invited, and goes there.
+ * @param {string} token
+ * @returns {Promise<string>} its name
+ */
+export async function joinWorkspace(token) {
+  const { slug, name } = await call('POST /api/invitations/accept', { body: { token } });
+  await switchWorkspace(slug);
+  return name;
+}
+
+/** Makes a workspace, and goes there. @param {string} name */
+export async function foundWorkspace(name) {
+  const { slug } = await call('POST /api/workspaces', { body: { name } });
+  await switchWorkspace(slug);
+}
+
 /** @param {{ token: string, expires_at: string }} answer @param {string} [slug] */
 function enter(answer, slug) {
   forgetResources();
@@ -195,7 +223,7 @@ export async function leaveWorkspace(userId, next) {
 
 /**
  * Takes note of one's own new role here, since the API may still name the former one for a minute.
- * @param {Me['role']} role
+ * @param {RoleName} role
  */
 export function noteRole(role) {
   const { me, workspaces } = session.get();
@@ -205,11 +233,12 @@ export function noteRole(role) {
 }
 
 /**
- * Whether the person may do what needs this role. Unknown is yes: the API decides anyway.
- * @param {'viewer' | 'member' | 'admin'} role
+ * Whether the person may do what needs this role. Unknown is yes: the API decides anyway. Who is in no workspace may do nothing.
+ * @param {RoleName} role
  */
 export function mayAct(role) {
   const order = ['viewer', 'member', 'admin'];
-  const mine = session.get().me?.role;
-  return mine === undefined || order.indexOf(mine) >= order.indexOf(role);
+  const { me, isNowhere } = session.get();
+  if (isNowhere || me?.role === null) return false;
+  return me === undefined || order.indexOf(me.role) >= order.indexOf(role);
 }

@@ -12,6 +12,10 @@ const WORDS = {
   target_watched: 'Links watch it: switch “Watch” off for them first.',
   role_too_low: 'Your role doesn’t allow this.',
   forbidden: 'This is another person’s or another workspace’s.',
+  email_taken: 'This address has an account already.',
+  invitation_invalid: 'This invitation was used or withdrawn, is too old, or is for another address.',
+  no_workspace: 'You are in no workspace.',
+  founding_closed: 'Whoever runs this Linklet decides who creates workspaces.',
 };
 
 /** @param {string} code @param {string} detail what the API says */

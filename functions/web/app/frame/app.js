@@ -1,7 +1,7 @@
 // What is shown: the way in, or the application in its frame.
 
 import { html, useEffect } from '../vendor/preact.js';
-import { PAGES, pageOf } from '../pages.js';
+import { NOWHERE, PAGES, pageOf } from '../pages.js';
 import { href, navigate, route } from '../core/router.js';
 import { session } from '../core/session.js';
 import { useStore } from '../core/store.js';
@@ -18,7 +18,7 @@ const SIGN_IN = /** @type {import('../pages.js').PageEntry} */ (PAGES.find((page
 const ONLY_WITHOUT_SESSION = ['sign-in', 'sign-up', 'forgot'];
 
 export function App() {
-  const { status } = useStore(session);
+  const { status, isNowhere } = useStore(session);
   const { parts } = useStore(route);
   const page = pageOf(parts);
   const isIn = status === 'in' || status === 'over';
@@ -30,8 +30,9 @@ export function App() {
 
   if (status === 'starting') return null;
   const isAlone = page?.isPublic || !isIn;
-  // Who isn't signed in stays at the address that they wanted, and is there afterwards.
-  const shown = isAlone && !page?.isPublic ? SIGN_IN : page;
+  // Who isn't signed in, or is in no workspace, stays at the address that they wanted, and is there afterwards.
+  const instead = isAlone ? SIGN_IN : isNowhere && page?.path !== 'account' && NOWHERE;
+  const shown = (!page?.isPublic && instead) || page;
   return html`<${OfflineBar} />
     ${isAlone ? html`<main id="main" class="alone"><${PageHost} page=${shown} /></main>` : html`<${Frame} page=${shown} />`}
     ${status === 'over' && html`<${SessionOver} />`}

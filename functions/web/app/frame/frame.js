@@ -1,7 +1,7 @@
 // The frame of the application: rail or bottom bar, and the page in it.
 
 import { html, useState } from '../vendor/preact.js';
-import { PAGES } from '../pages.js';
+import { NOWHERE, PAGES } from '../pages.js';
 import { href, navigate, route } from '../core/router.js';
 import { mayAct, session, signOut } from '../core/session.js';
 import { useShortcuts } from '../core/shortcuts.js';
@@ -12,9 +12,11 @@ import { Help } from './help.js';
 import { PageHost } from './page-host.js';
 import { NewWorkspace, WorkspaceSwitcher, workspaceItems } from './workspaces.js';
 
-/** @param {{ page: import('../pages.js').PageEntry | undefined }} props */
+const ACCOUNT = /** @type {PageEntry} */ (PAGES.find(({ path }) => path === 'account'));
+
+/** @param {{ page: PageEntry | undefined }} props */
 export function Frame({ page }) {
-  useStore(session);
+  const { isNowhere } = useStore(session);
   const { path } = useStore(route);
   const [isHelpOpen, setHelpOpen] = useState(false);
   const [isNaming, setNaming] = useState(false);
@@ -23,29 +25,39 @@ export function Frame({ page }) {
   useShortcuts('Go to', pages.filter(({ key }) => key).map(({ key, title, path: to }) => ({ keys: `g ${key}`, text: title, act: () => navigate(href(to)) })));
   useShortcuts('Everywhere', [{ keys: '?', text: 'Show all keys', act: () => setHelpOpen(true) }]);
 
-  const more = { openHelp: () => setHelpOpen(true), nameWorkspace: () => setNaming(true) };
+  const shown = {
+    // In no workspace, these two are all that there is.
+    work: isNowhere ? [NOWHERE, ACCOUNT] : pages.filter(({ group }) => group === 'work'),
+    workspace: pages.filter(({ group }) => group === 'workspace'),
+    current: isNowhere && page !== ACCOUNT ? NOWHERE.path : path.split('/')[0] || 'links',
+    openHelp: () => setHelpOpen(true),
+    nameWorkspace: () => setNaming(true),
+  };
   const onSkip = (/** @type {Event} */ event) => {
     event.preventDefault();
     /** @type {HTMLElement | null} */ (document.querySelector('main h1'))?.focus();
   };
   return html`<a class="skip" href="#main" onClick=${onSkip}>Skip to the content</a>
-    <${Rail} pages=${pages} path=${path} ...${more} />
+    <${Rail} ...${shown} />
     <main id="main" class="framed"><${PageHost} page=${page} key=${session.get().visit} /></main>
-    <${BottomBar} pages=${pages} path=${path} ...${more} />
+    <${BottomBar} ...${shown} />
     ${isHelpOpen && html`<${Help} onClose=${() => setHelpOpen(false)} />`}
     ${isNaming && html`<${NewWorkspace} onClose=${() => setNaming(false)} />`}`;
 }
 
-/** @typedef {{ pages: import('../pages.js').PageEntry[], path: string, openHelp: () => void, nameWorkspace: () => void }} RailProps */
+/** @typedef {import('../pages.js').PageEntry} PageEntry */
+/** @typedef {{ work: PageEntry[], workspace: PageEntry[], current: string, openHelp: () => void, nameWorkspace: () => void }} RailProps */
 
 /** @param {RailProps} props */
-function Rail({ pages, path, openHelp, nameWorkspace }) {
-  const { email, me } = useStore(session);
-  const groups = [pages.filter(({ group }) => group === 'work'), pages.filter(({ group }) => group === 'workspace')];
+function Rail({ work, workspace, current, openHelp, nameWorkspace }) {
+  const { email, me, isNowhere } = useStore(session);
+  const groups = [work, workspace].filter((group) => group.length > 0);
   return html`<header class="rail">
-    <${WorkspaceSwitcher} nameWorkspace=${nameWorkspace} />
+    ${isNowhere
+      ? html`<p class="brand"><span class="brand-mark" aria-hidden="true"></span>Linklet</p>`
+      : html`<${WorkspaceSwitcher} nameWorkspace=${nameWorkspace} />`}
     <nav aria-label="Pages">
-      ${groups.map((group) => html`<ul>${group.map((page) => html`<li><${PageLink} page=${page} path=${path} /></li>`)}</ul>`)}
+      ${groups.map((group) => html`<ul>${group.map((page) => html`<li><${PageLink} page=${page} current=${current} /></li>`)}</ul>`)}
     </nav>
     ${me?.verified === false && html`<a class="rail-item unconfirmed" href=${href('account')}><${Icon} name="warn" /><span class="rail-label">Confirm your address</span></a>`}
     <${Menu} class="rail-item" align="start" isUp items=${accountItems(openHelp)}>
@@ -55,24 +67,21 @@ function Rail({ pages, path, openHelp, nameWorkspace }) {
 }
 
 /** @param {RailProps} props */
-function BottomBar({ pages, path, openHelp, nameWorkspace }) {
-  const first = pages.filter(({ group }) => group === 'work');
-  const others = pages.filter(({ group }) => group === 'workspace');
+function BottomBar({ work, workspace, current, openHelp, nameWorkspace }) {
   const items = [
-    ...others.map(({ title, icon, path: to }) => ({ label: title, icon, href: href(to) })),
-    ...workspaceItems(nameWorkspace),
+    ...workspace.map(({ title, icon, path: to }) => ({ label: title, icon, href: href(to) })),
+    ...(session.get().isNowhere ? [] : workspaceItems(nameWorkspace)),
     ...accountItems(openHelp),
   ];
   return html`<nav class="bottom" aria-label="Pages">
-    ${first.map((page) => html`<${PageLink} page=${page} path=${path} />`)}
+    ${work.map((page) => html`<${PageLink} page=${page} current=${current} />`)}
     <${Menu} class="rail-item" align="end" isUp items=${items}><${Icon} name="more" /><span class="rail-label">More</span><//>
   </nav>`;
 }
 
-/** @param {{ page: import('../pages.js').PageEntry, path: string }} props */
-function PageLink({ page, path }) {
-  const isCurrent = (path.split('/')[0] || 'links') === page.path;
-  return html`<a class="rail-item" href=${href(page.path)} aria-current=${isCurrent ? 'page' : undefined}>
+/** @param {{ page: PageEntry, current: string }} props */
+function PageLink({ page, current }) {
+  return html`<a class="rail-item" href=${href(page.path)} aria-current=${page.path === current ? 'page' : undefined}>
     <${Icon} name=${page.icon} /><span class="rail-label">${page.title}</span>
   </a>`;
 }

@@ -27,5 +27,6 @@ export function SessionOver() {
 async function goOn({ password }) {
   if (await signInAgain(password)) return;
   navigate(href('links'));
-  toast(`You are no longer a member of that workspace. You are in ${currentWorkspace()?.name ?? 'another one'} now.`);
+  const here = session.get().isNowhere ? 'no workspace' : currentWorkspace()?.name ?? 'another one';
+  toast(`You are no longer a member of that workspace. You are in ${here} now.`);
 }

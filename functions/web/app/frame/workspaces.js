@@ -1,10 +1,9 @@
 // The workspaces of a person, and the way from one to another.
 
 import { html } from '../vendor/preact.js';
-import { call } from '../core/api.js';
 import { useForm } from '../core/form.js';
 import { href, navigate } from '../core/router.js';
-import { currentWorkspace, session, switchWorkspace } from '../core/session.js';
+import { currentWorkspace, foundWorkspace, session, switchWorkspace } from '../core/session.js';
 import { useStore } from '../core/store.js';
 import { hasUnsavedChanges } from '../core/version.js';
 import { Button } from '../ui/button.js';
@@ -33,8 +32,9 @@ export function workspaceItems(nameWorkspace) {
   return [
     ...workspaces.map((workspace) => ({
       label: workspace.name,
-      note: workspace.role,
+      note: workspace.paused_at ? 'Paused' : workspace.role,
       isCurrent: workspace === current,
+      isDisabled: workspace.paused_at !== undefined,
       act: () => void enterWorkspace(workspace.slug, workspace.name),
     })),
     { label: 'New workspace', icon: 'plus', act: nameWorkspace },
@@ -58,8 +58,7 @@ export async function enterWorkspace(slug, name) {
 /** @param {{ onClose: () => void }} props */
 export function NewWorkspace({ onClose }) {
   const form = useForm({ name: '' }, async ({ name }) => {
-    const made = await call('POST /api/workspaces', { body: { name } });
-    await switchWorkspace(made.slug);
+    await foundWorkspace(name);
     onClose();
     navigate(href('links'));
     toast(`${name} is ready.`);

@@ -12,6 +12,7 @@ import { useId } from './field.js';
  * @property {string} [href]
  * @property {boolean} [isDanger]
  * @property {boolean} [isCurrent]
+ * @property {boolean} [isDisabled] whether it is shown, but can't be chosen
  * @property {string} [note] in small print
  * @property {boolean} [isNarrow] whether it is for narrow windows only, where there is no room for a button
  */
@@ -68,6 +69,7 @@ export function Menu({ children, label, items, class: classes = 'button quiet', 
   }
 
   const choose = (/** @type {MenuItem} */ item) => () => {
+    if (item.isDisabled) return;
     close();
     item.act?.();
   };
@@ -108,13 +110,14 @@ function itemsOf(root) {
 
 /** @param {{ item: MenuItem, choose: () => void }} props */
 function ItemView({ item, choose }) {
-  const { label, icon, href, isDanger, isCurrent, note, isNarrow } = item;
+  const { label, icon, href, isDanger, isCurrent, isDisabled, note, isNarrow } = item;
   const inner = html`${icon && html`<${Icon} name=${icon} />`}<span class="menu-label" dir="auto">${label}</span>
     ${note && html`<span class="menu-note">${note}</span>`}${isCurrent && html`<${Icon} name="tick" />`}`;
   const common = {
     class: `menu-item ${isDanger ? 'bad' : ''} ${isNarrow ? 'for-narrow' : ''}`,
     role: isCurrent === undefined ? 'menuitem' : 'menuitemradio',
     'aria-checked': isCurrent,
+    'aria-disabled': isDisabled || undefined,
     tabindex: -1,
     onClick: choose,
   };

@@ -15,11 +15,11 @@ export async function leave(members) {
   const { me, workspaces } = session.get();
   const here = currentWorkspace();
   if (!me || !here) return;
-  const next = workspaces?.find((workspace) => workspace !== here);
-  const heir = members.find((member) => member.role === 'admin' && member.user_id !== me.user_id);
+  const next = workspaces?.find((workspace) => workspace !== here && !workspace.paused_at);
+  const heir = members.find((member) => member.role === 'admin' && !member.paused_at && member.user_id !== me.user_id);
   const afterwards = next
     ? html`You go on in <bdi>${next.name}</bdi>.`
-    : 'It is your only workspace: you are signed out, and get a new one when you sign in again.';
+    : 'It is your only workspace: you are signed out. Signing in again gives you a new one, if you may create one here.';
   const question = {
     title: `Leave ${here.name}?`,
     text: html`Your links and monitored URLs go to <bdi>${heir ? nameOf(heir) : 'an admin'}</bdi>, and your API keys are revoked. ${afterwards}`,

@@ -7,7 +7,7 @@ import { useStore } from '../../core/store.js';
 import { chooseTheme, chosenTheme } from '../../core/theme.js';
 import { enterWorkspace, NewWorkspace } from '../../frame/workspaces.js';
 import { Button } from '../../ui/button.js';
-import { Chip, Choice } from '../../ui/chips.js';
+import { Chip, Choice, Status } from '../../ui/chips.js';
 import { Card, Page } from '../../ui/page.js';
 import { Loaded, Skeleton } from '../../ui/states.js';
 import { readWorkspace, WorkspaceFacts, WorkspaceForm } from './workspace-form.js';
@@ -76,15 +76,20 @@ function MyWorkspaces() {
                 <bdi class="line-title">${workspace.name}</bdi>
                 <span class="small-print">${workspace.slug} · ${workspace.role}</span>
               </span>
-              ${workspace === current
-                ? html`<${Chip}>You are here<//>`
-                : html`<${Button} class="compact" onClick=${() => enterWorkspace(workspace.slug, workspace.name)}>
-                    Switch<span class="hidden"> to ${workspace.name}</span>
-                  <//>`}
+              <${Way} workspace=${workspace} isHere=${workspace === current} />
             </li>`,
           )}
         </ul>`
       : hasFailed ? html`<p class="muted">They can’t be read at the moment.</p>` : html`<${Skeleton} rows=${2} height=${48} />`}
     ${isNaming && html`<${NewWorkspace} onClose=${() => setNaming(false)} />`}
+  <//>`;
+}
+
+/** @param {{ workspace: import('../../core/session.js').MyWorkspace, isHere: boolean }} props */
+function Way({ workspace, isHere }) {
+  if (isHere) return html`<${Chip}>You are here<//>`;
+  if (workspace.paused_at) return html`<${Status} tone="warn" title="Until whoever founded it keeps you as a member">Paused<//>`;
+  return html`<${Button} class="compact" onClick=${() => enterWorkspace(workspace.slug, workspace.name)}>
+    Switch<span class="hidden"> to ${workspace.name}</span>
   <//>`;
 }

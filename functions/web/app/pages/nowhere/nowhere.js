@@ -1,0 +1,110 @@
+// For who is in no workspace: the ways into one. It is shown instead of all other pages but the account's.
+
+import { html, useState } from '../../vendor/preact.js';
+import { ApiError } from '../../core/api.js';
+import { useForm } from '../../core/form.js';
+import { href, navigate } from '../../core/router.js';
+import { foundWorkspace, joinWorkspace, session } from '../../core/session.js';
+import { useStore } from '../../core/store.js';
+import { enterWorkspace } from '../../frame/workspaces.js';
+import { Button } from '../../ui/button.js';
+import { Status } from '../../ui/chips.js';
+import { Field } from '../../ui/field.js';
+import { Card, Page } from '../../ui/page.js';
+import { FormFailure } from '../../ui/states.js';
+import { toast } from '../../ui/toast.js';
+import { invitationToken } from './invitation-token.js';
+
+/** @typedef {import('../../core/session.js').MyWorkspace} MyWorkspace */
+
+export function NowherePage() {
+  const { workspaces = [] } = useStore(session);
+  return html`<${Page} title="You are in no workspace">
+    <div class="narrow">
+      <p class="muted">Links and their numbers are in workspaces. Join one, or create your own.</p>
+      ${workspaces.length > 0 && html`<${Mine} workspaces=${workspaces} />`}
+      <${Card} title="Join a workspace"><${JoinForm} /><//>
+      <${Card} title="Create a workspace"><${FoundForm} /><//>
+    </div>
+  <//>`;
+}
+
+/** Those that are paused, or that one has joined since one signed in. @param {{ workspaces: MyWorkspace[] }} props */
+function Mine({ workspaces }) {
+  return html`<${Card} title="Your memberships">
+    <ul class="lines">
+      ${workspaces.map(
+        (workspace) => html`<li key=${workspace.workspace_id}>
+          <span class="workspace-mark" aria-hidden="true">${[...workspace.name][0].toUpperCase()}</span>
+          <span class="line-text">
+            <bdi class="line-title">${workspace.name}</bdi>
+            <span class="small-print">${workspace.paused_at ? 'Until whoever founded it keeps you as a member' : workspace.role}</span>
+          </span>
+          ${workspace.paused_at
+            ? html`<${Status} tone="warn">Paused<//>`
+            : html`<${Button} class="compact" onClick=${() => enterWorkspace(workspace.slug, workspace.name)}>
+                Open<span class="hidden"> ${workspace.name}</span>
+              <//>`}
+        </li>`,
+      )}
+    </ul>
+  <//>`;
+}
+
+function JoinForm() {
+  const form = useForm(
+    { invitation: '' },
+    async ({ invitation }) => {
+      const name = await joinWorkspace(/** @type {string} */ (invitationToken(invitation))).catch(blameInvitation);
+      navigate(href('links'), { replace: true });
+      toast(`Welcome to ${name}.`);
+    },
+    { check: ({ invitation }) => ({ invitation: invitationToken(invitation) ? undefined : 'Paste the whole link, or what follows “token=” in it.' }) },
+  );
+  return html`<form class="stack" novalidate onSubmit=${form.submit}>
+    <${FormFailure} error=${form.failure} />
+    <${Field}
+      label="Invitation"
+      hint="Open the link that somebody has given or mailed to you, or paste it here."
+      autocomplete="off"
+      autocapitalize="off"
+      spellcheck="false"
+      after=${html`<${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Join<//>`}
+      ...${form.field('invitation')}
+    />
+  </form>`;
+}
+
+/** @param {unknown} error @returns {never} */
+function blameInvitation(error) {
+  if (!(error instanceof ApiError) || error.code !== 'invitation_invalid') throw error;
+  throw new ApiError('problem', error.message, { status: error.status, code: error.code, field: 'invitation' });
+}
+
+function FoundForm() {
+  const [isRefused, setRefused] = useState(false);
+  const form = useForm({ name: '' }, async ({ name }) => {
+    try {
+      await foundWorkspace(name);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'founding_closed') throw error;
+      return setRefused(true);
+    }
+    navigate(href('links'), { replace: true });
+    toast(`${name} is ready.`);
+  });
+  if (isRefused) {
+    return html`<p role="status">Whoever runs this Linklet decides who creates workspaces. Ask them for one, or a colleague for an invitation to theirs.</p>`;
+  }
+  return html`<form class="stack" novalidate onSubmit=${form.submit}>
+    <${FormFailure} error=${form.failure} />
+    <${Field}
+      label="Name"
+      hint="With links, members and API keys of its own. You will be its admin."
+      autocomplete="off"
+      maxlength="100"
+      after=${html`<${Button} type="submit" isBusy=${form.isBusy}>Create<//>`}
+      ...${form.field('name')}
+    />
+  </form>`;
+}
