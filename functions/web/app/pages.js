@@ -29,6 +29,7 @@ export const PAGES = [
   { path: 'sign-up', title: 'Create an account', isPublic: true, component: 'SignUpPage', load: entrance },
   { path: 'forgot', title: 'Forgotten password', isPublic: true, component: 'ForgotPage', load: entrance },
   { path: 'reset', title: 'New password', isPublic: true, component: 'ResetPage', load: entrance },
+  { path: 'first-password', title: 'Choose a password', isPublic: true, component: 'FirstPasswordPage', load: entrance },
   { path: 'verify', title: 'Confirm your address', isPublic: true, component: 'VerifyPage', load: entrance },
   { path: 'invitation', title: 'Invitation', isPublic: true, component: 'InvitationPage', load: entrance },
 ];

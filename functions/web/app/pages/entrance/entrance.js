@@ -1,5 +1,6 @@
 // The ways in: for people who aren't signed in, and for the links in mails.
 
+export { FirstPasswordPage } from './first-password.js';
 export { InvitationPage } from './invitation.js';
 export { ForgotPage, ResetPage } from './password.js';
 export { SignInPage } from './sign-in.js';

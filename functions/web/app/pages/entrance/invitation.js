@@ -1,9 +1,8 @@
-import { html, useRef, useState } from '../../vendor/preact.js';
-import { call } from '../../core/api.js';
+import { html, useState } from '../../vendor/preact.js';
 import { emailError } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
 import { href, navigate, route } from '../../core/router.js';
-import { session, signIn, signOut, switchWorkspace } from '../../core/session.js';
+import { joinWorkspace, session, signIn, signOut } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
 import { Button } from '../../ui/button.js';
 import { Choice } from '../../ui/chips.js';
@@ -13,37 +12,18 @@ import { toast } from '../../ui/toast.js';
 import { Door } from './door.js';
 import { SignUpForm } from './sign-up.js';
 
-/**
- * Somebody was invited: with the account that they have, or with a new one. An operator's invitation leads into no workspace, but
- * lets an address have an account, and only such a link names the address.
- */
+/** Somebody was invited: with the account that they have, or with a new one. */
 export function InvitationPage() {
   const { query } = useStore(route);
   const { status, email } = useStore(session);
   const [way, setWay] = useState('new');
   const token = query.get('token') ?? '';
-  const invited = query.get('email') ?? '';
+  // Known if whoever runs this Linklet has printed the link.
+  const named = query.get('email') ?? '';
+  const invited = emailError(named) ? '' : named;
   const accept = useForm({}, () => acceptInvitation(token));
 
-  // Who registers is signed in then, and the form stays until the application is entered.
-  const wasOut = useRef(false);
-  wasOut.current ||= status === 'out';
-
-  const isSignedIn = status === 'in' || status === 'over';
-  if (invited && isSignedIn && !wasOut.current) {
-    return html`<${Door} title="You are invited" below=${html`<a href="#/links">Not now</a>`}>
-      <div class="stack">
-        <p>This invitation is for a new account. You are signed in as <strong>${email}</strong>.</p>
-        <${Button} kind="primary" class="whole" onClick=${() => signOut()}>Sign out and create one<//>
-      </div>
-    <//>`;
-  }
-  if (invited) {
-    return html`<${Door} title="You are invited" below=${html`Have an account already? <a href="#/sign-in">Sign in</a>`}>
-      <${SignUpForm} invitation=${token} email=${invited} onDone=${enter} />
-    <//>`;
-  }
-  if (isSignedIn) {
+  if (status === 'in' || status === 'over') {
     return html`<${Door} title="You are invited" below=${html`<a href="#/links">Not now</a>`}>
       <div class="stack">
         <p>You are signed in as <strong>${email}</strong>. Join the workspace with this account?</p>
@@ -59,17 +39,17 @@ export function InvitationPage() {
   ];
   return html`<${Door} title="You are invited">
     <div class="stack">
-      <p>Use the address to which the invitation was sent.</p>
+      ${!invited && html`<p>Use the address to which the invitation was sent.</p>`}
       <${Choice} label="Account" value=${way} options=${ways} onChange=${setWay} />
-      ${way === 'new' ? html`<${SignUpForm} invitation=${token} onDone=${enter} />` : html`<${SignInAndJoin} token=${token} />`}
+      ${way === 'new' ? html`<${SignUpForm} invitation=${token} invited=${invited} onDone=${enter} />` : html`<${SignInAndJoin} token=${token} invited=${invited} />`}
     </div>
   <//>`;
 }
 
-/** @param {{ token: string }} props */
-function SignInAndJoin({ token }) {
+/** @param {{ token: string, invited: string }} props */
+function SignInAndJoin({ token, invited }) {
   const form = useForm(
-    { email: '', password: '' },
+    { email: invited, password: '' },
     async ({ email, password }) => {
       await signIn(email, password);
       await acceptInvitation(token);
@@ -78,7 +58,7 @@ function SignInAndJoin({ token }) {
   );
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
     <${FormFailure} error=${form.failure} />
-    <${Field} label="Email" type="email" autocomplete="username" ...${form.field('email')} />
+    <${Field} label="Email" type="email" autocomplete="username" readonly=${invited !== ''} ...${form.field('email')} />
     <${Field} label="Password" type="password" autocomplete="current-password" ...${form.field('password')} />
     <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Sign in and join<//>
   </form>`;
@@ -86,10 +66,9 @@ function SignInAndJoin({ token }) {
 
 /** @param {string} token */
 async function acceptInvitation(token) {
-  const joined = await call('POST /api/invitations/accept', { body: { token } });
-  await switchWorkspace(joined.slug);
+  const name = await joinWorkspace(token);
   enter();
-  toast(`Welcome to ${joined.name}.`);
+  toast(`Welcome to ${name}.`);
 }
 
 const enter = () => navigate(href('links'), { replace: true });

@@ -8,12 +8,24 @@ import { useStore } from '../../core/store.js';
 import { route } from '../../core/router.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
-import { FormFailure, Notice } from '../../ui/states.js';
+import { FormFailure, Notice, Skeleton } from '../../ui/states.js';
 import { Door } from './door.js';
+import { useRegistration } from './registration.js';
 
 const back = html`<a href="#/sign-in">Back to signing in</a>`;
 
 export function ForgotPage() {
+  const { rules, isKnown } = useRegistration();
+  return html`<${Door} title="Forgotten password" below=${back}>
+    ${!isKnown ? html`<${Skeleton} rows=${2} height=${70} />` : rules.sends_mail ? html`<${ForgotForm} />` : html`<${NoMail} />`}
+  <//>`;
+}
+
+function NoMail() {
+  return html`<p>This Linklet sends no mails. Ask whoever runs it for a link with which you choose a new password.</p>`;
+}
+
+function ForgotForm() {
   const [sentTo, setSentTo] = useState('');
   const form = useForm(
     { email: '' },
@@ -23,19 +35,18 @@ export function ForgotPage() {
     },
     { check: ({ email }) => ({ email: emailError(email) }) },
   );
-  return html`<${Door} title="Forgotten password" below=${back}>
-    ${sentTo
-      ? html`<${Notice} tone="good">
-          If <strong>${sentTo}</strong> has an account, a mail is on its way. Its link works for 30 minutes. No mail? Look into the spam
-          folder, or ask whoever runs this Linklet.
-        <//>`
-      : html`<form class="stack" novalidate onSubmit=${form.submit}>
-          <p>We send you a link with which you choose a new one.</p>
-          <${FormFailure} error=${form.failure} />
-          <${Field} label="Email" type="email" autocomplete="username" autofocus ...${form.field('email')} />
-          <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Send the link<//>
-        </form>`}
-  <//>`;
+  if (sentTo) {
+    return html`<${Notice} tone="good">
+      If <strong>${sentTo}</strong> has an account, a mail is on its way. Its link works for 30 minutes. No mail? Look into the spam
+      folder, or ask whoever runs this Linklet.
+    <//>`;
+  }
+  return html`<form class="stack" novalidate onSubmit=${form.submit}>
+    <p>We send you a link with which you choose a new one.</p>
+    <${FormFailure} error=${form.failure} />
+    <${Field} label="Email" type="email" autocomplete="username" autofocus ...${form.field('email')} />
+    <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Send the link<//>
+  </form>`;
 }
 
 export function ResetPage() {
@@ -53,6 +64,10 @@ export function ResetPage() {
   if (isDone) {
     return html`<${Door} title="Password changed">
       <p>All sessions have ended. Sign in with the new password.</p>
+      <p class="small-print">
+        If nobody had shown before that this address is yours, API keys and other people’s memberships are paused: look at Members and API
+        keys after signing in.
+      </p>
       <p><${Button} kind="primary" href="#/sign-in" class="whole">Sign in<//></p>
     <//>`;
   }

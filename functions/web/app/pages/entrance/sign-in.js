@@ -7,13 +7,14 @@ import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure, Notice } from '../../ui/states.js';
 import { Door } from './door.js';
+import { useRegistration } from './registration.js';
 
 export function SignInPage() {
   const form = useForm({ email: '', password: '' }, ({ email, password }) => signIn(email, password), {
     check: ({ email, password }) => ({ email: emailError(email), password: password ? undefined : 'Enter your password.' }),
   });
   const isUnverified = form.failure?.code === 'address_unverified';
-  return html`<${Door} title="Sign in" below=${html`New here? <a href="#/sign-up">Create an account</a>`}>
+  return html`<${Door} title="Sign in" below=${html`<${Newcomers} />`}>
     <form class="stack" novalidate onSubmit=${form.submit}>
       ${isUnverified ? html`<${Unverified} email=${form.values.email} />` : html`<${FormFailure} error=${form.failure} />`}
       <${Field} label="Email" type="email" autocomplete="username" autofocus ...${form.field('email')} />
@@ -22,6 +23,13 @@ export function SignInPage() {
       <p class="small"><a href="#/forgot">Forgotten your password?</a></p>
     </form>
   <//>`;
+}
+
+/** Where there is a way in for who is new. Its line is there from the beginning, so that nothing moves. */
+function Newcomers() {
+  const { rules, isKnown } = useRegistration();
+  if (rules.registration === 'invited') return 'Accounts are made by invitation here.';
+  return html`<span class=${isKnown ? '' : 'unseen'}>New here? <a href="#/sign-up">Create an account</a></span>`;
 }
 
 /** @param {{ email: string }} props */

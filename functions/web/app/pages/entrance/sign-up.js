@@ -1,47 +1,128 @@
-import { html } from '../../vendor/preact.js';
-import { call } from '../../core/api.js';
+import { html, useState } from '../../vendor/preact.js';
+import { ApiError, call } from '../../core/api.js';
 import { emailError, PASSWORD_HINT, passwordError } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
 import { signIn } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
-import { FormFailure, Notice } from '../../ui/states.js';
+import { FormFailure, Notice, Skeleton } from '../../ui/states.js';
 import { Door } from './door.js';
+import { useRegistration } from './registration.js';
+
+// As high as the form that most will see, so that nothing moves when it is there.
+const FORM = { rows: 4, height: 69 };
 
 export function SignUpPage() {
+  const { rules, isKnown } = useRegistration();
   return html`<${Door} title="Create an account" below=${html`Have one already? <a href="#/sign-in">Sign in</a>`}>
-    <${SignUpForm} />
+    ${isKnown ? html`<${WayIn} rules=${rules} />` : html`<${Skeleton} ...${FORM} />`}
   <//>`;
 }
 
+/** @param {{ rules: import('./registration.js').Rules }} props */
+function WayIn({ rules }) {
+  if (rules.registration === 'invited') {
+    return html`<p>Accounts are made by invitation here. Ask somebody who uses this Linklet for one, and open its link.</p>`;
+  }
+  return rules.takes_password ? html`<${SignUpForm} domains=${rules.domains} />` : html`<${AddressForm} domains=${rules.domains} />`;
+}
+
+/** Who may have an account, unless it is everybody. @param {{ domains?: string[] | null }} props */
+function Whose({ domains }) {
+  if (!domains) return null;
+  const parts = new Intl.ListFormat(undefined, { type: 'disjunction' }).formatToParts(domains);
+  return html`<p>You need an address at ${parts.map(({ type, value }) => (type === 'element' ? html`<strong class="domain">${value}</strong>` : value))}.</p>`;
+}
+
 /**
- * @param {{ invitation?: string, email?: string, onDone?: () => void }} props `invitation` is a token, with which one joins a
- *   workspace or may have an account; `email` is the address that it is for, if that is known
+ * @param {object} props
+ * @param {string} [props.invitation] a token, with which one joins a workspace
+ * @param {string} [props.invited] the address to which it was sent, if that is known
+ * @param {string[] | null} [props.domains]
+ * @param {() => void} [props.onDone]
  */
-export function SignUpForm({ invitation, email: invited = '', onDone }) {
+export function SignUpForm({ invitation, invited = '', domains, onDone }) {
   const form = useForm(
     { full_name: '', email: invited, password: '', invitation },
     async ({ email, password, full_name }) => {
-      await call('POST /api/auth/register', { anonymous: true, body: { email, password, full_name, invitation } });
+      await call('POST /api/auth/register', { anonymous: true, body: { email, password, full_name, invitation } }).catch(blameDomain(domains));
       await signIn(email, password);
       onDone?.();
     },
     { check: ({ email, password }) => ({ email: emailError(email), password: passwordError(password) }) },
   );
-  const isClosed = form.failure?.code === 'registration_closed';
-  const isUnverified = form.failure?.code === 'address_unverified';
-  if (isUnverified) {
+  if (form.failure?.code === 'address_unverified') {
     return html`<${Notice} tone="good">
       Your account is there. We have sent a mail to <strong>${form.values.email}</strong>: open the link in it, then sign in.
     <//>`;
   }
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
-    ${isClosed
-      ? html`<${Notice} tone="warn">Accounts are made by invitation here. Ask somebody who uses this Linklet for one.<//>`
-      : html`<${FormFailure} error=${form.failure} />`}
-    <${Field} label="Email" type="email" autocomplete="username" autofocus=${!invited} ...${form.field('email')} />
-    <${Field} label="Password" type="password" autocomplete="new-password" autofocus=${!!invited} hint=${PASSWORD_HINT} ...${form.field('password')} />
-    <${Field} label="Your name" isOptional autocomplete="name" maxlength="255" ...${form.field('full_name')} />
+    <${Whose} domains=${domains} />
+    <${Refusal} error=${form.failure} />
+    <${Field} label="Email" type="email" autocomplete="username" autofocus=${!invited} readonly=${invited !== ''} ...${form.field('email')} />
+    <${Field} label="Password" type="password" autocomplete="new-password" autofocus=${invited !== ''} hint=${PASSWORD_HINT} ...${form.field('password')} />
+    <${Name} form=${form} />
     <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Create account<//>
   </form>`;
 }
+
+/** Where the password is chosen later, with the token of a mail. @param {{ domains: string[] | null }} props */
+function AddressForm({ domains }) {
+  const [sentTo, setSentTo] = useState('');
+  const form = useForm(
+    { full_name: '', email: '' },
+    async ({ email, full_name }) => {
+      await call('POST /api/auth/register', { anonymous: true, body: { email, full_name } }).catch(blameDomain(domains));
+      setSentTo(email.trim());
+    },
+    { check: ({ email }) => ({ email: emailError(email) }) },
+  );
+  if (sentTo) return html`<${MailSent} to=${sentTo} />`;
+  return html`<form class="stack" novalidate onSubmit=${form.submit}>
+    <${Whose} domains=${domains} />
+    <${Refusal} error=${form.failure} />
+    <${Field}
+      label="Email"
+      type="email"
+      autocomplete="username"
+      autofocus
+      hint="We send you a link with which you choose a password."
+      ...${form.field('email')}
+    />
+    <${Name} form=${form} />
+    <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Create account<//>
+  </form>`;
+}
+
+/** @param {{ to: string }} props */
+function MailSent({ to }) {
+  const again = useForm({}, () => call('POST /api/auth/verification', { anonymous: true, body: { email: to } }));
+  const [isAgain, setAgain] = useState(false);
+  const send = async () => {
+    await again.submit();
+    setAgain(true);
+  };
+  return html`<div class="stack">
+    <${Notice} tone="good">A mail is on its way to <strong><bdi>${to}</bdi></strong>. Its link leads to a page on which you choose a password.<//>
+    <${FormFailure} error=${again.failure} />
+    <p class="small-print">The link works for 24 hours. No mail? Look into the spam folder first.</p>
+    ${isAgain && !again.failure && !again.isBusy
+      ? html`<p role="status">Sent again. It may take a minute.</p>`
+      : html`<${Button} isBusy=${again.isBusy} onClick=${send}>Send it again<//>`}
+  </div>`;
+}
+
+/** @param {{ form: import('../../core/form.js').Form<any> }} props */
+const Name = ({ form }) => html`<${Field} label="Your name" isOptional autocomplete="name" maxlength="255" ...${form.field('full_name')} />`;
+
+/** @param {{ error?: ApiError }} props */
+function Refusal({ error }) {
+  if (error?.code !== 'registration_closed') return html`<${FormFailure} error=${error} />`;
+  return html`<${Notice} tone="warn">Accounts are made by invitation here. Ask somebody who uses this Linklet for one.<//>`;
+}
+
+/** Where it is the address that keeps somebody out, it is the field's fault. @param {string[] | null | undefined} domains */
+const blameDomain = (domains) => (/** @type {unknown} */ error) => {
+  if (!domains || !(error instanceof ApiError) || error.code !== 'registration_closed') throw error;
+  throw new ApiError('problem', 'Addresses elsewhere need an invitation.', { status: error.status, code: error.code, field: 'email' });
+};
