@@ -8,6 +8,7 @@ import { invalidate, useResource } from '../../core/resource.js';
 import { mayAct, session } from '../../core/session.js';
 import { useShortcuts } from '../../core/shortcuts.js';
 import { useStore } from '../../core/store.js';
+import { KeepOrRemove, keepPaused, PausedMark, PausedNotice, pausedFirst } from '../../parts/paused/paused.js';
 import { Button } from '../../ui/button.js';
 import { Chip, Status } from '../../ui/chips.js';
 import { ask } from '../../ui/dialog.js';
@@ -20,7 +21,7 @@ import { CreatedKey } from './created-key.js';
 import { Examples } from './examples.js';
 import { KeyForm } from './key-form.js';
 
-/** @typedef {{ prefix: string, name: string, scopes: string[], created_by: string, created_at: string, expires_at?: string, last_used_at: string | null }} ApiKey */
+/** @typedef {{ prefix: string, name: string, scopes: string[], created_by: string, created_at: string, expires_at?: string, last_used_at: string | null, paused_at?: string }} ApiKey */
 
 const READ_EVERY_MS = 30_000;
 
@@ -63,7 +64,8 @@ function Keys() {
       ${(/** @type {{ keys: ApiKey[] }} */ { keys }) =>
         keys.length === 0
           ? html`<${Empty} title="No keys yet" action=${action}>With a key, a program works with the links of this workspace, without anybody’s password.<//>`
-          : html`<${Card} class="flush"><${KeyTable} keys=${keys} /><//>`}
+          : html`<${PausedNotice} list=${keys} what="key">${WHY_PAUSED}<//>
+              <${Card} class="flush"><${KeyTable} keys=${keys} resource=${resource} /><//>`}
     <//>
     ${!resource.isLoading && html`<${Examples} />`}
     ${isCreating && html`<${KeyForm} onClose=${() => setCreating(false)} onCreated=${onCreated} />`}
@@ -77,8 +79,24 @@ function focusAgain(element) {
   /** @type {HTMLElement | null} */ (isThere ? element : document.querySelector('main h1'))?.focus();
 }
 
-/** @param {{ keys: ApiKey[] }} props */
-function KeyTable({ keys }) {
+const WHY_PAUSED =
+  'Whoever made such a key, or founded this workspace, has set a new password, the first proof that their address is theirs. Somebody else may have made keys before: keep or revoke each.';
+
+/** Keeps a key that is paused. @param {ApiKey} kept @param {KeyList} resource */
+function keep(kept, resource) {
+  return keepPaused({
+    kept,
+    show: (paused_at) => resource.change(({ keys }) => ({ keys: keys.map((one) => (one.prefix === kept.prefix ? { ...one, paused_at } : one)) })),
+    send: () => call('PATCH /api/keys/{prefix}', { path: { prefix: kept.prefix }, body: { paused: false } }),
+    done: `“${kept.name}” works again within a minute.`,
+    failed: `“${kept.name}” is still paused.`,
+  });
+}
+
+/** @typedef {import('../../core/resource.js').Resource<{ keys: ApiKey[] }>} KeyList */
+
+/** @param {{ keys: ApiKey[], resource: KeyList }} props */
+function KeyTable({ keys, resource }) {
   const members = useMembers().data?.members ?? [];
   const maker = (/** @type {ApiKey} */ key) => nameOf(members.find((/** @type {any} */ member) => member.user_id === key.created_by));
   const columns = [
@@ -87,13 +105,14 @@ function KeyTable({ keys }) {
     { label: 'Made', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${Time} at=${key.created_at}>${day(key.created_at)}<//><br /><bdi class="small-print">${maker(key)}</bdi>` },
     { label: 'Last used', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${LastUsed} at=${key.last_used_at} />` },
     { label: 'Ends', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${Ends} at=${key.expires_at} />` },
-    { label: 'Actions', isHidden: true, isNumber: true, cell: (/** @type {ApiKey} */ key) => html`<${Revoke} revoked=${key} />` },
+    { label: 'Actions', isHidden: true, isNumber: true, cell: (/** @type {ApiKey} */ key) => html`<${Actions} of=${key} resource=${resource} />` },
   ];
-  return html`<${Table} isStacked label="API keys" columns=${columns} rows=${keys} keyOf=${(/** @type {ApiKey} */ key) => key.prefix} />`;
+  const classOf = (/** @type {ApiKey} */ key) => (key.paused_at ? 'to-decide' : '');
+  return html`<${Table} isStacked label="API keys" columns=${columns} rows=${pausedFirst(keys)} keyOf=${(/** @type {ApiKey} */ key) => key.prefix} classOf=${classOf} />`;
 }
 
 /** @param {{ shown: ApiKey }} props */
-const KeyName = ({ shown }) => html`<bdi class="line-title">${shown.name}</bdi><code class="small-print">${shown.prefix}…</code>
+const KeyName = ({ shown }) => html`<span class="row"><bdi class="line-title">${shown.name}</bdi><${PausedMark} at=${shown.paused_at} /></span><code class="small-print">${shown.prefix}…</code>
   <span class="small-print only-phone"><${LastUsed} at=${shown.last_used_at} isSentence /></span>`;
 
 /** @param {{ at: string | null, isSentence?: boolean }} props */
@@ -110,24 +129,29 @@ function Ends({ at }) {
   return html`<${Time} at=${at}>${day(at)}<//>`;
 }
 
-/** @param {{ revoked: ApiKey }} props */
-function Revoke({ revoked }) {
-  const revoke = async () => {
-    const used = revoked.last_used_at ? `It was last used ${age(revoked.last_used_at) === 'now' ? 'a moment ago' : `${age(revoked.last_used_at)} ago`}.` : 'It was never used.';
-    const question = {
-      title: `Revoke “${revoked.name}”?`,
-      text: `${used} Programs that use it are refused within a minute. This can’t be undone.`,
-      action: 'Revoke',
-      isDanger: true,
-    };
-    if (!(await ask(question))) return;
-    try {
-      await call('DELETE /api/keys/{prefix}', { path: { prefix: revoked.prefix } });
-      toast(`“${revoked.name}” is revoked.`);
-    } catch (error) {
-      toastFailure('The key wasn’t revoked.', error);
-    }
-    invalidate('keys');
+/** @param {{ of: ApiKey, resource: KeyList }} props */
+function Actions({ of: key, resource }) {
+  const onRevoke = () => revoke(key);
+  if (key.paused_at) return html`<${KeepOrRemove} name=${key.name} removal="Revoke" onKeep=${() => keep(key, resource)} onRemove=${onRevoke} />`;
+  return html`<${Button} kind="quiet" icon="trash" label=${`Revoke ${key.name}`} onClick=${onRevoke} />`;
+}
+
+/** @param {ApiKey} revoked */
+async function revoke(revoked) {
+  const used = revoked.last_used_at ? `It was last used ${age(revoked.last_used_at) === 'now' ? 'a moment ago' : `${age(revoked.last_used_at)} ago`}.` : 'It was never used.';
+  const refused = revoked.paused_at ? 'Programs that use it stay refused.' : 'Programs that use it are refused within a minute.';
+  const question = {
+    title: `Revoke “${revoked.name}”?`,
+    text: `${used} ${refused} This can’t be undone.`,
+    action: 'Revoke',
+    isDanger: true,
   };
-  return html`<${Button} kind="quiet" icon="trash" label=${`Revoke ${revoked.name}`} onClick=${revoke} />`;
+  if (!(await ask(question))) return;
+  try {
+    await call('DELETE /api/keys/{prefix}', { path: { prefix: revoked.prefix } });
+    toast(`“${revoked.name}” is revoked.`);
+  } catch (error) {
+    toastFailure('The key wasn’t revoked.', error);
+  }
+  invalidate('keys');
 }

@@ -1,10 +1,12 @@
 // Who belongs to the workspace, and who is invited.
 
 import { html, useState } from '../../vendor/preact.js';
+import { call } from '../../core/api.js';
 import { day } from '../../core/format.js';
 import { nameOf, useMembers } from '../../core/lists.js';
 import { mayAct, session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
+import { KeepOrRemove, keepPaused, PausedMark, PausedNotice, pausedFirst } from '../../parts/paused/paused.js';
 import { Button } from '../../ui/button.js';
 import { Chip } from '../../ui/chips.js';
 import { Card, Page } from '../../ui/page.js';
@@ -27,6 +29,7 @@ export function MembersPage() {
   return html`<${Page} title="Members">
     <${Loaded} of=${resource} what="The members can’t be shown.">
       ${(/** @type {{ members: Member[] }} */ { members }) => html`
+        ${isAdmin && html`<${PausedNotice} list=${members} what="member">${WHY_PAUSED}<//>`}
         <${Card} class="flush"><${MemberTable} members=${members} resource=${resource} isAdmin=${isAdmin} onRemove=${setRemoved} /><//>
         ${me && !isAdmin && html`<p class="muted"><${AskAdmins} members=${members} /></p>`}
         ${isAdmin && html`<${Invitations} members=${members} resource=${invitations} />`}
@@ -37,38 +40,59 @@ export function MembersPage() {
   <//>`;
 }
 
+const WHY_PAUSED =
+  'The founder of this workspace has set a new password, the first proof that their address is theirs. Somebody else may have let people in before: keep or remove each.';
+
+/** Keeps a member who is paused. @param {Member} kept @param {import('../../core/resource.js').Resource<{ members: Member[] }>} resource */
+function keep(kept, resource) {
+  return keepPaused({
+    kept,
+    show: (paused_at) => resource.change(({ members }) => ({ members: members.map((one) => (one.user_id === kept.user_id ? { ...one, paused_at } : one)) })),
+    send: () => call('PATCH /api/workspace/members/{user_id}', { path: { user_id: kept.user_id }, body: { paused: false } }),
+    done: `${nameOf(kept)} is in this workspace again.`,
+    failed: `${nameOf(kept)} is still paused.`,
+  });
+}
+
 /** @param {{ members: Member[], resource: import('../../core/resource.js').Resource<{ members: Member[] }>, isAdmin: boolean, onRemove: (member: Member) => void }} props */
 function MemberTable({ members, resource, isAdmin, onRemove }) {
   const { me } = session.get();
-  const isLastAdmin = (/** @type {Member} */ member) => member.role === 'admin' && members.filter(({ role }) => role === 'admin').length === 1;
+  const isLastAdmin = (/** @type {Member} */ member) => isActiveAdmin(member) && members.filter(isActiveAdmin).length === 1;
   const isMe = (/** @type {Member} */ member) => member.user_id === me?.user_id;
   const actions = (/** @type {Member} */ member) => {
     if (isMe(member)) {
       if (isLastAdmin(member)) return html`<span class="small-print">The only admin</span>`;
       return html`<${Button} class="compact" icon="out" onClick=${() => leave(members)}>Leave<//>`;
     }
+    if (isAdmin && member.paused_at) {
+      return html`<${KeepOrRemove} name=${nameOf(member)} removal="Remove" onKeep=${() => keep(member, resource)} onRemove=${() => onRemove(member)} />`;
+    }
     return isAdmin && html`<${Button} kind="quiet" icon="trash" label=${`Remove ${nameOf(member)}`} onClick=${() => onRemove(member)} />`;
   };
   const columns = [
     { label: 'Person', isHeader: true, cell: (/** @type {Member} */ member) => html`<${Person} member=${member} isMe=${isMe(member)} />` },
-    { label: 'Role', cell: (/** @type {Member} */ member) => html`<${Role} member=${member} resource=${resource} isFixed=${!isAdmin || isLastAdmin(member)} isMe=${isMe(member)} />` },
+    { label: 'Role', cell: (/** @type {Member} */ member) => html`<${Role} member=${member} resource=${resource} isFixed=${!isAdmin || isLastAdmin(member) || member.paused_at !== undefined} isMe=${isMe(member)} />` },
     { label: 'Joined', isMinor: true, cell: (/** @type {Member} */ member) => html`<${Time} at=${member.joined_at}>${day(member.joined_at)}<//>` },
     { label: 'Actions', isHidden: true, isNumber: true, cell: actions },
   ];
-  return html`<${Table} isStacked label="Members" columns=${columns} rows=${members} keyOf=${(/** @type {Member} */ member) => member.user_id} />`;
+  const classOf = (/** @type {Member} */ member) => (isAdmin && member.paused_at ? 'to-decide' : '');
+  return html`<${Table} isStacked label="Members" columns=${columns} rows=${pausedFirst(members)} keyOf=${(/** @type {Member} */ member) => member.user_id} classOf=${classOf} />`;
 }
+
+/** @param {Member} member */
+const isActiveAdmin = (member) => member.role === 'admin' && !member.paused_at;
 
 /** @param {{ member: Member, isMe: boolean }} props */
 function Person({ member, isMe }) {
   return html`<span class="line-text">
-    <span class="row"><bdi class="line-title">${nameOf(member)}</bdi>${isMe && html` <${Chip}>You<//>`}</span>
+    <span class="row"><bdi class="line-title">${nameOf(member)}</bdi>${isMe && html` <${Chip}>You<//>`} <${PausedMark} at=${member.paused_at} /></span>
     ${member.full_name && html`<bdi class="small-print">${member.email}</bdi>`}
   </span>`;
 }
 
 /** @param {{ members: Member[] }} props */
 function AskAdmins({ members }) {
-  const admins = members.filter(({ role }) => role === 'admin');
+  const admins = members.filter(isActiveAdmin);
   const names = new Intl.ListFormat(undefined, { type: 'disjunction' }).formatToParts(admins.map(nameOf));
   return html`To invite somebody, or to change a role, ask ${names.map(({ type, value }) => (type === 'element' ? html`<bdi>${value}</bdi>` : value))}.`;
 }

@@ -43,7 +43,7 @@ export function RemoveMember({ member, onClose }) {
   return html`<${Dialog} title=${html`Remove <bdi>${name}</bdi>?`} onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
     <${FormFailure} error=${form.failure} />
     <ul class="consequences">
-      <li>Within a minute, they can’t see this workspace any more.</li>
+      <li>${member.paused_at ? 'They stay without this workspace.' : 'Within a minute, they can’t see this workspace any more.'}</li>
       <li>${linksSentence(left?.links)}</li>
       <li>${keysSentence(left?.keys, keepKeys)}</li>
       <li>Open invitations that they made are withdrawn.</li>
