@@ -7,9 +7,10 @@ look at them, and copy them there if they are better than those that are.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 
@@ -18,8 +19,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.api import Api
 from support.chromium import find_chromium, flags
-from support.studio import NOW, SESSION, SHORT, STAR, answer_everything, target_id
-from support.tab import RESET_FORM_HAS_NO_NAME, Tab, Tabs
+from support.studio import DOMAINS, INVITED, NOW, NOWHERE, OTHERS_LINK, RECLAIMED, SESSION, SHORT, STAR, Answer, answer_everything, target_id
+from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 
 CHOSEN = ["links", "link", "overview-dark", "new-link", "qr", "monitoring"]
 WIDE = (1280, 800)
@@ -35,6 +36,8 @@ class Picture:
     size: tuple[int, int] = WIDE
     themes: tuple[str, ...] = ("light", "dark")
     is_public: bool = False
+    # What the API answers otherwise than in most pictures.
+    otherwise: dict[str, Answer] = field(default_factory=dict)
 
 
 def write_link(tab: Tab) -> None:
@@ -65,6 +68,27 @@ def down_to_clicks(tab: Tab) -> None:
     tab.page.get_by_role("table", name="Latest clicks").scroll_into_view_if_needed()
 
 
+def sign_up(tab: Tab) -> None:
+    tab.page.get_by_label("Email").fill("sofia@fjord.example")
+    tab.button("Create account").click()
+    tab.page.get_by_text("A mail is on its way").wait_for()
+
+
+def confirm(tab: Tab) -> None:
+    tab.button("Confirm this address").click()
+    tab.page.get_by_label("Password of that account").wait_for()
+
+
+def found(tab: Tab) -> None:
+    tab.page.get_by_label("Name").fill("Fjord")
+    tab.button("Create").click()
+    tab.page.get_by_text("Whoever runs this Linklet").wait_for()
+
+
+def switch(tab: Tab) -> None:
+    tab.button(re.compile("Switch workspace")).click()
+
+
 def press(key: str) -> Callable[[Tab], None]:
     return lambda tab: tab.page.keyboard.press(key)
 
@@ -73,8 +97,16 @@ LINK = f"links/{STAR['short_code']}"
 TOUR = [
     Picture("sign-in", "sign-in", is_public=True),
     Picture("sign-up", "sign-up", is_public=True),
+    Picture("sign-up-domains", "sign-up", is_public=True, otherwise=DOMAINS),
+    Picture("sign-up-mailed", "sign-up", sign_up, is_public=True, otherwise=DOMAINS),
+    Picture("sign-up-invited", "sign-up", is_public=True, otherwise=INVITED),
     Picture("forgotten", "forgot", is_public=True),
+    Picture("forgotten-no-mail", "forgot", is_public=True, otherwise=INVITED),
     Picture("reset", "reset?token=rst_0", is_public=True),
+    Picture("first-password", "first-password?token=vrf_0", is_public=True),
+    Picture("verify", "verify?token=vrf_0", is_public=True),
+    Picture("verify-signed-in", "verify?token=vrf_0"),
+    Picture("verify-others", "verify?token=vrf_0", confirm, otherwise=OTHERS_LINK),
     Picture("invitation", "invitation?token=inv_0", is_public=True),
     Picture("links", "links"),
     Picture("links-selected", "links", select_three),
@@ -92,7 +124,15 @@ TOUR = [
     Picture("target", f"monitoring/{target_id(3)}"),
     Picture("notifications", "notifications"),
     Picture("members", "members"),
+    Picture("members-paused", "members", otherwise=RECLAIMED),
+    Picture("members-paused-phone", "members", size=PHONE, otherwise=RECLAIMED),
     Picture("keys", "keys"),
+    Picture("keys-paused", "keys", otherwise=RECLAIMED),
+    Picture("keys-paused-phone", "keys", size=PHONE, otherwise=RECLAIMED),
+    Picture("workspaces-paused", "links", switch, otherwise=RECLAIMED),
+    Picture("no-workspace", "links", otherwise=NOWHERE),
+    Picture("no-workspace-refused", "links", found, otherwise=NOWHERE),
+    Picture("no-workspace-phone", "links", size=PHONE, otherwise=NOWHERE),
     Picture("settings", "settings"),
     Picture("account", "account"),
     Picture("shortcuts", "links", press("?")),
@@ -106,10 +146,10 @@ def take(browser: Browser, api: Api, picture: Picture, theme: str, folder: Path)
     context = tabs.context(width=width, height=height, color_scheme=theme, reduced_motion="reduce")
     if not picture.is_public:
         context.add_init_script(tabs.entering(SESSION))
-    tab = Tab(context, tabs.api, refused=[404])
-    tab.expects(RESET_FORM_HAS_NO_NAME)
+    tab = Tab(context, tabs.api, refused=[403, 404])
+    tab.expects(TOKEN_FORM_HAS_NO_NAME)
     tab.page.clock.set_fixed_time(NOW)
-    answer_everything(tab.page, api.url)
+    answer_everything(tab.page, api.url, picture.otherwise)
     tab.open(picture.view)
     # Room for a bar to scroll with, which pictures don't have.
     tab.page.evaluate("document.documentElement.style.scrollbarGutter = 'auto'")

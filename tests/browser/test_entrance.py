@@ -11,7 +11,8 @@ from playwright.sync_api import expect
 from support.api import PASSWORD, Account, Api, new_email
 from support.hand import Hand
 from support.mails import linked_view
-from support.tab import RESET_FORM_HAS_NO_NAME, Tab, Tabs
+from support.states import DOMAINS, INVITED, REGISTRATION
+from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 
 
 def test_somebody_signs_in_and_is_where_they_wanted_to_be(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
@@ -149,7 +150,7 @@ def test_a_forgotten_password_is_asked_for(tabs: Tabs, account: Account, hand: C
 def test_a_new_password_is_set(tabs: Tabs, hand: Callable[[Tab], Hand]) -> None:
     token = "rst_00000000000000000000000000000000"
     tab = tabs.open(None, f"reset?token={token}")
-    tab.expects(RESET_FORM_HAS_NO_NAME)
+    tab.expects(TOKEN_FORM_HAS_NO_NAME)
     # An address gets few mails, so nobody waits for one here.
     tab.page.route("**/api/auth/password/reset", lambda route: route.fulfill(status=204))
     use = hand(tab)
@@ -158,21 +159,165 @@ def test_a_new_password_is_set(tabs: Tabs, hand: Callable[[Tab], Hand]) -> None:
         use.press(tab.button("Change password"))
     assert sent.value.post_data_json == {"token": token, "password": PASSWORD}
     expect(tab.heading("Password changed")).to_be_visible()
+    expect(tab.page.get_by_text("API keys and other people’s memberships are paused")).to_be_visible()
     use.press(tab.page.get_by_role("link", name="Sign in"))
     expect(tab.heading("Sign in")).to_be_visible()
 
 
-def test_an_address_is_confirmed(tabs: Tabs, account: Account) -> None:
+def test_an_address_is_confirmed_by_whoever_is_signed_in(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
     tab = tabs.open(account, linked_view(account.api, account.email, "verify"))
+    use = hand(tab)
+    expect(tab.heading("Confirm your address")).to_be_visible()
+    tab.settled()
+    # Programs that look at mails open their links.
+    assert account.call("GET", "/api/me")["verified"] is False
+    use.press(tab.button("Confirm this address"))
     expect(tab.heading("Address confirmed")).to_be_visible()
     assert account.call("GET", "/api/me")["verified"] is True
-    tab.page.get_by_role("link", name="To your links").click()
+    use.press(tab.page.get_by_role("link", name="To your links"))
     expect(tab.heading("Links")).to_be_attached()
+
+
+def test_an_address_is_confirmed_with_the_password(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(None, linked_view(account.api, account.email, "verify"), refused=[401])
+    tab.expects(TOKEN_FORM_HAS_NO_NAME)
+    use = hand(tab)
+    password = tab.page.get_by_label("Password")
+    use.press(tab.button("Confirm this address"))
+    expect(password).to_have_accessible_description("Enter the password of the account.")
+    use.write(password, "not my password")
+    use.press(tab.button("Confirm this address"))
+    expect(password).to_have_accessible_description("This isn’t the password of that account.")
+    expect(tab.page.get_by_text("Never registered here?")).to_be_visible()
+    use.write(password, PASSWORD)
+    use.press(tab.button("Confirm this address"))
+    expect(tab.heading("Address confirmed")).to_be_visible()
+    assert account.call("GET", "/api/me")["verified"] is True
+    use.press(tab.page.get_by_role("link", name="Sign in"))
+    expect(tab.heading("Sign in")).to_be_visible()
+
+
+def test_a_link_for_another_account_asks_for_its_password(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    bob = api.register("Bob", name="bob")
+    tab = tabs.open(account, linked_view(api, bob.email, "verify"), refused=[403])
+    tab.expects(TOKEN_FORM_HAS_NO_NAME)
+    use = hand(tab)
+    use.press(tab.button("Confirm this address"))
+    expect(tab.page.get_by_text("This link is for another account.")).to_contain_text(account.email)
+    use.write(tab.page.get_by_label("Password of that account"), PASSWORD)
+    use.press(tab.button("Confirm this address"))
+    expect(tab.heading("Address confirmed")).to_be_visible()
+    assert [who.call("GET", "/api/me")["verified"] for who in (account, bob)] == [False, True]
+
+
+def test_somebody_signs_out_to_confirm_another_address(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "verify?token=vrf_0")
+    tab.expects(TOKEN_FORM_HAS_NO_NAME)
+    tab.fails("**/api/auth/verify", 403, "forbidden")
+    tab.button("Confirm this address").click()
+    tab.button("Sign out").click()
+    expect(tab.page.get_by_label("Password", exact=True)).to_be_visible()
+    assert tab.view() == "verify?token=vrf_0"
+
+
+def test_a_token_for_an_address_that_is_too_old_says_so(tabs: Tabs) -> None:
+    tab = tabs.open(None, "verify?token=vrf_00000000000000000000000000000000", refused=[404])
+    tab.expects(TOKEN_FORM_HAS_NO_NAME)
+    tab.page.get_by_label("Password").fill(PASSWORD)
+    tab.button("Confirm this address").click()
+    expect(tab.page.get_by_role("status").filter(has_text="This link was used already, or is too old.")).to_be_visible()
+
+
+def test_a_first_password_is_chosen(tabs: Tabs, hand: Callable[[Tab], Hand]) -> None:
+    token = "vrf_00000000000000000000000000000000"
+    tab = tabs.open(None, f"first-password?token={token}", answers={"**/api/auth/verify": None})
+    tab.expects(TOKEN_FORM_HAS_NO_NAME)
+    use = hand(tab)
+    password = tab.page.get_by_label("Password")
+    use.write(password, "short")
+    use.press(tab.button("Set password"))
+    expect(password).to_have_accessible_description(re.compile("Use at least 8 characters."))
+    use.write(password, PASSWORD)
+    with tab.page.expect_request("**/api/auth/verify") as sent:
+        use.press(tab.button("Set password"))
+    assert sent.value.post_data_json == {"token": token, "password": PASSWORD}
+    expect(tab.heading("Your account is ready")).to_be_visible()
+    use.press(tab.page.get_by_role("link", name="Sign in"))
+    expect(tab.heading("Sign in")).to_be_visible()
+
+
+def test_a_token_for_a_first_password_that_is_too_old_leads_on(tabs: Tabs) -> None:
+    tab = tabs.open(None, "first-password?token=vrf_00000000000000000000000000000000", refused=[404])
+    tab.expects(TOKEN_FORM_HAS_NO_NAME)
+    tab.page.get_by_label("Password").fill(PASSWORD)
+    tab.button("Set password").click()
+    tab.page.get_by_role("link", name="ask for another link").click()
+    expect(tab.heading("Forgotten password")).to_be_visible()
+
+
+def test_where_addresses_are_confirmed_first_nobody_chooses_a_password_yet(tabs: Tabs, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(None, "sign-up", answers={REGISTRATION: DOMAINS})
+    use = hand(tab)
+    email = tab.page.get_by_label("Email")
+    expect(tab.page.get_by_text("You need an address at example.com or example.org.")).to_be_visible()
+    expect(tab.page.get_by_label("Password")).to_have_count(0)
+
+    tab.fails("**/api/auth/register", 403, "registration_closed")
+    use.write(email, "ada@example.net")
+    use.press(tab.button("Create account"))
+    expect(email).to_have_accessible_description(re.compile("Addresses elsewhere need an invitation."))
+
+    tab.recovers("**/api/auth/register")
+    tab.answers("**/api/auth/register", {"user_id": "u", "email": "ada@example.com", "workspace_id": "w"}, status=201)
+    use.write(email, "ada@example.com")
+    with tab.page.expect_request("**/api/auth/register") as sent:
+        use.press(tab.button("Create account"))
+    assert sent.value.post_data_json == {"email": "ada@example.com", "full_name": ""}
+    expect(tab.page.get_by_role("status").filter(has_text="A mail is on its way to ada@example.com")).to_be_visible()
+
+    tab.answers("**/api/auth/verification", {}, status=202)
+    with tab.page.expect_request("**/api/auth/verification") as sent:
+        use.press(tab.button("Send it again"))
+    assert sent.value.post_data_json == {"email": "ada@example.com"}
+    expect(tab.page.get_by_text("Sent again.")).to_be_visible()
+
+
+def test_where_accounts_are_made_by_invitation_there_is_no_form(tabs: Tabs) -> None:
+    tab = tabs.open(None, "sign-in", answers={REGISTRATION: INVITED})
+    expect(tab.page.get_by_text("Accounts are made by invitation here.")).to_be_visible()
+    expect(tab.page.get_by_role("link", name="Create an account")).to_have_count(0)
+    tab.open("sign-up")
+    expect(tab.heading("Create an account")).to_be_visible()
+    expect(tab.page.get_by_text("Ask somebody who uses this Linklet for one")).to_be_visible()
+    expect(tab.page.get_by_role("textbox")).to_have_count(0)
+
+
+def test_where_no_mails_are_sent_somebody_is_to_be_asked_for_a_new_password(tabs: Tabs) -> None:
+    tab = tabs.open(None, "forgot", answers={REGISTRATION: INVITED})
+    expect(tab.page.get_by_text("This Linklet sends no mails.")).to_be_visible()
+    expect(tab.page.get_by_role("textbox")).to_have_count(0)
+
+
+def test_a_form_is_there_although_nobody_says_how_people_register(tabs: Tabs) -> None:
+    tab = tabs.open(None, "sign-in")
+    tab.fails(REGISTRATION, 503, "service_unavailable")
+    tab.page.reload()
+    tab.page.get_by_role("link", name="Create an account").click()
+    expect(tab.page.get_by_label("Password")).to_be_visible()
+
+
+def test_an_invitation_that_names_its_address_fixes_it(tabs: Tabs) -> None:
+    tab = tabs.open(None, "invitation?token=inv_0&email=ada%2Bx%40example.com")
+    for way in ("I have an account", "I am new"):
+        tab.button(way).click()
+        email = tab.page.get_by_label("Email")
+        expect(email).to_have_value("ada+x@example.com")
+        expect(email).not_to_be_editable()
 
 
 def test_a_token_for_a_new_password_that_is_too_old_leads_on(tabs: Tabs) -> None:
     tab = tabs.open(None, "reset?token=rst_00000000000000000000000000000000", refused=[404])
-    tab.expects(RESET_FORM_HAS_NO_NAME)
+    tab.expects(TOKEN_FORM_HAS_NO_NAME)
     tab.page.get_by_label("New password").fill(PASSWORD)
     tab.button("Change password").click()
     tab.page.get_by_role("link", name="Ask for another one").click()

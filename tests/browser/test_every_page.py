@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -11,7 +12,8 @@ from playwright.sync_api import expect
 from support.api import Account
 from support.axe import assert_usable_by_everybody
 from support.furniture import sale_of
-from support.tab import RESET_FORM_HAS_NO_NAME, Tab, Tabs
+from support.states import DOMAINS, INVITED, REGISTRATION, in_no_workspace, paused_key, paused_member, paused_workspace
+from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 
 PAGES_OF_THE_APPLICATION = Path(__file__).parents[2] / "functions" / "web" / "app" / "pages.js"
 # Views of somebody who is signed in, and their headings.
@@ -39,9 +41,27 @@ PUBLIC = {
     "forgot": "Forgotten password",
     "reset?token=rst_0": "New password",
     "reset": "New password",
-    "verify?token=vrf_00000000000000000000000000000000": "Confirm your address",
+    "first-password?token=vrf_0": "Choose a password",
+    "first-password": "Choose a password",
+    "verify?token=vrf_0": "Confirm your address",
+    "verify": "Confirm your address",
     "invitation?token=inv_0": "You are invited",
     "invitation?token=inv_0&email=ada%40example.com": "You are invited",
+}
+# How people may register elsewhere, and a sentence that says so.
+ELSEWHERE = [
+    ("sign-up", DOMAINS, "You need an address at"),
+    ("sign-up", INVITED, "Accounts are made by invitation here."),
+    ("sign-in", INVITED, "Accounts are made by invitation here."),
+    ("forgot", INVITED, "This Linklet sends no mails."),
+]
+# What is rare: the answers that make it so, and a sentence that shows that they have.
+RARE: dict[str, tuple[dict[str, Any], str]] = {
+    "links": (in_no_workspace("ada@example.com"), "You are in no workspace"),
+    "members": ({"**/api/workspace/members": {"members": [paused_member("Bob")]}}, "1 member is paused."),
+    "keys": ({"**/api/keys": {"keys": [paused_key("Old script")]}}, "1 key is paused."),
+    "settings": ({"**/api/me/workspaces": {"workspaces": [paused_workspace()]}}, "Paused"),
+    "verify?token=vrf_0": ({}, "You are signed in as"),
 }
 WIDE = {"width": 1280, "height": 800}
 NARROW = {"width": 320, "height": 640}
@@ -77,11 +97,34 @@ def test_a_page_can_be_used_by_everybody(tabs: Tabs, furnished: Account, target:
 
 @pytest.mark.parametrize("view", PUBLIC)
 def test_a_way_in_can_be_used_by_everybody(tabs: Tabs, view: str) -> None:
-    tab = tabs.open(None, view, refused=[404] if "verify" in view else [])
-    if view.startswith("reset"):
-        tab.expects(RESET_FORM_HAS_NO_NAME)
+    tab = tabs.open(None, view)
+    tab.expects(TOKEN_FORM_HAS_NO_NAME)
     expect(tab.heading(PUBLIC[view])).to_be_visible()
     judge(tab, view)
+
+
+@pytest.mark.parametrize(("view", "registration", "sentence"), ELSEWHERE)
+def test_a_way_into_another_linklet_can_be_used_by_everybody(tabs: Tabs, view: str, registration: dict[str, Any], sentence: str) -> None:
+    tab = tabs.open(None, view, answers={REGISTRATION: registration})
+    expect(tab.page.get_by_text(sentence).first).to_be_visible()
+    judge(tab, f"{view}, elsewhere,")
+
+
+@pytest.mark.parametrize("view", RARE)
+def test_what_is_rare_can_be_used_by_everybody(tabs: Tabs, furnished: Account, view: str) -> None:
+    answers, sentence = RARE[view]
+    tab = tabs.open(furnished, view, answers=answers)
+    expect(tab.page.get_by_text(sentence).first).to_be_visible()
+    judge(tab, f"{view}, rare,")
+
+
+def test_a_link_for_another_account_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None:
+    tab = tabs.open(furnished, "verify?token=vrf_0")
+    tab.expects(TOKEN_FORM_HAS_NO_NAME)
+    tab.fails("**/api/auth/verify", 403, "forbidden")
+    tab.button("Confirm this address").click()
+    expect(tab.page.get_by_label("Password of that account")).to_be_visible()
+    judge(tab, "another account's link")
 
 
 def test_a_form_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None:
@@ -118,14 +161,15 @@ def test_selecting_and_a_question_can_be_used_by_everybody(tabs: Tabs, furnished
 
 
 def test_menus_and_the_list_of_keys_can_be_used_by_everybody(tabs: Tabs, furnished: Account) -> None:
-    tab = tabs.open(furnished, "links")
+    mine = furnished.call("GET", "/api/me/workspaces")["workspaces"]
+    tab = tabs.open(furnished, "links", answers={"**/api/me/workspaces": {"workspaces": [*mine, paused_workspace()]}})
     tab.settled()
     tab.page.keyboard.press("?")
     expect(tab.dialog("Keyboard")).to_be_visible()
     judge(tab, "the list of keys")
     tab.page.keyboard.press("Escape")
     tab.button(re.compile("Switch workspace")).click()
-    expect(tab.page.get_by_role("menu")).to_be_visible()
+    expect(tab.page.get_by_role("menuitemradio", name=re.compile("Harbour Lamps"))).to_be_disabled()
     assert_usable_by_everybody(tab, "a menu")
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from support.api import PASSWORD, Account, Api
 from support.furniture import sale_of
 from support.hand import Hand
-from support.tab import Tab, Tabs
+from support.mails import linked_view
+from support.states import in_no_workspace, paused_key, paused_member, paused_workspace
+from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 
 
 def test_the_overview_shows_how_the_workspace_does(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
@@ -143,3 +146,191 @@ def test_all_sessions_end_at_once(tabs: Tabs, account: Account, hand: Callable[[
     use.press(tab.button("Sign out everywhere"))
     use.press(tab.button("Sign out everywhere", tab.dialog("Sign out everywhere?")))
     expect(tab.heading("Sign in")).to_be_visible()
+
+
+# -- what is paused
+
+
+def test_after_the_first_proof_of_an_address_somebody_keeps_or_removes_what_there_was(tabs: Tabs, api: Api, hand: Callable[[Tab], Hand]) -> None:
+    ada = api.register("Ada")
+    join(api, ada)
+    for name in ("Nightly export", "Old script"):
+        ada.call("POST", "/api/keys", {"name": name, "scopes": ["links:read"]})
+    api.call("POST", "/api/auth/password/forgot", {"email": ada.email})
+
+    tab = tabs.open(None, linked_view(api, ada.email, "reset"))
+    tab.expects(TOKEN_FORM_HAS_NO_NAME)
+    use = hand(tab)
+    use.write(tab.page.get_by_label("New password"), PASSWORD)
+    use.press(tab.button("Change password"))
+    expect(tab.heading("Password changed")).to_be_visible()
+    again = api.log_in(ada.email)
+    again.wait_for("/api/workspace/members", lambda answer: any("paused_at" in member for member in answer["members"]))
+    again.wait_for("/api/keys", lambda answer: all("paused_at" in key for key in answer["keys"]))
+
+    use.press(tab.page.get_by_role("link", name="Sign in"))
+    use.write(tab.page.get_by_label("Email"), ada.email)
+    use.write(tab.page.get_by_label("Password"), PASSWORD)
+    use.press(tab.button("Sign in"))
+    use.press(tab.page.get_by_role("link", name="Members"))
+    expect(tab.page.get_by_text("1 member is paused.")).to_be_visible()
+    bob = tab.page.get_by_role("table", name="Members").get_by_role("row").filter(has_text="Bob")
+    expect(bob).to_contain_text("Paused")
+    use.press(tab.button("Keep Bob"))
+    tab.says("Bob is in this workspace again.")
+    expect(bob).not_to_contain_text("Paused")
+    expect(tab.heading("Members")).to_be_focused()
+    assert all("paused_at" not in member for member in again.call("GET", "/api/workspace/members")["members"])
+
+    use.press(tab.page.get_by_role("link", name="API keys"))
+    expect(tab.page.get_by_text("2 keys are paused.")).to_be_visible()
+    use.press(tab.button("Keep Nightly export"))
+    tab.says("“Nightly export” works again within a minute.")
+    # The next one to decide about.
+    expect(tab.button("Keep Old script")).to_be_focused()
+    use.press(tab.button("Revoke Old script"))
+    use.press(tab.button("Revoke", tab.dialog("Revoke “Old script”?")))
+    tab.says("“Old script” is revoked.")
+    expect(tab.page.get_by_text("paused", exact=False)).to_have_count(0)
+    assert [(key["name"], "paused_at" in key) for key in again.call("GET", "/api/keys")["keys"]] == [("Nightly export", False)]
+
+
+def test_what_cannot_be_kept_is_paused_again(tabs: Tabs, account: Account) -> None:
+    me = account.call("GET", "/api/workspace/members")["members"]
+    bodies = {"**/api/workspace/members": {"members": [*me, paused_member("Bob")]}, "**/api/keys": {"keys": [paused_key("Old script")]}}
+    tab = tabs.open(account, "members", answers=bodies)
+    held = tab.hold("**/api/workspace/members/*")
+    bob = tab.page.get_by_role("table", name="Members").get_by_role("row").filter(has_text="Bob")
+    tab.button("Keep Bob").click()
+    # At once.
+    expect(bob).not_to_contain_text("Paused")
+    tab.refused.add("404")
+    held.let_go()
+    tab.says("Bob is still paused.")
+    expect(bob).to_contain_text("Paused")
+    expect(tab.page.get_by_text("1 member is paused.")).to_be_visible()
+
+    tab.page.get_by_role("link", name="API keys").click()
+    tab.fails("**/api/keys/*", 503, "service_unavailable")
+    tab.button("Keep Old script").click()
+    tab.says("“Old script” is still paused.")
+    expect(tab.button("Keep Old script")).to_be_visible()
+
+
+def test_a_paused_workspace_cannot_be_chosen(tabs: Tabs, account: Account) -> None:
+    mine = account.call("GET", "/api/me/workspaces")["workspaces"]
+    tab = tabs.open(account, "links", answers={"**/api/me/workspaces": {"workspaces": [*mine, paused_workspace()]}})
+    tab.settled()
+    tab.button(re.compile("Switch workspace")).click()
+    paused = tab.page.get_by_role("menuitemradio", name=re.compile("Harbour Lamps"))
+    expect(paused).to_be_disabled()
+    expect(paused).to_contain_text("Paused")
+    paused.click(force=True)
+    # The keyboard reaches it, too, so that its state is heard.
+    tab.page.keyboard.press("Home")
+    tab.page.keyboard.press("ArrowDown")
+    expect(paused).to_be_focused()
+    tab.page.keyboard.press("Enter")
+    expect(paused).to_be_visible()
+    expect(tab.button(re.compile(mine[0]["name"]))).to_be_visible()
+    tab.page.keyboard.press("Escape")
+    tab.open("settings")
+    line = tab.page.get_by_role("listitem").filter(has_text="Harbour Lamps")
+    expect(line).to_contain_text("Paused")
+    expect(line.get_by_role("button")).to_have_count(0)
+
+
+# -- in no workspace
+
+
+def test_an_invitation_is_the_way_out_of_no_workspace(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    host = api.register("Grace", name="grace")
+    token = host.call("POST", "/api/workspace/invitations", {"email": account.email})["token"]
+    tab = tabs.open(account, "overview", answers=only_with(account, in_no_workspace(account.email)))
+    use = hand(tab)
+    expect(tab.heading("You are in no workspace")).to_be_visible()
+    line = tab.page.get_by_role("listitem").filter(has_text="Harbour Lamps")
+    expect(line).to_contain_text("Paused")
+    rail = tab.page.get_by_role("navigation").get_by_role("link")
+    assert [link.inner_text().strip() for link in rail.all() if link.is_visible()] == ["Workspaces", "Account"]
+
+    field = tab.page.get_by_label("Invitation")
+    use.write(field, "https://example.com/")
+    use.press(tab.button("Join"))
+    expect(field).to_have_accessible_description(re.compile("Paste the whole link"))
+    use.write(field, "inv_00000000000000000000000000000000")
+    tab.refused.add("404")
+    use.press(tab.button("Join"))
+    expect(field).to_have_accessible_description(re.compile("This invitation was used or withdrawn"))
+    use.write(field, f"{api.app}#/invitation?token={token}")
+    use.press(tab.button("Join"))
+    tab.says(re.compile("Welcome to .+"))
+    expect(tab.heading("Links")).to_be_attached()
+    expect(tab.page.get_by_role("link", name="Members")).to_be_visible()
+    tab.page.reload()
+    expect(tab.heading("Links")).to_be_attached()
+
+
+def only_with(account: Account, bodies: dict[str, Any]) -> dict[str, Any]:
+    """These answers for this session; another one of the same person has the real ones."""
+
+    def answer(body: Any) -> Callable[[Route], None]:
+        def choose(route: Route) -> None:
+            if route.request.headers.get("authorization") == f"Bearer {account.token}":
+                return route.fulfill(json=body)
+            return route.continue_()
+
+        return choose
+
+    return {pattern: answer(body) for pattern, body in bodies.items()}
+
+
+def test_a_workspace_of_ones_own_is_the_other_way_out(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(account, "links", answers=only_with(account, in_no_workspace(account.email)))
+    use = hand(tab)
+    use.write(tab.page.get_by_label("Name"), "Side project")
+    use.press(tab.button("Create"))
+    tab.says("Side project is ready.")
+    expect(tab.button(re.compile("Side project"))).to_be_visible()
+
+
+def test_who_may_create_no_workspace_is_told_whom_to_ask(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "links")
+    tab.fails("**/api/workspaces", 403, "founding_closed")
+    sentence = "Whoever runs this Linklet decides who creates workspaces."
+    tab.button(re.compile("Switch workspace")).click()
+    tab.page.get_by_role("menu").get_by_text("New workspace").click()
+    tab.page.get_by_label("Name").fill("Side project")
+    tab.button("Create").click()
+    expect(tab.dialog("New workspace").get_by_role("alert")).to_contain_text(sentence)
+
+    other = tabs.open(account, "links", answers=in_no_workspace(account.email))
+    other.fails("**/api/workspaces", 403, "founding_closed")
+    other.page.get_by_label("Name").fill("Side project")
+    other.button("Create").click()
+    expect(other.page.get_by_role("status").filter(has_text=sentence)).to_be_visible()
+
+
+def test_who_is_in_no_workspace_has_an_account(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(account, "links", answers=in_no_workspace(account.email))
+    use = hand(tab)
+    use.press(tab.page.get_by_role("navigation").get_by_role("link", name="Account"))
+    expect(tab.heading("Account")).to_be_visible()
+    # Loaded again, no other page is tried first.
+    asked: list[str] = []
+    tab.page.on("request", lambda request: asked.append(request.url))
+    tab.open("members")
+    tab.page.reload()
+    expect(tab.heading("You are in no workspace")).to_be_visible()
+    tab.settled()
+    assert not [url for url in asked if "/api/workspace/" in url]
+    use.pick(tab.button(account.email), "Sign out")
+    expect(tab.heading("Sign in")).to_be_visible()
+
+
+def test_an_answer_is_enough_to_know_that_one_is_in_no_workspace(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "account")
+    tab.settled()
+    tab.fails("**/api/links?*", 403, "no_workspace")
+    tab.page.get_by_role("link", name="Links", exact=True).click()
+    expect(tab.heading("You are in no workspace")).to_be_visible()

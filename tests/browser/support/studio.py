@@ -9,6 +9,7 @@ import random
 import re
 import urllib.parse
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from playwright.sync_api import Page, Route
@@ -262,11 +263,27 @@ def one_link(code: str) -> dict[str, Any] | None:
 
 ME = {"email": SESSION["email"], "full_name": "Maya Lindqvist", "role": "admin", "user_id": MAYA, "verified": True, "workspace_id": WORKSPACE}
 MINE = {"workspace_id": WORKSPACE, "name": "Fjord Studio", "slug": "fjord", "role": "admin", "joined_at": at(days=395)}
+OTHER = {"workspace_id": WORKSPACE[:-1] + "1", "name": "Harbour Lamps", "slug": "harbour", "role": "member", "joined_at": at(days=70)}
+PAUSED = {"paused_at": at(hours=3)}
 SPACE = {"workspace_id": WORKSPACE, "name": "Fjord Studio", "slug": "fjord", "settings": {}, "created_at": at(days=395), "updated_at": at(days=395)}
+REGISTRATION = {"registration": "open", "domains": None, "takes_password": True, "sends_mail": True}
+BY_DOMAIN = {"registration": "domains", "domains": ["fjord.example", "fjord-studio.example"], "takes_password": False}
+BY_INVITATION = {"registration": "invited", "takes_password": False, "sends_mail": False}
 INVITATION = {"id": "67b5dee7-8515-856f-99c4-a40f93940dfa", "email": "sofia@fjord.example", "role": "member", "created_at": at(days=1), "expires_at": at(days=-6), "invited_by": MAYA}
+
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An answer that is a problem document."""
+
+    status: int
+    code: str
+
 
 Answer = Callable[[list[str], dict[str, str]], Any]
 ANSWERS: dict[str, Answer] = {
+    r"/api/auth/registration": lambda path, query: REGISTRATION,
     r"/api/me": lambda path, query: ME,
     r"/api/me/workspaces": lambda path, query: {"workspaces": [MINE]},
     r"/api/workspace": lambda path, query: SPACE,
@@ -287,19 +304,41 @@ ANSWERS: dict[str, Answer] = {
     r"/v1/targets/t_\w+(\d)/results": lambda path, query: results(int(path[0]), query),
 }
 
+# What is otherwise in another Linklet, or for somebody else in this one.
+DOMAINS: dict[str, Answer] = {
+    r"/api/auth/registration": lambda path, query: REGISTRATION | BY_DOMAIN,
+    r"/api/auth/register": lambda path, query: {"user_id": MAYA, "email": "sofia@fjord.example", "workspace_id": WORKSPACE},
+}
+INVITED: dict[str, Answer] = {r"/api/auth/registration": lambda path, query: REGISTRATION | BY_INVITATION}
+NOWHERE: dict[str, Answer] = {
+    r"/api/me": lambda path, query: ME | {"workspace_id": None, "role": None},
+    r"/api/me/workspaces": lambda path, query: {"workspaces": [MINE | PAUSED]},
+    r"/api/workspaces": lambda path, query: Refusal(403, "founding_closed"),
+}
+RECLAIMED: dict[str, Answer] = {
+    r"/api/workspace/members": lambda path, query: {"members": [MEMBERS[0], *(one | PAUSED for one in MEMBERS[2:]), MEMBERS[1]]},
+    r"/api/keys": lambda path, query: {"keys": [KEYS[2], KEYS[1] | PAUSED, KEYS[0]]},
+    r"/api/me/workspaces": lambda path, query: {"workspaces": [MINE, OTHER | PAUSED]},
+}
+OTHERS_LINK: dict[str, Answer] = {r"/api/auth/verify": lambda path, query: Refusal(403, "forbidden")}
 
-def answer_everything(page: Page, system: str) -> None:
+
+def answer_everything(page: Page, system: str, otherwise: dict[str, Answer] | None = None) -> None:
     """All of it is at `SHORT`. The API's answers are made up; files of the application and QR codes are the system's."""
+    answers = ANSWERS | (otherwise or {})
 
     def answer(route: Route) -> None:
         url = urllib.parse.urlsplit(route.request.url)
         path = url.path
         if not path.startswith(("/api/", "/v1/")):
             return route.fulfill(response=route.fetch(url=system + route.request.url.removeprefix(SHORT)))
-        for pattern, answer_of in ANSWERS.items():
+        for pattern, answer_of in answers.items():
             found = re.fullmatch(pattern, path)
             if found:
                 body = answer_of(list(found.groups()), dict(urllib.parse.parse_qsl(url.query)))
+                if isinstance(body, Refusal):
+                    problem = {"status": body.status, "code": body.code, "detail": "not here"}
+                    return route.fulfill(status=body.status, body=json.dumps(problem), content_type="application/problem+json")
                 return route.fulfill(status=404 if body is None else 200, body=json.dumps(body), content_type="application/json")
         raise AssertionError(f"Nothing is made up for {path}")
 

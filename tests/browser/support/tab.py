@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import urllib.parse
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, Route, expect
@@ -21,8 +21,8 @@ if (location.protocol.startsWith('http') && !sessionStorage.getItem('test:entere
 """
 # What Chromium writes about answers that are no success, and about a lost connection. Scripts can't keep it from that.
 RESOURCE_FAILED = re.compile(r"Failed to load resource: (?:the server responded with a status of (\d+)|net::(\w+))")
-# What it would like to have in the form for a new password. Nobody but the token knows whose it is.
-RESET_FORM_HAS_NO_NAME = re.compile("Password forms should have")
+# What it would like to have in a form with a password and a token. Nobody but the token knows whose it is.
+TOKEN_FORM_HAS_NO_NAME = re.compile("Password forms should have")
 
 WIDE = (1280, 800)
 
@@ -100,6 +100,16 @@ class Tab:
         expect(self.page.locator(".skeleton, .skeleton-text")).to_have_count(0)
 
     # -- what the server answers
+
+    def answers(self, pattern: str, body: Any, status: int = 200) -> None:
+        """From now on, such a request has this answer; without a body, 204. A function answers by itself."""
+
+        def answer(route: Route) -> None:
+            if body is None:
+                return route.fulfill(status=204)
+            return route.fulfill(status=status, json=body)
+
+        self.page.route(pattern, body if callable(body) else answer)
 
     def fails(self, pattern: str, status: int, code: str, detail: str = "not now", headers: dict[str, str] | None = None, **more: Any) -> None:
         """From now on, such a request is answered with a problem document."""
@@ -180,11 +190,14 @@ class Tabs:
         refused: Iterable[int | str] = (),
         width: int = WIDE[0],
         reduced_motion: Literal["reduce", "no-preference"] = "no-preference",
+        answers: Mapping[str, Any] | None = None,
     ) -> Tab:
-        """A tab in a profile of its own, with the session of the account."""
+        """A tab in a profile of its own, with the session of the account. `answers` are bodies that are made up, by what is asked for."""
         tab = self.keep(Tab(self.borrow(), self.api, refused))
         tab.page.set_viewport_size({"width": width, "height": WIDE[1]})
         tab.page.emulate_media(reduced_motion=reduced_motion)
+        for pattern, body in (answers or {}).items():
+            tab.answers(pattern, body)
         if account:
             tab.page.add_init_script(self.entering(account.kept))
         return tab.open(view)

@@ -1,0 +1,40 @@
+"""Answers of the API for how a Linklet may be run, and for what is rare in one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+PAUSED_AT = "2026-11-12T11:25:00.000Z"
+
+# How people register: `GET /api/auth/registration`.
+REGISTRATION = "**/api/auth/registration"
+DOMAINS = {"registration": "domains", "domains": ["example.com", "example.org"], "takes_password": False, "sends_mail": True}
+INVITED = {"registration": "invited", "domains": None, "takes_password": False, "sends_mail": False}
+
+
+def in_no_workspace(email: str) -> dict[str, Any]:
+    """For somebody whose only membership is paused."""
+    me = {"user_id": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a21", "email": email, "verified": True, "workspace_id": None, "role": None}
+    return {"**/api/me": me, "**/api/me/workspaces": {"workspaces": [paused_workspace()]}}
+
+
+def paused_workspace() -> dict[str, Any]:
+    return {
+        "workspace_id": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7b01",
+        "name": "Harbour Lamps",
+        "slug": "harbour-lamps-9c2e55",
+        "role": "member",
+        "joined_at": "2026-08-03T09:00:00.000Z",
+        "paused_at": PAUSED_AT,
+    }
+
+
+def paused_member(name: str) -> dict[str, Any]:
+    email = f"{name.lower()}@example.com"
+    joined = {"user_id": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22", "email": email, "full_name": name, "role": "member"}
+    return joined | {"joined_at": "2026-08-03T09:00:00.000Z", "paused_at": PAUSED_AT}
+
+
+def paused_key(name: str) -> dict[str, Any]:
+    made = {"prefix": "sk_live_h3KdW9xa", "name": name, "scopes": ["links:read"], "created_by": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22"}
+    return made | {"created_at": "2026-08-03T09:00:00.000Z", "last_used_at": None, "paused_at": PAUSED_AT}
