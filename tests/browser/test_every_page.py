@@ -60,7 +60,6 @@ RARE: dict[str, tuple[dict[str, Any], str]] = {
     "links": (in_no_workspace("ada@example.com"), "You are in no workspace"),
     "members": ({"**/api/workspace/members": {"members": [paused_member("Bob")]}}, "1 member is paused."),
     "keys": ({"**/api/keys": {"keys": [paused_key("Old script")]}}, "1 key is paused."),
-    "settings": ({"**/api/me/workspaces": {"workspaces": [paused_workspace()]}}, "Paused"),
     "verify?token=vrf_0": ({}, "You are signed in as"),
 }
 WIDE = {"width": 1280, "height": 800}
@@ -171,6 +170,9 @@ def test_menus_and_the_list_of_keys_can_be_used_by_everybody(tabs: Tabs, furnish
     tab.button(re.compile("Switch workspace")).click()
     expect(tab.page.get_by_role("menuitemradio", name=re.compile("Harbour Lamps"))).to_be_disabled()
     assert_usable_by_everybody(tab, "a menu")
+    tab.open("settings")
+    expect(tab.page.get_by_role("listitem").filter(has_text="Harbour Lamps")).to_contain_text("Paused")
+    judge(tab, "the settings with a paused workspace")
 
 
 def test_nothing_moves_for_who_wants_no_motion(tabs: Tabs, furnished: Account) -> None:

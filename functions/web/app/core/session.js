@@ -88,7 +88,7 @@ function hear({ type, kept: given }) {
 function adopt(given) {
   kept = given;
   sessionStorage.setItem(SESSION_KEY, JSON.stringify(given));
-  session.set({ status: 'in', email: given.email, isNowhere: given.isNowhere === true });
+  session.set({ status: 'in', email: given.email, isNowhere: given.isNowhere ?? session.get().isNowhere });
   renewal?.resolve();
   renewal = undefined;
   return refreshMe();
@@ -189,7 +189,7 @@ export async function foundWorkspace(name) {
 /** @param {{ token: string, expires_at: string }} answer @param {string} [slug] */
 function enter(answer, slug) {
   forgetResources();
-  session.set({ me: undefined, visit: session.get().visit + 1 });
+  session.set({ me: undefined, isNowhere: false, visit: session.get().visit + 1 });
   return adopt({ ...answer, email: session.get().email, slug });
 }
 

@@ -50,13 +50,13 @@ function Confirmation({ isVerified, email }) {
     <p class="row">
       <${Status} tone="warn">Not yet<//>
       ${sending.isSent
-        ? html`<${Button} kind="quiet" class="compact" icon="refresh" onClick=${refreshMe}>I have opened the link<//>`
+        ? html`<${Button} kind="quiet" class="compact" icon="refresh" onClick=${refreshMe}>I have confirmed it<//>`
         : html`<${Button} class="compact" isBusy=${sending.isBusy} onClick=${send}>Send the mail again<//>`}
     </p>
     <p class="hint" role="status">
       ${sending.isSent
         ? html`If this Linklet sends mails, one is on its way to <bdi>${email}</bdi>. Its link works for 24 hours.`
-        : 'Until you open the link that was mailed to you, you get no mails about your links.'}
+        : 'Until you confirm it with the link that was mailed to you, you get no mails about your links.'}
     </p>
     ${sending.error && html`<${Failure} what="The mail wasn’t sent." error=${sending.error} />`}
   </div>`;

@@ -1,4 +1,4 @@
-import { html, useState } from '../../vendor/preact.js';
+import { html, useRef, useState } from '../../vendor/preact.js';
 import { emailError } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
 import { href, navigate, route } from '../../core/router.js';
@@ -12,18 +12,37 @@ import { toast } from '../../ui/toast.js';
 import { Door } from './door.js';
 import { SignUpForm } from './sign-up.js';
 
-/** Somebody was invited: with the account that they have, or with a new one. */
+/**
+ * Somebody was invited: with the account that they have, or with a new one. An operator's invitation leads into no workspace, but
+ * lets an address have an account, and only such a link names the address.
+ */
 export function InvitationPage() {
   const { query } = useStore(route);
   const { status, email } = useStore(session);
   const [way, setWay] = useState('new');
   const token = query.get('token') ?? '';
-  // Known if whoever runs this Linklet has printed the link.
-  const named = query.get('email') ?? '';
-  const invited = emailError(named) ? '' : named;
+  const invited = query.get('email') ?? '';
   const accept = useForm({}, () => acceptInvitation(token));
 
-  if (status === 'in' || status === 'over') {
+  // Who registers is signed in then, and the form stays until the application is entered.
+  const wasOut = useRef(false);
+  wasOut.current ||= status === 'out';
+
+  const isSignedIn = status === 'in' || status === 'over';
+  if (invited && isSignedIn && !wasOut.current) {
+    return html`<${Door} title="You are invited" below=${html`<a href="#/links">Not now</a>`}>
+      <div class="stack">
+        <p>This invitation is for a new account. You are signed in as <strong>${email}</strong>.</p>
+        <${Button} kind="primary" class="whole" onClick=${() => signOut()}>Sign out and create one<//>
+      </div>
+    <//>`;
+  }
+  if (invited) {
+    return html`<${Door} title="You are invited" below=${html`Have an account already? <a href="#/sign-in">Sign in</a>`}>
+      <${SignUpForm} invitation=${token} email=${invited} onDone=${enter} />
+    <//>`;
+  }
+  if (isSignedIn) {
     return html`<${Door} title="You are invited" below=${html`<a href="#/links">Not now</a>`}>
       <div class="stack">
         <p>You are signed in as <strong>${email}</strong>. Join the workspace with this account?</p>
@@ -39,17 +58,17 @@ export function InvitationPage() {
   ];
   return html`<${Door} title="You are invited">
     <div class="stack">
-      ${!invited && html`<p>Use the address to which the invitation was sent.</p>`}
+      <p>Use the address to which the invitation was sent.</p>
       <${Choice} label="Account" value=${way} options=${ways} onChange=${setWay} />
-      ${way === 'new' ? html`<${SignUpForm} invitation=${token} invited=${invited} onDone=${enter} />` : html`<${SignInAndJoin} token=${token} invited=${invited} />`}
+      ${way === 'new' ? html`<${SignUpForm} invitation=${token} onDone=${enter} />` : html`<${SignInAndJoin} token=${token} />`}
     </div>
   <//>`;
 }
 
-/** @param {{ token: string, invited: string }} props */
-function SignInAndJoin({ token, invited }) {
+/** @param {{ token: string }} props */
+function SignInAndJoin({ token }) {
   const form = useForm(
-    { email: invited, password: '' },
+    { email: '', password: '' },
     async ({ email, password }) => {
       await signIn(email, password);
       await acceptInvitation(token);
@@ -58,7 +77,7 @@ function SignInAndJoin({ token, invited }) {
   );
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
     <${FormFailure} error=${form.failure} />
-    <${Field} label="Email" type="email" autocomplete="username" readonly=${invited !== ''} ...${form.field('email')} />
+    <${Field} label="Email" type="email" autocomplete="username" ...${form.field('email')} />
     <${Field} label="Password" type="password" autocomplete="current-password" ...${form.field('password')} />
     <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Sign in and join<//>
   </form>`;

@@ -36,12 +36,12 @@ function Whose({ domains }) {
 
 /**
  * @param {object} props
- * @param {string} [props.invitation] a token, with which one joins a workspace
- * @param {string} [props.invited] the address to which it was sent, if that is known
+ * @param {string} [props.invitation] a token, with which one joins a workspace or may have an account
+ * @param {string} [props.email] the address that it is for, if that is known
  * @param {string[] | null} [props.domains]
  * @param {() => void} [props.onDone]
  */
-export function SignUpForm({ invitation, invited = '', domains, onDone }) {
+export function SignUpForm({ invitation, email: invited = '', domains, onDone }) {
   const form = useForm(
     { full_name: '', email: invited, password: '', invitation },
     async ({ email, password, full_name }) => {
@@ -53,14 +53,14 @@ export function SignUpForm({ invitation, invited = '', domains, onDone }) {
   );
   if (form.failure?.code === 'address_unverified') {
     return html`<${Notice} tone="good">
-      Your account is there. We have sent a mail to <strong>${form.values.email}</strong>: open the link in it, then sign in.
+      Your account is there. We have sent a mail to <strong>${form.values.email}</strong>: confirm the address with its link, then sign in.
     <//>`;
   }
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
     <${Whose} domains=${domains} />
     <${Refusal} error=${form.failure} />
-    <${Field} label="Email" type="email" autocomplete="username" autofocus=${!invited} readonly=${invited !== ''} ...${form.field('email')} />
-    <${Field} label="Password" type="password" autocomplete="new-password" autofocus=${invited !== ''} hint=${PASSWORD_HINT} ...${form.field('password')} />
+    <${Field} label="Email" type="email" autocomplete="username" autofocus=${!invited} readonly=${invited !== '' && !emailError(invited)} ...${form.field('email')} />
+    <${Field} label="Password" type="password" autocomplete="new-password" autofocus=${!!invited} hint=${PASSWORD_HINT} ...${form.field('password')} />
     <${Name} form=${form} />
     <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Create account<//>
   </form>`;
