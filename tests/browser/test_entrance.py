@@ -69,6 +69,8 @@ def test_a_further_tab_takes_the_session(tabs: Tabs, account: Account) -> None:
 
     second = tabs.keep(Tab(first.context, first.api)).open("settings")
     expect(second.heading("Settings")).to_be_visible()
+    # What is still asked for when the session ends is refused.
+    second.settled()
 
     first.page.bring_to_front()
     first.button(account.email).click()
