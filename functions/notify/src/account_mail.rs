@@ -169,13 +169,17 @@ fn first_password(page: &str, token: &OneTimeToken) -> Mail<'static> {
 /// A mail about a change. It has no token.
 fn change_mail(change: &AccountChange, at: Timestamp, addresses: &Addresses) -> Mail<'static> {
     let (subject, what) = changed(change);
-    let (day, forgot) = (at.day(), addresses.forgot());
+    let (at, forgot) = (to_the_minute(at), addresses.forgot());
     let text = format!(
-        "{what}\n\nThis was on {day} at {:02} hours UTC.\n\n\
-         If you know about it, there is nothing to do. If not, set a new password, which ends all sessions:\n\n{forgot}\n",
-        at.hour()
+        "{what}\n\nThis was on {at} UTC.\n\n\
+         If you know about it, there is nothing to do. If not, set a new password, which ends all sessions:\n\n{forgot}\n"
     );
     Mail { subject, text }
+}
+
+/// Such as `2026-03-02 14:05`.
+fn to_the_minute(at: Timestamp) -> String {
+    at.to_string().chars().take("2026-03-02T14:05".len()).collect::<String>().replace('T', " ")
 }
 
 fn changed(change: &AccountChange) -> (&'static str, String) {
