@@ -90,7 +90,7 @@ impl Account {
     async fn accept(&self, request: &Request, person: &Person, token: &str) -> Result<Response, ApiError> {
         let token = OneTimeToken::parse(TokenPurpose::Invitation, token).map_err(|_| INVALID)?.hash();
         let account = self.users.account(person.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
-        match self.users.accept_invitation(&token, &account, request.received_at()).await? {
+        match self.users.accept_invitation(&token, &account, &person.session().id, request.received_at()).await? {
             AcceptOutcome::Accepted(workspace, role) => {
                 let joined = AccountChange::Joined { workspace_name: workspace.name.clone(), role };
                 self.mails.tell(request, person.user(), joined).await;

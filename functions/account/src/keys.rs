@@ -56,9 +56,13 @@ impl Account {
         let Resumption { paused } = request.json_object(BODY_LIMIT)?.read_patch(&[IMMUTABLE])?;
         resumes(Some(paused))?;
         let prefix = KeyPrefix::parse(prefix).map_err(|_| NO_KEY)?;
-        let key = done(self.users.resume_key(caller.workspace(), caller.acting()?, &prefix).await?)?;
-        let resumed = |workspace_name| AccountChange::KeyResumed { prefix, workspace_name };
-        self.tell(request, &key.created_by, caller.workspace(), resumed).await;
+        let outcome = self.users.resume_key(caller.workspace(), caller.acting()?, &prefix).await?;
+        let was_paused = !matches!(outcome, KeyOutcome::NotPaused(_));
+        let key = done(outcome)?;
+        if was_paused {
+            let resumed = |workspace_name| AccountChange::KeyResumed { prefix, workspace_name };
+            self.tell(request, &key.created_by, caller.workspace(), resumed).await;
+        }
         Ok(json(StatusCode::OK, &KeyView::from(&key)))
     }
 
@@ -78,7 +82,7 @@ impl Account {
 
 fn done(outcome: KeyOutcome) -> Result<ApiKey, ApiError> {
     match outcome {
-        KeyOutcome::Done(key) => Ok(*key),
+        KeyOutcome::Done(key) | KeyOutcome::NotPaused(key) => Ok(*key),
         KeyOutcome::NoKey => Err(NO_KEY),
         KeyOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
     }

@@ -31,7 +31,8 @@ impl Account {
         let change = request.json_object(BODY_LIMIT)?.read_patch::<Body>(&[IMMUTABLE])?.change()?;
         let (user, workspace) = (UserId::parse(user).map_err(|_| NO_MEMBER)?, caller.workspace());
         let outcome = self.users.change_member(workspace, caller.acting()?, &user, change).await?;
-        let is_done = matches!(outcome, MemberOutcome::Done(_));
+        let is_unchanged = matches!(outcome, MemberOutcome::Unchanged(_));
+        let is_resumed = matches!(outcome, MemberOutcome::Resumed(_));
         let changed = done(outcome)?;
         // Who is no admin any more could have invited themselves again as one.
         if changed.role < Role::Admin {
@@ -41,9 +42,9 @@ impl Account {
         if changed.role < Role::Member {
             self.users.settle_keys(workspace, &user, Timestamp::now(), None).await?;
         }
-        if is_done {
+        if !is_unchanged {
             let role = changed.role;
-            let told = |workspace_name| match change.resumes {
+            let told = |workspace_name| match is_resumed {
                 true => AccountChange::MembershipResumed { workspace_name, role },
                 false => AccountChange::RoleChanged { workspace_name, role },
             };
@@ -149,7 +150,7 @@ impl Body {
 
 fn done(outcome: MemberOutcome) -> Result<Member, ApiError> {
     match outcome {
-        MemberOutcome::Done(member) | MemberOutcome::Unchanged(member) => Ok(member),
+        MemberOutcome::Done(member) | MemberOutcome::Resumed(member) | MemberOutcome::Unchanged(member) => Ok(member),
         MemberOutcome::NoMember => Err(NO_MEMBER),
         MemberOutcome::LastAdmin => Err(ApiError::Problem(Problem::LastAdmin)),
         MemberOutcome::CallerNotAdmin => Err(NOT_ALLOWED),

@@ -47,7 +47,7 @@ impl Auth {
         self.limits.admit_hashes(request, whose, 1).await?;
         let hash = self.passwords.hash(password.as_bytes()).map_err(|error| ApiError::Internal(Box::new(error)))?;
         // Hashing has taken a while, in which others may have logged in.
-        match self.users.reset_password(&reset, &hash, Timestamp::now(), request.correlation_id()).await? {
+        match self.users.reset_password(&reset, &hash, Timestamp::now, request.correlation_id()).await? {
             ResetOutcome::Done { is_first_proof } => {
                 request.note_account(reset.user());
                 // What an operator has shown to somebody says nothing about who uses it.

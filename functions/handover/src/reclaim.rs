@@ -1,11 +1,11 @@
 //! Pauses what others may have made in the name of an account that its person has reclaimed: its API keys everywhere, and in the
-//! workspaces that it has founded all other memberships and keys. Open invitations are withdrawn, since nobody waits for them.
+//! workspaces that it has founded and leads all other memberships and keys. Open invitations are withdrawn, since nobody waits for them.
 //!
 //! The person sees what is paused, and keeps or removes each.
 
 use std::time::Instant;
 
-use linklet_domain::{AccountChange, Member, UserId, Workspace};
+use linklet_domain::{AccountChange, Member, Role, UserId, Workspace, WorkspaceId};
 use linklet_dynamodb::{OpenReclaim, RepositoryError};
 use linklet_lambda::metrics;
 
@@ -30,54 +30,51 @@ impl Handovers {
         Ok(self.users.end_reclaim(&open).await?)
     }
 
-    /// Pauses what is to be paused in a workspace, and says whether that is all: it isn't if the turn has ended meanwhile.
+    /// Pauses what is to be paused in a workspace, until there is nothing left: whoever is let in while this looks at the keys may let
+    /// somebody in, too. It says whether that is all: it isn't if the turn has ended meanwhile.
     async fn pause_in(
         &self,
         workspace: &Workspace,
         open: &OpenReclaim,
         ends_at: Instant,
     ) -> Result<bool, RepositoryError> {
-        let is_founder = workspace.founded_by == *open.user();
-        if is_founder {
-            // Somebody who was let in could have taken the role away.
-            self.users.restore_founder(&workspace.id, open.user()).await?;
-            if !self.pause_others(workspace, open, ends_at).await? {
-                return Ok(false);
-            }
-        } else {
-            let at = open.reclaimed_at();
-            self.users.withdraw_invitations_by(&workspace.id, open.user(), at).await?;
-        }
-        let creator = (!is_founder).then_some(open.user());
-        self.users.pause_keys(&workspace.id, creator, open.reclaimed_at()).await?;
-        let (user_id, workspace_id) = (open.user().as_str(), workspace.id.as_str());
-        tracing::info!(user_id, workspace_id, is_founder, "paused what others may have made");
-        Ok(true)
-    }
-
-    /// Pauses all memberships but the founder's, and withdraws all invitations, until there is nothing left: whoever is let in while
-    /// this looks at the others may let somebody in, too.
-    async fn pause_others(
-        &self,
-        workspace: &Workspace,
-        open: &OpenReclaim,
-        ends_at: Instant,
-    ) -> Result<bool, RepositoryError> {
+        let (id, at) = (&workspace.id, open.reclaimed_at());
         loop {
-            let withdrawn = self.users.withdraw_all(&workspace.id, open.reclaimed_at(), |_| true).await?;
-            let members = self.users.members(&workspace.id).await?;
-            let is_meant = |member: &&Member| member.user != *open.user() && member.active_role().is_some();
-            let mut active = members.iter().filter(is_meant).peekable();
-            if withdrawn == 0 && active.peek().is_none() {
+            let is_theirs = self.is_theirs(workspace, open.user()).await?;
+            let is_meant = |by: &UserId, made_at| open.concerns(is_theirs, by, made_at);
+            // Keys come before members, of whom there may be many.
+            let keys = self.users.pause_keys(id, at, is_meant).await?;
+            let invitations = self.users.withdraw_all(id, at, |one| is_meant(&one.invited_by, one.created_at)).await?;
+            let others = if is_theirs { self.others(id, open.user()).await? } else { Vec::new() };
+            if keys + invitations + others.len() == 0 {
+                let (user_id, workspace_id) = (open.user().as_str(), id.as_str());
+                tracing::info!(user_id, workspace_id, is_theirs, "paused what others may have made");
                 return Ok(true);
             }
-            for member in active {
+            for member in &others {
                 self.pause_member(workspace, open, member).await?;
                 if Instant::now() >= ends_at {
                     return Ok(false);
                 }
             }
         }
+    }
+
+    /// Whether somebody has founded a workspace and leads it still. Whoever has taken the role away has it now, and a founder who was
+    /// an admin once doesn't become one by forgetting a password.
+    async fn is_theirs(&self, workspace: &Workspace, user: &UserId) -> Result<bool, RepositoryError> {
+        if workspace.founded_by != *user {
+            return Ok(false);
+        }
+        let members = self.users.members(&workspace.id).await?;
+        Ok(members.iter().any(|member| member.user == *user && member.active_role() == Some(Role::Admin)))
+    }
+
+    /// The members of a workspace but one whose memberships aren't paused.
+    async fn others(&self, workspace: &WorkspaceId, user: &UserId) -> Result<Vec<Member>, RepositoryError> {
+        let mut members = self.users.members(workspace).await?;
+        members.retain(|member| member.user != *user && member.active_role().is_some());
+        Ok(members)
     }
 
     async fn pause_member(

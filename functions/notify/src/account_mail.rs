@@ -101,7 +101,7 @@ impl Notify {
         let AccountChanged { user_id, change } = changed;
         let address = self.people.address(user_id).await?.filter(|address| address.is_verified);
         let Some(address) = address else { return Ok(()) };
-        if !mailer.admits_of(user_id, MailCount::AccountChanges, event, (self.clock)()).await? {
+        if !mailer.admits_of(user_id, count_of(change), event, (self.clock)()).await? {
             return Ok(());
         }
         mailer.send(&change_mail(change, event.occurred_at, &self.addresses), &address.email).await
@@ -120,6 +120,23 @@ impl Notify {
             Kind::Reset => self.tokens.issue_reset(&new, TokenDelivery::Mailed).await,
             Kind::Verification | Kind::FirstPassword => self.tokens.issue_verification(&new).await,
         }
+    }
+}
+
+/// With which mails one about a change is counted.
+fn count_of(change: &AccountChange) -> MailCount {
+    match change {
+        AccountChange::PasswordChanged | AccountChange::PasswordReset { .. } | AccountChange::SessionsEnded => {
+            MailCount::PasswordChanges
+        }
+        AccountChange::KeyCreated { .. }
+        | AccountChange::KeyRevoked { .. }
+        | AccountChange::KeyResumed { .. }
+        | AccountChange::Joined { .. }
+        | AccountChange::RoleChanged { .. }
+        | AccountChange::MembershipPaused { .. }
+        | AccountChange::MembershipResumed { .. }
+        | AccountChange::Removed { .. } => MailCount::AccountChanges,
     }
 }
 
@@ -237,7 +254,7 @@ fn reset_text(pauses: bool) -> String {
     if pauses {
         text.push_str(
             "\n\nUntil now, nobody had shown that this address is theirs. Somebody else may have used the account, so all that \
-             could let them in again is paused: its API keys, and other people in workspaces that it has founded. Its open \
+             could let them in again is paused: its API keys, and other people in workspaces that it has founded. Open \
              invitations are withdrawn. Sign in, look at Members and API keys, and keep or remove each.",
         );
     }
@@ -249,5 +266,31 @@ fn in_words(role: Role) -> &'static str {
         Role::Viewer => "a viewer",
         Role::Member => "a member",
         Role::Admin => "an admin",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_told_to_the_minute() {
+        let at = Timestamp::parse("2026-03-02T14:05:09Z").unwrap();
+        assert_eq!(to_the_minute(at), "2026-03-02 14:05");
+    }
+
+    #[test]
+    fn who_makes_many_keys_hides_no_new_password() {
+        let key: AccountChange = serde_json::from_value(serde_json::json!({
+            "change": "key_created", "prefix": "lk_abcdefgh", "workspace_name": "Analytical Engines",
+        }))
+        .unwrap();
+        for change in [
+            AccountChange::PasswordChanged,
+            AccountChange::PasswordReset { pauses: false },
+            AccountChange::SessionsEnded,
+        ] {
+            assert_ne!(count_of(&change), count_of(&key), "{change:?}");
+        }
     }
 }

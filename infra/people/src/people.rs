@@ -3,6 +3,8 @@
 //!
 //! Whoever may write to UsersTable may do this. So no route is needed that makes somebody an operator.
 
+use std::time::Duration;
+
 use linklet_domain::{
     CorrelationId, EmailAddress, KeysLeft, OneTimeToken, Timestamp, TokenPurpose, UserId, Workspace, lifetimes,
 };
@@ -91,6 +93,9 @@ impl People {
     }
 }
 
+/// By how much an operator's clock may be behind: what an account has made by then goes with it.
+const CLOCK_DIFFERENCE: Duration = Duration::from_secs(300);
+
 impl People {
     /// Closes the account of an address: nobody logs in to it, sets its password or registers the address. Its sessions, API keys and
     /// invitations end, and its memberships as by leaving, but where no other admin is left. What was interrupted goes on when it is
@@ -99,11 +104,11 @@ impl People {
     /// # Errors
     /// When the address has no account, or the table can't be used.
     pub async fn close(&self, email: &EmailAddress) -> Result<Closed, PeopleError> {
-        let user = self.users.close_account(email).await?.ok_or(PeopleError::NotRegistered)?;
+        let at = Timestamp::now().plus(CLOCK_DIFFERENCE);
+        let user = self.users.close_account(email, at).await?.ok_or(PeopleError::NotRegistered)?;
         let correlation_id = CorrelationId::generate();
         let mut last_admin_of = Vec::new();
         for (_, workspace) in self.users.workspaces_of(&user).await? {
-            let at = Timestamp::now();
             self.users.settle_keys(&workspace.id, &user, at, None).await?;
             self.users.withdraw_invitations_by(&workspace.id, &user, at).await?;
             let (caller, keys) = (&user, KeysLeft::Revoked);

@@ -233,7 +233,7 @@ impl TestDynamoDb {
         assert_eq!(invited, InviteOutcome::Invited);
         let password_hash = Some("none".to_owned());
         let account = Account { id: user, email, full_name, password_hash, created_at: joined_at };
-        let accepted = self.users().accept_invitation(&token, &account, joined_at).await;
+        let accepted = self.users().accept_invitation(&token, &account, &a_session(), joined_at).await;
         let accepted = accepted.expect("an invitation can be accepted");
         assert!(matches!(accepted, AcceptOutcome::Accepted(..)), "{accepted:?}");
     }

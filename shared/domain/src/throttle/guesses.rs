@@ -233,7 +233,7 @@ impl FromStr for HashBudget {
 pub enum HashFor {
     /// Whoever isn't known.
     Strangers,
-    /// Who has signed in to the same account from the same address before, or has a token that was mailed.
+    /// Who has signed in to the same account from the same address before.
     Known,
 }
 

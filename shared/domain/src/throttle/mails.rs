@@ -42,7 +42,9 @@ pub enum MailCount {
     Invitations,
     /// Invitations that a person has mailed, to whomever.
     InvitationsBySender,
-    /// What a person hears about their own account.
+    /// What a person hears about the password and the sessions of their account.
+    PasswordChanges,
+    /// What else a person hears about their account. Whoever uses this up by API keys hides no new password.
     AccountChanges,
 }
 
@@ -55,6 +57,7 @@ impl MailCount {
             Self::Verifications => "verifications",
             Self::Invitations => "invitations",
             Self::InvitationsBySender => "invitations-by-sender",
+            Self::PasswordChanges => "password-changes",
             Self::AccountChanges => "account-changes",
         }
     }
@@ -64,7 +67,7 @@ impl MailCount {
     pub fn limit(self) -> MailLimit {
         match self {
             Self::Resets | Self::Verifications | Self::Invitations => MailLimit::OF_A_MAILBOX,
-            Self::InvitationsBySender | Self::AccountChanges => MailLimit::OF_A_SENDER,
+            Self::InvitationsBySender | Self::PasswordChanges | Self::AccountChanges => MailLimit::OF_A_SENDER,
         }
     }
 }

@@ -23,20 +23,26 @@ impl UsersTable {
     /// Closes the account of an address and ends its sessions, in one transaction. Returns whose account it was, also if it was closed
     /// before; `None` if there is none. Its memberships, API keys and invitations are there still.
     ///
+    /// Sessions end that have begun by `ends`, which may be in the future: none begins after this.
+    ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn close_account(&self, email: &EmailAddress) -> Result<Option<UserId>, RepositoryError> {
+    pub async fn close_account(
+        &self,
+        email: &EmailAddress,
+        ends: Timestamp,
+    ) -> Result<Option<UserId>, RepositoryError> {
         retry_on_conflict(CLOSE, async || {
             let Some(EmailItem { user_id, .. }) = self.0.get::<EmailItem>(CLOSE, email_key(email)).await? else {
                 return Ok(Some(None));
             };
             let now = Timestamp::now();
-            let ended = EndedSessionsItem::new(&user_id, now, None);
+            let ended = EndedSessionsItem::new(&user_id, ends, None);
             let sent = Transaction::new(CLOSE)
                 .and(self.marked(user_key(&user_id), ", password_changed_at = :at REMOVE password_hash", now)?, ())
                 .and(self.marked(email_key(email), "", now)?, ())
                 .and(self.marked(address_key(&user_id), " REMOVE verified_at, awaits_password", now)?, ())
-                .and(self.0.put_if(CLOSE, &ended, ENDS_MORE, [(":at", text(&now))])?, ())
+                .and(self.0.put_if(CLOSE, &ended, ENDS_MORE, [(":at", text(&ends))])?, ())
                 .send(&self.0.client)
                 .await?;
             Ok((sent == Sent::Committed).then_some(Some(user_id)))

@@ -325,7 +325,7 @@ impl UsersTable {
         }
     }
 
-    /// Makes the account a member of the workspace that a token invites its address into.
+    /// Makes the account a member of the workspace that a token invites its address into, if the session lasts.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -333,15 +333,17 @@ impl UsersTable {
         &self,
         token: &TokenHash,
         account: &Account,
+        session: &SessionId,
         now: Timestamp,
     ) -> Result<AcceptOutcome, RepositoryError> {
-        retry_on_conflict(ACCEPT, || self.try_to_accept(token, account, now)).await
+        retry_on_conflict(ACCEPT, || self.try_to_accept(token, account, session, now)).await
     }
 
     async fn try_to_accept(
         &self,
         token: &TokenHash,
         account: &Account,
+        session: &SessionId,
         now: Timestamp,
     ) -> Result<Option<AcceptOutcome>, RepositoryError> {
         const INVALID: Option<AcceptOutcome> = Some(AcceptOutcome::Invalid);
@@ -352,6 +354,8 @@ impl UsersTable {
         let already = Some(AcceptOutcome::AlreadyMember);
         let transaction = self.and_membership(Transaction::new(ACCEPT), ACCEPT, invitation, account, now, &already)?;
         let transaction = transaction.and(self.admission(invitation)?, INVALID);
+        // Otherwise somebody whose account is being closed would be a member again.
+        let transaction = transaction.and(self.session_lasts(Acting { user: &account.id, session })?, INVALID);
         let mut transaction = transaction.and(self.deletion(ACCEPT, invitation)?, None);
         if let Some(at) = open.verified_at(now) {
             transaction = transaction.and(self.address_verification(&account.id, &account.email, at)?, INVALID);

@@ -98,6 +98,8 @@ pub enum CreateKeyOutcome {
 pub enum KeyOutcome {
     /// It is done; this is the key after it, or before it was revoked.
     Done(Box<ApiKey>),
+    /// The key isn't paused, so there is nothing to resume.
+    NotPaused(Box<ApiKey>),
     /// The workspace has no such key.
     NoKey,
     /// The caller is no longer an admin of the workspace.
@@ -194,36 +196,40 @@ impl UsersTable {
         let mut transaction = Transaction::new(RESUME)
             .and(self.caller_is_admin(workspace, caller.user)?, Some(KeyOutcome::CallerNotAdmin))
             .and(self.session_lasts(caller)?, Some(KeyOutcome::CallerNotAdmin));
-        for action in self.key_pause(&row, None)? {
-            transaction = transaction.and(action, None);
+        let was_paused = row.attributes.paused_at.is_some();
+        if was_paused {
+            for action in self.key_pause(&row, None)? {
+                transaction = transaction.and(action, None);
+            }
         }
         let sent = transaction.send(&self.0.client).await?;
         Ok(match sent {
             Sent::Committed => {
                 let last_used_at = self.last_uses(std::slice::from_ref(&row)).await?.remove(&row.key_hash);
-                let key = row.into_key(workspace.clone(), last_used_at);
-                Some(KeyOutcome::Done(Box::new(ApiKey { paused_at: None, ..key })))
+                let key = Box::new(ApiKey { paused_at: None, ..row.into_key(workspace.clone(), last_used_at) });
+                Some(if was_paused { KeyOutcome::Done(key) } else { KeyOutcome::NotPaused(key) })
             }
             Sent::Refused(refusal) => refusal,
             Sent::InConflict => None,
         })
     }
 
-    /// Pauses the API keys of a workspace that this person has made, or all of them.
+    /// Pauses the API keys of a workspace of which this is true by their creator and the time of their creation, and returns how many
+    /// these are.
     ///
     /// # Errors
     /// When DynamoDB can't be reached. Some may be paused then; doing it again pauses the rest.
     pub async fn pause_keys(
         &self,
         workspace: &WorkspaceId,
-        creator: Option<&UserId>,
         at: Timestamp,
-    ) -> Result<(), RepositoryError> {
+        is_meant: impl Fn(&UserId, Timestamp) -> bool,
+    ) -> Result<usize, RepositoryError> {
         retry_on_conflict(PAUSE, async || {
             let mut rows = self.key_rows(workspace, Timestamp::now()).await?;
             rows.retain(|row| {
                 let attributes = &row.attributes;
-                attributes.paused_at.is_none() && creator.is_none_or(|creator| attributes.created_by == *creator)
+                attributes.paused_at.is_none() && is_meant(&attributes.created_by, attributes.created_at)
             });
             for some in rows.chunks(KEYS_AT_ONCE) {
                 let mut transaction = Transaction::new(PAUSE);
@@ -236,7 +242,7 @@ impl UsersTable {
                     return Ok(None);
                 }
             }
-            Ok(Some(()))
+            Ok(Some(rows.len()))
         })
         .await
     }

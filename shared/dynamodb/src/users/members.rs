@@ -43,6 +43,8 @@ impl MemberChange {
 pub enum MemberOutcome {
     /// The change is made; this is the member after it, or before they were removed.
     Done(Member),
+    /// The change is made, and a membership that was paused goes on; this is the member after it.
+    Resumed(Member),
     /// The member is as the change wants them already.
     Unchanged(Member),
     /// The user is not a member of the workspace.
@@ -119,24 +121,6 @@ impl UsersTable {
         }
     }
 
-    /// Makes the founder of a workspace its admin again, if they are still a member.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn restore_founder(&self, workspace: &WorkspaceId, founder: &UserId) -> Result<(), RepositoryError> {
-        const OPERATION: &str = "restore a founder";
-        retry_on_conflict(OPERATION, async || {
-            let Some(member) = self.member(workspace, founder).await? else { return Ok(Some(())) };
-            let admin = MemberChange { role: Some(Role::Admin), resumes: true }.of(&member);
-            if member == admin {
-                return Ok(Some(()));
-            }
-            let sent = self.transition(OPERATION, workspace, &member, &admin)?.send(&self.0.client).await?;
-            Ok((sent == Sent::Committed).then_some(()))
-        })
-        .await
-    }
-
     /// Removes a member from a workspace, if the caller is an admin or that member. The same transaction opens the
     /// [handover](super::OpenHandover) of what they leave: to the caller, or to the oldest other admin if they leave themselves.
     ///
@@ -167,7 +151,11 @@ impl UsersTable {
         if user != caller.user {
             transaction = transaction.and(self.caller_is_admin(workspace, caller.user)?, CALLER_NOT_ADMIN);
         }
-        self.settled(transaction, &changed).await
+        let is_resumed = member.paused_at.is_some() && changed.paused_at.is_none();
+        Ok(self.settled(transaction, &changed).await?.map(|outcome| match outcome {
+            MemberOutcome::Done(member) if is_resumed => MemberOutcome::Resumed(member),
+            outcome => outcome,
+        }))
     }
 
     /// A transaction that makes another membership of one, with the number of the workspace's admins.

@@ -16,8 +16,8 @@ use super::{
     UsersTable,
     addresses::AddressProof,
     item::{
-        EmailItem, EndedSessionsItem, ReclaimItem, ResetItem, VerificationItem, email_key, reset_key, user_key,
-        verification_key,
+        AddressItem, EmailItem, EndedSessionsItem, ReclaimItem, ResetItem, VerificationItem, address_key, email_key,
+        reset_key, user_key, verification_key,
     },
     sessions::ENDS_MORE,
 };
@@ -194,23 +194,26 @@ impl UsersTable {
     /// is the person's. If nothing had shown that before, the same transaction has what others may have made in the account's name
     /// [paused](super::reclaims).
     ///
+    /// Each try asks the clock anew, so that sessions which began during an earlier try end, too.
+    ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn reset_password(
         &self,
         reset: &PasswordReset,
         new_hash: &str,
-        at: Timestamp,
+        clock: impl Fn() -> Timestamp,
         correlation_id: &CorrelationId,
     ) -> Result<ResetOutcome, RepositoryError> {
         const OPERATION: &str = "set a new password";
         const INVALID: Option<ResetOutcome> = Some(ResetOutcome::TokenInvalid);
         retry_on_conflict(OPERATION, async || {
             let proof = self.proof_of(reset).await?;
+            let at = clock();
             let ended = EndedSessionsItem::new(&reset.user, at, None);
             let mut transaction = Transaction::new(OPERATION)
                 .and(self.used_up(OPERATION, reset_key(&reset.hash))?, INVALID)
-                .and(self.new_password(OPERATION, reset, new_hash, at)?, INVALID)
+                .and(self.new_password(OPERATION, reset, new_hash, proof, at)?, INVALID)
                 .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&at))])?, Some(ResetOutcome::Conflict))
                 // It may have been proved a moment ago.
                 .and(self.address_change(&reset.user, &reset.email, proof, at)?, None);
@@ -232,31 +235,37 @@ impl UsersTable {
         if reset.delivery == TokenDelivery::Shown {
             return Ok(AddressProof::None);
         }
-        let verified_at = self.verified_at(&reset.user).await?;
-        Ok(if verified_at.is_some() { AddressProof::Another } else { AddressProof::First })
+        let address = self.0.get::<AddressItem>("look up an address", address_key(&reset.user)).await?;
+        // Nobody has used an account that has had no password yet, so nothing in it is to be paused.
+        let is_known = address.is_some_and(|address| address.verified_at.is_some() || address.awaits_password);
+        Ok(if is_known { AddressProof::Another } else { AddressProof::First })
     }
 
-    /// The action that sets a new password, unless one was set since the token was made.
+    /// The action that sets a new password, unless one was set since the token was made. The first proof of whose the address is sets
+    /// it all the same: otherwise a squatter who changes the password every minute would keep the account.
     fn new_password(
         &self,
         operation: &'static str,
         reset: &PasswordReset,
         new_hash: &str,
+        proof: AddressProof,
         at: Timestamp,
     ) -> Result<TransactWriteItem, RepositoryError> {
+        const IS_OPEN: &str = "attribute_exists(pk) AND attribute_not_exists(closed_at)";
+        const IS_OLDER: &str = "(attribute_not_exists(password_changed_at) OR password_changed_at < :issued)";
         let update = Update::builder()
             .table_name(&self.0.name)
             .set_key(Some(user_key(&reset.user).into_item()))
             .update_expression("SET password_hash = :new, password_changed_at = :at")
-            .condition_expression(
-                "attribute_exists(pk) AND attribute_not_exists(closed_at) \
-                 AND (attribute_not_exists(password_changed_at) OR password_changed_at < :issued)",
-            )
             .expression_attribute_values(":new", text(new_hash))
-            .expression_attribute_values(":at", text(&at))
-            .expression_attribute_values(":issued", text(&reset.issued_at))
-            .build()
-            .map_err(RepositoryError::unavailable(operation))?;
+            .expression_attribute_values(":at", text(&at));
+        let update = match proof {
+            AddressProof::First => update.condition_expression(IS_OPEN),
+            AddressProof::None | AddressProof::Another => update
+                .condition_expression(format!("{IS_OPEN} AND {IS_OLDER}"))
+                .expression_attribute_values(":issued", text(&reset.issued_at)),
+        };
+        let update = update.build().map_err(RepositoryError::unavailable(operation))?;
         Ok(TransactWriteItem::builder().update(update).build())
     }
 

@@ -8,6 +8,8 @@
 //! Nobody adds anything meanwhile: whatever gives somebody access is a transaction that asks whether the session lasts in which it was
 //! wanted, and whether the membership is active. So what a turn finds is all that there is.
 
+use std::time::Duration;
+
 use aws_sdk_dynamodb::types::{AttributeValue, Delete, TransactWriteItem};
 use linklet_domain::{CorrelationId, Timestamp, UserId, WorkspaceId};
 
@@ -20,6 +22,9 @@ use crate::{
     item::{number, text},
     transaction::{Sent, Transaction},
 };
+
+/// By how much the clock of what made something may be ahead of the clock of the reset that came after it.
+const CLOCK_DIFFERENCE: Duration = Duration::from_secs(5);
 
 /// An account that was reclaimed, and in which of its workspaces nothing was paused yet.
 #[derive(Debug)]
@@ -36,6 +41,13 @@ impl OpenReclaim {
     #[must_use]
     pub fn reclaimed_at(&self) -> Timestamp {
         self.0.reclaimed_at
+    }
+
+    /// Whether something that gives access is to go, by who made it and when. What the person has made since they reclaimed the account
+    /// stays, and so does what others have made in a workspace that isn't the person's.
+    #[must_use]
+    pub fn concerns(&self, is_theirs: bool, made_by: &UserId, made_at: Timestamp) -> bool {
+        if *made_by == self.0.user_id { made_at <= self.0.reclaimed_at.plus(CLOCK_DIFFERENCE) } else { is_theirs }
     }
 
     /// The correlation id of the request that did it.

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     Consistency, RepositoryError,
-    item::{Key, Table, from_item, number, text, to_item},
+    item::{Key, Table, from_item, number, retry_transaction_conflicts, text, to_item},
     transaction::{Sent, Transaction},
 };
 
@@ -122,16 +122,15 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn end_session(&self, session: &Session, now: Timestamp) -> Result<(), RepositoryError> {
         const OPERATION: &str = "end a session";
-        let updated = self
+        let update = self
             .update_ended(&session.user)
             .update_expression("ADD ended :session SET #ttl = :ttl")
             .expression_attribute_names("#ttl", "ttl")
             .expression_attribute_values(":session", AttributeValue::Ss(vec![session.id.to_string()]))
             .expression_attribute_values(":ttl", number(&now.plus(lifetimes::SESSIONS).unix_seconds()))
-            .return_values(ReturnValue::AllNew)
-            .send()
-            .await
-            .map_err(RepositoryError::unavailable(OPERATION))?;
+            .return_values(ReturnValue::AllNew);
+        let updated = retry_transaction_conflicts(|| update.clone().send()).await;
+        let updated = updated.map_err(RepositoryError::unavailable(OPERATION))?;
         let ended: EndedSessionsItem = from_item(OPERATION, updated.attributes.unwrap_or_default())?;
         self.shorten_list(&session.user, ended).await
     }
@@ -140,14 +139,13 @@ impl UsersTable {
     /// wasn't ended, ends with them: that takes fifty logouts a day.
     async fn shorten_list(&self, user: &UserId, item: EndedSessionsItem) -> Result<(), RepositoryError> {
         let Some((dropped, ended_at)) = item.too_many() else { return Ok(()) };
-        let updated = self
+        let update = self
             .update_ended(user)
             .update_expression("SET ended_at = :at DELETE ended :dropped")
             .condition_expression(ENDS_MORE)
             .expression_attribute_values(":at", text(&ended_at))
-            .expression_attribute_values(":dropped", AttributeValue::Ss(dropped))
-            .send()
-            .await;
+            .expression_attribute_values(":dropped", AttributeValue::Ss(dropped));
+        let updated = retry_transaction_conflicts(|| update.clone().send()).await;
         done_or_superseded("drop ended sessions", updated.map_err(SdkError::into_service_error))
     }
 
@@ -170,10 +168,8 @@ impl UsersTable {
             .set_item(Some(to_item(OPERATION, &EndedSessionsItem::new(user, now, but))?))
             // A concurrent request that ends more is not undone.
             .condition_expression(ENDS_MORE)
-            .expression_attribute_values(":at", text(&now))
-            .send()
-            .await;
-        match put.map_err(SdkError::into_service_error) {
+            .expression_attribute_values(":at", text(&now));
+        match retry_transaction_conflicts(|| put.clone().send()).await.map_err(SdkError::into_service_error) {
             Ok(_) | Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(()),
             Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
         }

@@ -8,7 +8,10 @@ use linklet_auth::Auth;
 use linklet_domain::{
     ApiKeySecret, Invitation, Membership, OneTimeToken, Role, Timestamp, TokenPurpose, UserId, WorkspaceId,
 };
-use linklet_dynamodb::{AcceptOutcome, CreateKeyOutcome, InviteOutcome, NewToken, TokenDelivery, UsersTable};
+use linklet_dynamodb::{
+    AcceptOutcome, Acting, CreateKeyOutcome, InviteOutcome, KeyOutcome, MemberChange, MemberOutcome, NewToken,
+    TokenDelivery, UsersTable,
+};
 use linklet_handover::Handovers;
 use linklet_lambda::{
     batch::Consumer, http::DeferringHandler, identity::Authenticator, mail_orders::MailOrders, publisher::Publisher,
@@ -168,7 +171,12 @@ async fn the_first_proof_of_an_address_pauses_what_others_may_have_made_in_its_n
     for (token, name) in [(&invitation, "carol"), (&by_eve, "dave")] {
         let person = fixture.db.register(name).await;
         let account = fixture.db.users().account(&person.id).await.unwrap().unwrap();
-        let accepted = fixture.db.users().accept_invitation(&token.hash(), &account, Timestamp::now()).await.unwrap();
+        let accepted = fixture
+            .db
+            .users()
+            .accept_invitation(&token.hash(), &account, &a_session(), Timestamp::now())
+            .await
+            .unwrap();
         assert_eq!(accepted, AcceptOutcome::Invalid, "{name}");
     }
     assert!(fixture.db.users().reclaim(&fixture.ada.id).await.unwrap().is_none(), "it is done");
@@ -262,21 +270,50 @@ async fn join(db: &TestDynamoDb, admin: &Person, person: &Person) {
 }
 
 #[tokio::test]
-async fn a_founder_whom_an_accomplice_has_demoted_is_the_admin_again() {
+async fn a_founder_who_leads_a_workspace_no_more_takes_it_over_by_no_forgotten_password() {
     let fixture = Fixture::new().await;
+    let (own, eves) = (fixture.key_of(&fixture.ada).await, fixture.key_of(&fixture.eve).await);
     let path = format!("/api/workspace/members/{}", fixture.ada.id);
-    let demoted = fixture.send("PATCH", &path, &fixture.eve, Some(json!({"role": "viewer"}))).await;
+    let demoted = fixture.send("PATCH", &path, &fixture.eve, Some(json!({"role": "member"}))).await;
     assert_eq!(demoted.status, 200);
 
     fixture.reclaim().await;
 
-    let members = fixture.send("GET", "/api/workspace/members", &fixture.ada, None).await.json();
-    assert_eq!(
-        (&members["members"][0]["role"], members["members"][1].get("paused_at").is_some()),
-        (&json!("admin"), true)
-    );
-    let keep = fixture.send("DELETE", &format!("/api/workspace/members/{}", fixture.eve.id), &fixture.ada, None).await;
-    assert_eq!(keep.status, 204);
+    assert!(fixture.paused(&fixture.ada.workspace).await.iter().all(|(_, is_paused)| !is_paused));
+    let members = fixture.send("GET", "/api/workspace/members", &fixture.eve, None).await.json();
+    assert_eq!(members["members"][0]["role"], "member");
+    assert_eq!([fixture.opens(&own).await, fixture.opens(&eves).await], [false, true]);
+}
+
+/// A turn may come late, or again from the dead-letter queue.
+#[tokio::test]
+async fn what_the_person_has_made_since_they_reclaimed_the_account_stays() {
+    let fixture = Fixture::new().await;
+    fixture.reset(TokenDelivery::Mailed).await;
+    let later = Timestamp::now().plus(Duration::from_secs(60));
+    let (own, eves) = (ApiKeySecret::generate().unwrap(), ApiKeySecret::generate().unwrap());
+    for (secret, person) in [(&own, &fixture.ada), (&eves, &fixture.eve)] {
+        fixture.db.store_key(&ApiKeyBuilder::new(secret, person).created_at(later).build()).await;
+    }
+
+    fixture.carry().await;
+
+    assert_eq!([fixture.opens(&own).await, fixture.opens(&eves).await], [true, false]);
+}
+
+#[tokio::test]
+async fn what_is_not_paused_does_not_go_on_again() {
+    let fixture = Fixture::new().await;
+    let key = fixture.key_of(&fixture.ada).await;
+    let key_path = format!("/api/keys/{}", key.prefix());
+    let member_path = format!("/api/workspace/members/{}", fixture.eve.id);
+
+    let resumed = fixture.send("PATCH", &key_path, &fixture.ada, Some(json!({"paused": false}))).await;
+    let member = Some(json!({"role": "member", "paused": false}));
+    let changed = fixture.send("PATCH", &member_path, &fixture.ada, member).await;
+
+    assert_eq!((resumed.status, changed.status), (200, 200));
+    assert_eq!(fixture.told(), [(fixture.eve.id.clone(), json!("role_changed"))]);
 }
 
 /// What was under way when the sessions ended comes too late, also if its session was looked up before.
@@ -284,10 +321,14 @@ async fn a_founder_whom_an_accomplice_has_demoted_is_the_admin_again() {
 async fn nothing_that_gives_access_is_made_in_a_session_that_has_ended() {
     let fixture = Fixture::new().await;
     let (session, users) = (a_session(), fixture.db.users());
+    let paused = fixture.key_of(&fixture.ada).await;
     let secret = ApiKeySecret::generate().unwrap();
     let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap().hash();
     let email = "carol@example.com".parse().unwrap();
     let Person { id, workspace, .. } = &fixture.ada;
+    let bob = fixture.db.register("bob").await;
+    let (_, by_bob) = fixture.invite(&bob, fixture.ada.email.as_str()).await;
+    let account = users.account(id).await.unwrap().unwrap();
     let invitation = Invitation::new(workspace, email, Role::Admin, id, token, Timestamp::now());
 
     fixture.reclaim().await;
@@ -295,6 +336,13 @@ async fn nothing_that_gives_access_is_made_in_a_session_that_has_ended() {
     let key = users.create_key(&ApiKeyBuilder::new(&secret, &fixture.ada).build(), &session).await.unwrap();
     let invited = users.invite(&invitation, &session).await.unwrap();
     assert_eq!((key, invited), (CreateKeyOutcome::CallerNotAdmin, InviteOutcome::CallerNotAdmin));
+    let accepted = users.accept_invitation(&by_bob.hash(), &account, &session, Timestamp::now()).await.unwrap();
+    assert_eq!(accepted, AcceptOutcome::Invalid);
+    let (caller, resumes) = (Acting { user: id, session: &session }, MemberChange { role: None, resumes: true });
+    let changed = users.change_member(workspace, caller, &fixture.eve.id, resumes).await.unwrap();
+    assert_eq!(changed, MemberOutcome::CallerNotAdmin);
+    let resumed = users.resume_key(workspace, caller, &paused.prefix()).await.unwrap();
+    assert_eq!(resumed, KeyOutcome::CallerNotAdmin);
     let now = ApiKeyBuilder::new(&secret, &fixture.ada).build();
     assert_eq!(users.create_key(&now, &a_session()).await.unwrap(), CreateKeyOutcome::Created);
     let (by_eve, _) = fixture.invite(&fixture.eve, "carol@example.com").await;

@@ -550,7 +550,7 @@ async fn an_acceptance_that_meets_another_transaction_is_tried_again() {
     // Each try is three reads and a transaction.
     faults.plan_all([(3, Fault::Cancelled(Cancellation::TransactionConflict))]);
 
-    let accepted = users.accept_invitation(&token.hash(), &account, Timestamp::now()).await.unwrap();
+    let accepted = users.accept_invitation(&token.hash(), &account, &a_session(), Timestamp::now()).await.unwrap();
 
     assert!(matches!(accepted, AcceptOutcome::Accepted(_, Role::Member)), "{accepted:?}");
 }

@@ -1,12 +1,14 @@
 //! Who may register, and how an operator lets the first ones in.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use linklet_auth::Auth;
 use linklet_domain::{
-    ApiKeySecret, EmailAddress, Invitation, OneTimeToken, RegistrationPolicy, Role, Timestamp, TokenPurpose, UserId,
-    lifetimes,
+    ApiKeySecret, EmailAddress, Invitation, OneTimeToken, RegistrationPolicy, Role, SessionId, Timestamp, TokenPurpose,
+    UserId, lifetimes,
 };
-use linklet_dynamodb::{NewToken, TokenDelivery};
+use linklet_dynamodb::{Consistency, NewToken, ResetOutcome, Session, Standing, TokenDelivery};
 use linklet_people::{People, PeopleError};
 use linklet_test_support::{Answer, ApiKeyBuilder, Person, RequestBuilder, TestDynamoDb, a_session, issuer, tokens};
 use serde_json::{Value, json};
@@ -201,9 +203,27 @@ async fn an_operator_lets_somebody_set_a_new_password_who_has_an_account() {
     let reset = users.reset(&issued.token.hash(), now).await.unwrap().unwrap();
     assert_eq!(reset.email(), &ada.email);
     assert_eq!(users.reset(&issued.token.hash(), now.plus(lifetimes::PASSWORD_RESETS)).await.unwrap(), None);
-    users.reset_password(&reset, "a new hash", Timestamp::now(), &correlation()).await.unwrap();
+    users.reset_password(&reset, "a new hash", Timestamp::now, &correlation()).await.unwrap();
     assert_eq!(users.verified_at(&ada.id).await.unwrap(), None, "the operator has seen the token");
     assert!(matches!(people.reset(&email("bob@example.com"), now).await, Err(PeopleError::NotRegistered)));
+}
+
+/// Nobody could have used an account without a password, so nothing in it is paused and nobody is warned.
+#[tokio::test]
+async fn a_first_password_by_the_way_of_a_forgotten_one_is_no_alarm() {
+    let entrance = Entrance::new("domains", "example.com");
+    let ada = user(&entrance.register("ada@example.com", None).await);
+    let (now, users, token) = (Timestamp::now(), entrance.db.users(), OneTimeToken::generate(TokenPurpose::Reset));
+    let (address, hash) = (email("ada@example.com"), token.unwrap().hash());
+    let new = NewToken { hash: &hash, user: &ada, email: &address, issued_at: now };
+    entrance.db.one_time_tokens().issue_reset(&new, TokenDelivery::Mailed).await.unwrap();
+    let reset = users.reset(&hash, now).await.unwrap().unwrap();
+
+    let done = users.reset_password(&reset, "a first hash", Timestamp::now, &correlation()).await.unwrap();
+
+    assert_eq!(done, ResetOutcome::Done { is_first_proof: false });
+    assert!(users.verified_at(&ada).await.unwrap().is_some());
+    assert!(users.reclaim(&ada).await.unwrap().is_none());
 }
 
 /// The attack: somebody whose account was closed comes back by any door that they know.
@@ -225,7 +245,14 @@ async fn a_closed_account_opens_nothing_and_its_address_is_nobodys() {
         let new = NewToken { hash: &verification.hash(), user: &ada, email: &person.email, issued_at: now };
         entrance.db.one_time_tokens().issue_verification(&new).await.unwrap();
 
+        // The operator's clock may be behind.
+        let begun_later = SessionId::beginning_at(now.plus(Duration::from_secs(60)));
+        let begun_later = Session { id: begun_later, user: ada.clone(), workspace: None };
+
         let closed = people.close(&person.email).await.unwrap();
+
+        let standing = entrance.db.sessions().standing(&begun_later, Consistency::Strong).await.unwrap();
+        assert_eq!(standing, Standing::Ended, "{policy}");
 
         let refused = [
             entrance.log_in("ada@example.com", PASSWORD).await,

@@ -1,11 +1,12 @@
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
 use futures_util::future::join_all;
 use linklet_domain::{OneTimeToken, SessionId, Timestamp, TokenHash, TokenPurpose, lifetimes};
 use linklet_dynamodb::{
-    Consistency, NewToken, PasswordChange, PasswordReset, ResetOutcome, Session, Standing, TokenDelivery, VerifyOutcome,
+    Consistency, NewToken, PasswordChange, PasswordReset, ResetOutcome, Session, Standing, TokenDelivery, UsersTable,
+    VerifyOutcome,
 };
-use linklet_test_support::{Person, TestDynamoDb};
+use linklet_test_support::{Cancellation, Fault, Faults, Person, TestDynamoDb};
 
 use crate::fixture::correlation;
 
@@ -52,7 +53,7 @@ impl Fixture {
     }
 
     async fn reset(&self, reset: &PasswordReset, hash: &str, at: Timestamp) -> ResetOutcome {
-        self.db.users().reset_password(reset, hash, at, &correlation()).await.unwrap()
+        self.db.users().reset_password(reset, hash, || at, &correlation()).await.unwrap()
     }
 
     async fn password_hash(&self) -> String {
@@ -110,10 +111,65 @@ async fn a_token_for_a_password_works_for_half_an_hour() {
     assert_eq!(fixture.found(&token, end).await, None);
 }
 
+/// The attack: whoever has squatted an address changes the password each minute, which makes each token useless that its owner has
+/// mailed.
+#[tokio::test]
+async fn who_changes_the_password_does_not_keep_an_account_from_the_owner_of_its_address() {
+    let fixture = Fixture::new().await;
+    let [mailed, other, shown] = [
+        fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await,
+        fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await,
+        fixture.issue_reset(fixture.now, TokenDelivery::Shown).await,
+    ];
+    let [mailed, other, shown] =
+        join_all([&mailed, &other, &shown].map(|token| fixture.found(token, fixture.now))).await.try_into().unwrap();
+    let (user, old_hash) = (&fixture.ada.id, fixture.password_hash().await);
+    let change = PasswordChange { user, old_hash: &old_hash, new_hash: "eve", at: fixture.in_minutes(1), but: None };
+    assert!(fixture.db.users().change_password(&change).await.unwrap());
+
+    let by_shown = fixture.reset(&shown.unwrap(), "shown", fixture.in_minutes(2)).await;
+    let by_mail = fixture.reset(&mailed.unwrap(), "owner", fixture.in_minutes(2)).await;
+    let again = fixture.reset(&other.unwrap(), "other", fixture.in_minutes(3)).await;
+
+    assert_eq!((by_shown, by_mail), (ResetOutcome::TokenInvalid, FIRST_PROOF));
+    assert_eq!(again, ResetOutcome::TokenInvalid, "it is no first proof any more");
+    assert_eq!(fixture.password_hash().await, "owner");
+}
+
+/// Another transaction may hold up the first try, and somebody may log in meanwhile.
+#[tokio::test]
+async fn each_try_ends_the_sessions_that_have_begun_by_then() {
+    let fixture = Fixture::new().await;
+    let token = fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await;
+    let reset = fixture.found(&token, fixture.now).await.unwrap();
+    let faults = Faults::default();
+    let users = UsersTable::new(fixture.db.client_with(faults.clone()), "UsersTable");
+    // A try is a read and a transaction.
+    faults.plan_all([(1, Fault::Cancelled(Cancellation::TransactionConflict))]);
+    let tries = Cell::new(0);
+    let clock = || {
+        tries.set(tries.get() + 1);
+        fixture.in_minutes(tries.get())
+    };
+
+    let done = users.reset_password(&reset, "new", clock, &correlation()).await.unwrap();
+
+    assert_eq!((done, tries.get()), (FIRST_PROOF, 2));
+    let session = Session {
+        id: SessionId::beginning_at(fixture.in_minutes(1).plus(Duration::from_secs(1))),
+        user: fixture.ada.id.clone(),
+        workspace: None,
+    };
+    let standing = fixture.db.sessions().standing(&session, Consistency::Strong).await.unwrap();
+    assert_eq!(standing, Standing::Ended);
+}
+
 #[tokio::test]
 async fn a_new_password_makes_the_tokens_that_were_made_before_useless() {
     for by_token in [true, false] {
         let fixture = Fixture::new().await;
+        let email = &fixture.ada.email;
+        fixture.db.users().verify_address(&fixture.ada.id, email, fixture.now).await.unwrap();
         let [earlier, used] = [
             fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await,
             fixture.issue_reset(fixture.now, TokenDelivery::Mailed).await,
@@ -122,7 +178,7 @@ async fn a_new_password_makes_the_tokens_that_were_made_before_useless() {
             (fixture.found(&earlier, fixture.now).await.unwrap(), fixture.found(&used, fixture.now).await.unwrap());
         let changed_at = fixture.in_minutes(1);
         if by_token {
-            assert_eq!(fixture.reset(&used, "new", changed_at).await, FIRST_PROOF);
+            assert_eq!(fixture.reset(&used, "new", changed_at).await, DONE);
         } else {
             let (user, old_hash) = (&fixture.ada.id, fixture.password_hash().await);
             let change = PasswordChange { user, old_hash: &old_hash, new_hash: "new", at: changed_at, but: None };
@@ -135,8 +191,7 @@ async fn a_new_password_makes_the_tokens_that_were_made_before_useless() {
 
         assert_eq!(refused, ResetOutcome::TokenInvalid, "by a token: {by_token}");
         assert_eq!(fixture.password_hash().await, "new");
-        let is_first_proof = !by_token;
-        assert_eq!(fixture.reset(&later, "newer", fixture.in_minutes(4)).await, ResetOutcome::Done { is_first_proof });
+        assert_eq!(fixture.reset(&later, "newer", fixture.in_minutes(4)).await, DONE);
     }
 }
 

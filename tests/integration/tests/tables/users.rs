@@ -484,8 +484,8 @@ async fn a_workspace_costs_what_the_chart_says() {
     users.invitations(workspace, Timestamp::now()).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "the invitations");
     let account = Account { id: bob.user.clone(), email: bob.email.clone(), ..ada.account.clone() };
-    users.accept_invitation(&token, &account, Timestamp::now()).await.unwrap();
-    assert_eq!(spent(), (3.0, 8.0), "an admin joins");
+    users.accept_invitation(&token, &account, &a_session(), Timestamp::now()).await.unwrap();
+    assert_eq!(spent(), (3.0, 10.0), "an admin joins");
     change_role(&users, workspace, caller, &bob.user, Role::Member).await.unwrap();
     assert_eq!(spent(), (1.0, 10.0), "an admin becomes a member");
     change_role(&users, workspace, caller, &bob.user, Role::Viewer).await.unwrap();
