@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn who_makes_many_keys_hides_no_new_password() {
         let key: AccountChange = serde_json::from_value(serde_json::json!({
-            "change": "key_created", "prefix": "lk_abcdefgh", "workspace_name": "Analytical Engines",
+            "change": "key_created", "prefix": "sk_live_abcdefgh", "workspace_name": "Analytical Engines",
         }))
         .unwrap();
         for change in [

@@ -210,6 +210,7 @@ async fn a_token_that_cannot_be_used_gets_one_answer_whatever_the_reason() {
 async fn a_changed_password_makes_tokens_useless_that_were_made_before() {
     let fixture = Fixture::new();
     let ada = fixture.ada().await;
+    fixture.db.users().verify_address(&ada.id, &ada.email, Timestamp::now()).await.unwrap();
     let token = fixture.reset_token(&ada, Timestamp::now()).await;
     let session = fixture.login("correct horse").await.json()["token"].as_str().unwrap().to_owned();
     let body = json!({"current": "correct horse", "new": "a longer horse"});
