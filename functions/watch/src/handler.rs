@@ -51,7 +51,7 @@ struct NewTarget {
 }
 
 impl Watch {
-    /// Responds 201 with a new target, 200 with the existing one of the URL, or with the first answer to the idempotency key.
+    /// Responds 201 with a new target, and 200 with the existing one of the URL or of the idempotency key.
     async fn register(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let body = request.json_object(BODY_LIMIT)?;
         let (key, fingerprint) = (request.idempotency_key()?, body.fingerprint());

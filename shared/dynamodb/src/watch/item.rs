@@ -7,7 +7,7 @@ use linklet_domain::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Registered, RequestKey};
+use super::RequestKey;
 use crate::{Cursor, item::Key};
 
 pub(crate) const TARGET_PREFIX: &str = "TARGET#";
@@ -204,8 +204,7 @@ impl From<WatcherItem> for Watcher {
     }
 }
 
-/// `IDEM#<workspace>#<key>` / `IDEM`: the first request with this idempotency key, and what its answer said about a target that
-/// may have changed since.
+/// `IDEM#<workspace>#<key>` / `IDEM`: the first request with this idempotency key, and the target that it was answered with.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct IdempotencyItem {
     #[serde(flatten)]
@@ -214,33 +213,23 @@ pub(super) struct IdempotencyItem {
     pub target_id: TargetId,
     /// When the target was created, which tells it from a later one of the same URL.
     pub created_at: Timestamp,
-    pub is_new: bool,
-    pub status: TargetStatus,
-    pub status_since: Timestamp,
     pub ttl: i64,
 }
 
 impl IdempotencyItem {
-    pub(super) fn new(key: &RequestKey<'_>, answer: &Registered, now: Timestamp) -> Self {
-        let Registered { target, is_new } = answer;
+    pub(super) fn new(key: &RequestKey<'_>, target: &Target, now: Timestamp) -> Self {
         Self {
             key: idempotency_key(&target.workspace, key.key),
             fingerprint: key.fingerprint.to_owned(),
             target_id: target.id.clone(),
             created_at: target.created_at,
-            is_new: *is_new,
-            status: target.status,
-            status_since: target.status_since,
             ttl: now.plus(lifetimes::IDEMPOTENCY_KEYS).unix_seconds(),
         }
     }
 
-    /// The first answer again, given the target that has the id now. `None` if the target of that answer is gone, or was
-    /// replaced with another one of the same URL.
-    pub(super) fn answer(&self, target: Option<Target>) -> Option<Registered> {
-        let target = target.filter(|found| found.registered && found.created_at == self.created_at)?;
-        let Self { is_new, status, status_since, .. } = *self;
-        Some(Registered { target: Target { status, status_since, ..target }, is_new })
+    /// Whether a target that has the id now is the one of the first answer, and not a later one of the same URL.
+    pub(super) fn is_of(&self, target: &Target) -> bool {
+        target.registered && target.created_at == self.created_at
     }
 }
 

@@ -1,9 +1,9 @@
 //! Registering targets: one target per URL, also with concurrent requests.
 //!
 //! ```text
-//! request ── key used before, and its target exists? ── yes ──→ the first answer, or a refusal if the request differs
+//! request ── key used before, and its target exists? ── yes ──→ that target, or a refusal if the request differs
 //!              │ no
-//!            URL has a target? ── yes ──→ that target (the answer is stored under the key); if only links watched it, it
+//!            URL has a target? ── yes ──→ that target (which the key leads to from now on); if only links watched it, it
 //!              │ no                       becomes registered, with the caller as owner
 //!            one transaction: target + key, each only if it doesn't exist, + the workspace's count, if it has room
 //!              │                  │
@@ -69,7 +69,8 @@ enum KnownKey {
 }
 
 impl WatchTable {
-    /// What a request with this key came to in the last 24 hours, as long as the target of its answer exists.
+    /// The target that a request with this key registered in the last 24 hours, as it is now, or that the key was used with
+    /// another request. `None` if the key is free, also since its target is gone.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -85,8 +86,8 @@ impl WatchTable {
         })
     }
 
-    /// Registers a URL, or returns its existing target. A key that was used in the last 24 hours gets its first answer again,
-    /// as long as the target of that answer exists.
+    /// Registers a URL, or returns its existing target. A key that was used in the last 24 hours gets the target of its first
+    /// answer, as long as that exists.
     ///
     /// `target.created_at` must be the time of the request.
     ///
@@ -130,9 +131,9 @@ impl WatchTable {
         let found = self.table.get::<IdempotencyItem>(LOOK_UP, idempotency_key(workspace, key.key)).await?;
         // DynamoDB deletes an item some time after its TTL, so the TTL is checked here as well.
         let Some(item) = found.filter(|item| item.ttl > now.unix_seconds()) else { return Ok(KnownKey::Free(None)) };
-        Ok(match item.answer(self.find(&item.target_id).await?) {
+        Ok(match self.find(&item.target_id).await?.filter(|target| item.is_of(target)) {
             Some(_) if item.fingerprint != key.fingerprint => KnownKey::Used(TargetRegistration::KeyReused),
-            Some(answer) => KnownKey::Used(TargetRegistration::Done(answer)),
+            Some(target) => KnownKey::Used(TargetRegistration::Done(Registered { target, is_new: false })),
             None => KnownKey::Free(Some(item)),
         })
     }
@@ -150,10 +151,9 @@ impl WatchTable {
             actions.push(self.set_owner(wanted, correlation_id)?);
             target = Target { registered: true, owner: wanted.owner.clone(), ..target };
         }
-        let registered = Registered { target, is_new: false };
-        actions.extend(key.map(|key| self.put_key(&registered, &key, wanted.created_at)).transpose()?);
+        actions.extend(key.map(|key| self.put_key(&target, &key, wanted.created_at)).transpose()?);
         let is_done = actions.is_empty() || self.commit(REGISTER, actions).await?.is_some();
-        Ok(is_done.then_some(TargetRegistration::Done(registered)))
+        Ok(is_done.then_some(TargetRegistration::Done(Registered { target, is_new: false })))
     }
 
     /// The action that marks a target as registered and sets its owner, unless it is registered already.
@@ -176,26 +176,19 @@ impl WatchTable {
     ) -> Result<Option<TargetRegistration>, RepositoryError> {
         let target = Target { registered: true, ..target.clone() };
         let item = TargetItem::new(&target, EventId::generate(), correlation_id);
-        let registered = Registered { target, is_new: true };
         let mut actions = vec![self.table.put_new(REGISTER, &item)?];
-        let now = registered.target.created_at;
-        actions.extend(key.map(|key| self.put_key(&registered, &key, now)).transpose()?);
-        let count_in = self.count_in(REGISTER, &registered.target.workspace)?;
+        actions.extend(key.map(|key| self.put_key(&target, &key, target.created_at)).transpose()?);
+        let count_in = self.count_in(REGISTER, &target.workspace)?;
         Ok(match self.send(REGISTER, actions, Some(count_in)).await? {
-            Written::Committed => Some(TargetRegistration::Done(registered)),
+            Written::Committed => Some(TargetRegistration::Done(Registered { target, is_new: true })),
             Written::Full => Some(TargetRegistration::Full),
             Written::NotNow => None,
         })
     }
 
-    /// The action that stores an answer under an idempotency key, unless a concurrent request has used the key.
-    fn put_key(
-        &self,
-        answer: &Registered,
-        key: &NewKey<'_>,
-        now: Timestamp,
-    ) -> Result<TransactWriteItem, RepositoryError> {
-        let item = IdempotencyItem::new(key.key, answer, now);
+    /// The action that stores which target an idempotency key leads to, unless a concurrent request has used the key.
+    fn put_key(&self, target: &Target, key: &NewKey<'_>, now: Timestamp) -> Result<TransactWriteItem, RepositoryError> {
+        let item = IdempotencyItem::new(key.key, target, now);
         match &key.stale {
             Some(stale) => {
                 let values = [(":stale", text(&stale.target_id)), (":created", text(&stale.created_at))];
