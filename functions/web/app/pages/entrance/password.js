@@ -2,14 +2,13 @@
 
 import { html, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
-import { emailError, PASSWORD_HINT, passwordError } from '../../core/checks.js';
+import { emailError, PASSWORD_HINT } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
-import { useStore } from '../../core/store.js';
-import { route } from '../../core/router.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure, Notice, Skeleton } from '../../ui/states.js';
 import { Door } from './door.js';
+import { useNewPassword } from './new-password.js';
 import { useRegistration } from './registration.js';
 
 const back = html`<a href="#/sign-in">Back to signing in</a>`;
@@ -50,16 +49,9 @@ function ForgotForm() {
 }
 
 export function ResetPage() {
-  const { query } = useStore(route);
-  const token = query.get('token') ?? '';
-  const [isDone, setDone] = useState(false);
-  const form = useForm(
-    { password: '' },
-    async ({ password }) => {
-      await call('POST /api/auth/password/reset', { anonymous: true, body: { token, password } });
-      setDone(true);
-    },
-    { check: ({ password }) => ({ password: passwordError(password) }) },
+  const { form, isDone, isSpent } = useNewPassword(
+    (body) => call('POST /api/auth/password/reset', { anonymous: true, body }),
+    ['token_invalid'],
   );
   if (isDone) {
     return html`<${Door} title="Password changed">
@@ -71,7 +63,6 @@ export function ResetPage() {
       <p><${Button} kind="primary" href="#/sign-in" class="whole">Sign in<//></p>
     <//>`;
   }
-  const isSpent = !token || form.failure?.code === 'token_invalid';
   return html`<${Door} title="New password" below=${back}>
     ${isSpent
       ? html`<${Notice} tone="warn">This link was used already, or is too old. <a href="#/forgot">Ask for another one</a><//>`
