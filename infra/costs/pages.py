@@ -160,7 +160,7 @@ def link_words(data: Data) -> dict[str, str]:
         "Lambda notify": f"{ms['notify']} ms, assumed",
         "DynamoDB reads": f"{units['shorten']['reads']:g} to look for a link of the same URL and to create it, "
         f"{units['notify']['reads']:g} to notify",
-        "DynamoDB writes": f"{units['shorten']['writes']:g} for the link and the count of calls, "
+        "DynamoDB writes": f"{units['shorten']['writes']:g} for the link and the counts of calls by person and by address, "
         f"{units['notify']['writes']:g} to notify",
         "DynamoDB storage": f"link, totals and notification: {stored:,} bytes with copies in indexes",
         "DynamoDB point-in-time recovery": "the same",

@@ -3,8 +3,9 @@
 It goes through the API like any client, so it works against every system, and events flow as always. It registers an
 account for the links and prints how to log in.
 
-A client may create ten links a minute. The local system believes the header of an edge about who the client is, so every
-ten links come from another address there; elsewhere the limit holds, and this waits as it is told to.
+An address may create ten links a minute in the local system, and a person as many as they like. That system believes the
+header of an edge about who the client is, so every ten links come from another address. Elsewhere the limits hold, and this
+waits as it is told to.
 """
 
 from __future__ import annotations

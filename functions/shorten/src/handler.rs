@@ -4,7 +4,7 @@ mod new_link;
 
 use linklet_domain::{
     Generation, IdempotencyKey, Link, LinkId, LinkStatus, ReservedCodes, Scope, ShortCode, Tags, TargetId, TargetUrl,
-    ThrottleSubject, Timestamp, Title,
+    Timestamp, Title,
 };
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, WatchTable, back_off};
 use linklet_lambda::{
@@ -63,19 +63,11 @@ impl Handler for Shorten {
         match (request.method(), request.segments().as_slice()) {
             (&Method::POST, ["api", "shorten"]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
-                self.throttle.admit(request, &self.subjects(request, &caller)).await?;
+                self.throttle.admit(request, caller.user()).await?;
                 self.shorten(request, &caller).await
             }
             _ => Err(Problem::RouteUnknown.into()),
         }
-    }
-}
-
-impl Shorten {
-    /// Whose limits the request counts against: its key's, if it has one, and those of its sender's address.
-    fn subjects(&self, request: &Request, caller: &Caller) -> Vec<ThrottleSubject> {
-        let key = caller.api_key().cloned().map(ThrottleSubject::ApiKey);
-        key.into_iter().chain(self.throttle.senders(request)).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_domain::{LimitedRoute, Salt};
+use linklet_domain::{LimitedRoute, RouteLimits, Salt};
 use linklet_dynamodb::{LinksTable, ThrottleTable, WatchTable};
 use linklet_lambda::{
     StartError, aws, config, http, http::ShortUrls, identity::Authenticator, secrets, throttle::Throttle,
@@ -17,7 +17,11 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (links, calls) = (config::required("LINKS_TABLE")?, config::required("THROTTLE_TABLE")?);
-    let (limit, edge) = (config::parsed("SHORTEN_LIMIT_PER_MINUTE")?, config::parsed("TRUSTED_EDGE")?);
+    let limits = RouteLimits {
+        by_person: config::parsed("SHORTEN_PER_MINUTE")?,
+        by_address: config::parsed("SHORTEN_PER_MINUTE_AND_ADDRESS")?,
+    };
+    let edge = config::parsed("TRUSTED_EDGE")?;
     let (salt, reserved) = (config::required("CLICK_SALT_ID")?, config::parsed_or_default("RESERVED_CODES")?);
     let (targets, quota) = (config::required("WATCH_TABLE")?, config::parsed("TARGETS_PER_WORKSPACE")?);
     let aws = aws::load().await;
@@ -33,7 +37,7 @@ async fn run() -> Result<(), StartError> {
     let throttle = Throttle {
         table: ThrottleTable::new(tables, calls),
         route: LimitedRoute::Shorten,
-        limit,
+        limits,
         edge,
         salt: Salt::parse(&salt?)?,
     };

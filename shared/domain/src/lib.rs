@@ -76,7 +76,7 @@ pub use stats::{
 pub use target_url::TargetUrl;
 pub use throttle::{
     AccountHash, Allowance, Correspondent, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, LimitedRoute,
-    MailCount, MailLimit, Patience, RateLimit, Refusal, ThrottleSubject, Tier, Window,
+    MailCount, MailLimit, Patience, RateLimit, Refusal, RouteLimits, ThrottleSubject, Tier, Window,
 };
 pub use timestamp::{Day, Timestamp};
 pub use validated::{Invalid, optional, patched};

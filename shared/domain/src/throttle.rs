@@ -19,7 +19,7 @@ pub use self::{
     guesses::{AccountHash, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, Patience},
     mails::{Correspondent, MailCount, MailLimit},
 };
-use crate::{Invalid, IpHash, KeyHash, Salt, Timestamp};
+use crate::{Invalid, IpHash, Salt, Timestamp, UserId};
 
 /// A route with a rate limit. Each route is counted separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,8 +46,8 @@ impl LimitedRoute {
 pub enum ThrottleSubject {
     /// All calls from an IPv4 address or an IPv6 network, identified by its hash.
     Address(Tier, IpHash),
-    /// All calls with an API key.
-    ApiKey(KeyHash),
+    /// All calls of a person, with whichever token or API key.
+    Person(UserId),
 }
 
 /// How large the network is that an address stands for.
@@ -124,7 +124,7 @@ impl ThrottleSubject {
     pub const fn allowances(&self) -> u32 {
         match self {
             Self::Address(tier, _) => tier.allowances(),
-            Self::ApiKey(_) => 1,
+            Self::Person(_) => 1,
         }
     }
 }
@@ -188,6 +188,27 @@ impl FromStr for RateLimit {
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
         Self::per_minute(text.parse().map_err(|_| Invalid::new("must be a whole number"))?)
+    }
+}
+
+/// What a route allows a person, wherever they call from, and an address, whoever calls from there. Both hold for each call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RouteLimits {
+    /// For a person, with all of their tokens and API keys.
+    pub by_person: RateLimit,
+    /// For an address, which may be that of an office; networks of several addresses have
+    /// [more](ThrottleSubject::allowances).
+    pub by_address: RateLimit,
+}
+
+impl RouteLimits {
+    /// What applies to a subject.
+    #[must_use]
+    pub fn of(self, subject: &ThrottleSubject) -> RateLimit {
+        match subject {
+            ThrottleSubject::Person(_) => self.by_person,
+            ThrottleSubject::Address(..) => self.by_address.of(subject),
+        }
     }
 }
 
@@ -293,6 +314,16 @@ mod tests {
         let calls = subjects("2001:db8::1").iter().map(|subject| limit.of(subject).calls()).collect::<Vec<_>>();
 
         assert_eq!(calls, [10, 40, 160]);
+    }
+
+    #[test]
+    fn a_person_and_an_address_have_limits_of_their_own() {
+        let per_minute = |calls| RateLimit::per_minute(calls).unwrap();
+        let limits = RouteLimits { by_person: per_minute(60), by_address: per_minute(300) };
+
+        assert_eq!(limits.of(&ThrottleSubject::Person(UserId::generate())), per_minute(60));
+        let of_networks = subjects("2001:db8::1").iter().map(|subject| limits.of(subject).calls()).collect::<Vec<_>>();
+        assert_eq!(of_networks, [300, 1_200, 4_800]);
     }
 
     #[test]

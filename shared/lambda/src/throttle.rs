@@ -1,6 +1,8 @@
-//! The rate limit of a route, with exact counts in ThrottleTable.
+//! The rate limits of a route, with exact counts in ThrottleTable.
 
-use linklet_domain::{Allowance, LimitedRoute, RateLimit, Salt, ThrottleSubject, Window};
+use std::iter;
+
+use linklet_domain::{Allowance, LimitedRoute, RouteLimits, Salt, ThrottleSubject, UserId, Window};
 use linklet_dynamodb::{CountOutcome, ThrottleTable};
 
 use crate::{
@@ -9,14 +11,15 @@ use crate::{
     telemetry::chain,
 };
 
-/// Enforces the rate limit of a route. Each call costs one write per subject.
+/// Enforces the rate limits of a route: by person and by address. Each call costs one write per subject, which is the cheapest
+/// exact count of two limits: a transaction of two writes costs four.
 pub struct Throttle {
     /// The table that has the counts.
     pub table: ThrottleTable,
     /// The route.
     pub route: LimitedRoute,
-    /// The limit per client; networks of several clients have [more](ThrottleSubject::allowances).
-    pub limit: RateLimit,
+    /// What it allows.
+    pub limits: RouteLimits,
     /// The trusted edge, which determines the client's address.
     pub edge: Edge,
     /// The salt for the hashes of addresses.
@@ -24,26 +27,21 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// The subjects for the client's IP address: one, or for IPv6 the networks that it is in.
-    #[must_use]
-    pub fn senders(&self, request: &Request) -> Vec<ThrottleSubject> {
-        ThrottleSubject::all_at(&self.edge.address(request), &self.salt)
-    }
-
-    /// Counts a request for each subject. If one of them has reached its limit, the request is refused and counted for none;
-    /// the cheapest order begins with the subject that most likely has reached its limit.
+    /// Counts a request for the person and for their address, which of IPv6 is in three networks. If one of them has reached its
+    /// limit, the request is refused and counted for none. The person is the first, whose limit is the smallest: then a refusal
+    /// is one write, and takes nothing from who else is at the address, not even for a moment.
     ///
     /// If ThrottleTable doesn't answer in time, the request is allowed and a warning is logged, so that an outage of the table
     /// doesn't become one of the route.
     ///
     /// # Errors
     /// 429 if a subject has reached the limit.
-    pub async fn admit(&self, request: &Request, subjects: &[ThrottleSubject]) -> Result<(), ApiError> {
+    pub async fn admit(&self, request: &Request, person: &UserId) -> Result<(), ApiError> {
         let now = request.received_at();
-        let mut counted: Vec<(&ThrottleSubject, Window)> = Vec::with_capacity(subjects.len());
-        for subject in subjects {
-            let limit = self.limit.of(subject);
-            match self.table.count(self.route, subject, limit, now).await {
+        let mut counted: Vec<(ThrottleSubject, Window)> = Vec::new();
+        for subject in self.subjects(request, person) {
+            let limit = self.limits.of(&subject);
+            match self.table.count(self.route, &subject, limit, now).await {
                 Ok(CountOutcome::Counted(window)) => counted.push((subject, window)),
                 Ok(CountOutcome::Refused(window)) => {
                     self.uncount(&counted).await;
@@ -56,14 +54,19 @@ impl Throttle {
                 }
             }
         }
-        let allowances = counted.iter().map(|(subject, window)| self.limit.of(subject).allowance(*window));
+        let allowances = counted.iter().map(|(subject, window)| self.limits.of(subject).allowance(*window));
         if let Some(allowance) = allowances.reduce(Allowance::stricter) {
             request.note_allowance(allowance);
         }
         Ok(())
     }
 
-    async fn uncount(&self, counted: &[(&ThrottleSubject, Window)]) {
+    fn subjects(&self, request: &Request, person: &UserId) -> impl Iterator<Item = ThrottleSubject> {
+        let addresses = ThrottleSubject::all_at(&self.edge.address(request), &self.salt);
+        iter::once(ThrottleSubject::Person(person.clone())).chain(addresses)
+    }
+
+    async fn uncount(&self, counted: &[(ThrottleSubject, Window)]) {
         for (subject, window) in counted {
             if let Err(error) = self.table.uncount(self.route, subject, *window).await {
                 tracing::warn!(error = chain(&error), "a refused call could not be uncounted");

@@ -9,7 +9,7 @@ use serde_json::Value;
 pub type Variables = BTreeMap<String, String>;
 
 /// Limits that no measurement reaches. (They are per client, and one minute's calls of all clients come within seconds.)
-const UNREACHED: [&str; 2] = ["RedirectLimitPerMinute", "ShortenLimitPerMinute"];
+const UNREACHED: [&str; 3] = ["RedirectLimitPerMinute", "ShortenPerMinute", "ShortenPerMinuteAndAddress"];
 
 /// A variable whose value can't be known here.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use std::{env, process::Command};
 
 use serde_json::{Value, json};
 
-use api::{Answer, Api, PASSWORD, User, send};
+use api::{Answer, Api, PASSWORD, User, send, send_once};
 use mailbox::token_mailed_to;
 
 /// Deploys the system that `make e2e` has started with these parameters. `false` if there is no such system.
@@ -76,6 +76,21 @@ async fn is_outside(guest: &Guest<'_>, admin: &User) {
     assert_eq!(joined.status, 200, "{}", joined.body);
 }
 
+/// With two links a minute by person.
+async fn a_person_has_one_limit_wherever_they_are() {
+    let ada = User::new(&Api::new()).await;
+    let shorten = async |number: u8| {
+        // Each is a client with an address of its own.
+        let order = Api::new().request("POST", "/api/shorten").header("authorization", ada.authorization());
+        let answer = send_once(order.json(&json!({"url": format!("https://example.com/{number}")}))).await;
+        (answer.status, answer.header("x-ratelimit-limit").to_owned())
+    };
+
+    assert_eq!(shorten(1).await, (201, "2".to_owned()));
+    assert_eq!(shorten(2).await, (201, "2".to_owned()));
+    assert_eq!(shorten(3).await, (429, "2".to_owned()));
+}
+
 async fn registration(api: &Api) -> Value {
     api.get("/api/auth/registration").await.json()["registration"].clone()
 }
@@ -84,9 +99,10 @@ async fn registration(api: &Api) -> Value {
 async fn nobody_gets_in_who_should_not_with_any_kind_of_registration() {
     let api = Api::new();
 
-    if !deploy(&["Registration=open", "WhoFoundsWorkspaces=operators"]) {
+    if !deploy(&["Registration=open", "WhoFoundsWorkspaces=operators", "ShortenPerMinute=2"]) {
         return;
     }
+    a_person_has_one_limit_wherever_they_are().await;
     let (admin, other) = (User::new(&api).await, User::new(&api).await);
     let guest = Guest::of(&api, &admin).await;
     assert_eq!(registration(&api).await, "open");

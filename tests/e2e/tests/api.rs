@@ -153,6 +153,11 @@ impl User {
         self.api.request(method, path).bearer_auth(&self.token)
     }
 
+    /// What the header of this name says, for a request from elsewhere.
+    pub fn authorization(&self) -> String {
+        format!("Bearer {}", self.token)
+    }
+
     pub async fn get(&self, path: &str) -> Answer {
         send(self.request("GET", path)).await
     }

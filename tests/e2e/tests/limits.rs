@@ -33,7 +33,7 @@ pub async fn tells_clients_apart() -> bool {
 }
 
 #[tokio::test]
-async fn a_client_may_create_ten_links_a_minute_and_another_one_as_many() {
+async fn an_address_may_create_ten_links_a_minute_and_another_one_as_many() {
     if !tells_clients_apart().await {
         return;
     }

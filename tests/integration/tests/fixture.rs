@@ -10,8 +10,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
 use linklet_auth::Limits;
 use linklet_domain::{
-    Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute, Member, RateLimit, Role, Salt, TargetId,
-    Timestamp, UserId, Visitor, WorkspaceId, lifetimes,
+    Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute, Member, RateLimit, Role, RouteLimits, Salt,
+    TargetId, Timestamp, UserId, Visitor, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     Acting, ClassifiedClick, ClicksTable, LinksTable, MemberChange, MemberOutcome, RepositoryError, ThrottleTable,
@@ -196,18 +196,20 @@ fn nowhere() -> Publisher {
 }
 
 pub fn shorten(db: &TestDynamoDb) -> Shorten {
-    shorten_limited(db, 1_000)
+    shorten_limited(db, 1_000, 1_000)
 }
 
-/// With so many new links per minute.
-pub fn shorten_limited(db: &TestDynamoDb, calls: u32) -> Shorten {
-    Shorten::new(db.links(), db.watch(), db.authenticator(), ShortUrls::new(None), throttle(db.calls(), calls))
+/// With so many new links per minute by person and by address.
+pub fn shorten_limited(db: &TestDynamoDb, by_person: u32, by_address: u32) -> Shorten {
+    let throttle = throttle(db.calls(), by_person, by_address);
+    Shorten::new(db.links(), db.watch(), db.authenticator(), ShortUrls::new(None), throttle)
 }
 
-/// A limit of new links per minute.
-pub fn throttle(table: ThrottleTable, calls: u32) -> Throttle {
-    let limit = RateLimit::per_minute(calls).unwrap();
-    Throttle { table, route: LimitedRoute::Shorten, limit, edge: Edge::None, salt: salt() }
+/// Limits of new links per minute, by person and by address.
+pub fn throttle(table: ThrottleTable, by_person: u32, by_address: u32) -> Throttle {
+    let [by_person, by_address] = [by_person, by_address].map(|calls| RateLimit::per_minute(calls).unwrap());
+    let limits = RouteLimits { by_person, by_address };
+    Throttle { table, route: LimitedRoute::Shorten, limits, edge: Edge::None, salt: salt() }
 }
 
 /// The limits on guessing, with room for more hashes than a test needs.

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::item::Key;
 
-/// `IP#<hash>` or `KEY#<hash>` / `<route>`: the window of a subject on a route.
+/// `IP#<hash>` or `PERSON#<user id>` / `<route>`: the window of a subject on a route.
 pub(super) fn window_key(route: LimitedRoute, subject: &ThrottleSubject) -> Key {
     Key::new(partition_of(subject), route.as_str())
 }
@@ -19,7 +19,7 @@ pub(super) fn window_key(route: LimitedRoute, subject: &ThrottleSubject) -> Key 
 fn partition_of(subject: &ThrottleSubject) -> String {
     match subject {
         ThrottleSubject::Address(_, hash) => format!("IP#{hash}"),
-        ThrottleSubject::ApiKey(hash) => format!("KEY#{hash}"),
+        ThrottleSubject::Person(user) => format!("PERSON#{user}"),
     }
 }
 
@@ -106,7 +106,7 @@ impl FamiliarItem {
 
 #[cfg(test)]
 mod tests {
-    use linklet_domain::{EmailAddress, KeyHash, Salt, Tier};
+    use linklet_domain::{EmailAddress, Salt, Tier, UserId};
 
     use super::*;
 
@@ -116,12 +116,12 @@ mod tests {
         let address = ThrottleSubject::Address(Tier::Client, IpHash::of("203.0.113.9", &salt));
         let account = AccountHash::of("ada@example.com", &salt);
         let mailbox = EmailAddress::parse("ada@example.com").unwrap();
-        let api_key = ThrottleSubject::ApiKey(KeyHash::parse(&"0".repeat(64)).unwrap());
+        let person = ThrottleSubject::Person(UserId::generate());
         let kind = GuessKind::Password;
 
         for (key, beginning) in [
             (window_key(LimitedRoute::Redirect, &address), "IP#"),
-            (window_key(LimitedRoute::Shorten, &api_key), "KEY#"),
+            (window_key(LimitedRoute::Shorten, &person), "PERSON#"),
             (guesser_key(kind, &Guesser::Sender(address.clone())), "GUESS#"),
             (guesser_key(kind, &Guesser::Strangers(account.clone())), "GUESS#"),
             (hashes_key(HashFor::Strangers, Timestamp::now()), "HASHES#"),

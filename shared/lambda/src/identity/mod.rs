@@ -11,7 +11,7 @@ mod person;
 mod sessions;
 mod token;
 
-use linklet_domain::{ApiKey, EmailAddress, KeyHash, KeyPrefix, Link, Record, Role, SessionId, UserId, WorkspaceId};
+use linklet_domain::{ApiKey, EmailAddress, KeyPrefix, Link, Record, Role, SessionId, UserId, WorkspaceId};
 
 use linklet_dynamodb::Session;
 
@@ -71,7 +71,7 @@ pub struct Caller {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Credential {
     Session(SessionId),
-    ApiKey(KeyHash),
+    ApiKey,
 }
 
 impl Caller {
@@ -99,15 +99,6 @@ impl Caller {
         self.role
     }
 
-    /// The hash of the API key, if the caller used one.
-    #[must_use]
-    pub fn api_key(&self) -> Option<&KeyHash> {
-        match &self.credential {
-            Credential::ApiKey(hash) => Some(hash),
-            Credential::Session(_) => None,
-        }
-    }
-
     /// The session, if the caller used a token.
     #[must_use]
     pub fn session(&self) -> Option<Session> {
@@ -116,7 +107,7 @@ impl Caller {
                 let (user, workspace) = (self.user.clone(), Some(self.workspace.clone()));
                 Some(Session { id: id.clone(), user, workspace })
             }
-            Credential::ApiKey(_) => None,
+            Credential::ApiKey => None,
         }
     }
 

@@ -63,7 +63,7 @@ impl Caller {
     pub fn acting(&self) -> Result<Acting<'_>, ApiError> {
         match &self.credential {
             Credential::Session(session) => Ok(Acting { user: &self.user, session }),
-            Credential::ApiKey(_) => Err(ApiError::Problem(Problem::Unauthorized)),
+            Credential::ApiKey => Err(ApiError::Problem(Problem::Unauthorized)),
         }
     }
 }

@@ -170,7 +170,7 @@ impl Measured {
         let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
         let metered = Metered::of(&db);
         let links = LinksTable::new(metered.client.clone(), "LinksTable");
-        let calls = fixture::throttle(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 1_000);
+        let calls = fixture::throttle(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 1_000, 1_000);
         let shorten =
             Shorten::new(links.clone(), TestDynamoDb::start().watch(), authenticator(), ShortUrls::new(None), calls);
         let token = token_for(&workspace, Role::Member);

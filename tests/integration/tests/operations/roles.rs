@@ -74,7 +74,7 @@ const RIGHTS: &str = "
     relay           LinksTable                          *              DeleteItem GetItem PutItem UpdateItem
     shorten         LinksTable                          *              GetItem PutItem
     shorten         ThrottleTable                       IP#            UpdateItem
-    shorten         ThrottleTable                       KEY#           UpdateItem
+    shorten         ThrottleTable                       PERSON#        UpdateItem
     shorten         UsersTable                          ACCESS#        BatchGetItem
     shorten         UsersTable                          KEY#           GetItem UpdateItem
     shorten         WatchTable                          *              GetItem

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::fixture;
 
 fn with_urls(db: &TestDynamoDb, short_urls: ShortUrls) -> Shorten {
-    Shorten::new(db.links(), db.watch(), authenticator(), short_urls, fixture::throttle(db.calls(), 1_000))
+    Shorten::new(db.links(), db.watch(), authenticator(), short_urls, fixture::throttle(db.calls(), 1_000, 1_000))
 }
 
 async fn post(shorten: &Shorten, body: &Value) -> Answer {
@@ -294,7 +294,7 @@ async fn an_expiry_is_stored_in_utc() {
 async fn without_its_table_it_answers_503() {
     let db = TestDynamoDb::start();
     let links = LinksTable::new(TestDynamoDb::unreachable(), "LinksTable");
-    let throttle = fixture::throttle(db.calls(), 10);
+    let throttle = fixture::throttle(db.calls(), 10, 10);
     let shorten = Shorten::new(links, db.watch(), authenticator(), ShortUrls::new(None), throttle);
 
     let answer = post(&shorten, &json!({"url": "https://example.com"})).await;
@@ -312,7 +312,7 @@ async fn a_link_cannot_watch_a_url_too_many() {
         db.watch().with_quota(1),
         authenticator(),
         ShortUrls::new(None),
-        fixture::throttle(db.calls(), 1_000),
+        fixture::throttle(db.calls(), 1_000, 1_000),
     );
     let post = async |workspace: &WorkspaceId, url: &str, watch: bool| {
         let request = RequestBuilder::new("POST", "/api/shorten").token(&token_for(workspace, Role::Member));
@@ -334,7 +334,7 @@ async fn a_link_cannot_watch_a_url_too_many() {
 async fn a_link_that_watches_is_created_also_while_targets_cannot_be_read() {
     let db = TestDynamoDb::start();
     let targets = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable").with_quota(1);
-    let throttle = fixture::throttle(db.calls(), 1_000);
+    let throttle = fixture::throttle(db.calls(), 1_000, 1_000);
     let shorten = Shorten::new(db.links(), targets, authenticator(), ShortUrls::new(None), throttle);
 
     let created = post(&shorten, &json!({"url": "https://example.com/a", "watch": true})).await;

@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use linklet_domain::{ApiKeySecret, RateLimit, Role, ThrottleSubject, Timestamp, WorkspaceId};
+use linklet_domain::{ApiKeySecret, RateLimit, Role, Timestamp, WorkspaceId};
 use linklet_dynamodb::{LinksTable, ThrottleTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, Request, Response, ShortUrls, no_content},
+    http::ShortUrls,
     metrics::{self, Metric},
     throttle::Throttle,
 };
 use linklet_redirect::{Limiter, Redirect};
 use linklet_shorten::Shorten;
 use linklet_test_support::{
-    Answer, ApiKeyBuilder, Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_for,
+    Answer, ApiKeyBuilder, CapacityMeter, Fault, Faults, LinkBuilder, Person, RequestBuilder, TestDynamoDb,
+    authenticator, token_for, token_of,
 };
 use serde_json::json;
 
@@ -40,8 +41,9 @@ fn shorten_with(db: &TestDynamoDb, throttle: Throttle) -> Shorten {
     Shorten::new(db.links(), db.watch(), authenticator(), ShortUrls::new(None), throttle)
 }
 
+/// With ten links a minute by address, as the design document has it, whoever calls.
 fn shorten(db: &TestDynamoDb) -> Shorten {
-    shorten_with(db, fixture::throttle(db.calls(), 10))
+    fixture::shorten_limited(db, 60, 10)
 }
 
 /// A request for a link of its own.
@@ -63,7 +65,7 @@ async fn every_answer_tells_how_many_links_are_left() {
 }
 
 #[tokio::test]
-async fn the_eleventh_link_in_a_minute_is_refused_and_nothing_is_done_for_it() {
+async fn the_eleventh_link_of_an_address_in_a_minute_is_refused_and_nothing_is_done_for_it() {
     let db = TestDynamoDb::start();
     let shorten = shorten(&db);
     for _ in 0..10 {
@@ -106,7 +108,7 @@ async fn a_stranger_uses_up_nobodys_links() {
 #[tokio::test]
 async fn without_the_table_links_are_created() {
     let db = TestDynamoDb::start();
-    let shorten = shorten_with(&db, fixture::throttle(unreachable_table(), 10));
+    let shorten = shorten_with(&db, fixture::throttle(unreachable_table(), 60, 300));
 
     let (answer, measured) = metrics::observe(order().send_to(&shorten)).await;
 
@@ -115,28 +117,73 @@ async fn without_the_table_links_are_created() {
 }
 
 #[tokio::test]
-async fn a_key_has_a_limit_of_its_own_wherever_it_is_used_from() {
+async fn a_person_has_one_limit_with_all_tokens_and_keys_wherever_they_are_used() {
     let db = TestDynamoDb::start();
+    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
     let keys = [ApiKeySecret::generate().unwrap(), ApiKeySecret::generate().unwrap()];
-    for (key, owner) in keys.iter().zip(["ada", "bob"]) {
-        db.store_key(&ApiKeyBuilder::new(key, &db.register(owner).await).build()).await;
+    for key in &keys {
+        db.store_key(&ApiKeyBuilder::new(key, &ada).build()).await;
     }
-    let shorten = fixture::shorten_limited(&db, 10);
-    let order = |key: &ApiKeySecret, address: &str| {
-        let order = RequestBuilder::new("POST", "/api/shorten").api_key(key.reveal()).source_ip(address).at(noon());
-        order.json(&json!({"url": "https://example.com/"}))
+    let shorten = fixture::shorten_limited(&db, 3, 300);
+    let send = async |order: RequestBuilder, host: u8| {
+        let order = order.source_ip(&format!("203.0.113.{host}")).at(noon());
+        metrics::observe(order.json(&json!({"url": "https://example.com/"})).send_to(&shorten)).await
     };
-    for host in 1..=10 {
-        let answer = order(&keys[0], &format!("203.0.113.{host}")).send_to(&shorten).await;
-        assert!(answer.status < 300, "{}", answer.body);
+    let order = || RequestBuilder::new("POST", "/api/shorten");
+    let token = |person: &Person| order().token(&token_of(&person.id, &person.workspace, Role::Admin));
+    for (host, credential) in
+        [order().api_key(keys[0].reveal()), order().api_key(keys[1].reveal()), token(&ada)].into_iter().enumerate()
+    {
+        let (answer, _) = send(credential, u8::try_from(host).unwrap()).await;
+        assert_eq!(told(&answer), ["3", &(2 - host).to_string(), ""], "{}", answer.body);
     }
 
-    let (refused, measured) = metrics::observe(order(&keys[0], "203.0.113.11").send_to(&shorten)).await;
+    let (refused, measured) = send(order().api_key(keys[0].reveal()), 9).await;
 
-    assert_eq!((refused.status, told(&refused)), (429, ["10", "0", "60"]));
+    assert_eq!((refused.status, told(&refused)), (429, ["3", "0", "60"]));
     assert_eq!(measured.get(Metric::Throttles), 1.0);
-    let other = order(&keys[1], "203.0.113.11").send_to(&shorten).await;
-    assert_eq!((other.status, told(&other)), (201, ["10", "9", ""]), "the refused call counts for nobody");
+    let (other, _) = send(token(&bob), 9).await;
+    assert_eq!((other.status, told(&other)), (201, ["3", "2", ""]), "somebody else");
+}
+
+#[tokio::test]
+async fn the_limit_that_is_nearer_is_told_and_a_refusal_by_one_is_counted_for_none() {
+    let db = TestDynamoDb::start();
+    let shorten = fixture::shorten_limited(&db, 2, 3);
+    let [ada, bob] = [0, 1].map(|_| token_for(&WorkspaceId::generate(), Role::Member));
+    let order = async |token: &str, address: &str| {
+        let answer = order().token(token).source_ip(address).send_to(&shorten).await;
+        (answer.status < 300, told(&answer).map(str::to_owned))
+    };
+    let headers = |headers: [&str; 3]| headers.map(str::to_owned);
+    let (office, elsewhere) = ("203.0.113.9", "203.0.113.10");
+
+    assert_eq!(order(&ada, office).await, (true, headers(["2", "1", ""])), "Ada has one left, and the office two");
+    assert_eq!(order(&ada, office).await, (true, headers(["2", "0", ""])));
+    for _ in 0..3 {
+        assert_eq!(order(&ada, office).await, (false, headers(["2", "0", "60"])), "Ada has none left");
+    }
+    assert_eq!(order(&bob, office).await, (true, headers(["3", "0", ""])), "the office had one left, and Bob has one");
+    for _ in 0..3 {
+        assert_eq!(order(&bob, office).await, (false, headers(["3", "0", "60"])), "the office has none left");
+    }
+    assert_eq!(order(&bob, elsewhere).await, (true, headers(["2", "0", ""])), "Bob still had one");
+}
+
+#[tokio::test]
+async fn a_link_is_counted_by_one_write_for_the_person_and_one_for_the_address() {
+    let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
+    let table = ThrottleTable::new(db.client_with(meter.clone()), "ThrottleTable");
+    let shorten = shorten_with(&db, fixture::throttle(table, 1, 300));
+    let order = order();
+    let writes = async || {
+        meter.reset();
+        order.clone().send_to(&shorten).await;
+        meter.by_operation()["UpdateItem"].write_units
+    };
+
+    assert_eq!(writes().await, 2.0);
+    assert_eq!(writes().await, 1.0, "a person who has reached the limit");
 }
 
 /// An address in the nth /64 of a /48.
@@ -147,7 +194,7 @@ fn in_network(number: u32) -> String {
 #[tokio::test]
 async fn whoever_has_a_48_may_not_create_links_from_each_of_its_networks() {
     let db = TestDynamoDb::start();
-    let shorten = fixture::shorten_limited(&db, 1);
+    let shorten = fixture::shorten_limited(&db, 60, 1);
     let status = async |number| order().source_ip(&in_network(number)).send_to(&shorten).await.status;
     let mut created = [0, 0];
     for (networks, created) in [0..=0xff, 0x100..=0x3ff].into_iter().zip(&mut created) {
@@ -181,51 +228,14 @@ async fn an_address_of_ipv6_has_the_limit_of_one_and_a_refusal_takes_nothing_fro
     assert_eq!((neighbour.status, told(&neighbour)), (201, ["10", "9", ""]));
 }
 
-/// A route with a limit that several subjects share.
-struct Limited {
-    throttle: Throttle,
-    subjects: Vec<ThrottleSubject>,
-}
-
-impl Handler for Limited {
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        self.throttle.admit(request, &self.subjects).await?;
-        Ok(no_content())
-    }
-}
-
-fn limited(table: ThrottleTable, subjects: &[&str]) -> Limited {
-    let subjects = subjects.iter().map(|name| ThrottleSubject::at(name, &fixture::salt())).collect();
-    Limited { throttle: fixture::throttle(table, 3), subjects }
-}
-
-async fn call(limited: &Limited) -> Answer {
-    RequestBuilder::new("GET", "/").outside_the_contract().at(noon()).send_to(limited).await
-}
-
 #[tokio::test]
-async fn all_subjects_need_room_and_a_refusal_by_one_is_counted_for_none() {
-    let db = TestDynamoDb::start();
-    let (both, key) = (limited(db.calls(), &["address", "key"]), limited(db.calls(), &["key"]));
-    assert_eq!(told(&call(&both).await), ["3", "2", ""]);
-    assert_eq!(told(&call(&key).await), ["3", "1", ""]);
-
-    assert_eq!(told(&call(&both).await), ["3", "0", ""], "the key has less left than the address");
-    for _ in 0..3 {
-        assert_eq!(call(&both).await.status, 429);
-    }
-
-    let address = call(&limited(db.calls(), &["address"])).await;
-    assert_eq!((address.status, told(&address)), (204, ["3", "0", ""]));
-}
-
-#[tokio::test]
-async fn without_the_table_no_second_subject_is_asked_for() {
+async fn without_the_table_no_second_limit_is_asked_for() {
     let (db, faults) = (TestDynamoDb::start(), Faults::default());
     faults.plan(Some((0, Fault::NotSent)));
     let table = ThrottleTable::new(db.client_with(faults.clone()), "ThrottleTable");
+    let shorten = shorten_with(&db, fixture::throttle(table, 60, 300));
 
-    assert_eq!(call(&limited(table, &["address", "key"])).await.status, 204);
+    assert_eq!(order().send_to(&shorten).await.status, 201);
 
     assert_eq!(faults.calls(), 1);
 }

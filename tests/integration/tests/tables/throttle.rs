@@ -16,7 +16,7 @@ use aws_sdk_dynamodb::{
     error::BoxError,
 };
 use futures_util::future::join_all;
-use linklet_domain::{ApiKeySecret, LimitedRoute, RateLimit, ThrottleSubject, Timestamp, Window};
+use linklet_domain::{LimitedRoute, RateLimit, ThrottleSubject, Timestamp, UserId, Window};
 use linklet_dynamodb::{CountOutcome, ThrottleTable};
 use linklet_test_support::{CapacityMeter, Consumption, Fault, Faults, TestDynamoDb};
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ async fn subjects_and_routes_are_counted_apart() {
     assert_eq!(passed(&db.calls(), 10, noon()).await, 10);
     let others = [
         (ROUTE, ThrottleSubject::at("203.0.113.10", &salt())),
-        (ROUTE, ThrottleSubject::ApiKey(ApiKeySecret::generate().unwrap().hash())),
+        (ROUTE, ThrottleSubject::Person(UserId::generate())),
         (LimitedRoute::Redirect, ada()),
     ];
 
@@ -120,14 +120,14 @@ async fn subjects_and_routes_are_counted_apart() {
 async fn no_address_is_stored_and_ttl_removes_what_is_over() {
     let db = TestDynamoDb::start();
     db.calls().count(ROUTE, &ada(), ten(), Timestamp::now().minus(MINUTE * 5)).await.unwrap();
-    let key = ApiKeySecret::generate().unwrap().hash();
-    db.calls().count(ROUTE, &ThrottleSubject::ApiKey(key.clone()), ten(), Timestamp::now()).await.unwrap();
+    let user = UserId::generate();
+    db.calls().count(ROUTE, &ThrottleSubject::Person(user.clone()), ten(), Timestamp::now()).await.unwrap();
     assert!(!format!("{:?}", db.scan("ThrottleTable")).contains(ADDRESS));
 
     db.sweep_ttl();
 
     let left: Vec<_> = db.scan("ThrottleTable").iter().map(|item| item["pk"]["S"].clone()).collect();
-    assert_eq!(left, [format!("KEY#{key}")]);
+    assert_eq!(left, [format!("PERSON#{user}")]);
 }
 
 /// Lets somebody else begin a window with nine calls just before the call with this number leaves.
