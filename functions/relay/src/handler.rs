@@ -50,7 +50,7 @@ fn queues(event: &EventDetail) -> &'static [Queue] {
     match event {
         EventDetail::UrlClicked(_) | EventDetail::ClickParked(_) => &[Queue::Analytics],
         // Only watch-links wants to know, which reads the stream itself.
-        EventDetail::UrlExtended(_) => &[],
+        EventDetail::UrlExtended(_) | EventDetail::UrlUnwatched(_) => &[],
         // Functions order mails themselves: no table changes with them.
         EventDetail::PasswordForgotten(_)
         | EventDetail::VerificationRequested(_)

@@ -10,8 +10,8 @@ use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksT
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json_text, located},
     identity::{Authenticator, Caller},
-    link_view::within_budget,
     throttle::Throttle,
+    watching::require_room,
 };
 use serde::{Deserialize, Serialize};
 
@@ -179,21 +179,12 @@ impl Shorten {
         Ok(if is_first { Try::Answer(answer) } else { Try::Conflict })
     }
 
-    /// Refuses a link whose URL would be a target too many. If that can't be read in time, the link is created, and watch-links
-    /// decides alone, as it does about links that are created at once.
-    async fn require_room(&self, order: &Order<'_>) -> Result<(), ApiError> {
-        let workspace = order.caller.workspace();
-        let target = TargetId::of_url(workspace, &order.wanted.target)?;
-        match within_budget("quota", self.targets.has_room(workspace, &target)).await {
-            Some(false) => Err(Problem::TargetQuotaReached.into()),
-            Some(true) | None => Ok(()),
-        }
-    }
-
     /// 201 with a new link.
     async fn create(&self, order: &Order<'_>, reusable: Option<&Reusable>) -> Result<Try, ApiError> {
         if order.wanted.watch {
-            self.require_room(order).await?;
+            let workspace = order.caller.workspace();
+            let target = TargetId::of_url(workspace, &order.wanted.target)?;
+            require_room(&self.targets, workspace, &target).await?;
         }
         let code = match &order.wanted.custom_code {
             Some(code) => code.clone(),

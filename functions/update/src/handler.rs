@@ -1,11 +1,12 @@
 //! Changes links. The destination can't be changed, so that visitors can trust a link that they have followed before.
 
 use linklet_domain::{Link, LinkPatch, LinkState, LinkStatus, Record, Scope, ShortCode};
-use linklet_dynamodb::{LinksTable, StatsTable};
+use linklet_dynamodb::{LinksTable, StatsTable, WatchTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Immutable, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
     identity::{Authenticator, Caller},
     link_view::OneLink,
+    watching::require_room,
 };
 
 /// `PATCH /api/links/{code}`.
@@ -16,6 +17,8 @@ pub struct Update {
     pub links: LinksTable,
     /// The repository of statistics, for the link's click count.
     pub stats: StatsTable,
+    /// The repository of targets, for whether there is room for what an extended link watches.
+    pub targets: WatchTable,
     /// Builds short URLs.
     pub short_urls: ShortUrls,
 }
@@ -44,12 +47,15 @@ impl Update {
             return Err(ApiError::Problem(Problem::Forbidden));
         }
         self.authenticator.confirm(request, caller, record.owner(), Scope::LinksWrite).await?;
-        match &record {
+        let link = match record {
             Record::Tombstone(tombstone) => return Err(ApiError::gone(tombstone.reason)),
             Record::Link(Link { state: LinkState::Deleted(_), .. }) => return Err(ApiError::gone(LinkStatus::Deleted)),
-            Record::Link(_) => {}
+            Record::Link(link) => link,
+        };
+        if let Some(target) = link.target_watched_longer(&patch) {
+            require_room(&self.targets, &link.workspace, &target).await?;
         }
-        let changed = self.links.update(&record.id(), &patch, request.received_at(), request.correlation_id()).await?;
+        let changed = self.links.update(&link.id(), &patch, request.received_at(), request.correlation_id()).await?;
         let Some(link) = changed else { return Err(self.gone_meanwhile(&code).await?) };
         let body = OneLink::load(request, &self.short_urls, &self.stats, link).await;
         Ok(json(StatusCode::OK, &body))
@@ -71,7 +77,7 @@ impl Update {
 }
 
 /// What nobody can change of a link.
-const IMMUTABLE: [Immutable; 4] = [
+const IMMUTABLE: [Immutable; 3] = [
     Immutable {
         members: &["url", "original_url"],
         sentence: Some("the destination of a link never changes; create another link"),
@@ -80,7 +86,6 @@ const IMMUTABLE: [Immutable; 4] = [
         members: &["custom_code", "short_code", "short_url"],
         sentence: Some("the code of a link never changes; create another link"),
     },
-    Immutable { members: &["watch"], sentence: Some("watch is set when a link is created, and never changes") },
     Immutable {
         members: &["id", "workspace_id", "user_id", "created_by", "created_at", "updated_at", "status", "total_clicks"],
         sentence: None,

@@ -1,5 +1,5 @@
-//! Adds links to the watchers of their targets when they are created or extended, and removes them when they are deleted or
-//! expire.
+//! Adds links to the watchers of their targets when they are created or extended, and removes them when they are deleted,
+//! expire or give it up.
 //!
 //! The records of LinksTable's stream are processed in their order, which is kept for each link. They may come again, and after
 //! a redrive in another order. The table stores which links watch and which have stopped, so that changes nothing.
@@ -11,7 +11,7 @@ use aws_lambda_events::{
     streams::DynamoDbEventResponse,
 };
 use linklet_domain::{
-    Event, EventDetail, Invalid, LinkId, Target, TargetId, UrlCreated, UrlDeleted, UrlExpired, UrlPurged,
+    Event, EventDetail, Invalid, LinkId, Target, TargetId, UrlCreated, UrlDeleted, UrlExpired, UrlPurged, UrlUnwatched,
 };
 use linklet_dynamodb::{RepositoryError, WatchOutcome, WatchTable, stream::Change};
 use linklet_lambda::{
@@ -64,7 +64,8 @@ fn watcher_change(event: &Event) -> Result<Option<WatcherChange<'_>>, Invalid> {
             Some(WatcherChange::Paused(target, link))
         }
         EventDetail::UrlDeleted(UrlDeleted { watched_target: Some(target), link, .. })
-        | EventDetail::UrlPurged(UrlPurged { watched_target: Some(target), link, .. }) => {
+        | EventDetail::UrlPurged(UrlPurged { watched_target: Some(target), link, .. })
+        | EventDetail::UrlUnwatched(UrlUnwatched { watched_target: target, link, .. }) => {
             Some(WatcherChange::Removed(target, link))
         }
         _ => None,

@@ -34,6 +34,7 @@ impl Event {
             EventDetail::UrlDeleted(_) => "url.deleted",
             EventDetail::UrlExpired(_) => "url.expired",
             EventDetail::UrlExtended(_) => "url.extended",
+            EventDetail::UrlUnwatched(_) => "url.unwatched",
             EventDetail::UrlPurged(_) => "url.purged",
             EventDetail::MilestoneReached(_) => "milestone.reached",
             EventDetail::TargetDown(_) => "target.down",
@@ -68,6 +69,9 @@ pub enum EventDetail {
     /// An expired link was given more time, and redirects again. The event says what the link is now, as that of a new one does.
     #[serde(rename = "url.extended")]
     UrlExtended(UrlCreated),
+    /// A link has given up watching where it leads.
+    #[serde(rename = "url.unwatched")]
+    UrlUnwatched(UrlUnwatched),
     /// A link was removed by a person, with everything about it.
     #[serde(rename = "url.purged")]
     UrlPurged(UrlPurged),
@@ -161,6 +165,18 @@ pub struct UrlExpired {
     /// The target that it watched until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched_target: Option<TargetId>,
+}
+
+/// A link has given up watching, for ever.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlUnwatched {
+    /// The link.
+    #[serde(flatten)]
+    pub link: LinkId,
+    /// Whose link it is.
+    pub workspace_id: WorkspaceId,
+    /// The target that it watched until then.
+    pub watched_target: TargetId,
 }
 
 /// A link was removed by a person; its clicks and statistics are to go too.

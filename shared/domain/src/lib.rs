@@ -48,7 +48,8 @@ pub use click_id::ClickId;
 pub use correlation_id::CorrelationId;
 pub use event::{
     AccountChange, AccountChanged, Event, EventDetail, InvitationCreated, MilestoneReached, PasswordForgotten,
-    TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted, UrlExpired, UrlPurged, VerificationRequested,
+    TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted, UrlExpired, UrlPurged, UrlUnwatched,
+    VerificationRequested,
 };
 pub use exact_json::ExactJson;
 pub use founding::{Founder, FoundingPolicy};
@@ -58,7 +59,7 @@ pub use ids::{EventId, InvitationId, SessionId, UserId, WorkspaceId};
 pub use invitation::Invitation;
 pub use link::{ExpiryStep, Link, LinkState, LinkStatus, Record, RedirectTarget, Tombstone};
 pub use link_id::{Generation, LinkId};
-pub use link_metadata::{Description, LinkMetadata, LinkPatch, Tags, Title};
+pub use link_metadata::{Description, LinkMetadata, LinkPatch, NoWatch, Tags, Title};
 pub use link_query::{LinkFilter, LinkSearch, LinkSummary, Order, PageNumber, PageRows, SortBy, sort_links};
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use crate::{
-    Generation, Invalid, LinkId, LinkMetadata, ShortCode, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId,
-    lifetimes,
+    Generation, Invalid, LinkId, LinkMetadata, LinkPatch, ShortCode, TargetId, TargetUrl, Timestamp, UserId,
+    WorkspaceId, lifetimes,
 };
 
 /// A short link with all its properties.
@@ -113,6 +113,17 @@ impl Link {
     pub fn watched_target(&self) -> Option<TargetId> {
         let is_watching = self.watch && !matches!(self.state, LinkState::Deleted(_));
         is_watching.then(|| TargetId::of_url(&self.workspace, &self.target).ok()).flatten()
+    }
+
+    /// The target that the link is to watch for longer than it would without this change; `None` also if the change gives up
+    /// watching.
+    #[must_use]
+    pub fn target_watched_longer(&self, change: &LinkPatch) -> Option<TargetId> {
+        let is_longer = match (self.expires_at, change.expires_at?) {
+            (Some(before), Some(after)) => before < after,
+            (before, after) => before.is_some() && after.is_none(),
+        };
+        if is_longer && change.watch.is_none() { self.watched_target() } else { None }
     }
 
     /// The next step of the link's expiry and when it is due, if expired links are kept for this long. `None` if the link never
@@ -320,6 +331,7 @@ impl RedirectTarget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::NoWatch;
 
     fn target(expires_at: Option<Timestamp>, state: LinkState) -> RedirectTarget {
         RedirectTarget {
@@ -390,6 +402,27 @@ mod tests {
         assert_eq!(Link { state: LinkState::Inactive, ..on.clone() }.watched_target(), Some(target));
         assert_eq!(Link { state: LinkState::Deleted(Timestamp::now()), ..on.clone() }.watched_target(), None);
         assert_eq!(Link { watch: false, ..on }.watched_target(), None);
+    }
+
+    #[test]
+    fn a_target_is_watched_longer_with_a_later_expiry_or_none_unless_watching_is_given_up() {
+        let [noon, later] = ["2026-03-02T12:00:00Z", "2026-03-02T13:00:00Z"].map(|at| Timestamp::parse(at).unwrap());
+        let expiring = |at| Link { expires_at: Some(at), ..watching(LinkState::Active) };
+        let to = |expires_at| LinkPatch { expires_at: Some(expires_at), ..LinkPatch::default() };
+        let is_longer = |link: &Link, change: &LinkPatch| link.target_watched_longer(change) == link.watched_target();
+
+        assert!(is_longer(&expiring(noon), &to(Some(later))) && is_longer(&expiring(noon), &to(None)));
+        let given_up = LinkPatch { watch: Some(NoWatch), ..to(None) };
+        for (link, change) in [
+            (expiring(later), to(Some(noon))),
+            (expiring(later), to(Some(later))),
+            (expiring(later), LinkPatch { is_active: Some(true), ..LinkPatch::default() }),
+            (expiring(noon), given_up),
+            (watching(LinkState::Active), to(Some(later))),
+            (watching(LinkState::Active), to(None)),
+        ] {
+            assert_eq!(link.target_watched_longer(&change), None, "{change:?}");
+        }
     }
 
     #[test]

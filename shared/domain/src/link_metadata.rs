@@ -134,6 +134,29 @@ pub struct LinkPatch {
     /// Whether the link is switched on.
     #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub is_active: Option<bool>,
+    /// That the link watches no more where it leads.
+    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
+    pub watch: Option<NoWatch>,
+}
+
+/// `false`, as the new value of `watch`: a link can give up watching, and never begin to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "bool", into = "bool")]
+pub struct NoWatch;
+
+impl TryFrom<bool> for NoWatch {
+    type Error = Invalid;
+
+    fn try_from(watch: bool) -> Result<Self, Invalid> {
+        const REFUSED: &str = "watch can only be given up, with false; a link begins to watch when it is created";
+        if watch { Err(Invalid::new(REFUSED)) } else { Ok(Self) }
+    }
+}
+
+impl From<NoWatch> for bool {
+    fn from(_: NoWatch) -> Self {
+        false
+    }
 }
 
 impl LinkPatch {

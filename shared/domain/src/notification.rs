@@ -91,6 +91,7 @@ fn worded(
         EventDetail::UrlClicked(_)
         | EventDetail::ClickParked(_)
         | EventDetail::UrlExtended(_)
+        | EventDetail::UrlUnwatched(_)
         | EventDetail::PasswordForgotten(_)
         | EventDetail::VerificationRequested(_)
         | EventDetail::InvitationCreated(_)

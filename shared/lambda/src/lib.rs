@@ -33,6 +33,7 @@ pub mod secrets;
 pub mod stream;
 pub mod telemetry;
 pub mod throttle;
+pub mod watching;
 
 use std::{future::Future, process::ExitCode};
 

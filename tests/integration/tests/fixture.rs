@@ -286,7 +286,8 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
         "overview" => request.send_to(&overviews(db)).await,
         "delete" => request.send_to(&linklet_delete::Delete { authenticator, links }).await,
         "update" => {
-            request.send_to(&linklet_update::Update { authenticator, links, stats: stats_table, short_urls }).await
+            let (stats, targets) = (stats_table, db.watch());
+            request.send_to(&linklet_update::Update { authenticator, links, stats, targets, short_urls }).await
         }
         "stats" => request.send_to(&stats(db)).await,
         "notifications" => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use linklet_domain::{
     CorrelationId, Event, EventDetail, EventId, Generation, Invalid, Link, LinkId, LinkMetadata, LinkState, LinkStatus,
     LinkSummary, NormalizedUrl, RedirectTarget, ShortCode, Tags, TargetId, TargetUrl, Timestamp, Tombstone, UrlCreated,
-    UrlDeleted, UrlExpired, UrlPurged, UserId, WorkspaceId,
+    UrlDeleted, UrlExpired, UrlPurged, UrlUnwatched, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -162,11 +162,15 @@ impl LinkItem {
         }
     }
 
-    /// The event of the change from `before` to this item: the link was deleted, its expiry has passed, or was put off after
-    /// that. Other changes have none.
+    /// The event of the change from `before` to this item: the link was deleted, has given up watching, its expiry has passed, or
+    /// was put off after that. Other changes have none.
     pub(crate) fn changed_event(self, before: &Self) -> Option<Event> {
         if let Some(deleted_at) = self.deleted_at {
             return before.deleted_at.is_none().then(|| self.deleted_event(before, deleted_at));
+        }
+        if before.watch && !self.watch {
+            // Nobody else wants to know of an expiry that was put off at the same time.
+            return self.unwatched_event(before);
         }
         match (before.expiry_is_published, self.expiry_is_published, before.expires_at) {
             (false, true, Some(expired_at)) => Some(self.expired_event(expired_at)),
@@ -190,6 +194,17 @@ impl LinkItem {
                 watched_target,
             }),
         }
+    }
+
+    fn unwatched_event(self, before: &Self) -> Option<Event> {
+        let watched_target = before.clone().into_link().watched_target()?;
+        let link = LinkId { code: self.short_code, generation: self.generation };
+        Some(Event {
+            event_id: self.change_id,
+            occurred_at: self.updated_at.unwrap_or(self.created_at),
+            correlation_id: self.correlation_id,
+            detail: EventDetail::UrlUnwatched(UrlUnwatched { link, workspace_id: self.workspace_id, watched_target }),
+        })
     }
 
     fn expired_event(self, expired_at: Timestamp) -> Event {

@@ -87,6 +87,8 @@ const RIGHTS: &str = "
     update          StatsTable                          *              BatchGetItem
     update          UsersTable                          ACCESS#        BatchGetItem
     update          UsersTable                          KEY#           GetItem UpdateItem
+    update          WatchTable                          TARGET#        GetItem
+    update          WatchTable                          WS#            GetItem
     watch           UsersTable                          ACCESS#        BatchGetItem
     watch           UsersTable                          KEY#           GetItem UpdateItem
     watch           WatchTable                          *              DeleteItem GetItem PutItem Query UpdateItem

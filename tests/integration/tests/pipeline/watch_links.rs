@@ -7,7 +7,7 @@ use aws_lambda_events::{
     streams::DynamoDbEventResponse,
 };
 use futures_util::future::join_all;
-use linklet_domain::{Link, LinkPatch, Target, TargetId, TargetStatus, Timestamp, UserId};
+use linklet_domain::{Link, LinkPatch, NoWatch, Target, TargetId, TargetStatus, Timestamp, UserId};
 use linklet_dynamodb::WatchTable;
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, Fault, Faults, LinkBuilder, Outage, TargetBuilder, TestDynamoDb};
@@ -338,6 +338,45 @@ async fn what_cannot_be_read_or_monitored_is_parked_whole_and_holds_up_nobody() 
         assert_eq!(message["MessageAttributes"]["consumer"]["StringValue"], "watch-links");
     }
     assert_eq!(fixture.watchers(&watching).await, Some(1));
+}
+
+#[tokio::test]
+async fn a_link_that_gives_up_watching_takes_its_target_along_and_keeps_its_place() {
+    let fixture = Fixture::new();
+    let (first, other) = (fixture.watching(link("first")).await, link("other"));
+    let other = fixture.watching(other.in_workspace(&first.workspace)).await;
+    let give_up = async |link: &Link| {
+        let patch = LinkPatch { watch: Some(NoWatch), ..LinkPatch::default() };
+        fixture.db.links().update(&link.id(), &patch, Timestamp::now(), &correlation()).await.unwrap();
+        fixture.carry().await;
+    };
+    assert_eq!(fixture.watchers(&first).await, Some(2));
+
+    give_up(&first).await;
+    assert_eq!(fixture.watchers(&first).await, Some(1));
+    give_up(&first).await;
+    assert_eq!(fixture.watchers(&first).await, Some(1), "once");
+    give_up(&other).await;
+
+    assert_eq!(fixture.watchers(&first).await, None);
+    assert!(fixture.queues.events("notify").iter().all(|event| event["event_type"] == "url.created"));
+}
+
+#[tokio::test]
+async fn a_link_that_is_extended_and_gives_up_watching_does_not_watch_again() {
+    let fixture = Fixture::new();
+    let expired = fixture.watching(link("launch").expires_at(Timestamp::now())).await;
+    fixture.db.links().publish_expiry(&expired).await.unwrap();
+    fixture.carry().await;
+    assert_eq!(fixture.watchers(&expired).await, None);
+
+    let later = Timestamp::now().plus(Duration::from_secs(3_600));
+    let patch = LinkPatch { expires_at: Some(Some(later)), watch: Some(NoWatch), ..LinkPatch::default() };
+    let extended = fixture.db.links().update(&expired.id(), &patch, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.carry().await;
+
+    assert!(extended.is_some_and(|link| !link.watch && !link.expiry_is_published));
+    assert_eq!(fixture.watchers(&expired).await, None);
 }
 
 #[tokio::test]

@@ -54,8 +54,13 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     let auth = linklet_auth::Auth::new(db.users(), tokens(), issuer(), limits(&db));
     let shorten = shorten(&db);
     let redirect = redirect(&db);
-    let update =
-        linklet_update::Update { authenticator: authenticator(), links: db.links(), stats: db.stats(), short_urls };
+    let update = linklet_update::Update {
+        authenticator: authenticator(),
+        links: db.links(),
+        stats: db.stats(),
+        targets: db.watch(),
+        short_urls,
+    };
     let list = list(&db);
     let stats = stats(&db);
     let notifications = linklet_notifications::Notifications { tokens: tokens(), notifications: db.notifications() };

@@ -1,9 +1,9 @@
 use std::time::Duration;
 
 use linklet_domain::{LinkPatch, LinkState, Role, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::StatsTable;
+use linklet_dynamodb::{StatsTable, WatchTable};
 use linklet_lambda::http::ShortUrls;
-use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_of};
+use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TargetBuilder, TestDynamoDb, authenticator, token_of};
 use linklet_update::Update;
 use serde_json::{Value, json};
 
@@ -26,6 +26,7 @@ impl Fixture {
             authenticator: authenticator(),
             links: db.links(),
             stats: db.stats(),
+            targets: db.watch().with_quota(1),
             short_urls: ShortUrls::new(None),
         };
         Self { db, update, workspace, owner }
@@ -58,6 +59,62 @@ async fn a_link_that_watches_goes_on_to_whatever_changes() {
 
     assert_eq!((&watching.json()["watch"], &plain.json()["watch"]), (&json!(true), &json!(false)));
     assert_eq!(watching.json().get("health"), None);
+    assert!(fixture.db.link("watcher").await.watch);
+}
+
+/// In a workspace that monitors as many URLs as it may, a link that watches another one. It expires at this time.
+async fn watching_in_a_full_workspace(fixture: &Fixture, expires_at: Timestamp) {
+    let other = TargetBuilder::new("https://example.com/other").in_workspace(&fixture.workspace).build();
+    fixture.db.store_target(&other).await;
+    let link = LinkBuilder::new("watcher").in_workspace(&fixture.workspace).owned_by(&fixture.owner).watching();
+    fixture.db.store(&link.expires_at(expires_at).build()).await;
+}
+
+#[tokio::test]
+async fn a_link_cannot_go_on_watching_a_url_too_many_unless_it_gives_up_watching() {
+    let fixture = Fixture::new().await;
+    let now = Timestamp::now();
+    watching_in_a_full_workspace(&fixture, now).await;
+    let patch =
+        async |body: Value| fixture.patch_as(&fixture.owner, &fixture.workspace, Role::Member, "watcher", &body).await;
+    let later = now.plus(Duration::from_secs(3_600));
+    let before = fixture.db.link("watcher").await;
+
+    for body in [json!({"expires_at": later}), json!({"expires_at": null}), json!({"expires_at": later, "watch": null})]
+    {
+        let refused = patch(body).await;
+
+        let reason = "the workspace monitors as many URLs as it may; delete a target first";
+        assert_eq!(refused.problem(), (409, reason.into()));
+        assert_eq!(refused.json()["code"], "target_quota_reached");
+    }
+    assert_eq!(fixture.db.link("watcher").await, before);
+    assert_eq!(patch(json!({"title": "T", "is_active": true})).await.status, 200, "it is not extended");
+
+    let given_up = patch(json!({"expires_at": later, "watch": false})).await;
+
+    let shown = given_up.json();
+    assert_eq!((given_up.status, &shown["watch"], &shown["status"]), (200, &json!(false), &json!("active")));
+    assert_eq!(shown.get("target_id"), None);
+    assert!(!fixture.db.link("watcher").await.watch);
+    assert_eq!(patch(json!({"expires_at": null})).await.status, 200, "there is nothing to find room for");
+}
+
+#[tokio::test]
+async fn a_link_goes_on_watching_if_its_url_is_a_target_or_nobody_can_say() {
+    let mut fixture = Fixture::new().await;
+    let now = Timestamp::now();
+    watching_in_a_full_workspace(&fixture, now).await;
+    let owned = LinkBuilder::new("watching").to("https://example.com/other").in_workspace(&fixture.workspace);
+    fixture.db.store(&owned.owned_by(&fixture.owner).watching().expires_at(now).build()).await;
+    let extend = async |fixture: &Fixture, code: &str| {
+        let body = json!({"expires_at": now.plus(Duration::from_secs(3_600))});
+        fixture.patch_as(&fixture.owner, &fixture.workspace, Role::Member, code, &body).await.status
+    };
+
+    assert_eq!((extend(&fixture, "watching").await, extend(&fixture, "watcher").await), (200, 409));
+    fixture.update.targets = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable").with_quota(1);
+    assert_eq!(extend(&fixture, "watcher").await, 200);
     assert!(fixture.db.link("watcher").await.watch);
 }
 
@@ -155,7 +212,6 @@ async fn what_never_changes_is_refused() {
         ("custom_code", json!("other"), "the code of a link never changes; create another link"),
         ("short_code", json!("launch"), "the code of a link never changes; create another link"),
         ("short_url", json!("x"), "the code of a link never changes; create another link"),
-        ("watch", json!(true), "watch is set when a link is created, and never changes"),
         ("id", json!("x"), "id cannot be changed"),
         ("workspace_id", json!("x"), "workspace_id cannot be changed"),
         ("user_id", json!("x"), "user_id cannot be changed"),
@@ -185,6 +241,8 @@ async fn each_refusal_gives_its_reason() {
         (json!({"expires_at": "soon"}), "expires_at must be RFC3339 format"),
         (json!({"expires_at": "2020-01-01T00:00:00Z"}), "expires_at must be in the future"),
         (json!({"is_active": "yes"}), "is_active must be true or false"),
+        (json!({"watch": "no"}), "watch must be true or false"),
+        (json!({"watch": true}), "watch can only be given up, with false; a link begins to watch when it is created"),
     ];
 
     for (body, reason) in cases {

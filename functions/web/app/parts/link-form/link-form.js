@@ -108,8 +108,9 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
     ${!link && html`<${Campaign} url=${guessUrl(values.url) ?? values.url} onUrl=${(/** @type {string} */ changed) => set('url', changed)} />`}
     <${Field} label="Description" isOptional as="textarea" maxlength="2000" dir="auto" rows="3" ...${field('description')} />
     ${link
-      ? html`<${Checkbox} label="The link works" hint="Switched off, visitors see that it is no longer active." checked=${values.is_active} onChange=${(/** @type {boolean} */ on) => set('is_active', on)} />`
-      : html`<${Checkbox} label="Watch the target" hint="You are told when it stops answering. This can’t be changed later." checked=${values.watch} onChange=${(/** @type {boolean} */ on) => set('watch', on)} />`}
+      ? html`<${Checkbox} label="The link works" hint="Switched off, visitors see that it is no longer active." checked=${values.is_active} onChange=${(/** @type {boolean} */ on) => set('is_active', on)} />
+          ${link.watch && html`<${Checkbox} label="Watch the target" hint="Given up, it can’t be begun again." checked=${values.watch} onChange=${(/** @type {boolean} */ on) => set('watch', on)} />`}`
+      : html`<${Checkbox} label="Watch the target" hint="You are told when it stops answering. This can be given up later, and not begun." checked=${values.watch} onChange=${(/** @type {boolean} */ on) => set('watch', on)} />`}
   <//>`;
 }
 
@@ -132,7 +133,7 @@ function initial(link, url, template) {
     description: like?.description ?? '',
     tags: like?.tags ?? [],
     expires_at: link?.expires_at ?? null,
-    watch: false,
+    watch: link?.watch ?? false,
     is_active: link?.is_active ?? true,
   };
 }
@@ -156,7 +157,7 @@ function newLink({ url, custom_code, title, description, tags, expires_at, watch
 /** What has changed. @param {Link} link @param {Values} values */
 function changes(link, values) {
   /** @type {Record<string, unknown>} */
-  const before = { title: link.title ?? '', description: link.description ?? '', tags: link.tags, expires_at: link.expires_at, is_active: link.is_active };
+  const before = { title: link.title ?? '', description: link.description ?? '', tags: link.tags, expires_at: link.expires_at, is_active: link.is_active, watch: link.watch };
   const after = Object.entries(values).filter(([name, value]) => name in before && JSON.stringify(before[name]) !== JSON.stringify(value));
   return Object.fromEntries(after);
 }
