@@ -91,9 +91,11 @@ integration: ## tests against a real DynamoDB, and of whole executables
 conformance: ## the integration tests against AWS's DynamoDB Local (TESTS=… for some, DYNAMODB_ENDPOINT=… for another)
 	@$(PYTHON) infra/conformance.py $(TESTS)
 
-document: ## check docs/openapi.yaml, and that the web application has all of it
+document: ## check docs/openapi.yaml, that generators understand it, and that the web application has all of it
 	@$(LINKLET) install contract
 	@$(TOOLS)/contract/bin/openapi-spec-validator docs/openapi.yaml
+	@$(TOOLS)/contract/bin/python -m unittest discover --quiet --start-directory infra/contract
+	@$(TOOLS)/contract/bin/python infra/contract/document.py
 	@$(TOOLS)/contract/bin/python infra/contract/application.py
 
 # Needs Node.js 18 or later with npm; without them, a line says so. WEB_CHECK=required makes that a failure.

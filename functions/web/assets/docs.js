@@ -11,11 +11,11 @@ const setTheme = () => {
 dark.addEventListener('change', setTheme);
 setTheme();
 
-// RapiDoc puts the address of a server after the origin as it is, but the document's is relative to the document, since the
-// API need not be at the root of its host.
-const resolveServers = (spec) => {
+// The document names no system, since it is for all; the page calls the one that serves it. The API need not be at the root of
+// its host.
+const callThisSystem = (spec) => {
   const document = new URL(page.getAttribute('spec-url'), location);
-  spec.servers = spec.servers.map((server) => ({ ...server, url: new URL(server.url, document).href.replace(/\/$/, '') }));
+  spec.servers = [{ url: new URL('..', document).href.replace(/\/$/, '') }];
 };
 
 const operationsOf = (spec) => Object.values(spec.paths).flatMap((path) => Object.values(path));
@@ -41,7 +41,7 @@ const leaveOptionalsEmpty = (spec) => {
 };
 
 page.addEventListener('before-render', ({ detail: { spec } }) => {
-  resolveServers(spec);
+  callThisSystem(spec);
   nameExamples(spec);
   leaveOptionalsEmpty(spec);
 });

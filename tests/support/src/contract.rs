@@ -183,7 +183,7 @@ impl Contract {
                 Some("path") => segment(operation.path, exchange.path, name).map(|value| text_as(value, &schema)),
                 _ => continue,
             };
-            if let Some(value) = value {
+            if let Some(value) = value.filter(|value| value != "") {
                 self.check_value(&format!("{pointer}/schema"), &value)
                     .map_err(|error| format!("the parameter {name}: {error}"))?;
             }
@@ -193,9 +193,20 @@ impl Contract {
         }
         let (pointer, _) =
             self.resolved(&format!("{}/requestBody", operation.pointer)).expect("the operation has a body");
-        let body = serde_json::from_str(exchange.sent).map_err(|error| error.to_string())?;
-        self.check_value(&format!("{pointer}/content/application~1json/schema"), &body)
-            .map_err(|error| format!("the request's body: {error}"))
+        let schema = format!("{pointer}/content/application~1json/schema");
+        let mut body = serde_json::from_str(exchange.sent).map_err(|error| error.to_string())?;
+        self.drop_absent(&schema, &mut body);
+        self.check_value(&schema, &body).map_err(|error| format!("the request's body: {error}"))
+    }
+
+    /// Drops what counts as absent, which schemas don't repeat: an empty string or `null` for an optional member.
+    fn drop_absent(&self, schema: &str, body: &mut Value) {
+        let Some((_, schema)) = self.resolved(schema) else { return };
+        let is_required = |name: &str| schema["required"].as_array().is_some_and(|names| names.contains(&name.into()));
+        let is_optional = |name: &str| schema["properties"].get(name).is_some() && !is_required(name);
+        if let Some(members) = body.as_object_mut() {
+            members.retain(|name, value| !(is_optional(name) && (value.is_null() || value == "")));
+        }
     }
 
     /// The parameters of an operation and of its path, with the pointers to them.
@@ -312,6 +323,10 @@ mod tests {
                             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}},
                         }},
                     },
+                    "patch": {
+                        "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Change"}}}},
+                        "responses": {"204": {}},
+                    },
                 },
             },
             "components": {
@@ -319,9 +334,18 @@ mod tests {
                 "schemas": {"Thing": {
                     "type": "object", "required": ["name"], "additionalProperties": false,
                     "properties": {"name": {"type": "string"}},
+                }, "Change": {
+                    "type": "object", "required": ["name"], "not": {"required": ["id"]},
+                    "properties": {"name": {"type": "string", "minLength": 1}, "size": {"type": "integer"}},
                 }},
             },
         }))
+    }
+
+    fn accepted(sent: &str) -> Result<(), String> {
+        let exchange =
+            Exchange { method: "PATCH", path: "/things/lamp", query: "", sent, status: 204, headers: &[], body: "" };
+        contract().check(exchange)
     }
 
     fn checked(path: &str, query: &str, status: u16, headers: &[(&str, &str)], body: &str) -> Result<(), String> {
@@ -336,6 +360,24 @@ mod tests {
     fn a_documented_exchange_passes() {
         assert_eq!(checked("/things/lamp", "limit=5", 200, &HEADERS, r#"{"name": "lamp"}"#), Ok(()));
         assert_eq!(checked("/elsewhere", "", 404, &[], ""), Ok(()));
+        assert_eq!(checked("/things/lamp", "limit=", 200, &HEADERS, r#"{"name": "lamp"}"#), Ok(()));
+    }
+
+    #[test]
+    fn an_optional_member_of_a_request_may_be_empty_or_null_and_a_required_one_may_not() {
+        for sent in
+            [r#"{"name": "lamp"}"#, r#"{"name": "lamp", "size": ""}"#, r#"{"name": "lamp", "size": null, "new": 1}"#]
+        {
+            assert_eq!(accepted(sent), Ok(()));
+        }
+        for sent in [
+            r#"{"name": ""}"#,
+            r#"{"name": null}"#,
+            r#"{"name": "lamp", "size": "large"}"#,
+            r#"{"name": "lamp", "id": null}"#,
+        ] {
+            assert!(accepted(sent).unwrap_err().contains("the request's body"), "{sent}");
+        }
     }
 
     #[test]
