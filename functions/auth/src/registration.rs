@@ -9,7 +9,7 @@ use linklet_lambda::{
     guesses::Attempt,
     http::{ApiError, JsonObject, Problem, Request, Response, StatusCode, created, json},
 };
-use serde::{Deserialize, Serialize, de::IgnoredAny};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{Auth, BODY_LIMIT};
@@ -44,10 +44,9 @@ impl Auth {
 
     /// The password of a new account. Where addresses have to be verified, who comes without an invitation chooses it with the token
     /// that is mailed: otherwise anybody could choose one for somebody else's account, which that person then confirms.
-    fn credential(&self, body: &JsonObject, wanted: &NewAccount) -> Result<Credential, Invalid> {
+    fn credential(&self, body: &JsonObject<'_>, wanted: &NewAccount) -> Result<Credential, Invalid> {
         if wanted.invitation.is_none() && self.registration.needs_verified_addresses() {
-            let Ignored { password } = body.read()?;
-            return Ok(Credential::ChosenLater { is_ignored: password.is_some() });
+            return Ok(Credential::ChosenLater);
         }
         let Chosen { password } = body.read()?;
         password.refuse_guessable(&wanted.email).map_err(|refused| refused.in_field("password"))?;
@@ -69,7 +68,7 @@ impl Auth {
         }
         let password_hash = match credential {
             Credential::Password(password) => Some(self.first_hash(request, password, whose).await?),
-            Credential::ChosenLater { .. } => None,
+            Credential::ChosenLater => None,
         };
         for attempt in 0..TRIES {
             let account = wanted.account(password_hash.as_deref(), request);
@@ -81,9 +80,8 @@ impl Auth {
                         self.welcome(request, &account.email).await;
                     }
                     request.note_account(&account.id);
-                    let ignored = credential.ignored();
                     let Account { id: user_id, email, .. } = account;
-                    return Ok(created("../me", &RegisteredView { user_id, email, workspace_id: workspace, ignored }));
+                    return Ok(created("../me", &RegisteredView { user_id, email, workspace_id: workspace }));
                 }
                 RegisterOutcome::EmailTaken => return Err(TAKEN),
                 RegisterOutcome::InvitationInvalid => return Err(INVALID),
@@ -146,17 +144,8 @@ impl Auth {
 /// What a new account is logged in to with.
 enum Credential {
     Password(Password),
-    /// A password that is chosen with a mailed token, and whether the body has one all the same.
-    ChosenLater {
-        is_ignored: bool,
-    },
-}
-
-impl Credential {
-    /// The members of the body that do nothing.
-    fn ignored(&self) -> &'static [&'static str] {
-        if matches!(self, Self::ChosenLater { is_ignored: true }) { &["password"] } else { &[] }
-    }
+    /// A password that is chosen with a mailed token. One that comes in the body isn't read.
+    ChosenLater,
 }
 
 /// The member of a registration's body that chooses the password.
@@ -165,21 +154,12 @@ struct Chosen {
     password: Password,
 }
 
-/// The same where a password is not taken, whatever it is.
-#[derive(Deserialize)]
-struct Ignored {
-    #[serde(default, deserialize_with = "optional")]
-    password: Option<IgnoredAny>,
-}
-
 /// The answer to a registration.
 #[derive(Serialize)]
 struct RegisteredView {
     user_id: UserId,
     email: EmailAddress,
     workspace_id: WorkspaceId,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    ignored: &'static [&'static str],
 }
 
 /// The body of a registration, but for the password.

@@ -8,7 +8,9 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, WatchTable, back_off};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json_text, located},
+    http::{
+        ApiError, Handler, MOST_IGNORED, Method, Problem, Request, Response, ShortUrls, StatusCode, json_text, located,
+    },
     identity::{Authenticator, Caller},
     throttle::Throttle,
     watching::require_room,
@@ -84,6 +86,8 @@ struct Order<'r> {
     caller: &'r Caller,
     wanted: NewLink,
     identity: Identity,
+    /// The members of the body that do nothing. They are part of the answer that is kept for the idempotency key.
+    ignored: Vec<String>,
 }
 
 /// The outcome of one attempt.
@@ -108,7 +112,7 @@ impl Shorten {
         }
         let wanted = NewLink::read(&body, request, &self.reserved)?;
         self.short_urls.refuse_own(request, &wanted.target)?;
-        let order = Order { request, caller, wanted, identity };
+        let order = Order { request, caller, wanted, identity, ignored: request.ignored() };
 
         let (mut collisions, mut conflicts) = (0, 0);
         while collisions < CODE_TRIES && conflicts < CONFLICT_TRIES {
@@ -213,8 +217,9 @@ impl Shorten {
 
     fn answer(&self, order: &Order<'_>, status: StatusCode, link: Link, reused: bool) -> Result<FirstAnswer, ApiError> {
         let generation = link.generation.clone();
+        let missing = if reused { order.wanted.metadata.missing_in(&link.metadata) } else { Vec::new() };
         let view = View {
-            ignored: if reused { order.wanted.metadata.missing_in(&link.metadata) } else { Vec::new() },
+            ignored: missing.into_iter().chain(order.ignored.iter().map(String::as_str)).take(MOST_IGNORED).collect(),
             short_url: self.short_urls.of(order.request, &link.code),
             short_code: link.code,
             original_url: link.target,
@@ -254,7 +259,7 @@ impl Made {
 }
 
 #[derive(Serialize)]
-struct View {
+struct View<'a> {
     short_code: ShortCode,
     short_url: String,
     original_url: TargetUrl,
@@ -267,7 +272,7 @@ struct View {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     watch: bool,
     reused: bool,
-    /// What the request brought and the reused link has not.
+    /// What the request brought and the reused link has not, and what no link has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    ignored: Vec<&'static str>,
+    ignored: Vec<&'a str>,
 }

@@ -37,7 +37,8 @@ pub(crate) struct NewLink {
 
 impl NewLink {
     /// Reads the body.
-    pub(crate) fn read(object: &JsonObject, request: &Request, reserved: &ReservedCodes) -> Result<Self, ApiError> {
+    pub(crate) fn read(object: &JsonObject<'_>, request: &Request, reserved: &ReservedCodes) -> Result<Self, ApiError> {
+        object.refuse(&Link::UNSUPPORTED)?;
         let (body, metadata) = (object.read::<Body>()?, object.read()?);
         // A code that a person chose obeys stricter rules than a stored one.
         let custom_code = body.custom_code.map(|code| ShortCode::custom(&code, reserved)).transpose();

@@ -93,7 +93,9 @@ const IMMUTABLE: [Immutable; 3] = [
 ];
 
 fn read_patch(request: &Request) -> Result<LinkPatch, ApiError> {
-    let patch: LinkPatch = request.json_object(BODY_LIMIT)?.read_patch(&IMMUTABLE)?;
+    let body = request.json_object(BODY_LIMIT)?;
+    body.refuse(&Link::UNSUPPORTED)?;
+    let patch: LinkPatch = body.read_patch(&IMMUTABLE)?;
     request.require_future("expires_at", patch.expires_at.flatten())?;
     Ok(patch)
 }

@@ -56,17 +56,17 @@ impl Watch {
         let body = request.json_object(BODY_LIMIT)?;
         let (key, fingerprint) = (request.idempotency_key()?, body.fingerprint());
         let key = key.as_ref().map(|key| RequestKey { key, fingerprint: &fingerprint });
+        let wanted = self.wanted(&body, request, caller);
         // Before the body is judged: what was accepted at the first request may be refused since.
         if let Some(key) = &key
             && let Some(first) = self.targets.first_registration(caller.workspace(), key, request.received_at()).await?
         {
             return answer(first);
         }
-        let wanted = self.wanted(&body, request, caller)?;
-        answer(self.targets.register(&wanted, key.as_ref(), request.correlation_id()).await?)
+        answer(self.targets.register(&wanted?, key.as_ref(), request.correlation_id()).await?)
     }
 
-    fn wanted(&self, body: &JsonObject, request: &Request, caller: &Caller) -> Result<Target, ApiError> {
+    fn wanted(&self, body: &JsonObject<'_>, request: &Request, caller: &Caller) -> Result<Target, ApiError> {
         let NewTarget { url } = body.read()?;
         // Each check of a short link would count as a click.
         self.short_urls.refuse_own(request, &url)?;

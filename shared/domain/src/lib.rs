@@ -80,7 +80,7 @@ pub use throttle::{
     MailCount, MailLimit, Patience, RateLimit, Refusal, RouteLimits, ThrottleSubject, Tier, Window,
 };
 pub use timestamp::{Day, Timestamp};
-pub use validated::{Invalid, optional, patched};
+pub use validated::{Invalid, disguises_a_line, optional, patched};
 pub use watch::{
     CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, PageToken, Phase, PlannedCheck,
     PlannedRound, Round, Shard, Target, TargetId, TargetStatus, Watcher, WatcherState, next_status,

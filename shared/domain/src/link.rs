@@ -95,6 +95,11 @@ impl LinkStatus {
 }
 
 impl Link {
+    /// The members of a link that Linklet will have and doesn't have yet. A link that is made or changed with one of them would be
+    /// more open than somebody thinks who has sent it.
+    pub const UNSUPPORTED: [&str; 7] =
+        ["valid_from", "max_clicks", "password", "fallback_url", "forward_query", "rules", "preview"];
+
     /// What its clicks and statistics are stored under.
     #[must_use]
     pub fn id(&self) -> LinkId {

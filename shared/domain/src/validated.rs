@@ -84,7 +84,8 @@ pub(crate) use string_newtype;
 /// Whether a character makes a line look like another one: a control character, or one that changes the direction of what
 /// follows (Unicode's
 /// [explicit directional formatting](https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters)).
-pub(crate) fn disguises_a_line(character: char) -> bool {
+#[must_use]
+pub fn disguises_a_line(character: char) -> bool {
     character.is_control() || matches!(character, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 

@@ -1,13 +1,17 @@
 //! Request bodies: JSON objects that are read into typed structs, one for each route.
 //!
 //! A struct of a body has a field per member, of a domain type where there is one, so a body that was read obeys the rules of
-//! its members. Unknown members are ignored, and `null` stands for an absent member.
+//! its members. Members that it doesn't have do nothing, and the answer [names](super::unread) them. `null` stands for an absent
+//! member.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use linklet_domain::{ExactJson, Invalid};
-use serde::{Deserialize, de::IgnoredAny};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
+
+use super::unread::Unread;
 
 /// Why a body is not read, whatever a route expects in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -34,17 +38,20 @@ pub struct Immutable {
 
 /// A request body: a JSON object, whose numbers are still as they were written.
 #[derive(Debug)]
-pub struct JsonObject {
+pub struct JsonObject<'r> {
     json: ExactJson,
     members: BTreeSet<String>,
+    /// Those of the members that aren't absent, as `null` and an empty text are.
+    given: BTreeSet<String>,
+    unread: &'r Unread,
 }
 
-impl JsonObject {
+impl<'r> JsonObject<'r> {
     /// Parses a JSON object.
     ///
     /// # Errors
     /// When the text is anything else.
-    pub(super) fn parse(body: &[u8]) -> Result<Self, InvalidBody> {
+    pub(super) fn parse(body: &[u8], unread: &'r Unread) -> Result<Self, InvalidBody> {
         match body {
             // API Gateway takes a JSON body for text, and puts U+FFFD in place of the second byte, which is no UTF-8.
             [0x1f, 0x8b, ..] | [0x1f, 0xef, 0xbf, 0xbd, ..] => return Err(InvalidBody::Compressed),
@@ -52,22 +59,41 @@ impl JsonObject {
             _ => {}
         }
         let json = ExactJson::parse(body).map_err(|_| InvalidBody::NoObject)?;
-        let members: BTreeMap<String, IgnoredAny> =
+        let members: BTreeMap<String, &RawValue> =
             serde_json::from_str(json.as_str()).map_err(|_| InvalidBody::NoObject)?;
-        Ok(Self { members: members.into_keys().collect(), json })
+        let is_given = |value: &RawValue| !matches!(value.get(), "null" | r#""""#);
+        let given = members.iter().filter(|(_, value)| is_given(value)).map(|(name, _)| name.clone()).collect();
+        Ok(Self { given, members: members.into_keys().collect(), json, unread })
     }
 
-    /// Reads the members that the struct has. Others are ignored.
+    /// Reads the members that the struct has. The answer names others, unless another struct that is read has them.
     ///
     /// # Errors
     /// When a member breaks a rule; the sentence names the member.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Invalid> {
         let mut text = serde_json::Deserializer::from_str(self.json.as_str());
-        serde_path_to_error::deserialize(&mut text).map_err(|error| refusal(&error))
+        let mut left = BTreeSet::new();
+        let mut note = |path: serde_ignored::Path<'_>| {
+            left.extend(self.given.get(&path.to_string()).cloned());
+        };
+        let read = serde_path_to_error::deserialize(serde_ignored::Deserializer::new(&mut text, &mut note));
+        self.unread.note(left);
+        read.map_err(|error| refusal(&error))
     }
 
-    /// Reads the members that the struct has from a `PATCH`. Others are ignored, but not those that name something immutable:
-    /// a client that sends one, with whatever value, expects a change that will never be made.
+    /// Refuses a body with one of these members, whose effect somebody would rely on.
+    ///
+    /// # Errors
+    /// When one of them is given; the sentence names it.
+    pub fn refuse(&self, members: &[&str]) -> Result<(), Invalid> {
+        match members.iter().find(|member| self.given.contains(**member)) {
+            Some(member) => Err(Invalid::new(format!("{member} is not supported")).in_field(*member)),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads the members that the struct has from a `PATCH`. Those that name something immutable are refused: a client that sends
+    /// one, with whatever value, expects a change that will never be made.
     ///
     /// # Errors
     /// When a member names something immutable or breaks a rule; the sentence names the member.
@@ -163,7 +189,7 @@ mod tests {
     }
 
     fn read_body(text: &str) -> Result<Body, Invalid> {
-        JsonObject::parse(text.as_bytes()).unwrap().read()
+        JsonObject::parse(text.as_bytes(), &Unread::default()).unwrap().read()
     }
 
     fn refused(member: &str, sentence: &str) -> Result<Body, Invalid> {
@@ -177,7 +203,11 @@ mod tests {
     #[test]
     fn only_an_object_is_a_body() {
         for refused in ["", "null", "[]", "\"text\"", "{", "{} trailing", r#"["x"]"#] {
-            assert_eq!(JsonObject::parse(refused.as_bytes()).err(), Some(InvalidBody::NoObject), "{refused}");
+            assert_eq!(
+                JsonObject::parse(refused.as_bytes(), &Unread::default()).err(),
+                Some(InvalidBody::NoObject),
+                "{refused}"
+            );
         }
     }
 
@@ -190,12 +220,12 @@ mod tests {
             (b"\xfe\xff\0{\0}", InvalidBody::ByteOrderMark),
             (b"\x1f", InvalidBody::NoObject),
         ] {
-            assert_eq!(JsonObject::parse(body).err(), Some(expected), "{body:?}");
+            assert_eq!(JsonObject::parse(body, &Unread::default()).err(), Some(expected), "{body:?}");
         }
     }
 
     #[test]
-    fn a_number_that_nothing_can_hold_is_told_so_where_it_is_read_and_ignored_elsewhere() {
+    fn a_number_that_nothing_can_hold_is_told_so_where_it_is_read_and_does_nothing_elsewhere() {
         for member in [r#""is_active": 1e400"#, r#""tags": ["a", 1e400]"#, r#""title": -1e400"#] {
             let name = member.split('"').nth(1).unwrap();
             assert_eq!(with(member), refused(name, &format!("{name} has a number that is out of range")));
@@ -204,12 +234,25 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_refuses_what_names_something_immutable_and_ignores_what_names_nothing() {
+    fn a_member_that_no_struct_has_is_named_unless_it_is_absent() {
+        let unread = Unread::default();
+        let text = r#"{"name": "x", "settings": {"b": 1}, "other": 1, "a.b": {}, "nothing": null, "empty": ""}"#;
+        let object = JsonObject::parse(text.as_bytes(), &unread).unwrap();
+
+        object.read::<Body>().unwrap();
+        assert_eq!(unread.take(), ["a.b", "other"]);
+        assert_eq!(object.refuse(&["nothing", "empty", "else"]), Ok(()));
+        assert_eq!(object.refuse(&["other"]), Err(Invalid::new("other is not supported").in_field("other")));
+    }
+
+    #[test]
+    fn a_patch_refuses_what_names_something_immutable_and_reads_past_what_names_nothing() {
         const IMMUTABLE: [Immutable; 2] = [
             Immutable { members: &["url"], sentence: Some("the destination never changes") },
             Immutable { members: &["id", "created_at"], sentence: None },
         ];
-        let patched = |text: &str| JsonObject::parse(text.as_bytes()).unwrap().read_patch::<Body>(&IMMUTABLE);
+        let patched =
+            |text: &str| JsonObject::parse(text.as_bytes(), &Unread::default()).unwrap().read_patch::<Body>(&IMMUTABLE);
 
         assert_eq!(patched(r#"{"name": "x", "unknown": 5}"#), read_body(r#"{"name": "x"}"#));
         assert_eq!(patched(r#"{"name": "x", "url": null}"#), refused("url", "the destination never changes"));
@@ -259,7 +302,8 @@ mod tests {
 
     #[test]
     fn order_and_white_space_make_no_other_request() {
-        let canonical = |text: &str| JsonObject::parse(text.as_bytes()).unwrap().canonical().to_owned();
+        let canonical =
+            |text: &str| JsonObject::parse(text.as_bytes(), &Unread::default()).unwrap().canonical().to_owned();
 
         assert_eq!(canonical(r#"{"b": [1, 2], "a": "x"}"#), canonical(r#"{"a":"x","b":[1,2]}"#));
         assert_ne!(canonical(r#"{"a": [1, 2]}"#), canonical(r#"{"a": [2, 1]}"#));

@@ -1,7 +1,7 @@
 //! HTTP functions: from API Gateway's event to an answer.
 //!
 //! A handler gets a [`Request`] and returns an answer or an [`ApiError`]. Everything that holds for all routes happens here,
-//! once: the correlation id, problem documents, the log line, empty bodies for HEAD.
+//! once: the correlation id, problem documents, the log line, empty bodies for HEAD, the members of a body that do nothing.
 
 mod edge;
 mod error;
@@ -12,6 +12,7 @@ mod problem;
 mod request;
 mod response;
 mod short_urls;
+mod unread;
 mod weights;
 
 use std::{
@@ -39,6 +40,7 @@ pub use self::{
     request::Request,
     response::{Response, accepted, content, created, json, json_text, located, no_content},
     short_urls::ShortUrls,
+    unread::MOST_IGNORED,
     weights::weighted,
 };
 use crate::{
@@ -123,6 +125,7 @@ pub async fn answer<H: DeferringHandler>(handler: &H, request: Request) -> (Resp
     // Boxed, since the types of nested futures get deeper than the compiler follows.
     let Answer { response, deferred } = Box::pin(handler.answer(&request)).instrument(span.clone()).await;
     let mut response = response.unwrap_or_else(|error| span.in_scope(|| error.into_response(&request)));
+    unread::named(&request.ignored(), &mut response);
     complete(&request, &mut response);
     let exchange = Exchange { status: response.status(), duration: started.elapsed(), request, deferred, span };
     (response, exchange)

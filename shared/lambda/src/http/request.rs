@@ -8,7 +8,7 @@ use lambda_http::{
 use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, ShortCode, Timestamp, UserId};
 use serde::de::DeserializeOwned;
 
-use super::{ApiError, GatewayEvent, JsonObject, Problem, weighted};
+use super::{ApiError, GatewayEvent, JsonObject, Problem, unread::Unread, weighted};
 use crate::identity::Actor;
 
 /// A request as handlers see it.
@@ -25,6 +25,7 @@ pub struct Request {
     received_at: Timestamp,
     allowance: OnceLock<Allowance>,
     actor: OnceLock<Actor>,
+    unread: Unread,
 }
 
 impl From<GatewayEvent> for Request {
@@ -45,6 +46,7 @@ impl From<GatewayEvent> for Request {
             received_at: Timestamp::now(),
             allowance: OnceLock::new(),
             actor: OnceLock::new(),
+            unread: Unread::default(),
         }
     }
 }
@@ -210,14 +212,21 @@ impl Request {
     ///
     /// # Errors
     /// 415 when it is encoded, 413 when it has more than `limit` bytes, 400 when it is no JSON object.
-    pub fn json_object(&self, limit: usize) -> Result<JsonObject, ApiError> {
+    pub fn json_object(&self, limit: usize) -> Result<JsonObject<'_>, ApiError> {
         if self.is_encoded() {
             return Err(Problem::EncodingUnsupported.into());
         }
         if self.body.len() > limit {
             return Err(ApiError::PayloadTooLarge { limit });
         }
-        Ok(JsonObject::parse(&self.body)?)
+        Ok(JsonObject::parse(&self.body, &self.unread)?)
+    }
+
+    /// The names of the body's members that do nothing, for an answer that is made of a text which is kept. Every other answer
+    /// that is a JSON object names them without being asked to. They are handed out once.
+    #[must_use]
+    pub fn ignored(&self) -> Vec<String> {
+        self.unread.take()
     }
 
     /// Whether the body has been encoded (`Content-Encoding`, RFC 9110, 8.4), as by compression.

@@ -144,7 +144,7 @@ async fn a_workspace_shows_itself_and_changes_member_by_member() {
         (json!({"settings": settings}), "settings", settings),
         (json!({"settings": {"other": true}}), "settings", json!({"other": true})),
         (json!({}), "slug", json!("engines")),
-        (json!({"slug": "engines", "role": "owner", "owner": 5}), "workspace_id", json!(ada.workspace)),
+        (json!({"slug": "engines"}), "workspace_id", json!(ada.workspace)),
         (json!({"name": null, "slug": null}), "name", json!("Engines")),
         (json!({"settings": null}), "settings", json!({})),
     ] {

@@ -1,5 +1,6 @@
 mod account;
 mod auth;
+mod bodies;
 mod confirmation;
 mod delete;
 mod every_route;

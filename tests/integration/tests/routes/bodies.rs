@@ -1,0 +1,160 @@
+//! What holds of the body of every route that takes one, by the document's list of them.
+
+use linklet_domain::{ApiKeySecret, Role};
+use linklet_test_support::{
+    Answer, ApiKeyBuilder, Contract, LinkBuilder, Person, RequestBuilder, Template, TestDynamoDb, token_of,
+};
+use serde_json::{Value, json};
+
+use crate::fixture;
+
+/// Each operation that takes a body: its method and path, and itself.
+fn with_bodies() -> Vec<(String, &'static Value)> {
+    let contract = Contract::load();
+    let operation = |(method, path): &(String, String)| &contract.document()["paths"][path][method.to_lowercase()];
+    let routes = contract.routes();
+    let found = routes.iter().filter(|route| operation(route)["requestBody"].is_object());
+    found.map(|route| (format!("{} {}", route.0, route.1), operation(route))).collect()
+}
+
+/// Whether an operation answers with JSON.
+fn answers_with_json(operation: &Value) -> bool {
+    ["200", "201"].iter().any(|status| operation["responses"][status]["content"]["application/json"].is_object())
+}
+
+/// An admin with a workspace, a link, an API key and a password.
+struct Office {
+    db: TestDynamoDb,
+    ada: Person,
+    key: String,
+}
+
+const PASSWORD: &str = "correct horse battery";
+
+impl Office {
+    async fn new() -> Self {
+        let db = TestDynamoDb::start();
+        let ada = db.register("ada").await;
+        db.store(&LinkBuilder::new("launch").in_workspace(&ada.workspace).owned_by(&ada.id).build()).await;
+        let key = ApiKeyBuilder::new(&ApiKeySecret::generate().unwrap(), &ada).build();
+        db.store_key(&key).await;
+        Self { db, ada, key: key.prefix.to_string() }
+    }
+
+    /// Sends a body along a route of the document, as the admin.
+    async fn send(&self, route: &str, body: &Value) -> Answer {
+        let (method, path) = route.split_once(' ').unwrap();
+        let path = path.replace("{user_id}", self.ada.id.as_str()).replace("{prefix}", &self.key);
+        let path = path.replace("{code}", "launch");
+        let routes = Template::load().routes();
+        let function =
+            &routes.iter().find(|known| format!("{} {}", known.method, known.plain_path()) == route).unwrap().function;
+        let token = token_of(&self.ada.id, &self.ada.workspace, Role::Admin);
+        // What is sent here isn't always what the document allows.
+        let request = RequestBuilder::new(method, &path).token(&token).json(body);
+        fixture::send(&self.db, function, request).await
+    }
+
+    /// The body with which a route that answers with JSON does what it is for.
+    async fn accepted(&self, route: &str) -> Value {
+        match route {
+            "POST /api/auth/register" => json!({"email": "eve@example.com", "password": PASSWORD}),
+            "POST /api/auth/login" => {
+                let eve = json!({"email": "eve@example.com", "password": PASSWORD});
+                assert_eq!(self.send("POST /api/auth/register", &eve).await.status, 201);
+                eve
+            }
+            "POST /api/auth/switch" => json!({"workspace": "ada"}),
+            "POST /api/workspaces" | "PATCH /api/workspace" => json!({"name": "Launches"}),
+            "PATCH /api/workspace/members/{user_id}" => json!({"role": "admin"}),
+            "POST /api/workspace/invitations" => json!({"email": "eve@example.com"}),
+            "POST /api/invitations/accept" => json!({"token": self.invitation().await}),
+            "POST /api/keys" => json!({"name": "CI", "scopes": ["links:read"]}),
+            "PATCH /api/keys/{prefix}" => json!({"paused": false}),
+            "POST /api/shorten" | "POST /v1/targets" => json!({"url": "https://example.com/"}),
+            "PATCH /api/links/{code}" => json!({"title": "Launch"}),
+            unknown => panic!("this test doesn't know what {unknown} accepts"),
+        }
+    }
+
+    /// The token of an invitation into somebody else's workspace.
+    async fn invitation(&self) -> String {
+        let bob = self.db.register("bob").await;
+        let request = RequestBuilder::new("POST", "/api/workspace/invitations")
+            .token(&token_of(&bob.id, &bob.workspace, Role::Admin))
+            .json(&json!({"email": self.ada.email}));
+        let invited = fixture::send(&self.db, "account", request).await;
+        invited.json()["token"].as_str().unwrap().to_owned()
+    }
+}
+
+#[tokio::test]
+async fn every_answer_of_json_to_a_body_names_the_members_that_do_nothing() {
+    let routes: Vec<_> = with_bodies().into_iter().filter(|(_, operation)| answers_with_json(operation)).collect();
+    assert!(routes.len() >= 13, "only {} routes answer a body with JSON", routes.len());
+
+    for (route, _) in &routes {
+        for (unknown, ignored) in [
+            (json!({}), None),
+            (json!({"surprise": null, "nothing": ""}), None),
+            (json!({"surprise": 1, "in\u{202E}voice": {}}), Some(json!(["in\u{FFFD}voice", "surprise"]))),
+        ] {
+            let office = Office::new().await;
+            let mut body = office.accepted(route).await;
+            body.as_object_mut().unwrap().extend(unknown.as_object().unwrap().clone());
+
+            let answer = office.send(route, &body).await;
+
+            assert!([200, 201].contains(&answer.status), "{route}: {}", answer.body);
+            assert_eq!(answer.json().get("ignored"), ignored.as_ref(), "{route} with {unknown}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_request_is_answered_with_the_same_members_that_do_nothing() {
+    let office = Office::new().await;
+    let token = token_of(&office.ada.id, &office.ada.workspace, Role::Admin);
+    let body = json!({"url": "https://example.com/again", "surprise": 1});
+
+    for (function, path) in [("shorten", "/api/shorten"), ("watch", "/v1/targets")] {
+        let request = RequestBuilder::new("POST", path).token(&token).header("idempotency-key", "one").json(&body);
+        let first = fixture::send(&office.db, function, request.clone()).await;
+        let again = fixture::send(&office.db, function, request).await;
+
+        for answer in [&first, &again] {
+            assert_eq!(answer.json()["ignored"], json!(["surprise"]), "{path}: {}", answer.body);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_link_cannot_do_yet_is_refused_and_not_forgotten() {
+    let office = Office::new().await;
+
+    for member in ["valid_from", "max_clicks", "password", "fallback_url", "forward_query", "rules", "preview"] {
+        for route in ["POST /api/shorten", "PATCH /api/links/{code}"] {
+            let mut body = office.accepted(route).await;
+            body[member] = json!(3);
+            let refused = office.send(route, &body).await;
+            body[member] = Value::Null;
+            let accepted = office.send(route, &body).await;
+
+            assert_eq!(refused.problem(), (400, format!("{member} is not supported")), "{route}");
+            assert_eq!(refused.json()["field"], member, "{route}");
+            assert!([200, 201].contains(&accepted.status), "{route}: {}", accepted.body);
+            assert_eq!(accepted.json().get("ignored"), None, "{route}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_reused_link_names_what_it_has_not_before_what_no_link_has() {
+    let office = Office::new().await;
+    let url = "https://example.com/reused";
+    office.send("POST /api/shorten", &json!({"url": url})).await;
+
+    let reused = office.send("POST /api/shorten", &json!({"url": url, "title": "B", "surprise": true})).await;
+
+    assert_eq!((reused.status, &reused.json()["ignored"]), (200, &json!(["title", "surprise"])));
+}
