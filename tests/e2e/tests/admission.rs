@@ -81,7 +81,7 @@ async fn a_person_has_one_limit_wherever_they_are() {
     let ada = User::new(&Api::new()).await;
     let shorten = async |number: u8| {
         // Each is a client with an address of its own.
-        let order = Api::new().request("POST", "/api/shorten").header("authorization", ada.authorization());
+        let order = Api::new().request("POST", "/api/shorten").bearer_auth(&ada.token);
         let answer = send_once(order.json(&json!({"url": format!("https://example.com/{number}")}))).await;
         (answer.status, answer.header("x-ratelimit-limit").to_owned())
     };

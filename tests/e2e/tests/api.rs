@@ -131,7 +131,7 @@ pub struct User {
     pub email: String,
     pub id: String,
     pub workspace: String,
-    token: String,
+    pub token: String,
 }
 
 pub const PASSWORD: &str = "correct horse battery";
@@ -151,11 +151,6 @@ impl User {
 
     pub fn request(&self, method: &str, path: &str) -> RequestBuilder {
         self.api.request(method, path).bearer_auth(&self.token)
-    }
-
-    /// What the header of this name says, for a request from elsewhere.
-    pub fn authorization(&self) -> String {
-        format!("Bearer {}", self.token)
     }
 
     pub async fn get(&self, path: &str) -> Answer {
