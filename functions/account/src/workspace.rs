@@ -1,12 +1,12 @@
 //! The name, slug and settings of a workspace.
 
 use linklet_domain::{
-    Founder, Membership, Role, Timestamp, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings,
-    WorkspaceSlug, optional,
+    Founder, IdempotencyKey, Membership, Role, Timestamp, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch,
+    WorkspaceSettings, WorkspaceSlug, optional,
 };
-use linklet_dynamodb::{FoundOutcome, NewWorkspace, WorkspaceOutcome, back_off};
+use linklet_dynamodb::{FoundOutcome, FoundingAnswer, NewWorkspace, WorkspaceOutcome, back_off};
 use linklet_lambda::{
-    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, created, json},
+    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, json, json_text, located},
     identity::{Caller, Person},
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
@@ -44,7 +44,13 @@ impl Account {
     /// 201 with a new workspace, of which the caller is the admin. A token for it comes from `POST /api/auth/switch`.
     pub(crate) async fn found_workspace(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
         const TRIES: u32 = 5;
-        let Founding { name } = request.json(BODY_LIMIT)?;
+        let body = request.json_object(BODY_LIMIT)?;
+        let (key, fingerprint) = (request.idempotency_key()?, body.fingerprint());
+        // Before the body is judged: what was accepted at the first request may be refused since.
+        if let Some(first) = self.first_founding(request, person, key.as_ref(), &fingerprint).await? {
+            return Ok(first);
+        }
+        let Founding { name } = body.read()?;
         let account = self.users.account(person.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
         let memberships = self.users.memberships(person.user()).await?;
         self.require_founder(person, &memberships).await?;
@@ -53,12 +59,34 @@ impl Account {
         }
         for attempt in 0..TRIES {
             let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name.clone(), request.received_at());
-            if self.users.found_workspace(&workspace).await? == FoundOutcome::Founded {
-                return Ok(created("me/workspaces", &WorkspaceView::from(&workspace.workspace())));
+            let body = serde_json::to_string(&WorkspaceView::from(&workspace.workspace()))
+                .map_err(|error| ApiError::Internal(Box::new(error)))?;
+            let answer = FoundingAnswer { fingerprint: fingerprint.clone(), body };
+            match self.users.found_workspace(&workspace, key.as_ref().map(|key| (key, &answer))).await? {
+                FoundOutcome::Founded => return Ok(founded(answer)),
+                FoundOutcome::KeyTaken => {
+                    let first = self.first_founding(request, person, key.as_ref(), &fingerprint).await?;
+                    return first.ok_or(ApiError::Problem(Problem::TryAgain));
+                }
+                FoundOutcome::Taken => back_off(attempt).await,
             }
-            back_off(attempt).await;
         }
         Err(ApiError::Problem(Problem::TryAgain))
+    }
+
+    /// The answer that a request of the person with the same idempotency key got.
+    async fn first_founding(
+        &self,
+        request: &Request,
+        person: &Person,
+        key: Option<&IdempotencyKey>,
+        fingerprint: &str,
+    ) -> Result<Option<Response>, ApiError> {
+        let Some(key) = key else { return Ok(None) };
+        match self.users.founding_answer(person.user(), key, request.received_at()).await? {
+            Some(first) if first.fingerprint != fingerprint => Err(Problem::IdempotencyKeyReused.into()),
+            first => Ok(first.map(founded)),
+        }
     }
 
     async fn require_founder(&self, person: &Person, memberships: &[Membership]) -> Result<(), ApiError> {
@@ -67,6 +95,10 @@ impl Account {
         let founder = Founder { email: person.email(), is_verified, is_admin };
         if self.founding.admits(founder) { Ok(()) } else { Err(Problem::FoundingClosed.into()) }
     }
+}
+
+fn founded(answer: FoundingAnswer) -> Response {
+    located(json_text(StatusCode::CREATED, answer.body), "me/workspaces")
 }
 
 /// How many workspaces a person may be a member of and still found another one. Quotas are those of a workspace, so without a

@@ -118,7 +118,7 @@ impl Auth {
             (WorkspaceId::derived_from(&account.id, request.received_at()), WorkspaceName::personal(&account.email));
         let workspace = NewWorkspace::of(account, id, name, request.received_at());
         for attempt in 0..TRIES {
-            if self.users.found_workspace(&workspace).await? == FoundOutcome::Founded {
+            if self.users.found_workspace(&workspace, None).await? == FoundOutcome::Founded {
                 return Ok(Some(workspace.membership()));
             }
             // Another login at the same time was faster.

@@ -96,6 +96,7 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
         }
         failed.extend(self.mark(&markings).await);
         failed.extend(self.take_steps(due).await);
+        failed.extend(self.name_owners(&mut outgoing).await);
         let bound_for = |queue| outgoing.iter().filter(move |one| queues(&one.event.detail).contains(&queue)).collect();
         failed.extend(self.publish(&self.analytics, bound_for(Queue::Analytics)).await);
         failed.extend(self.publish(&self.notify, bound_for(Queue::Notify)).await);
@@ -113,6 +114,26 @@ struct Read {
 impl Relay {
     fn read(&self, record: &EventRecord) -> Result<Read, StreamError> {
         Ok(Read { change: stream::read(record)?, marker: marker_after(record, self.keep_expired)? })
+    }
+
+    /// Has milestones told to who owns their link now: a click names who owned it when it was followed, and they may have left the
+    /// workspace since. Takes out the events for which that can't be read, and returns the positions of their records.
+    async fn name_owners(&self, outgoing: &mut Vec<Outgoing>) -> Vec<usize> {
+        let mut unknown = Vec::new();
+        for Outgoing { position, event } in outgoing.iter_mut() {
+            let EventDetail::MilestoneReached(reached) = &mut event.detail else { continue };
+            match self.links.find(&reached.link.code).await {
+                Ok(Some(record)) if record.id() == reached.link => reached.user_id = record.owner().clone(),
+                // The link is gone, and with it who else might be told.
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::error!(error = chain(&error), "the owner of a link could not be looked up");
+                    unknown.push(*position);
+                }
+            }
+        }
+        outgoing.retain(|one| !unknown.contains(&one.position));
+        unknown
     }
 
     /// Sends events in order, and returns the positions of the records whose events have to be sent again.

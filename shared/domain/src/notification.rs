@@ -1,7 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CorrelationId, Event, EventDetail, EventId, ShortCode, TargetDown, TargetUrl, Timestamp, UserId, WorkspaceId,
+    CorrelationId, Event, EventDetail, EventId, MilestoneReached, ShortCode, TargetDown, TargetUrl, Timestamp, UserId,
+    WorkspaceId,
 };
 
 /// A message to a person about one of their links or monitored URLs.
@@ -124,7 +125,7 @@ fn worded(
             &reached.user_id,
             &reached.workspace_id,
             "Your short link reached a milestone",
-            format!("Your short link {} has reached {} clicks.", link(&reached.link.code), grouped(reached.milestone)),
+            format!("Your short link {} has reached {}.", link(&reached.link.code), clicks(reached)),
         ),
         EventDetail::TargetDown(down) => (
             &down.user_id,
@@ -147,6 +148,16 @@ fn reason(down: &TargetDown) -> String {
         (Some(error), _) => error.describe().to_owned(),
         (None, Some(status_code)) => format!("it answered {status_code}"),
         (None, None) => "it failed twice in a row".to_owned(),
+    }
+}
+
+/// The milestone, and how many clicks there are if several were counted at once.
+fn clicks(MilestoneReached { milestone, total_clicks, .. }: &MilestoneReached) -> String {
+    let reached = grouped(*milestone);
+    if total_clicks > milestone {
+        format!("{reached} clicks ({} now)", grouped(*total_clicks))
+    } else {
+        format!("{reached} clicks")
     }
 }
 

@@ -33,11 +33,11 @@ pub use stats::{
 };
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, ThrottleTable};
 pub use users::{
-    AcceptOutcome, Acting, AddressVerification, ApiKeysTable, CreateKeyOutcome, FoundOutcome, HandoverStage,
-    InvitationsTable, InviteOutcome, KeyOutcome, MailAddress, MemberChange, MemberOutcome, NewToken, NewWorkspace,
-    OneTimeTokensTable, OpenHandover, OpenInvitation, OpenReclaim, PasswordChange, PasswordReset, Profile, Recipient,
-    RecipientsTable, RegisterOutcome, Registration, Removal, ResetOutcome, Session, SessionsTable, Standing,
-    TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome,
+    AcceptOutcome, Acting, AddressVerification, ApiKeysTable, CreateKeyOutcome, FoundOutcome, FoundingAnswer,
+    HandoverStage, InvitationsTable, InviteOutcome, KeyOutcome, MailAddress, MemberChange, MemberOutcome, NewToken,
+    NewWorkspace, OneTimeTokensTable, OpenHandover, OpenInvitation, OpenReclaim, PasswordChange, PasswordReset,
+    Profile, Recipient, RecipientsTable, RegisterOutcome, Registration, Removal, ResetOutcome, Session, SessionsTable,
+    Standing, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome,
 };
 pub use watch::{
     DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, ListedTarget, OwnedTargets, Registered, RequestKey,

@@ -87,7 +87,8 @@ async fn twenty_five_parallel_clicks_count_twenty_five_and_reach_one_milestone()
     eventually("all clicks are counted", json!(25), || total(&api, &code)).await;
     eventually("the milestone is told", 1, async || ada.notifications("milestone.reached").await.len()).await;
     let told = ada.notifications("milestone.reached").await.remove(0);
-    assert_eq!(told["message"], format!("Your short link {code} has reached 10 clicks."));
+    let message = told["message"].as_str().unwrap();
+    assert!(message.starts_with(&format!("Your short link {code} has reached 10 clicks")), "{message}");
 }
 
 #[tokio::test]

@@ -49,6 +49,7 @@ export class ApiError extends Error {
  * @property {string} [idempotencyKey]
  * @property {AbortSignal} [signal]
  * @property {boolean} [anonymous] whether it is called without a token
+ * @property {string} [token] the token to call it with, instead of the one of who is signed in
  * @property {boolean} [asText] whether the body of the answer is given as it is
  */
 
@@ -66,13 +67,13 @@ export const identity = { token: () => undefined, renew: () => Promise.reject(ne
  */
 export async function call(operation, options = {}) {
   const [method] = operation.split(' ');
-  const token = identity.token();
+  const token = options.token ?? identity.token();
   try {
     return await callOnce(operation, options);
   } catch (error) {
     if (!(error instanceof ApiError) || options.signal?.aborted) throw error;
     if (error.code === 'no_workspace') identity.onNowhere(token);
-    if (error.code === 'unauthorized' && !options.anonymous && identity.token()) {
+    if (error.code === 'unauthorized' && !options.anonymous && !options.token && identity.token()) {
       await identity.renew();
     } else if (method === 'GET' && error.status >= 500) {
       await new Promise((done) => setTimeout(done, RETRY_MS * (1 + Math.random())));
@@ -159,7 +160,7 @@ function queryOf(given) {
 function headersOf(options) {
   /** @type {Record<string, string>} */
   const headers = { Accept: 'application/json' };
-  const token = options.anonymous ? undefined : identity.token();
+  const token = options.anonymous ? undefined : (options.token ?? identity.token());
   if (token) headers.Authorization = `Bearer ${token}`;
   if (options.body !== undefined) headers['Content-Type'] = 'application/json';
   if (options.idempotencyKey) headers['Idempotency-Key'] = options.idempotencyKey;

@@ -2,6 +2,7 @@
 
 import { basePath } from './address.js';
 import { ApiError, call, identity } from './api.js';
+import { newId } from './random.js';
 import { forgetResources } from './resource.js';
 import { createStore } from './store.js';
 
@@ -33,6 +34,7 @@ export const session = createStore(/** @type {Session} */ ({ status: 'starting',
 let kept;
 /** @type {{ promise: Promise<void>, resolve: () => void, reject: (error: Error) => void } | undefined} */
 let renewal;
+let founding = { name: '', id: '' };
 const channel = new BroadcastChannel(SESSION_KEY);
 
 identity.token = () => kept?.token;
@@ -136,27 +138,33 @@ export function currentWorkspace() {
  */
 export async function signIn(email, password, workspace) {
   const answer = await call('POST /api/auth/login', { anonymous: true, body: { email, password, workspace } });
-  const taken = { ...answer, email: email.trim(), slug: workspace };
+  await give({ ...answer, email: email.trim(), slug: workspace });
+}
+
+/** Takes a session, and gives it to the other tabs. @param {Kept} taken */
+function give(taken) {
   channel.postMessage({ type: 'give', kept: taken });
-  await adopt(taken);
+  return adopt(taken);
 }
 
 /**
- * Goes on with a session that is over, in the same workspace. Who was removed from it can't sign in to it any more, and goes
- * on in another one.
+ * Goes on with a session that is over, in the same workspace. Who was removed from it can't enter it any more, and goes on in
+ * another one. The password is sent once, without the workspace: sent to one that is refused it would have to be sent again, and
+ * a wrong one would count as two guesses.
  * @param {string} password
  * @returns {Promise<boolean>} whether it is the same workspace
  */
 export async function signInAgain(password) {
   const { email } = session.get();
   const slug = kept?.slug;
+  const answer = await call('POST /api/auth/login', { anonymous: true, body: { email, password } });
   try {
-    await signIn(email, password, slug);
+    const there = slug ? await call('POST /api/auth/switch', { token: answer.token, body: { workspace: slug } }) : answer;
+    await give({ ...there, email, slug });
     return true;
   } catch (error) {
-    if (!slug || !(error instanceof ApiError) || error.code !== 'invalid_credentials') throw error;
+    if (!(error instanceof ApiError) || error.code !== 'workspace_not_found') throw error;
   }
-  const answer = await call('POST /api/auth/login', { anonymous: true, body: { email, password } });
   // What was being done belongs to the workspace that is left.
   renewal?.reject(new ApiError('problem', 'You are no longer a member of that workspace.', { status: 401, code: 'signed_out' }));
   renewal = undefined;
@@ -182,8 +190,11 @@ export async function joinWorkspace(token) {
 
 /** Makes a workspace, and goes there. @param {string} name */
 export async function foundWorkspace(name) {
-  const { slug } = await call('POST /api/workspaces', { body: { name } });
+  // A repeated attempt is the same one, should the answer have been lost, or the way there have failed.
+  if (founding.name !== name) founding = { name, id: newId() };
+  const { slug } = await call('POST /api/workspaces', { body: { name }, idempotencyKey: founding.id });
   await switchWorkspace(slug);
+  founding = { name: '', id: '' };
 }
 
 /** @param {{ token: string, expires_at: string }} answer @param {string} [slug] */

@@ -1,19 +1,23 @@
 //! Founding workspaces, and listing those of a person.
 
 use linklet_domain::{
-    Account, Member, Membership, Role, Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings,
-    WorkspaceSlug,
+    Account, IdempotencyKey, Member, Membership, Role, Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName,
+    WorkspaceSettings, WorkspaceSlug,
 };
 
 use super::{
     UsersTable,
-    item::{MemberItem, SlugItem, WorkspaceItem, WorkspaceMemberItem, slug_key, workspace_key},
+    item::{
+        FoundingItem, MemberItem, SlugItem, WorkspaceItem, WorkspaceMemberItem, founding_key, slug_key, workspace_key,
+    },
 };
 use crate::{
     RepositoryError,
-    item::from_item,
+    item::{from_item, number},
     transaction::{Sent, Transaction},
 };
+
+const FOUND: &str = "found a workspace";
 
 /// A new workspace, whose founder is its only member.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,20 +71,62 @@ pub enum FoundOutcome {
     Founded,
     /// The id or the slug is taken; retry with others.
     Taken,
+    /// Another request with the same idempotency key was faster; its answer is the answer.
+    KeyTaken,
+}
+
+/// What a request to found a workspace was answered, to be answered again to whoever repeats it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundingAnswer {
+    /// A digest of the request, which is the same for all requests with one key.
+    pub fingerprint: String,
+    /// The body of the answer.
+    pub body: String,
 }
 
 impl UsersTable {
-    /// Creates a workspace with its slug and its founder's membership in one transaction.
+    /// Creates a workspace with its slug and its founder's membership in one transaction, and stores what the founder is answered
+    /// if their request has an idempotency key.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn found_workspace(&self, workspace: &NewWorkspace) -> Result<FoundOutcome, RepositoryError> {
-        const OPERATION: &str = "found a workspace";
-        let transaction = self.and_workspace(Transaction::new(OPERATION), OPERATION, workspace, (), ())?;
+    pub async fn found_workspace(
+        &self,
+        workspace: &NewWorkspace,
+        answer: Option<(&IdempotencyKey, &FoundingAnswer)>,
+    ) -> Result<FoundOutcome, RepositoryError> {
+        let mut transaction = Transaction::new(FOUND);
+        // The first, so that of a repeated request it is the key that is refused, whatever else is.
+        if let Some((key, answer)) = answer {
+            let Member { user, joined_at: now, .. } = &workspace.founder;
+            let item = FoundingItem::new(user, key, answer, *now);
+            let is_free = "attribute_not_exists(pk) OR #ttl <= :now";
+            let put = self.0.put_if(FOUND, &item, is_free, [(":now", number(&now.unix_seconds()))])?;
+            transaction = transaction.and(put, FoundOutcome::KeyTaken);
+        }
+        let transaction =
+            self.and_workspace(transaction, FOUND, workspace, FoundOutcome::Taken, FoundOutcome::Taken)?;
         Ok(match transaction.send(&self.0.client).await? {
             Sent::Committed => FoundOutcome::Founded,
-            Sent::Refused(()) | Sent::InConflict => FoundOutcome::Taken,
+            Sent::Refused(outcome) => outcome,
+            Sent::InConflict => FoundOutcome::Taken,
         })
+    }
+
+    /// What a request of a person with this key was answered in the last 24 hours.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn founding_answer(
+        &self,
+        user: &UserId,
+        key: &IdempotencyKey,
+        now: Timestamp,
+    ) -> Result<Option<FoundingAnswer>, RepositoryError> {
+        let found = self.0.get::<FoundingItem>(FOUND, founding_key(user, key)).await?;
+        // DynamoDB deletes an item some time after its TTL, so the TTL is checked here as well.
+        let current = found.filter(|item| item.ttl > now.unix_seconds());
+        Ok(current.map(|FoundingItem { fingerprint, answer: body, .. }| FoundingAnswer { fingerprint, body }))
     }
 
     /// Adds the items of a new workspace to a transaction.

@@ -9,8 +9,9 @@ mod tokens;
 use std::collections::BTreeSet;
 
 use linklet_domain::{
-    Account, EmailAddress, FullName, InvitationId, KeyHash, KeyPrefix, Member, Membership, Role, SessionId, Timestamp,
-    TokenHash, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug, lifetimes,
+    Account, EmailAddress, FullName, IdempotencyKey, InvitationId, KeyHash, KeyPrefix, Member, Membership, Role,
+    SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
+    lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,7 @@ pub(super) use self::{
     reclaims::ReclaimItem,
     tokens::{ResetItem, VerificationItem},
 };
+use super::founding::FoundingAnswer;
 use crate::item::Key;
 
 pub(super) const USER: &str = "USER";
@@ -74,6 +76,11 @@ pub(super) fn address_key(user: &UserId) -> Key {
     Key::new(access_partition(user), "ADDRESS")
 }
 
+/// What a person was answered who founded a workspace with this idempotency key.
+pub(super) fn founding_key(user: &UserId, key: &IdempotencyKey) -> Key {
+    Key::new(access_partition(user), format!("FOUNDING#{key}"))
+}
+
 /// The key of a token's item. IAM roles in `template.yaml` name the prefix of the partition key.
 pub(super) fn reset_key(token: &TokenHash) -> Key {
     Key::new(format!("RESET#{token}"), "RESET")
@@ -120,6 +127,27 @@ pub(super) fn invitation_key(workspace: &WorkspaceId, id: &InvitationId) -> Key 
 /// The key of an invitation's token. IAM roles in `template.yaml` name the prefix of the partition key.
 pub(super) fn invitation_token_key(token: &TokenHash) -> Key {
     Key::new(format!("INVITATION#{token}"), "INVITATION")
+}
+
+/// `ACCESS#<user>` / `FOUNDING#<key>`: the answer to the first request for a workspace with this idempotency key.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct FoundingItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub fingerprint: String,
+    pub answer: String,
+    pub ttl: i64,
+}
+
+impl FoundingItem {
+    pub(super) fn new(user: &UserId, key: &IdempotencyKey, answer: &FoundingAnswer, now: Timestamp) -> Self {
+        Self {
+            key: founding_key(user, key),
+            fingerprint: answer.fingerprint.clone(),
+            answer: answer.body.clone(),
+            ttl: now.plus(lifetimes::IDEMPOTENCY_KEYS).unix_seconds(),
+        }
+    }
 }
 
 /// `USER#<id>` / `USER`: an account.

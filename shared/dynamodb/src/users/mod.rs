@@ -25,7 +25,7 @@ use self::item::{
 };
 pub use self::{
     addresses::Profile,
-    founding::{FoundOutcome, NewWorkspace},
+    founding::{FoundOutcome, FoundingAnswer, NewWorkspace},
     handovers::{HandoverStage, OpenHandover, Removal},
     invitations::{AcceptOutcome, InvitationsTable, InviteOutcome, OpenInvitation, WithdrawOutcome},
     keys::{ApiKeysTable, CreateKeyOutcome, KeyOutcome},

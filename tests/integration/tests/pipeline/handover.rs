@@ -11,20 +11,21 @@ use aws_lambda_events::{
 };
 use futures_util::future::join_all;
 use linklet_domain::{
-    ApiKey, ApiKeySecret, EmailAddress, Invitation, KeysLeft, Link, OneTimeToken, Role, Target, Timestamp,
+    ApiKey, ApiKeySecret, EmailAddress, EventDetail, Invitation, KeysLeft, Link, OneTimeToken, Role, Target, Timestamp,
     TokenPurpose, UserId,
 };
 use linklet_dynamodb::{HandoverStage, InviteOutcome, LinksTable, MemberOutcome, OpenHandover, Removal, UsersTable};
 use linklet_handover::Handovers;
 use linklet_lambda::batch::Consumer;
+use linklet_relay::Relay;
 use linklet_test_support::{
     ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, Person, StreamReader, TargetBuilder, TestDynamoDb,
-    a_session, in_role_of, removal,
+    a_session, click_event, event_batch, in_role_of, removal,
 };
 use serde_json::{Value, json};
 
 use crate::{
-    fixture::{colleague, correlation, handovers, relay},
+    fixture::{analytics, colleague, correlation, handovers, relay},
     pipeline::is_let_through,
 };
 
@@ -182,6 +183,36 @@ async fn what_somebody_leaves_is_the_admins_who_has_removed_them_and_nothing_is_
         fixture.db.scan("LinksTable").iter().filter(|item| item["sk"]["S"] == "EXPIRY").cloned().collect();
     let before: Vec<Value> = markers;
     assert_eq!(after, before);
+}
+
+#[tokio::test]
+async fn a_milestone_after_the_handover_is_told_to_the_heir_also_of_clicks_from_before() {
+    let fixture = Fixture::new().await;
+    let link = fixture.store(fixture.link("launch", &fixture.bob)).await;
+    let click = |second| {
+        let mut event = click_event("launch", ago(second));
+        let EventDetail::UrlClicked(clicked) = &mut event.detail else { panic!("{event:?}") };
+        (clicked.link, clicked.workspace_id, clicked.user_id) =
+            (link.id(), link.workspace.clone(), fixture.bob.id.clone());
+        event
+    };
+    fixture.remove_bob().await;
+    fixture.carry().await;
+
+    analytics(&fixture.db, &fixture.queues).consume(event_batch(&(0..12).map(click).collect::<Vec<_>>())).await;
+    let milestones = fixture.db.stream("StatsTable");
+    let table = Faults::default();
+    let links = LinksTable::new(fixture.db.client_with(table.clone()), "LinksTable");
+    let blind = Relay { links, ..relay(&fixture.db, &fixture.queues) };
+    table.plan(Some((0, Fault::NotSent)));
+    let unread = in_role_of::<Relay, _>(blind.consume(milestones.clone())).await;
+    let told = in_role_of::<Relay, _>(relay(&fixture.db, &fixture.queues).consume(milestones)).await;
+
+    assert!(retry_from(&unread).is_some(), "who is to be told can't be read now");
+    assert_eq!(retry_from(&told), None);
+    let events = fixture.queues.events("notify");
+    let told: Vec<_> = events.iter().map(|event| [&event["event_type"], &event["user_id"]]).collect();
+    assert_eq!(told, [[&json!("milestone.reached"), &json!(fixture.ada.id)]]);
 }
 
 /// For up to a minute, environments hold what sessions and keys are worth.

@@ -378,8 +378,11 @@ async fn a_milestone_is_mailed_with_the_short_url() {
 
     fixture.notify(true).consume(event_batch(&[milestone(ada)])).await;
 
-    assert_eq!(fixture.list(ada).await[0].message, "Your short link launch has reached 1,000 clicks.");
-    assert_eq!(fixture.texts(), ["Your short link https://go.example.com/launch has reached 1,000 clicks."]);
+    assert_eq!(fixture.list(ada).await[0].message, "Your short link launch has reached 1,000 clicks (1,003 now).");
+    assert_eq!(
+        fixture.texts(),
+        ["Your short link https://go.example.com/launch has reached 1,000 clicks (1,003 now)."]
+    );
 }
 
 #[tokio::test]
@@ -390,7 +393,10 @@ async fn without_a_base_of_their_own_short_urls_are_those_of_the_api() {
 
     notify.consume(event_batch(&[milestone(&fixture.ada)])).await;
 
-    assert_eq!(fixture.texts(), ["Your short link https://api.example.com/r/launch has reached 1,000 clicks."]);
+    assert_eq!(
+        fixture.texts(),
+        ["Your short link https://api.example.com/r/launch has reached 1,000 clicks (1,003 now)."]
+    );
 }
 
 #[tokio::test]

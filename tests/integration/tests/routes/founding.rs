@@ -1,5 +1,8 @@
 //! Who founds workspaces, and what somebody can do who is in none.
 
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
 use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{FoundingPolicy, OneTimeToken, RegistrationPolicy, Role, Timestamp, TokenPurpose};
@@ -188,4 +191,82 @@ async fn a_session_without_a_workspace_ends_as_any_other() {
     let me = RequestBuilder::new("GET", "/api/me").token(&session).send_to(&deployment.auth).await;
 
     assert_eq!((logout.status, me.status), (204, 401));
+}
+
+/// A request for a workspace with an idempotency key.
+async fn found_once(account: &Account, token: &str, key: &str, body: &Value) -> Answer {
+    let request = RequestBuilder::new("POST", "/api/workspaces").token(token).header("idempotency-key", key);
+    request.json(body).send_to(account).await
+}
+
+#[tokio::test]
+async fn a_repeated_request_makes_one_workspace_and_is_answered_as_the_first() {
+    let deployment = Deployment::new("open", "", "");
+    let ada = deployment.db.register("ada").await;
+    let bob = deployment.db.register("bob").await;
+    let [adas, bobs] = [&ada, &bob].map(|person| token_of(&person.id, &person.workspace, Role::Admin));
+    let body = json!({"name": "Engines"});
+    let account = &deployment.account;
+    let all = async |person: &Person| deployment.db.users().memberships(&person.id).await.unwrap().len();
+
+    let first = found_once(account, &adas, "order-1", &body).await;
+    let again = found_once(account, &adas, "order-1", &body).await;
+    let another = found_once(account, &adas, "order-1", &json!({"name": "Looms"})).await;
+    let invalid = found_once(account, &adas, "order-1", &json!({"name": ""})).await;
+    let wrong_key = found_once(account, &adas, "order 1", &body).await;
+
+    assert_eq!((first.status, &first.body), (201, &again.body));
+    assert_eq!((again.status, again.header("location")), (201, first.header("location")));
+    assert_eq!((another.status, &another.json()["code"]), (422, &json!("idempotency_key_reused")));
+    assert_eq!((invalid.status, wrong_key.status), (422, 400));
+    assert_eq!(all(&ada).await, 2, "the one of her registration, and this one");
+    let other = found_once(account, &bobs, "order-1", &body).await;
+    assert_eq!((other.status, all(&bob).await), (201, 2), "keys are those of a person");
+    assert_ne!(other.json()["workspace_id"], first.json()["workspace_id"]);
+    let next = found_once(account, &adas, "order-2", &body).await;
+    assert_eq!((next.status, all(&ada).await), (201, 3));
+}
+
+#[tokio::test]
+async fn a_refused_request_uses_up_no_key() {
+    let deployment = Deployment::new("open", "", "");
+    let ada = deployment.db.register("ada").await;
+    let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+
+    let refused = found_once(&deployment.account, &token, "order-1", &json!({"name": ""})).await;
+    let mended = found_once(&deployment.account, &token, "order-1", &json!({"name": "Engines"})).await;
+
+    assert_eq!((refused.status, mended.status), (400, 201));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_requests_with_one_key_at_once_make_one_workspace() {
+    let deployment = Deployment::new("open", "", "");
+    let ada = deployment.db.register("ada").await;
+    let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+    let body = json!({"name": "Engines"});
+
+    let answers = join_all((0..10).map(|_| found_once(&deployment.account, &token, "order-1", &body))).await;
+
+    let made: BTreeSet<_> = answers.iter().map(|answer| answer.json()["workspace_id"].to_string()).collect();
+    assert!(answers.iter().all(|answer| answer.status == 201), "{answers:?}");
+    assert_eq!((made.len(), deployment.db.users().memberships(&ada.id).await.unwrap().len()), (1, 2));
+}
+
+#[tokio::test]
+async fn after_a_day_a_key_makes_another_workspace() {
+    let deployment = Deployment::new("open", "", "");
+    let ada = deployment.db.register("ada").await;
+    let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+    let body = json!({"name": "Engines"});
+    let first = found_once(&deployment.account, &token, "order-1", &body).await;
+    let rows = deployment.db.scan("UsersTable");
+    let mut row = rows.into_iter().find(|row| row["sk"]["S"] == "FOUNDING#order-1").unwrap();
+    row["ttl"]["N"] = json!(Timestamp::now().unix_seconds().to_string());
+    deployment.db.put("UsersTable", &row);
+
+    let second = found_once(&deployment.account, &token, "order-1", &body).await;
+
+    assert_eq!(second.status, 201);
+    assert_ne!(second.json()["workspace_id"], first.json()["workspace_id"]);
 }

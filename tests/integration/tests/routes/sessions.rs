@@ -240,7 +240,7 @@ async fn a_token_costs_a_read_unit_a_minute() {
         let name = WorkspaceName::parse(&format!("Engines {number}")).unwrap();
         let account = fixture.db.users().account(&fixture.ada.id).await.unwrap().unwrap();
         let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name, now);
-        assert_eq!(fixture.db.users().found_workspace(&workspace).await.unwrap(), FoundOutcome::Founded);
+        assert_eq!(fixture.db.users().found_workspace(&workspace, None).await.unwrap(), FoundOutcome::Founded);
     }
     let token = fixture.token();
     let me_later = async |seconds: u64| {
