@@ -16,7 +16,7 @@ FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Ca
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long fmt lint unit integration conformance template calculator \
-	document web-check tools e2e e2e-sam browser screenshots deny fuzz bench units cost dlq redrive reconcile invite reset close-account deploy clean
+	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench units cost dlq redrive reconcile invite reset close-account deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -97,6 +97,11 @@ document: ## check docs/openapi.yaml, that generators understand it, and that th
 	@$(TOOLS)/contract/bin/python -m unittest discover --quiet --start-directory infra/contract
 	@$(TOOLS)/contract/bin/python infra/contract/document.py
 	@$(TOOLS)/contract/bin/python infra/contract/application.py
+
+# Go 1.21, JDK 17 with Maven, Node.js 18: what is missing is left out, and a line says so. CLIENTS=required makes that a failure.
+clients: ## make clients of the OpenAPI document with six generators, compile and try them (needs make up, or API_URL=…; CLIENT=… for some)
+	@$(LINKLET) install contract
+	@$(if $(API_URL),,$(LINKLET) run) $(TOOLS)/contract/bin/python infra/contract/clients.py $(CLIENT)
 
 # Needs Node.js 18 or later with npm; without them, a line says so. WEB_CHECK=required makes that a failure.
 web-check: ## check the types of the web application, and what of it needs no browser

@@ -34,8 +34,6 @@ from run_tests import Binary, build  # noqa: E402
 JAVA_AT_LEAST = 17
 # It lives for minutes: compiling its code better, or collecting garbage beside it, takes longer than it saves.
 JAVA_OPTIONS = ["-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-POM = REQUIREMENTS / "dynamodb-local.xml"
-JARS = REQUIREMENTS / "dynamodb-local.sha256"  # as `sha256sum` writes it and reads it
 LAUNCHER = ROOT / "infra" / "local" / "DynamoDbLocal.java"
 EXCEPTIONS = ROOT / "tests" / "integration" / "conformance.toml"
 LOG = ROOT / ".linklet" / "conformance" / "dynamodb-local.log"
@@ -64,38 +62,41 @@ def java() -> Path | str | None:
     return program if compiler and int(compiler.group(1)) >= JAVA_AT_LEAST else None
 
 
-def installed() -> Path:
-    """The folder with DynamoDB Local's jars, which are downloaded once per version of the POM and of their hashes."""
-    home = TOOLS / "dynamodb-local"
+def installed(name: str, what: str) -> Path:
+    """The folder with the jars of a POM, which are downloaded once per version of the POM and of their hashes."""
+    pom = REQUIREMENTS / f"{name}.xml"
+    pinned = REQUIREMENTS / f"{name}.sha256"  # as `sha256sum` writes it and reads it
+    home = TOOLS / name
     stamp = home / "installed"
-    wanted = hashlib.sha256(POM.read_bytes() + JARS.read_bytes()).hexdigest()
+    wanted = hashlib.sha256(pom.read_bytes() + pinned.read_bytes()).hexdigest()
     with locked(TOOLS):
         if stamp.is_file() and stamp.read_text() == wanted:
             return home
-        say("Installing DynamoDB Local (once) …")
+        say(f"Installing {what} (once) …")
         shutil.rmtree(home, ignore_errors=True)
-        maven = ["mvn", "--batch-mode", "--quiet", "--strict-checksums", "--file", POM, "dependency:copy-dependencies"]
+        maven = ["mvn", "--batch-mode", "--quiet", "--strict-checksums", "--file", pom, "dependency:copy-dependencies"]
         if subprocess.run([*maven, "-DincludeTypes=jar", f"-DoutputDirectory={home}"]).returncode != 0:
-            raise Failure("Installing DynamoDB Local failed (see above). Is Maven Central or your own mirror reachable?")
-        check_jars(home, JARS.read_text())
+            raise Failure(f"Installing {what} failed (see above). Is Maven Central or your own mirror reachable?")
+        check_jars(home, pinned)
         stamp.write_text(wanted)
     return home
 
 
-def check_jars(home: Path, pinned: str) -> None:
+def check_jars(home: Path, pinned: Path) -> None:
     """Fails unless these are the jars that are pinned, and no others. Maven compares a jar only with the checksum that it gets
     from the same place, which whoever replaces the jar replaces as well."""
-    wanted = {(name, digest) for digest, name in map(str.split, pinned.splitlines())}
+    wanted = {(name, digest) for digest, name in map(str.split, pinned.read_text().splitlines())}
     found = {(jar.name, hashlib.sha256(jar.read_bytes()).hexdigest()) for jar in home.glob("*.jar")}
     if found != wanted:
         names = ", ".join(sorted({name for name, _ in found ^ wanted}))
-        raise Failure(f"These jars are not those of {shown(JARS)}: {names}.")
+        raise Failure(f"These jars are not those of {shown(pinned)}: {names}.")
 
 
 @contextlib.contextmanager
 def dynamodb_local(program: Path | str) -> Iterator[str]:
     """Its endpoint, while it runs. It ends with its input, so also when this program is killed."""
-    command = [program, *JAVA_OPTIONS, "-cp", f"{installed()}/*", LAUNCHER, "-inMemory", "-disableTelemetry"]
+    home = installed("dynamodb-local", "DynamoDB Local")
+    command = [program, *JAVA_OPTIONS, "-cp", f"{home}/*", LAUNCHER, "-inMemory", "-disableTelemetry"]
     LOG.parent.mkdir(parents=True, exist_ok=True)
     with open(LOG, "w") as log:
         process = subprocess.Popen(

@@ -19,10 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent / "local"))
 from linklet import REQUIREMENTS, ROOT, TOOLS, Failure, locked, say  # noqa: E402
 
 NODE_AT_LEAST = 18
-PINNED = REQUIREMENTS / "web"
 FILES = ["package.json", "package-lock.json"]
-HOME = TOOLS / "web"
-COMPILER = HOME / "node_modules" / "typescript" / "bin" / "tsc"
 
 
 def missing() -> str | None:
@@ -36,21 +33,24 @@ def missing() -> str | None:
     return None
 
 
-def install() -> None:
-    stamp = HOME / "installed"
-    wanted = hashlib.sha256(b"".join((PINNED / file).read_bytes() for file in FILES)).hexdigest()
+def install(name: str, what: str) -> Path:
+    """The folder with the modules that a lock file pins, which are downloaded once per version of that file."""
+    pinned, home = REQUIREMENTS / name, TOOLS / name
+    stamp = home / "installed"
+    wanted = hashlib.sha256(b"".join((pinned / file).read_bytes() for file in FILES)).hexdigest()
     with locked(TOOLS):
         if stamp.is_file() and stamp.read_text() == wanted:
-            return
-        say("Installing the TypeScript compiler (once) …")
-        shutil.rmtree(HOME, ignore_errors=True)
-        HOME.mkdir()
+            return home / "node_modules"
+        say(f"Installing {what} (once) …")
+        shutil.rmtree(home, ignore_errors=True)
+        home.mkdir()
         for file in FILES:
-            shutil.copy(PINNED / file, HOME)
+            shutil.copy(pinned / file, home)
         command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-        if subprocess.run(command, cwd=HOME, stdout=subprocess.DEVNULL).returncode != 0:
-            raise Failure("Installing it failed (see above). Is https://registry.npmjs.org or your own registry reachable?")
+        if subprocess.run(command, cwd=home, stdout=subprocess.DEVNULL).returncode != 0:
+            raise Failure(f"Installing {what} failed (see above). Is https://registry.npmjs.org or your own registry reachable?")
         stamp.write_text(wanted)
+    return home / "node_modules"
 
 
 def main() -> int:
@@ -60,9 +60,9 @@ def main() -> int:
             raise Failure(f"{lacks}.")
         say(f"The web application was not checked: {lacks}.")
         return 0
-    install()
+    compiler = install("web", "the TypeScript compiler") / "typescript" / "bin" / "tsc"
     web = ROOT / "functions" / "web"
-    types = subprocess.run(["node", COMPILER, "--project", web / "tsconfig.json"]).returncode
+    types = subprocess.run(["node", compiler, "--project", web / "tsconfig.json"]).returncode
     # With a folder, newer versions look for a file.
     tests = subprocess.run(["node", "--test", "--test-reporter=dot", *sorted((web / "tests").glob("*.test.mjs"))]).returncode
     return types or tests

@@ -1,8 +1,8 @@
 """Holds the system in API_URL against docs/openapi.yaml, from outside: `make e2e` runs it after the other end-to-end tests.
 
-Two programs that know nothing but the document are its judges. Schemathesis calls each operation with inputs that it makes up,
-allowed and forbidden ones, and no answer may be one that the document lacks. And a client that a generator makes of the document
-signs up, shortens a URL, lists it and reads its statistics.
+Programs that know nothing but the document are its judges. Schemathesis calls each operation with inputs that it makes up,
+allowed and forbidden ones, and no answer may be one that the document lacks. And clients that generators make of the document
+sign up, shorten a URL, list it and read its statistics (clients.py): the one in Python, or with `CLIENTS=required` all.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import urllib.request
 import uuid
 from pathlib import Path
 
+import clients
+
 HERE = Path(__file__).resolve().parent
 DOCUMENT = HERE.parents[1] / "docs" / "openapi.yaml"
 PROGRAMS = Path(sys.executable).parent
@@ -25,7 +27,8 @@ EXAMPLES = os.environ.get("CONTRACT_EXAMPLES", "25")
 
 def main() -> int:
     url = os.environ["API_URL"]
-    return generated_client(url) or made_up_inputs(url)
+    generated = clients.ALL if os.environ.get("CLIENTS") == "required" else [clients.Python()]
+    return clients.judge(generated, url) or made_up_inputs(url)
 
 
 def made_up_inputs(url: str) -> int:
@@ -52,21 +55,6 @@ def post(url: str, body: dict[str, str], token: str = "") -> dict[str, str]:
     request = urllib.request.Request(url, json.dumps(body).encode(), headers)
     with urllib.request.urlopen(request, timeout=30) as response:
         return json.load(response)
-
-
-def generated_client(url: str) -> int:
-    """Generates a client, and has it take a tour."""
-    with tempfile.TemporaryDirectory(prefix="linklet-client-") as folder:
-        home = Path(folder)
-        generator = [PROGRAMS / "openapi-python-client", "generate", "--path", DOCUMENT, "--meta", "none"]
-        generator += ["--config", HERE / "client.yaml"]
-        # The generator tidies its code with ruff, which lies beside it.
-        environment = os.environ | {"PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"}
-        # A warning means that a part of the document is not in the client.
-        generator += ["--output-path", home / "linklet_client", "--fail-on-warning"]
-        code = subprocess.run(generator, env=environment).returncode
-        tour = [sys.executable, HERE / "tour.py", url]
-        return code or subprocess.run(tour, env=environment | {"PYTHONPATH": str(home)}).returncode
 
 
 if __name__ == "__main__":

@@ -1,0 +1,273 @@
+"""Makes clients of docs/openapi.yaml with the generators that are in use, and tries them. `make clients` runs it.
+
+Each client is compiled with its language's compiler, together with a tour of what a user does first (tours/). The tour has to
+compile; with a misspelled member of a request it must not. Then it is taken on the system in API_URL.
+
+A language without a compiler on this machine is no failure: a line says that it was left out. With `CLIENTS=required` it is one.
+Generators and what their clients need are installed once, as infra/requirements pins them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "local")]
+
+import conformance  # noqa: E402
+import web_check  # noqa: E402
+from linklet import REQUIREMENTS, ROOT, TOOLS, Failure, locked, say  # noqa: E402
+
+DOCUMENT = ROOT / "docs" / "openapi.yaml"
+TOURS = HERE / "tours"
+HOME = ROOT / ".linklet" / "clients"
+PROGRAMS = Path(sys.executable).parent
+# From this version on, Go fetches the one that go.mod names.
+GO_AT_LEAST = (1, 21)
+Command = list[str | Path]
+
+
+class Refused(Exception):
+    """A generator or a compiler fails; the text is what it prints."""
+
+
+def run(command: Command, folder: Path, **variables: str) -> str:
+    done = subprocess.run(command, cwd=folder, env=os.environ | variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise Refused(f"{' '.join(map(str, command[:3]))} …\n{done.stdout}")
+    return done.stdout
+
+
+class Client:
+    """A generator, and what becomes of its client. The tour's name begins with the generator's."""
+
+    tour: str
+    # Python finds a misspelled member only when it runs.
+    is_compiled = True
+
+    def __init__(self) -> None:
+        self.home = HOME / self.tour
+
+    def lacks(self) -> str | None:
+        """What this machine lacks, if anything."""
+
+    def generate(self) -> None:
+        """Makes the client in `home`, and what of it can be compiled without a tour."""
+        raise NotImplementedError
+
+    def compile(self, tour: str) -> None:
+        raise NotImplementedError
+
+    def start(self, url: str) -> None:
+        """Takes the tour that was compiled last."""
+        raise NotImplementedError
+
+
+class Python(Client):
+    tour = "openapi-python-client.py"
+    is_compiled = False
+
+    def generate(self) -> None:
+        # A warning means that a part of the document is not in the client.
+        command = [PROGRAMS / "openapi-python-client", "generate", "--path", DOCUMENT, "--meta", "none", "--fail-on-warning"]
+        command += ["--config", HERE / "client.yaml", "--output-path", self.home / "linklet_client"]
+        # The generator tidies its code with ruff, which lies beside it.
+        run(command, self.home, PATH=f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}")
+
+    def compile(self, tour: str) -> None:
+        (self.home / "tour.py").write_text(tour)
+        run([sys.executable, "-m", "compileall", "-q", "."], self.home)
+
+    def start(self, url: str) -> None:
+        run([sys.executable, "tour.py", url], self.home)
+
+
+class TypeScript(Client):
+    tour = "openapi-typescript.ts"
+
+    def lacks(self) -> str | None:
+        return web_check.missing()
+
+    def generate(self) -> None:
+        run(["node", self.modules() / "openapi-typescript" / "bin" / "cli.js", DOCUMENT, "--output", "schema.d.ts"], self.home)
+
+    def compile(self, tour: str) -> None:
+        (self.home / "tour.ts").write_text(tour)
+        modules = self.home / "node_modules"
+        if not modules.is_symlink():
+            modules.symlink_to(self.modules())
+        options = "--strict --target es2022 --lib es2022,dom,dom.iterable --module nodenext --outDir out".split()
+        run(["node", modules / "typescript" / "bin" / "tsc", *options, "tour.ts"], self.home)
+
+    def start(self, url: str) -> None:
+        run(["node", "out/tour.js", url], self.home)
+
+    def modules(self) -> Path:
+        return web_check.install("clients", "generators of clients in TypeScript")
+
+
+class Go(Client):
+    tour = "oapi-codegen.go"
+
+    def lacks(self) -> str | None:
+        if shutil.which("go") is None:
+            return "Go is missing"
+        found = re.match(r"go(\d+)\.(\d+)", self.go("env", "GOVERSION", folder=ROOT))
+        return None if found and (int(found[1]), int(found[2])) >= GO_AT_LEAST else f"Go {'.'.join(map(str, GO_AT_LEAST))} or later is needed"
+
+    def generate(self) -> None:
+        for file in ("go.mod", "go.sum"):
+            shutil.copy(REQUIREMENTS / "clients" / file, self.home)
+        (self.home / "api").mkdir()
+        self.go("tool", "oapi-codegen", "-generate", "types,client", "-package", "api", "-o", "api/api.go", DOCUMENT)
+
+    def compile(self, tour: str) -> None:
+        (self.home / "main.go").write_text(tour)
+        self.go("vet", "./...")
+        self.go("build", "-o", "tour", ".")
+
+    def start(self, url: str) -> None:
+        run([self.home / "tour", url], self.home)
+
+    def go(self, *arguments: str | Path, folder: Path | None = None) -> str:
+        """With modules and results in our folder."""
+        caches = {"GOMODCACHE": str(TOOLS / "go" / "modules"), "GOCACHE": str(TOOLS / "go" / "built")}
+        alone = {"GOTOOLCHAIN": "auto", "GOWORK": "off", "GOFLAGS": "-mod=readonly -modcacherw -buildvcs=false"}
+        return run(["go", *arguments], folder or self.home, **caches, **alone)
+
+
+def lacks_generator() -> str | None:
+    if conformance.java() is None:
+        return f"no JDK {conformance.JAVA_AT_LEAST} or later is installed"
+    return "Maven is missing" if shutil.which("mvn") is None else None
+
+
+def openapi_generator(language: str, output: Path, **properties: str) -> None:
+    jars = conformance.installed("openapi-generator", "OpenAPI Generator")
+    (jar,) = jars.glob("openapi-generator-cli-*.jar")
+    command: Command = [conformance.java() or "java", "-jar", jar, "generate", "--input-spec", DOCUMENT, "--generator-name", language]
+    command += ["--output", output, "--global-property", "apiTests=false,modelTests=false,apiDocs=false,modelDocs=false"]
+    command += [f"--additional-properties={name}={value}" for name, value in properties.items()]
+    run(command, output.parent)
+
+
+class GeneratedGo(Go):
+    tour = "openapi-generator.go"
+
+    def lacks(self) -> str | None:
+        return super().lacks() or lacks_generator()
+
+    def generate(self) -> None:
+        for file in ("go.mod", "go.sum"):
+            shutil.copy(REQUIREMENTS / "clients" / file, self.home)
+        client = self.home / "linklet"
+        openapi_generator("go", client, packageName="linklet", withGoMod="false")
+
+
+class GeneratedTypeScript(TypeScript):
+    tour = "openapi-generator.ts"
+
+    def lacks(self) -> str | None:
+        return super().lacks() or lacks_generator()
+
+    def generate(self) -> None:
+        openapi_generator("typescript-fetch", self.home / "client")
+
+
+class GeneratedJava(Client):
+    tour = "openapi-generator.java"
+
+    def lacks(self) -> str | None:
+        return lacks_generator()
+
+    def generate(self) -> None:
+        openapi_generator("java", self.home / "client")
+        self.javac(*sorted((self.home / "client" / "src" / "main").rglob("*.java")))
+
+    def compile(self, tour: str) -> None:
+        (self.home / "Tour.java").write_text(tour)
+        self.javac("Tour.java")
+
+    def start(self, url: str) -> None:
+        run([conformance.java() or "java", "-cp", self.classes(), "Tour", url], self.home)
+
+    def javac(self, *sources: str | Path) -> None:
+        # Its table of all classes needs a larger stack, as the client's own POM says.
+        options = ["-J-Xss4m", "-nowarn", "-proc:none", "-d", "classes", "-cp", self.classes()]
+        java = conformance.java()
+        compiler = java.with_name("javac") if isinstance(java, Path) else "javac"
+        run([compiler, *options, *sources], self.home)
+
+    def classes(self) -> str:
+        """The client, and what it needs but for the generator, which has other versions of that in it."""
+        jars = conformance.installed("openapi-generator", "OpenAPI Generator").glob("*.jar")
+        needed = [jar for jar in sorted(jars) if not jar.name.startswith("openapi-generator-cli")]
+        return os.pathsep.join(map(str, ["classes", *needed]))
+
+
+ALL = [Python(), TypeScript(), Go(), GeneratedGo(), GeneratedTypeScript(), GeneratedJava()]
+
+
+def attempt(client: Client, url: str) -> None:
+    started = time.monotonic()
+    shutil.rmtree(client.home, ignore_errors=True)
+    client.home.mkdir(parents=True)
+    tour = (TOURS / client.tour).read_text()
+    client.generate()
+    if client.is_compiled:
+        refuse_misspelled(client, tour)
+    client.compile(tour)
+    client.start(url)
+    refusing = ", refuses a misspelled member" if client.is_compiled else ""
+    say(f"clients: {client.tour} compiles{refusing}, and has taken the tour ({time.monotonic() - started:.0f} s)")
+
+
+def refuse_misspelled(client: Client, tour: str) -> None:
+    """The tour is right, as compiling it next shows, so what the compiler finds is the member."""
+    misspelled, count = re.subn(r"\b([Tt])itle\b", r"\1itel", tour)
+    if count != 1:
+        raise Failure(f"tours/{client.tour} has the title of a link {count} times; it needs it once, to be misspelled.")
+    try:
+        client.compile(misspelled)
+    except Refused as refused:
+        if "itel" not in str(refused):
+            raise
+    else:
+        raise Refused("a request with a misspelled member compiles")
+
+
+def judge(clients: list[Client], url: str) -> int:
+    """0 if each client that can be compiled here is fine, and none is left out that is required."""
+    failed = False
+    for client in clients:
+        if lacks := client.lacks():
+            say(f"clients: left out {client.tour}: {lacks}.")
+            failed |= os.environ.get("CLIENTS") == "required"
+            continue
+        try:
+            with locked(HOME):
+                attempt(client, url)
+        except Refused as refused:
+            say(f"clients: {client.tour} FAILED: {refused}")
+            failed = True
+    return int(failed)
+
+
+def main() -> int:
+    chosen = [client for client in ALL if not sys.argv[1:] or any(name in client.tour for name in sys.argv[1:])]
+    if not chosen:
+        raise Failure("No client has such a name.")
+    return judge(chosen, os.environ["API_URL"])
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failure as failure:
+        sys.exit(str(failure))
