@@ -1,35 +1,43 @@
 //! Recognition of bots: crawlers, link previews, monitors and other programs.
 //!
-//! The rules are tried in order, and the first match names the bot. To add a bot, add a rule to [`NAMED`] and a line to
-//! `tests/user_agents.tsv`; a test fails if a rule has no line.
+//! What a user agent says of itself decides, in this order: a name of [`NAMED`], a word that ends in "bot" or the like, a name of
+//! the list that [others keep](../crawler-user-agents/README.md), an address of who runs it. A program that says none of these
+//! is a bot if it doesn't claim to be one of the [`BROWSERS`]. To add a bot, add a word to [`NAMED`] and a line to
+//! `tests/user_agents.tsv`; a test fails if a word has no line.
 
-use ua_parser::user_agent::{Builder, Extractor, Parser, ValueRef};
+use std::sync::LazyLock;
 
-/// The name that a rule gives to a matching bot.
+use crate::words::{Words, letters};
+
+/// A bot by its name and version.
+pub(crate) struct Bot<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) major: Option<&'a str>,
+    pub(crate) minor: Option<&'a str>,
+}
+
+/// The name that a word gives to a bot.
 #[derive(Clone, Copy)]
 enum Name {
     /// This name, whatever the user agent contains.
     Fixed(&'static str),
-    /// The text that the rule's first group matches.
+    /// The word as it is in the user agent.
     Own,
-    /// The user agent is a person's, and no further rules are tried.
-    Person,
 }
 
-use Name::{Fixed, Own, Person};
+use Name::{Fixed, Own};
 
-/// Rules for bots whose names don't contain "bot" or the like, or that need a fixed name.
-///
-/// A rule is a regular expression in ASCII without groups. It matches whole words, case-insensitively; the number after the
-/// match is the version.
+/// Words for bots that need a fixed name, or that the other rules and the list don't have. Of several in one user agent, the
+/// first here counts. The number after a word is the version.
 const NAMED: &[(&str, Name)] = &[
     // Link previews in chats, mails and social networks. iMessage's user agent names two others.
-    ("facebookexternalhit/[0-9.]+ facebot twitterbot", Fixed("iMessage preview")),
+    ("facebot twitterbot", Fixed("iMessage preview")),
     ("linkedinbot", Fixed("LinkedInBot")),
     ("facebookexternalhit", Fixed("facebookexternalhit")),
     ("facebookcatalog", Fixed("facebookcatalog")),
     ("facebot", Fixed("Facebot")),
-    ("meta-external(?:agent|fetcher)", Own),
+    ("meta-externalagent", Own),
+    ("meta-externalfetcher", Own),
     ("^whatsapp", Fixed("WhatsApp preview")),
     ("slackbot-linkexpanding", Fixed("Slackbot-LinkExpanding")),
     ("slack-imgproxy", Fixed("Slack-ImgProxy")),
@@ -38,7 +46,12 @@ const NAMED: &[(&str, Name)] = &[
     ("microsoftpreview", Fixed("MicrosoftPreview")),
     ("bluesky cardyb", Fixed("Bluesky Cardyb")),
     ("mastodon", Fixed("Mastodon")),
-    ("(?:pleroma|akkoma|misskey|friendica|lemmy|pixelfed)", Own),
+    ("pleroma", Own),
+    ("akkoma", Own),
+    ("misskey", Own),
+    ("friendica", Own),
+    ("lemmy", Own),
+    ("pixelfed", Own),
     ("pinterest/0", Fixed("Pinterestbot")),
     ("vkshare", Fixed("vkShare")),
     ("embedly", Fixed("Embedly")),
@@ -49,26 +62,41 @@ const NAMED: &[(&str, Name)] = &[
     ("websitemetadataretriever", Fixed("WebsiteMetadataRetriever")),
     ("bingpreview", Fixed("BingPreview")),
     // Microsoft Office requests a link before it opens the browser.
-    ("(?:ms-office|microsoft office (?:existence|protocol) discovery)", Fixed("Microsoft Office")),
-    ("(?:microsoft-?)?safelinks?", Fixed("SafeLinks")),
+    ("ms-office", Fixed("Microsoft Office")),
+    ("^microsoft office", Own),
+    ("microsoft-safelinks", Fixed("SafeLinks")),
+    ("safelinks", Fixed("SafeLinks")),
     // Google's bots, most of which have no "bot" in their names.
-    ("google-[a-z]+(?:-[a-z]+)*", Own),
-    ("google(?:other|imageproxy)", Own),
-    ("(?:apis|adsbot|mediapartners|feedfetcher|duplexweb)-google(?:-mobile)?", Own),
+    ("googleother", Own),
+    ("googleimageproxy", Own),
+    ("adsbot-google-mobile", Own),
+    ("adsbot-google", Own),
+    ("apis-google", Own),
+    ("mediapartners-google", Own),
+    ("feedfetcher-google", Own),
+    ("duplexweb-google", Own),
+    ("google-", Own),
     ("google web preview", Fixed("Google Web Preview")),
     ("googlestackdrivermonitoring-uptimechecks", Fixed("GoogleStackdriverMonitoring")),
     // Crawlers of search engines, archives and language models without "bot".
     ("baiduspider", Fixed("Baiduspider")),
     ("yahoo! slurp", Fixed("Yahoo! Slurp")),
-    ("sogou (?:web|pic|inst|news) spider", Fixed("Sogou Spider")),
+    ("sogou web spider", Fixed("Sogou Spider")),
+    ("sogou pic spider", Fixed("Sogou Spider")),
+    ("sogou inst spider", Fixed("Sogou Spider")),
+    ("sogou news spider", Fixed("Sogou Spider")),
     ("yeti", Fixed("Yeti")),
-    ("daum(?:oa)?", Fixed("Daum")),
+    ("daumoa", Fixed("Daum")),
+    ("daum", Fixed("Daum")),
     ("qwantify", Fixed("Qwantify")),
     ("ia_archiver", Fixed("ia_archiver")),
     ("heritrix", Fixed("Heritrix")),
     ("nutch", Fixed("Nutch")),
     ("bubing", Fixed("BUbiNG")),
-    ("(?:chatgpt|claude|perplexity|mistralai)-user", Own),
+    ("chatgpt-user", Own),
+    ("claude-user", Own),
+    ("perplexity-user", Own),
+    ("mistralai-user", Own),
     ("anthropic-ai", Fixed("anthropic-ai")),
     ("cohere-ai", Fixed("cohere-ai")),
     ("omgili", Fixed("omgili")),
@@ -78,23 +106,28 @@ const NAMED: &[(&str, Name)] = &[
     ("tiny tiny rss", Fixed("Tiny Tiny RSS")),
     // Monitors and health checks.
     ("uptimerobot", Fixed("UptimeRobot")),
-    ("pingdom(?:pagespeed|tms|\\.com_bot_version_[0-9.]+)?", Fixed("Pingdom")),
+    ("pingdom", Fixed("Pingdom")),
+    ("pingdompagespeed", Fixed("Pingdom")),
+    ("pingdomtms", Fixed("Pingdom")),
     ("statuscake", Fixed("StatusCake")),
     ("site24x7", Fixed("Site24x7")),
-    ("datadog/?synthetics", Fixed("Datadog Synthetics")),
+    ("datadog/synthetics", Fixed("Datadog Synthetics")),
+    ("datadogsynthetics", Fixed("Datadog Synthetics")),
     ("better uptime bot", Fixed("Better Uptime Bot")),
     ("kube-probe", Fixed("kube-probe")),
     ("elb-healthchecker", Fixed("ELB-HealthChecker")),
     ("amazon-route53-health-check-service", Fixed("Amazon Route 53 health check")),
     ("checkly", Fixed("Checkly")),
-    ("newrelic(?:synthetics|pinger)", Fixed("New Relic Synthetics")),
+    ("newrelicsynthetics", Fixed("New Relic Synthetics")),
+    ("newrelicpinger", Fixed("New Relic Synthetics")),
     ("uptime-kuma", Fixed("Uptime-Kuma")),
     ("hetrixtools", Fixed("HetrixTools")),
-    ("updown\\.io", Fixed("updown.io")),
+    ("updown.io", Fixed("updown.io")),
     ("freshping", Fixed("Freshping")),
     ("catchpoint", Fixed("Catchpoint")),
     ("ruxitsynthetic", Fixed("Dynatrace Synthetic")),
-    ("(?:prometheus|blackbox exporter)", Fixed("Prometheus")),
+    ("prometheus", Fixed("Prometheus")),
+    ("blackbox exporter", Fixed("Prometheus")),
     ("check_http", Fixed("check_http")),
     ("zabbix", Fixed("Zabbix")),
     ("gtmetrix", Fixed("GTmetrix")),
@@ -103,7 +136,8 @@ const NAMED: &[(&str, Name)] = &[
     // Browsers that programs control.
     ("headlesschrome", Fixed("HeadlessChrome")),
     ("phantomjs", Fixed("PhantomJS")),
-    ("(?:playwright|cypress)", Own),
+    ("playwright", Own),
+    ("cypress", Own),
     // Security scanners.
     ("censysinspect", Fixed("CensysInspect")),
     ("masscan", Fixed("masscan")),
@@ -114,10 +148,13 @@ const NAMED: &[(&str, Name)] = &[
     ("palo alto networks", Fixed("Palo Alto Networks")),
     // Command line tools, HTTP libraries and test tools. Short names match only at the beginning.
     ("symfony httpclient", Fixed("Symfony HttpClient")),
-    ("(?:lib|py)?curl", Fixed("curl")),
-    ("wget2?", Fixed("Wget")),
+    ("pycurl", Fixed("curl")),
+    ("curl", Fixed("curl")),
+    ("wget", Fixed("Wget")),
+    ("wget2", Fixed("Wget")),
     ("python-requests", Fixed("python-requests")),
-    ("python-urllib3?", Fixed("python-urllib")),
+    ("python-urllib", Fixed("python-urllib")),
+    ("python-urllib3", Fixed("python-urllib")),
     ("aiohttp", Fixed("aiohttp")),
     ("python-httpx", Fixed("httpx")),
     ("^python", Fixed("Python")),
@@ -136,7 +173,8 @@ const NAMED: &[(&str, Name)] = &[
     ("node-fetch", Fixed("node-fetch")),
     ("undici", Fixed("undici")),
     ("superagent", Fixed("superagent")),
-    ("^node(?:\\.js)?", Fixed("Node.js")),
+    ("^node.js", Fixed("Node.js")),
+    ("^node", Fixed("Node.js")),
     ("^deno", Fixed("Deno")),
     ("^bun", Fixed("Bun")),
     ("^got", Fixed("got")),
@@ -145,14 +183,16 @@ const NAMED: &[(&str, Name)] = &[
     ("^faraday", Fixed("Faraday")),
     ("^rest-client", Fixed("rest-client")),
     ("^typhoeus", Fixed("Typhoeus")),
-    ("http\\.rb", Fixed("http.rb")),
+    ("http.rb", Fixed("http.rb")),
     ("^php", Fixed("PHP")),
-    ("guzzle(?:http)?", Fixed("Guzzle")),
+    ("guzzle", Fixed("Guzzle")),
+    ("guzzlehttp", Fixed("Guzzle")),
     ("^reqwest", Fixed("reqwest")),
     ("^ureq", Fixed("ureq")),
     ("^hyper", Fixed("hyper")),
     ("winhttp", Fixed("WinHTTP")),
-    ("(?:windows)?powershell", Fixed("PowerShell")),
+    ("powershell", Fixed("PowerShell")),
+    ("windowspowershell", Fixed("PowerShell")),
     ("postmanruntime", Fixed("PostmanRuntime")),
     ("^insomnia", Fixed("Insomnia")),
     ("httpie", Fixed("HTTPie")),
@@ -165,58 +205,206 @@ const NAMED: &[(&str, Name)] = &[
     ("scrapy", Fixed("Scrapy")),
 ];
 
-/// Rules for other bots, as complete regular expressions.
-const GENERAL: &[(&str, Name)] = &[
-    // Phones of Cubot, apps of iRobot and SwitchBot. No further rules are tried for them.
-    (r"(?i-u:\b(?:cubot|irobot|switchbot))", Person),
-    // A word that ends in "bot" or the like, followed by what follows names of products but not of phones: Googlebot, GPTBot,
-    // AhrefsBot, … It must not follow a slash or dot, which would be inside a URL.
-    (
-        r"(?:^|[ (;+])((?i-u:[a-z0-9_.-]+(?:bot|crawler|spider|scraper)s?(?:-[a-z]+)*))(?:/v?(\d+)(?:\.(\d+))?|[;:),+]| ?\(| \+|$)",
-        Own,
-    ),
-    (r"(?-u:\b)((?i-u:[a-z0-9_.-]*(?:fetcher|preview|http-?client)))(?:/v?(\d+)(?:\.(\d+))?|$)", Own),
-    // Many bots name a contact URL or address. In a user agent that claims to be a browser, one without `+` may be a toolbar's.
-    (r"compatible; ([^;/)<>]+)(?:/v?(\d+)(?:\.(\d+))?)?[^)]*\+(?:https?:|mailto:)", Own),
-    (r"^(?:Mozilla|Opera)/.*(?:\+https?:|[ (;](?i-u:bot|crawler|spider)(?:[/;:),+]|$))", Fixed("unknown")),
-    (r"^(?:Mozilla|Opera)/", Person),
-    (r"^([^/;()<>]+)(?:/v?(\d+)(?:\.(\d+))?)?.*https?:", Own),
-    (r"(?:^|[ (;])(?i-u:bot|crawler|spider)(?:[/;:),+]|$)", Fixed("unknown")),
+/// The list's words that no other rule needs, see its README.
+const LISTED: &str = include_str!("../crawler-user-agents/words.txt");
+
+/// How names of bots end.
+const ENDINGS: [&str; 4] = ["bot", "crawler", "spider", "scraper"];
+
+/// How names of other programs end, if a version or nothing follows.
+const PROGRAMS: [&str; 4] = ["fetcher", "preview", "httpclient", "http-client"];
+
+/// How names of phones and apps begin that people have, though they contain an ending of a bot's name.
+const PEOPLE: [&str; 3] = ["cubot", "irobot", "switchbot"];
+
+/// What browsers say in their user agents, all others but those of [`OLD_BROWSERS`].
+const BROWSERS: [&str; 2] = ["mozilla/", "applewebkit/"];
+
+/// What browsers, televisions and telephones say that don't claim to be Mozilla: most are older than smartphones.
+const OLD_BROWSERS: [&str; 33] = [
+    "^amiga",
+    "^applecoremedia",
+    "^dillo",
+    "^docomo",
+    "^elinks",
+    "^hbbtv",
+    "^ibrowse",
+    "^j-phone",
+    "^kddi-",
+    "^lg-",
+    "^links",
+    "^lynx",
+    "^mot-",
+    "^ncsa_mosaic",
+    "^outlook-android",
+    "^outlook-express",
+    "^outlook-ios",
+    "^sie-",
+    "^softbank",
+    "^vodafone",
+    "^w3m",
+    "midp",
+    "mqqbrowser",
+    "msie",
+    "netfront",
+    "opera",
+    "presto",
+    "series60",
+    "symbianos",
+    "ucbrowser",
+    "ucweb",
+    "up.browser",
+    "wap1",
 ];
 
-/// Compiled rules.
-pub(crate) struct Bots(Extractor<'static>);
+/// How the old browsers begin whose models follow the name without a gap.
+const OLD_MODELS: [&str; 5] = ["blackberry", "nokia", "roku", "samsung", "sonyericsson"];
 
-impl Bots {
-    pub(crate) fn load() -> Result<Self, ua_parser::Error> {
-        Ok(Self(Builder::new().push_all(rules())?.build()?))
-    }
+static NAMES: LazyLock<Words> = LazyLock::new(|| Words::new(NAMED.iter().map(|(word, _)| *word)));
+static LIST: LazyLock<Words> = LazyLock::new(|| Words::new(LISTED.lines().filter(|line| !line.starts_with('#'))));
+static OLD: LazyLock<Words> = LazyLock::new(|| Words::new(OLD_BROWSERS.into_iter()));
 
-    /// Recognises a bot by its user agent; `None` for a person.
-    pub(crate) fn find<'a>(&'a self, user_agent: &'a str) -> Option<ValueRef<'a>> {
-        self.0.extract(user_agent).filter(|bot| bot.family != PERSON)
-    }
+/// Recognises a bot by its user agent; `None` for a person.
+pub(crate) fn find(user_agent: &str) -> Option<Bot<'_>> {
+    let lower = user_agent.to_ascii_lowercase();
+    named(user_agent, &lower)
+        .or_else(|| names(user_agent, &lower).find_map(|(at, name)| ending(user_agent, at, name)))
+        .or_else(|| listed(user_agent, &lower))
+        .or_else(|| with_contact(user_agent, &lower))
+        .filter(|bot| !bot.name.is_empty() || is_browser(&lower))
+        .or_else(|| (!is_browser(&lower)).then(|| program(user_agent)))
 }
 
-/// The name that stands for a person. No bot can have it, since no rule's group matches a slash.
-const PERSON: &str = "/";
-
-fn rules() -> impl Iterator<Item = Parser<'static>> {
-    let named = NAMED.iter().map(|(words, name)| parser(as_words(words), *name));
-    named.chain(GENERAL.iter().map(|(regex, name)| parser((*regex).to_owned(), *name)))
+fn named<'a>(user_agent: &'a str, lower: &str) -> Option<Bot<'a>> {
+    let (rank, found) = NAMES.find(lower)?;
+    let bot = Bot::new(&user_agent[found.clone()], &user_agent[found.end..]);
+    Some(match NAMED[rank].1 {
+        Fixed(name) => Bot { name, ..bot },
+        Own => bot,
+    })
 }
 
-fn as_words(words: &str) -> String {
-    format!(r"(?-u:\b)((?i-u:{words}))(?-u:\b)(?:[/ ]v?(\d+)(?:\.(\d+))?)?")
+fn listed<'a>(user_agent: &'a str, lower: &str) -> Option<Bot<'a>> {
+    let (_, found) = LIST.find(lower)?;
+    let name = user_agent[found.clone()].trim_end_matches(|character: char| !character.is_ascii_alphanumeric());
+    Some(Bot::new(name, &user_agent[found.start + name.len()..]))
 }
 
-fn parser(regex: String, name: Name) -> Parser<'static> {
-    let family = match name {
-        Own => None,
-        Fixed(name) => Some(name.into()),
-        Person => Some(PERSON.into()),
+/// Names in a user agent, in lower case, and where they begin: whole words, but not those inside of an address.
+fn names<'a>(user_agent: &'a str, lower: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
+    let in_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    let bytes = user_agent.as_bytes();
+    let begins = move |at: usize| match at.checked_sub(1).map(|before| bytes[before]) {
+        None => true,
+        Some(before) => matches!(before, b' ' | b'(' | b'[' | b';' | b'+' | b',' | b'"' | b'\''),
     };
-    Parser { regex: regex.into(), family_replacement: family, ..Parser::default() }
+    (0..bytes.len()).filter(move |&at| in_name(bytes[at]) && begins(at)).filter_map(move |at| {
+        let length = bytes[at..].iter().take_while(|byte| in_name(**byte)).count();
+        (bytes.get(at + length) != Some(&b'@')).then(|| (at, &lower[at..at + length]))
+    })
+}
+
+/// The bot whose name, which begins here, ends like a bot's.
+fn ending<'a>(user_agent: &'a str, at: usize, name: &str) -> Option<Bot<'a>> {
+    if PEOPLE.iter().any(|people| name.starts_with(people)) {
+        return None;
+    }
+    let length = ENDINGS
+        .iter()
+        .filter_map(|ending| length_with(name, ending))
+        .max()
+        .or_else(|| program_length(name, &user_agent[at + name.len()..]))?;
+    let end = at + length;
+    let start = if is_bare(&name[..length]) { with_words_before(user_agent, at) } else { at };
+    // A word without a name before it says nothing of which bot it is.
+    let own = if start == at && is_bare(&name[..length]) { "" } else { &user_agent[start..end] };
+    Some(Bot::new(own, &user_agent[end..]))
+}
+
+/// How long a name is that ends like this, but for a version and `-Image` or the like.
+fn length_with(name: &str, ending: &str) -> Option<usize> {
+    let end = name.rfind(ending)? + ending.len();
+    let end = end + usize::from(name[end..].starts_with('s'));
+    let mut rest = name[end..].chars();
+    match (rest.next(), rest.next()) {
+        (None, _) => Some(end),
+        (Some('-'), _) => Some(end + name[end..][..letters(&name[end..])].trim_end_matches('-').len()),
+        (Some('_' | '0'..='9'), _) => Some(end),
+        (Some('.'), next) => next.is_none_or(|next| !next.is_ascii_alphabetic()).then_some(end),
+        _ => None,
+    }
+}
+
+fn program_length(name: &str, rest: &str) -> Option<usize> {
+    let ends = PROGRAMS.iter().any(|program| name.ends_with(program)) && (rest.is_empty() || rest.starts_with('/'));
+    ends.then_some(name.len())
+}
+
+/// Whether a word says that this is a bot, but not which.
+fn is_bare(name: &str) -> bool {
+    let name = name.strip_suffix('s').unwrap_or(name);
+    name == "robot" || ENDINGS.contains(&name)
+}
+
+/// Where a name begins that has several words, of which the last is here: after a product or a bracket.
+fn with_words_before(user_agent: &str, at: usize) -> usize {
+    let before = &user_agent[..at];
+    let start = before.rfind(['(', ')', '[', ']', ';', ',']).map_or(0, |bracket| bracket + 1);
+    let start = match before[start..].rfind('/') {
+        Some(slash) => before[start + slash..].find(' ').map_or(at, |space| start + slash + space),
+        None => start,
+    };
+    start + (before[start..].len() - before[start..].trim_start().len())
+}
+
+/// What comes before the names of most bots that claim to be a browser.
+const COMPATIBLE: &str = "compatible;";
+
+/// The bot that names, as bots do, an address where one can complain. Without its `+`, that may be a toolbar's.
+fn with_contact<'a>(user_agent: &'a str, lower: &str) -> Option<Bot<'a>> {
+    if !["+http:", "+https:", "+mailto:"].iter().any(|contact| lower.contains(contact)) {
+        return None;
+    }
+    let Some(at) = lower.find(COMPATIBLE).map(|at| at + COMPATIBLE.len()) else { return Some(Bot::new("", "")) };
+    let end = user_agent[at..].find([';', '/', '(', ')', '<', '>', '+']).map_or(user_agent.len(), |end| at + end);
+    let name = user_agent[at..end].trim();
+    Some(if lower[at..end].trim_start().starts_with("msie") {
+        Bot::new("", "")
+    } else {
+        Bot::new(name, &user_agent[end..])
+    })
+}
+
+fn is_browser(lower: &str) -> bool {
+    BROWSERS.iter().any(|browser| lower.contains(browser))
+        || OLD_MODELS.iter().any(|model| lower.starts_with(model))
+        || OLD.find(lower).is_some()
+}
+
+/// The program that a user agent begins with: `Program/1.4 (…)`, `A program 1.4`.
+fn program(user_agent: &str) -> Bot<'_> {
+    let end = user_agent.find(['/', ';', '(', ')', '<', '>', '[', ']', ',']).unwrap_or(user_agent.len());
+    let words = &user_agent[..end];
+    let version = words.match_indices(' ').map(|(at, _)| at).find(|at| Bot::new("", &words[*at..]).major.is_some());
+    let end = version.unwrap_or(end);
+    let name = user_agent[..end].trim();
+    Bot::new(if name.contains(char::is_alphanumeric) { name } else { "" }, &user_agent[end..])
+}
+
+impl<'a> Bot<'a> {
+    /// A bot by its name and what follows the name, with which the version may begin.
+    fn new(name: &'a str, rest: &'a str) -> Self {
+        let rest = rest.strip_prefix(['/', ' ']).unwrap_or(rest);
+        let (major, rest) = number(rest.strip_prefix('v').unwrap_or(rest));
+        let minor = major.and_then(|_| number(rest.strip_prefix('.')?).0);
+        Self { name, major, minor }
+    }
+}
+
+/// The number that a text begins with, and the rest.
+fn number(text: &str) -> (Option<&str>, &str) {
+    let (digits, rest) = text.split_at(text.bytes().take_while(u8::is_ascii_digit).count());
+    ((!digits.is_empty()).then_some(digits), rest)
 }
 
 #[cfg(test)]
@@ -226,22 +414,79 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rule_is_the_first_to_match_a_listed_user_agent() {
-        let rules: Vec<_> = rules().map(|rule| Builder::new().push(rule).unwrap().build().unwrap()).collect();
+    fn every_name_is_the_first_of_a_listed_user_agent() {
         let used: BTreeSet<usize> = include_str!("../tests/user_agents.tsv")
             .lines()
             .filter(|line| !line.starts_with('#'))
             .filter_map(|line| line.split('\t').nth(4))
-            .filter_map(|user_agent| rules.iter().position(|rule| rule.extract(user_agent).is_some()))
+            .filter_map(|user_agent| NAMES.find(&user_agent.to_ascii_lowercase()))
+            .map(|(rank, _)| rank)
             .collect();
 
-        let unused: Vec<&str> = NAMED
-            .iter()
-            .chain(GENERAL)
-            .enumerate()
-            .filter(|(index, _)| !used.contains(index))
-            .map(|(_, (regex, _))| *regex)
-            .collect();
+        let unused: Vec<&str> =
+            NAMED.iter().enumerate().filter(|(rank, _)| !used.contains(rank)).map(|(_, (word, _))| *word).collect();
         assert!(unused.is_empty(), "no line for {unused:#?}");
+    }
+
+    #[test]
+    fn at_least_99_percent_of_the_list_are_bots() {
+        let listed: Vec<&str> = include_str!("../crawler-user-agents/instances.txt").lines().collect();
+
+        let people: Vec<&str> = listed.iter().copied().filter(|user_agent| find(user_agent).is_none()).collect();
+
+        assert!(listed.len() > 2000, "{} user agents", listed.len());
+        assert!(people.len() * 100 <= listed.len(), "{} people:\n{}", people.len(), people.join("\n"));
+    }
+
+    #[test]
+    fn no_browser_phone_television_console_or_app_of_people_is_a_bot() {
+        let people: Vec<&str> = include_str!("../tests/people.txt")
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+            .collect();
+
+        let bots: Vec<_> = people.iter().filter_map(|user_agent| Some((find(user_agent)?.name, user_agent))).collect();
+
+        assert!(people.len() >= 200, "{} user agents", people.len());
+        assert!(bots.is_empty(), "{bots:#?}");
+    }
+
+    #[test]
+    fn a_name_that_ends_like_a_bots_is_one_wherever_its_version_stands() {
+        for (user_agent, name, major) in [
+            ("Brightbot 1.0", "Brightbot", Some("1")),
+            ("Brightbot/2.1", "Brightbot", Some("2")),
+            ("Brightbot v3", "Brightbot", Some("3")),
+            ("Mozilla/5.0 (X11; Linux x86_64; brightbot0.5.0; what else) Firefox/67.0", "brightbot", Some("0")),
+            ("1.0 Brightspider", "Brightspider", None),
+            ("Mozilla/5.0 (compatible; A Bright Bot 4.2)", "A Bright Bot", Some("4")),
+            ("Mozilla/5.0 (X11) Safari/537.36 Bright scraper", "Bright scraper", None),
+            ("bright.crawler-Image/1.0", "bright.crawler-Image", Some("1")),
+        ] {
+            let bot = find(user_agent).expect(user_agent);
+
+            assert_eq!((bot.name, bot.major), (name, major), "{user_agent}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_claims_to_be_no_browser_is_a_bot() {
+        for (user_agent, name, major) in [
+            ("Some Program", "Some Program", None),
+            ("Some Program 1.4", "Some Program", Some("1")),
+            ("program/1.4 (Linux)", "program", Some("1")),
+            ("(program)", "", None),
+        ] {
+            let bot = find(user_agent).expect(user_agent);
+
+            assert_eq!((bot.name, bot.major), (name, major), "{user_agent}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_contains_an_ending_says_nothing() {
+        for address in ["https://www.chatbot.example/", "chatbot.example", "spider@chat.example", "www.example/robot"] {
+            assert!(find(&format!("Mozilla/5.0 (X11; Linux x86_64; {address}) Firefox/3.6")).is_none(), "{address}");
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Classification of user agents: device, browser and operating system; person or bot.
 //!
 //! Browsers and operating systems are recognised by the regular expressions of [uap-core], which are vendored in `uap-core/`.
-//! Bots and devices are recognised by Linklet's own rules: uap-core's 628 expressions for devices tell the models of phones,
-//! which the statistics don't need, and take longer to compile than everything else together.
+//! Bots are recognised by words, most of them from a list that others keep, and devices by Linklet's own rules: uap-core's 628
+//! expressions for devices tell the models of phones, which the statistics don't need, and take longer to compile than everything
+//! else together.
 //!
 //! Clients can send any user agent. So use this for statistics, never for decisions about access.
 //!
@@ -10,11 +11,10 @@
 
 mod bots;
 mod device;
+mod words;
 
 use linklet_domain::{Client, Device};
 use ua_parser::{Regexes, os, user_agent};
-
-use crate::bots::Bots;
 
 const REGEXES: &str = include_str!("../uap-core/regexes.yaml");
 
@@ -26,7 +26,6 @@ const UNKNOWN: &str = "unknown";
 ///
 /// Loading a classifier takes tens of milliseconds and about ten megabytes, so load it once. It can be shared between threads.
 pub struct Classifier {
-    bots: Bots,
     browsers: user_agent::Extractor<'static>,
     systems: os::Extractor<'static>,
 }
@@ -50,11 +49,7 @@ impl Classifier {
     pub fn load() -> Result<Self, LoadError> {
         let regexes: Regexes<'static> =
             serde_saphyr::from_str(REGEXES).map_err(|error| LoadError::Format(Box::new(error)))?;
-        Ok(Self {
-            bots: Bots::load()?,
-            browsers: browsers(regexes.user_agent_parsers)?,
-            systems: systems(regexes.os_parsers)?,
-        })
+        Ok(Self { browsers: browsers(regexes.user_agent_parsers)?, systems: systems(regexes.os_parsers)? })
     }
 
     /// Classifies a user agent. An empty one is a bot, since every browser sends a user agent.
@@ -64,14 +59,15 @@ impl Classifier {
     pub fn classify(&self, user_agent: &str) -> Client {
         let user_agent = user_agent.trim();
         if user_agent.is_empty() {
-            return client(Device::Bot, None, UNKNOWN);
+            return client(Device::Bot, UNKNOWN, "", UNKNOWN);
         }
-        if let Some(bot) = self.bots.find(user_agent) {
-            return client(Device::Bot, Some(bot), UNKNOWN);
+        if let Some(bot) = bots::find(user_agent) {
+            return client(Device::Bot, bot.name, &version(bot.major, bot.minor), UNKNOWN);
         }
         let system = self.systems.extract(user_agent);
         let system = system.as_ref().map_or(UNKNOWN, |system| &system.os);
-        client(device::of_person(user_agent), self.browsers.extract(user_agent), system)
+        let browser = self.browsers.extract(user_agent).unwrap_or_default();
+        client(device::of_person(user_agent), &browser.family, &version(browser.major, browser.minor), system)
     }
 }
 
@@ -83,14 +79,8 @@ fn systems(parsers: Vec<os::Parser<'static>>) -> Result<os::Extractor<'static>, 
     Ok(os::Builder::new().push_all(parsers)?.build()?)
 }
 
-fn client(device: Device, browser: Option<user_agent::ValueRef<'_>>, os: &str) -> Client {
-    let browser = browser.unwrap_or_default();
-    Client {
-        device,
-        browser: name(&browser.family),
-        version: truncate(&version(browser.major, browser.minor), MAX_VERSION).to_owned(),
-        os: name(os),
-    }
+fn client(device: Device, browser: &str, version: &str, os: &str) -> Client {
+    Client { device, browser: name(browser), version: truncate(version, MAX_VERSION).to_owned(), os: name(os) }
 }
 
 fn name(text: &str) -> String {

@@ -1,0 +1,57 @@
+"""Writes `words.txt` and `instances.txt` from the list of crawler-user-agents: see the README beside this file.
+
+    python3 shared/user-agents/crawler-user-agents/compile.py package/crawler-user-agents.json
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).parent
+
+# What bots.rs recognises without a word: programs that claim to be no browser, names that end in "bot" or the like, and who
+# names an address to complain to. It needn't be as exact as there: a word too many does no harm.
+NO_BROWSER = re.compile(r"(?!Mozilla/|Opera/|BlackBerry|Nokia)")
+SAYS_SO = re.compile(r"(?:^|[ (;+,])[\w.-]*(?:bot|crawler|spider|scraper)s?(?![\w.@])|\+(?:https?|mailto):", re.IGNORECASE)
+
+# Patterns that match people's browsers, too.
+PEOPLE = {
+    r"AP3A\.240617\.008": "a build of Android",
+    r"MetaIAB Facebook": "the browser in Facebook's app",
+    r"Code\/1\.": "an editor with a browser",
+    r"Trae\/": "an editor with a browser",
+    r"Fluid": "a browser for one site",
+    r"Sonic": "Slack's application",
+    r"mail\.ru": "a large site, whose addresses are in user agents of its applications",
+}
+
+
+def words_of(pattern: str) -> list[str]:
+    """The words, in lower case, that a pattern stands for; none if it isn't as simple as that."""
+    plain = pattern.removeprefix("(^| )").lower()
+    plain = re.sub(r"\[(\w)\1\]", r"\1", plain)
+    plain = re.sub(r"\\([^\w\s])", "\0\\1", plain)
+    if re.search(r"(?<!\0)[\\^$.|?*+()\[\]{}]", plain):
+        return []
+    return [plain.replace("\0", "")]
+
+
+def main() -> None:
+    entries = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+    words = set()
+    for entry in entries:
+        hidden = [agent for agent in entry["instances"] if not NO_BROWSER.match(agent) and not SAYS_SO.search(agent)]
+        if not hidden or entry["pattern"] in PEOPLE:
+            continue
+        found = words_of(entry["pattern"])
+        if not found:
+            print(f"not a word: {entry['pattern']}", file=sys.stderr)
+        words.update(word.strip() for word in found)
+    instances = sorted({agent for entry in entries for agent in entry["instances"]})
+    (HERE / "words.txt").write_text("# Written by compile.py. Don't edit.\n" + "\n".join(sorted(words)) + "\n", encoding="utf-8")
+    (HERE / "instances.txt").write_text("\n".join(instances) + "\n", encoding="utf-8")
+    print(f"{len(entries)} entries: {len(words)} words, {len(instances)} user agents")
+
+
+main()
