@@ -6,10 +6,60 @@ use url::Url;
 use crate::TargetUrl;
 
 /// Tracking parameters, which [`NormalizedUrl`] removes from the query: they identify a campaign or visit, not a page.
-const TRACKING: [&str; 14] = [
-    "_ga", "dclid", "fbclid", "gbraid", "gclid", "gclsrc", "igshid", "mc_cid", "mc_eid", "msclkid", "ttclid", "twclid",
-    "wbraid", "yclid",
+///
+/// They are, in lower case, those that [tidy-url](https://github.com/DrKain/tidy-url) 1.18.3 removes from the URLs of all sites,
+/// without `cmpid`, `elq`, `int_…`, `itm_…`, `mbid`, `ncid` and `__s`, which sites also use for what they show, and a few that it
+/// lacks.
+const TRACKING: [&str; 45] = [
+    "__hsfp",
+    "__hssc",
+    "__hstc",
+    "_ga",
+    "_gl",
+    "_hsenc",
+    "_hsmi",
+    "dclid",
+    "elqaid",
+    "elqat",
+    "elqcampaignid",
+    "elqtrack",
+    "elqtrackid",
+    "epik",
+    "fbclid",
+    "ga_campaign",
+    "ga_content",
+    "ga_medium",
+    "ga_place",
+    "ga_source",
+    "ga_term",
+    "gad_campaignid",
+    "gad_source",
+    "gbraid",
+    "gclid",
+    "gclsrc",
+    "hsctatracking",
+    "igsh",
+    "igshid",
+    "li_fat_id",
+    "mc_cid",
+    "mc_eid",
+    "mkt_tok",
+    "msclkid",
+    "oly_anon_id",
+    "oly_enc_id",
+    "rdt_cid",
+    "sccid",
+    "srsltid",
+    "ttclid",
+    "twclid",
+    "vero_conv",
+    "vero_id",
+    "wbraid",
+    "yclid",
 ];
+
+/// How the names of further tracking parameters begin: `hsa_` is advertisers', `mtm_` Matomo's, and `pk_` its predecessor's.
+const TRACKING_PREFIXES: [&str; 5] = ["hsa_", "mtm_", "piwik_", "pk_", "utm_"];
 
 /// The normalised form of a link's URL, for finding links to the same page. It is only compared, never shown or followed.
 ///
@@ -103,7 +153,7 @@ fn name_of(parameter: &str) -> &str {
 
 fn is_tracking(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    name.starts_with("utm_") || TRACKING.contains(&name.as_str())
+    TRACKING.contains(&name.as_str()) || TRACKING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 #[cfg(test)]
@@ -134,6 +184,14 @@ mod tests {
             ("https://example.com/a?b=2&a=1", "https://example.com/a?a=1&b=2"),
             ("https://example.com/a?b=2&b=1&a", "https://example.com/a?a&b=2&b=1"),
             ("https://example.com/a/?utm_source=x&UTM_Medium=y&gclid=1&fbclid=2", "https://example.com/a"),
+            (
+                "https://example.com/a?igsh=1&_gl=2&gad_source=3&srsltid=4&_hsenc=5&_hsmi=6&li_fat_id=7&mkt_tok=8&x",
+                "https://example.com/a?x",
+            ),
+            (
+                "https://example.com/a?pk_campaign=1&mtm_kwd=2&hsa_cam=3&piwik_cid=4&elqTrackId=5&hsCtaTracking=6",
+                "https://example.com/a",
+            ),
             ("https://example.com/a?utm_source=x&id=7", "https://example.com/a?id=7"),
             ("https://example.com/a?", "https://example.com/a"),
             ("https://example.com/a?&utm_source=1", "https://example.com/a"),
@@ -157,6 +215,9 @@ mod tests {
             ("https://example.com/a?q=1&q=2", "https://example.com/a?q=2&q=1"),
             ("https://example.com/a", "https://www.example.com/a"),
             ("https://example.com/a?utm=1", "https://example.com/a"),
+            ("https://example.com/a?pk=1", "https://example.com/a"),
+            ("https://example.com/a?id_utm_source=1", "https://example.com/a"),
+            ("https://example.com/a?cmpid=1", "https://example.com/a"),
             ("https://app.example/#/invoice/42", "https://app.example/#/invoice/43"),
             ("https://example.com/a#part", "https://example.com/a"),
             ("https://example.com/a#part", "https://example.com/a#Part"),
