@@ -143,7 +143,7 @@ named_enum!(Role);
 
 bounded_text! {
     /// The name of a person: at most 255 characters.
-    FullName, "full_name", 255, crate::validated::disguises_a_line
+    FullName, "full_name", 255, Line
 }
 
 /// A user account.

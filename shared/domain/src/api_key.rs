@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     EmailAddress, Invalid, Role, Timestamp, UserId, WorkspaceId, base62, lifetimes,
-    validated::{named_enum, string_newtype},
+    validated::{self, named_enum, string_newtype},
 };
 
 const LIVE_PREFIX: &str = "sk_live_";
@@ -212,17 +212,12 @@ impl From<Scopes> for BTreeSet<Scope> {
 pub struct KeyName(String);
 
 impl KeyName {
-    /// Trims and validates a name.
+    /// Reads a name, which is kept as all texts of people's.
     ///
     /// # Errors
-    /// When the name is empty, longer than 100 characters or has control characters.
+    /// When the name is empty, invisible or longer than 100 characters, or has characters that disguise others.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        let name = text.trim();
-        if (1..=100).contains(&name.chars().count()) && !name.chars().any(char::is_control) {
-            Ok(Self(name.to_owned()))
-        } else {
-            Err(Invalid::new("name must have 1–100 characters"))
-        }
+        validated::name(text).map(Self).map_err(|rule| Invalid::new(format!("name {rule}")))
     }
 }
 

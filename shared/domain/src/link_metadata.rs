@@ -1,13 +1,10 @@
 //! What only people read of a link, and what can be changed of it.
 
-use std::borrow::Cow;
-
-use icu_normalizer::ComposingNormalizerBorrowed;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Invalid, Timestamp,
-    validated::{bounded_text, disguises_a_line, disguises_a_text, null_as_default, optional, patched},
+    validated::{Shape, bounded_text, normalized, null_as_default, optional, patched, readable},
 };
 
 /// The properties of a link that only people read. Request bodies, responses and items have these members under the same names,
@@ -43,12 +40,12 @@ impl LinkMetadata {
 
 bounded_text! {
     /// The display name of a link: at most 500 characters.
-    Title, "title", 500, disguises_a_line
+    Title, "title", 500, Line
 }
 
 bounded_text! {
     /// The description of a link: at most 2,000 characters.
-    Description, "description", 2000, disguises_a_text
+    Description, "description", 2000, Lines
 }
 
 /// The labels of a link: at most 20, each once, of 1–50 characters without spaces around.
@@ -84,15 +81,13 @@ impl TryFrom<Vec<String>> for Tags {
     /// Trims tags and drops repetitions.
     fn try_from(given: Vec<String>) -> Result<Self, Invalid> {
         let mut tags = Self(Vec::with_capacity(given.len()));
-        for tag in given.iter().map(|tag| normalized(tag.trim())) {
+        for tag in &given {
+            let tag = readable(tag, Shape::Line).map_err(|rule| Invalid::new(format!("tags {rule}")))?;
             if !(1..=50).contains(&tag.chars().count()) {
                 return Err(Invalid::new("each of the tags must have 1–50 characters"));
             }
-            if tag.contains(disguises_a_line) {
-                return Err(Invalid::new("tags must not contain control characters"));
-            }
             if !tags.contains(&tag) {
-                tags.0.push(tag.into_owned());
+                tags.0.push(tag);
             }
         }
         if tags.0.len() > 20 {
@@ -100,11 +95,6 @@ impl TryFrom<Vec<String>> for Tags {
         }
         Ok(tags)
     }
-}
-
-/// A text in Unicode's normal form C ([UAX 15](https://www.unicode.org/reports/tr15/)).
-fn normalized(text: &str) -> Cow<'_, str> {
-    ComposingNormalizerBorrowed::new_nfc().normalize(text)
 }
 
 /// What is compared of a label.

@@ -1,7 +1,9 @@
 //! The validation error, and a macro for string newtypes that are validated on deserialisation.
 
-use std::{fmt, marker::PhantomData};
+use std::{borrow::Cow, fmt, marker::PhantomData};
 
+use icu_normalizer::ComposingNormalizerBorrowed;
+use icu_properties::{CodePointSetData, props::DefaultIgnorableCodePoint};
 use serde::{
     Deserialize, Deserializer,
     de::{
@@ -81,23 +83,64 @@ macro_rules! string_newtype {
 }
 pub(crate) use string_newtype;
 
-/// Whether a character makes a line look like another one: a control character, or one that changes the direction of what
-/// follows (Unicode's
-/// [explicit directional formatting](https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters)).
-#[must_use]
-pub fn disguises_a_line(character: char) -> bool {
-    character.is_control() || matches!(character, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+/// Where a text of people's may stand, which decides what it may contain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A line by itself, such as a name.
+    Line,
+    /// A text that may have several lines and tabs.
+    Lines,
 }
 
-/// The same in a text that may have several lines and tabs.
-pub(crate) fn disguises_a_text(character: char) -> bool {
-    disguises_a_line(character) && !matches!(character, '\n' | '\r' | '\t')
+/// A text of people's as it is kept: without white space around it, in Unicode's normal form C
+/// ([UAX 15](https://www.unicode.org/reports/tr15/)), in which equal texts have equal characters. What could make it look like
+/// another text is refused, with a sentence that begins with `must`.
+pub(crate) fn readable(text: &str, shape: Shape) -> Result<String, &'static str> {
+    let text = normalized(text.trim());
+    let may_control = |character| shape == Shape::Lines && matches!(character, '\n' | '\r' | '\t');
+    if text.contains(|character: char| character.is_control() && !may_control(character)) {
+        return Err("must not contain control characters");
+    }
+    if text.contains(changes_direction) {
+        return Err("must not contain characters that change the direction of text");
+    }
+    if !text.is_empty() && text.chars().all(is_invisible) {
+        return Err("must have a character that can be seen");
+    }
+    Ok(text.into_owned())
+}
+
+/// A text in Unicode's normal form C.
+pub(crate) fn normalized(text: &str) -> Cow<'_, str> {
+    ComposingNormalizerBorrowed::new_nfc().normalize(text)
+}
+
+/// Whether a character makes a line look like another one: a control character, or one that changes the direction of what
+/// follows.
+#[must_use]
+pub fn disguises_a_line(character: char) -> bool {
+    character.is_control() || changes_direction(character)
+}
+
+/// Whether a character changes the direction of what follows, which makes a line look like another one: Unicode's
+/// [explicit directional formatting](https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters). Scripts that are
+/// written from right to left need none.
+fn changes_direction(character: char) -> bool {
+    matches!(character, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Whether a character by itself shows nothing. Between others it may have a meaning, as the joiners in an emoji have.
+fn is_invisible(character: char) -> bool {
+    // A pattern of braille without a dot is a symbol to Unicode.
+    const BRAILLE_BLANK: char = '\u{2800}';
+    let ignorable = CodePointSetData::new::<DefaultIgnorableCodePoint>();
+    character.is_whitespace() || character == BRAILLE_BLANK || ignorable.contains(character)
 }
 
 /// Defines a text of limited length, in characters, that only people read. The arguments are the type's name, the name of its
-/// member in requests, the limit, and the function that tells which characters it must not have.
+/// member in requests, the limit, and its shape.
 macro_rules! bounded_text {
-    ($(#[$attribute:meta])* $name:ident, $member:literal, $longest:literal, $disguises:path) => {
+    ($(#[$attribute:meta])* $name:ident, $member:literal, $longest:literal, $shape:ident) => {
         $(#[$attribute])*
         #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         #[serde(try_from = "String", into = "String")]
@@ -109,13 +152,12 @@ macro_rules! bounded_text {
             /// # Errors
             /// When the text is anything else.
             pub fn parse(text: &str) -> Result<Self, $crate::Invalid> {
+                let text = $crate::validated::readable(text, $crate::validated::Shape::$shape)
+                    .map_err(|rule| $crate::Invalid::new(format!("{} {rule}", $member)))?;
                 if text.chars().count() > $longest {
                     return Err($crate::Invalid::new(concat!($member, " must have at most ", $longest, " characters")));
                 }
-                if text.contains($disguises) {
-                    return Err($crate::Invalid::new(concat!($member, " must not contain control characters")));
-                }
-                Ok(Self(text.to_owned()))
+                Ok(Self(text))
             }
         }
 
@@ -123,6 +165,12 @@ macro_rules! bounded_text {
     };
 }
 pub(crate) use bounded_text;
+
+/// The name of a thing of people's: a line of 1–100 characters. The rule that it breaks begins with `must`.
+pub(crate) fn name(text: &str) -> Result<String, &'static str> {
+    let name = readable(text, Shape::Line)?;
+    if (1..=100).contains(&name.chars().count()) { Ok(name) } else { Err("must have 1–100 characters") }
+}
 
 /// Reads an optional member, for which `null` and an empty string mean the same as its absence: a form sends an empty string for
 /// what nobody filled in. For use with `#[serde(default, deserialize_with = "optional")]`.
@@ -220,3 +268,61 @@ macro_rules! named_enum {
     };
 }
 pub(crate) use named_enum;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_kept_trimmed_and_in_normal_form() {
+        assert_eq!(name(" cafe\u{301}\u{a0}").as_deref(), Ok("caf\u{e9}"));
+        assert_eq!(name(&"ü".repeat(100)).map(|name| name.len()), Ok(200));
+        // Too long as it is written, and not as it is kept.
+        assert!(name(&"u\u{308}".repeat(100)).is_ok());
+        for refused in ["", "  ", &"x".repeat(101)] {
+            assert_eq!(name(refused), Err("must have 1–100 characters"), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn each_refusal_of_a_text_names_its_rule() {
+        let sentence = |text: &str| readable(text, Shape::Line).unwrap_err();
+        for control in ["a\u{0}b", "a\u{1b}[31m", "a\u{85}b", "two\nlines", "a\tb", "a\u{7f}"] {
+            assert_eq!(sentence(control), "must not contain control characters", "{control:?}");
+        }
+        for turned in ["in\u{202E}voice", "a\u{2066}b", "\u{202A}", "a\u{2069}"] {
+            assert_eq!(sentence(turned), "must not contain characters that change the direction of text", "{turned:?}");
+        }
+        for invisible in [
+            "\u{200B}",
+            "\u{AD}",
+            "\u{3164}",
+            "\u{2800}",
+            "\u{2060} \u{FEFF}",
+            "\u{200D}",
+            "\u{FE0F}",
+            "\u{115F}",
+            "\u{E0020}",
+        ] {
+            assert_eq!(sentence(invisible), "must have a character that can be seen", "{invisible:?}");
+        }
+        assert_eq!(readable("two\r\nlines\tand a tab", Shape::Lines).as_deref(), Ok("two\r\nlines\tand a tab"));
+        assert!(readable("a\u{0}b", Shape::Lines).is_err() && readable("\u{3164}\n\u{200B}", Shape::Lines).is_err());
+    }
+
+    #[test]
+    fn every_script_and_emoji_may_be_in_a_text() {
+        for plain in [
+            "Frühling 🌱",
+            "שלום\u{200F}",
+            "تخفيضات",
+            "👩\u{200D}💻",
+            "❤\u{FE0F}",
+            "می\u{200C}خواهم",
+            "한국어",
+            "क्\u{200D}ष",
+        ] {
+            assert_eq!(readable(plain, Shape::Line).as_deref(), Ok(&*normalized(plain)), "{plain}");
+        }
+    }
+}

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EmailAddress, ExactJson, Invalid, Timestamp, UserId, WorkspaceId, validated::string_newtype};
+use crate::{
+    EmailAddress, ExactJson, Invalid, Timestamp, UserId, WorkspaceId,
+    validated::{self, string_newtype},
+};
 
 /// The display name of a workspace: 1–100 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,17 +13,12 @@ use crate::{EmailAddress, ExactJson, Invalid, Timestamp, UserId, WorkspaceId, va
 pub struct WorkspaceName(String);
 
 impl WorkspaceName {
-    /// Trims and validates a name.
+    /// Reads a name, which is kept as all texts of people's.
     ///
     /// # Errors
-    /// When the name is empty, longer than 100 characters or has control characters.
+    /// When the name is empty, invisible or longer than 100 characters, or has characters that disguise others.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        let name = text.trim();
-        if (1..=100).contains(&name.chars().count()) && !name.chars().any(char::is_control) {
-            Ok(Self(name.to_owned()))
-        } else {
-            Err(Invalid::new("must have 1–100 characters"))
-        }
+        validated::name(text).map(Self).map_err(Invalid::new)
     }
 
     /// The default name of the workspace that is created with an account.

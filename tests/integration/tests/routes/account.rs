@@ -234,6 +234,7 @@ async fn each_refusal_of_a_change_gives_its_reason() {
         (json!({"name": ["x"]}), 400, "name must be a string"),
         (json!({"name": " "}), 400, "name must have 1–100 characters"),
         (json!({"name": "x".repeat(101)}), 400, "name must have 1–100 characters"),
+        (json!({"name": "Bob\u{202e}"}), 400, "name must not contain characters that change the direction of text"),
         (json!({"settings": "dark"}), 400, "settings must be an object"),
         (json!({"settings": []}), 400, "settings must be an object"),
         (json!({"settings": {"x": "x".repeat(2_041)}}), 400, "settings must have at most 2,048 bytes"),
