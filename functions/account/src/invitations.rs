@@ -31,8 +31,8 @@ impl Account {
         match self.users.invite(&invitation, caller.acting()?.session).await? {
             InviteOutcome::Invited => {
                 self.announce(request, &invitation).await;
-                let location = format!("invitations/{}", invitation.id);
-                Ok(created(&location, &CreatedInvitation::new(&token, &invitation)))
+                // The list has it: an invitation has no address of its own to read.
+                Ok(created("invitations", &CreatedInvitation::new(&token, &invitation)))
             }
             InviteOutcome::AlreadyMember => Err(ALREADY),
             InviteOutcome::TooMany => Err(Problem::InvitationLimit.into()),

@@ -28,8 +28,8 @@ impl Account {
                     let prefix = key.prefix.clone();
                     let created_key = |workspace_name| AccountChange::KeyCreated { prefix, workspace_name };
                     self.tell(request, caller.user(), caller.workspace(), created_key).await;
-                    let location = format!("keys/{}", key.prefix);
-                    return Ok(created(&location, &CreatedKey::new(&secret, &key)));
+                    // The list has it: a key has no address of its own to read.
+                    return Ok(created("keys", &CreatedKey::new(&secret, &key)));
                 }
                 CreateKeyOutcome::PrefixTaken => {}
                 CreateKeyOutcome::TooMany => {

@@ -114,10 +114,23 @@ fn check_host(authority: &str, url: &Url) -> Result<(), Invalid> {
     }
     let Some(Host::Domain(domain)) = url.host() else { return Ok(()) };
     let domain = domain.strip_suffix('.').unwrap_or(domain);
-    if domain.len() > MAX_DOMAIN || !domain.split('.').all(|label| (1..=MAX_LABEL).contains(&label.len())) {
+    if domain.len() > MAX_DOMAIN {
+        return Err(Invalid::new("url must have a host of at most 253 characters"));
+    }
+    if !domain.split('.').all(|label| (1..=MAX_LABEL).contains(&label.len())) {
         return Err(Invalid::new("url must have a host whose labels have 1–63 characters"));
     }
+    // An underscore is no host's in theory (RFC 952), but in practice. The URL standard allows `*` and others.
+    let is_label = |label: &str| label.bytes().all(in_label) && !label.starts_with('-');
+    if !domain.split('.').all(is_label) {
+        return Err(Invalid::new("url must have a host of letters, digits and inner hyphens"));
+    }
     Ok(())
+}
+
+/// Whether labels of a domain name have such characters, in ASCII.
+fn in_label(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
 
 /// Maximum length of a domain name in characters, without a dot at its end.
@@ -190,7 +203,19 @@ mod tests {
             assert_eq!(sentence(encoded), "url must not have a percent-encoded host", "{encoded}");
         }
         let (long_label, long_domain) = ("x".repeat(64), ["x".repeat(63).as_str(); 4].join("."));
-        for host in ["a..b", ".example.com", "example.com..", long_label.as_str(), long_domain.as_str(), "ü..de"] {
+        let longer = "international.".repeat(18) + "münchen.de";
+        for host in [long_domain.as_str(), longer.as_str()] {
+            assert_eq!(
+                sentence(&format!("https://{host}/")),
+                "url must have a host of at most 253 characters",
+                "{host}"
+            );
+        }
+        for host in ["*.example", "a.*", "-a.example", "a.-b.example", "exa$mple.com", "-", "-:80", "*:80"] {
+            let sentence = sentence(&format!("https://{host}/"));
+            assert_eq!(sentence, "url must have a host of letters, digits and inner hyphens", "{host}");
+        }
+        for host in ["a..b", ".example.com", "example.com..", &long_label, "ü..de"] {
             let sentence = sentence(&format!("https://{host}/"));
             assert_eq!(sentence, "url must have a host whose labels have 1–63 characters", "{host}");
         }
@@ -216,7 +241,9 @@ mod tests {
     #[test]
     fn a_host_that_dns_can_have_is_accepted() {
         let longest = format!("https://{0}.{0}.{0}.{1}/", "x".repeat(63), "y".repeat(61));
-        for accepted in [longest.as_str(), "https://example.com./", "https://127.0.0.1/", "https://[::1]:8080/"] {
+        for accepted in
+            [longest.as_str(), "https://example.com./", "https://127.0.0.1/", "https://[::1]:8080/", "https://a_b.c-.d"]
+        {
             assert!(TargetUrl::parse(accepted).is_ok(), "{accepted}");
         }
     }

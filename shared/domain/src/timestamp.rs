@@ -1,6 +1,6 @@
 //! Points in time and calendar days, always UTC.
 
-use std::{fmt, time::Duration};
+use std::{borrow::Cow, fmt, time::Duration};
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -26,15 +26,24 @@ impl Timestamp {
         Self::truncated(OffsetDateTime::now_utc())
     }
 
-    /// Parses an RFC 3339 date-time with any offset, in the years 0001–9999.
+    /// Parses an RFC 3339 date-time with any offset, in the years 0001–9999. A leap second, which is the 60th of a day's last
+    /// minute in UTC, is read as the moment before the next day, whether there was one on that day or not.
     ///
     /// # Errors
     /// When the text is not such a date-time.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let refused = || Invalid::new("a time must be an RFC 3339 date-time such as 2026-03-02T14:05:09Z");
-        let parsed = OffsetDateTime::parse(text, &Rfc3339).map_err(|_| refused())?;
+        let leap = text.get(16..19).filter(|seconds| *seconds == ":60");
+        let text = leap.map_or(Cow::Borrowed(text), |_| format!("{}:59{}", &text[..16], &text[19..]).into());
+        let parsed = OffsetDateTime::parse(&text, &Rfc3339).map_err(|_| refused())?;
         let utc = parsed.checked_to_offset(UtcOffset::UTC).ok_or_else(refused)?;
-        if (1..=9999).contains(&utc.year()) { Ok(Self::truncated(utc)) } else { Err(refused()) }
+        let time = Self::truncated(utc);
+        match leap {
+            _ if !(1..=9999).contains(&utc.year()) => Err(refused()),
+            Some(_) if (utc.hour(), utc.minute()) != (23, 59) => Err(refused()),
+            Some(_) => Ok(time.day().end()),
+            None => Ok(time),
+        }
     }
 
     /// The time this many seconds after 1970-01-01T00:00:00Z.
@@ -208,6 +217,23 @@ mod tests {
     fn only_rfc_3339_is_read() {
         for refused in
             ["", "tomorrow", "2026-03-02", "2026-03-02 14:05", "2026-13-02T00:00:00Z", "0000-01-01T00:00:00Z"]
+        {
+            assert!(Timestamp::parse(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_leap_second_is_the_end_of_its_day_on_each_day_and_no_other_minutes() {
+        for (leap, end) in [
+            ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59.999Z"),
+            ("2026-03-02T23:59:60Z", "2026-03-02T23:59:59.999Z"),
+            ("2026-03-02T23:59:60.25Z", "2026-03-02T23:59:59.999Z"),
+            ("2026-03-03T05:29:60+05:30", "2026-03-02T23:59:59.999Z"),
+        ] {
+            assert_eq!(Timestamp::parse(leap).unwrap().to_string(), end, "{leap}");
+        }
+        for refused in
+            ["2026-03-02T23:58:60Z", "2026-03-02T12:59:60Z", "2026-03-02T23:59:60+01:00", "2026-03-02T23:59:61Z"]
         {
             assert!(Timestamp::parse(refused).is_err(), "{refused}");
         }

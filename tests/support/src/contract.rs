@@ -13,6 +13,7 @@ use std::{
 use aws_lambda_events::query_map::QueryMap;
 use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};
+use url::Url;
 
 /// A request and its answer.
 #[derive(Debug, Clone, Copy)]
@@ -151,6 +152,9 @@ impl Contract {
                 None => {}
             }
         }
+        if exchange.status == 201 {
+            self.check_location(exchange)?;
+        }
         let Some(content) = response["content"].as_object() else {
             return if exchange.body.is_empty() { Ok(()) } else { Err("a body is not documented".to_owned()) };
         };
@@ -166,6 +170,15 @@ impl Contract {
         }
         let body = serde_json::from_str(exchange.body).map_err(|error| error.to_string())?;
         self.check_value(&format!("{pointer}/content/{}/schema", escaped(media_type)), &body)
+    }
+
+    /// What was created can be read where `Location` leads, or in the list there.
+    fn check_location(&self, exchange: Exchange<'_>) -> Result<(), String> {
+        let location = exchange.header("location").ok_or("there is no Location")?;
+        let request = Url::parse("http://api.example").and_then(|api| api.join(exchange.path));
+        let leads_to = request.and_then(|request| request.join(location)).map_err(|error| error.to_string())?;
+        let shown = self.operation("GET", leads_to.path());
+        shown.map(|_| ()).ok_or_else(|| format!("Location leads to {}, which has no GET", leads_to.path()))
     }
 
     /// Checks a request that was accepted. Tests send others on purpose.
@@ -328,6 +341,7 @@ mod tests {
                         "responses": {"204": {}},
                     },
                 },
+                "/things": {"post": {"responses": {"201": {}}}},
             },
             "components": {
                 "parameters": {"Limit": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1}}},
@@ -377,6 +391,28 @@ mod tests {
             r#"{"name": "lamp", "id": null}"#,
         ] {
             assert!(accepted(sent).unwrap_err().contains("the request's body"), "{sent}");
+        }
+    }
+
+    #[test]
+    fn what_is_created_can_be_read_where_location_leads() {
+        let created = |location: &str| {
+            let headers = [("location".into(), location.into())];
+            let exchange = Exchange {
+                method: "POST",
+                path: "/things",
+                query: "",
+                sent: "",
+                status: 201,
+                headers: &headers,
+                body: "",
+            };
+            contract().check(exchange)
+        };
+
+        assert_eq!((created("things/lamp"), created("/things/lamp")), (Ok(()), Ok(())));
+        for nowhere in ["things", "lamp", "things/lamp/bulb", "../elsewhere"] {
+            assert!(created(nowhere).unwrap_err().contains("which has no GET"), "{nowhere}");
         }
     }
 

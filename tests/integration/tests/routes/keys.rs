@@ -103,7 +103,7 @@ async fn a_key_is_shown_once_and_only_its_hash_is_stored() {
     let created = office.create(&body).await;
     let (view, listed) = (created.json(), office.listed().await);
 
-    assert_eq!(created.status, 201, "{}", created.body);
+    assert_eq!((created.status, created.header("location")), (201, "keys"), "{}", created.body);
     let secret = ApiKeySecret::parse(view["key"].as_str().unwrap()).unwrap();
     let scopes = json!(["links:read", "analytics:read"]);
     let expected = json!({
@@ -143,6 +143,8 @@ async fn each_refusal_of_a_key_gives_its_reason() {
         (with("name", json!(5)), 400, "name must be a string"),
         (with("name", json!("  ")), 400, name),
         (with("name", json!("x".repeat(101))), 400, name),
+        (with("name", json!("\u{3164}\u{200b}")), 400, "name must have a character that can be seen"),
+        (with("name", json!("a\nb")), 400, "name must not contain control characters"),
         (with("scopes", Value::Null), 400, scopes),
         (with("scopes", json!([])), 400, scopes),
         (with("scopes", json!("links:read")), 400, "scopes must be a list of strings"),

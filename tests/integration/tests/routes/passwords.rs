@@ -145,6 +145,17 @@ async fn a_registration_orders_the_first_mail_and_a_token_of_a_login_another_to_
     // Somebody else's address doesn't matter.
     let again = again.json(&json!({"email": "eve@example.com"})).send_to(&fixture.auth).await;
     let forged = RequestBuilder::new("POST", "/api/auth/verification").token("a.b.c").send_to(&fixture.auth).await;
+    for (unclear, sentence) in [
+        ("not JSON", "invalid request body"),
+        ("[]", "invalid request body"),
+        (r#"{"email": 7}"#, "email"),
+        (r#"{"email": "eve"}"#, "email"),
+    ] {
+        let refused = RequestBuilder::new("POST", "/api/auth/verification").token(&token).body(unclear);
+        let refused = refused.send_to(&fixture.auth).await;
+        assert_eq!(refused.status, 400, "{unclear}");
+        assert!(refused.problem().1.contains(sentence), "{unclear}: {}", refused.body);
+    }
 
     assert_eq!((again.status, forged.status), (202, 401));
     let verification = || order("verification.requested", "ada@example.com");

@@ -192,10 +192,12 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
             json!({"url": format!("https://example.com/{}", "ü".repeat(500))}),
             "url must have at most 2,048 bytes when it is percent-encoded",
         ),
+        (json!({"url": format!("https://{}.com/", "a".repeat(250))}), "url must have a host of at most 253 characters"),
         (
-            json!({"url": format!("https://{}.com/", "a".repeat(250))}),
+            json!({"url": format!("https://{}.com/", "a".repeat(64))}),
             "url must have a host whose labels have 1–63 characters",
         ),
+        (json!({"url": "https://*.example.com/"}), "url must have a host of letters, digits and inner hyphens"),
         (json!({"url": "https://api.example.com/r/abcd"}), "url must not point to the shortener itself"),
     ];
 
