@@ -78,7 +78,6 @@ impl Account {
     }
 }
 
-const BODY_LIMIT: usize = 4_096;
 const NOT_ALLOWED: ApiError = ApiError::Problem(Problem::RoleTooLow);
 
 impl Handler for Account {

@@ -7,13 +7,13 @@ use linklet_domain::{
 use linklet_dynamodb::{AcceptOutcome, InviteOutcome, WithdrawOutcome};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, Problem, Request, Response, StatusCode, created, json, no_content},
+    http::{ApiError, BodyLimit, Problem, Request, Response, StatusCode, created, json, no_content},
     identity::{Caller, Person},
     telemetry::chain,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Account, BODY_LIMIT, NOT_ALLOWED};
+use crate::{Account, NOT_ALLOWED};
 
 const NO_INVITATION: ApiError = ApiError::Problem(Problem::InvitationNotFound);
 /// The error of every token that doesn't work, whatever the reason is.
@@ -23,7 +23,7 @@ const ALREADY: ApiError = ApiError::Problem(Problem::AlreadyMember);
 impl Account {
     /// 201 with an invitation and its token, which no other answer shows.
     pub(crate) async fn invite(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let NewInvitation { email, role } = request.json(BODY_LIMIT)?;
+        let NewInvitation { email, role } = request.json(NewInvitation::LIMIT)?;
         let token =
             OneTimeToken::generate(TokenPurpose::Invitation).map_err(|error| ApiError::Internal(Box::new(error)))?;
         let (workspace, role) = (caller.workspace(), role.unwrap_or(Role::Member));
@@ -82,7 +82,7 @@ impl Account {
 
     /// 200 with the workspace of which the caller is a member now. A token for it comes from `POST /api/auth/switch`.
     pub(crate) async fn accept_invitation(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
-        let Acceptance { token } = request.json(BODY_LIMIT)?;
+        let Acceptance { token } = request.json(BodyLimit::EMPTY.bytes("token", OneTimeToken::LENGTH))?;
         let attempt = Attempt::at_token_by(person.user().as_str());
         self.guesses.limit(request, attempt, async |_| self.accept(request, person, &token).await).await
     }
@@ -108,6 +108,10 @@ struct NewInvitation {
     email: EmailAddress,
     #[serde(default, deserialize_with = "optional")]
     role: Option<Role>,
+}
+
+impl NewInvitation {
+    const LIMIT: BodyLimit = BodyLimit::EMPTY.bytes("email", EmailAddress::MAX_LENGTH).word("role");
 }
 
 /// The body of a request to accept an invitation.

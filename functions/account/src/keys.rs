@@ -7,12 +7,12 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{CreateKeyOutcome, KeyOutcome};
 use linklet_lambda::{
-    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, created, json, no_content},
+    http::{ApiError, BodyLimit, Immutable, Problem, Request, Response, StatusCode, created, json, no_content},
     identity::Caller,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Account, BODY_LIMIT, NOT_ALLOWED};
+use crate::{Account, NOT_ALLOWED};
 
 const NO_KEY: ApiError = ApiError::Problem(Problem::ApiKeyNotFound);
 
@@ -53,7 +53,7 @@ impl Account {
         caller: &Caller,
         prefix: &str,
     ) -> Result<Response, ApiError> {
-        let Resumption { paused } = request.json_object(BODY_LIMIT)?.read_patch(&[IMMUTABLE])?;
+        let Resumption { paused } = request.json_object(BodyLimit::EMPTY.word("paused"))?.read_patch(&[IMMUTABLE])?;
         resumes(Some(paused))?;
         let prefix = KeyPrefix::parse(prefix).map_err(|_| NO_KEY)?;
         let outcome = self.users.resume_key(caller.workspace(), caller.acting()?, &prefix).await?;
@@ -128,6 +128,14 @@ struct Body {
     expires_at: Option<Timestamp>,
 }
 
+impl Body {
+    const LIMIT: BodyLimit = BodyLimit::EMPTY
+        .text("name", KeyName::MAX_LENGTH)
+        // A repeated scope counts once.
+        .list("scopes", 10 * Scope::ALL.len(), 32)
+        .time("expires_at");
+}
+
 /// The parsed request for a new API key.
 struct NewKey {
     name: KeyName,
@@ -137,7 +145,7 @@ struct NewKey {
 
 impl NewKey {
     fn read(request: &Request) -> Result<Self, ApiError> {
-        let Body { name, scopes, expires_at } = request.json(BODY_LIMIT)?;
+        let Body { name, scopes, expires_at } = request.json(Body::LIMIT)?;
         request.require_future("expires_at", expires_at)?;
         let scopes = scopes.unwrap_or_default();
         Ok(Self { name, scopes: scopes.try_into().map_err(|refused: Invalid| refused.in_field("scopes"))?, expires_at })

@@ -5,13 +5,13 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{MemberChange, MemberOutcome, Removal};
 use linklet_lambda::{
-    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, json, no_content},
+    http::{ApiError, BodyLimit, Immutable, Problem, Request, Response, StatusCode, json, no_content},
     identity::Caller,
     telemetry::chain,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Account, BODY_LIMIT, NOT_ALLOWED, keys::resumes};
+use crate::{Account, NOT_ALLOWED, keys::resumes};
 
 /// The error for a user who isn't a member. It is the same for former members, who aren't stored.
 const NO_MEMBER: ApiError = ApiError::Problem(Problem::MemberNotFound);
@@ -28,7 +28,7 @@ impl Account {
         caller: &Caller,
         user: &str,
     ) -> Result<Response, ApiError> {
-        let change = request.json_object(BODY_LIMIT)?.read_patch::<Body>(&[IMMUTABLE])?.change()?;
+        let change = request.json_object(Body::LIMIT)?.read_patch::<Body>(&[IMMUTABLE])?.change()?;
         let (user, workspace) = (UserId::parse(user).map_err(|_| NO_MEMBER)?, caller.workspace());
         let outcome = self.users.change_member(workspace, caller.acting()?, &user, change).await?;
         let is_unchanged = matches!(outcome, MemberOutcome::Unchanged(_));
@@ -141,6 +141,8 @@ struct Body {
 }
 
 impl Body {
+    const LIMIT: BodyLimit = BodyLimit::EMPTY.word("role").word("paused");
+
     fn change(self) -> Result<MemberChange, Invalid> {
         let change = MemberChange { role: self.role, resumes: resumes(self.paused)? };
         let is_nothing = change.role.is_none() && !change.resumes;

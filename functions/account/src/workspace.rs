@@ -6,13 +6,13 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{FoundOutcome, FoundingAnswer, NewWorkspace, WorkspaceOutcome, back_off};
 use linklet_lambda::{
-    http::{ApiError, Immutable, Problem, Request, Response, StatusCode, json, json_text, located},
+    http::{ApiError, BodyLimit, Immutable, Problem, Request, Response, StatusCode, json, json_text, located},
     identity::{Caller, Person},
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::value::RawValue;
 
-use crate::{Account, BODY_LIMIT, NOT_ALLOWED};
+use crate::{Account, NOT_ALLOWED};
 
 const UNKNOWN: ApiError = ApiError::Problem(Problem::WorkspaceNotFound);
 
@@ -23,7 +23,7 @@ impl Account {
     }
 
     pub(crate) async fn change_workspace(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let body: Body = request.json_object(BODY_LIMIT)?.read_patch(&[IMMUTABLE])?;
+        let body: Body = request.json_object(Body::LIMIT)?.read_patch(&[IMMUTABLE])?;
         let patch = WorkspacePatch { name: body.name, slug: body.slug, settings: body.settings };
         match self.users.change_workspace(caller.workspace(), caller.user(), &patch, request.received_at()).await? {
             WorkspaceOutcome::Changed(workspace) => Ok(json(StatusCode::OK, &WorkspaceView::from(&workspace))),
@@ -44,13 +44,15 @@ impl Account {
     /// 201 with a new workspace, of which the caller is the admin. A token for it comes from `POST /api/auth/switch`.
     pub(crate) async fn found_workspace(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
         const TRIES: u32 = 5;
-        let body = request.json_object(BODY_LIMIT)?;
+        let body = request.json_object(Founding::LIMIT)?;
         let (key, fingerprint) = (request.idempotency_key()?, body.fingerprint());
+        // Read before an earlier answer is found, so that both name the same members that do nothing.
+        let wanted = body.read();
         // Before the body is judged: what was accepted at the first request may be refused since.
         if let Some(first) = self.first_founding(request, person, key.as_ref(), &fingerprint).await? {
             return Ok(first);
         }
-        let Founding { name } = body.read()?;
+        let Founding { name } = wanted?;
         let account = self.users.account(person.user()).await?.ok_or(ApiError::Problem(Problem::Unauthorized))?;
         let memberships = self.users.memberships(person.user()).await?;
         self.require_founder(person, &memberships).await?;
@@ -111,6 +113,10 @@ struct Founding {
     name: WorkspaceName,
 }
 
+impl Founding {
+    const LIMIT: BodyLimit = BodyLimit::EMPTY.text("name", WorkspaceName::MAX_LENGTH);
+}
+
 #[derive(Serialize)]
 struct MyWorkspaces<'a> {
     workspaces: Vec<MyWorkspace<'a>>,
@@ -148,6 +154,11 @@ struct Body {
     slug: Option<WorkspaceSlug>,
     #[serde(default, deserialize_with = "settings")]
     settings: Option<WorkspaceSettings>,
+}
+
+impl Body {
+    const LIMIT: BodyLimit =
+        Founding::LIMIT.bytes("slug", WorkspaceSlug::MAX_LENGTH).bytes("settings", WorkspaceSettings::MAX_BYTES);
 }
 
 /// Reads settings with their numbers as they were written. `null` and an empty string stand for none.

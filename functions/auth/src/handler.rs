@@ -8,11 +8,14 @@ mod registration;
 mod reset;
 mod verification;
 
-use linklet_domain::{AccountChange, FoundingPolicy, Membership, Password, RegistrationPolicy, Timestamp, optional};
+use linklet_domain::{
+    AccountChange, EmailAddress, FoundingPolicy, Membership, OneTimeToken, Password, RegistrationPolicy, Timestamp,
+    WorkspaceSlug, optional,
+};
 use linklet_dynamodb::{PasswordChange, Profile, UsersTable};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, json, no_content},
+    http::{ApiError, BodyLimit, Handler, Method, Problem, Request, Response, StatusCode, json, no_content},
     identity::{Person, TokenIssuer, TokenVerifier},
     mail_orders::MailOrders,
 };
@@ -35,7 +38,10 @@ pub struct Auth {
     founding: FoundingPolicy,
 }
 
-const BODY_LIMIT: usize = 1_024;
+/// The longest body with an address.
+const EMAIL: BodyLimit = BodyLimit::EMPTY.bytes("email", EmailAddress::MAX_LENGTH);
+/// The longest body with a mailed token.
+const TOKEN: BodyLimit = BodyLimit::EMPTY.bytes("token", OneTimeToken::LENGTH);
 
 impl Handler for Auth {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
@@ -85,7 +91,7 @@ impl Auth {
     /// A token for another workspace of somebody's, which belongs to the same session.
     async fn switch(&self, request: &Request) -> Result<Response, ApiError> {
         let person = self.tokens.person_now(request).await?;
-        let Switch { workspace } = request.json(BODY_LIMIT)?;
+        let Switch { workspace } = request.json(Switch::LIMIT)?;
         let mut memberships = self.users.memberships(person.user()).await?;
         memberships.retain(Membership::is_active);
         let membership = self.membership_at(&memberships, &workspace).await?;
@@ -96,10 +102,8 @@ impl Auth {
 
     /// Changes the password, and ends all sessions but the one that asks.
     async fn change_password(&self, request: &Request) -> Result<Response, ApiError> {
-        // Of two passwords, each of which may be as long as a registration's.
-        const TWO_PASSWORDS: usize = 2 * BODY_LIMIT;
         let person = self.tokens.person_now(request).await?;
-        let passwords = request.json::<NewPassword>(TWO_PASSWORDS)?;
+        let passwords = request.json::<NewPassword>(NewPassword::LIMIT)?;
         passwords.new.refuse_guessable(person.email()).map_err(|refused| refused.in_field("new"))?;
         let attempt = Attempt::at_password_of(person.email().as_str());
         let replace = async |whose| {
@@ -136,7 +140,7 @@ impl Auth {
     /// Ends the session of the token, or all sessions of its person.
     async fn log_out(&self, request: &Request) -> Result<Response, ApiError> {
         let person = self.tokens.person(request).await?;
-        let Logout { everywhere } = if request.has_body() { request.json(BODY_LIMIT)? } else { Logout::default() };
+        let Logout { everywhere } = if request.has_body() { request.json(Logout::LIMIT)? } else { Logout::default() };
         let session = person.session();
         if everywhere.unwrap_or_default() {
             self.users.end_sessions(person.user(), request.received_at(), None).await?;
@@ -177,11 +181,19 @@ struct Switch {
     workspace: String,
 }
 
+impl Switch {
+    const LIMIT: BodyLimit = BodyLimit::EMPTY.bytes("workspace", WorkspaceSlug::MAX_LENGTH);
+}
+
 /// The body of a request to change the password.
 #[derive(Deserialize)]
 struct NewPassword {
     current: String,
     new: Password,
+}
+
+impl NewPassword {
+    const LIMIT: BodyLimit = BodyLimit::EMPTY.bytes("current", Password::MAX_BYTES).bytes("new", Password::MAX_BYTES);
 }
 
 /// The body of a logout, which may be missing.
@@ -190,4 +202,8 @@ struct Logout {
     /// Whether all sessions end, and not this one only.
     #[serde(default, deserialize_with = "optional")]
     everywhere: Option<bool>,
+}
+
+impl Logout {
+    const LIMIT: BodyLimit = BodyLimit::EMPTY.word("everywhere");
 }

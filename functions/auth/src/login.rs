@@ -3,17 +3,17 @@
 use std::time::Instant;
 
 use linklet_domain::{
-    Account, EmailAddress, Founder, Membership, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    Account, EmailAddress, Founder, Membership, Password, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{FoundOutcome, NewWorkspace, back_off};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, Problem, Request, Response},
+    http::{ApiError, BodyLimit, Problem, Request, Response},
     telemetry::chain,
 };
 use serde::Deserialize;
 
-use crate::{Auth, BODY_LIMIT, password, refusal, token_view};
+use crate::{Auth, EMAIL, password, refusal, token_view};
 
 /// The body of a login.
 #[derive(Deserialize)]
@@ -26,9 +26,13 @@ struct Credentials {
     workspace: Option<String>,
 }
 
+impl Credentials {
+    const LIMIT: BodyLimit = EMAIL.bytes("password", Password::MAX_BYTES).bytes("workspace", WorkspaceSlug::MAX_LENGTH);
+}
+
 impl Auth {
     pub(crate) async fn login(&self, request: &Request) -> Result<Response, ApiError> {
-        let credentials = request.json::<Credentials>(BODY_LIMIT)?;
+        let credentials = request.json::<Credentials>(Credentials::LIMIT)?;
         let attempt = Attempt::at_password_of(&credentials.email);
         let log_in = async |whose| {
             self.limits.admit_hashes(request, whose, 1).await?;

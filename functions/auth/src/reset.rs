@@ -11,7 +11,7 @@ use linklet_lambda::{
 };
 use serde::Deserialize;
 
-use crate::{Auth, BODY_LIMIT};
+use crate::{Auth, EMAIL, TOKEN};
 
 /// The error of a token that can't be used, whatever the reason is.
 pub(crate) const TOKEN_INVALID: ApiError = ApiError::Problem(Problem::TokenInvalid);
@@ -19,7 +19,7 @@ pub(crate) const TOKEN_INVALID: ApiError = ApiError::Problem(Problem::TokenInval
 impl Auth {
     /// 202, whether or not the address has an account: a mail follows if it has.
     pub(crate) async fn forgot_password(&self, request: &Request) -> Result<Response, ApiError> {
-        let Forgotten { email } = request.json(BODY_LIMIT)?;
+        let Forgotten { email } = request.json(EMAIL)?;
         let forgotten = EventDetail::PasswordForgotten(PasswordForgotten { email });
         let order = async |_| self.mails.place(request, forgotten.clone()).await;
         self.limits.guesses.limit(request, Attempt::at_mailing(), order).await?;
@@ -29,7 +29,7 @@ impl Auth {
     /// Sets a new password with a token, and ends all sessions. If the token is the first proof that the address is the person's, what
     /// others may have made in the account's name is paused.
     pub(crate) async fn reset_password(&self, request: &Request) -> Result<Response, ApiError> {
-        let wanted = request.json::<NewPassword>(BODY_LIMIT)?;
+        let wanted = request.json::<NewPassword>(TOKEN.bytes("password", Password::MAX_BYTES))?;
         let set = async |whose| self.set_password(request, &wanted, whose).await;
         self.limits.guesses.limit(request, Attempt::at_token(), set).await
     }

@@ -12,7 +12,7 @@ use linklet_lambda::{
 };
 use serde::Deserialize;
 
-use crate::{Auth, BODY_LIMIT, reset::TOKEN_INVALID};
+use crate::{Auth, EMAIL, TOKEN, reset::TOKEN_INVALID};
 
 impl Auth {
     /// Records that an address is its account's person's. It takes two proofs: the mailed token shows that somebody reads the
@@ -20,9 +20,7 @@ impl Auth {
     /// address could log in as soon as that person, or a program that looks at their mail, follows the link. An account without a
     /// password is nobody's yet, and gets the one that comes with the token.
     pub(crate) async fn verify_address(&self, request: &Request) -> Result<Response, ApiError> {
-        // Of a token and a password.
-        const LIMIT: usize = 2 * BODY_LIMIT;
-        let Verification { token, password } = request.json(LIMIT)?;
+        let Verification { token, password } = request.json(TOKEN.bytes("password", Password::MAX_BYTES))?;
         let proof = match password {
             Some(password) => Proof::Password(password),
             None => Proof::Session(self.session_of(request).await?),
@@ -112,11 +110,11 @@ impl Auth {
             let email = self.tokens.person(request).await?.email().clone();
             // It says nothing new, but what is wrong in it is not to be taken for right.
             if request.has_body() {
-                request.json::<Known>(BODY_LIMIT)?;
+                request.json::<Known>(EMAIL)?;
             }
             email
         } else {
-            request.json::<Requested>(BODY_LIMIT)?.email
+            request.json::<Requested>(EMAIL)?.email
         };
         let order = async |_| self.order_verification(request, &email).await;
         self.limits.guesses.limit(request, Attempt::at_mailing(), order).await?;

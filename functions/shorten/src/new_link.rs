@@ -2,12 +2,17 @@ use linklet_domain::{
     CanonicalUrl, Link, LinkId, LinkMetadata, LinkState, ReservedCodes, ShortCode, TargetUrl, Timestamp, optional,
 };
 use linklet_lambda::{
-    http::{ApiError, JsonObject, Request},
+    http::{ApiError, BodyLimit, JsonObject, Request},
     identity::Caller,
+    link_view::LINK_BODY,
 };
 use serde::Deserialize;
 
-pub(crate) const BODY_LIMIT: usize = 4_096;
+pub(crate) const BODY_LIMIT: BodyLimit = LINK_BODY
+    .text("url", TargetUrl::MAX_LENGTH)
+    .bytes("custom_code", ShortCode::MAX_LENGTH)
+    .word("reuse")
+    .word("watch");
 
 /// The members of the body that aren't [`LinkMetadata`].
 #[derive(Deserialize)]

@@ -3,9 +3,9 @@
 use linklet_domain::{Link, LinkPatch, LinkState, LinkStatus, Record, Scope, ShortCode};
 use linklet_dynamodb::{LinksTable, StatsTable, WatchTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, Immutable, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
+    http::{ApiError, BodyLimit, Handler, Immutable, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
     identity::{Authenticator, Caller},
-    link_view::OneLink,
+    link_view::{LINK_BODY, OneLink},
     watching::require_room,
 };
 
@@ -23,7 +23,7 @@ pub struct Update {
     pub short_urls: ShortUrls,
 }
 
-const BODY_LIMIT: usize = 4_096;
+const BODY_LIMIT: BodyLimit = LINK_BODY.word("is_active").word("watch");
 
 impl Handler for Update {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

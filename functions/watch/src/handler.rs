@@ -6,8 +6,8 @@ use linklet_domain::{Day, Host, Invalid, PageToken, Scope, Target, TargetId, Tar
 use linklet_dynamodb::{DeleteTargetOutcome, Registered, RequestKey, TargetRegistration, WatchTable};
 use linklet_lambda::{
     http::{
-        ApiError, Handler, JsonObject, Method, Problem, Request, Response, ShortUrls, StatusCode, created, json,
-        no_content,
+        ApiError, BodyLimit, Handler, JsonObject, Method, Problem, Request, Response, ShortUrls, StatusCode, created,
+        json, no_content,
     },
     identity::{Authenticator, Caller},
 };
@@ -26,7 +26,7 @@ pub struct Watch {
     pub short_urls: ShortUrls,
 }
 
-const BODY_LIMIT: usize = 4_096;
+const BODY_LIMIT: BodyLimit = BodyLimit::EMPTY.text("url", TargetUrl::MAX_LENGTH);
 
 impl Handler for Watch {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

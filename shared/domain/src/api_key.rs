@@ -212,6 +212,9 @@ impl From<Scopes> for BTreeSet<Scope> {
 pub struct KeyName(String);
 
 impl KeyName {
+    /// Maximum length in characters.
+    pub const MAX_LENGTH: usize = validated::LONGEST_NAME;
+
     /// Reads a name, which is kept as all texts of people's.
     ///
     /// # Errors

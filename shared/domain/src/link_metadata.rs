@@ -57,6 +57,11 @@ bounded_text! {
 pub struct Tags(Vec<String>);
 
 impl Tags {
+    /// How many labels a link has at most.
+    pub const MOST: usize = 20;
+    /// Maximum length of a label in characters.
+    pub const MAX_LENGTH: usize = 50;
+
     /// The labels in the order in which they were given.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
@@ -83,14 +88,14 @@ impl TryFrom<Vec<String>> for Tags {
         let mut tags = Self(Vec::with_capacity(given.len()));
         for tag in &given {
             let tag = readable(tag, Shape::Line).map_err(|rule| Invalid::new(format!("tags {rule}")))?;
-            if !(1..=50).contains(&tag.chars().count()) {
+            if !(1..=Self::MAX_LENGTH).contains(&tag.chars().count()) {
                 return Err(Invalid::new("each of the tags must have 1–50 characters"));
             }
             if !tags.contains(&tag) {
                 tags.0.push(tag);
             }
         }
-        if tags.0.len() > 20 {
+        if tags.0.len() > Self::MOST {
             return Err(Invalid::new("tags must be at most 20"));
         }
         Ok(tags)

@@ -44,6 +44,8 @@ pub struct OneTimeToken(String);
 
 impl OneTimeToken {
     const RANDOM_CHARACTERS: usize = 32;
+    /// Length in characters.
+    pub const LENGTH: usize = 4 + Self::RANDOM_CHARACTERS;
 
     /// Parses text that has the form of a token for this purpose. Whether the token exists is not checked.
     ///

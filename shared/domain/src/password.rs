@@ -16,6 +16,9 @@ const COMMON: &str = include_str!("password/common.txt");
 pub struct Password(String);
 
 impl Password {
+    /// Maximum length in bytes.
+    pub const MAX_BYTES: usize = 1_024;
+
     /// Parses a password of at least 8 characters and at most 1,024 bytes.
     ///
     /// # Errors
@@ -24,7 +27,7 @@ impl Password {
         if text.chars().count() < 8 {
             return Err(Invalid::new("password must be at least 8 characters"));
         }
-        if text.len() > 1_024 {
+        if text.len() > Self::MAX_BYTES {
             return Err(Invalid::new("password must have at most 1,024 bytes"));
         }
         Ok(Self(text.to_owned()))

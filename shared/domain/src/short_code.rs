@@ -87,12 +87,15 @@ pub const RESERVED: [&str; 68] = [
 pub struct ShortCode(String);
 
 impl ShortCode {
+    /// Maximum length in characters.
+    pub const MAX_LENGTH: usize = 10;
+
     /// Parses a code from a path. Reserved words are accepted.
     ///
     /// # Errors
     /// When the text is not 4–10 characters of `[0-9A-Za-z]`.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if (4..=10).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        if (4..=Self::MAX_LENGTH).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             Ok(Self(text.to_owned()))
         } else {
             Err(Invalid::new("a short code has 4–10 characters of 0-9, A-Z and a-z"))

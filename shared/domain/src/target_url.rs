@@ -34,7 +34,7 @@ impl TargetUrl {
             return Err(Invalid::new("url must include scheme and host"));
         };
         // The URL parser would accept `https:///example.com` and correct it, but the URL is passed on as it was given.
-        if rest.starts_with(['/', '\\']) {
+        if authority_in(rest).is_empty() {
             return Err(Invalid::new("url must include scheme and host"));
         }
         if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
@@ -188,7 +188,9 @@ mod tests {
         assert_eq!(sentence("https://\\example.com"), "url must include scheme and host");
         assert_eq!(sentence("ftp://example.com"), "url scheme must be http or https");
         assert_eq!(sentence("javascript://%0aalert(1)"), "url scheme must be http or https");
-        assert_eq!(sentence("https://"), "url is not a valid URL");
+        for no_host in ["https://", "http://", "http:///", "https://?q", "https://#top"] {
+            assert_eq!(sentence(no_host), "url must include scheme and host", "{no_host}");
+        }
         assert_eq!(sentence("https://exa mple.com/"), "url is not a valid URL");
         assert_eq!(sentence("https://user:secret@example.com"), "url must not contain credentials");
         assert_eq!(sentence("https://user@example.com"), "url must not contain credentials");

@@ -147,6 +147,9 @@ macro_rules! bounded_text {
         pub struct $name(String);
 
         impl $name {
+            /// Maximum length in characters.
+            pub const MAX_LENGTH: usize = $longest;
+
             #[doc = concat!("Accepts at most ", $longest, " characters, none of which disguises the others.")]
             ///
             /// # Errors
@@ -166,10 +169,13 @@ macro_rules! bounded_text {
 }
 pub(crate) use bounded_text;
 
+/// Maximum length of a name in characters.
+pub(crate) const LONGEST_NAME: usize = 100;
+
 /// The name of a thing of people's: a line of 1–100 characters. The rule that it breaks begins with `must`.
 pub(crate) fn name(text: &str) -> Result<String, &'static str> {
     let name = readable(text, Shape::Line)?;
-    if (1..=100).contains(&name.chars().count()) { Ok(name) } else { Err("must have 1–100 characters") }
+    if (1..=LONGEST_NAME).contains(&name.chars().count()) { Ok(name) } else { Err("must have 1–100 characters") }
 }
 
 /// Reads an optional member, for which `null` and an empty string mean the same as its absence: a form sends an empty string for

@@ -13,6 +13,9 @@ use crate::{
 pub struct WorkspaceName(String);
 
 impl WorkspaceName {
+    /// Maximum length in characters.
+    pub const MAX_LENGTH: usize = validated::LONGEST_NAME;
+
     /// Reads a name, which is kept as all texts of people's.
     ///
     /// # Errors
@@ -36,7 +39,8 @@ string_newtype!(WorkspaceName);
 pub struct WorkspaceSlug(String);
 
 impl WorkspaceSlug {
-    const MAX_LENGTH: usize = 63;
+    /// Maximum length in characters.
+    pub const MAX_LENGTH: usize = 63;
 
     /// Parses a slug: `^[a-z0-9][a-z0-9-]*[a-z0-9]$`, at most 63 characters.
     ///

@@ -3,16 +3,23 @@
 use std::{collections::HashMap, time::Duration};
 
 use linklet_domain::{
-    Link, LinkId, LinkMetadata, LinkState, LinkStatus, ShortCode, TargetId, TargetStatus, TargetUrl, Timestamp, UserId,
-    WorkspaceId,
+    Description, Link, LinkId, LinkMetadata, LinkState, LinkStatus, ShortCode, Tags, TargetId, TargetStatus, TargetUrl,
+    Timestamp, Title, UserId, WorkspaceId,
 };
 use linklet_dynamodb::{Health, RepositoryError, StatsTable, WatchTable};
 use serde::Serialize;
 
 use crate::{
-    http::{Request, ShortUrls},
+    http::{BodyLimit, Request, ShortUrls},
     telemetry::chain,
 };
+
+/// The longest body with the members that links are created and changed with alike.
+pub const LINK_BODY: BodyLimit = BodyLimit::EMPTY
+    .text("title", Title::MAX_LENGTH)
+    .text("description", Description::MAX_LENGTH)
+    .list("tags", Tags::MOST, Tags::MAX_LENGTH)
+    .time("expires_at");
 
 /// Click counts by link; links without clicks are absent.
 pub type ClickCounts = HashMap<LinkId, u64>;

@@ -2,22 +2,22 @@ use std::fmt::Debug;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use linklet_domain::{LinkMetadata, LinkPatch, WorkspaceName, WorkspaceSettings};
-use linklet_lambda::http::{GatewayEvent, Request};
+use linklet_lambda::http::{BodyLimit, GatewayEvent, Request};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-const BODY_LIMIT: usize = 4_096;
+const BODY_LIMIT: BodyLimit = BodyLimit::EMPTY.bytes("any", 4_096);
 
 /// JSON bodies, and what is read from their members.
 pub fn json_bodies(input: &[u8]) {
     let request = with_body(input);
     let Ok(object) = request.json_object(BODY_LIMIT) else {
         let is_object = serde_json::from_slice::<Map<String, Value>>(input).is_ok();
-        return assert!(!is_object || input.len() > BODY_LIMIT, "an object was refused");
+        return assert!(!is_object || input.len() > BODY_LIMIT.in_bytes(), "an object was refused");
     };
     let canonical = object.canonical();
     let again = with_body(canonical.as_bytes());
-    let again = again.json_object(usize::MAX).expect("a canonical body is a body");
+    let again = again.json_object(BODY_LIMIT).expect("a canonical body is a body");
     assert_eq!(again.canonical(), canonical);
     survives::<LinkMetadata>(&request);
     survives::<LinkPatch>(&request);

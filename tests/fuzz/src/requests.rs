@@ -1,7 +1,7 @@
 use futures_util::FutureExt as _;
 use linklet_domain::{CorrelationId, Day, ShortCode, TargetUrl};
 use linklet_lambda::{
-    http::{self, ApiError, Handler, Method, Request, Response, ShortUrls, StatusCode, json},
+    http::{self, ApiError, BodyLimit, Handler, Method, Request, Response, ShortUrls, StatusCode, json},
     metrics,
 };
 use serde_json::json;
@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::{log::logged, raw_http};
 
-const BODY_LIMIT: usize = 256;
+const BODY_LIMIT: BodyLimit = BodyLimit::EMPTY;
 
 /// Everything between API Gateway and a handler.
 pub fn requests(input: &[u8]) {

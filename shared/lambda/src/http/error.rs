@@ -18,12 +18,6 @@ pub enum ApiError {
     /// A value in the request is invalid.
     #[error("the request is invalid")]
     Invalid(#[from] Invalid),
-    /// The request body is too large.
-    #[error("the request body must have at most {limit} bytes")]
-    PayloadTooLarge {
-        /// The route's limit in bytes.
-        limit: usize,
-    },
     /// A range of days is too long.
     #[error("{}", longest_range(.most, *.members_get_more))]
     RangeTooLong {
@@ -79,7 +73,6 @@ impl ApiError {
             Self::Problem(problem) => *problem,
             Self::InvalidBody(_) => Problem::InvalidBody,
             Self::Invalid(_) => Problem::InvalidInput,
-            Self::PayloadTooLarge { .. } => Problem::BodyTooLarge,
             Self::RangeTooLong { .. } => Problem::RangeTooLong,
             Self::Throttled(_) => Problem::RateLimited,
             Self::TooManyAttempts { .. } => Problem::TooManyAttempts,
@@ -99,7 +92,7 @@ impl ApiError {
     pub fn sentence(&self) -> String {
         match self {
             Self::Invalid(reason) => reason.to_string(),
-            Self::InvalidBody(_) | Self::PayloadTooLarge { .. } | Self::RangeTooLong { .. } => self.to_string(),
+            Self::InvalidBody(_) | Self::RangeTooLong { .. } => self.to_string(),
             other => other.problem().sentence().to_owned(),
         }
     }

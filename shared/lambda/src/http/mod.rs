@@ -3,6 +3,7 @@
 //! A handler gets a [`Request`] and returns an answer or an [`ApiError`]. Everything that holds for all routes happens here,
 //! once: the correlation id, problem documents, the log line, empty bodies for HEAD, the members of a body that do nothing.
 
+mod body_limit;
 mod edge;
 mod error;
 mod gateway;
@@ -31,6 +32,7 @@ use tracing::{Instrument as _, Span};
 
 use self::gateway::GatewayAnswer;
 pub use self::{
+    body_limit::BodyLimit,
     edge::Edge,
     error::ApiError,
     gateway::{GatewayEvent, HttpContext, RequestContext},

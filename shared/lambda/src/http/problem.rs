@@ -134,7 +134,7 @@ problems! {
     /// The link is switched off.
     LinkInactive = GONE "link_inactive" "this link is no longer active";
     /// The body is larger than the route takes.
-    BodyTooLarge = PAYLOAD_TOO_LARGE "body_too_large" "the request body is too large";
+    BodyTooLarge = PAYLOAD_TOO_LARGE "body_too_large" "request body too large";
     /// The body is compressed or encoded in another way.
     EncodingUnsupported =
         UNSUPPORTED_MEDIA_TYPE "encoding_unsupported" "the request body must not be compressed or encoded" in "Content-Encoding";

@@ -8,7 +8,7 @@ use lambda_http::{
 use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, ShortCode, Timestamp, UserId};
 use serde::de::DeserializeOwned;
 
-use super::{ApiError, GatewayEvent, JsonObject, Problem, unread::Unread, weighted};
+use super::{ApiError, BodyLimit, GatewayEvent, JsonObject, Problem, unread::Unread, weighted};
 use crate::identity::Actor;
 
 /// A request as handlers see it.
@@ -197,8 +197,8 @@ impl Request {
     /// The body as the struct that a route has for it.
     ///
     /// # Errors
-    /// 415 when it is encoded, 413 when it has more than `limit` bytes, 400 when it is no JSON object or a member breaks a rule.
-    pub fn json<T: DeserializeOwned>(&self, limit: usize) -> Result<T, ApiError> {
+    /// 415 when it is encoded, 413 when it is longer than `limit`, 400 when it is no JSON object or a member breaks a rule.
+    pub fn json<T: DeserializeOwned>(&self, limit: BodyLimit) -> Result<T, ApiError> {
         Ok(self.json_object(limit)?.read()?)
     }
 
@@ -211,13 +211,13 @@ impl Request {
     /// The body as a JSON object, for a route that reads more than one struct from it.
     ///
     /// # Errors
-    /// 415 when it is encoded, 413 when it has more than `limit` bytes, 400 when it is no JSON object.
-    pub fn json_object(&self, limit: usize) -> Result<JsonObject<'_>, ApiError> {
+    /// 415 when it is encoded, 413 when it is longer than `limit`, 400 when it is no JSON object.
+    pub fn json_object(&self, limit: BodyLimit) -> Result<JsonObject<'_>, ApiError> {
         if self.is_encoded() {
             return Err(Problem::EncodingUnsupported.into());
         }
-        if self.body.len() > limit {
-            return Err(ApiError::PayloadTooLarge { limit });
+        if self.body.len() > limit.in_bytes() {
+            return Err(Problem::BodyTooLarge.into());
         }
         Ok(JsonObject::parse(&self.body, &self.unread)?)
     }
