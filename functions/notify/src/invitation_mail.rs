@@ -121,7 +121,7 @@ mod tests {
             ("evil。example", "the workspace “evil example”"),
             ("mail@evil.example", "the workspace “mail evil example”"),
             ("Call +49 (0)900 123 456", "the workspace “Call 49 0 9”"),
-            ("\u{202e}moc.live\u{200b}", "the workspace “moc live”"),
+            ("evil\u{200b}.example", "the workspace “evil example”"),
             ("a”. You have won <b>", "the workspace “a You have won b”"),
             ("...", "a workspace"),
         ] {
