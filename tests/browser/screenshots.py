@@ -56,7 +56,7 @@ def write_link(tab: Tab) -> None:
 def show_qr(tab: Tab) -> None:
     tab.page.keyboard.press("q")
     picture = tab.dialog("QR code").get_by_role("img")
-    tab.page.wait_for_function("(image) => image.naturalWidth > 0", arg=picture.element_handle())
+    picture.evaluate("(image) => image.decode()")
 
 
 def select_three(tab: Tab) -> None:

@@ -40,7 +40,7 @@ def test_a_newcomer_makes_an_account_a_link_and_a_qr_code_and_sees_a_click(
     use.press(tab.button("QR code").first)
     picture = tab.dialog("QR code").get_by_role("img", name=f"QR code of {short_url}")
     expect(picture).to_be_visible()
-    page.wait_for_function("(image) => image.naturalWidth > 0", arg=picture.element_handle())
+    picture.evaluate("(image) => image.decode()")
     with page.expect_download() as download:
         use.press(tab.dialog("QR code").get_by_role("link", name="PNG"))
     assert download.value.suggested_filename == f"{code}.png"
