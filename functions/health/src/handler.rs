@@ -9,7 +9,7 @@ pub struct Health;
 impl Handler for Health {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match (request.method(), request.segments().as_slice()) {
-            (&Method::GET | &Method::HEAD, ["health"]) => Ok(json(
+            (&Method::GET, ["health"]) => Ok(json(
                 StatusCode::OK,
                 &json!({"status": "ok", "service": "linklet", "version": env!("CARGO_PKG_VERSION")}),
             )),

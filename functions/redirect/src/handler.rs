@@ -66,7 +66,7 @@ impl DeferringHandler for Redirect {
             Ok((link, response)) => (Some(link), Ok(response)),
             Err(error) => (None, self.as_page(error, request)),
         };
-        let deferred = Deferred { senders, clicked: link.filter(|_| request.method() == Method::GET) };
+        let deferred = Deferred { senders, clicked: link.filter(|_| !request.is_head()) };
         match self.recording {
             ClickRecording::AfterResponse => Answer { response, deferred: Some(deferred) },
             ClickRecording::Inline => {
@@ -112,9 +112,7 @@ impl Redirect {
     /// The link that the request leads to, if it redirects now, and the answer.
     async fn follow(&self, request: &Request) -> Result<(RedirectTarget, Response), ApiError> {
         let code = match (request.method(), request.segments().as_slice()) {
-            (&Method::GET | &Method::HEAD, ["r", code] | ["r", code, ""] | [code]) => {
-                ShortCode::parse(code).map_err(|_| UNKNOWN)?
-            }
+            (&Method::GET, ["r", code] | ["r", code, ""] | [code]) => ShortCode::parse(code).map_err(|_| UNKNOWN)?,
             (_, ["r", ..]) => return Err(UNKNOWN),
             _ => return Err(Problem::RouteUnknown.into()),
         };

@@ -12,6 +12,7 @@ mod home;
 mod modules;
 mod negotiation;
 
+use linklet_domain::ShortCode;
 use linklet_lambda::http::{ApiError, Handler, HeaderValue, Method, Pages, Problem, Request, Response};
 
 use self::content::{Content, content};
@@ -30,7 +31,8 @@ static DOCUMENT: Content = content!("openapi.json", "application/json");
 static PAGE: Content = content!("docs.html", "text/html; charset=utf-8");
 static RAPIDOC: Content = content!("rapidoc.js", "text/javascript; charset=utf-8");
 
-/// `GET /`, `GET /app`, `GET /app/{proxy+}`, `GET /api/openapi.json`, `GET /api/docs`, `GET /api/docs/rapidoc.js`.
+/// `GET /`, `GET /app`, `GET /app/{proxy+}`, `GET /api/openapi.json`, `GET /api/docs`, `GET /api/docs/rapidoc.js`, and whatever has
+/// no route of its own.
 #[derive(Debug)]
 pub struct Web {
     /// Where the root leads.
@@ -49,6 +51,11 @@ impl Handler for Web {
             (&Method::GET, ["api", "openapi.json"]) => Ok(DOCUMENT.answer(request, FOR_MINUTES)),
             (&Method::GET, ["api", "docs"]) => Ok(self.page(request)),
             (&Method::GET, ["api", "docs", "rapidoc.js"]) => Ok(rapidoc(request)),
+            // API Gateway has no routes that end with a slash, so this one gets here, as all that has no route.
+            (&Method::GET, [code, ""]) => {
+                let code = ShortCode::parse(code).map_err(|_| Problem::RouteUnknown)?;
+                Ok(Home::beside(&code).redirect(FOR_MINUTES))
+            }
             _ => Err(Problem::RouteUnknown.into()),
         }
     }

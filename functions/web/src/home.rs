@@ -1,4 +1,4 @@
-use linklet_domain::{Invalid, TargetUrl};
+use linklet_domain::{Invalid, ShortCode, TargetUrl};
 use linklet_lambda::http::{HeaderValue, Response, StatusCode, header};
 
 /// Where the root of the API leads.
@@ -17,6 +17,13 @@ impl Home {
     /// would lead nowhere.
     pub(crate) fn app_beside() -> Self {
         Self(HeaderValue::from_static("../app"))
+    }
+
+    /// A short link, for a request to its address with a slash at the end.
+    pub(crate) fn beside(code: &ShortCode) -> Self {
+        let address = HeaderValue::from_str(&format!("../{code}"));
+        // A code has letters and digits only, so the other way is never gone.
+        address.map_or_else(|_| Self::app_beside(), Self)
     }
 
     /// An http or https URL, or a path of this host other than the root, which would lead to itself.

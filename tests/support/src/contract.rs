@@ -131,9 +131,12 @@ impl Contract {
         let mut found: Vec<_> = paths.iter().filter(|(template, _)| matches(template, path)).collect();
         // A path without parameters comes first (OpenAPI, Paths Object).
         found.sort_by_key(|(template, _)| template.matches('{').count());
+        // A HEAD is as the GET, unless it is described itself.
+        let methods = if method == "head" { vec!["head", "get"] } else { vec![method.as_str()] };
         found.into_iter().find_map(|(path, item)| {
+            let method = methods.iter().find(|method| item.get(**method).is_some())?;
             let pointer = format!("/paths/{}/{method}", escaped(path));
-            Some(Operation { pointer, path, item, operation: item.get(&method)? })
+            Some(Operation { pointer, path, item, operation: &item[*method] })
         })
     }
 

@@ -239,28 +239,59 @@ impl Template {
             .collect()
     }
 
-    /// Every route of the HTTP API.
+    /// Every route of the HTTP API, but for the one of what has no other. One that takes any method is there for GET.
     ///
     /// # Panics
     /// When a route leads to no function.
     #[must_use]
     pub fn routes(&self) -> Vec<Route> {
-        self.of_type("AWS::ApiGatewayV2::Route")
-            .map(|(_, properties)| {
-                let key = text(properties, "RouteKey");
-                let (method, path) = key.split_once(' ').expect("a route key is a method and a path");
-                Route { method: method.to_owned(), path: path.to_owned(), function: self.function_of(properties) }
-            })
-            .collect()
+        self.routes_by(&["GET"])
+    }
+
+    /// The same, with HEAD where a route takes any method.
+    ///
+    /// # Panics
+    /// When a route leads to no function.
+    #[must_use]
+    pub fn routes_with_head(&self) -> Vec<Route> {
+        self.routes_by(&["GET", "HEAD"])
+    }
+
+    fn routes_by(&self, any: &[&str]) -> Vec<Route> {
+        let keys = self.of_type("AWS::ApiGatewayV2::Route").filter_map(|(_, properties)| {
+            let (method, path) = text(properties, "RouteKey").split_once(' ')?;
+            Some((method, path, self.function_of(properties)))
+        });
+        keys.flat_map(|(method, path, function)| {
+            let methods = if method == "ANY" { any.to_vec() } else { vec![method] };
+            let route =
+                move |method: &str| Route { method: method.into(), path: path.into(), function: function.clone() };
+            methods.into_iter().map(route)
+        })
+        .collect()
     }
 
     /// The key of the route that API Gateway finds for a path: the one with the fewest variables, and a greedy one last.
     #[must_use]
     pub fn route_key(&self, method: &str, path: &str) -> String {
         let keys = self.of_type("AWS::ApiGatewayV2::Route").map(|(_, properties)| text(properties, "RouteKey"));
-        let leads_here = |key: &&str| key.split_once(' ').is_some_and(|(of, to)| of == method && leads_to(to, path));
-        let found = keys.filter(leads_here).min_by_key(|key| (key.contains("+}"), key.matches('{').count()));
+        let leads_here = |key: &&str| {
+            key.split_once(' ').is_some_and(|(of, to)| (of == method || of == "ANY") && leads_to(to, path))
+        };
+        let rank = |key: &&str| (key.contains("+}"), key.matches('{').count(), key.starts_with("ANY "));
+        let found = keys.filter(leads_here).min_by_key(rank);
         found.unwrap_or("$default").to_owned()
+    }
+
+    /// The function of the route with this key, by its folder's name.
+    ///
+    /// # Panics
+    /// When there is no such route.
+    #[must_use]
+    pub fn function_at(&self, key: &str) -> String {
+        let mut routes = self.of_type("AWS::ApiGatewayV2::Route");
+        let found = routes.find(|(_, properties)| text(properties, "RouteKey") == key);
+        self.function_of(found.expect("there is such a route").1)
     }
 
     /// Route → integration → function → folder.

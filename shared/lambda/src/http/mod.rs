@@ -144,7 +144,7 @@ fn complete(request: &Request, response: &mut Response) {
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if request.method() == Method::HEAD {
+    if request.is_head() {
         *response.body_mut() = Body::Empty;
     }
 }

@@ -16,6 +16,7 @@ use crate::identity::Actor;
 pub struct Request {
     route: Option<String>,
     method: Method,
+    is_head: bool,
     path: String,
     headers: HeaderMap,
     query: QueryMap,
@@ -33,9 +34,13 @@ impl From<GatewayEvent> for Request {
         let body = event.take_body();
         let offered_id = event.headers.get("x-correlation-id").and_then(|value| value.to_str().ok());
         let correlation_id = CorrelationId::accept(offered_id);
+        let method = event.request_context.http.method;
+        let route = event.route_key.map(|key| of_method(key, &method));
+        let is_head = method == Method::HEAD;
         Self {
-            route: event.route_key,
-            method: event.request_context.http.method,
+            route,
+            method: if is_head { Method::GET } else { method },
+            is_head,
             path: event.raw_path.unwrap_or_default(),
             headers: event.headers,
             query: event.raw_query_string.unwrap_or_default().parse().unwrap_or_default(),
@@ -52,10 +57,17 @@ impl From<GatewayEvent> for Request {
 }
 
 impl Request {
-    /// The method.
+    /// The method. A HEAD is a GET to its route, and its answer [has no body](super::answer), so that a route which answers one
+    /// answers the other alike.
     #[must_use]
     pub fn method(&self) -> &Method {
         &self.method
+    }
+
+    /// Whether a GET asks for no body, and so is nobody who follows a link.
+    #[must_use]
+    pub fn is_head(&self) -> bool {
+        self.is_head
     }
 
     /// The path without the query.
@@ -337,6 +349,11 @@ impl Request {
     pub fn received_at(&self) -> Timestamp {
         self.received_at
     }
+}
+
+/// The key of a route, with the request's method if the route takes any.
+fn of_method(key: String, method: &Method) -> String {
+    key.strip_prefix("ANY ").map(|path| format!("{method} {path}")).unwrap_or(key)
 }
 
 /// The highest weight that an `Accept` header gives to one of these media ranges: 0 if it has none of them.

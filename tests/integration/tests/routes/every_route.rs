@@ -6,14 +6,15 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use linklet_domain::{Role, Timestamp, UserId, WorkspaceId};
 use linklet_lambda::http::Problem;
 use linklet_test_support::{
-    Answer, Contract, RequestBuilder, Route, TOKEN_SECRET, Template, TestDynamoDb, token_for, token_without_workspace,
+    Answer, Contract, RequestBuilder, Route, TOKEN_SECRET, Template, TestDynamoDb, token_for, token_of,
+    token_without_workspace,
 };
 use serde_json::{Value, json};
 
 use crate::fixture;
 
 /// The routes that anybody may call. Every other route has to refuse a caller without a valid token or key.
-const PUBLIC: [&str; 24] = [
+const PUBLIC: [&str; 23] = [
     "GET /",
     "GET /app",
     "GET /app/{proxy+}",
@@ -21,7 +22,6 @@ const PUBLIC: [&str; 24] = [
     "GET /api/docs",
     "GET /api/docs/rapidoc.js",
     "GET /health",
-    "HEAD /health",
     "GET /{code}/qr",
     "GET /api/auth/registration",
     "POST /api/auth/register",
@@ -147,6 +147,57 @@ async fn every_route_is_known_to_its_function() {
     }
 }
 
+/// But for what differs from one answer to the next.
+fn lasting_headers(answer: &Answer) -> Vec<(String, String)> {
+    let differs = |name: &str| name == "x-correlation-id" || name.starts_with("x-ratelimit-");
+    answer.headers().filter(|(name, _)| !differs(name)).map(|(name, value)| (name.into(), value.into())).collect()
+}
+
+#[tokio::test]
+async fn head_is_answered_as_get_without_a_body_wherever_get_is() {
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+    let routes = Template::load().routes_with_head();
+
+    for get in routes.iter().filter(|route| route.method == "GET") {
+        let head = Route { method: "HEAD".to_owned(), ..get.clone() };
+        assert!(routes.contains(&head), "{} has no HEAD", key(get));
+
+        let (whole, bodiless) =
+            (send(&db, get, request(get).token(&token)).await, send(&db, &head, request(&head).token(&token)).await);
+
+        assert_eq!((bodiless.status, bodiless.body.as_str()), (whole.status, ""), "{}", key(&head));
+        assert_eq!(lasting_headers(&bodiless), lasting_headers(&whole), "{}", key(&head));
+    }
+}
+
+#[tokio::test]
+async fn whatever_has_no_route_is_a_problem_document_by_a_function_that_calls_nothing() {
+    let db = TestDynamoDb::start();
+
+    for (method, path) in [
+        ("GET", "/api/nothing/here"),
+        ("HEAD", "/a/b/c/d"),
+        ("POST", "/launch"),
+        ("PUT", "/api/shorten"),
+        ("DELETE", "/r/launch"),
+        ("OPTIONS", "/a/b"),
+        ("PROPFIND", "/launch"),
+        ("POST", "/"),
+    ] {
+        let key = Template::load().route_key(method, path);
+        let answer = fixture::send(&db, &Template::load().function_at(&key), RequestBuilder::new(method, path)).await;
+
+        assert_eq!(Template::load().function_at(&key), "web", "{method} {path}");
+        assert_eq!(
+            answer.problem(),
+            (404, if method == "HEAD" { "" } else { "no such route" }.into()),
+            "{method} {path}"
+        );
+    }
+}
+
 #[test]
 fn the_document_describes_the_templates_routes_and_no_other() {
     let deployed: BTreeSet<_> =
@@ -189,7 +240,7 @@ async fn the_watch_router_has_the_templates_routes() {
     }
 
     let deployed: BTreeSet<_> = Template::load()
-        .routes()
+        .routes_with_head()
         .iter()
         .map(|route| (route.method.clone(), route.plain_path().to_owned(), route.function.clone()))
         .collect();

@@ -367,10 +367,19 @@ async fn the_root_leads_to_the_home_that_is_configured() {
 }
 
 #[tokio::test]
+async fn a_slash_behind_a_code_leads_to_the_link() {
+    for (path, leads_to) in [("/launch/", Some("../launch")), ("/a/", None), ("/launch//", None), ("/laun-ch/", None)] {
+        let answer = request(path).outside_the_contract().send_to(&web()).await;
+
+        assert_eq!(answer.status, if leads_to.is_some() { 302 } else { 404 }, "{path}");
+        assert_eq!(answer.header("location"), leads_to.unwrap_or_default(), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn other_methods_and_paths_are_unknown() {
     for (method, path) in [
         ("POST", "/"),
-        ("HEAD", "/api/docs"),
         ("GET", "/api/docs/"),
         ("GET", "//"),
         ("GET", "/api/docs/other.js"),
