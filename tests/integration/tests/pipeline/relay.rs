@@ -1,7 +1,9 @@
 use std::time::Duration;
 
 use aws_lambda_events::{dynamodb::Event as StreamEvent, streams::DynamoDbEventResponse};
-use linklet_domain::{CheckOutcome, CheckResult, Click, Link, Record, TargetId, TargetStatus, Timestamp, UserId};
+use linklet_domain::{
+    CheckOutcome, CheckResult, Click, Link, Record, TargetId, TargetStatus, TargetUrl, Timestamp, UserId,
+};
 use linklet_dynamodb::{CreateOutcome, Creation, RoundRecord};
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, LinkBuilder, Outage, TargetBuilder, TestDynamoDb};
@@ -242,4 +244,26 @@ async fn the_sample_event_is_published() {
 
     assert_eq!(retry_from(&response), None);
     assert_eq!(queues.events("analytics")[0]["event_id"], "VCicpBw3jf8Lm2q");
+}
+
+/// SQS refuses a batch of more than 262,144 bytes in all where it has not been told otherwise.
+#[tokio::test]
+async fn links_with_all_members_at_their_maxima_fit_into_one_batch() {
+    const MOST: usize = 262_144;
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let base = "https://example.com/";
+    let url = format!("{base}{}", "\u{1F331}".repeat(TargetUrl::MAX_LENGTH - base.len()));
+    for number in 0..10 {
+        let link =
+            LinkBuilder::new(&format!("launch{number}")).to(&url).watching().expires_at(Timestamp::now()).build();
+        create_link(&db, &link).await;
+    }
+
+    let response = relay(&db, &queues).consume(db.stream("LinksTable")).await;
+
+    assert_eq!(retry_from(&response), None);
+    let bodies = queues.bodies("notify");
+    let bytes: usize = bodies.iter().map(String::len).sum();
+    assert_eq!(bodies.len(), 10);
+    assert!(bytes > 10 * 4 * (TargetUrl::MAX_LENGTH - base.len()) && bytes < MOST, "{bytes}");
 }
