@@ -51,7 +51,8 @@ impl Handler for Web {
             (&Method::GET, ["api", "openapi.json"]) => Ok(DOCUMENT.answer(request, FOR_MINUTES)),
             (&Method::GET, ["api", "docs"]) => Ok(self.page(request)),
             (&Method::GET, ["api", "docs", "rapidoc.js"]) => Ok(rapidoc(request)),
-            // API Gateway has no routes that end with a slash, so this one gets here, as all that has no route.
+            // API Gateway refuses a route that ends with a slash. A greedy one, as `/r/{path+}` is, would take all unknown paths of
+            // several segments at the root as well. So this one gets here, as all that has no route.
             (&Method::GET, [code, ""]) => {
                 let code = ShortCode::parse(code).map_err(|_| Problem::RouteUnknown)?;
                 Ok(Home::beside(&code).redirect(FOR_MINUTES))

@@ -86,7 +86,10 @@ impl<H: Handler> DeferringHandler for H {
     type Deferred = Infallible;
 
     async fn answer(&self, request: &Request) -> Answer<Infallible> {
-        Answer { response: self.handle(request).await, deferred: None }
+        // A route that takes any method gets the preflights of browsers, too. API Gateway adds what they ask for to a success, if
+        // `CorsOrigins` allows it, and nothing else.
+        let response = if request.is_preflight() { Ok(no_content()) } else { self.handle(request).await };
+        Answer { response, deferred: None }
     }
 
     async fn after_response(&self, _: &Request, never: Infallible) {

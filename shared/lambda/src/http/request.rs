@@ -70,6 +70,13 @@ impl Request {
         self.is_head
     }
 
+    /// Whether a browser asks what a page of another origin may do (Fetch standard, CORS-preflight request).
+    #[must_use]
+    pub fn is_preflight(&self) -> bool {
+        let asks = self.has_header(header::ORIGIN) && self.has_header(header::ACCESS_CONTROL_REQUEST_METHOD);
+        self.method == Method::OPTIONS && asks
+    }
+
     /// The path without the query.
     #[must_use]
     pub fn path(&self) -> &str {

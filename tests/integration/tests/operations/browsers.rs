@@ -1,9 +1,12 @@
-//! What browsers may do on behalf of web applications of other origins (CORS). API Gateway answers preflights by itself.
+//! What browsers may do on behalf of web applications of other origins (CORS). API Gateway answers preflights by itself where no
+//! route takes OPTIONS, and adds its headers to the answers of functions.
 
 use std::collections::BTreeSet;
 
-use linklet_test_support::Template;
+use linklet_test_support::{Answer, RequestBuilder, Template, TestDynamoDb};
 use serde_json::{Value, json};
+
+use crate::fixture::{list, web};
 
 fn texts(value: &Value) -> BTreeSet<&str> {
     value.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
@@ -32,7 +35,7 @@ fn an_application_may_use_the_methods_of_all_routes_and_no_others() {
     let methods: BTreeSet<_> = routes.iter().map(|route| route.method.as_str()).collect();
 
     assert_eq!(texts(&rules(template)["AllowMethods"]), methods);
-    assert!(!methods.contains("OPTIONS"), "a function would answer preflights");
+    assert!(!methods.contains("OPTIONS"), "no page has a use for it");
 }
 
 #[test]
@@ -40,8 +43,15 @@ fn an_application_may_send_credentials_in_headers_and_no_cookies() {
     let rules = rules(Template::load());
 
     let sent = texts(&rules["AllowHeaders"]);
-    for header in ["authorization", "content-type", "x-api-key", "idempotency-key", "x-correlation-id", "if-none-match"]
-    {
+    for header in [
+        "authorization",
+        "content-type",
+        "x-api-key",
+        "idempotency-key",
+        "x-correlation-id",
+        "if-match",
+        "if-none-match",
+    ] {
         assert!(sent.contains(header), "{header}");
     }
     assert_eq!(rules.get("AllowCredentials"), None);
@@ -54,4 +64,28 @@ fn an_application_can_read_what_answers_say_in_headers() {
     let expected =
         ["etag", "location", "retry-after", "x-correlation-id", "x-ratelimit-limit", "x-ratelimit-remaining"];
     assert_eq!(texts(&rules["ExposeHeaders"]), expected.into());
+}
+
+/// The answer to a request that only a preflight's headers may tell from any other.
+async fn options(path: &str, headers: &[(&str, &str)]) -> [Answer; 2] {
+    let db = TestDynamoDb::start();
+    let request = || {
+        let request = RequestBuilder::new("OPTIONS", path).outside_the_contract();
+        headers.iter().fold(request, |request, (name, value)| request.header(name, value))
+    };
+    [request().send_to(&list(&db)).await, request().send_to(&web()).await]
+}
+
+#[tokio::test]
+async fn a_preflight_that_reaches_a_function_succeeds_without_a_token() {
+    let asked = [("origin", "https://app.example.com"), ("access-control-request-method", "GET")];
+
+    for path in ["/api/links", "/api/links/launch", "/api/unknown/path"] {
+        for answer in options(path, &asked).await {
+            assert_eq!((answer.status, answer.body.as_str()), (204, ""), "{path}");
+        }
+        for answer in options(path, &asked[..1]).await {
+            assert_eq!(answer.json()["code"], "route_unknown", "{path}");
+        }
+    }
 }
