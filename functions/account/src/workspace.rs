@@ -6,7 +6,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{FoundOutcome, FoundingAnswer, NewWorkspace, WorkspaceOutcome, back_off};
 use linklet_lambda::{
-    http::{ApiError, BodyLimit, Immutable, Problem, Request, Response, StatusCode, json, json_text, located},
+    http::{ApiError, BodyLimit, Immutable, Problem, Request, Response, StatusCode, json, json_text, located, tagged},
     identity::{Caller, Person},
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
@@ -19,14 +19,17 @@ const UNKNOWN: ApiError = ApiError::Problem(Problem::WorkspaceNotFound);
 impl Account {
     pub(crate) async fn show_workspace(&self, caller: &Caller) -> Result<Response, ApiError> {
         let workspace = self.users.workspace(caller.workspace()).await?.ok_or(UNKNOWN)?;
-        Ok(json(StatusCode::OK, &WorkspaceView::from(&workspace)))
+        Ok(shown(&workspace))
     }
 
     pub(crate) async fn change_workspace(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let body: Body = request.json_object(Body::LIMIT)?.read_patch(&[IMMUTABLE])?;
         let patch = WorkspacePatch { name: body.name, slug: body.slug, settings: body.settings };
-        match self.users.change_workspace(caller.workspace(), caller.user(), &patch, request.received_at()).await? {
-            WorkspaceOutcome::Changed(workspace) => Ok(json(StatusCode::OK, &WorkspaceView::from(&workspace))),
+        let (id, now) = (caller.workspace(), request.received_at());
+        let precondition = request.precondition(id);
+        match self.users.change_workspace(id, caller.user(), &patch, &precondition, now).await? {
+            WorkspaceOutcome::Changed(workspace) => Ok(shown(&workspace)),
+            WorkspaceOutcome::Stale => Err(Problem::PreconditionFailed.into()),
             WorkspaceOutcome::SlugTaken => Err(ApiError::Problem(Problem::SlugTaken)),
             WorkspaceOutcome::NoWorkspace => Err(UNKNOWN),
             WorkspaceOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
@@ -97,6 +100,10 @@ impl Account {
         let founder = Founder { email: person.email(), is_verified, is_admin };
         if self.founding.admits(founder) { Ok(()) } else { Err(Problem::FoundingClosed.into()) }
     }
+}
+
+fn shown(workspace: &Workspace) -> Response {
+    tagged(json(StatusCode::OK, &WorkspaceView::from(workspace)), &workspace.id, workspace.revision)
 }
 
 fn founded(answer: FoundingAnswer) -> Response {

@@ -1,7 +1,7 @@
 //! Deletes links, with or without their statistics.
 
 use linklet_domain::{Link, Record, Scope, ShortCode};
-use linklet_dynamodb::LinksTable;
+use linklet_dynamodb::{DeleteOutcome, LinksTable, PurgeOutcome};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, no_content},
     identity::{Authenticator, Caller},
@@ -38,7 +38,12 @@ impl Delete {
         self.authenticator.confirm(request, caller, record.owner(), Scope::LinksWrite).await?;
         // The response is the same if the link was deleted or has expired before, so that the request is idempotent.
         if let Record::Link(link) = record {
-            self.links.delete(&link, caller.user(), request.received_at(), request.correlation_id()).await?;
+            let precondition = request.precondition(&link.generation);
+            let (now, correlation_id) = (request.received_at(), request.correlation_id());
+            let outcome = self.links.delete_if(&link, &precondition, caller.user(), now, correlation_id).await?;
+            if outcome == DeleteOutcome::Stale {
+                return Err(Problem::PreconditionFailed.into());
+            }
         }
         Ok(no_content())
     }
@@ -46,7 +51,11 @@ impl Delete {
     /// Replaces the link with a tombstone. That publishes `url.purged`, on which analytics deletes clicks and statistics.
     async fn purge(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
         if let Some(record) = self.changeable(caller, code).await? {
-            self.links.purge(&record, request.received_at(), request.correlation_id()).await?;
+            let precondition = request.precondition(&record.id().generation);
+            let (now, correlation_id) = (request.received_at(), request.correlation_id());
+            if self.links.purge_if(&record, &precondition, now, correlation_id).await? == PurgeOutcome::Stale {
+                return Err(Problem::PreconditionFailed.into());
+            }
         }
         Ok(no_content())
     }

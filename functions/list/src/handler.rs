@@ -6,7 +6,7 @@ mod matches;
 use linklet_domain::{Link, Record, Scope, ShortCode};
 use linklet_dynamodb::{Cursor, LinksTable, StatsTable, WatchTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
+    http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json, tagged},
     identity::{Authenticator, Caller},
     link_view::{CLICKS, ClickCounts, LinkView, OneLink, click_counts},
 };
@@ -64,8 +64,9 @@ impl List {
             Record::Tombstone(tombstone) => Err(ApiError::gone(tombstone.reason)),
             Record::Link(link) => {
                 let (short_urls, stats, targets) = (&self.short_urls, &self.stats, &self.targets);
+                let (generation, revision) = (link.generation.clone(), link.revision);
                 let body = OneLink::load_with_health(request, short_urls, stats, targets, link).await;
-                Ok(json(StatusCode::OK, &body))
+                Ok(tagged(json(StatusCode::OK, &body), &generation, revision))
             }
         }
     }

@@ -1,5 +1,6 @@
 use linklet_domain::{
-    CanonicalUrl, Link, LinkId, LinkMetadata, LinkState, ReservedCodes, ShortCode, TargetUrl, Timestamp, optional,
+    CanonicalUrl, Link, LinkId, LinkMetadata, LinkState, ReservedCodes, Revision, ShortCode, TargetUrl, Timestamp,
+    optional,
 };
 use linklet_lambda::{
     http::{ApiError, BodyLimit, JsonObject, Request},
@@ -83,6 +84,7 @@ impl NewLink {
             metadata: self.metadata.clone(),
             watch: self.watch,
             state: LinkState::Active,
+            revision: Revision::FIRST,
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Changes links. The destination can't be changed, so that visitors can trust a link that they have followed before.
 
 use linklet_domain::{Link, LinkPatch, LinkState, LinkStatus, Record, Scope, ShortCode};
-use linklet_dynamodb::{LinksTable, StatsTable, WatchTable};
+use linklet_dynamodb::{ChangeOutcome, LinksTable, StatsTable, WatchTable};
 use linklet_lambda::{
-    http::{ApiError, BodyLimit, Handler, Immutable, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
+    http::{
+        ApiError, BodyLimit, Handler, Immutable, Method, Problem, Request, Response, ShortUrls, StatusCode, json,
+        tagged,
+    },
     identity::{Authenticator, Caller},
     link_view::{LINK_BODY, OneLink},
     watching::require_room,
@@ -52,13 +55,19 @@ impl Update {
             Record::Link(Link { state: LinkState::Deleted(_), .. }) => return Err(ApiError::gone(LinkStatus::Deleted)),
             Record::Link(link) => link,
         };
+        let precondition = request.precondition(&link.generation);
         if let Some(target) = link.target_watched_longer(&patch) {
             require_room(&self.targets, &link.workspace, &target).await?;
         }
-        let changed = self.links.update(&link.id(), &patch, request.received_at(), request.correlation_id()).await?;
-        let Some(link) = changed else { return Err(self.gone_meanwhile(&code).await?) };
+        let (now, correlation_id) = (request.received_at(), request.correlation_id());
+        let link = match self.links.update(&link.id(), &patch, &precondition, now, correlation_id).await? {
+            ChangeOutcome::Changed(link) => *link,
+            ChangeOutcome::Stale => return Err(Problem::PreconditionFailed.into()),
+            ChangeOutcome::Gone => return Err(self.gone_meanwhile(&code).await?),
+        };
+        let (generation, revision) = (link.generation.clone(), link.revision);
         let body = OneLink::load(request, &self.short_urls, &self.stats, link).await;
-        Ok(json(StatusCode::OK, &body))
+        Ok(tagged(json(StatusCode::OK, &body), &generation, revision))
     }
 }
 

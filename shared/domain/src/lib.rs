@@ -30,6 +30,7 @@ mod overview;
 mod own_address;
 mod password;
 mod registration;
+mod revision;
 mod short_code;
 mod stats;
 mod target_url;
@@ -69,6 +70,7 @@ pub use overview::{DownTarget, LinkCounts, Overview, OverviewPart, Period, TagCo
 pub use own_address::OwnAddress;
 pub use password::Password;
 pub use registration::RegistrationPolicy;
+pub use revision::{Precondition, Revision};
 pub use short_code::{GENERATED_LENGTH, RESERVED, ReservedCodes, ShortCode};
 pub use stats::{
     Breakdown, ClickCount, DayStats, Dimension, Interval, LinkStats, Past, Point, Profile, Ranking, Summary, Totals,

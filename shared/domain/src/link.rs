@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use crate::{
-    Generation, Invalid, LinkId, LinkMetadata, LinkPatch, ShortCode, TargetId, TargetUrl, Timestamp, UserId,
+    Generation, Invalid, LinkId, LinkMetadata, LinkPatch, Revision, ShortCode, TargetId, TargetUrl, Timestamp, UserId,
     WorkspaceId, lifetimes,
 };
 
@@ -32,6 +32,8 @@ pub struct Link {
     pub watch: bool,
     /// Whether the owner has deactivated or deleted the link.
     pub state: LinkState,
+    /// How often somebody has changed the link. Its clicks change nothing of it.
+    pub revision: Revision,
 }
 
 /// The state of a link that its owner controls.
@@ -379,6 +381,7 @@ mod tests {
             metadata: LinkMetadata::default(),
             watch: true,
             state,
+            revision: Revision::FIRST,
         }
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EmailAddress, ExactJson, Invalid, Timestamp, UserId, WorkspaceId,
+    EmailAddress, ExactJson, Invalid, Revision, Timestamp, UserId, WorkspaceId,
     validated::{self, string_newtype},
 };
 
@@ -126,6 +126,8 @@ pub struct Workspace {
     pub created_at: Timestamp,
     /// When its name, slug or settings were last changed; at first, when it was created.
     pub updated_at: Timestamp,
+    /// How often they were changed.
+    pub revision: Revision,
 }
 
 impl Workspace {

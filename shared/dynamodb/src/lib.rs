@@ -10,6 +10,7 @@ mod error;
 mod item;
 mod links;
 mod notifications;
+mod revision;
 mod stats;
 pub mod stream;
 mod throttle;
@@ -23,8 +24,8 @@ pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
 pub use item::Consistency;
 pub use links::{
-    CleanupStats, CreateOutcome, Creation, DeleteOutcome, ExpiryMarker, ExpiryOutcome, FirstAnswer, LinkRange,
-    LinkReader, LinksTable, OwnedLinks, Reusable,
+    ChangeOutcome, CleanupStats, CreateOutcome, Creation, DeleteOutcome, ExpiryMarker, ExpiryOutcome, FirstAnswer,
+    LinkRange, LinkReader, LinksTable, OwnedLinks, PurgeOutcome, Reusable,
 };
 pub use notifications::{Claim, ClaimOutcome, NotificationsTable};
 pub use stats::{

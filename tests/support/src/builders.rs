@@ -3,8 +3,8 @@ use std::sync::LazyLock;
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
     ApiKey, ApiKeySecret, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation, IpHash, KeyName,
-    KeysLeft, Link, LinkId, LinkMetadata, LinkState, Salt, Scopes, SessionId, ShortCode, Target, TargetUrl, Timestamp,
-    UrlClicked, UserId, Visitor, WorkspaceId,
+    KeysLeft, Link, LinkId, LinkMetadata, LinkState, Revision, Salt, Scopes, SessionId, ShortCode, Target, TargetUrl,
+    Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
 };
 use linklet_dynamodb::Removal;
 use serde_json::{Value, json};
@@ -33,6 +33,7 @@ impl LinkBuilder {
             metadata: LinkMetadata::default(),
             watch: false,
             state: LinkState::Active,
+            revision: Revision::FIRST,
         })
     }
 

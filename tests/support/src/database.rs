@@ -2,12 +2,14 @@ use aws_lambda_events::dynamodb::Event as StreamEvent;
 use aws_sdk_dynamodb::{Client, config::Intercept};
 use linklet_domain::{
     Account, ApiKey, CorrelationId, EmailAddress, Invitation, Link, LinkId, LinkPatch, Member, Membership,
-    OneTimeToken, Record, Role, Target, Timestamp, TokenPurpose, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    OneTimeToken, Precondition, Record, Role, Target, Timestamp, TokenPurpose, UserId, WorkspaceId, WorkspaceName,
+    WorkspaceSlug,
 };
 use linklet_dynamodb::{
-    AcceptOutcome, ApiKeysTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, InvitationsTable,
-    InviteOutcome, LinksTable, NotificationsTable, OneTimeTokensTable, RecipientsTable, RegisterOutcome, Registered,
-    Registration, SessionsTable, StatsTable, TargetRegistration, ThrottleTable, UsersTable, WatchTable,
+    AcceptOutcome, ApiKeysTable, ChangeOutcome, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation,
+    InvitationsTable, InviteOutcome, LinksTable, NotificationsTable, OneTimeTokensTable, RecipientsTable,
+    RegisterOutcome, Registered, Registration, SessionsTable, StatsTable, TargetRegistration, ThrottleTable,
+    UsersTable, WatchTable,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -287,8 +289,11 @@ impl TestDynamoDb {
     /// # Panics
     /// When it isn't there.
     pub async fn patch(&self, link: &LinkId, patch: &LinkPatch) -> Link {
-        let changed = self.links().update(link, patch, Timestamp::now(), &CorrelationId::generate()).await;
-        changed.expect("the table can be written").expect("the link is there")
+        let (any, now, correlation_id) = (Precondition::None, Timestamp::now(), CorrelationId::generate());
+        match self.links().update(link, patch, &any, now, &correlation_id).await.expect("the table can be written") {
+            ChangeOutcome::Changed(link) => *link,
+            other => panic!("the link is not changed but {other:?}"),
+        }
     }
 
     /// What stands under a code.

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use linklet_domain::{
     CorrelationId, Event, EventDetail, EventId, Generation, Invalid, Link, LinkId, LinkMetadata, LinkState, LinkStatus,
-    LinkSummary, NormalizedUrl, RedirectTarget, ShortCode, Tags, TargetId, TargetUrl, Timestamp, Tombstone, UrlCreated,
-    UrlDeleted, UrlExpired, UrlPurged, UrlUnwatched, UserId, WorkspaceId,
+    LinkSummary, NormalizedUrl, RedirectTarget, Revision, ShortCode, Tags, TargetId, TargetUrl, Timestamp, Tombstone,
+    UrlCreated, UrlDeleted, UrlExpired, UrlPurged, UrlUnwatched, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Cursor, item::Key};
+use crate::{Cursor, item::Key, revision::is_first};
 
 pub(crate) const LINK_PREFIX: &str = "LINK#";
 
@@ -77,6 +77,9 @@ pub(crate) struct LinkItem {
     pub deleted_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_by: Option<UserId>,
+    /// Absent as long as nothing was changed.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub revision: Revision,
     /// The id of the event that the latest write publishes.
     pub change_id: EventId,
     pub correlation_id: CorrelationId,
@@ -117,6 +120,7 @@ impl LinkItem {
                 LinkState::Deleted(at) => Some(at),
             },
             deleted_by: None,
+            revision: link.revision,
             change_id: change_id.clone(),
             correlation_id: correlation_id.clone(),
         }
@@ -136,6 +140,7 @@ impl LinkItem {
             metadata: self.metadata,
             watch: self.watch,
             state: state_of(self.is_active, self.deleted_at),
+            revision: self.revision,
         }
     }
 

@@ -13,8 +13,8 @@ use aws_sdk_dynamodb::{
     types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure},
 };
 use linklet_domain::{
-    CorrelationId, EventId, Link, LinkId, LinkPatch, Record, RedirectTarget, ShortCode, Timestamp, Tombstone, UserId,
-    WorkspaceId,
+    CorrelationId, EventId, Generation, Link, LinkId, LinkPatch, Precondition, Record, RedirectTarget, ShortCode,
+    Timestamp, Tombstone, UserId, WorkspaceId,
 };
 
 use self::item::{LinkItem, PURGED, RedirectItem, TOMBSTONE, TombstoneItem, link_key, workspace_partition};
@@ -26,7 +26,8 @@ pub use self::{
 };
 use crate::{
     Cursor, Page, RepositoryError,
-    item::{Item, Key, Table, from_item, retry_transaction_conflicts, text, to_attributes, to_item},
+    item::{Item, Key, Table, from_item, number, retry_transaction_conflicts, text, to_attributes, to_item},
+    revision::{Guard, NEXT_REVISION, ONE_MORE},
 };
 
 /// The repository of links: LinksTable.
@@ -44,6 +45,26 @@ pub enum CreateOutcome {
     Conflict,
 }
 
+/// The outcome of changing a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangeOutcome {
+    /// The link after the change.
+    Changed(Box<Link>),
+    /// The link has another revision than the change is meant for.
+    Stale,
+    /// The link was deleted or removed.
+    Gone,
+}
+
+/// The outcome of purging a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PurgeOutcome {
+    /// The link is purged, or its code has another one by now.
+    Purged,
+    /// The link has another revision than the request is meant for.
+    Stale,
+}
+
 /// The outcome of deleting a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeleteOutcome {
@@ -51,6 +72,8 @@ pub enum DeleteOutcome {
     Deleted,
     /// The link was deleted before, or doesn't exist.
     AlreadyDeleted,
+    /// The link has another revision than the request is meant for.
+    Stale,
 }
 
 impl LinksTable {
@@ -148,8 +171,8 @@ impl LinksTable {
         Ok(Page::of(links, limit, |link| Cursor { at: link.created_at, id: link.code.clone() }))
     }
 
-    /// Changes a link and returns the changed link; `None` if it was deleted or removed. A link that can be reused after the
-    /// change becomes the link of its URL, if the URL has no other.
+    /// Changes a link of a revision that the change is meant for. A link that can be reused after the change becomes the link of
+    /// its URL, if the URL has no other.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -157,11 +180,12 @@ impl LinksTable {
         &self,
         link: &LinkId,
         patch: &LinkPatch,
+        precondition: &Precondition,
         at: Timestamp,
         correlation_id: &CorrelationId,
-    ) -> Result<Option<Link>, RepositoryError> {
-        let changed = self.change(link, patch, at, correlation_id).await?;
-        if let Some(link) = &changed
+    ) -> Result<ChangeOutcome, RepositoryError> {
+        let changed = self.change(link, patch, precondition, at, correlation_id).await?;
+        if let ChangeOutcome::Changed(link) = &changed
             && patch.can_make_reusable()
             && link.is_reusable()
         {
@@ -174,11 +198,13 @@ impl LinksTable {
         &self,
         link: &LinkId,
         patch: &LinkPatch,
+        precondition: &Precondition,
         at: Timestamp,
         correlation_id: &CorrelationId,
-    ) -> Result<Option<Link>, RepositoryError> {
+    ) -> Result<ChangeOutcome, RepositoryError> {
         const OPERATION: &str = "change a link";
         let changes = Changes::of(OPERATION, patch, at, correlation_id)?;
+        let Guard { condition, values } = Guard::of(precondition);
         let mut update = self
             .0
             .client
@@ -186,9 +212,16 @@ impl LinksTable {
             .table_name(&self.0.name)
             .set_key(Some(link_key(&link.code).into_item()))
             .set_update_expression(changes.expression())
-            .condition_expression(IS_KEPT)
+            .condition_expression(format!("{IS_KEPT}{condition}"))
             .expression_attribute_values(":generation", text(&link.generation))
-            .return_values(ReturnValue::AllNew);
+            .return_values(ReturnValue::AllNew)
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
+        if !changes.is_empty() {
+            update = update.expression_attribute_values(ONE_MORE, number(&1));
+        }
+        for (name, value) in values {
+            update = update.expression_attribute_values(name, value);
+        }
         for (position, (name, value)) in changes.set.iter().enumerate() {
             update = update
                 .expression_attribute_names(format!("#s{position}"), name)
@@ -200,9 +233,19 @@ impl LinksTable {
         match retry_transaction_conflicts(|| update.clone().send()).await.map_err(SdkError::into_service_error) {
             Ok(updated) => {
                 let item = updated.attributes.unwrap_or_default();
-                Ok(Some(from_item::<LinkItem>(OPERATION, item)?.into_link()))
+                Ok(ChangeOutcome::Changed(from_item::<LinkItem>(OPERATION, item)?.into_link().into()))
             }
-            Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(None),
+            Err(UpdateItemError::ConditionalCheckFailedException(refused)) => {
+                let Some(kept) = refused.item.filter(|item| is_kept(item, &link.generation)) else {
+                    return Ok(ChangeOutcome::Gone);
+                };
+                // The SDK retries a write whose response was lost. The revision is then the one that the first attempt has made.
+                let is_ours = changes.change_id().is_some_and(|id| kept.get("change_id") == Some(id));
+                if !is_ours {
+                    return Ok(ChangeOutcome::Stale);
+                }
+                Ok(ChangeOutcome::Changed(from_item::<LinkItem>(OPERATION, kept)?.into_link().into()))
+            }
             Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
         }
     }
@@ -218,25 +261,52 @@ impl LinksTable {
         at: Timestamp,
         correlation_id: &CorrelationId,
     ) -> Result<DeleteOutcome, RepositoryError> {
-        let update = self
+        self.delete_if(link, &Precondition::None, by, at, correlation_id).await
+    }
+
+    /// Like [`Self::delete`], if the link is of a revision that the request is meant for.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn delete_if(
+        &self,
+        link: &Link,
+        precondition: &Precondition,
+        by: &UserId,
+        at: Timestamp,
+        correlation_id: &CorrelationId,
+    ) -> Result<DeleteOutcome, RepositoryError> {
+        let Guard { condition, values } = Guard::of(precondition);
+        let mut update = self
             .0
             .client
             .update_item()
             .table_name(&self.0.name)
             .set_key(Some(link_key(&link.code).into_item()))
-            .update_expression(
+            .update_expression(format!(
                 "SET deleted_at = :at, updated_at = :at, deleted_by = :by, change_id = :change, \
-                 correlation_id = :correlation",
-            )
-            .condition_expression(IS_KEPT)
+                 correlation_id = :correlation {NEXT_REVISION}"
+            ))
+            .condition_expression(format!("{IS_KEPT}{condition}"))
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .expression_attribute_values(ONE_MORE, number(&1))
             .expression_attribute_values(":generation", text(&link.generation))
             .expression_attribute_values(":at", text(&at))
             .expression_attribute_values(":by", text(by))
             .expression_attribute_values(":change", text(&EventId::generate()))
             .expression_attribute_values(":correlation", text(correlation_id));
+        for (name, value) in values {
+            update = update.expression_attribute_values(name, value);
+        }
         let deleted = retry_transaction_conflicts(|| update.clone().send()).await;
         let outcome = match deleted.map_err(SdkError::into_service_error) {
             Ok(_) => DeleteOutcome::Deleted,
+            // Its URL still leads to it.
+            Err(UpdateItemError::ConditionalCheckFailedException(refused))
+                if refused.item().is_some_and(|item| is_kept(item, &link.generation)) =>
+            {
+                return Ok(DeleteOutcome::Stale);
+            }
             Err(UpdateItemError::ConditionalCheckFailedException(_)) => DeleteOutcome::AlreadyDeleted,
             Err(error) => return Err(RepositoryError::unavailable("delete a link")(error)),
         };
@@ -255,13 +325,44 @@ impl LinksTable {
         at: Timestamp,
         correlation_id: &CorrelationId,
     ) -> Result<(), RepositoryError> {
-        const OPERATION: &str = "purge a link";
-        let tombstone = Tombstone::of_purged(record, at);
-        if let Record::Link(link) = record {
-            // Before the link is replaced, since the key of the reuse entry is derived from its URL.
+        self.purge_if(record, &Precondition::None, at, correlation_id).await.map(|_| ())
+    }
+
+    /// Like [`Self::purge`], if the link is of a revision that the request is meant for.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn purge_if(
+        &self,
+        record: &Record<Link>,
+        precondition: &Precondition,
+        at: Timestamp,
+        correlation_id: &CorrelationId,
+    ) -> Result<PurgeOutcome, RepositoryError> {
+        // The key of the reuse entry is derived from the link's URL, so a purge that is repeated after a failure would not know it:
+        // the entry goes first. With a precondition the link may stay, and then so does its entry. One that is left harms nobody.
+        let is_certain = *precondition == Precondition::None;
+        if let (Record::Link(link), true) = (record, is_certain) {
             self.free_reuse_entry(link).await?;
         }
-        let put = self
+        let outcome = self.leave_purged(record, precondition, at, correlation_id).await?;
+        if let (Record::Link(link), false, PurgeOutcome::Purged) = (record, is_certain, outcome) {
+            self.free_reuse_entry(link).await?;
+        }
+        Ok(outcome)
+    }
+
+    async fn leave_purged(
+        &self,
+        record: &Record<Link>,
+        precondition: &Precondition,
+        at: Timestamp,
+        correlation_id: &CorrelationId,
+    ) -> Result<PurgeOutcome, RepositoryError> {
+        const OPERATION: &str = "purge a link";
+        let tombstone = Tombstone::of_purged(record, at);
+        let Guard { condition, values } = Guard::of(precondition);
+        let mut put = self
             .0
             .client
             .put_item()
@@ -269,14 +370,25 @@ impl LinksTable {
             .set_item(Some(to_item(OPERATION, &TombstoneItem::new(&tombstone, &EventId::generate(), correlation_id))?))
             // Replacing the tombstone of a purged link would publish its event again, and after that the code may have another
             // link.
-            .condition_expression(
-                "generation = :generation AND (attribute_not_exists(tombstone) OR tombstone <> :purged)",
-            )
+            .condition_expression(format!(
+                "generation = :generation AND (attribute_not_exists(tombstone) OR tombstone <> :purged){condition}"
+            ))
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
             .expression_attribute_values(":generation", text(&tombstone.generation))
             .expression_attribute_values(":purged", text(PURGED));
+        for (name, value) in values {
+            put = put.expression_attribute_values(name, value);
+        }
         let purged = retry_transaction_conflicts(|| put.clone().send()).await;
         match purged.map_err(SdkError::into_service_error) {
-            Ok(_) | Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(()),
+            Ok(_) => Ok(PurgeOutcome::Purged),
+            Err(PutItemError::ConditionalCheckFailedException(refused)) => {
+                let is_there = refused.item().is_some_and(|item| {
+                    item.get("generation") == Some(&text(&tombstone.generation))
+                        && item.get(TOMBSTONE) != Some(&text(PURGED))
+                });
+                Ok(if is_there { PurgeOutcome::Stale } else { PurgeOutcome::Purged })
+            }
             Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
         }
     }
@@ -315,6 +427,12 @@ impl LinksTable {
 /// The condition that a link is still the one that was read, and is not deleted. A tombstone isn't listed.
 const IS_KEPT: &str =
     "attribute_exists(by_workspace_pk) AND attribute_not_exists(deleted_at) AND generation = :generation";
+
+/// Whether [`IS_KEPT`] holds for an item.
+fn is_kept(item: &Item, generation: &Generation) -> bool {
+    let is_there = item.contains_key("by_workspace_pk") && !item.contains_key("deleted_at");
+    is_there && item.get("generation") == Some(&text(generation))
+}
 
 /// The condition that a code can be taken: it was never used, or its link was purged in the same workspace.
 const CODE_IS_FREE: &str = "attribute_not_exists(pk) OR (tombstone = :purged AND workspace_id = :workspace)";
@@ -372,6 +490,15 @@ impl Changes {
         Ok(Self { set, remove: remove.into_iter().map(|(name, _)| name).collect() })
     }
 
+    fn is_empty(&self) -> bool {
+        self.set.is_empty() && self.remove.is_empty()
+    }
+
+    /// The id of the change, if anything changes.
+    fn change_id(&self) -> Option<&AttributeValue> {
+        self.set.iter().find(|(name, _)| name == "change_id").map(|(_, value)| value)
+    }
+
     /// The update expression, or `None` if nothing changes.
     fn expression(&self) -> Option<String> {
         let list = |count, term: fn(usize) -> String| (0..count).map(term).collect::<Vec<_>>().join(", ");
@@ -382,6 +509,6 @@ impl Changes {
         if !self.remove.is_empty() {
             clauses.push(format!("REMOVE {}", list(self.remove.len(), |position| format!("#r{position}"))));
         }
-        (!clauses.is_empty()).then(|| clauses.join(" "))
+        (!clauses.is_empty()).then(|| format!("{} {NEXT_REVISION}", clauses.join(" ")))
     }
 }

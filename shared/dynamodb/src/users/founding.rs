@@ -1,8 +1,8 @@
 //! Founding workspaces, and listing those of a person.
 
 use linklet_domain::{
-    Account, IdempotencyKey, Member, Membership, Role, Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName,
-    WorkspaceSettings, WorkspaceSlug,
+    Account, IdempotencyKey, Member, Membership, Revision, Role, Timestamp, UserId, Workspace, WorkspaceId,
+    WorkspaceName, WorkspaceSettings, WorkspaceSlug,
 };
 
 use super::{
@@ -53,6 +53,7 @@ impl NewWorkspace {
             founded_by: self.founder.user.clone(),
             created_at,
             updated_at: created_at,
+            revision: Revision::FIRST,
         }
     }
 

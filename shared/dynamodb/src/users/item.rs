@@ -9,9 +9,9 @@ mod tokens;
 use std::collections::BTreeSet;
 
 use linklet_domain::{
-    Account, EmailAddress, FullName, IdempotencyKey, InvitationId, KeyHash, KeyPrefix, Member, Membership, Role,
-    SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
-    lifetimes,
+    Account, EmailAddress, FullName, IdempotencyKey, InvitationId, KeyHash, KeyPrefix, Member, Membership, Revision,
+    Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings,
+    WorkspaceSlug, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub(super) use self::{
     tokens::{ResetItem, VerificationItem},
 };
 use super::founding::FoundingAnswer;
-use crate::item::Key;
+use crate::{item::Key, revision::is_first};
 
 pub(super) const USER: &str = "USER";
 pub(super) const MEMBER_PREFIX: &str = "MEMBER#";
@@ -362,12 +362,15 @@ pub(super) struct WorkspaceItem {
     pub founded_by: UserId,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+    /// Absent as long as nothing was changed.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub revision: Revision,
 }
 
 impl WorkspaceItem {
     /// A new workspace, whose founder is its one admin.
     pub(super) fn new(workspace: &Workspace) -> Self {
-        let Workspace { id, name, slug, settings, founded_by, created_at, updated_at } = workspace.clone();
+        let Workspace { id, name, slug, settings, founded_by, created_at, updated_at, revision } = workspace.clone();
         Self {
             key: workspace_key(&id),
             workspace_id: id,
@@ -378,6 +381,7 @@ impl WorkspaceItem {
             founded_by,
             created_at,
             updated_at,
+            revision,
         }
     }
 }
@@ -392,6 +396,7 @@ impl From<WorkspaceItem> for Workspace {
             founded_by: item.founded_by,
             created_at: item.created_at,
             updated_at: item.updated_at,
+            revision: item.revision,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::{AttributeValue, Delete, TransactWriteItem, Update};
-use linklet_domain::{Timestamp, UserId, Workspace, WorkspaceId, WorkspacePatch, WorkspaceSlug};
+use linklet_domain::{Precondition, Timestamp, UserId, Workspace, WorkspaceId, WorkspacePatch, WorkspaceSlug};
 
 use super::{
     UsersTable,
@@ -12,6 +12,7 @@ use super::{
 use crate::{
     RepositoryError,
     item::text,
+    revision::{Guard, NEXT_REVISION, one_more},
     transaction::{Sent, Transaction, retry_on_conflict},
 };
 
@@ -20,6 +21,8 @@ use crate::{
 pub enum WorkspaceOutcome {
     /// The workspace after the change.
     Changed(Workspace),
+    /// The workspace has another revision than the change is meant for.
+    Stale,
     /// Another workspace has the slug.
     SlugTaken,
     /// There is no such workspace.
@@ -39,7 +42,7 @@ impl UsersTable {
         Ok(self.0.get::<WorkspaceItem>("find a workspace", workspace_key(id)).await?.map(Workspace::from))
     }
 
-    /// Applies a patch to a workspace at this time, if the caller is an admin. Reserving a new slug, freeing the old one and changing the
+    /// Applies a patch to a workspace at this time, if the caller is an admin, and if it is of a revision that the change is meant for. Reserving a new slug, freeing the old one and changing the
     /// workspace are one transaction.
     ///
     /// # Errors
@@ -49,26 +52,32 @@ impl UsersTable {
         id: &WorkspaceId,
         caller: &UserId,
         patch: &WorkspacePatch,
+        precondition: &Precondition,
         now: Timestamp,
     ) -> Result<WorkspaceOutcome, RepositoryError> {
-        retry_on_conflict(CHANGE, || self.try_to_change(id, caller, patch, now)).await
+        retry_on_conflict(CHANGE, || self.try_to_change(id, caller, patch, precondition, now)).await
     }
 
-    /// Returns `None` if a concurrent request has changed the slug.
+    /// Returns `None` if a concurrent request has changed the slug, or the revision that the change is meant for.
     async fn try_to_change(
         &self,
         id: &WorkspaceId,
         caller: &UserId,
         patch: &WorkspacePatch,
+        precondition: &Precondition,
         now: Timestamp,
     ) -> Result<Option<WorkspaceOutcome>, RepositoryError> {
         let Some(current) = self.workspace(id).await? else { return Ok(Some(WorkspaceOutcome::NoWorkspace)) };
+        // What decides is the condition of the write, which names the revision. A patch that changes nothing has no write.
+        if !precondition.admits(current.revision) {
+            return Ok(Some(WorkspaceOutcome::Stale));
+        }
         if current.changed_by(patch) == current {
             return Ok(Some(WorkspaceOutcome::Changed(current)));
         }
         let mut transaction = Transaction::new(CHANGE)
             .and(self.caller_is_admin(id, caller)?, Some(WorkspaceOutcome::CallerNotAdmin))
-            .and(self.workspace_change(&current, patch, now)?, None);
+            .and(self.workspace_change(&current, patch, precondition, now)?, None);
         if let Some(slug) = patch.slug.as_ref().filter(|slug| **slug != current.slug) {
             transaction = transaction
                 .and(self.slug_claim(&current, slug)?, Some(WorkspaceOutcome::SlugTaken))
@@ -104,16 +113,18 @@ impl UsersTable {
         &self,
         current: &Workspace,
         patch: &WorkspacePatch,
+        precondition: &Precondition,
         now: Timestamp,
     ) -> Result<TransactWriteItem, RepositoryError> {
         let changes = Changes::of(patch, now);
+        let Guard { condition, values } = Guard::of(precondition);
         let update = Update::builder()
             .table_name(&self.0.name)
             .set_key(Some(workspace_key(&current.id).into_item()))
             .update_expression(&changes.expression)
-            .condition_expression("slug = :current")
+            .condition_expression(format!("slug = :current{condition}"))
             .set_expression_attribute_names(Some(changes.names))
-            .set_expression_attribute_values(Some(changes.values))
+            .set_expression_attribute_values(Some(changes.values.into_iter().chain(values).collect()))
             .expression_attribute_values(":current", text(&current.slug))
             .build()
             .map_err(RepositoryError::unavailable(CHANGE))?;
@@ -143,9 +154,9 @@ impl Changes {
         .collect();
         let assignments: Vec<_> = set.iter().map(|(name, _)| format!("#{name} = :{name}")).collect();
         Self {
-            expression: format!("SET {}", assignments.join(", ")),
+            expression: format!("SET {} {NEXT_REVISION}", assignments.join(", ")),
             names: set.iter().map(|(name, _)| (format!("#{name}"), (*name).to_owned())).collect(),
-            values: set.into_iter().map(|(name, value)| (format!(":{name}"), value)).collect(),
+            values: set.into_iter().map(|(name, value)| (format!(":{name}"), value)).chain([one_more()]).collect(),
         }
     }
 }

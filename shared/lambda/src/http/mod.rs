@@ -12,6 +12,7 @@ mod pages;
 mod problem;
 mod request;
 mod response;
+mod revisions;
 mod short_urls;
 mod unread;
 mod weights;
@@ -41,6 +42,7 @@ pub use self::{
     problem::Problem,
     request::Request,
     response::{Response, accepted, content, created, json, json_text, located, no_content},
+    revisions::tagged,
     short_urls::ShortUrls,
     unread::MOST_IGNORED,
     weights::weighted,

@@ -133,6 +133,9 @@ problems! {
     LinkPurged = GONE "link_purged" "this link was deleted with its statistics";
     /// The link is switched off.
     LinkInactive = GONE "link_inactive" "this link is no longer active";
+    /// What is to be changed has another revision than the one in `If-Match`.
+    PreconditionFailed =
+        PRECONDITION_FAILED "precondition_failed" "this has changed since you read it; read it again" in "If-Match";
     /// The body is larger than the route takes.
     BodyTooLarge = PAYLOAD_TOO_LARGE "body_too_large" "request body too large";
     /// The body is compressed or encoded in another way.

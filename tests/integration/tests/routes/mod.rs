@@ -24,6 +24,7 @@ mod qr;
 mod redirect;
 mod registration;
 mod reuse;
+mod revisions;
 mod sample_events;
 mod sessions;
 mod shorten;

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use linklet_domain::{LinkPatch, LinkState, Role, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::{StatsTable, WatchTable};
+use linklet_domain::{LinkPatch, LinkState, Precondition, Role, Timestamp, UserId, WorkspaceId};
+use linklet_dynamodb::{ChangeOutcome, StatsTable, WatchTable};
 use linklet_lambda::http::ShortUrls;
 use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TargetBuilder, TestDynamoDb, authenticator, token_of};
 use linklet_update::Update;
@@ -179,11 +179,12 @@ async fn a_change_of_a_link_that_was_purged_since_leaves_the_next_one_with_its_c
     fixture.db.store(&next).await;
 
     let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
-    let changed = fixture.db.links().update(&read.id(), &off, Timestamp::now(), &correlation()).await.unwrap();
+    let (any, now) = (Precondition::None, Timestamp::now());
+    let changed = fixture.db.links().update(&read.id(), &off, &any, now, &correlation()).await.unwrap();
     fixture.db.links().delete(&read, &read.owner, Timestamp::now(), &correlation()).await.unwrap();
     fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
 
-    assert_eq!(changed, None);
+    assert_eq!(changed, ChangeOutcome::Gone);
     assert_eq!(fixture.db.link("launch").await, next);
 }
 

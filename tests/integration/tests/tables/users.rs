@@ -2,8 +2,9 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use linklet_domain::{
-    Account, EmailAddress, FullName, Invitation, Member, Membership, OneTimeToken, Role, Timestamp, TokenPurpose,
-    UserId, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
+    Account, EmailAddress, FullName, Invitation, Member, Membership, OneTimeToken, Precondition, Revision, Role,
+    Timestamp, TokenPurpose, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings,
+    WorkspaceSlug,
 };
 use linklet_dynamodb::{MemberOutcome, RegisterOutcome, Registration, UsersTable, WorkspaceOutcome};
 use linklet_test_support::{Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb, a_session, removal};
@@ -159,6 +160,7 @@ async fn a_new_workspace_has_its_founder_as_its_only_member() {
         founded_by: ada.account.id.clone(),
         created_at: ada.account.created_at,
         updated_at: ada.account.created_at,
+        revision: Revision::FIRST,
     };
     assert_eq!(workspace, Some(expected));
     let founder = Member {
@@ -181,7 +183,7 @@ async fn a_new_slug_frees_the_old_one_and_a_taken_one_changes_nothing() {
     let later = ada.account.created_at.plus(Duration::from_secs(60));
     let change = async |somebody: &Registration, patch: WorkspacePatch| {
         let workspace = &somebody.membership.workspace;
-        db.users().change_workspace(workspace, &somebody.account.id, &patch, later).await.unwrap()
+        db.users().change_workspace(workspace, &somebody.account.id, &patch, &Precondition::None, later).await.unwrap()
     };
 
     let before = db.users().workspace(&ada.membership.workspace).await.unwrap().unwrap();
@@ -189,7 +191,8 @@ async fn a_new_slug_frees_the_old_one_and_a_taken_one_changes_nothing() {
     assert_eq!(change(&ada, named).await, WorkspaceOutcome::SlugTaken);
     assert_eq!(db.users().workspace(&ada.membership.workspace).await.unwrap(), Some(before.clone()));
 
-    let moved = Workspace { slug: slug("looms"), updated_at: later, ..before.clone() };
+    let revision = Revision::parse("1").unwrap();
+    let moved = Workspace { slug: slug("looms"), updated_at: later, revision, ..before.clone() };
     assert_eq!(change(&ada, to_slug("looms")).await, WorkspaceOutcome::Changed(moved.clone()));
     assert_eq!(change(&ada, to_slug("looms")).await, WorkspaceOutcome::Changed(moved));
     assert!(matches!(change(&bob, to_slug("engines")).await, WorkspaceOutcome::Changed(_)));
@@ -198,7 +201,11 @@ async fn a_new_slug_frees_the_old_one_and_a_taken_one_changes_nothing() {
         (vec!["looms".to_owned()], vec!["engines".to_owned()])
     );
     let nowhere = WorkspaceId::generate();
-    let nowhere = db.users().change_workspace(&nowhere, &ada.account.id, &to_slug("nowhere"), later).await.unwrap();
+    let nowhere = db
+        .users()
+        .change_workspace(&nowhere, &ada.account.id, &to_slug("nowhere"), &Precondition::None, later)
+        .await
+        .unwrap();
     assert_eq!(nowhere, WorkspaceOutcome::NoWorkspace);
 }
 
@@ -216,11 +223,9 @@ async fn changes_at_once_lose_no_slug_and_leave_no_second_one() {
         WorkspacePatch { settings: Some(settings.clone()), ..to_slug("wheels") },
     ];
 
-    let outcomes = join_all(
-        patches
-            .iter()
-            .map(|patch| users.change_workspace(&ada.membership.workspace, &ada.account.id, patch, Timestamp::now())),
-    )
+    let outcomes = join_all(patches.iter().map(|patch| {
+        users.change_workspace(&ada.membership.workspace, &ada.account.id, patch, &Precondition::None, Timestamp::now())
+    }))
     .await;
 
     for (patch, outcome) in patches.iter().zip(outcomes) {
@@ -238,10 +243,15 @@ async fn of_two_workspaces_one_gets_a_slug() {
     let bob = found(&db, "bob@example.com", "mills").await;
     let (users, patch) = (db.users(), to_slug("looms"));
 
-    let outcomes = join_all(
-        [&ada, &bob]
-            .map(|one| users.change_workspace(&one.membership.workspace, &one.account.id, &patch, Timestamp::now())),
-    )
+    let outcomes = join_all([&ada, &bob].map(|one| {
+        users.change_workspace(
+            &one.membership.workspace,
+            &one.account.id,
+            &patch,
+            &Precondition::None,
+            Timestamp::now(),
+        )
+    }))
     .await;
 
     let taken = outcomes.into_iter().filter(|outcome| matches!(outcome, Ok(WorkspaceOutcome::SlugTaken))).count();
@@ -260,7 +270,8 @@ async fn whoever_is_no_admin_any_more_changes_nothing() {
     let name = WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..WorkspacePatch::default() };
 
     for (who, patch) in [(&bob, to_slug("looms")), (&bob, name), (&UserId::generate(), to_slug("looms"))] {
-        let outcome = db.users().change_workspace(&workspace, who, &patch, Timestamp::now()).await.unwrap();
+        let outcome =
+            db.users().change_workspace(&workspace, who, &patch, &Precondition::None, Timestamp::now()).await.unwrap();
         assert_eq!(outcome, WorkspaceOutcome::CallerNotAdmin, "{patch:?}");
     }
 
@@ -440,7 +451,10 @@ async fn a_change_that_meets_another_transaction_is_tried_again_and_no_other_fai
     let demoted = change_role(&users, &workspace, &ada, &bob, Role::Member).await.unwrap();
     assert!(matches!(demoted, MemberOutcome::Done(Member { role: Role::Member, .. })));
     faults.plan_all(conflicts);
-    let changed = users.change_workspace(&workspace, &ada, &to_slug("looms"), Timestamp::now()).await.unwrap();
+    let changed = users
+        .change_workspace(&workspace, &ada, &to_slug("looms"), &Precondition::None, Timestamp::now())
+        .await
+        .unwrap();
     assert!(matches!(changed, WorkspaceOutcome::Changed(_)));
 
     faults.plan(Some((1, Fault::Cancelled(Cancellation::Throttling))));
@@ -470,9 +484,9 @@ async fn a_workspace_costs_what_the_chart_says() {
     users.workspace(workspace).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "reading it");
     let name = WorkspacePatch { name: Some(WorkspaceName::parse("Looms").unwrap()), ..WorkspacePatch::default() };
-    users.change_workspace(workspace, caller, &name, Timestamp::now()).await.unwrap();
+    users.change_workspace(workspace, caller, &name, &Precondition::None, Timestamp::now()).await.unwrap();
     assert_eq!(spent(), (2.0, 4.0), "a new name");
-    users.change_workspace(workspace, caller, &to_slug("looms"), Timestamp::now()).await.unwrap();
+    users.change_workspace(workspace, caller, &to_slug("looms"), &Precondition::None, Timestamp::now()).await.unwrap();
     assert_eq!(spent(), (2.0, 8.0), "a new slug");
     users.members(workspace).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "the members");

@@ -1,0 +1,166 @@
+//! Revisions of links and workspaces: `ETag` and `If-Match`.
+
+use futures_util::future::join_all;
+use linklet_account::Account;
+use linklet_delete::Delete;
+use linklet_domain::{LinkState, Role, Timestamp, UserId, WorkspaceId};
+use linklet_lambda::http::{DeferringHandler, ShortUrls};
+use linklet_list::List;
+use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TestDynamoDb, authenticator, token_of, tokens};
+use linklet_update::Update;
+use serde_json::{Value, json};
+
+const LINK: &str = "/api/links/launch";
+const OLD_ADDRESS: &str = "/api/urls/launch";
+const WORKSPACE: &str = "/api/workspace";
+
+/// One link, `launch`, and the functions that show and change it.
+struct Fixture {
+    db: TestDynamoDb,
+    token: String,
+    list: List,
+    update: Update,
+    delete: Delete,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        let db = TestDynamoDb::start();
+        let (workspace, owner) = (WorkspaceId::generate(), UserId::generate());
+        db.store(&LinkBuilder::new("launch").in_workspace(&workspace).owned_by(&owner).build()).await;
+        let (links, stats, targets) = (db.links(), db.stats(), db.watch());
+        Self {
+            token: token_of(&owner, &workspace, Role::Member),
+            list: List { authenticator: authenticator(), ..crate::fixture::list(&db) },
+            update: Update { authenticator: authenticator(), links, stats, targets, short_urls: ShortUrls::new(None) },
+            delete: Delete { authenticator: authenticator(), links: db.links() },
+            db,
+        }
+    }
+
+    async fn send(&self, handler: &impl DeferringHandler, request: RequestBuilder) -> Answer {
+        request.token(&self.token).send_to(handler).await
+    }
+
+    async fn tag(&self) -> String {
+        let shown = self.send(&self.list, RequestBuilder::new("GET", LINK)).await;
+        assert_eq!(shown.status, 200, "{}", shown.body);
+        shown.header("etag").to_owned()
+    }
+
+    async fn patch(&self, if_match: Option<&str>, body: &Value) -> Answer {
+        let request = RequestBuilder::new("PATCH", LINK).json(body);
+        let request = if_match.into_iter().fold(request, |request, tags| request.header("if-match", tags));
+        self.send(&self.update, request).await
+    }
+
+    async fn remove(&self, path: &str, if_match: &str) -> Answer {
+        self.send(&self.delete, RequestBuilder::new("DELETE", path).header("if-match", if_match)).await
+    }
+}
+
+fn assert_stale(answer: &Answer) {
+    assert_eq!(answer.problem(), (412, "this has changed since you read it; read it again".into()));
+    assert_eq!((&answer.json()["code"], &answer.json()["field"]), (&json!("precondition_failed"), &json!("If-Match")));
+}
+
+#[tokio::test]
+async fn each_change_of_a_link_makes_a_revision_and_a_stale_one_changes_nothing() {
+    let fixture = Fixture::new().await;
+    let first = fixture.tag().await;
+
+    let changed = fixture.patch(Some(&first), &json!({"title": "First"})).await;
+    assert_eq!(changed.status, 200, "{}", changed.body);
+    let second = changed.header("etag").to_owned();
+    assert_ne!(second, first);
+    assert_eq!(fixture.tag().await, second);
+
+    assert_stale(&fixture.patch(Some(&first), &json!({"title": "Lost"})).await);
+    assert_stale(&fixture.patch(Some(&first), &json!({})).await);
+    assert_eq!(fixture.db.link("launch").await.metadata.title.unwrap().to_string(), "First");
+    assert_eq!(fixture.patch(None, &json!({"title": null})).await.status, 200);
+    assert_stale(&fixture.patch(Some(&second), &json!({"title": "Lost"})).await);
+}
+
+#[tokio::test]
+async fn a_list_of_tags_and_a_star_match_and_a_weak_tag_never_does() {
+    let fixture = Fixture::new().await;
+    let tag = fixture.tag().await;
+
+    for never in [format!("W/{tag}"), tag.replace('"', ""), "\"other-0\"".into(), String::new()] {
+        assert_stale(&fixture.patch(Some(&never), &json!({"title": "Lost"})).await);
+    }
+    let listed = fixture.patch(Some(&format!("\"other\", {tag}")), &json!({"title": "a"})).await;
+    assert_eq!(listed.status, 200, "{}", listed.body);
+    let second = listed.header("etag").to_owned();
+    assert_eq!(fixture.patch(Some(&format!("{tag},{second}")), &json!({"title": "b"})).await.status, 200);
+    assert_eq!(fixture.patch(Some("*"), &json!({"title": "c"})).await.status, 200);
+}
+
+#[tokio::test]
+async fn of_changes_at_once_for_one_revision_one_is_made() {
+    let fixture = Fixture::new().await;
+    let tag = fixture.tag().await;
+
+    let bodies: Vec<_> = (0..8).map(|number| json!({"title": format!("title {number}")})).collect();
+    let answers = join_all(bodies.iter().map(|body| fixture.patch(Some(&tag), body))).await;
+
+    let made: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
+    assert_eq!(made.len(), 1);
+    answers.iter().filter(|answer| answer.status != 200).for_each(assert_stale);
+    let title = fixture.db.link("launch").await.metadata.title.unwrap().to_string();
+    assert_eq!(made[0].json()["title"], title);
+}
+
+#[tokio::test]
+async fn a_link_that_has_changed_is_neither_deactivated_nor_purged() {
+    let fixture = Fixture::new().await;
+    let first = fixture.tag().await;
+    let second = fixture.patch(None, &json!({"title": "a"})).await.header("etag").to_owned();
+    let before = fixture.db.scan("LinksTable");
+
+    for path in [OLD_ADDRESS, LINK] {
+        for stale in [&first, &format!("W/{second}"), "\"other-1\""] {
+            assert_stale(&fixture.remove(path, stale).await);
+        }
+    }
+    assert_eq!(fixture.db.scan("LinksTable"), before, "its URL still leads to it, too");
+
+    assert_eq!(fixture.remove(OLD_ADDRESS, &second).await.status, 204);
+    assert!(matches!(fixture.db.link("launch").await.state, LinkState::Deleted(_)));
+    assert_eq!(fixture.remove(OLD_ADDRESS, &second).await.status, 204, "it is what was asked for already");
+    let third = fixture.tag().await;
+    assert_stale(&fixture.remove(LINK, &second).await);
+    assert_eq!(fixture.remove(LINK, &third).await.status, 204);
+    assert_eq!(fixture.remove(LINK, &third).await.status, 204);
+    assert_eq!(fixture.send(&fixture.list, RequestBuilder::new("GET", LINK)).await.status, 410);
+}
+
+#[tokio::test]
+async fn a_workspace_changes_for_the_revision_that_was_read_only() {
+    let db = TestDynamoDb::start();
+    let account = Account::new(tokens(), db.users(), crate::fixture::guesses(&db));
+    let ada = db.register("ada").await;
+    let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+    let patch = async |if_match: &str, body: Value| {
+        let request = RequestBuilder::new("PATCH", WORKSPACE).token(&token).json(&body);
+        request.header("if-match", if_match).send_to(&account).await
+    };
+    let shown = RequestBuilder::new("GET", WORKSPACE).token(&token).send_to(&account).await;
+    let first = shown.header("etag").to_owned();
+
+    let names: Vec<_> = (0..4).map(|number| json!({"settings": {"number": number}})).collect();
+    let answers = join_all(names.iter().map(|body| patch(&first, body.clone()))).await;
+    let made: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
+    assert_eq!(made.len(), 1);
+    answers.iter().filter(|answer| answer.status != 200).for_each(assert_stale);
+
+    let second = made[0].header("etag").to_owned();
+    assert_stale(&patch(&first, json!({"slug": "engines"})).await);
+    assert_stale(&patch(&format!("W/{second}"), json!({})).await);
+    let moved = patch(&second, json!({"slug": "engines"})).await;
+    assert_eq!((moved.status, &moved.json()["slug"]), (200, &json!("engines")));
+    assert_ne!(moved.header("etag"), second);
+    assert_eq!(patch("*", json!({"name": "Engines"})).await.status, 200);
+    assert!(moved.json()["updated_at"].as_str().unwrap() <= Timestamp::now().to_string().as_str());
+}
