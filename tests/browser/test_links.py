@@ -59,8 +59,7 @@ def test_a_new_link_is_taken_back(tabs: Tabs, account: Account, hand: Callable[[
 
 
 def test_a_link_is_made_with_everything_and_changed(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
-    # Whether a code is free is found out by asking for it.
-    tab = tabs.open(account, "links", refused=[404])
+    tab = tabs.open(account, "links")
     use = hand(tab)
     use.press(tab.button("Options"))
     form = tab.dialog("New link")
@@ -173,9 +172,14 @@ def test_many_links_are_tagged_switched_off_and_deleted(tabs: Tabs, shop: Accoun
     use.press(tab.button("Delete 1", tab.dialog("Delete 1 link?")))
     tab.says("1 link deleted.")
     expect(rows(tab).filter(has_text="Deleted")).to_have_count(1)
-    stored = shop.call("GET", "/api/links")["links"]
+    stored = shop.call("GET", "/api/links?status=all")["links"]
     assert sorted(link["status"] for link in stored) == ["active", "deleted", "inactive"]
     assert [link["tags"][-1] for link in stored if link["status"] != "active"] == ["archive", "archive"]
+
+    tab.page.reload()
+    expect(rows(tab)).to_have_count(2)
+    use.press(tab.button(re.compile("^Deleted")))
+    expect(rows(tab)).to_have_count(1)
 
 
 def test_a_link_is_switched_off_and_on_again(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:

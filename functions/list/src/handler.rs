@@ -43,7 +43,9 @@ impl List {
     async fn feed(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let limit = request.page_size()?;
         let after = request.parsed("after", Cursor::decode)?;
-        let page = self.links.list(caller.workspace(), limit, after.as_ref()).await?;
+        let status = management::status(request)?;
+        let is_shown = |link: &Link| status.shows(link.status(request.received_at()));
+        let page = self.links.list(caller.workspace(), limit, after, is_shown).await?;
         let clicks = click_counts(&self.stats, &page.items).await;
         let feed = Feed {
             urls: self.views(request, page.items, clicks.as_ref()),

@@ -5,14 +5,15 @@
 //! How much is read for one request is bounded, and a page that ends there has a cursor to go on.
 
 use linklet_domain::{
-    Invalid, Link, LinkFilter, LinkId, LinkSearch, LinkStatus, LinkSummary, Order, PageNumber, PageRows, ShortCode,
-    SortBy, Timestamp, UserId, sort_links,
+    Invalid, Link, LinkFilter, LinkId, LinkSearch, LinkSummary, Order, PageNumber, PageRows, ShortCode, SortBy,
+    StatusFilter, TagTerm, Timestamp, UserId, sort_links,
 };
 use linklet_dynamodb::Cursor;
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
     identity::Caller,
     link_view::{CLICKS, ClickCounts, LinkView, click_counts_of, within_budget},
+    zone::Zone,
 };
 use serde::Serialize;
 
@@ -146,6 +147,7 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     fn parse(request: &Request) -> Result<Self, Invalid> {
+        let zone = request.parsed("tz", Zone::parse)?.unwrap_or_else(Zone::utc);
         let wanted = Self {
             page: PageNumber::new(
                 number(request, "page", 1, "page must be a number from 1 on")?,
@@ -153,13 +155,13 @@ impl Wanted {
             )?,
             sort: request.parsed("sort", SortBy::parse)?.unwrap_or_default(),
             order: request.parsed("order", Order::parse)?.unwrap_or_default(),
-            created: request.time_between(("created_after", "created_before"))?,
+            created: request.time_between_in(&zone, ("created_after", "created_before"))?,
             after: request.parsed("after", Cursor::decode)?,
             search: request.parsed("search", LinkSearch::parse)?,
             filter: LinkFilter {
-                tags: request.queries("tag").map(str::to_owned).collect(),
+                tags: request.queries("tag").map(tag_term).collect::<Result<_, _>>()?,
                 created_by: request.parsed("created_by", creator)?,
-                status: request.parsed("status", LinkStatus::parse)?,
+                status: status(request)?,
             },
         };
         if wanted.after.is_some() && wanted.sort == SortBy::Clicks {
@@ -168,11 +170,20 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// How many links the page needs, if it is known that it takes each that is read. One more tells whether there are more.
+    /// How many links the page needs, if it takes nearly each that is read. One more tells whether there are more.
     pub(crate) fn needed(&self) -> Option<usize> {
-        let takes_each = self.after.is_some() && self.search.is_none() && self.filter.is_empty();
-        takes_each.then(|| self.page.rows().end + 1)
+        let takes_nearly_each = self.after.is_some() && self.search.is_none() && self.filter.matches_nearly_all();
+        takes_nearly_each.then(|| self.page.rows().end + 1)
     }
+}
+
+/// Which links are listed by their status.
+pub(crate) fn status(request: &Request) -> Result<StatusFilter, Invalid> {
+    Ok(request.parsed("status", StatusFilter::parse)?.unwrap_or_default())
+}
+
+fn tag_term(text: &str) -> Result<TagTerm, Invalid> {
+    TagTerm::parse(text).map_err(|refused| refused.in_field("tag"))
 }
 
 fn creator(text: &str) -> Result<UserId, Invalid> {

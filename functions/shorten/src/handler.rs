@@ -1,15 +1,17 @@
-//! Creates short links: one code per URL in a workspace, one response per idempotency key, with a rate limit.
+//! Creates short links: one code per URL in a workspace, one response per idempotency key, with a rate limit. And tells which codes
+//! are free.
 
 mod new_link;
 
 use linklet_domain::{
-    Generation, IdempotencyKey, Link, LinkId, LinkStatus, ReservedCodes, Scope, ShortCode, Tags, TargetId, TargetUrl,
-    Timestamp, Title,
+    Generation, IdempotencyKey, LimitedRoute, Link, LinkId, LinkStatus, Record, ReservedCodes, Scope, ShortCode, Tags,
+    TargetId, TargetUrl, Timestamp, Title, Unavailable,
 };
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, WatchTable, back_off};
 use linklet_lambda::{
     http::{
-        ApiError, Handler, MOST_IGNORED, Method, Problem, Request, Response, ShortUrls, StatusCode, json_text, located,
+        ApiError, Handler, MOST_IGNORED, Method, Problem, Request, Response, ShortUrls, StatusCode, json, json_text,
+        located,
     },
     identity::{Authenticator, Caller},
     throttle::Throttle,
@@ -19,13 +21,14 @@ use serde::{Deserialize, Serialize};
 
 use self::new_link::{BODY_LIMIT, NewLink};
 
-/// `POST /api/shorten`.
+/// `POST /api/shorten` and `GET /api/codes/{code}`.
 pub struct Shorten {
     links: LinksTable,
     targets: WatchTable,
     authenticator: Authenticator,
     short_urls: ShortUrls,
     throttle: Throttle,
+    throttle_of_codes: Throttle,
     reserved: ReservedCodes,
     generate_code: CodeGenerator,
 }
@@ -44,7 +47,8 @@ impl Shorten {
         throttle: Throttle,
     ) -> Self {
         let (reserved, generate_code) = (ReservedCodes::default(), ShortCode::generate);
-        Self { links, targets, authenticator, short_urls, throttle, reserved, generate_code }
+        let throttle_of_codes = throttle.of(LimitedRoute::Codes);
+        Self { links, targets, authenticator, short_urls, throttle, throttle_of_codes, reserved, generate_code }
     }
 
     /// Gives these codes to no link.
@@ -67,6 +71,11 @@ impl Handler for Shorten {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
                 self.throttle.admit(request, caller.user()).await?;
                 self.shorten(request, &caller).await
+            }
+            (&Method::GET, ["api", "codes", code]) => {
+                let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
+                self.throttle_of_codes.admit(request, caller.user()).await?;
+                self.availability(&caller, code).await
             }
             _ => Err(Problem::RouteUnknown.into()),
         }
@@ -183,6 +192,19 @@ impl Shorten {
         Ok(if is_first { Try::Answer(answer) } else { Try::Conflict })
     }
 
+    /// Whether a new link of the caller's can have a code. Somebody else may take it the next moment.
+    async fn availability(&self, caller: &Caller, text: &str) -> Result<Response, ApiError> {
+        let reason = match ShortCode::candidate(text, &self.reserved) {
+            Err(reason) => Some(reason),
+            Ok(code) => {
+                let record = self.links.redirect_target(&code).await?;
+                let is_free = |record: Record<_>| record.is_purged() && record.workspace() == caller.workspace();
+                record.is_some_and(|record| !is_free(record)).then_some(Unavailable::Taken)
+            }
+        };
+        Ok(json(StatusCode::OK, &Availability { available: reason.is_none(), reason }))
+    }
+
     /// 201 with a new link.
     async fn create(&self, order: &Order<'_>, reusable: Option<&Reusable>) -> Result<Try, ApiError> {
         if order.wanted.watch {
@@ -256,6 +278,13 @@ impl Made {
     fn by(answer: &FirstAnswer) -> Option<Self> {
         serde_json::from_str(&answer.body).ok()
     }
+}
+
+#[derive(Serialize)]
+struct Availability {
+    available: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<Unavailable>,
 }
 
 #[derive(Serialize)]

@@ -5,13 +5,15 @@ use std::{ops::RangeInclusive, time::Duration};
 use linklet_domain::{
     Day, DayStats, Device, Dimension, Interval, Invalid, LinkId, Point, ShortCode, Timestamp, lifetimes, timeline,
 };
-use linklet_lambda::http::{ApiError, Request, Response, StatusCode, json};
+use linklet_lambda::{
+    http::{ApiError, Request, Response, StatusCode, json},
+    zone::Zone,
+};
 use serde::Serialize;
 
 use crate::{
     Stats,
     summary::{ValueCount, counts},
-    zone::Zone,
 };
 
 /// Maximum number of days for callers of the link's workspace: as many as can still be compared with raw clicks.

@@ -4,7 +4,6 @@ mod cleanup;
 mod clicks;
 mod days;
 mod summary;
-mod zone;
 
 use linklet_domain::{LinkId, LinkStatus, Record, RedirectTarget, Role, Scope, ShortCode};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};

@@ -61,7 +61,9 @@ pub use invitation::Invitation;
 pub use link::{ExpiryStep, Link, LinkState, LinkStatus, Record, RedirectTarget, Tombstone};
 pub use link_id::{Generation, LinkId};
 pub use link_metadata::{Description, LinkMetadata, LinkPatch, NoWatch, Tags, Title};
-pub use link_query::{LinkFilter, LinkSearch, LinkSummary, Order, PageNumber, PageRows, SortBy, sort_links};
+pub use link_query::{
+    LinkFilter, LinkSearch, LinkSummary, Order, PageNumber, PageRows, SortBy, StatusFilter, TagTerm, sort_links,
+};
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
 pub use notification::{Notification, NotificationStatus, Wording, mail_wording, wording};
@@ -71,7 +73,7 @@ pub use own_address::OwnAddress;
 pub use password::Password;
 pub use registration::RegistrationPolicy;
 pub use revision::{Precondition, Revision};
-pub use short_code::{GENERATED_LENGTH, RESERVED, ReservedCodes, ShortCode};
+pub use short_code::{GENERATED_LENGTH, RESERVED, ReservedCodes, ShortCode, Unavailable};
 pub use stats::{
     Breakdown, ClickCount, DayStats, Dimension, Interval, LinkStats, Past, Point, Profile, Ranking, Summary, Totals,
     UniqueVisitors, is_recent, timeline,

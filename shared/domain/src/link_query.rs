@@ -43,30 +43,109 @@ impl From<Link> for LinkSummary {
     }
 }
 
-/// A filter for links; all of its conditions must match. Without conditions it matches every link.
+/// A filter for links; all of its conditions must match. Without conditions it matches every link that isn't deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinkFilter {
-    /// Tags of the link, all of them.
-    pub tags: Vec<String>,
+    /// What is asked of the link's tags, all of it.
+    pub tags: Vec<TagTerm>,
     /// Who created the link.
     pub created_by: Option<UserId>,
     /// The link's status at the time of the request.
-    pub status: Option<LinkStatus>,
+    pub status: StatusFilter,
+}
+
+/// Which links a list shows by their status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StatusFilter {
+    /// All that aren't deleted.
+    #[default]
+    Kept,
+    /// All.
+    All,
+    /// Those with this status.
+    Only(LinkStatus),
+}
+
+impl StatusFilter {
+    /// Parses a status, or `all`.
+    ///
+    /// # Errors
+    /// When the text is anything else.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        if text == "all" {
+            return Ok(Self::All);
+        }
+        let refused = |_| Invalid::new("status must be active, inactive, deleted, expired or all");
+        LinkStatus::parse(text).map(Self::Only).map_err(refused)
+    }
+
+    /// Whether links with this status are shown.
+    #[must_use]
+    pub fn shows(self, status: LinkStatus) -> bool {
+        match self {
+            Self::Kept => status != LinkStatus::Deleted,
+            Self::All => true,
+            Self::Only(wanted) => status == wanted,
+        }
+    }
+}
+
+/// A condition on the tags of a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TagTerm {
+    /// The link has one of these.
+    AnyOf(Vec<String>),
+    /// The link has none of these.
+    NoneOf(Vec<String>),
+}
+
+impl TagTerm {
+    /// Parses tags with commas between them, of which a link has one, or behind a `-` none. A comma or a `-` that belongs to a
+    /// tag has a backslash before it, and so has a backslash.
+    ///
+    /// # Errors
+    /// When there is no tag.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let (is_excluded, list) = text.strip_prefix('-').map_or((false, text), |list| (true, list));
+        let (mut tags, mut characters) = (vec![String::new()], list.chars());
+        while let Some(character) = characters.next() {
+            match (character, tags.last_mut()) {
+                (',', _) => tags.push(String::new()),
+                ('\\', Some(tag)) => tag.push(characters.next().unwrap_or('\\')),
+                (_, Some(tag)) => tag.push(character),
+                (_, None) => {}
+            }
+        }
+        let tags: Vec<_> = tags.iter().map(|tag| tag.trim()).filter(|tag| !tag.is_empty()).map(str::to_owned).collect();
+        if tags.is_empty() {
+            return Err(Invalid::new("tag must name a tag"));
+        }
+        Ok(if is_excluded { Self::NoneOf(tags) } else { Self::AnyOf(tags) })
+    }
+
+    fn matches(&self, tags: &Tags) -> bool {
+        let has_any = |labels: &[String]| labels.iter().any(|label| tags.contains(label));
+        match self {
+            Self::AnyOf(labels) => has_any(labels),
+            Self::NoneOf(labels) => !has_any(labels),
+        }
+    }
 }
 
 impl LinkFilter {
-    /// Whether the filter has no conditions and matches every link.
+    /// Whether the filter matches every link, but perhaps deleted ones, which are few.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+    pub fn matches_nearly_all(&self) -> bool {
+        let has_status = matches!(self.status, StatusFilter::Only(_));
+        self.tags.is_empty() && self.created_by.is_none() && !has_status
     }
 
     /// Whether a link matches the filter at `now`.
     #[must_use]
     pub fn matches(&self, link: &LinkSummary, now: Timestamp) -> bool {
-        self.status.is_none_or(|status| link.status(now) == status)
+        self.status.shows(link.status(now))
             && self.created_by.as_ref().is_none_or(|creator| *creator == link.owner)
-            && self.tags.iter().all(|tag| link.tags.contains(tag))
+            && self.tags.iter().all(|term| term.matches(&link.tags))
     }
 }
 
@@ -273,6 +352,26 @@ pub fn sort_links(links: &mut [LinkSummary], order: Order, clicks: &HashMap<Link
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_term_names_tags_of_which_a_link_has_any_or_none() {
+        let labels = |labels: &[&str]| labels.iter().map(|label| (*label).to_owned()).collect::<Vec<_>>();
+        for (text, expected) in [
+            ("a", TagTerm::AnyOf(labels(&["a"]))),
+            (" a , b c ,", TagTerm::AnyOf(labels(&["a", "b c"]))),
+            ("-a,b", TagTerm::NoneOf(labels(&["a", "b"]))),
+            ("a-b,-c", TagTerm::AnyOf(labels(&["a-b", "-c"]))),
+            ("\\-a", TagTerm::AnyOf(labels(&["-a"]))),
+            ("--a", TagTerm::NoneOf(labels(&["-a"]))),
+            ("1\\,5,2", TagTerm::AnyOf(labels(&["1,5", "2"]))),
+            ("a\\\\,b\\", TagTerm::AnyOf(labels(&["a\\", "b\\"]))),
+        ] {
+            assert_eq!(TagTerm::parse(text), Ok(expected), "{text}");
+        }
+        for none in ["", "-", ",", " ", "-, ,"] {
+            assert!(TagTerm::parse(none).is_err(), "{none:?}");
+        }
+    }
 
     #[test]
     fn a_page_has_limits() {

@@ -107,9 +107,19 @@ impl ShortCode {
     /// # Errors
     /// When the text has the wrong form or is reserved.
     pub fn custom(text: &str, reserved: &ReservedCodes) -> Result<Self, Invalid> {
-        let code =
-            Self::parse(text).map_err(|_| Invalid::new("custom_code must have 4–10 characters of 0-9, A-Z and a-z"))?;
-        if reserved.contains(&code) { Err(Invalid::new("custom_code is a reserved word")) } else { Ok(code) }
+        Self::candidate(text, reserved).map_err(|reason| match reason {
+            Unavailable::Reserved => Invalid::new("custom_code is a reserved word"),
+            _ => Invalid::new("custom_code must have 4–10 characters of 0-9, A-Z and a-z"),
+        })
+    }
+
+    /// Parses a code that somebody thinks of choosing, as [`Self::custom`] does.
+    ///
+    /// # Errors
+    /// Why no link can have it, whoever has taken it.
+    pub fn candidate(text: &str, reserved: &ReservedCodes) -> Result<Self, Unavailable> {
+        let code = Self::parse(text).map_err(|_| Unavailable::Invalid)?;
+        if reserved.contains(&code) { Err(Unavailable::Reserved) } else { Ok(code) }
     }
 
     /// Generates a code of [`GENERATED_LENGTH`] characters with the operating system's random number generator. It may happen to
@@ -123,6 +133,18 @@ impl ShortCode {
 }
 
 string_newtype!(ShortCode);
+
+/// Why a new link can't have a code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unavailable {
+    /// It is none.
+    Invalid,
+    /// It is a reserved word.
+    Reserved,
+    /// It is the code of a link, or was.
+    Taken,
+}
 
 /// What a new code can't be: [`RESERVED`], and the words that the operator adds. Links that exist keep their codes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

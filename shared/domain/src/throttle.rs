@@ -26,6 +26,8 @@ use crate::{Invalid, IpHash, Salt, Timestamp, UserId};
 pub enum LimitedRoute {
     /// Creating links.
     Shorten,
+    /// Asking whether codes are free.
+    Codes,
     /// Following links.
     Redirect,
 }
@@ -36,6 +38,7 @@ impl LimitedRoute {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Shorten => "shorten",
+            Self::Codes => "codes",
             Self::Redirect => "redirect",
         }
     }

@@ -34,6 +34,7 @@ pub mod stream;
 pub mod telemetry;
 pub mod throttle;
 pub mod watching;
+pub mod zone;
 
 use std::{future::Future, process::ExitCode};
 

@@ -27,6 +27,12 @@ pub struct Throttle {
 }
 
 impl Throttle {
+    /// The same limits for another route, whose calls are counted apart.
+    #[must_use]
+    pub fn of(&self, route: LimitedRoute) -> Self {
+        Self { table: self.table.clone(), route, limits: self.limits, edge: self.edge, salt: self.salt.clone() }
+    }
+
     /// Counts a request for the person and for their address, which of IPv6 is in three networks. If one of them has reached its
     /// limit, the request is refused and counted for none. The person is the first, whose limit is the smallest: then a refusal
     /// is one write, and takes nothing from who else is at the address, not even for a moment.

@@ -13,11 +13,11 @@ use aws_sdk_dynamodb::{
     types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure},
 };
 use linklet_domain::{
-    CorrelationId, EventId, Generation, Link, LinkId, LinkPatch, Precondition, Record, RedirectTarget, ShortCode,
+    CorrelationId, EventId, Generation, Link, LinkId, LinkPatch, Order, Precondition, Record, RedirectTarget, ShortCode,
     Timestamp, Tombstone, UserId, WorkspaceId,
 };
 
-use self::item::{LinkItem, PURGED, RedirectItem, TOMBSTONE, TombstoneItem, link_key, workspace_partition};
+use self::item::{LinkItem, PURGED, RedirectItem, TOMBSTONE, TombstoneItem, link_key};
 pub use self::{
     expiry::{CleanupStats, ExpiryMarker, ExpiryOutcome},
     listing::{LinkRange, LinkReader},
@@ -140,7 +140,8 @@ impl LinksTable {
             .transpose()
     }
 
-    /// Lists a workspace's links, newest first: at most `limit`, starting after the cursor.
+    /// Lists a workspace's links that are to be shown, newest first: at most `limit`, starting after the cursor. Where so many
+    /// aren't that one request can't read on, there are fewer, and a cursor.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -148,27 +149,19 @@ impl LinksTable {
         &self,
         workspace: &WorkspaceId,
         limit: usize,
-        after: Option<&Cursor<ShortCode>>,
+        after: Option<Cursor<ShortCode>>,
+        is_shown: impl Fn(&Link) -> bool,
     ) -> Result<Page<Link, ShortCode>, RepositoryError> {
-        const OPERATION: &str = "list a workspace's links";
-        let fetched = limit + 1;
-        let mut query = self
-            .0
-            .client
-            .query()
-            .index_name(Self::BY_WORKSPACE)
-            .expression_attribute_values(":workspace", text(&workspace_partition(workspace)))
-            .scan_index_forward(false)
-            .limit(i32::try_from(fetched).unwrap_or(i32::MAX));
-        query = match after {
-            // A key condition instead of an exclusive start key, since it also works if that link was deleted meanwhile.
-            Some(cursor) => query
-                .key_condition_expression("by_workspace_pk = :workspace AND by_workspace_sk < :after")
-                .expression_attribute_values(":after", text(&cursor.sort_key())),
-            None => query.key_condition_expression("by_workspace_pk = :workspace"),
-        };
-        let links = read_links(OPERATION, self.0.query_all(OPERATION, query, fetched).await?)?;
-        Ok(Page::of(links, limit, |link| Cursor { at: link.created_at, id: link.code.clone() }))
+        let (created, order, wanted) = ((None, None), Order::Descending, Some(limit + 1));
+        let mut reader = self.whole(&LinkRange { workspace, created, order, after, wanted });
+        let mut links = Vec::with_capacity(limit + 1);
+        while links.len() <= limit
+            && let Some(more) = reader.next().await?
+        {
+            links.extend(more.into_iter().filter(&is_shown));
+        }
+        let page = Page::of(links, limit, |link| Cursor { at: link.created_at, id: link.code.clone() });
+        Ok(Page { next: page.next.or_else(|| reader.rest().cloned()), ..page })
     }
 
     /// Changes a link of a revision that the change is meant for. A link that can be reused after the change becomes the link of
@@ -456,10 +449,6 @@ fn read<L>(
         return from_item::<TombstoneItem>(operation, item).map(|item| Record::Tombstone(item.into()));
     }
     link(item).map(Record::Link)
-}
-
-fn read_links(operation: &'static str, items: Vec<Item>) -> Result<Vec<Link>, RepositoryError> {
-    items.into_iter().map(|item| from_item::<LinkItem>(operation, item).map(LinkItem::into_link)).collect()
 }
 
 /// The attributes that a patch sets or removes.

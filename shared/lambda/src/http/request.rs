@@ -9,7 +9,7 @@ use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, Sho
 use serde::de::DeserializeOwned;
 
 use super::{ApiError, BodyLimit, GatewayEvent, JsonObject, Problem, unread::Unread, weighted};
-use crate::identity::Actor;
+use crate::{identity::Actor, zone::Zone};
 
 /// A request as handlers see it.
 #[derive(Debug)]
@@ -177,9 +177,21 @@ impl Request {
     /// When one of them is neither, or the first is later than the last.
     pub fn time_between(
         &self,
+        ends: (&'static str, &'static str),
+    ) -> Result<(Option<Timestamp>, Option<Timestamp>), Invalid> {
+        self.time_between_in(&Zone::utc(), ends)
+    }
+
+    /// The same with the days of a time zone.
+    ///
+    /// # Errors
+    /// When one of them is neither, or the first is later than the last.
+    pub fn time_between_in(
+        &self,
+        zone: &Zone,
         (first, last): (&'static str, &'static str),
     ) -> Result<(Option<Timestamp>, Option<Timestamp>), Invalid> {
-        let between = (self.moment(first, Day::start)?, self.moment(last, Day::end)?);
+        let between = (self.moment(first, |day| zone.start_of(day))?, self.moment(last, |day| zone.end_of(day))?);
         if let (Some(from), Some(to)) = between
             && from > to
         {
@@ -192,12 +204,12 @@ impl Request {
     ///
     /// # Errors
     /// When it is neither.
-    pub fn moment(&self, name: &'static str, of: fn(Day) -> Timestamp) -> Result<Option<Timestamp>, Invalid> {
+    pub fn moment(&self, name: &'static str, of: impl Fn(Day) -> Timestamp) -> Result<Option<Timestamp>, Invalid> {
         self.parsed(name, |text| {
             // The plus of an offset that a client didn't encode arrives as a space.
             let text = text.replace(' ', "+");
             Day::parse(&text)
-                .map(of)
+                .map(&of)
                 .or_else(|_| Timestamp::parse(&text))
                 .map_err(|_| Invalid::new(format!("{name} must be a date or RFC3339 format")))
         })

@@ -123,6 +123,11 @@ async fn each_filter_narrows() {
         ("tag=sal", vec![]),
         ("tag=sale&tag=2026", vec!["titled"]),
         ("tag=sale&tag=2025", vec![]),
+        ("tag=2025,sale", vec!["titled"]),
+        ("tag=2025,2024", vec![]),
+        ("tag=-sale&status=active", vec!["colleague", "old1"]),
+        ("tag=-2025,SALE&tag=2026", vec![]),
+        ("tag=-2025&tag=2026", vec!["titled"]),
         ("search=note%20to", vec!["titled"]),
         ("search=TITLE", vec!["titled"]),
         ("search=202", vec!["titled"]),
@@ -131,6 +136,13 @@ async fn each_filter_narrows() {
         ("status=deleted", vec!["deleted"]),
         ("status=expired", vec!["expired"]),
         ("status=active", vec!["colleague", "old1", "titled"]),
+        ("status=all", vec!["colleague", "deleted", "expired", "off11", "old1", "titled"]),
+        ("", vec!["colleague", "expired", "off11", "old1", "titled"]),
+        ("search=example.com/landing", vec!["colleague", "expired", "off11", "titled"]),
+        ("created_after=2026-01-15&created_before=2026-01-15&tz=Pacific/Kiritimati", vec![]),
+        ("created_after=2026-01-16&created_before=2026-01-16&tz=Pacific/Kiritimati", vec!["old1"]),
+        ("created_before=2026-01-15T12:00:00Z&tz=Pacific/Kiritimati", vec!["old1"]),
+        ("created_after=2026-01-15&created_before=2026-01-15&tz=Asia/Kolkata", vec!["old1"]),
         ("created_before=2026-01-16", vec!["old1"]),
         ("created_after=2026-01-15&created_before=2026-01-16", vec!["old1"]),
         ("created_after=2026-01-15T12:00:00Z&created_before=2026-01-15T12:00:00Z", vec!["old1"]),
@@ -147,6 +159,58 @@ async fn each_filter_narrows() {
         assert_eq!(found, expected.iter().map(|code| (*code).to_owned()).collect(), "{query}");
         assert_eq!(answer.json()["total"], expected.len(), "{query}");
     }
+}
+
+#[tokio::test]
+async fn a_tag_with_a_comma_or_a_dash_before_it_is_found_behind_a_backslash() {
+    let fixture = Fixture::new();
+    for (code, tag) in [("comma", "1,5"), ("dash", "-1"), ("plain", "1")] {
+        let mut link = fixture.link(code).build();
+        link.metadata.tags = vec![tag.to_owned()].try_into().unwrap();
+        fixture.db.store(&link).await;
+    }
+
+    for (query, expected) in [("tag=1%5C,5", "comma"), ("tag=%5C-1", "dash"), ("tag=1,5", "plain")] {
+        assert_eq!(codes(&fixture.get(&format!("/api/links?{query}")).await), [expected], "{query}");
+    }
+}
+
+/// Pages behind a cursor read no more than they show, and so does the feed.
+#[tokio::test]
+async fn deleted_links_leave_no_gap_in_a_chain_of_pages() {
+    let fixture = Fixture::new();
+    let created = at("2026-03-01T00:00:00Z");
+    for number in 0..40 {
+        let link =
+            fixture.link(&format!("code{number:02}")).created_at(created.plus(Duration::from_secs(number))).build();
+        fixture.db.store(&link).await;
+        if number % 4 != 0 {
+            fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+        }
+    }
+    let chain = async |first: &str, rows: &str| {
+        let (mut found, mut path) = (Vec::new(), first.to_owned());
+        for _ in 0..20 {
+            let page = fixture.get(&path).await.json();
+            let links = page[rows].as_array().unwrap().clone();
+            found.extend(links.iter().map(|link| link["short_code"].as_str().unwrap().to_owned()));
+            let Some(cursor) = page["next_cursor"].as_str() else { return found };
+            path = format!("{first}&after={cursor}");
+        }
+        panic!("the chain has no end");
+    };
+
+    let kept: Vec<_> =
+        (0..40).rev().filter(|number| number % 4 == 0).map(|number| format!("code{number:02}")).collect();
+
+    assert_eq!(chain("/api/urls?limit=3", "urls").await, kept);
+    assert_eq!(chain("/api/links?per_page=3", "links").await, kept);
+    assert_eq!(chain("/api/urls?limit=3&status=all", "urls").await.len(), 40);
+    assert_eq!(chain("/api/urls?limit=3&status=deleted", "urls").await.len(), 30);
+    assert_eq!(fixture.get("/api/links").await.json()["total"], 10);
+    assert_eq!(fixture.get("/api/links?sort=clicks&per_page=3").await.json()["total_pages"], 4);
+    let refused = fixture.get("/api/urls?status=gone").await;
+    assert_eq!(refused.problem(), (400, "status must be active, inactive, deleted, expired or all".into()));
 }
 
 #[tokio::test]
@@ -186,7 +250,9 @@ async fn each_refusal_gives_its_reason() {
         ("sort=title", "sort must be created_at or clicks"),
         ("order=down", "order must be desc or asc"),
         ("created_by=ada", "created_by must be a UUID"),
-        ("status=purged", "status must be active, inactive, deleted or expired"),
+        ("status=purged", "status must be active, inactive, deleted, expired or all"),
+        ("tag=-", "tag must name a tag"),
+        ("tz=Berlin", "tz must be an IANA time zone such as Europe/Berlin"),
         ("created_after=2026-01-16&created_before=2026-01-15", "created_after must not be later than created_before"),
         ("created_after=yesterday", "created_after must be a date or RFC3339 format"),
         ("created_before=2026-02-30", "created_before must be a date or RFC3339 format"),

@@ -49,8 +49,9 @@ async fn a_link_shows_everything_its_owner_needs() {
     db.store(&link).await;
     db.links().delete(&link, &owner, now, &correlation()).await.unwrap();
 
-    let answer = get(&list(&db), &workspace, "").await;
+    let answer = get(&list(&db), &workspace, "?status=deleted").await;
 
+    assert_eq!(get(&list(&db), &workspace, "").await.json()["urls"], json!([]));
     assert_eq!(
         answer.json()["urls"],
         json!([{

@@ -110,6 +110,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("GET /api/me/workspaces", none(), vec![people(200, 200, 200)]),
         ("POST /api/workspaces", json!({"name": "Second"}), vec![people(201, 201, 201)]),
         ("POST /api/shorten", json!({"url": "https://example.com/"}), vec![[401, 403, 201, 201, 403, 201, 403, 201]]),
+        ("GET /api/codes/{code}", none(), vec![[401, 403, 200, 200, 403, 200, 403, 200]; 4]),
         ("GET /r/{code}", none(), follow()),
         ("HEAD /r/{code}", none(), follow()),
         ("GET /r/{path+}", none(), follow()),

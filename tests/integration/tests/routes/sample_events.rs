@@ -87,6 +87,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     assert_eq!(status(&auth, "auth", "me", &token).await, 200);
     assert_eq!(status(&auth, "auth", "logout", &token).await, 204);
     assert_eq!(status(&shorten, "shorten", "shorten", &token).await, 201);
+    assert_eq!(status(&shorten, "shorten", "code", &token).await, 200);
     assert_eq!(status(&redirect, "redirect", "follow", "").await, REDIRECT);
     assert_eq!(status(&list, "list", "urls", &token).await, 200);
     assert_eq!(status(&fixture::overviews(&db), "overview", "overview", &token).await, 200);

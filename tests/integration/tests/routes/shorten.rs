@@ -196,6 +196,70 @@ async fn no_link_looks_like_a_page_of_the_companys_own() {
 }
 
 #[tokio::test]
+async fn a_code_is_free_if_a_new_link_can_have_it() {
+    let db = TestDynamoDb::start();
+    let shorten = fixture::shorten(&db).with_reserved("acme".parse().unwrap());
+    let (ours, theirs) = (WorkspaceId::generate(), WorkspaceId::generate());
+    for (code, workspace) in
+        [("taken", &ours), ("theirs", &theirs), ("gone1", &ours), ("purged", &ours), ("purged2", &theirs)]
+    {
+        let link = LinkBuilder::new(code).in_workspace(workspace).build();
+        db.store(&link).await;
+        if code == "gone1" {
+            let (at, request) = (Timestamp::now(), fixture::correlation());
+            db.links().delete(&link, &link.owner, at, &request).await.unwrap();
+        }
+        if code.starts_with("purged") {
+            let record = db.record(code).await.unwrap();
+            db.links().purge(&record, Timestamp::now(), &fixture::correlation()).await.unwrap();
+        }
+    }
+
+    for (code, reason) in [
+        ("free1", None),
+        ("purged", None),
+        ("taken", Some("taken")),
+        ("theirs", Some("taken")),
+        ("gone1", Some("taken")),
+        ("purged2", Some("taken")),
+        ("Login", Some("reserved")),
+        ("ACME", Some("reserved")),
+        ("abc", Some("invalid")),
+        ("abcdefghijk", Some("invalid")),
+        ("a-bc", Some("invalid")),
+    ] {
+        let ask = RequestBuilder::new("GET", &format!("/api/codes/{code}"));
+        let answer = ask.token(&token_for(&ours, Role::Member)).send_to(&shorten).await;
+        let body = json!({"url": "https://example.com/", "custom_code": code});
+        let made = RequestBuilder::new("POST", "/api/shorten").token(&token_for(&ours, Role::Member)).json(&body);
+
+        let expected = match reason {
+            None => json!({"available": true}),
+            Some(reason) => json!({"available": false, "reason": reason}),
+        };
+        assert_eq!((answer.status, answer.json()), (200, expected), "{code}");
+        assert_eq!(made.send_to(&shorten).await.status == 201, reason.is_none(), "{code}: what was said is true");
+    }
+}
+
+#[tokio::test]
+async fn asking_for_codes_is_limited_and_takes_nothing_from_new_links() {
+    let db = TestDynamoDb::start();
+    let throttle = fixture::throttle(db.calls(), 2, 1_000);
+    let shorten = Shorten::new(db.links(), db.watch(), authenticator(), ShortUrls::new(None), throttle);
+    let token = token_for(&WorkspaceId::generate(), Role::Member);
+    let ask = async || RequestBuilder::new("GET", "/api/codes/free1").token(&token).send_to(&shorten).await;
+
+    let answers = [ask().await, ask().await, ask().await];
+
+    assert_eq!(answers.each_ref().map(|answer| answer.status), [200, 200, 429]);
+    assert_eq!(answers[0].header("x-ratelimit-remaining"), "1");
+    let body = json!({"url": "https://example.com/"});
+    let made = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body).send_to(&shorten).await;
+    assert_eq!((made.status, made.header("x-ratelimit-remaining")), (201, "1"));
+}
+
+#[tokio::test]
 async fn a_generated_code_that_is_reserved_is_replaced_by_another() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static TRIES: AtomicUsize = AtomicUsize::new(0);

@@ -94,7 +94,7 @@ async fn a_list_longer_than_one_answer_of_dynamodb_is_complete() {
         db.store(&link).await;
     }
 
-    let page = db.links().list(&workspace, 150, None).await.unwrap();
+    let page = db.links().list(&workspace, 150, None, |_| true).await.unwrap();
 
     assert_eq!(page.items.iter().map(|link| &link.code).collect::<BTreeSet<_>>().len(), 150);
     assert_eq!(page.next, None);
@@ -108,7 +108,7 @@ async fn the_row_behind_a_cursor_may_be_gone() {
         let link = LinkBuilder::new(code).in_workspace(&workspace).created_at(now).build();
         db.store(&link).await;
     }
-    let first = db.links().list(&workspace, 1, None).await.unwrap();
+    let first = db.links().list(&workspace, 1, None, |_| true).await.unwrap();
     assert_eq!(first.items[0].code.as_str(), "cccc");
     let key = [("pk", "LINK#cccc"), ("sk", "LINK")];
     let mut delete = db.client().delete_item().table_name("LinksTable");
@@ -117,7 +117,7 @@ async fn the_row_behind_a_cursor_may_be_gone() {
     }
     delete.send().await.unwrap();
 
-    let second = db.links().list(&workspace, 5, first.next.as_ref()).await.unwrap();
+    let second = db.links().list(&workspace, 5, first.next.clone(), |_| true).await.unwrap();
 
     let codes: Vec<_> = second.items.iter().map(|link| link.code.as_str()).collect();
     assert_eq!(codes, ["bbbb", "aaaa"]);

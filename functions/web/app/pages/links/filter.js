@@ -46,7 +46,7 @@ export function requestOf({ q, status, tags, by, from, to, sort }) {
   return {
     search: q,
     status,
-    tag: tags,
+    tag: tags.map(tagTerm),
     created_by: by,
     created_after: startOf(from),
     created_before: endOf(to),
@@ -54,6 +54,9 @@ export function requestOf({ q, status, tags, by, from, to, sort }) {
     order: sort === 'oldest' ? 'asc' : 'desc',
   };
 }
+
+/** A tag as the API takes it, where commas separate tags and `-` excludes them. @param {string} tag */
+const tagTerm = (tag) => tag.replace(/[\\,]/g, '\\$&').replace(/^-/, '\\-');
 
 // Days are the visitor's, so they are given as moments.
 /** @param {string} day */

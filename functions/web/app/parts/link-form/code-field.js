@@ -7,7 +7,7 @@ import { withoutScheme } from '../../core/format.js';
 import { Field } from '../../ui/field.js';
 
 const TYPING_MS = 300;
-// As docs/openapi.yaml has them; a test compares the two. The API refuses further words that the operator has reserved.
+// As docs/openapi.yaml has them; a test compares the two. The API knows further words that the operator has reserved.
 const RESERVED = [
   'about', 'abuse', 'account', 'accounts', 'admin', 'apis', 'assets', 'auth', 'billing', 'contact', 'cookies',
   'copyright', 'dashboard', 'disclaimer', 'docs', 'favicon', 'fraud', 'gdpr', 'health', 'help', 'helpdesk', 'home',
@@ -32,14 +32,11 @@ function findingOf(code) {
 /** @param {string} code @returns {Promise<Finding>} */
 async function lookUp(code) {
   try {
-    await call('GET /api/links/{code}', { path: { code } });
-    return { text: 'This code is taken: you have a link with it.', tone: 'bad' };
+    const { available, reason } = await call('GET /api/codes/{code}', { path: { code } });
+    if (available) return { text: 'This code is free.', tone: 'good' };
+    return { text: reason === 'reserved' ? 'This word is reserved.' : 'This code is taken, or was.', tone: 'bad' };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (error.status === 404) return { text: 'This code is free.', tone: 'good' };
-    if (error.status === 403) return { text: 'This code is taken.', tone: 'bad' };
-    if (error.code === 'link_purged') return { text: 'This code was used before. If it was yours, you can have it again.', tone: '' };
-    if (error.status === 410) return { text: 'This code was used before.', tone: 'bad' };
     return { text: 'Whether it is free can’t be said at the moment.', tone: '' };
   }
 }

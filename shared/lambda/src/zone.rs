@@ -9,30 +9,60 @@ const DAY: std::time::Duration = std::time::Duration::from_secs(86_400);
 
 /// A time zone from the IANA database that the executable contains.
 ///
-/// Clicks are counted by UTC hours, so only zones whose hours are UTC's can be told exactly.
-pub(crate) struct Zone(TimeZone);
+/// Clicks are counted by UTC hours, so of statistics only zones whose hours are UTC's can be told exactly.
+#[derive(Debug, Clone)]
+pub struct Zone(TimeZone);
 
 impl Zone {
     /// Coordinated Universal Time.
-    pub(crate) fn utc() -> Self {
+    #[must_use]
+    pub fn utc() -> Self {
         Self(TimeZone::UTC)
     }
 
     /// The zone with this name, such as `Europe/Berlin`.
-    pub(crate) fn parse(name: &str) -> Result<Self, Invalid> {
+    ///
+    /// # Errors
+    /// When there is none with this name.
+    pub fn parse(name: &str) -> Result<Self, Invalid> {
         let zone = db().get(name).map_err(|_| Invalid::new("tz must be an IANA time zone such as Europe/Berlin"))?;
         Ok(Self(zone))
     }
 
     /// The date and hour that clocks in the zone show, as if they were in UTC.
-    pub(crate) fn local(&self, at: Timestamp) -> Timestamp {
+    #[must_use]
+    pub fn local(&self, at: Timestamp) -> Timestamp {
         let offset = self.offset_seconds(at);
         let by = std::time::Duration::from_secs(offset.unsigned_abs().into());
         if offset < 0 { at.minus(by) } else { at.plus(by) }
     }
 
+    /// The first moment of a day of the zone.
+    #[must_use]
+    pub fn start_of(&self, day: Day) -> Timestamp {
+        self.first_moment(day, 0).unwrap_or_else(|| day.start())
+    }
+
+    /// The last moment of a day of the zone.
+    #[must_use]
+    pub fn end_of(&self, day: Day) -> Timestamp {
+        self.first_moment(day, 1).map_or_else(|| day.end(), |next| next.minus(std::time::Duration::from_millis(1)))
+    }
+
+    /// The first moment of the day so many days later; `None` at the ends of time. Where clocks are set forward at midnight, that
+    /// is later than 0:00.
+    fn first_moment(&self, day: Day, later: i32) -> Option<Timestamp> {
+        let date: jiff::civil::Date = day.to_string().parse().ok()?;
+        let date = date.checked_add(jiff::Span::new().days(later)).ok()?;
+        let start = date.to_zoned(self.0.clone()).ok()?.timestamp();
+        Timestamp::from_unix_seconds(start.as_second()).ok()
+    }
+
     /// Checks that the zone is whole hours from UTC on all of these days.
-    pub(crate) fn require_whole_hours(&self, days: &RangeInclusive<Day>) -> Result<(), Invalid> {
+    ///
+    /// # Errors
+    /// When it isn't.
+    pub fn require_whole_hours(&self, days: &RangeInclusive<Day>) -> Result<(), Invalid> {
         let (first, last) = (days.start().at_hour(12), days.end().at_hour(12));
         // Counted beforehand: the last day that there is has no next one at which a walk could end.
         let count = u32::try_from(first.until(last).as_secs() / DAY.as_secs()).unwrap_or(u32::MAX);
@@ -45,7 +75,8 @@ impl Zone {
     }
 
     /// The UTC days that have hours of these days of the zone.
-    pub(crate) fn utc_days(&self, days: &RangeInclusive<Day>) -> RangeInclusive<Day> {
+    #[must_use]
+    pub fn utc_days(&self, days: &RangeInclusive<Day>) -> RangeInclusive<Day> {
         let (first, last) = (days.start().start(), days.end().end());
         let is_ahead = self.offset_seconds(first) > 0;
         let is_behind = self.offset_seconds(last) < 0;
@@ -81,6 +112,27 @@ mod tests {
         let new_york = Zone::parse("america/new_york").unwrap();
         assert_eq!(new_york.local(time("2026-02-01T04:00:00Z")), time("2026-01-31T23:00:00Z"));
         assert_eq!(Zone::utc().local(time("2026-02-01T04:00:00Z")), time("2026-02-01T04:00:00Z"));
+    }
+
+    #[test]
+    fn a_day_begins_and_ends_with_the_clocks_of_its_zone() {
+        let of = |name: &str, day: &str| {
+            let (zone, day) = (Zone::parse(name).unwrap(), Day::parse(day).unwrap());
+            (zone.start_of(day), zone.end_of(day))
+        };
+
+        for (name, day, start, end) in [
+            ("UTC", "2026-03-01", "2026-03-01T00:00:00Z", "2026-03-01T23:59:59.999Z"),
+            ("Europe/Berlin", "2026-03-01", "2026-02-28T23:00:00Z", "2026-03-01T22:59:59.999Z"),
+            ("Europe/Berlin", "2026-03-29", "2026-03-28T23:00:00Z", "2026-03-29T21:59:59.999Z"),
+            ("Asia/Kolkata", "2026-03-01", "2026-02-28T18:30:00Z", "2026-03-01T18:29:59.999Z"),
+            // Clocks go from 0:00 to 1:00.
+            ("Asia/Beirut", "2026-03-29", "2026-03-28T22:00:00Z", "2026-03-29T20:59:59.999Z"),
+        ] {
+            assert_eq!(of(name, day), (time(start), time(end)), "{name} {day}");
+        }
+        assert!(of("Etc/GMT+12", "9999-12-31").1 >= time("9999-12-31T12:00:00Z"));
+        assert!(of("Pacific/Kiritimati", "0001-01-01").0 <= time("0001-01-01T00:00:00Z"));
     }
 
     #[test]
