@@ -473,7 +473,7 @@ fn naive(links: &[Link], clicks: &HashMap<String, usize>, query: &HashMap<&str, 
         if let Some(tag) = get("tag") {
             keep &= link.metadata.tags.iter().any(|own| own == tag);
         }
-        if let Some(status) = get("status") {
+        {
             let expired = link.expires_at.is_some_and(|expiry| expiry <= now);
             let own = match link.state {
                 LinkState::Deleted(_) => "deleted",
@@ -481,7 +481,11 @@ fn naive(links: &[Link], clicks: &HashMap<String, usize>, query: &HashMap<&str, 
                 LinkState::Inactive => "inactive",
                 LinkState::Active => "active",
             };
-            keep &= own == status;
+            keep &= match get("status") {
+                None => own != "deleted",
+                Some("all") => true,
+                Some(status) => own == status,
+            };
         }
         keep &= get("created_after").is_none_or(|text| link.created_at >= day(text));
         keep &= get("created_before").is_none_or(|text| link.created_at.day() <= day(text).day());
@@ -514,7 +518,7 @@ fn random_query(dice: &mut Dice) -> HashMap<&'static str, String> {
         query.insert("tag", dice.one_of(&TAGS).to_owned());
     }
     if dice.below(3) == 0 {
-        query.insert("status", dice.one_of(&["active", "inactive", "deleted", "expired"]).to_owned());
+        query.insert("status", dice.one_of(&["active", "inactive", "deleted", "expired", "all"]).to_owned());
     }
     if dice.below(3) == 0 {
         query.insert("created_after", format!("2026-01-{:02}", 1 + dice.below(2)));
@@ -582,13 +586,13 @@ async fn pages_and_cursors_cover_each_link_once_while_others_come_and_go() {
 
     let mut paged = Vec::new();
     for page in 1..=5 {
-        paged.extend(codes(&fixture.get(&format!("/api/links?per_page=100&page={page}&order=asc")).await));
+        paged.extend(codes(&fixture.get(&format!("/api/links?per_page=100&page={page}&order=asc&status=all")).await));
         // New links come last in this order.
         fixture.db.store(&fixture.link(&format!("new{page}")).build()).await;
     }
     let mut chained: Vec<String> = Vec::new();
     let mut purged = BTreeSet::new();
-    let mut path = "/api/urls?limit=70".to_owned();
+    let mut path = "/api/urls?limit=70&status=all".to_owned();
     loop {
         let page = fixture.get(&path).await.json();
         chained
@@ -602,7 +606,7 @@ async fn pages_and_cursors_cover_each_link_once_while_others_come_and_go() {
             purged.insert(code);
         }
         match page["next_cursor"].as_str() {
-            Some(cursor) => path = format!("/api/urls?limit=70&after={cursor}"),
+            Some(cursor) => path = format!("/api/urls?limit=70&status=all&after={cursor}"),
             None => break,
         }
     }
@@ -622,11 +626,11 @@ async fn behind_ten_thousand_links_lists_go_on_by_cursor_and_the_order_by_clicks
     let rows = seed(&fixture, 10_001, &mut Dice(11)).await;
     let oldest = rows.iter().min_by_key(|link| (link.created_at, link.code.clone())).unwrap();
 
-    let last_page = fixture.get("/api/links?per_page=100&page=100").await;
+    let last_page = fixture.get("/api/links?per_page=100&page=100&status=all").await;
     let cursor = last_page.json()["next_cursor"].as_str().unwrap().to_owned();
-    let behind = fixture.get(&format!("/api/links?after={cursor}")).await;
-    let (status, sentence) = fixture.get("/api/links?sort=clicks").await.problem();
-    let filtered = fixture.get("/api/links?tag=red&per_page=100").await;
+    let behind = fixture.get(&format!("/api/links?status=all&after={cursor}")).await;
+    let (status, sentence) = fixture.get("/api/links?sort=clicks&status=all").await.problem();
+    let filtered = fixture.get("/api/links?tag=red&per_page=100&status=all").await;
 
     assert_eq!((last_page.status, codes(&last_page).len()), (200, 100));
     assert_eq!(json!([last_page.json()["total"], last_page.json()["total_pages"]]), json!([null, null]));
