@@ -4,11 +4,11 @@ mod management;
 mod matches;
 
 use linklet_domain::{Link, Record, Scope, ShortCode};
-use linklet_dynamodb::{Cursor, LinksTable, StatsTable, WatchTable};
+use linklet_dynamodb::{Cursor, LinksTable, NamesTable, StatsTable, WatchTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json, tagged},
     identity::{Authenticator, Caller},
-    link_view::{CLICKS, ClickCounts, LinkView, OneLink, click_counts},
+    link_view::{LinkView, OneLink, Surroundings, click_counts, creator_names},
 };
 use serde::Serialize;
 
@@ -23,6 +23,8 @@ pub struct List {
     /// The repository of targets, for the health of a single link's target. Pages don't show it, since it takes two reads per
     /// link.
     pub targets: WatchTable,
+    /// The repository of people's names, for those of the links' creators.
+    pub people: NamesTable,
     /// Builds short URLs.
     pub short_urls: ShortUrls,
 }
@@ -46,11 +48,13 @@ impl List {
         let status = management::status(request)?;
         let is_shown = |link: &Link| status.shows(link.status(request.received_at()));
         let page = self.links.list(caller.workspace(), limit, after, is_shown).await?;
-        let clicks = click_counts(&self.stats, &page.items).await;
+        let (clicks, names) =
+            tokio::join!(click_counts(&self.stats, &page.items), creator_names(&self.people, &page.items));
+        let around = Surroundings { clicks, names };
         let feed = Feed {
-            urls: self.views(request, page.items, clicks.as_ref()),
+            urls: self.views(request, page.items, &around),
             next_cursor: page.next.map(|cursor| cursor.encode()),
-            degraded: degraded(clicks.as_ref()),
+            degraded: around.degraded(),
         };
         Ok(json(StatusCode::OK, &feed))
     }
@@ -65,27 +69,23 @@ impl List {
         match record {
             Record::Tombstone(tombstone) => Err(ApiError::gone(tombstone.reason)),
             Record::Link(link) => {
-                let (short_urls, stats, targets) = (&self.short_urls, &self.stats, &self.targets);
+                let (short_urls, tables) = (&self.short_urls, (&self.stats, &self.people));
                 let (generation, revision) = (link.generation.clone(), link.revision);
-                let body = OneLink::load_with_health(request, short_urls, stats, targets, link).await;
+                let body = OneLink::load_with_health(request, short_urls, tables, &self.targets, link).await;
                 Ok(tagged(json(StatusCode::OK, &body), &generation, revision))
             }
         }
     }
 
-    fn views(&self, request: &Request, links: Vec<Link>, clicks: Option<&ClickCounts>) -> Vec<LinkView> {
-        links.into_iter().map(|link| LinkView::new(request, &self.short_urls, link, clicks)).collect()
+    fn views(&self, request: &Request, links: Vec<Link>, around: &Surroundings) -> Vec<LinkView> {
+        links.into_iter().map(|link| LinkView::new(request, &self.short_urls, link, around)).collect()
     }
-}
-
-fn degraded(clicks: Option<&ClickCounts>) -> &'static [&'static str] {
-    if clicks.is_none() { &[CLICKS] } else { &[] }
 }
 
 #[derive(Serialize)]
 struct Feed {
     urls: Vec<LinkView>,
     next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    degraded: &'static [&'static str],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    degraded: Vec<&'static str>,
 }

@@ -5,19 +5,19 @@
 //! How much is read for one request is bounded, and a page that ends there has a cursor to go on.
 
 use linklet_domain::{
-    Invalid, Link, LinkFilter, LinkId, LinkSearch, LinkSummary, Order, PageNumber, PageRows, ShortCode, SortBy,
-    StatusFilter, TagTerm, Timestamp, UserId, sort_links,
+    ExternalId, Invalid, Link, LinkFilter, LinkId, LinkSearch, LinkSummary, Order, PageNumber, PageRows, ShortCode,
+    SortBy, StatusFilter, TagTerm, Timestamp, UserId, sort_links,
 };
 use linklet_dynamodb::Cursor;
 use linklet_lambda::{
     http::{ApiError, Request, Response, StatusCode, json},
     identity::Caller,
-    link_view::{CLICKS, ClickCounts, LinkView, click_counts_of, within_budget},
+    link_view::{CLICKS, ClickCounts, LinkView, Surroundings, click_counts_of, creator_names, within_budget},
     zone::Zone,
 };
 use serde::Serialize;
 
-use crate::{List, degraded, matches::Matches};
+use crate::{List, matches::Matches};
 
 /// Maximum number of links whose click counts are read by key, in batches of 100. For more links, querying the counts of the
 /// whole workspace costs less.
@@ -26,20 +26,41 @@ const MAX_BY_KEY: usize = 500;
 impl List {
     pub(crate) async fn pages(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let wanted = Wanted::parse(request)?;
+        if let Some(id) = &wanted.external_id {
+            return self.page_of_one(request, &wanted, caller, id).await;
+        }
         let matches = Matches::of(&wanted, &self.links, caller.workspace(), request.received_at());
         match wanted.sort {
             SortBy::CreatedAt => {
                 let chosen = choose_by_time(&wanted, matches).await?;
                 let clicks = click_counts_of(&self.stats, caller.workspace(), &chosen.ids);
                 let (links, clicks) = tokio::join!(self.links.with_ids(&chosen.ids), clicks);
-                Ok(self.page(request, &wanted, chosen, links?, clicks.as_ref()))
+                Ok(self.page(request, &wanted, chosen, links?, clicks).await)
             }
             SortBy::Clicks => {
                 let (chosen, clicks) = self.choose_by_clicks(&wanted, matches, caller).await?;
                 let links = self.links.with_ids(&chosen.ids).await?;
-                Ok(self.page(request, &wanted, chosen, links, clicks.as_ref()))
+                Ok(self.page(request, &wanted, chosen, links, clicks).await)
             }
         }
+    }
+
+    /// The link with an external id, if the filters let it through: two reads of items instead of a way through all links.
+    async fn page_of_one(
+        &self,
+        request: &Request,
+        wanted: &Wanted,
+        caller: &Caller,
+        id: &ExternalId,
+    ) -> Result<Response, ApiError> {
+        let found = self.links.with_external_id(caller.workspace(), id).await?;
+        let found = found.filter(|link| wanted.lets_through(link, request.received_at()));
+        let (total, mut page) = (usize::from(found.is_some()), PageRows::of(wanted.page));
+        found.into_iter().for_each(|link| page.take(link));
+        let links = page.into_rows();
+        let ids: Vec<_> = links.iter().map(Link::id).collect();
+        let clicks = click_counts_of(&self.stats, caller.workspace(), &ids).await;
+        Ok(self.page(request, wanted, Chosen { ids, total: Some(total), next: None }, links, clicks).await)
     }
 
     /// All links have to be known before one of them can be said to have the most clicks.
@@ -73,22 +94,23 @@ impl List {
         Ok((Chosen { ids, total: Some(total), next: None }, clicks))
     }
 
-    fn page(
+    async fn page(
         &self,
         request: &Request,
         wanted: &Wanted,
         chosen: Chosen,
         links: Vec<Link>,
-        clicks: Option<&ClickCounts>,
+        clicks: Option<ClickCounts>,
     ) -> Response {
+        let around = Surroundings { clicks, names: creator_names(&self.people, &links).await };
         let page = LinkPage {
-            links: self.views(request, links, clicks),
+            links: self.views(request, links, &around),
             total: chosen.total,
             page: wanted.page.page(),
             per_page: wanted.page.per_page(),
             total_pages: chosen.total.map(|total| wanted.page.pages(total)),
             next_cursor: chosen.next.map(|cursor| cursor.encode()),
-            degraded: degraded(clicks),
+            degraded: around.degraded(),
         };
         json(StatusCode::OK, &page)
     }
@@ -142,6 +164,7 @@ pub(crate) struct Wanted {
     pub(crate) created: (Option<Timestamp>, Option<Timestamp>),
     pub(crate) after: Option<Cursor<ShortCode>>,
     pub(crate) search: Option<LinkSearch>,
+    external_id: Option<ExternalId>,
     pub(crate) filter: LinkFilter,
 }
 
@@ -158,6 +181,7 @@ impl Wanted {
             created: request.time_between_in(&zone, ("created_after", "created_before"))?,
             after: request.parsed("after", Cursor::decode)?,
             search: request.parsed("search", LinkSearch::parse)?,
+            external_id: request.parsed("external_id", ExternalId::parse)?,
             filter: LinkFilter {
                 tags: request.queries("tag").map(tag_term).collect::<Result<_, _>>()?,
                 created_by: request.parsed("created_by", creator)?,
@@ -168,6 +192,15 @@ impl Wanted {
             return Err(Invalid::new("after continues lists that are sorted by created_at").in_field("after"));
         }
         Ok(wanted)
+    }
+
+    /// Whether a link is among those that are asked for.
+    fn lets_through(&self, link: &Link, now: Timestamp) -> bool {
+        let (from, to) = self.created;
+        from.is_none_or(|from| from <= link.created_at)
+            && to.is_none_or(|to| link.created_at <= to)
+            && self.search.as_ref().is_none_or(|search| search.finds(link))
+            && self.filter.matches(&LinkSummary::from(link.clone()), now)
     }
 
     /// How many links the page needs, if it takes nearly each that is read. One more tells whether there are more.
@@ -203,6 +236,6 @@ struct LinkPage {
     per_page: usize,
     total_pages: Option<usize>,
     next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    degraded: &'static [&'static str],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    degraded: Vec<&'static str>,
 }

@@ -4,8 +4,8 @@
 mod new_link;
 
 use linklet_domain::{
-    Generation, IdempotencyKey, LimitedRoute, Link, LinkId, LinkStatus, Record, ReservedCodes, Scope, ShortCode, Tags,
-    TargetId, TargetUrl, Timestamp, Title, Unavailable,
+    ExternalId, Generation, IdempotencyKey, LimitedRoute, Link, LinkId, LinkStatus, Notes, Record, ReservedCodes,
+    Scope, ShortCode, Tags, TargetId, TargetUrl, Timestamp, Title, Unavailable,
 };
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, WatchTable, back_off};
 use linklet_lambda::{
@@ -232,6 +232,7 @@ impl Shorten {
         match self.links.create(&creation).await? {
             CreateOutcome::Created => Ok(Try::Answer(answer)),
             CreateOutcome::Conflict => Ok(Try::Conflict),
+            CreateOutcome::ExternalIdTaken => Err(Problem::ExternalIdTaken.into()),
             CreateOutcome::CodeTaken if order.wanted.custom_code.is_some() => Err(Problem::ShortCodeTaken.into()),
             CreateOutcome::CodeTaken => Ok(Try::Collision),
         }
@@ -249,6 +250,8 @@ impl Shorten {
             expires_at: link.expires_at,
             title: link.metadata.title,
             tags: link.metadata.tags,
+            metadata: link.metadata.metadata,
+            external_id: link.metadata.external_id,
             watch: link.watch,
             reused,
         };
@@ -298,6 +301,10 @@ struct View<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<Title>,
     tags: Tags,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<Notes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    external_id: Option<ExternalId>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     watch: bool,
     reused: bool,

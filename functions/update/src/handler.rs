@@ -1,7 +1,7 @@
 //! Changes links. The destination can't be changed, so that visitors can trust a link that they have followed before.
 
 use linklet_domain::{Link, LinkPatch, LinkState, LinkStatus, Record, Scope, ShortCode};
-use linklet_dynamodb::{ChangeOutcome, LinksTable, StatsTable, WatchTable};
+use linklet_dynamodb::{LinksTable, NamesTable, StatsTable, UpdateOutcome, WatchTable};
 use linklet_lambda::{
     http::{
         ApiError, BodyLimit, Handler, Immutable, Method, Problem, Request, Response, ShortUrls, StatusCode, json,
@@ -22,6 +22,8 @@ pub struct Update {
     pub stats: StatsTable,
     /// The repository of targets, for whether there is room for what an extended link watches.
     pub targets: WatchTable,
+    /// The repository of people's names, for that of the link's creator.
+    pub people: NamesTable,
     /// Builds short URLs.
     pub short_urls: ShortUrls,
 }
@@ -61,12 +63,13 @@ impl Update {
         }
         let (now, correlation_id) = (request.received_at(), request.correlation_id());
         let link = match self.links.update(&link.id(), &patch, &precondition, now, correlation_id).await? {
-            ChangeOutcome::Changed(link) => *link,
-            ChangeOutcome::Stale => return Err(Problem::PreconditionFailed.into()),
-            ChangeOutcome::Gone => return Err(self.gone_meanwhile(&code).await?),
+            UpdateOutcome::Changed(link) => *link,
+            UpdateOutcome::Stale => return Err(Problem::PreconditionFailed.into()),
+            UpdateOutcome::Gone => return Err(self.gone_meanwhile(&code).await?),
+            UpdateOutcome::ExternalIdTaken => return Err(Problem::ExternalIdTaken.into()),
         };
         let (generation, revision) = (link.generation.clone(), link.revision);
-        let body = OneLink::load(request, &self.short_urls, &self.stats, link).await;
+        let body = OneLink::load(request, &self.short_urls, (&self.stats, &self.people), link).await;
         Ok(tagged(json(StatusCode::OK, &body), &generation, revision))
     }
 }
@@ -96,7 +99,17 @@ const IMMUTABLE: [Immutable; 3] = [
         sentence: Some("the code of a link never changes; create another link"),
     },
     Immutable {
-        members: &["id", "workspace_id", "user_id", "created_by", "created_at", "updated_at", "status", "total_clicks"],
+        members: &[
+            "id",
+            "workspace_id",
+            "user_id",
+            "created_by",
+            "created_by_name",
+            "created_at",
+            "updated_at",
+            "status",
+            "total_clicks",
+        ],
         sentence: None,
     },
 ];

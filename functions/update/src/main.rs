@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use linklet_dynamodb::{LinksTable, StatsTable, WatchTable};
+use linklet_dynamodb::{LinksTable, NamesTable, StatsTable, WatchTable};
 use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator};
 use linklet_update::Update;
 
@@ -14,13 +14,15 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let (links, stats) = (config::required("LINKS_TABLE")?, config::required("STATS_TABLE")?);
     let (targets, quota) = (config::required("WATCH_TABLE")?, config::parsed("TARGETS_PER_WORKSPACE")?);
+    let people = config::required("USERS_TABLE")?;
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     http::serve(Update {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
         links: LinksTable::new(tables.clone(), links),
         stats: StatsTable::new(tables.clone(), stats),
-        targets: WatchTable::new(tables, targets).with_quota(quota),
+        targets: WatchTable::new(tables.clone(), targets).with_quota(quota),
+        people: NamesTable::new(tables, people),
         short_urls: ShortUrls::from_env(),
     })
     .await

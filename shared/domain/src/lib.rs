@@ -60,7 +60,7 @@ pub use ids::{EventId, InvitationId, SessionId, UserId, WorkspaceId};
 pub use invitation::Invitation;
 pub use link::{ExpiryStep, Link, LinkState, LinkStatus, Record, RedirectTarget, Tombstone};
 pub use link_id::{Generation, LinkId};
-pub use link_metadata::{Description, LinkMetadata, LinkPatch, NoWatch, Tags, Title};
+pub use link_metadata::{Description, ExternalId, LinkMetadata, LinkPatch, NoWatch, Notes, Tags, Title};
 pub use link_query::{
     LinkFilter, LinkSearch, LinkSummary, Order, PageNumber, PageRows, SortBy, StatusFilter, TagTerm, sort_links,
 };

@@ -1,10 +1,12 @@
 //! What only people read of a link, and what can be changed of it.
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
     Invalid, Timestamp,
-    validated::{Shape, bounded_text, normalized, null_as_default, optional, patched, readable},
+    validated::{Shape, bounded_text, disguises_a_line, normalized, null_as_default, optional, patched, readable},
 };
 
 /// The properties of a link that only people read. Request bodies, responses and items have these members under the same names,
@@ -20,6 +22,12 @@ pub struct LinkMetadata {
     /// Tags to filter by.
     #[serde(default, deserialize_with = "null_as_default")]
     pub tags: Tags,
+    /// What programs note of the link.
+    #[serde(default, deserialize_with = "notes")]
+    pub metadata: Option<Notes>,
+    /// What the link is called elsewhere, which no other link of the workspace is.
+    #[serde(default, deserialize_with = "optional")]
+    pub external_id: Option<ExternalId>,
 }
 
 impl LinkMetadata {
@@ -31,6 +39,8 @@ impl LinkMetadata {
             ("title", differs(self.title.is_some(), self.title == other.title)),
             ("description", differs(self.description.is_some(), self.description == other.description)),
             ("tags", self.tags.iter().any(|tag| !other.tags.contains(tag))),
+            ("metadata", differs(self.metadata.is_some(), self.metadata == other.metadata)),
+            ("external_id", differs(self.external_id.is_some(), self.external_id == other.external_id)),
         ]
         .into_iter()
         .filter_map(|(name, is_missing)| is_missing.then_some(name))
@@ -46,6 +56,65 @@ bounded_text! {
 bounded_text! {
     /// The description of a link: at most 2,000 characters.
     Description, "description", 2000, Lines
+}
+
+bounded_text! {
+    /// The id that a link has in another system: at most 255 characters.
+    ExternalId, "external_id", 255, Line
+}
+
+/// What programs note of a link: at most 16 texts of 500 characters, each under a key of 1–40 characters, which have at most 2,048
+/// bytes of UTF-8 together, keys and texts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "BTreeMap<String, String>")]
+pub struct Notes(BTreeMap<String, String>);
+
+impl Notes {
+    const MOST: usize = 16;
+    const LONGEST_KEY: usize = 40;
+    const LONGEST_TEXT: usize = 500;
+    const MOST_BYTES: usize = 2_048;
+
+    /// These notes; `None` if there are none.
+    fn unless_empty(self) -> Option<Self> {
+        (!self.0.is_empty()).then_some(self)
+    }
+}
+
+impl TryFrom<BTreeMap<String, String>> for Notes {
+    type Error = Invalid;
+
+    fn try_from(notes: BTreeMap<String, String>) -> Result<Self, Invalid> {
+        if notes.len() > Self::MOST {
+            return Err(Invalid::new("metadata must have at most 16 members"));
+        }
+        if notes.keys().any(|key| !(1..=Self::LONGEST_KEY).contains(&key.chars().count())) {
+            return Err(Invalid::new("each key of metadata must have 1–40 characters"));
+        }
+        if notes.values().any(|text| text.chars().count() > Self::LONGEST_TEXT) {
+            return Err(Invalid::new("each text of metadata must have at most 500 characters"));
+        }
+        if notes.keys().any(|key| key.contains(disguises_a_line))
+            || notes
+                .values()
+                .any(|text| text.contains(|own| disguises_a_line(own) && !matches!(own, '\n' | '\r' | '\t')))
+        {
+            return Err(Invalid::new("metadata must not contain control characters"));
+        }
+        if notes.iter().map(|(key, text)| key.len() + text.len()).sum::<usize>() > Self::MOST_BYTES {
+            return Err(Invalid::new("metadata must have at most 2048 bytes, its keys and texts together"));
+        }
+        Ok(Self(notes))
+    }
+}
+
+/// Reads notes, of which none are the same as their absence.
+fn notes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Notes>, D::Error> {
+    optional::<Notes, D>(deserializer).map(|given| given.and_then(Notes::unless_empty))
+}
+
+fn patched_notes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Notes>>, D::Error> {
+    notes(deserializer).map(Some)
 }
 
 /// The labels of a link: at most 20, each once, of 1–50 characters without spaces around.
@@ -123,6 +192,12 @@ pub struct LinkPatch {
     /// The new tags, which replace all old ones.
     #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
     pub tags: Option<Option<Tags>>,
+    /// The new notes, which replace all old ones.
+    #[serde(deserialize_with = "patched_notes", skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Option<Notes>>,
+    /// What the link is called elsewhere from now on.
+    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<Option<ExternalId>>,
     /// The new expiry.
     #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Option<Timestamp>>,
@@ -199,11 +274,13 @@ mod tests {
             title: Some("Spring".parse().unwrap()),
             description: None,
             tags: vec!["News".to_owned(), "spring".to_owned()].try_into().unwrap(),
+            ..LinkMetadata::default()
         };
         let all = LinkMetadata {
             title: given.title.clone(),
             description: Some("of last year".parse().unwrap()),
             tags: vec!["SPRING".to_owned(), "news".to_owned(), "old".to_owned()].try_into().unwrap(),
+            ..LinkMetadata::default()
         };
         let none = LinkMetadata::default();
 
@@ -211,6 +288,39 @@ mod tests {
         assert_eq!(given.missing_in(&none), ["title", "tags"]);
         assert_eq!(all.missing_in(&given), ["description", "tags"]);
         assert_eq!(none.missing_in(&all), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn notes_have_limits_by_themselves_and_together() {
+        let notes = |given: Vec<(String, String)>| Notes::try_from(BTreeMap::from_iter(given));
+        let many = |count: usize, text: &str| (0..count).map(|key| (key.to_string(), text.to_owned())).collect();
+        let one = |key: &str, text: &str| vec![(key.to_owned(), text.to_owned())];
+
+        assert!(notes(many(16, "x")).is_ok() && notes(one(&"ä".repeat(40), &"ö".repeat(500))).is_ok());
+        assert!(notes(one("note", "two\nlines")).is_ok() && notes(one("note", "")).is_ok());
+        for refused in [
+            many(17, "x"),
+            one("", "x"),
+            one(&"x".repeat(41), "x"),
+            one("x", &"x".repeat(501)),
+            one("a\nb", "x"),
+            one("x", "a\u{202E}b"),
+        ] {
+            assert!(notes(refused.clone()).is_err(), "{refused:?}");
+        }
+        // Four keys of one byte, and 4 × 511 bytes of text.
+        let texts =
+            |last: usize| (0..4).map(|key| (key.to_string(), "ö".repeat(if key == 3 { last } else { 255 }))).collect();
+        assert!(notes(texts(255)).is_ok() && notes(texts(257)).is_ok() && notes(texts(258)).is_err());
+    }
+
+    #[test]
+    fn no_notes_are_the_same_as_an_absent_member() {
+        for absent in ["null", "{}", r#""""#] {
+            let given: LinkMetadata = serde_json::from_str(&format!(r#"{{"metadata": {absent}}}"#)).unwrap();
+            let patch: LinkPatch = serde_json::from_str(&format!(r#"{{"metadata": {absent}}}"#)).unwrap();
+            assert_eq!((given.metadata, patch.metadata), (None, Some(None)), "{absent}");
+        }
     }
 
     #[test]

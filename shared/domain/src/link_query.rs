@@ -171,7 +171,7 @@ impl LinkSearch {
     /// Whether the text is a part of the link's URL, code, title, description or of one of its tags.
     #[must_use]
     pub fn finds(&self, link: &Link) -> bool {
-        let LinkMetadata { title, description, tags } = &link.metadata;
+        let LinkMetadata { title, description, tags, .. } = &link.metadata;
         [link.target.as_str(), link.code.as_str()]
             .into_iter()
             .chain(title.as_ref().map(Title::as_str))

@@ -24,8 +24,8 @@ pub use cursor::{Cursor, Page};
 pub use error::RepositoryError;
 pub use item::Consistency;
 pub use links::{
-    ChangeOutcome, CleanupStats, CreateOutcome, Creation, DeleteOutcome, ExpiryMarker, ExpiryOutcome, FirstAnswer,
-    LinkRange, LinkReader, LinksTable, OwnedLinks, PurgeOutcome, Reusable,
+    CleanupStats, CreateOutcome, Creation, DeleteOutcome, ExpiryMarker, ExpiryOutcome, FirstAnswer, LinkRange,
+    LinkReader, LinksTable, OwnedLinks, PurgeOutcome, Reusable, UpdateOutcome,
 };
 pub use notifications::{Claim, ClaimOutcome, NotificationsTable};
 pub use stats::{
@@ -35,10 +35,10 @@ pub use stats::{
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, ThrottleTable};
 pub use users::{
     AcceptOutcome, Acting, AddressVerification, ApiKeysTable, CreateKeyOutcome, FoundOutcome, FoundingAnswer,
-    HandoverStage, InvitationsTable, InviteOutcome, KeyOutcome, MailAddress, MemberChange, MemberOutcome, NewToken,
-    NewWorkspace, OneTimeTokensTable, OpenHandover, OpenInvitation, OpenReclaim, PasswordChange, PasswordReset,
-    Profile, Recipient, RecipientsTable, RegisterOutcome, Registration, Removal, ResetOutcome, Session, SessionsTable,
-    Standing, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome,
+    HandoverStage, InvitationsTable, InviteOutcome, KeyOutcome, MailAddress, MemberChange, MemberOutcome, NamesTable,
+    NewToken, NewWorkspace, OneTimeTokensTable, OpenHandover, OpenInvitation, OpenReclaim, PasswordChange,
+    PasswordReset, Profile, Recipient, RecipientsTable, RegisterOutcome, Registration, Removal, ResetOutcome, Session,
+    SessionsTable, Standing, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome,
 };
 pub use watch::{
     DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, ListedTarget, OwnedTargets, Registered, RequestKey,

@@ -3,10 +3,10 @@
 use std::{collections::HashMap, time::Duration};
 
 use linklet_domain::{
-    Description, Link, LinkId, LinkMetadata, LinkState, LinkStatus, ShortCode, Tags, TargetId, TargetStatus, TargetUrl,
-    Timestamp, Title, UserId, WorkspaceId,
+    Description, FullName, Link, LinkId, LinkMetadata, LinkState, LinkStatus, ShortCode, Tags, TargetId, TargetStatus,
+    TargetUrl, Timestamp, Title, UserId, WorkspaceId,
 };
-use linklet_dynamodb::{Health, RepositoryError, StatsTable, WatchTable};
+use linklet_dynamodb::{Health, NamesTable, RepositoryError, StatsTable, WatchTable};
 use serde::Serialize;
 
 use crate::{
@@ -29,6 +29,37 @@ const BUDGET: Duration = Duration::from_secs(1);
 
 /// The name of click counts in the member `degraded`.
 pub const CLICKS: &str = "clicks";
+
+/// The name of the creators' names in the member `degraded`.
+pub const NAMES: &str = "names";
+
+/// What the creators of links are called; who has no name is absent.
+pub type CreatorNames = HashMap<UserId, FullName>;
+
+/// What of other contexts is shown with links; `None` is what could not be read.
+#[derive(Debug)]
+pub struct Surroundings {
+    /// The links' clicks.
+    pub clicks: Option<ClickCounts>,
+    /// The names of their creators.
+    pub names: Option<CreatorNames>,
+}
+
+impl Surroundings {
+    /// The names of what could not be read.
+    #[must_use]
+    pub fn degraded(&self) -> Vec<&'static str> {
+        [(CLICKS, self.clicks.is_none()), (NAMES, self.names.is_none())]
+            .into_iter()
+            .filter_map(|(name, is_missing)| is_missing.then_some(name))
+            .collect()
+    }
+}
+
+/// Reads the names of the creators of these links, up to 100; `None` if that fails or takes longer than 1 s.
+pub async fn creator_names(people: &NamesTable, links: &[Link]) -> Option<CreatorNames> {
+    within_budget(NAMES, people.names(links.iter().map(|link| &link.owner).collect())).await
+}
 
 /// The name of the health of a link's target in the member `degraded`.
 const HEALTH: &str = "health";
@@ -79,18 +110,20 @@ pub struct LinkView {
     status: &'static str,
     total_clicks: Option<u64>,
     created_by: UserId,
+    created_by_name: Option<FullName>,
 }
 
 impl LinkView {
     /// The representation of a link at the time of the request.
     #[must_use]
-    pub fn new(request: &Request, short_urls: &ShortUrls, link: Link, clicks: Option<&ClickCounts>) -> Self {
+    pub fn new(request: &Request, short_urls: &ShortUrls, link: Link, around: &Surroundings) -> Self {
+        let Surroundings { clicks, names } = around;
         Self {
             short_url: short_urls.of(request, &link.code),
             target_id: target_of(request, &link),
             status: link.status(request.received_at()).as_str(),
             is_active: link.state == LinkState::Active,
-            total_clicks: clicks.map(|clicks| clicks.get(&link.id()).copied().unwrap_or_default()),
+            total_clicks: clicks.as_ref().map(|clicks| clicks.get(&link.id()).copied().unwrap_or_default()),
             short_code: link.code,
             original_url: link.target,
             metadata: link.metadata,
@@ -98,6 +131,7 @@ impl LinkView {
             created_at: link.created_at,
             updated_at: link.updated_at,
             expires_at: link.expires_at,
+            created_by_name: names.as_ref().and_then(|names| names.get(&link.owner)).cloned(),
             created_by: link.owner,
         }
     }
@@ -150,24 +184,32 @@ pub struct OneLink {
 }
 
 impl OneLink {
-    /// Makes the response for a link, with its click count if that can be read within 1 s.
-    pub async fn load(request: &Request, short_urls: &ShortUrls, stats: &StatsTable, link: Link) -> Self {
-        let clicks = click_counts(stats, std::slice::from_ref(&link)).await;
-        let degraded = clicks.is_none().then_some(CLICKS).into_iter().collect();
-        Self { link: LinkView::new(request, short_urls, link, clicks.as_ref()), health: None, degraded }
+    /// Makes the response for a link, with its click count and its creator's name if these can be read within 1 s.
+    pub async fn load(
+        request: &Request,
+        short_urls: &ShortUrls,
+        (stats, people): (&StatsTable, &NamesTable),
+        link: Link,
+    ) -> Self {
+        let links = std::slice::from_ref(&link);
+        let (clicks, names) = tokio::join!(click_counts(stats, links), creator_names(people, links));
+        let around = Surroundings { clicks, names };
+        Self { degraded: around.degraded(), link: LinkView::new(request, short_urls, link, &around), health: None }
     }
 
     /// Like [`Self::load`], and concurrently reads the health of the target that the link watches.
     pub async fn load_with_health(
         request: &Request,
         short_urls: &ShortUrls,
-        stats: &StatsTable,
+        tables: (&StatsTable, &NamesTable),
         targets: &WatchTable,
         link: Link,
     ) -> Self {
-        let Some(target) = target_of(request, &link) else { return Self::load(request, short_urls, stats, link).await };
+        let Some(target) = target_of(request, &link) else {
+            return Self::load(request, short_urls, tables, link).await;
+        };
         let health = within_budget(HEALTH, targets.health(&target, request.received_at()));
-        let (answer, health) = tokio::join!(Self::load(request, short_urls, stats, link), health);
+        let (answer, health) = tokio::join!(Self::load(request, short_urls, tables, link), health);
         answer.with_health(health)
     }
 

@@ -237,6 +237,7 @@ pub fn list(db: &TestDynamoDb) -> List {
         links: db.links(),
         stats: db.stats(),
         targets: db.watch(),
+        people: db.names(),
         short_urls: ShortUrls::new(None),
     }
 }
@@ -286,8 +287,8 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
         "overview" => request.send_to(&overviews(db)).await,
         "delete" => request.send_to(&linklet_delete::Delete { authenticator, links }).await,
         "update" => {
-            let (stats, targets) = (stats_table, db.watch());
-            request.send_to(&linklet_update::Update { authenticator, links, stats, targets, short_urls }).await
+            let (stats, targets, people) = (stats_table, db.watch(), db.names());
+            request.send_to(&linklet_update::Update { authenticator, links, stats, targets, people, short_urls }).await
         }
         "stats" => request.send_to(&stats(db)).await,
         "notifications" => {

@@ -6,10 +6,10 @@ use linklet_domain::{
     WorkspaceSlug,
 };
 use linklet_dynamodb::{
-    AcceptOutcome, ApiKeysTable, ChangeOutcome, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation,
-    InvitationsTable, InviteOutcome, LinksTable, NotificationsTable, OneTimeTokensTable, RecipientsTable,
-    RegisterOutcome, Registered, Registration, SessionsTable, StatsTable, TargetRegistration, ThrottleTable,
-    UsersTable, WatchTable,
+    AcceptOutcome, ApiKeysTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, InvitationsTable,
+    InviteOutcome, LinksTable, NamesTable, NotificationsTable, OneTimeTokensTable, RecipientsTable, RegisterOutcome,
+    Registered, Registration, SessionsTable, StatsTable, TargetRegistration, ThrottleTable, UpdateOutcome, UsersTable,
+    WatchTable,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -123,6 +123,12 @@ impl TestDynamoDb {
     #[must_use]
     pub fn recipients(&self) -> RecipientsTable {
         RecipientsTable::new(self.client(), "UsersTable")
+    }
+
+    /// The table of accounts, as far as people's names are read.
+    #[must_use]
+    pub fn names(&self) -> NamesTable {
+        NamesTable::new(self.client(), "UsersTable")
     }
 
     /// The table of accounts, as far as tokens are made for it that are mailed.
@@ -291,7 +297,7 @@ impl TestDynamoDb {
     pub async fn patch(&self, link: &LinkId, patch: &LinkPatch) -> Link {
         let (any, now, correlation_id) = (Precondition::None, Timestamp::now(), CorrelationId::generate());
         match self.links().update(link, patch, &any, now, &correlation_id).await.expect("the table can be written") {
-            ChangeOutcome::Changed(link) => *link,
+            UpdateOutcome::Changed(link) => *link,
             other => panic!("the link is not changed but {other:?}"),
         }
     }

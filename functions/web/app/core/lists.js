@@ -23,6 +23,9 @@ import { session } from './session.js';
  * @property {'active' | 'inactive' | 'deleted' | 'expired'} status
  * @property {number | null} total_clicks
  * @property {string} created_by
+ * @property {string | null} [created_by_name] what they are called, if they have said so
+ * @property {Record<string, string> | null} [metadata] what programs note of it
+ * @property {string | null} [external_id] what it is called in another system
  */
 
 /** The tags that links have, the most used first. */

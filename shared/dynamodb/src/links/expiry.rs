@@ -152,6 +152,7 @@ impl LinksTable {
                     // An entry that is left after a crash is harmless. Freed before, that of a link which has just been extended
                     // would be lost.
                     self.free_reuse_entry(link).await?;
+                    self.free_external_id(link).await?;
                     return Ok(ExpiryOutcome::Done);
                 }
                 Err(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {

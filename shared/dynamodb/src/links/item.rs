@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    CorrelationId, Event, EventDetail, EventId, Generation, Invalid, Link, LinkId, LinkMetadata, LinkState, LinkStatus,
-    LinkSummary, NormalizedUrl, RedirectTarget, Revision, ShortCode, Tags, TargetId, TargetUrl, Timestamp, Tombstone,
-    UrlCreated, UrlDeleted, UrlExpired, UrlPurged, UrlUnwatched, UserId, WorkspaceId,
+    CorrelationId, Event, EventDetail, EventId, ExternalId, Generation, Invalid, Link, LinkId, LinkMetadata, LinkState,
+    LinkStatus, LinkSummary, NormalizedUrl, RedirectTarget, Revision, ShortCode, Tags, TargetId, TargetUrl, Timestamp,
+    Tombstone, UrlCreated, UrlDeleted, UrlExpired, UrlPurged, UrlUnwatched, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +40,11 @@ pub(super) fn reuse_key(workspace: &WorkspaceId, digest: &str) -> Key {
 /// `IDEM#<workspace>#<key>` / `IDEM`: the stored response to a request with this idempotency key.
 pub(super) fn idempotency_key(workspace: &WorkspaceId, key: &str) -> Key {
     Key::new(format!("IDEM#{workspace}#{key}"), "IDEM")
+}
+
+/// `EXTERNAL#<workspace>#<id>` / `EXTERNAL`: the link that is called this elsewhere. IAM roles in `template.yaml` name the prefix.
+pub(super) fn external_id_key(workspace: &WorkspaceId, id: &ExternalId) -> Key {
+    Key::new(format!("EXTERNAL#{workspace}#{id}"), "EXTERNAL")
 }
 
 /// `CLEANUP#<workspace>` / `CLEANUP`: the statistics of the cleanup.
@@ -413,6 +418,29 @@ impl ReuseItem {
 
     pub(super) fn new(link: &Link) -> Self {
         Self { key: Self::key_of(link), short_code: link.code.clone() }
+    }
+}
+
+/// `EXTERNAL#<workspace>#<id>` / `EXTERNAL`: the link that is called this elsewhere. The link may have been removed since, so
+/// readers have to check it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ExternalIdItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub short_code: ShortCode,
+    pub generation: Generation,
+    /// Tells the entry from others of the same link.
+    pub claim: EventId,
+}
+
+impl ExternalIdItem {
+    pub(super) fn new(workspace: &WorkspaceId, link: &LinkId, id: &ExternalId) -> Self {
+        Self {
+            key: external_id_key(workspace, id),
+            short_code: link.code.clone(),
+            generation: link.generation.clone(),
+            claim: EventId::generate(),
+        }
     }
 }
 

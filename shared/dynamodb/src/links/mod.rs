@@ -1,10 +1,13 @@
 //! LinksTable: links and tombstones, which are looked up by code and listed by workspace.
 
 mod expiry;
+mod external;
 pub(crate) mod item;
 mod listing;
 mod ownership;
 mod reuse;
+
+use std::collections::HashMap;
 
 use aws_sdk_dynamodb::{
     Client,
@@ -13,8 +16,8 @@ use aws_sdk_dynamodb::{
     types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure},
 };
 use linklet_domain::{
-    CorrelationId, EventId, Generation, Link, LinkId, LinkPatch, Order, Precondition, Record, RedirectTarget, ShortCode,
-    Timestamp, Tombstone, UserId, WorkspaceId,
+    CorrelationId, EventId, Generation, Link, LinkId, LinkPatch, Order, Precondition, Record, RedirectTarget,
+    ShortCode, Timestamp, Tombstone, UserId, WorkspaceId,
 };
 
 use self::item::{LinkItem, PURGED, RedirectItem, TOMBSTONE, TombstoneItem, link_key};
@@ -41,19 +44,23 @@ pub enum CreateOutcome {
     Created,
     /// Another link or a tombstone has the code; retry with another code.
     CodeTaken,
-    /// A concurrent request has shortened the same URL or used the same idempotency key; read again and retry.
+    /// A concurrent request has shortened the same URL, or used the same idempotency key or external id; read again and retry.
     Conflict,
+    /// Another link of the workspace has the external id.
+    ExternalIdTaken,
 }
 
 /// The outcome of changing a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ChangeOutcome {
+pub enum UpdateOutcome {
     /// The link after the change.
     Changed(Box<Link>),
     /// The link has another revision than the change is meant for.
     Stale,
     /// The link was deleted or removed.
     Gone,
+    /// Another link of the workspace has the external id.
+    ExternalIdTaken,
 }
 
 /// The outcome of purging a link.
@@ -164,8 +171,8 @@ impl LinksTable {
         Ok(Page { next: page.next.or_else(|| reader.rest().cloned()), ..page })
     }
 
-    /// Changes a link of a revision that the change is meant for. A link that can be reused after the change becomes the link of
-    /// its URL, if the URL has no other.
+    /// Changes a link of a revision that the change is meant for. One that can be reused after the change becomes the link of its
+    /// URL, if the URL has no other.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -176,9 +183,13 @@ impl LinksTable {
         precondition: &Precondition,
         at: Timestamp,
         correlation_id: &CorrelationId,
-    ) -> Result<ChangeOutcome, RepositoryError> {
-        let changed = self.change(link, patch, precondition, at, correlation_id).await?;
-        if let ChangeOutcome::Changed(link) = &changed
+    ) -> Result<UpdateOutcome, RepositoryError> {
+        let changed = if patch.external_id.is_some() {
+            self.change_external_id(link, patch, precondition, (at, correlation_id)).await?
+        } else {
+            self.change(link, patch, precondition, (at, correlation_id)).await?
+        };
+        if let UpdateOutcome::Changed(link) = &changed
             && patch.can_make_reusable()
             && link.is_reusable()
         {
@@ -192,9 +203,8 @@ impl LinksTable {
         link: &LinkId,
         patch: &LinkPatch,
         precondition: &Precondition,
-        at: Timestamp,
-        correlation_id: &CorrelationId,
-    ) -> Result<ChangeOutcome, RepositoryError> {
+        (at, correlation_id): (Timestamp, &CorrelationId),
+    ) -> Result<UpdateOutcome, RepositoryError> {
         const OPERATION: &str = "change a link";
         let changes = Changes::of(OPERATION, patch, at, correlation_id)?;
         let Guard { condition, values } = Guard::of(precondition);
@@ -206,38 +216,31 @@ impl LinksTable {
             .set_key(Some(link_key(&link.code).into_item()))
             .set_update_expression(changes.expression())
             .condition_expression(format!("{IS_KEPT}{condition}"))
+            .set_expression_attribute_values(Some(changes.values()))
             .expression_attribute_values(":generation", text(&link.generation))
             .return_values(ReturnValue::AllNew)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-        if !changes.is_empty() {
-            update = update.expression_attribute_values(ONE_MORE, number(&1));
-        }
         for (name, value) in values {
             update = update.expression_attribute_values(name, value);
         }
-        for (position, (name, value)) in changes.set.iter().enumerate() {
-            update = update
-                .expression_attribute_names(format!("#s{position}"), name)
-                .expression_attribute_values(format!(":s{position}"), value.clone());
-        }
-        for (position, name) in changes.remove.iter().enumerate() {
-            update = update.expression_attribute_names(format!("#r{position}"), name);
+        if !changes.is_empty() {
+            update = update.set_expression_attribute_names(Some(changes.names()));
         }
         match retry_transaction_conflicts(|| update.clone().send()).await.map_err(SdkError::into_service_error) {
             Ok(updated) => {
                 let item = updated.attributes.unwrap_or_default();
-                Ok(ChangeOutcome::Changed(from_item::<LinkItem>(OPERATION, item)?.into_link().into()))
+                Ok(UpdateOutcome::Changed(from_item::<LinkItem>(OPERATION, item)?.into_link().into()))
             }
             Err(UpdateItemError::ConditionalCheckFailedException(refused)) => {
                 let Some(kept) = refused.item.filter(|item| is_kept(item, &link.generation)) else {
-                    return Ok(ChangeOutcome::Gone);
+                    return Ok(UpdateOutcome::Gone);
                 };
                 // The SDK retries a write whose response was lost. The revision is then the one that the first attempt has made.
                 let is_ours = changes.change_id().is_some_and(|id| kept.get("change_id") == Some(id));
                 if !is_ours {
-                    return Ok(ChangeOutcome::Stale);
+                    return Ok(UpdateOutcome::Stale);
                 }
-                Ok(ChangeOutcome::Changed(from_item::<LinkItem>(OPERATION, kept)?.into_link().into()))
+                Ok(UpdateOutcome::Changed(from_item::<LinkItem>(OPERATION, kept)?.into_link().into()))
             }
             Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
         }
@@ -339,8 +342,12 @@ impl LinksTable {
             self.free_reuse_entry(link).await?;
         }
         let outcome = self.leave_purged(record, precondition, at, correlation_id).await?;
-        if let (Record::Link(link), false, PurgeOutcome::Purged) = (record, is_certain, outcome) {
-            self.free_reuse_entry(link).await?;
+        if let (Record::Link(link), PurgeOutcome::Purged) = (record, outcome) {
+            if !is_certain {
+                self.free_reuse_entry(link).await?;
+            }
+            // After the link is replaced: freed before, its id could be another link's while this one still had it.
+            self.free_external_id(link).await?;
         }
         Ok(outcome)
     }
@@ -486,6 +493,19 @@ impl Changes {
     /// The id of the change, if anything changes.
     fn change_id(&self) -> Option<&AttributeValue> {
         self.set.iter().find(|(name, _)| name == "change_id").map(|(_, value)| value)
+    }
+
+    /// The attributes that [`Self::expression`] names.
+    fn names(&self) -> HashMap<String, String> {
+        let set = self.set.iter().enumerate().map(|(position, (name, _))| (format!("#s{position}"), name.clone()));
+        let remove = self.remove.iter().enumerate().map(|(position, name)| (format!("#r{position}"), name.clone()));
+        set.chain(remove).collect()
+    }
+
+    /// The values of [`Self::expression`].
+    fn values(&self) -> HashMap<String, AttributeValue> {
+        let set = self.set.iter().enumerate().map(|(position, (_, value))| (format!(":s{position}"), value.clone()));
+        set.chain((!self.is_empty()).then(one_more)).collect()
     }
 
     /// The update expression, or `None` if nothing changes.

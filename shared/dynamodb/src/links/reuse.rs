@@ -5,7 +5,7 @@
 //!              │ no
 //!            URL has an active link? yes ──→ that link (its response is stored under the key)
 //!              │ no
-//!            one transaction: link + reuse entry + response under the key, each only if it doesn't exist
+//!            one transaction: link + reuse entry + external id + response under the key, each only if it doesn't exist
 //!              │                          │
 //!           committed                  cancelled ──→ read again: a concurrent request has created one of them
 //! ```
@@ -75,7 +75,7 @@ pub struct Creation<'a> {
 }
 
 impl LinksTable {
-    /// Stores a new link with its reuse entry and its idempotency key, all or nothing.
+    /// Stores a new link with its reuse entry, its external id and its idempotency key, all or nothing.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -83,13 +83,20 @@ impl LinksTable {
         const OPERATION: &str = "create a link";
         let Creation { link, correlation_id, reusable, answer } = creation;
         let change_id = EventId::generate();
-        if reusable.is_none() && answer.is_none() {
+        let external_id = &link.metadata.external_id;
+        if reusable.is_none() && answer.is_none() && external_id.is_none() {
             return self.put_link(link, &change_id, correlation_id).await;
         }
         let item = LinkItem::new(link, &change_id, correlation_id);
         let mut actions = vec![self.0.put_if(OPERATION, &item, CODE_IS_FREE, code_is_free_for(&link.workspace))?];
         if let Some(standing) = reusable {
             actions.push(self.put_reuse_entry(OPERATION, link, standing)?);
+        }
+        if let Some(id) = external_id {
+            match self.claim_external_id(OPERATION, (&link.workspace, &link.id()), id).await? {
+                Some(claim) => actions.push(claim),
+                None => return Ok(CreateOutcome::ExternalIdTaken),
+            }
         }
         if let Some((key, answer)) = answer {
             let item = idempotency_item(&link.workspace, key, answer, link.created_at);

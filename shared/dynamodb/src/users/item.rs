@@ -9,8 +9,8 @@ mod tokens;
 use std::collections::BTreeSet;
 
 use linklet_domain::{
-    Account, EmailAddress, FullName, IdempotencyKey, InvitationId, KeyHash, KeyPrefix, Member, Membership, Revision,
-    Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings,
+    Account, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, KeyHash, KeyPrefix, Member, Membership,
+    Revision, Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings,
     WorkspaceSlug, lifetimes,
 };
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,11 @@ pub(super) fn address_key(user: &UserId) -> Key {
 /// What a person was answered who founded a workspace with this idempotency key.
 pub(super) fn founding_key(user: &UserId, key: &IdempotencyKey) -> Key {
     Key::new(access_partition(user), format!("FOUNDING#{key}"))
+}
+
+/// Whose address has this key.
+pub(super) fn user_of_address(key: &Key) -> Result<UserId, Invalid> {
+    UserId::parse(key.pk.strip_prefix("ACCESS#").unwrap_or_default())
 }
 
 /// The key of a token's item. IAM roles in `template.yaml` name the prefix of the partition key.
@@ -218,12 +223,15 @@ pub(super) struct MemberItem {
     pub paused_at: Option<Timestamp>,
 }
 
-/// `ACCESS#<user>` / `ADDRESS`: where a person gets mail, and when they showed that the address is theirs.
+/// `ACCESS#<user>` / `ADDRESS`: where a person gets mail, when they showed that the address is theirs, and what they are called.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct AddressItem {
     #[serde(flatten)]
     pub key: Key,
     pub email: EmailAddress,
+    /// What the person is called: a copy of the account's, which those can't read who show the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_name: Option<FullName>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified_at: Option<Timestamp>,
     /// Whether the account has no password yet, since it is chosen with a mailed token. What mails tokens can't read the account.
@@ -233,8 +241,13 @@ pub(super) struct AddressItem {
 
 impl AddressItem {
     pub(super) fn new(account: &Account, verified_at: Option<Timestamp>) -> Self {
-        let awaits_password = account.password_hash.is_none();
-        Self { key: address_key(&account.id), email: account.email.clone(), verified_at, awaits_password }
+        Self {
+            key: address_key(&account.id),
+            email: account.email.clone(),
+            full_name: account.full_name.clone(),
+            verified_at,
+            awaits_password: account.password_hash.is_none(),
+        }
     }
 
     /// The address, if the person has shown that it is theirs.

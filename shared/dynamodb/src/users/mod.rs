@@ -8,6 +8,7 @@ mod invitations;
 pub(crate) mod item;
 mod keys;
 mod members;
+mod names;
 mod one_time;
 mod recipients;
 mod reclaims;
@@ -30,6 +31,7 @@ pub use self::{
     invitations::{AcceptOutcome, InvitationsTable, InviteOutcome, OpenInvitation, WithdrawOutcome},
     keys::{ApiKeysTable, CreateKeyOutcome, KeyOutcome},
     members::{MemberChange, MemberOutcome},
+    names::NamesTable,
     one_time::{
         AddressVerification, NewToken, OneTimeTokensTable, PasswordReset, ResetOutcome, TokenDelivery, VerifyOutcome,
     },

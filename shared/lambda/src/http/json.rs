@@ -142,6 +142,10 @@ fn sentence(member: &str, path: &str, reason: String) -> String {
     if reason == "number out of range" {
         return format!("{member} has a number that is out of range");
     }
+    // A member of a member, which are those of `metadata`.
+    if path.contains('.') && reason.starts_with("invalid type") {
+        return format!("{member} must have texts only");
+    }
     if reason.starts_with("missing field") || reason.starts_with("invalid type: null") {
         return format!("{member} is required");
     }

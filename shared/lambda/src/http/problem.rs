@@ -107,6 +107,8 @@ problems! {
     ShortCodeTaken = CONFLICT "short_code_taken" "short code already taken" in "custom_code";
     /// An address is registered.
     EmailTaken = CONFLICT "email_taken" "email already registered" in "email";
+    /// Another link of the workspace has the external id.
+    ExternalIdTaken = CONFLICT "external_id_taken" "another link of the workspace has this external_id" in "external_id";
     /// Another workspace has the slug.
     SlugTaken = CONFLICT "slug_taken" "slug is already taken" in "slug";
     /// The person is a member.

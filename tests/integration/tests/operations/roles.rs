@@ -84,6 +84,7 @@ const RIGHTS: &str = "
     stats           UsersTable                          ACCESS#        BatchGetItem
     stats           UsersTable                          KEY#           GetItem UpdateItem
     update          LinksTable                          *              GetItem PutItem UpdateItem
+    update          LinksTable                          EXTERNAL#      DeleteItem
     update          StatsTable                          *              BatchGetItem
     update          UsersTable                          ACCESS#        BatchGetItem
     update          UsersTable                          KEY#           GetItem UpdateItem

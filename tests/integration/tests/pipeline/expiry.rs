@@ -363,6 +363,7 @@ async fn reading_an_expired_link_in_every_way_writes_nothing() {
         links: links.clone(),
         stats: stats.clone(),
         targets: WatchTable::new(client.clone(), "WatchTable"),
+        people: db.names(),
         short_urls: ShortUrls::new(None),
     };
     let statistics = Stats { authenticator: authenticator(), stats, clicks, links };

@@ -72,6 +72,7 @@ impl Office {
             links: self.db.links(),
             stats: self.db.stats(),
             targets: self.db.watch(),
+            people: self.db.names(),
             short_urls: ShortUrls::new(None),
         }
     }

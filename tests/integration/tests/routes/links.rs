@@ -11,7 +11,7 @@ use linklet_domain::{
     CheckError, CheckOutcome, CheckResult, Link, LinkPatch, LinkState, Role, ShortCode, Target, Timestamp, UserId,
     WorkspaceId,
 };
-use linklet_dynamodb::{Cursor, RoundRecord, StatsTable, WatchTable};
+use linklet_dynamodb::{Cursor, NamesTable, RoundRecord, StatsTable, WatchTable};
 use linklet_lambda::batch::Consumer;
 use linklet_list::List;
 use linklet_test_support::{
@@ -172,6 +172,71 @@ async fn a_tag_with_a_comma_or_a_dash_before_it_is_found_behind_a_backslash() {
 
     for (query, expected) in [("tag=1%5C,5", "comma"), ("tag=%5C-1", "dash"), ("tag=1,5", "plain")] {
         assert_eq!(codes(&fixture.get(&format!("/api/links?{query}")).await), [expected], "{query}");
+    }
+}
+
+#[tokio::test]
+async fn an_external_id_finds_its_link_alone() {
+    let fixture = Fixture::new();
+    let mut link = fixture.link("launch").build();
+    link.metadata.external_id = Some("crm 7/ä".parse().unwrap());
+    fixture.db.store(&link).await;
+    fixture.db.store(&fixture.link("other").build()).await;
+    let find = async |query: &str| {
+        let answer = fixture.get(&format!("/api/links?external_id={query}")).await;
+        (codes(&answer), answer.json()["total"].clone())
+    };
+
+    assert_eq!(find("crm%207/%C3%A4").await, (vec!["launch".to_owned()], json!(1)));
+    for none in [
+        "crm",
+        "crm%207/%C3%A4&status=inactive",
+        "crm%207/%C3%A4&search=other",
+        "crm%207/%C3%A4&tag=a",
+        "CRM%207/%C3%A4",
+    ] {
+        assert_eq!(find(none).await, (vec![], json!(0)), "{none}");
+    }
+    assert_eq!(find("crm%207/%C3%A4&page=2").await, (vec![], json!(1)));
+    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+    assert_eq!(find("crm%207/%C3%A4").await, (vec![], json!(0)));
+    assert_eq!(find("crm%207/%C3%A4&status=all").await, (vec!["launch".to_owned()], json!(1)));
+}
+
+#[tokio::test]
+async fn links_show_what_their_creators_are_called() {
+    let fixture = Fixture::new();
+    let ada = fixture.db.register("ada").await;
+    let names: HashMap<_, _> = [("named", ada.id.clone()), ("unknown", UserId::generate())].into();
+    for (code, owner) in &names {
+        fixture.db.store(&fixture.link(code).owned_by(owner).build()).await;
+    }
+    let name_of = async |path: &str, rows: &str| {
+        let page = fixture.get(path).await.json();
+        let row =
+            |code: &str| page[rows].as_array().unwrap().iter().find(|row| row["short_code"] == code).unwrap().clone();
+        (row("named")["created_by_name"].clone(), row("unknown")["created_by_name"].clone())
+    };
+
+    let account = fixture.db.users().account(&ada.id).await.unwrap().unwrap();
+    let expected = (json!(account.full_name), Value::Null);
+    assert!(expected.0.is_string(), "{account:?}");
+    for (path, rows) in [("/api/links", "links"), ("/api/links?sort=clicks", "links"), ("/api/urls", "urls")] {
+        assert_eq!(name_of(path, rows).await, expected, "{path}");
+    }
+    assert_eq!(fixture.get("/api/links/named").await.json()["created_by_name"], expected.0);
+    assert_eq!(fixture.get("/api/links/unknown").await.json()["created_by_name"], Value::Null);
+}
+
+#[tokio::test]
+async fn without_the_table_of_names_links_are_shown_and_say_so() {
+    let mut fixture = Fixture::new();
+    fixture.db.store(&fixture.link("launch").build()).await;
+    fixture.list.people = NamesTable::new(TestDynamoDb::unreachable(), "UsersTable");
+
+    for path in ["/api/links", "/api/urls", "/api/links/launch"] {
+        let answer = fixture.get(path).await;
+        assert_eq!((answer.status, &answer.json()["degraded"]), (200, &json!(["names"])), "{path}");
     }
 }
 

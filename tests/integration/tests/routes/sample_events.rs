@@ -59,6 +59,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
         links: db.links(),
         stats: db.stats(),
         targets: db.watch(),
+        people: db.names(),
         short_urls,
     };
     let list = list(&db);

@@ -42,12 +42,42 @@ async fn a_url_gets_a_short_one() {
 }
 
 #[tokio::test]
+async fn a_new_link_has_its_metadata_and_an_external_id_of_its_own() {
+    let db = TestDynamoDb::start();
+    let (shorten, workspace) = (fixture::shorten(&db), WorkspaceId::generate());
+    let post = async |workspace: &WorkspaceId, body: Value| {
+        let request = RequestBuilder::new("POST", "/api/shorten").token(&token_for(workspace, Role::Member));
+        request.json(&body).header("idempotency-key", body["key"].as_str().unwrap_or_default()).send_to(&shorten).await
+    };
+    let url = "https://example.com/a";
+
+    let first =
+        post(&workspace, json!({"url": url, "metadata": {"order": "42"}, "external_id": "crm-7", "key": "k"})).await;
+    let repeated =
+        post(&workspace, json!({"url": url, "metadata": {"order": "42"}, "external_id": "crm-7", "key": "k"})).await;
+    let reused = post(&workspace, json!({"url": url, "metadata": {"order": "43"}, "external_id": "crm-8"})).await;
+    let same = post(&workspace, json!({"url": url, "metadata": {"order": "42"}, "external_id": "crm-7"})).await;
+    let taken = post(&workspace, json!({"url": "https://example.com/b", "external_id": "crm-7"})).await;
+    let forced = post(&workspace, json!({"url": url, "external_id": "crm-9", "reuse": false})).await;
+    let elsewhere = post(&WorkspaceId::generate(), json!({"url": url, "external_id": "crm-7"})).await;
+
+    assert_eq!((first.status, &first.json()["external_id"]), (201, &json!("crm-7")), "{}", first.body);
+    assert_eq!(first.json()["metadata"], json!({"order": "42"}));
+    assert_eq!((repeated.status, repeated.json()), (201, first.json()));
+    assert_eq!((reused.status, &reused.json()["ignored"]), (200, &json!(["metadata", "external_id"])));
+    assert_eq!((same.status, same.json().get("ignored")), (200, None));
+    assert_eq!((taken.status, &taken.json()["code"]), (409, &json!("external_id_taken")));
+    assert_eq!((forced.status, elsewhere.status), (201, 201));
+    assert_eq!(db.scan("LinksTable").iter().filter(|item| item["sk"]["S"] == "LINK").count(), 3);
+}
+
+#[tokio::test]
 async fn what_nobody_filled_in_counts_as_absent() {
     let db = TestDynamoDb::start();
     let shorten = fixture::shorten(&db);
     let body = json!({
         "url": "https://example.com/a", "custom_code": "", "expires_at": "", "title": "", "description": "", "tags": "",
-        "reuse": "", "watch": "",
+        "reuse": "", "watch": "", "metadata": "", "external_id": "",
     });
     let token = token_for(&WorkspaceId::generate(), Role::Member);
     let request = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body).header("idempotency-key", "");

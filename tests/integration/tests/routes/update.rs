@@ -1,7 +1,10 @@
 use std::time::Duration;
 
-use linklet_domain::{LinkPatch, LinkState, Precondition, Role, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::{ChangeOutcome, StatsTable, WatchTable};
+use futures_util::future::join_all;
+use linklet_domain::{
+    Link, LinkMetadata, LinkPatch, LinkState, Precondition, Record, Role, Timestamp, UserId, WorkspaceId,
+};
+use linklet_dynamodb::{StatsTable, UpdateOutcome, WatchTable};
 use linklet_lambda::http::ShortUrls;
 use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TargetBuilder, TestDynamoDb, authenticator, token_of};
 use linklet_update::Update;
@@ -27,6 +30,7 @@ impl Fixture {
             links: db.links(),
             stats: db.stats(),
             targets: db.watch().with_quota(1),
+            people: db.names(),
             short_urls: ShortUrls::new(None),
         };
         Self { db, update, workspace, owner }
@@ -142,6 +146,101 @@ async fn each_member_changes_alone_and_null_takes_it_away() {
 }
 
 #[tokio::test]
+async fn metadata_and_external_id_are_replaced_whole_and_taken_away() {
+    let fixture = Fixture::new().await;
+    let shown = |answer: &Answer| json!([answer.json()["metadata"], answer.json()["external_id"]]);
+
+    let given = fixture.patch(&json!({"metadata": {"order": "42", "team": "Ä"}, "external_id": "crm-7"})).await;
+    let other = fixture.patch(&json!({"metadata": {"order": "43"}})).await;
+    let same = fixture.patch(&json!({"external_id": "crm-7", "title": "T"})).await;
+    let renamed = fixture.patch(&json!({"external_id": "crm-8"})).await;
+    let without = fixture.patch(&json!({"metadata": {}, "external_id": null})).await;
+
+    assert_eq!(shown(&given), json!([{"order": "42", "team": "Ä"}, "crm-7"]), "{}", given.body);
+    assert_eq!(shown(&other), json!([{"order": "43"}, "crm-7"]));
+    assert_eq!((shown(&same), &same.json()["title"]), (shown(&other), &json!("T")));
+    assert_eq!(shown(&renamed), json!([{"order": "43"}, "crm-8"]));
+    assert_eq!(shown(&without), json!([null, null]));
+    let left = fixture.db.scan("LinksTable");
+    assert!(left.iter().all(|item| item.get("metadata").is_none() && item["sk"]["S"] != "EXTERNAL"), "{left:?}");
+}
+
+#[tokio::test]
+async fn an_external_id_belongs_to_one_link_of_a_workspace_until_it_is_released() {
+    let fixture = Fixture::new().await;
+    for (code, workspace) in [("second", &fixture.workspace), ("foreign", &WorkspaceId::generate())] {
+        fixture.db.store(&LinkBuilder::new(code).in_workspace(workspace).owned_by(&fixture.owner).build()).await;
+    }
+    let foreign = fixture.db.link("foreign").await.workspace;
+    let name = async |workspace: &WorkspaceId, code: &str, id: Option<&str>| {
+        fixture.patch_as(&fixture.owner, workspace, Role::Admin, code, &json!({"external_id": id, "title": "T"})).await
+    };
+    let ours = &fixture.workspace;
+    assert_eq!(name(ours, "launch", Some("a")).await.status, 200);
+
+    let refused = name(ours, "second", Some("a")).await;
+
+    assert_eq!(refused.problem(), (409, "another link of the workspace has this external_id".into()));
+    assert_eq!(
+        (&refused.json()["code"], &refused.json()["field"]),
+        (&json!("external_id_taken"), &json!("external_id"))
+    );
+    assert_eq!(fixture.db.link("second").await.metadata.title, None, "all or nothing");
+    assert_eq!(name(&foreign, "foreign", Some("a")).await.status, 200, "workspaces share none");
+    assert_eq!(name(ours, "launch", Some("b")).await.status, 200);
+    assert_eq!(name(ours, "second", Some("a")).await.status, 200, "it was changed");
+    assert_eq!(name(ours, "launch", Some("a")).await.status, 409);
+    let second = fixture.db.link("second").await;
+    fixture.db.links().delete(&second, &second.owner, Timestamp::now(), &correlation()).await.unwrap();
+    assert_eq!(name(ours, "launch", Some("a")).await.status, 409, "a deleted link keeps it");
+    let record = fixture.db.record("second").await.unwrap();
+    fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+    assert_eq!(name(ours, "launch", Some("a")).await.status, 200, "a purged one doesn't");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_links_that_want_an_external_id_at_once_one_gets_it() {
+    let fixture = Fixture::new().await;
+    let codes: Vec<String> = (0..6).map(|number| format!("wants{number}")).collect();
+    for code in &codes {
+        let link = LinkBuilder::new(code).in_workspace(&fixture.workspace).owned_by(&fixture.owner);
+        fixture.db.store(&link.build()).await;
+    }
+    let body = json!({"external_id": "the one"});
+    let patch = async |code: &String| {
+        fixture.patch_as(&fixture.owner, &fixture.workspace, Role::Member, code, &body).await.status
+    };
+
+    let mut statuses = join_all(codes.iter().map(patch)).await;
+
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 409, 409, 409, 409, 409]);
+    let mut holders = 0;
+    for code in &codes {
+        holders += usize::from(fixture.db.link(code).await.metadata.external_id.is_some());
+    }
+    assert_eq!(holders, 1);
+}
+
+#[tokio::test]
+async fn an_entry_that_is_left_over_holds_no_external_id() {
+    let fixture = Fixture::new().await;
+    fixture.patch(&json!({"external_id": "a"})).await;
+    let link = fixture.db.link("launch").await;
+    // As if freeing the entry had failed after the link was replaced.
+    let without = Link { metadata: LinkMetadata::default(), ..link };
+    fixture.db.links().purge(&Record::Link(without), Timestamp::now(), &correlation()).await.unwrap();
+    assert!(fixture.db.scan("LinksTable").iter().any(|item| item["sk"]["S"] == "EXTERNAL"));
+    let second = LinkBuilder::new("second").in_workspace(&fixture.workspace).owned_by(&fixture.owner).build();
+    fixture.db.store(&second).await;
+    let taken = fixture
+        .patch_as(&fixture.owner, &fixture.workspace, Role::Member, "second", &json!({"external_id": "a"}))
+        .await;
+
+    assert_eq!((taken.status, &taken.json()["external_id"]), (200, &json!("a")), "{}", taken.body);
+}
+
+#[tokio::test]
 async fn a_link_can_be_switched_off_and_on_again() {
     let fixture = Fixture::new().await;
 
@@ -184,7 +283,7 @@ async fn a_change_of_a_link_that_was_purged_since_leaves_the_next_one_with_its_c
     fixture.db.links().delete(&read, &read.owner, Timestamp::now(), &correlation()).await.unwrap();
     fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
 
-    assert_eq!(changed, ChangeOutcome::Gone);
+    assert_eq!(changed, UpdateOutcome::Gone);
     assert_eq!(fixture.db.link("launch").await, next);
 }
 
@@ -217,6 +316,7 @@ async fn what_never_changes_is_refused() {
         ("workspace_id", json!("x"), "workspace_id cannot be changed"),
         ("user_id", json!("x"), "user_id cannot be changed"),
         ("created_by", json!("x"), "created_by cannot be changed"),
+        ("created_by_name", json!("x"), "created_by_name cannot be changed"),
         ("created_at", Value::Null, "created_at cannot be changed"),
         ("updated_at", json!("2026-03-02T14:05:09.120Z"), "updated_at cannot be changed"),
         ("status", json!("active"), "status cannot be changed"),
@@ -242,6 +342,14 @@ async fn each_refusal_gives_its_reason() {
         (json!({"expires_at": "soon"}), "expires_at must be RFC3339 format"),
         (json!({"expires_at": "2020-01-01T00:00:00Z"}), "expires_at must be in the future"),
         (json!({"is_active": "yes"}), "is_active must be true or false"),
+        (json!({"metadata": "text"}), "metadata must be an object"),
+        (json!({"metadata": {"a": 5}}), "metadata must have texts only"),
+        (json!({"metadata": {"a": null}}), "metadata must have texts only"),
+        (json!({"metadata": {"": "a"}}), "each key of metadata must have 1–40 characters"),
+        (json!({"metadata": {"a": "x".repeat(501)}}), "each text of metadata must have at most 500 characters"),
+        (json!({"external_id": "x".repeat(256)}), "external_id must have at most 255 characters"),
+        (json!({"external_id": "a\u{0}b"}), "external_id must not contain control characters"),
+        (json!({"external_id": 7}), "external_id must be a string"),
         (json!({"watch": "no"}), "watch must be true or false"),
         (json!({"watch": true}), "watch can only be given up, with false; a link begins to watch when it is created"),
     ];

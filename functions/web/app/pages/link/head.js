@@ -8,6 +8,7 @@ import { href } from '../../core/router.js';
 import { Button } from '../../ui/button.js';
 import { Chip, Status } from '../../ui/chips.js';
 import { CopyButton } from '../../ui/copy.js';
+import { Facts } from '../../ui/facts.js';
 import { Icon } from '../../ui/icons.js';
 import { Menu } from '../../ui/menu.js';
 import { SkeletonText } from '../../ui/states.js';
@@ -51,7 +52,8 @@ export function LinkButtons({ link, actions, mayChange }) {
 
 /** What is below the heading. @param {{ link: import('./link.js').ShownLink }} props */
 export function LinkFacts({ link }) {
-  const members = useMembers();
+  // Who has given no name is known by an address, which members see.
+  const members = useMembers({ isWanted: !link.created_by_name });
   const owner = members.data?.members.find((/** @type {any} */ member) => member.user_id === link.created_by);
   const { tone, text, title } = STATUSES[link.status];
   return html`<div class="about">
@@ -61,11 +63,18 @@ export function LinkFacts({ link }) {
     <ul class="about-meta">
       <li><${Status} tone=${tone} title=${title}>${text}<//></li>
       ${link.health?.status === 'down' && html`<li><${Status} tone="bad" title="The latest checks got no answer.">Target down<//></li>`}
-      ${!members.error && html`<li>by ${members.data ? html`<bdi>${nameOf(owner)}</bdi>` : html`<${SkeletonText} width=${72} />`}</li>`}
+      ${link.created_by_name && html`<li>by <bdi>${link.created_by_name}</bdi></li>`}
+      ${!link.created_by_name && !members.error && html`<li>by ${members.data ? html`<bdi>${nameOf(owner)}</bdi>` : html`<${SkeletonText} width=${72} />`}</li>`}
       <li title=${fullTime(link.created_at)}>created ${moment(link.created_at)}</li>
       ${link.expires_at && html`<li title=${fullTime(link.expires_at)}>${link.status === 'expired' ? 'expired' : 'expires'} ${day(link.expires_at)}</li>`}
       ${link.tags.map((tag) => html`<li key=${tag}><${Chip} href=${href('links', { tag })} label=${`Links with the tag ${tag}`}><bdi>${tag}</bdi><//></li>`)}
+      ${link.external_id && html`<li>known elsewhere as <bdi>${link.external_id}</bdi></li>`}
     </ul>
+    ${link.metadata &&
+    html`<details class="about-notes small">
+      <summary>Metadata</summary>
+      <${Facts} rows=${Object.entries(link.metadata).map(([name, value]) => ({ name, value: html`<bdi>${value}</bdi>` }))} />
+    </details>`}
   </div>`;
 }
 

@@ -1,0 +1,212 @@
+//! External ids: what links are called elsewhere, each once in a workspace.
+//!
+//! An entry leads from an id to its link. It is written in the transaction that gives the link its id, and only if there is no
+//! entry or its link doesn't have the id any more: it was removed, or an attempt to free the entry has failed. So an entry that is
+//! left over does no harm, and of two links that want an id at once, one gets it.
+
+use aws_sdk_dynamodb::{
+    error::SdkError,
+    operation::delete_item::DeleteItemError,
+    types::{AttributeValue, Delete, TransactWriteItem, Update},
+};
+use linklet_domain::{
+    CorrelationId, ExternalId, Link, LinkId, LinkPatch, LinkState, Precondition, Record, Timestamp, WorkspaceId,
+};
+
+use super::{
+    Changes, IS_KEPT, LinksTable, UpdateOutcome,
+    item::{ExternalIdItem, external_id_key, link_key},
+};
+use crate::{
+    RepositoryError,
+    item::{retry_transaction_conflicts, text},
+    revision::Guard,
+    transaction::{Sent, Transaction, retry_on_conflict},
+};
+
+/// What is known of an external id.
+enum Standing {
+    /// No link has it, and this is its entry, if one is left.
+    Free(Option<ExternalIdItem>),
+    /// A link has it.
+    Taken(Box<Link>),
+}
+
+impl LinksTable {
+    /// The link of a workspace with an external id, by strongly consistent reads.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn with_external_id(
+        &self,
+        workspace: &WorkspaceId,
+        id: &ExternalId,
+    ) -> Result<Option<Link>, RepositoryError> {
+        Ok(match self.standing(workspace, id).await? {
+            Standing::Taken(link) => Some(*link),
+            Standing::Free(_) => None,
+        })
+    }
+
+    async fn standing(&self, workspace: &WorkspaceId, id: &ExternalId) -> Result<Standing, RepositoryError> {
+        const OPERATION: &str = "look up an external id";
+        let key = external_id_key(workspace, id);
+        let Some(entry) = self.0.get::<ExternalIdItem>(OPERATION, key).await? else { return Ok(Standing::Free(None)) };
+        Ok(match self.find(&entry.short_code).await? {
+            Some(Record::Link(link))
+                if link.generation == entry.generation && link.metadata.external_id.as_ref() == Some(id) =>
+            {
+                Standing::Taken(Box::new(link))
+            }
+            _ => Standing::Free(Some(entry)),
+        })
+    }
+
+    /// The action that gives a link its external id, unless a concurrent request takes it; `None` if another link has it.
+    pub(super) async fn claim_external_id(
+        &self,
+        operation: &'static str,
+        (workspace, link): (&WorkspaceId, &LinkId),
+        id: &ExternalId,
+    ) -> Result<Option<TransactWriteItem>, RepositoryError> {
+        let entry = ExternalIdItem::new(workspace, link, id);
+        match self.standing(workspace, id).await? {
+            Standing::Taken(_) => Ok(None),
+            Standing::Free(None) => self.0.put_new(operation, &entry).map(Some),
+            // Each entry has a claim of its own, so it is the one that was read and not a later one of the same link.
+            Standing::Free(Some(stale)) => {
+                self.0.put_if(operation, &entry, "claim = :stale", Some((":stale", text(&stale.claim)))).map(Some)
+            }
+        }
+    }
+
+    /// The action that frees the external id of a link, which succeeds also if the entry is gone.
+    fn release_external_id(
+        &self,
+        operation: &'static str,
+        link: &Link,
+        id: &ExternalId,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        let mut delete = Delete::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(external_id_key(&link.workspace, id).into_item()))
+            .condition_expression(format!("attribute_not_exists(pk) OR ({IS_THE_LINKS})"));
+        for (name, value) in of_link(link) {
+            delete = delete.expression_attribute_values(name, value);
+        }
+        let delete = delete.build().map_err(RepositoryError::unavailable(operation))?;
+        Ok(TransactWriteItem::builder().delete(delete).build())
+    }
+
+    /// Deletes the entry of a link's external id, if it has one. An entry that is left after a crash is harmless.
+    pub(super) async fn free_external_id(&self, link: &Link) -> Result<(), RepositoryError> {
+        let Some(id) = &link.metadata.external_id else { return Ok(()) };
+        let mut delete = self
+            .0
+            .client
+            .delete_item()
+            .table_name(&self.0.name)
+            .set_key(Some(external_id_key(&link.workspace, id).into_item()))
+            .condition_expression(IS_THE_LINKS);
+        for (name, value) in of_link(link) {
+            delete = delete.expression_attribute_values(name, value);
+        }
+        let freed = retry_transaction_conflicts(|| delete.clone().send()).await;
+        match freed.map_err(SdkError::into_service_error) {
+            Ok(_) | Err(DeleteItemError::ConditionalCheckFailedException(_)) => Ok(()),
+            Err(error) => Err(RepositoryError::unavailable("free an external id")(error)),
+        }
+    }
+
+    /// Changes a link with a patch that has an external id, in one transaction with the entries of the old id and of the new one.
+    pub(super) async fn change_external_id(
+        &self,
+        link: &LinkId,
+        patch: &LinkPatch,
+        precondition: &Precondition,
+        by: (Timestamp, &CorrelationId),
+    ) -> Result<UpdateOutcome, RepositoryError> {
+        const OPERATION: &str = "change an external id";
+        retry_on_conflict(OPERATION, || self.try_to_change_external_id(OPERATION, link, (patch, precondition), by))
+            .await
+    }
+
+    async fn try_to_change_external_id(
+        &self,
+        operation: &'static str,
+        id: &LinkId,
+        (patch, precondition): (&LinkPatch, &Precondition),
+        (at, correlation_id): (Timestamp, &CorrelationId),
+    ) -> Result<Option<UpdateOutcome>, RepositoryError> {
+        let link = match self.find(&id.code).await? {
+            Some(Record::Link(link)) if link.id() == *id && !matches!(link.state, LinkState::Deleted(_)) => link,
+            _ => return Ok(Some(UpdateOutcome::Gone)),
+        };
+        let (before, after) = (&link.metadata.external_id, patch.external_id.clone().flatten());
+        if *before == after {
+            // Without the id, which a concurrent request may change.
+            let others = LinkPatch { external_id: None, ..patch.clone() };
+            return self.change(id, &others, precondition, (at, correlation_id)).await.map(Some);
+        }
+        if !precondition.admits(link.revision) {
+            return Ok(Some(UpdateOutcome::Stale));
+        }
+        let changes = Changes::of(operation, patch, at, correlation_id)?;
+        let update = self.update_of_external_id(operation, &link, &changes, Guard::of(precondition))?;
+        let mut transaction = Transaction::new(operation).and(update, ());
+        if let Some(wanted) = &after {
+            let Some(claim) = self.claim_external_id(operation, (&link.workspace, id), wanted).await? else {
+                return Ok(Some(UpdateOutcome::ExternalIdTaken));
+            };
+            transaction = transaction.and(claim, ());
+        }
+        if let Some(old) = before {
+            transaction = transaction.and(self.release_external_id(operation, &link, old)?, ());
+        }
+        match transaction.send(&self.0.client).await? {
+            Sent::Refused(()) | Sent::InConflict => Ok(None),
+            Sent::Committed => Ok(Some(match self.find(&id.code).await? {
+                Some(Record::Link(changed)) if changed.id() == *id => UpdateOutcome::Changed(Box::new(changed)),
+                _ => UpdateOutcome::Gone,
+            })),
+        }
+    }
+
+    /// The action that changes a link which still has the external id that was read.
+    fn update_of_external_id(
+        &self,
+        operation: &'static str,
+        link: &Link,
+        changes: &Changes,
+        guard: Guard,
+    ) -> Result<TransactWriteItem, RepositoryError> {
+        let mut values = changes.values();
+        values.extend(guard.values);
+        values.insert(":generation".to_owned(), text(&link.generation));
+        let same_id = match &link.metadata.external_id {
+            Some(before) => {
+                values.insert(":before".to_owned(), text(before));
+                "external_id = :before"
+            }
+            None => "attribute_not_exists(external_id)",
+        };
+        let update = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(link_key(&link.code).into_item()))
+            .set_update_expression(changes.expression())
+            .condition_expression(format!("{IS_KEPT} AND {same_id}{}", guard.condition))
+            .set_expression_attribute_names(Some(changes.names()))
+            .set_expression_attribute_values(Some(values))
+            .build()
+            .map_err(RepositoryError::unavailable(operation))?;
+        Ok(TransactWriteItem::builder().update(update).build())
+    }
+}
+
+/// The condition that an entry is a link's.
+const IS_THE_LINKS: &str = "short_code = :code AND generation = :generation";
+
+/// The values of [`IS_THE_LINKS`].
+fn of_link(link: &Link) -> [(&'static str, AttributeValue); 2] {
+    [(":code", text(&link.code)), (":generation", text(&link.generation))]
+}

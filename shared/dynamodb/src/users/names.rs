@@ -1,0 +1,44 @@
+//! What people are called, for those who see what they have made.
+
+use std::collections::{BTreeSet, HashMap};
+
+use aws_sdk_dynamodb::Client;
+use linklet_domain::{FullName, UserId};
+
+use super::item::{AddressItem, address_key, user_of_address};
+use crate::{
+    RepositoryError,
+    item::{Key, Table, from_item},
+};
+
+/// The repository of people's names, which are beside what functions read that verify tokens.
+#[derive(Debug, Clone)]
+pub struct NamesTable(Table);
+
+impl NamesTable {
+    /// A repository for the table with this name.
+    #[must_use]
+    pub fn new(client: Client, name: impl Into<String>) -> Self {
+        Self(Table { client, name: name.into() })
+    }
+
+    /// The names of these people, who are at most 100. Who has none, or no account, is left out.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn names(&self, people: BTreeSet<&UserId>) -> Result<HashMap<UserId, FullName>, RepositoryError> {
+        const OPERATION: &str = "look up names";
+        if people.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let keys = people.into_iter().map(address_key).collect();
+        let mut names = HashMap::new();
+        for item in self.0.batch_get(OPERATION, keys, false, None).await? {
+            let key: Key = from_item(OPERATION, item.clone())?;
+            let AddressItem { full_name, .. } = from_item(OPERATION, item)?;
+            let user = user_of_address(&key).map_err(RepositoryError::unexpected_item(OPERATION))?;
+            names.extend(full_name.map(|name| (user, name)));
+        }
+        Ok(names)
+    }
+}
