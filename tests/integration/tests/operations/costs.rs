@@ -9,8 +9,8 @@ use linklet_domain::{
     TargetStatus, Timestamp, UrlCreated, WorkspaceId,
 };
 use linklet_dynamodb::{
-    ClicksTable, LinksTable, NotificationsTable, RecipientsTable, RoundRecord, ShardRange, StatsTable, ThrottleTable,
-    WatchTable,
+    ClicksTable, LinksTable, NamesTable, NotificationsTable, RecipientsTable, RoundRecord, ShardRange, StatsTable,
+    ThrottleTable, WatchTable,
 };
 use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
@@ -190,7 +190,8 @@ impl Measured {
             }
         }
         let stats = StatsTable::new(metered.client.clone(), "StatsTable");
-        let list = List { links, stats, ..fixture::list(&db) };
+        let people = NamesTable::new(metered.client.clone(), "UsersTable");
+        let list = List { links, stats, people, ..fixture::list(&db) };
         let request = RequestBuilder::new("GET", &format!("/api/urls?limit={PAGE}")).token(&token);
         assert_eq!(request.send_to(&list).await.json()["urls"].as_array().map(Vec::len), Some(PAGE));
         self.operation("list_page", metered.spent());
