@@ -15,7 +15,8 @@ import { toast } from '../../ui/toast.js';
 /** How much a member would leave behind. @param {string} userId */
 async function belongings(userId) {
   const [links, keys] = await Promise.all([
-    call('GET /api/links', { query: { created_by: userId, per_page: 1 } }),
+    // Deleted links are handed over, too.
+    call('GET /api/links', { query: { created_by: userId, status: 'all', per_page: 1 } }),
     call('GET /api/keys'),
   ]);
   return { links: links.total, keys: keys.keys.filter((/** @type {any} */ key) => key.created_by === userId).length };
