@@ -181,7 +181,7 @@ impl Wanted {
             created: request.time_between_in(&zone, ("created_after", "created_before"))?,
             after: request.parsed("after", Cursor::decode)?,
             search: request.parsed("search", LinkSearch::parse)?,
-            external_id: request.parsed("external_id", ExternalId::parse)?,
+            external_id: request.parsed("external_id", ExternalId::parse)?.filter(|id| !id.as_str().is_empty()),
             filter: LinkFilter {
                 tags: request.queries("tag").map(tag_term).collect::<Result<_, _>>()?,
                 created_by: request.parsed("created_by", creator)?,

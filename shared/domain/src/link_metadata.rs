@@ -6,7 +6,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
     Invalid, Timestamp,
-    validated::{Shape, bounded_text, disguises_a_line, normalized, null_as_default, optional, patched, readable},
+    validated::{
+        Shape, bounded_text, disguises_a_line, normalized, null_as_default, optional, optional_text, patched,
+        patched_text, readable,
+    },
 };
 
 /// The properties of a link that only people read. Request bodies, responses and items have these members under the same names,
@@ -14,10 +17,10 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LinkMetadata {
     /// The display name.
-    #[serde(default, deserialize_with = "optional")]
+    #[serde(default, deserialize_with = "optional_text")]
     pub title: Option<Title>,
     /// A note.
-    #[serde(default, deserialize_with = "optional")]
+    #[serde(default, deserialize_with = "optional_text")]
     pub description: Option<Description>,
     /// Tags to filter by.
     #[serde(default, deserialize_with = "null_as_default")]
@@ -26,7 +29,7 @@ pub struct LinkMetadata {
     #[serde(default, deserialize_with = "notes")]
     pub metadata: Option<Notes>,
     /// What the link is called elsewhere, which no other link of the workspace is.
-    #[serde(default, deserialize_with = "optional")]
+    #[serde(default, deserialize_with = "optional_text")]
     pub external_id: Option<ExternalId>,
 }
 
@@ -70,10 +73,12 @@ bounded_text! {
 pub struct Notes(BTreeMap<String, String>);
 
 impl Notes {
-    const MOST: usize = 16;
+    /// How many texts a link has at most.
+    pub const MOST: usize = 16;
+    /// Maximum length of the keys and texts together, in bytes of UTF-8.
+    pub const MOST_BYTES: usize = 2_048;
     const LONGEST_KEY: usize = 40;
     const LONGEST_TEXT: usize = 500;
-    const MOST_BYTES: usize = 2_048;
 
     /// These notes; `None` if there are none.
     fn unless_empty(self) -> Option<Self> {
@@ -184,10 +189,10 @@ fn compared(label: &str) -> String {
 #[serde(default)]
 pub struct LinkPatch {
     /// The new title.
-    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "patched_text", skip_serializing_if = "Option::is_none")]
     pub title: Option<Option<Title>>,
     /// The new description.
-    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "patched_text", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<Description>>,
     /// The new tags, which replace all old ones.
     #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
@@ -196,7 +201,7 @@ pub struct LinkPatch {
     #[serde(deserialize_with = "patched_notes", skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Option<Notes>>,
     /// What the link is called elsewhere from now on.
-    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "patched_text", skip_serializing_if = "Option::is_none")]
     pub external_id: Option<Option<ExternalId>>,
     /// The new expiry.
     #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
@@ -320,6 +325,20 @@ mod tests {
             let given: LinkMetadata = serde_json::from_str(&format!(r#"{{"metadata": {absent}}}"#)).unwrap();
             let patch: LinkPatch = serde_json::from_str(&format!(r#"{{"metadata": {absent}}}"#)).unwrap();
             assert_eq!((given.metadata, patch.metadata), (None, Some(None)), "{absent}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_white_space_is_the_same_as_an_absent_one() {
+        for absent in ["", " ", " \u{a0}\u{3000}"] {
+            for member in ["title", "description", "external_id"] {
+                let body = serde_json::json!({ member: absent });
+                let given: LinkMetadata = serde_json::from_value(body.clone()).unwrap();
+                let patch: LinkPatch = serde_json::from_value(body).unwrap();
+
+                assert_eq!(given, LinkMetadata::default(), "{member} {absent:?}");
+                assert_eq!(serde_json::to_value(patch).unwrap(), serde_json::json!({ member: null }), "{absent:?}");
+            }
         }
     }
 

@@ -165,6 +165,12 @@ macro_rules! bounded_text {
         }
 
         $crate::validated::string_newtype!($name);
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                self.as_str()
+            }
+        }
     };
 }
 pub(crate) use bounded_text;
@@ -245,6 +251,24 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Optional<T> {
 /// When the member is neither `null` nor a `T`.
 pub fn patched<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
     optional(deserializer).map(Some)
+}
+
+/// Like [`optional`], for a text of which nothing may be left when it is trimmed: then it is absent, too.
+pub(crate) fn optional_text<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    T: Deserialize<'de> + AsRef<str>,
+    D: Deserializer<'de>,
+{
+    optional(deserializer).map(|given| given.filter(|text: &T| !text.as_ref().is_empty()))
+}
+
+/// Like [`patched`], for such a text.
+pub(crate) fn patched_text<'de, T, D>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
+where
+    T: Deserialize<'de> + AsRef<str>,
+    D: Deserializer<'de>,
+{
+    optional_text(deserializer).map(Some)
 }
 
 /// Reads a member for which `null` and an empty string mean the same as its absence. For use with

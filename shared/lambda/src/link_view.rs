@@ -3,8 +3,8 @@
 use std::{collections::HashMap, time::Duration};
 
 use linklet_domain::{
-    Description, FullName, Link, LinkId, LinkMetadata, LinkState, LinkStatus, ShortCode, Tags, TargetId, TargetStatus,
-    TargetUrl, Timestamp, Title, UserId, WorkspaceId,
+    Description, ExternalId, FullName, Link, LinkId, LinkMetadata, LinkState, LinkStatus, Notes, ShortCode, Tags,
+    TargetId, TargetStatus, TargetUrl, Timestamp, Title, UserId, WorkspaceId,
 };
 use linklet_dynamodb::{Health, NamesTable, RepositoryError, StatsTable, WatchTable};
 use serde::Serialize;
@@ -19,6 +19,8 @@ pub const LINK_BODY: BodyLimit = BodyLimit::EMPTY
     .text("title", Title::MAX_LENGTH)
     .text("description", Description::MAX_LENGTH)
     .list("tags", Tags::MOST, Tags::MAX_LENGTH)
+    .map("metadata", Notes::MOST, Notes::MOST_BYTES)
+    .text("external_id", ExternalId::MAX_LENGTH)
     .time("expires_at");
 
 /// Click counts by link; links without clicks are absent.

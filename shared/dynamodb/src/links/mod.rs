@@ -30,7 +30,7 @@ pub use self::{
 use crate::{
     Cursor, Page, RepositoryError,
     item::{Item, Key, Table, from_item, number, retry_transaction_conflicts, text, to_attributes, to_item},
-    revision::{Guard, NEXT_REVISION, ONE_MORE},
+    revision::{Guard, NEXT_REVISION, ONE_MORE, one_more},
 };
 
 /// The repository of links: LinksTable.

@@ -27,6 +27,12 @@ impl BodyLimit {
         self.member(name, texts * (TWO_ESCAPES * characters + PUNCTUATION))
     }
 
+    /// With an object of so many texts, which have so many bytes in UTF-8 together with their keys.
+    #[must_use]
+    pub const fn map(self, name: &str, texts: usize, bytes: usize) -> Self {
+        self.member(name, ESCAPE * bytes + PUNCTUATION * texts)
+    }
+
     /// With a time, also one with white space in front and more digits than anybody needs.
     #[must_use]
     pub const fn time(self, name: &str) -> Self {
