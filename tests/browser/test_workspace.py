@@ -106,6 +106,27 @@ def test_an_api_key_is_made_works_and_is_revoked(tabs: Tabs, api: Api, account: 
     assert account.call("GET", "/api/keys")["keys"] == []
 
 
+def test_an_api_key_is_renamed_paused_and_let_go_on(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    account.call("POST", "/api/keys", {"name": "Build server"})
+    tab = tabs.open(account, "keys")
+    use = hand(tab)
+    use.press(tab.button("Rename Build server"))
+    use.write(tab.dialog("Rename key").get_by_label("Name"), "Nightly export")
+    use.press(tab.button("Rename", tab.dialog("Rename key")))
+    tab.says("The key is called “Nightly export” now.")
+
+    use.press(tab.button("Pause Nightly export"))
+    use.press(tab.button("Pause", tab.dialog("Pause “Nightly export”?")))
+    tab.says("“Nightly export” is paused.")
+    expect(tab.page.get_by_text("1 key is paused.")).to_be_visible()
+    [paused] = account.call("GET", "/api/keys")["keys"]
+    assert (paused["name"], paused["is_active"]) == ("Nightly export", False)
+
+    use.press(tab.button("Keep Nightly export"))
+    tab.says("“Nightly export” works again within a minute.")
+    assert account.call("GET", "/api/keys")["keys"][0]["is_active"]
+
+
 def test_a_workspace_gets_another_name(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
     tab = tabs.open(account, "settings")
     use = hand(tab)

@@ -137,7 +137,7 @@ impl Handler for Account {
             }
             (&Method::PATCH, ["api", "keys", prefix]) => {
                 let caller = self.tokens.require_now(request, Role::Admin).await?;
-                self.resume_key(request, &caller, prefix).await
+                self.change_key(request, &caller, prefix).await
             }
             (&Method::DELETE, ["api", "keys", prefix]) => {
                 let caller = self.tokens.require_now(request, Role::Admin).await?;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use linklet_domain::{
     AccountChange, ApiKey, ApiKeySecret, Invalid, KeyName, KeyPrefix, Scope, Scopes, Timestamp, UserId, optional,
 };
-use linklet_dynamodb::{CreateKeyOutcome, KeyOutcome};
+use linklet_dynamodb::{ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome};
 use linklet_lambda::{
     http::{ApiError, BodyLimit, Immutable, Problem, Request, Response, StatusCode, created, json, no_content},
     identity::Caller,
@@ -46,22 +46,24 @@ impl Account {
         Ok(json(StatusCode::OK, &Keys { keys: keys.iter().map(KeyView::from).collect() }))
     }
 
-    /// Lets a paused key work again. Nothing else of a key changes.
-    pub(crate) async fn resume_key(
+    /// Renames a key, pauses it, or lets it work again.
+    pub(crate) async fn change_key(
         &self,
         request: &Request,
         caller: &Caller,
         prefix: &str,
     ) -> Result<Response, ApiError> {
-        let Resumption { paused } = request.json_object(BodyLimit::EMPTY.word("paused"))?.read_patch(&[IMMUTABLE])?;
-        resumes(Some(paused))?;
+        let Patch { name, is_active } = request.json_object(Patch::LIMIT)?.read_patch(&[IMMUTABLE])?;
         let prefix = KeyPrefix::parse(prefix).map_err(|_| NO_KEY)?;
-        let outcome = self.users.resume_key(caller.workspace(), caller.acting()?, &prefix).await?;
-        let was_paused = !matches!(outcome, KeyOutcome::NotPaused(_));
-        let key = done(outcome)?;
-        if was_paused {
-            let resumed = |workspace_name| AccountChange::KeyResumed { prefix, workspace_name };
-            self.tell(request, &key.created_by, caller.workspace(), resumed).await;
+        let (change, now) = (KeyChange { name, is_active }, request.received_at());
+        let outcome = self.users.change_key(caller.workspace(), caller.acting()?, &prefix, &change, now).await?;
+        let ChangedKey { key, was_active } = done(outcome)?;
+        let told = |workspace_name| match key.paused_at {
+            None => AccountChange::KeyResumed { prefix, workspace_name },
+            Some(_) => AccountChange::KeyPaused { prefix, workspace_name },
+        };
+        if key.paused_at.is_none() != was_active {
+            self.tell(request, &key.created_by, caller.workspace(), told).await;
         }
         Ok(json(StatusCode::OK, &KeyView::from(&key)))
     }
@@ -80,9 +82,9 @@ impl Account {
     }
 }
 
-fn done(outcome: KeyOutcome) -> Result<ApiKey, ApiError> {
+fn done<T>(outcome: KeyOutcome<T>) -> Result<T, ApiError> {
     match outcome {
-        KeyOutcome::Done(key) | KeyOutcome::NotPaused(key) => Ok(*key),
+        KeyOutcome::Done(done) => Ok(*done),
         KeyOutcome::NoKey => Err(NO_KEY),
         KeyOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
     }
@@ -90,27 +92,24 @@ fn done(outcome: KeyOutcome) -> Result<ApiKey, ApiError> {
 
 /// What nobody can change of a key.
 const IMMUTABLE: Immutable = Immutable {
-    members: &[
-        "key",
-        "prefix",
-        "name",
-        "scopes",
-        "created_by",
-        "created_at",
-        "expires_at",
-        "last_used_at",
-        "paused_at",
-    ],
+    members: &["key", "prefix", "scopes", "created_by", "created_at", "expires_at", "last_used_at", "paused_at"],
     sentence: None,
 };
 
-/// The body of a request to let a key work again.
+/// The body of a request to change a key.
 #[derive(Deserialize)]
-struct Resumption {
-    paused: bool,
+struct Patch {
+    #[serde(default, deserialize_with = "optional")]
+    name: Option<KeyName>,
+    #[serde(default, deserialize_with = "optional")]
+    is_active: Option<bool>,
 }
 
-/// Whether a request says that something which is paused goes on. Nobody pauses anything by the API.
+impl Patch {
+    const LIMIT: BodyLimit = BodyLimit::EMPTY.text("name", KeyName::MAX_LENGTH).word("is_active");
+}
+
+/// Whether a request says that a membership which is paused goes on. Nobody pauses one by the API: who is to get out is removed.
 pub(crate) fn resumes(paused: Option<bool>) -> Result<bool, Invalid> {
     match paused {
         Some(true) => Err(Invalid::new("paused can only be set to false").in_field("paused")),
@@ -147,7 +146,8 @@ impl NewKey {
     fn read(request: &Request) -> Result<Self, ApiError> {
         let Body { name, scopes, expires_at } = request.json(Body::LIMIT)?;
         request.require_future("expires_at", expires_at)?;
-        let scopes = scopes.unwrap_or_default();
+        // A key that nobody says more of reads links, and no more than that.
+        let scopes = scopes.unwrap_or_else(|| BTreeSet::from([Scope::LinksRead]));
         Ok(Self { name, scopes: scopes.try_into().map_err(|refused: Invalid| refused.in_field("scopes"))?, expires_at })
     }
 
@@ -206,6 +206,7 @@ struct KeyView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
     last_used_at: Option<Timestamp>,
+    is_active: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     paused_at: Option<Timestamp>,
 }
@@ -220,6 +221,7 @@ impl<'a> From<&'a ApiKey> for KeyView<'a> {
             created_at: key.created_at,
             expires_at: key.expires_at,
             last_used_at: key.last_used_at,
+            is_active: key.paused_at.is_none(),
             paused_at: key.paused_at,
         }
     }

@@ -131,6 +131,7 @@ fn count_of(change: &AccountChange) -> MailCount {
         }
         AccountChange::KeyCreated { .. }
         | AccountChange::KeyRevoked { .. }
+        | AccountChange::KeyPaused { .. }
         | AccountChange::KeyResumed { .. }
         | AccountChange::Joined { .. }
         | AccountChange::RoleChanged { .. }
@@ -216,6 +217,10 @@ fn changed(change: &AccountChange) -> (&'static str, String) {
         AccountChange::KeyRevoked { prefix, workspace_name } => (
             "Your API key was revoked",
             format!("Your API key {prefix}… in {} was revoked.", plain_name(workspace_name)),
+        ),
+        AccountChange::KeyPaused { prefix, workspace_name } => (
+            "Your API key is paused",
+            format!("Your API key {prefix}… in {} was paused by an admin.", plain_name(workspace_name)),
         ),
         AccountChange::KeyResumed { prefix, workspace_name } => (
             "Your API key works again",

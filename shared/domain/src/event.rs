@@ -307,6 +307,13 @@ pub enum AccountChange {
         /// The name of its workspace.
         workspace_name: WorkspaceName,
     },
+    /// An API key that an admin has paused.
+    KeyPaused {
+        /// Its prefix.
+        prefix: KeyPrefix,
+        /// The name of its workspace.
+        workspace_name: WorkspaceName,
+    },
     /// An API key that was paused, and works again.
     KeyResumed {
         /// Its prefix.

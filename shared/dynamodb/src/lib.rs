@@ -34,11 +34,12 @@ pub use stats::{
 };
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, ThrottleTable};
 pub use users::{
-    AcceptOutcome, Acting, AddressVerification, ApiKeysTable, CreateKeyOutcome, FoundOutcome, FoundingAnswer,
-    HandoverStage, InvitationsTable, InviteOutcome, KeyOutcome, MailAddress, MemberChange, MemberOutcome, NamesTable,
-    NewToken, NewWorkspace, OneTimeTokensTable, OpenHandover, OpenInvitation, OpenReclaim, PasswordChange,
-    PasswordReset, Profile, Recipient, RecipientsTable, RegisterOutcome, Registration, Removal, ResetOutcome, Session,
-    SessionsTable, Standing, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome,
+    AcceptOutcome, Acting, AddressVerification, ApiKeysTable, ChangedKey, CreateKeyOutcome, FoundOutcome,
+    FoundingAnswer, HandoverStage, InvitationsTable, InviteOutcome, KeyChange, KeyOutcome, MailAddress, MemberChange,
+    MemberOutcome, NamesTable, NewToken, NewWorkspace, OneTimeTokensTable, OpenHandover, OpenInvitation, OpenReclaim,
+    PasswordChange, PasswordReset, Profile, Recipient, RecipientsTable, RegisterOutcome, Registration, Removal,
+    ResetOutcome, Session, SessionsTable, Standing, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome,
+    WorkspaceOutcome,
 };
 pub use watch::{
     DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, ListedTarget, OwnedTargets, Registered, RequestKey,

@@ -37,4 +37,4 @@ def paused_member(name: str) -> dict[str, Any]:
 
 def paused_key(name: str) -> dict[str, Any]:
     made = {"prefix": "sk_live_h3KdW9xa", "name": name, "scopes": ["links:read"], "created_by": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22"}
-    return made | {"created_at": "2026-08-03T09:00:00.000Z", "last_used_at": None, "paused_at": PAUSED_AT}
+    return made | {"created_at": "2026-08-03T09:00:00.000Z", "last_used_at": None, "is_active": False, "paused_at": PAUSED_AT}

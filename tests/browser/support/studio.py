@@ -65,9 +65,9 @@ MEMBERS = [
     {"user_id": LIN[:-1] + "9", "email": "press@agency.example", "role": "viewer", "joined_at": at(days=31)},
 ]
 KEYS = [
-    {"prefix": "sk_live_Tq8ZbR2m", "name": "Shop: receipts", "scopes": ["links:read", "links:write"], "created_by": MAYA, "created_at": at(days=201), "last_used_at": at(minutes=4)},
-    {"prefix": "sk_live_h3KdW9xa", "name": "Weekly report", "scopes": ["analytics:read"], "created_by": JONAS, "created_at": at(days=88), "last_used_at": at(days=3)},
-    {"prefix": "sk_live_0pLm7VcE", "name": "Newsletter import", "scopes": ["links:write"], "created_by": MAYA, "created_at": at(days=20), "last_used_at": None, "expires_at": at(days=-40)},
+    {"prefix": "sk_live_Tq8ZbR2m", "name": "Shop: receipts", "scopes": ["links:read", "links:write"], "created_by": MAYA, "created_at": at(days=201), "last_used_at": at(minutes=4), "is_active": True},
+    {"prefix": "sk_live_h3KdW9xa", "name": "Weekly report", "scopes": ["analytics:read"], "created_by": JONAS, "created_at": at(days=88), "last_used_at": at(days=3), "is_active": True},
+    {"prefix": "sk_live_0pLm7VcE", "name": "Newsletter import", "scopes": ["links:write"], "created_by": MAYA, "created_at": at(days=20), "last_used_at": None, "is_active": True, "expires_at": at(days=-40)},
 ]
 NOTIFICATIONS = [
     ("target.down", 0.03, "https://cafe.fjord.example/menu is down: it answered 503."),

@@ -80,7 +80,7 @@ async fn a_mailed_reset_that_is_the_first_proof_pauses_what_the_squatter_has_lef
     let members = send(owner("GET", "/api/workspace/members")).await.json();
     assert!(members["members"][1]["paused_at"].is_string(), "{members}");
     let path = format!("/api/keys/{}", key["prefix"].as_str().unwrap());
-    let kept = send(owner("PATCH", &path).json(&json!({"paused": false}))).await;
+    let kept = send(owner("PATCH", &path).json(&json!({"is_active": true}))).await;
     assert_eq!((kept.status, kept.json().get("paused_at")), (200, None), "{}", kept.body);
     assert_eq!(send(with_key()).await.status, 200);
     let path = format!("/api/workspace/members/{}", accomplice.id);

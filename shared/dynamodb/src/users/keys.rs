@@ -12,7 +12,7 @@ use aws_sdk_dynamodb::{
     operation::update_item::UpdateItemError,
     types::{Delete, TransactWriteItem, Update},
 };
-use linklet_domain::{ApiKey, KeyHash, KeyPrefix, SessionId, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{ApiKey, KeyHash, KeyName, KeyPrefix, SessionId, Timestamp, UserId, WorkspaceId};
 
 use super::{
     Acting, UsersTable,
@@ -93,13 +93,29 @@ pub enum CreateKeyOutcome {
     CallerNotAdmin,
 }
 
-/// The outcome of revoking or resuming an API key.
+/// What is to become of an API key; what is `None` stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeyChange {
+    /// The name.
+    pub name: Option<KeyName>,
+    /// Whether it opens anything, or is paused.
+    pub is_active: Option<bool>,
+}
+
+/// An API key that was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KeyOutcome {
-    /// It is done; this is the key after it, or before it was revoked.
-    Done(Box<ApiKey>),
-    /// The key isn't paused, so there is nothing to resume.
-    NotPaused(Box<ApiKey>),
+pub struct ChangedKey {
+    /// The key after the change.
+    pub key: ApiKey,
+    /// Whether it was active before.
+    pub was_active: bool,
+}
+
+/// The outcome of changing or revoking an API key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyOutcome<T> {
+    /// It is done; this is what became of the key, or the key before it was revoked.
+    Done(Box<T>),
     /// The workspace has no such key.
     NoKey,
     /// The caller is no longer an admin of the workspace.
@@ -108,7 +124,7 @@ pub enum KeyOutcome {
 
 const REVOKE: &str = "revoke an API key";
 const PAUSE: &str = "pause API keys";
-const RESUME: &str = "resume an API key";
+const CHANGE: &str = "change an API key";
 
 impl UsersTable {
     /// Stores an API key, if its creator is an admin. The keys are counted before the write, so concurrent requests may exceed
@@ -168,37 +184,45 @@ impl UsersTable {
         workspace: &WorkspaceId,
         caller: &UserId,
         prefix: &KeyPrefix,
-    ) -> Result<KeyOutcome, RepositoryError> {
+    ) -> Result<KeyOutcome<ApiKey>, RepositoryError> {
         retry_on_conflict(REVOKE, || self.try_to_revoke(workspace, caller, prefix)).await
     }
 
-    /// Lets an API key that is paused open its routes again, if the caller is an admin.
+    /// Renames an API key, pauses it from `now` on, or lets it open its routes again, if the caller is an admin.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn resume_key(
+    pub async fn change_key(
         &self,
         workspace: &WorkspaceId,
         caller: Acting<'_>,
         prefix: &KeyPrefix,
-    ) -> Result<KeyOutcome, RepositoryError> {
-        retry_on_conflict(RESUME, || self.try_to_resume(workspace, caller, prefix)).await
+        change: &KeyChange,
+        now: Timestamp,
+    ) -> Result<KeyOutcome<ChangedKey>, RepositoryError> {
+        retry_on_conflict(CHANGE, || self.try_to_change_key(workspace, caller, prefix, change, now)).await
     }
 
-    async fn try_to_resume(
+    async fn try_to_change_key(
         &self,
         workspace: &WorkspaceId,
         caller: Acting<'_>,
         prefix: &KeyPrefix,
-    ) -> Result<Option<KeyOutcome>, RepositoryError> {
+        change: &KeyChange,
+        now: Timestamp,
+    ) -> Result<Option<KeyOutcome<ChangedKey>>, RepositoryError> {
         let key = workspace_api_key_key(workspace, prefix);
-        let Some(row) = self.0.get::<WorkspaceKeyItem>(RESUME, key).await? else { return Ok(Some(KeyOutcome::NoKey)) };
-        let mut transaction = Transaction::new(RESUME)
+        let found = self.0.get::<WorkspaceKeyItem>(CHANGE, key).await?;
+        let Some(row) = found.filter(|row| row.is_kept(now)) else { return Ok(Some(KeyOutcome::NoKey)) };
+        let mut transaction = Transaction::new(CHANGE)
             .and(self.caller_is_admin(workspace, caller.user)?, Some(KeyOutcome::CallerNotAdmin))
             .and(self.session_lasts(caller)?, Some(KeyOutcome::CallerNotAdmin));
-        let was_paused = row.attributes.paused_at.is_some();
-        if was_paused {
-            for action in self.key_pause(&row, None)? {
+        let was_active = row.attributes.paused_at.is_none();
+        let paused =
+            change.is_active.filter(|is_active| *is_active != was_active).map(|is_active| (!is_active).then_some(now));
+        let name = change.name.as_ref().filter(|name| **name != row.attributes.name);
+        if paused.is_some() || name.is_some() {
+            for action in self.key_update(&row, name, paused)? {
                 transaction = transaction.and(action, None);
             }
         }
@@ -206,8 +230,10 @@ impl UsersTable {
         Ok(match sent {
             Sent::Committed => {
                 let last_used_at = self.last_uses(std::slice::from_ref(&row)).await?.remove(&row.key_hash);
-                let key = Box::new(ApiKey { paused_at: None, ..row.into_key(workspace.clone(), last_used_at) });
-                Some(if was_paused { KeyOutcome::Done(key) } else { KeyOutcome::NotPaused(key) })
+                let mut key = row.into_key(workspace.clone(), last_used_at);
+                key.paused_at = paused.unwrap_or(key.paused_at);
+                key.name = name.cloned().unwrap_or(key.name);
+                Some(KeyOutcome::Done(Box::new(ChangedKey { key, was_active })))
             }
             Sent::Refused(refusal) => refusal,
             Sent::InConflict => None,
@@ -234,7 +260,7 @@ impl UsersTable {
             for some in rows.chunks(KEYS_AT_ONCE) {
                 let mut transaction = Transaction::new(PAUSE);
                 for row in some {
-                    for action in self.key_pause(row, Some(at))? {
+                    for action in self.key_update(row, None, Some(Some(at)))? {
                         transaction = transaction.and(action, ());
                     }
                 }
@@ -247,25 +273,41 @@ impl UsersTable {
         .await
     }
 
-    /// The actions that pause a key from this time on, or let it go on.
-    fn key_pause(
+    /// The actions that rename a key, and pause it from a time on or, without one, let it go on. They are refused if it was paused or
+    /// let go on since it was read, so that each change from one to the other happens once.
+    fn key_update(
         &self,
         row: &WorkspaceKeyItem,
-        paused_at: Option<Timestamp>,
+        name: Option<&KeyName>,
+        paused: Option<Option<Timestamp>>,
     ) -> Result<[TransactWriteItem; 2], RepositoryError> {
+        let mut sets = Vec::new();
+        sets.extend(name.map(|_| "#name = :name"));
+        sets.extend(paused.flatten().map(|_| "paused_at = :at"));
+        let set = if sets.is_empty() { String::new() } else { format!("SET {} ", sets.join(", ")) };
+        let remove = if paused == Some(None) { "REMOVE paused_at" } else { "" };
+        let is_as_read = match row.attributes.paused_at {
+            Some(_) => "key_hash = :hash AND attribute_exists(paused_at)",
+            None => "key_hash = :hash AND attribute_not_exists(paused_at)",
+        };
         let change = |key: Key| {
             let update = Update::builder()
                 .table_name(&self.0.name)
                 .set_key(Some(key.into_item()))
-                .condition_expression("key_hash = :hash")
+                .update_expression(format!("{set}{remove}"))
+                .condition_expression(is_as_read)
                 .expression_attribute_values(":hash", text(&row.key_hash));
-            let update = match paused_at {
-                Some(at) => {
-                    update.update_expression("SET paused_at = :at").expression_attribute_values(":at", text(&at))
-                }
-                None => update.update_expression("REMOVE paused_at"),
+            let update = match paused.flatten() {
+                Some(at) => update.expression_attribute_values(":at", text(&at)),
+                None => update,
             };
-            let update = update.build().map_err(RepositoryError::unavailable(PAUSE))?;
+            let update = match name {
+                Some(name) => {
+                    update.expression_attribute_names("#name", "name").expression_attribute_values(":name", text(name))
+                }
+                None => update,
+            };
+            let update = update.build().map_err(RepositoryError::unavailable(CHANGE))?;
             Ok(TransactWriteItem::builder().update(update).build())
         };
         Ok([change(row.key.clone())?, change(api_key_key(&row.key_hash))?])
@@ -276,7 +318,7 @@ impl UsersTable {
         workspace: &WorkspaceId,
         caller: &UserId,
         prefix: &KeyPrefix,
-    ) -> Result<Option<KeyOutcome>, RepositoryError> {
+    ) -> Result<Option<KeyOutcome<ApiKey>>, RepositoryError> {
         let key = workspace_api_key_key(workspace, prefix);
         let Some(row) = self.0.get::<WorkspaceKeyItem>(REVOKE, key).await? else { return Ok(Some(KeyOutcome::NoKey)) };
         let sent = Transaction::new(REVOKE)
@@ -312,7 +354,7 @@ impl UsersTable {
             .into_iter()
             .map(|item| from_item::<WorkspaceKeyItem>(OPERATION, item))
             .collect::<Result<Vec<_>, _>>()?;
-        rows.retain(|row| row.attributes.ttl.is_none_or(|ttl| now.unix_seconds() < ttl));
+        rows.retain(|row| row.is_kept(now));
         Ok(rows)
     }
 

@@ -29,7 +29,7 @@ pub use self::{
     founding::{FoundOutcome, FoundingAnswer, NewWorkspace},
     handovers::{HandoverStage, OpenHandover, Removal},
     invitations::{AcceptOutcome, InvitationsTable, InviteOutcome, OpenInvitation, WithdrawOutcome},
-    keys::{ApiKeysTable, CreateKeyOutcome, KeyOutcome},
+    keys::{ApiKeysTable, ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome},
     members::{MemberChange, MemberOutcome},
     names::NamesTable,
     one_time::{

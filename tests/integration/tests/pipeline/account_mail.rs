@@ -273,6 +273,7 @@ async fn whoever_has_confirmed_an_address_hears_of_each_change_of_their_account(
         (AccountChange::SessionsEnded, "You are signed out everywhere"),
         (AccountChange::KeyCreated { prefix: prefix(), workspace_name: workspace_name() }, "You have a new API key"),
         (AccountChange::KeyRevoked { prefix: prefix(), workspace_name: workspace_name() }, "Your API key was revoked"),
+        (AccountChange::KeyPaused { prefix: prefix(), workspace_name: workspace_name() }, "Your API key is paused"),
         (AccountChange::KeyResumed { prefix: prefix(), workspace_name: workspace_name() }, "Your API key works again"),
         (AccountChange::Joined { workspace_name: workspace_name(), role: Role::Member }, "You have joined a workspace"),
         (AccountChange::RoleChanged { workspace_name: workspace_name(), role: Role::Viewer }, "Your role was changed"),

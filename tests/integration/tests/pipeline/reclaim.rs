@@ -3,14 +3,15 @@
 use std::{cell::RefCell, time::Duration};
 
 use aws_lambda_events::dynamodb::Event as StreamEvent;
+use futures_util::future::join_all;
 use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{
     ApiKeySecret, Invitation, Membership, OneTimeToken, Role, Timestamp, TokenPurpose, UserId, WorkspaceId,
 };
 use linklet_dynamodb::{
-    AcceptOutcome, Acting, CreateKeyOutcome, InviteOutcome, KeyOutcome, MemberChange, MemberOutcome, NewToken,
-    TokenDelivery, UsersTable,
+    AcceptOutcome, Acting, CreateKeyOutcome, InviteOutcome, KeyChange, KeyOutcome, MemberChange, MemberOutcome,
+    NewToken, TokenDelivery, UsersTable,
 };
 use linklet_handover::Handovers;
 use linklet_lambda::{
@@ -190,7 +191,7 @@ async fn the_person_sees_what_is_paused_and_keeps_or_removes_each() {
     fixture.reclaim().await;
     let member = |person: &Person| format!("/api/workspace/members/{}", person.id);
     let key = |secret: &ApiKeySecret| format!("/api/keys/{}", secret.prefix().as_str());
-    let keep = || Some(json!({"paused": false}));
+    let keep = || Some(json!({"paused": false, "is_active": true}));
 
     let members = fixture.send("GET", "/api/workspace/members", &fixture.ada, None).await.json();
     let keys = fixture.send("GET", "/api/keys", &fixture.ada, None).await.json();
@@ -308,12 +309,33 @@ async fn what_is_not_paused_does_not_go_on_again() {
     let key_path = format!("/api/keys/{}", key.prefix());
     let member_path = format!("/api/workspace/members/{}", fixture.eve.id);
 
-    let resumed = fixture.send("PATCH", &key_path, &fixture.ada, Some(json!({"paused": false}))).await;
+    let resumed = fixture.send("PATCH", &key_path, &fixture.ada, Some(json!({"is_active": true}))).await;
     let member = Some(json!({"role": "member", "paused": false}));
     let changed = fixture.send("PATCH", &member_path, &fixture.ada, member).await;
 
     assert_eq!((resumed.status, changed.status), (200, 200));
     assert_eq!(fixture.told(), [(fixture.eve.id.clone(), json!("role_changed"))]);
+}
+
+#[tokio::test]
+async fn whoever_has_made_a_key_hears_once_that_it_is_paused_and_that_it_goes_on() {
+    let fixture = Fixture::new().await;
+    let key = fixture.key_of(&fixture.eve).await;
+    let path = format!("/api/keys/{}", key.prefix());
+    let at_once = async |is_active: bool| {
+        let change = || fixture.send("PATCH", &path, &fixture.ada, Some(json!({"is_active": is_active})));
+        for answer in join_all((0..3).map(|_| change())).await {
+            assert_eq!((answer.status, &answer.json()["is_active"]), (200, &json!(is_active)), "{}", answer.body);
+        }
+    };
+
+    at_once(false).await;
+    at_once(true).await;
+    let renamed = fixture.send("PATCH", &path, &fixture.ada, Some(json!({"name": "Nightly"}))).await;
+
+    assert_eq!(renamed.status, 200, "{}", renamed.body);
+    let eve = || fixture.eve.id.clone();
+    assert_eq!(fixture.told(), [(eve(), json!("key_paused")), (eve(), json!("key_resumed"))]);
 }
 
 /// What was under way when the sessions ended comes too late, also if its session was looked up before.
@@ -341,7 +363,8 @@ async fn nothing_that_gives_access_is_made_in_a_session_that_has_ended() {
     let (caller, resumes) = (Acting { user: id, session: &session }, MemberChange { role: None, resumes: true });
     let changed = users.change_member(workspace, caller, &fixture.eve.id, resumes).await.unwrap();
     assert_eq!(changed, MemberOutcome::CallerNotAdmin);
-    let resumed = users.resume_key(workspace, caller, &paused.prefix()).await.unwrap();
+    let resume = KeyChange { is_active: Some(true), ..KeyChange::default() };
+    let resumed = users.change_key(workspace, caller, &paused.prefix(), &resume, Timestamp::now()).await.unwrap();
     assert_eq!(resumed, KeyOutcome::CallerNotAdmin);
     let now = ApiKeyBuilder::new(&secret, &fixture.ada).build();
     assert_eq!(users.create_key(&now, &a_session()).await.unwrap(), CreateKeyOutcome::Created);

@@ -75,7 +75,7 @@ impl Office {
             "POST /api/workspace/invitations" => json!({"email": "eve@example.com"}),
             "POST /api/invitations/accept" => json!({"token": self.invitation().await}),
             "POST /api/keys" => json!({"name": "CI", "scopes": ["links:read"]}),
-            "PATCH /api/keys/{prefix}" => json!({"paused": false}),
+            "PATCH /api/keys/{prefix}" => json!({"is_active": true}),
             "POST /api/shorten" | "POST /v1/targets" => json!({"url": "https://example.com/"}),
             "PATCH /api/links/{code}" => json!({"title": "Launch"}),
             unknown => panic!("this test doesn't know what {unknown} accepts"),

@@ -114,7 +114,7 @@ async fn a_key_is_shown_once_and_only_its_hash_is_stored() {
     assert_eq!(created.header("cache-control"), "no-store");
     let expected = json!({
         "prefix": secret.prefix(), "name": "CI", "scopes": scopes, "created_by": office.ada.id,
-        "created_at": listed[0]["created_at"], "expires_at": expires_at, "last_used_at": null,
+        "created_at": listed[0]["created_at"], "expires_at": expires_at, "last_used_at": null, "is_active": true,
     });
     assert_eq!(listed, [expected]);
     for row in office.db.scan("UsersTable") {
@@ -146,7 +146,6 @@ async fn each_refusal_of_a_key_gives_its_reason() {
         (with("name", json!("x".repeat(101))), 400, name),
         (with("name", json!("\u{3164}\u{200b}")), 400, "name must have a character that can be seen"),
         (with("name", json!("a\nb")), 400, "name must not contain control characters"),
-        (with("scopes", Value::Null), 400, scopes),
         (with("scopes", json!([])), 400, scopes),
         (with("scopes", json!("links:read")), 400, "scopes must be a list of strings"),
         (with("scopes", json!(["links:read", 5])), 400, "scopes must be a list of strings"),
@@ -425,4 +424,78 @@ async fn a_key_sees_its_own_workspace_only() {
 
     let codes: Vec<_> = listed["urls"].as_array().unwrap().iter().map(|link| link["short_code"].clone()).collect();
     assert_eq!(codes, [json!("ours")]);
+}
+
+#[tokio::test]
+async fn a_key_without_scopes_reads_links_and_no_more() {
+    let office = Office::new().await;
+
+    let created = office.create(&json!({"name": "CI"})).await;
+    let none = office.create(&json!({"name": "CI", "scopes": []})).await;
+
+    assert_eq!((created.status, &created.json()["scopes"]), (201, &json!(["links:read"])), "{}", created.body);
+    assert_eq!(none.status, 400, "an empty list is a mistake");
+}
+
+#[tokio::test]
+async fn a_key_is_renamed_paused_and_let_go_on() {
+    let office = Office::new().await;
+    let (secret, now) = (office.key(&["links:read"]).await, Timestamp::now());
+    let path = format!("{KEYS}/{}", secret.prefix());
+    let patch = async |body: Value| office.send("PATCH", &path, &body).await;
+    let opens = async || list_at(&office.environment(office.db.api_keys()), secret.reveal(), now).await.status;
+
+    let renamed = patch(json!({"name": " Nightly "})).await.json();
+    assert_eq!((&renamed["name"], &renamed["is_active"], opens().await), (&json!("Nightly"), &json!(true), 200));
+    let paused = patch(json!({"is_active": false})).await.json();
+    assert_eq!((&paused["is_active"], paused["paused_at"].is_string(), opens().await), (&json!(false), true, 401));
+    let again = patch(json!({"is_active": false, "name": "Weekly"})).await.json();
+    assert_eq!(
+        (&again["paused_at"], &again["name"]),
+        (&paused["paused_at"], &json!("Weekly")),
+        "it is paused since then"
+    );
+    assert_eq!(office.listed().await[0], again);
+    let resumed = patch(json!({"is_active": true, "name": "Daily"})).await.json();
+    assert_eq!((&resumed["is_active"], resumed.get("paused_at"), opens().await), (&json!(true), None, 200));
+    let stored = office.db.api_keys().find(&secret.hash()).await.unwrap().unwrap();
+    assert_eq!(stored.name.as_str(), "Daily", "both rows");
+}
+
+/// An environment may hold what a key is worth for a minute.
+#[tokio::test]
+async fn a_paused_key_opens_nothing_after_a_minute_where_it_was_used_before() {
+    let office = Office::new().await;
+    let (secret, now) = (office.key(&["links:read"]).await, Timestamp::now());
+    let list = office.environment(office.db.api_keys());
+    assert_eq!(list_at(&list, secret.reveal(), now).await.status, 200);
+
+    let paused = office.send("PATCH", &format!("{KEYS}/{}", secret.prefix()), &json!({"is_active": false})).await;
+
+    assert_eq!(paused.status, 200, "{}", paused.body);
+    assert_eq!(list_at(&list, secret.reveal(), after(now, 60_001)).await.problem(), (REFUSED.0, REFUSED.1.into()));
+}
+
+#[tokio::test]
+async fn what_a_change_of_a_key_cannot_be_is_refused_and_changes_nothing() {
+    let office = Office::new().await;
+    let secret = office.key(&["links:read"]).await;
+    let path = format!("{KEYS}/{}", secret.prefix());
+    let before = office.listed().await;
+
+    for (body, field) in [
+        (json!({"is_active": "no"}), "is_active"),
+        (json!({"name": "x".repeat(101)}), "name"),
+        (json!({"name": 7, "is_active": false}), "name"),
+        (json!({"scopes": ["links:write"], "is_active": false}), "scopes"),
+        (json!({"paused_at": null}), "paused_at"),
+    ] {
+        let answer = office.send("PATCH", &path, &body).await;
+        assert_eq!((answer.status, &answer.json()["field"]), (400, &json!(field)), "{body}: {}", answer.body);
+    }
+
+    assert_eq!(office.send("PATCH", &path, &json!({})).await.status, 200);
+    assert_eq!(office.listed().await, before);
+    let unknown = office.send("PATCH", &format!("{KEYS}/sk_live_00000000"), &json!({"is_active": false})).await;
+    assert_eq!(unknown.status, 404);
 }

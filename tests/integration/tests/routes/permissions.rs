@@ -151,7 +151,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("DELETE /v1/targets/{id}", none(), write(204, 404)),
         ("POST /api/keys", new_key, vec![people(403, 403, 201)]),
         ("GET /api/keys", none(), vec![people(403, 403, 200)]),
-        ("PATCH /api/keys/{prefix}", json!({"paused": false}), manage(200)),
+        ("PATCH /api/keys/{prefix}", json!({"is_active": true}), manage(200)),
         ("DELETE /api/keys/{prefix}", none(), manage(204)),
     ]
 }

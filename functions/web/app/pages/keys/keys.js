@@ -20,8 +20,9 @@ import { toast, toastFailure } from '../../ui/toast.js';
 import { CreatedKey } from './created-key.js';
 import { Examples } from './examples.js';
 import { KeyForm } from './key-form.js';
+import { RenameKey } from './rename-key.js';
 
-/** @typedef {{ prefix: string, name: string, scopes: string[], created_by: string, created_at: string, expires_at?: string, last_used_at: string | null, paused_at?: string }} ApiKey */
+/** @typedef {{ prefix: string, name: string, scopes: string[], created_by: string, created_at: string, expires_at?: string, last_used_at: string | null, is_active: boolean, paused_at?: string }} ApiKey */
 
 const READ_EVERY_MS = 30_000;
 
@@ -80,17 +81,30 @@ function focusAgain(element) {
 }
 
 const WHY_PAUSED =
-  'Whoever made such a key, or founded this workspace, has set a new password, the first proof that their address is theirs. Somebody else may have made keys before: keep or revoke each.';
+  'An admin has paused such a key; or whoever made it, or founded this workspace, has set a new password, the first proof that their address is theirs, and somebody else may have made keys before. Keep or revoke each.';
 
 /** Keeps a key that is paused. @param {ApiKey} kept @param {KeyList} resource */
 function keep(kept, resource) {
   return keepPaused({
     kept,
     show: (paused_at) => resource.change(({ keys }) => ({ keys: keys.map((one) => (one.prefix === kept.prefix ? { ...one, paused_at } : one)) })),
-    send: () => call('PATCH /api/keys/{prefix}', { path: { prefix: kept.prefix }, body: { paused: false } }),
+    send: () => call('PATCH /api/keys/{prefix}', { path: { prefix: kept.prefix }, body: { is_active: true } }),
     done: `“${kept.name}” works again within a minute.`,
     failed: `“${kept.name}” is still paused.`,
   });
+}
+
+/** Pauses a key, which an admin can let work again at any time. @param {ApiKey} paused */
+async function pause(paused) {
+  const question = { title: `Pause “${paused.name}”?`, text: 'Programs that use it are refused within a minute, until you keep it again.', action: 'Pause' };
+  if (!(await ask(question))) return;
+  try {
+    await call('PATCH /api/keys/{prefix}', { path: { prefix: paused.prefix }, body: { is_active: false } });
+    toast(`“${paused.name}” is paused.`);
+  } catch (error) {
+    toastFailure('The key wasn’t paused.', error);
+  }
+  invalidate('keys');
 }
 
 /** @typedef {import('../../core/resource.js').Resource<{ keys: ApiKey[] }>} KeyList */
@@ -98,6 +112,7 @@ function keep(kept, resource) {
 /** @param {{ keys: ApiKey[], resource: KeyList }} props */
 function KeyTable({ keys, resource }) {
   const members = useMembers().data?.members ?? [];
+  const [renamed, setRenamed] = useState(/** @type {ApiKey | undefined} */ (undefined));
   const maker = (/** @type {ApiKey} */ key) => nameOf(members.find((/** @type {any} */ member) => member.user_id === key.created_by));
   const columns = [
     { label: 'Name', isHeader: true, cell: (/** @type {ApiKey} */ key) => html`<${KeyName} shown=${key} />` },
@@ -105,10 +120,11 @@ function KeyTable({ keys, resource }) {
     { label: 'Made', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${Time} at=${key.created_at}>${day(key.created_at)}<//><br /><bdi class="small-print">${maker(key)}</bdi>` },
     { label: 'Last used', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${LastUsed} at=${key.last_used_at} />` },
     { label: 'Ends', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${Ends} at=${key.expires_at} />` },
-    { label: 'Actions', isHidden: true, isNumber: true, cell: (/** @type {ApiKey} */ key) => html`<${Actions} of=${key} resource=${resource} />` },
+    { label: 'Actions', isHidden: true, isNumber: true, cell: (/** @type {ApiKey} */ key) => html`<${Actions} of=${key} resource=${resource} onRename=${() => setRenamed(key)} />` },
   ];
   const classOf = (/** @type {ApiKey} */ key) => (key.paused_at ? 'to-decide' : '');
-  return html`<${Table} isStacked label="API keys" columns=${columns} rows=${pausedFirst(keys)} keyOf=${(/** @type {ApiKey} */ key) => key.prefix} classOf=${classOf} />`;
+  return html`<${Table} isStacked label="API keys" columns=${columns} rows=${pausedFirst(keys)} keyOf=${(/** @type {ApiKey} */ key) => key.prefix} classOf=${classOf} />
+    ${renamed && html`<${RenameKey} of=${renamed} onClose=${() => setRenamed(undefined)} />`}`;
 }
 
 /** @param {{ shown: ApiKey }} props */
@@ -129,11 +145,15 @@ function Ends({ at }) {
   return html`<${Time} at=${at}>${day(at)}<//>`;
 }
 
-/** @param {{ of: ApiKey, resource: KeyList }} props */
-function Actions({ of: key, resource }) {
+/** @param {{ of: ApiKey, resource: KeyList, onRename: () => void }} props */
+function Actions({ of: key, resource, onRename }) {
   const onRevoke = () => revoke(key);
   if (key.paused_at) return html`<${KeepOrRemove} name=${key.name} removal="Revoke" onKeep=${() => keep(key, resource)} onRemove=${onRevoke} />`;
-  return html`<${Button} kind="quiet" icon="trash" label=${`Revoke ${key.name}`} onClick=${onRevoke} />`;
+  return html`<span class="decision">
+    <${Button} kind="quiet" icon="edit" label=${`Rename ${key.name}`} onClick=${onRename} />
+    <${Button} kind="quiet" icon="power" label=${`Pause ${key.name}`} onClick=${() => pause(key)} />
+    <${Button} kind="quiet" icon="trash" label=${`Revoke ${key.name}`} onClick=${onRevoke} />
+  </span>`;
 }
 
 /** @param {ApiKey} revoked */

@@ -29,8 +29,8 @@ pub(in crate::users) struct WorkspaceKeyItem {
     pub attributes: KeyAttributes,
 }
 
-/// The attributes that both items of an API key have. Of these, only two change: a key that its creator leaves behind is the heir's,
-/// and a key can be paused.
+/// The attributes that both items of an API key have. Only these change: a key that its creator leaves behind is the heir's,
+/// and a key can be renamed and paused.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::users) struct KeyAttributes {
     pub prefix: KeyPrefix,
@@ -52,6 +52,13 @@ pub(in crate::users) struct KeyAttributes {
 pub(in crate::users) struct LastUse {
     pub key_hash: KeyHash,
     pub last_used_at: Option<Timestamp>,
+}
+
+impl WorkspaceKeyItem {
+    /// Whether its TTL isn't over, after which it may or may not be there.
+    pub(in crate::users) fn is_kept(&self, now: Timestamp) -> bool {
+        self.attributes.ttl.is_none_or(|ttl| now.unix_seconds() < ttl)
+    }
 }
 
 impl KeyAttributes {
