@@ -363,10 +363,13 @@ async fn an_authorization_header_counts_alone_and_a_refusal_never_says_why() {
     let bearer_twice = format!("{bearer},{bearer}");
     let key_as_bearer = format!("Bearer {key}");
     let lower_case = key.to_lowercase();
+    let schemes = ["bearer", "BEARER"].map(|scheme| bearer.replacen("Bearer", scheme, 1));
 
     for (what, authorization, api_key, status) in [
         ("a key", None, Some(key), 200),
         ("a token", Some(bearer.as_str()), None, 200),
+        ("a token whose scheme is in lower case", Some(&schemes[0]), None, 200),
+        ("a token whose scheme is in upper case", Some(&schemes[1]), None, 200),
         ("a token and a key", Some(&bearer), Some(key), 200),
         ("a token and no real key", Some(&bearer), Some(revoked), 200),
         ("a key and a token that is none", Some("Bearer x"), Some(key), 401),

@@ -301,6 +301,24 @@ async fn an_expired_link_lives_again_with_a_later_expiry() {
     assert_eq!(answer.json()["status"], "active");
 }
 
+/// `is_active` is what somebody has chosen, and an expiry isn't that: a link that was switched off stays so when it is extended.
+#[tokio::test]
+async fn an_expiry_leaves_is_active_as_it_was_chosen() {
+    let fixture = Fixture::new().await;
+    let link = LinkBuilder::new("expired").in_workspace(&fixture.workspace).owned_by(&fixture.owner);
+    fixture.db.store(&link.expires_at(Timestamp::now()).build()).await;
+    let later = Timestamp::now().plus(Duration::from_secs(600));
+    let patch = async |body: Value| {
+        let changed = fixture.patch_as(&fixture.owner, &fixture.workspace, Role::Member, "expired", &body).await.json();
+        (changed["is_active"].clone(), changed["status"].clone())
+    };
+
+    assert_eq!(patch(json!({"title": "T"})).await, (json!(true), json!("expired")));
+    assert_eq!(patch(json!({"is_active": false})).await.0, json!(false));
+    assert_eq!(patch(json!({"expires_at": later})).await, (json!(false), json!("inactive")));
+    assert_eq!(patch(json!({"is_active": true})).await, (json!(true), json!("active")));
+}
+
 #[tokio::test]
 async fn what_never_changes_is_refused() {
     let fixture = Fixture::new().await;
