@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use linklet_domain::{
-    Account, EmailAddress, Founder, Membership, Password, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    Account, EmailAddress, Founder, Membership, Password, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    optional,
 };
 use linklet_dynamodb::{FoundOutcome, NewWorkspace, back_off};
 use linklet_lambda::{
@@ -79,6 +80,7 @@ impl Auth {
         self.refresh_hash(&account, password).await;
         let now = request.received_at();
         let issued = self.issuer.issue(&account.id, &account.email, membership.as_ref(), now).await?;
+        self.note_login(&account.id, now).await;
         let address_hash = self.limits.guesses.address_hash(request);
         tracing::info!(user_id = account.id.as_str(), address_hash = address_hash.as_str(), "signed in");
         request.note_account(&account.id);
@@ -139,6 +141,13 @@ impl Auth {
     async fn may_found(&self, account: &Account) -> Result<bool, ApiError> {
         let is_verified = self.users.verified_at(&account.id).await?.is_some();
         Ok(self.founding.admits(Founder { email: &account.email, is_verified, is_admin: false }))
+    }
+
+    /// Notes when somebody has logged in. A failure is only logged: the time is for information, and the next login sets it.
+    async fn note_login(&self, user: &UserId, at: Timestamp) {
+        if let Err(error) = self.users.note_login(user, at).await {
+            tracing::warn!(error = chain(&error), user_id = user.as_str(), "the time of a login could not be noted");
+        }
     }
 
     /// Replaces an outdated password hash. A failure is only logged, since the next login tries again.

@@ -14,7 +14,7 @@ INVITED = {"registration": "invited", "domains": None, "takes_password": False, 
 
 def in_no_workspace(email: str) -> dict[str, Any]:
     """For somebody whose only membership is paused."""
-    me = {"user_id": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a21", "email": email, "verified": True, "workspace_id": None, "role": None}
+    me = {"user_id": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a21", "email": email, "full_name": None, "verified": True, "last_login_at": None, "updated_at": "2026-01-12T09:30:00.000Z", "workspace_id": None, "role": None}
     return {"**/api/me": me, "**/api/me/workspaces": {"workspaces": [paused_workspace()]}}
 
 

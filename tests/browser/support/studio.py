@@ -261,7 +261,7 @@ def one_link(code: str) -> dict[str, Any] | None:
     return found | ({"health": health} if found["watch"] else {})
 
 
-ME = {"email": SESSION["email"], "full_name": "Maya Lindqvist", "role": "admin", "user_id": MAYA, "verified": True, "workspace_id": WORKSPACE}
+ME = {"email": SESSION["email"], "full_name": "Maya Lindqvist", "role": "admin", "user_id": MAYA, "verified": True, "last_login_at": "2026-03-02T08:12:44.310Z", "updated_at": "2026-01-12T09:30:00.000Z", "workspace_id": WORKSPACE}
 MINE = {"workspace_id": WORKSPACE, "name": "Fjord Studio", "slug": "fjord", "role": "admin", "joined_at": at(days=395)}
 OTHER = {"workspace_id": WORKSPACE[:-1] + "1", "name": "Harbour Lamps", "slug": "harbour", "role": "member", "joined_at": at(days=70)}
 PAUSED = {"paused_at": at(hours=3)}

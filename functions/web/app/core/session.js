@@ -11,7 +11,7 @@ const HAND_OVER_MS = 150;
 const TRY_AGAIN_MS = 5_000;
 
 /** @typedef {'viewer' | 'member' | 'admin'} RoleName */
-/** @typedef {{ user_id: string, email: string, workspace_id: string | null, role: RoleName | null, full_name?: string | null, verified?: boolean }} Me */
+/** @typedef {{ user_id: string, email: string, workspace_id: string | null, role: RoleName | null, full_name?: string | null, verified?: boolean, last_login_at?: string | null }} Me */
 /** @typedef {{ workspace_id: string, name: string, slug: string, role: string, paused_at?: string }} MyWorkspace */
 /** @typedef {{ token: string, expires_at: string, email: string, slug?: string, isNowhere?: boolean }} Kept what is kept of a session */
 

@@ -17,12 +17,16 @@ use crate::{
 };
 
 /// What an account says about its person.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
     /// The person's name, if given.
     pub full_name: Option<FullName>,
     /// When the person showed that the address is theirs.
     pub verified_at: Option<Timestamp>,
+    /// The time of the latest login.
+    pub last_login_at: Option<Timestamp>,
+    /// When the person last changed something about the account.
+    pub updated_at: Timestamp,
 }
 
 /// What something shows about whose an address is.
@@ -37,23 +41,32 @@ pub(super) enum AddressProof {
 }
 
 impl UsersTable {
-    /// What the account of a person says about them.
+    /// What the account of a person says about them; `None` if there is none.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn profile(&self, user: &UserId) -> Result<Profile, RepositoryError> {
+    pub async fn profile(&self, user: &UserId) -> Result<Option<Profile>, RepositoryError> {
         const OPERATION: &str = "read a profile";
-        let mut profile = Profile::default();
+        let (mut account, mut verified_at) = (None, None);
         let address = address_key(user);
         for item in self.0.batch_get(OPERATION, vec![user_key(user), address.clone()], true, None).await? {
             let key: Key = from_item(OPERATION, item.clone())?;
             if key == address {
-                profile.verified_at = from_item::<AddressItem>(OPERATION, item)?.verified_at;
+                verified_at = from_item::<AddressItem>(OPERATION, item)?.verified_at;
             } else {
-                profile.full_name = from_item::<UserItem>(OPERATION, item)?.full_name;
+                account = Some(from_item::<UserItem>(OPERATION, item)?);
             }
         }
-        Ok(profile)
+        Ok(account.map(|account| Profile {
+            // Each change has a time of its own, so the latest needs no attribute that every write would have to move.
+            updated_at: [account.password_changed_at, verified_at]
+                .into_iter()
+                .flatten()
+                .fold(account.created_at, Timestamp::max),
+            full_name: account.full_name,
+            verified_at,
+            last_login_at: account.last_login_at,
+        }))
     }
 
     /// When a person showed that their address is theirs; `None` if they haven't yet.

@@ -167,6 +167,10 @@ pub(super) struct UserItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub password_hash: Option<String>,
     pub created_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub password_changed_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_login_at: Option<Timestamp>,
 }
 
 impl From<&Account> for UserItem {
@@ -178,6 +182,8 @@ impl From<&Account> for UserItem {
             full_name: account.full_name.clone(),
             password_hash: account.password_hash.clone(),
             created_at: account.created_at,
+            password_changed_at: None,
+            last_login_at: None,
         }
     }
 }

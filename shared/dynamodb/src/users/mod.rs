@@ -15,7 +15,7 @@ mod reclaims;
 mod sessions;
 mod workspace;
 
-use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::{Client, operation::update_item::UpdateItemError};
 use linklet_domain::{
     Account, EmailAddress, Member, Membership, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
@@ -197,6 +197,34 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn workspace_by_slug(&self, slug: &WorkspaceSlug) -> Result<Option<WorkspaceId>, RepositoryError> {
         Ok(self.0.get::<SlugItem>("find a workspace", slug_key(slug)).await?.map(|item| item.workspace_id))
+    }
+
+    /// Sets the time of an account's latest login, unless a later one is there.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn note_login(&self, user: &UserId, at: Timestamp) -> Result<(), RepositoryError> {
+        let noted = self
+            .0
+            .client
+            .update_item()
+            .table_name(&self.0.name)
+            .set_key(Some(user_key(user).into_item()))
+            .update_expression("SET last_login_at = :at")
+            .condition_expression(
+                "attribute_exists(pk) AND (attribute_not_exists(last_login_at) OR last_login_at < :at)",
+            )
+            .expression_attribute_values(":at", text(&at))
+            .send()
+            .await;
+        match noted {
+            Err(error)
+                if !error.as_service_error().is_some_and(UpdateItemError::is_conditional_check_failed_exception) =>
+            {
+                Err(RepositoryError::unavailable("note a login")(error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Replaces a password hash, if it is still the old one.

@@ -10,7 +10,9 @@ use linklet_lambda::{
     identity::{TokenIssuer, TokenVerifier},
     telemetry::chain,
 };
-use linklet_test_support::{Answer, FakeSecret, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer, tokens};
+use linklet_test_support::{
+    Answer, FakeSecret, Fault, Faults, RequestBuilder, TOKEN_SECRET, TestDynamoDb, issuer, token_of, tokens,
+};
 use serde_json::{Value, json};
 
 use crate::fixture::{limits, limits_with};
@@ -55,10 +57,73 @@ async fn who_registers_can_log_in_and_is_the_admin_of_a_workspace() {
             "email": "ada@example.com",
             "full_name": null,
             "verified": false,
+            "last_login_at": myself.json()["last_login_at"],
+            "updated_at": myself.json()["updated_at"],
             "workspace_id": registered.json()["workspace_id"],
             "role": "admin",
         })
     );
+}
+
+#[tokio::test]
+async fn people_see_when_they_last_logged_in_and_when_they_last_changed_their_account() {
+    let db = TestDynamoDb::start();
+    let auth = auth(&db);
+    let registered = register(&auth, &ada()).await.json();
+    let user = UserId::parse(registered["user_id"].as_str().unwrap()).unwrap();
+    let email = EmailAddress::parse("ada@example.com").unwrap();
+    let seen = async |token: &str| {
+        let me = me(&auth, token).await.json();
+        (me["last_login_at"].clone(), me["updated_at"].clone())
+    };
+    let log_in = async |at: Timestamp| {
+        let request = RequestBuilder::new("POST", "/api/auth/login").json(&ada()).at(at);
+        request.send_to(&auth).await.json()["token"].as_str().unwrap().to_owned()
+    };
+    let workspace = WorkspaceId::parse(registered["workspace_id"].as_str().unwrap()).unwrap();
+    let before = seen(&token_of(&user, &workspace, Role::Admin)).await;
+    let (first, second) = (Timestamp::now(), Timestamp::now().plus(Duration::from_secs(2)));
+
+    let token = log_in(first).await;
+    let after_the_first = seen(&token).await;
+    log_in(second).await;
+    let after_the_second = seen(&token).await;
+    let body = json!({"current": "correct horse", "new": "another horse battery"});
+    let changed = RequestBuilder::new("POST", "/api/auth/password").token(&token).json(&body).send_to(&auth).await;
+    let after_the_change = seen(&token).await;
+    let verified = Timestamp::now().plus(Duration::from_secs(60));
+    db.users().verify_address(&user, &email, verified).await.unwrap();
+    let after_the_proof = seen(&token).await;
+
+    assert_eq!(before.0, Value::Null);
+    assert_eq!(after_the_first, (json!(first), before.1.clone()), "a login changes nothing about the account");
+    assert_eq!(after_the_second, (json!(second), before.1.clone()));
+    assert_eq!(changed.status, 204, "{}", changed.body);
+    assert!(after_the_change.1.as_str() > before.1.as_str(), "a new password");
+    assert_eq!(after_the_proof, (json!(second), json!(verified)), "a confirmed address");
+}
+
+/// What is only for information must not keep anybody out.
+#[tokio::test]
+async fn a_login_whose_time_cannot_be_noted_succeeds() {
+    let db = TestDynamoDb::start();
+    let faults = Faults::default();
+    let users = UsersTable::new(db.client_with(faults.clone()), "UsersTable");
+    let auth = Auth::new(users, tokens(), issuer(), limits(&db));
+    let registered = register(&auth, &ada()).await.json();
+    let user = UserId::parse(registered["user_id"].as_str().unwrap()).unwrap();
+    let noted = async || db.users().profile(&user).await.unwrap().unwrap().last_login_at;
+    // A login's calls come in the same order, and the last one notes the time.
+    faults.plan(None);
+    login(&auth, &ada()).await;
+    let (calls, before) = (faults.calls(), noted().await);
+    faults.plan_all((calls - 1..calls + 10).map(|call| (call, Fault::Throttled)));
+
+    let answer = login(&auth, &ada()).await;
+
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    assert!(before.is_some());
+    assert_eq!(noted().await, before);
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ import { ask } from '../../ui/dialog.js';
 import { Facts } from '../../ui/facts.js';
 import { Card, Page } from '../../ui/page.js';
 import { Failure, Skeleton } from '../../ui/states.js';
+import { Time } from '../../ui/time.js';
 import { toastFailure } from '../../ui/toast.js';
 import { PasswordForm } from './password-form.js';
 
@@ -20,6 +21,7 @@ export function AccountPage() {
     { name: 'Email', value: html`<bdi>${email}</bdi>` },
     me?.verified !== undefined && { name: 'Confirmed', value: html`<${Confirmation} isVerified=${me.verified} email=${email} />` },
     { name: 'Name', value: html`<bdi>${name}</bdi>` },
+    me?.last_login_at && { name: 'Last signed in', value: html`<${Time} at=${me.last_login_at} />` },
   ];
   if (!me && !hasFailed) return html`<${Page} title="Account"><div class="narrow"><${Skeleton} rows=${3} height=${168} /></div><//>`;
   return html`<${Page} title="Account">
