@@ -16,7 +16,7 @@ FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Ca
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long fmt lint unit integration conformance template calculator \
-	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench units cost dlq redrive reconcile invite reset close-account deploy clean
+	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial units cost dlq redrive reconcile invite reset close-account deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -65,7 +65,7 @@ check: fmt lint unit document web-check ## formatting, clippy, unit tests, OpenA
 test: check integration template calculator tools e2e ## all checks and tests but for those of test-long
 
 # Load, an outage and a second deployment: minutes of waiting, on a system of their own. Then more of the random schedules.
-test-long: ## what takes long: load, an outage and a redeployment end to end, and 2,000 schedules of clicks
+test-long: bench-trial ## what takes long: load, an outage and a redeployment end to end, 2,000 schedules of clicks, a trial of make bench
 	@$(LINKLET) e2e --long
 	@PROPTEST_CASES=2000 $(PYTHON) infra/run_tests.py --test exactness -- schedules
 
@@ -164,6 +164,11 @@ bench: ## compare redirect with an empty Lambda and with Node and Python, measur
 	cargo build --profile measure $(addprefix --package ,linklet-bench $(SOAKED))
 	PYTHON=$(PYTHON) "$${CARGO_TARGET_DIR:-target}/measure/bench" --profile $(PROFILE) \
 		--subjects "$(SUBJECTS)" --variants "$(VARIANTS)" --invocations "$(INVOCATIONS)" --starts "$(STARTS)"
+
+# The numbers mean nothing, so it takes what the end-to-end tests have built.
+bench-trial: ## try that everything in make bench can be measured: one round, few events; part of make test-long
+	cargo build --workspace --bins
+	PYTHON=$(PYTHON) "$${CARGO_TARGET_DIR:-target}/debug/bench" --profile debug --trial yes --invocations 20 --starts 2
 
 # The tests that compare what they measure with infra/costs/units.json write it there instead; then pages.py puts what the
 # calculator makes of it into the documents.

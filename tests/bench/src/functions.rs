@@ -8,8 +8,14 @@ use serde_json::Value;
 /// Environment variables of a process.
 pub type Variables = BTreeMap<String, String>;
 
-/// Limits that no measurement reaches. (They are per client, and one minute's calls of all clients come within seconds.)
-const UNREACHED: [&str; 3] = ["RedirectLimitPerMinute", "ShortenPerMinute", "ShortenPerMinuteAndAddress"];
+/// Limits that no measurement reaches. (They are per client or workspace, and what many do in a minute one does here in seconds.)
+const UNREACHED: [&str; 5] = [
+    "HashesPerSecond",
+    "RedirectLimitPerMinute",
+    "ShortenPerMinute",
+    "ShortenPerMinuteAndAddress",
+    "TargetsPerWorkspace",
+];
 
 /// A variable whose value can't be known here.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -117,6 +123,17 @@ mod tests {
         }
         let unknown = TemplateError::NoFunction("nothing".to_owned());
         assert_eq!(variables("nothing", &queues).unwrap_err(), unknown);
+    }
+
+    /// One person logs in again and again, and one workspace has thousands of URLs monitored.
+    #[test]
+    fn limits_are_out_of_reach() {
+        for (function, limit) in [("auth", "HASHES_PER_SECOND"), ("watch", "TARGETS_PER_WORKSPACE")] {
+            assert_eq!(of(function)[limit], u32::MAX.to_string(), "{function}");
+        }
+        for parameter in UNREACHED {
+            assert!(Template::load().parameters().contains_key(parameter), "{parameter}");
+        }
     }
 
     #[test]

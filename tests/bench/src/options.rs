@@ -39,6 +39,8 @@ pub struct Options {
     /// The profile that the functions were built with.
     pub profile: String,
     pub variants: Vec<Variant>,
+    /// Whether it is tried only that everything can be measured: one round, few events. The numbers mean nothing then.
+    pub is_trial: bool,
 }
 
 /// Another build of redirect, measured with the same links.
@@ -54,7 +56,7 @@ pub struct Variant {
 /// What can't be understood.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum OptionError {
-    #[error("{0} is no option. Options are --subjects, --invocations, --starts, --profile and --variants")]
+    #[error("{0} is no option. Options are --subjects, --invocations, --starts, --profile, --variants and --trial")]
     Unknown(String),
     #[error("{0} needs a value")]
     NoValue(String),
@@ -62,6 +64,8 @@ pub enum OptionError {
     NoNumber(String),
     #[error("{0} is no subject. Subjects are {list}", list = SUBJECTS.join(", "))]
     NoSubject(String),
+    #[error("{0} is neither yes nor no")]
+    NoAnswer(String),
     #[error("{0} is no variant: label=program[:NAME=value…]")]
     NoVariant(String),
 }
@@ -74,6 +78,7 @@ impl Default for Options {
             starts: 25,
             profile: "release".to_owned(),
             variants: Vec::new(),
+            is_trial: false,
         }
     }
 }
@@ -93,11 +98,17 @@ impl Options {
                 "--starts" if !value.is_empty() => options.starts = number(&value)?,
                 "--profile" if !value.is_empty() => options.profile = value,
                 "--variants" => options.variants = listed(&value, ' ').map(Variant::parse).collect::<Result<_, _>>()?,
-                "--invocations" | "--starts" | "--profile" => {}
+                "--trial" if !value.is_empty() => options.is_trial = answer(&value)?,
+                "--invocations" | "--starts" | "--profile" | "--trial" => {}
                 _ => return Err(OptionError::Unknown(name)),
             }
         }
         Ok(options)
+    }
+
+    /// The turns that subjects take. Each begins with new tables: this DynamoDB gets slower with each write.
+    pub fn rounds(&self) -> usize {
+        if self.is_trial { 1 } else { 5 }
     }
 
     /// Whether anything takes part in the rounds.
@@ -128,6 +139,14 @@ fn listed(text: &str, separator: char) -> impl Iterator<Item = &str> {
 fn subject(name: &str) -> Result<String, OptionError> {
     let is_known = SUBJECTS.contains(&name);
     is_known.then(|| name.to_owned()).ok_or_else(|| OptionError::NoSubject(name.to_owned()))
+}
+
+fn answer(text: &str) -> Result<bool, OptionError> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err(OptionError::NoAnswer(text.to_owned())),
+    }
 }
 
 fn number(text: &str) -> Result<usize, OptionError> {
@@ -170,9 +189,15 @@ mod tests {
 
     #[test]
     fn an_empty_value_is_none() {
-        let options = ["--subjects", "", "--invocations", "", "--starts", "", "--profile", "", "--variants", ""];
+        let options =
+            ["--subjects", "", "--invocations", "", "--starts", "", "--profile", "", "--variants", "", "--trial", ""];
 
         assert_eq!(parse(&options), Ok(Options::default()));
+    }
+
+    #[test]
+    fn a_trial_is_one_round() {
+        assert_eq!((parse(&["--trial", "yes"]).unwrap().rounds(), parse(&["--trial", "no"]).unwrap().rounds()), (1, 5));
     }
 
     #[test]
@@ -194,6 +219,7 @@ mod tests {
             ["--starts", "0"],
             ["--variants", "program"],
             ["--variants", "a=program:X"],
+            ["--trial", "perhaps"],
         ] {
             assert!(parse(&arguments).is_err(), "{arguments:?}");
         }

@@ -17,6 +17,8 @@ use crate::{
 
 /// How much more memory there may be at the end than early on.
 const GROWTH: f64 = 1.1;
+/// In a trial, so many times fewer events are enough to see that each is answered.
+const TRIAL: usize = 50;
 /// Links for the functions that need some.
 const LINKS: usize = 2_000;
 
@@ -40,6 +42,12 @@ struct Task {
     workload: fn(&Tables) -> Workload,
     /// After so many events memory is read for the first and for the last time.
     events: (usize, usize),
+}
+
+impl Task {
+    fn shortened(self) -> Self {
+        Self { events: (self.events.0 / TRIAL, self.events.1 / TRIAL), ..self }
+    }
 }
 
 const fn task(name: &'static str, function: &'static str, workload: fn(&Tables) -> Workload) -> Task {
@@ -104,10 +112,10 @@ impl fmt::Display for Soaked {
 ///
 /// # Errors
 /// When a function fails or answers wrongly.
-pub async fn soak(programs: &Path) -> Result<Vec<Soaked>, SoakError> {
+pub async fn soak(programs: &Path, is_trial: bool) -> Result<Vec<Soaked>, SoakError> {
     let mut soaked = Vec::new();
     println!("\nresident memory, MB    early     late   growth  (at most {GROWTH})");
-    for task in TASKS {
+    for task in TASKS.map(|task| if is_trial { task.shortened() } else { task }) {
         let result = run(&task, programs).await?;
         println!("{result}");
         soaked.push(result);
