@@ -21,6 +21,8 @@ use linklet_test_support::{CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb
 use linklet_user_agents::Classifier;
 use serde::Serialize;
 
+use crate::options::Extent;
+
 const BATCH: usize = 500;
 const AGENTS: [&str; 4] = [
     ClickBuilder::BROWSER,
@@ -54,12 +56,12 @@ pub struct Counting {
 }
 
 /// Measures all workloads, and prints what comes out.
-pub async fn measure() -> Vec<Counting> {
+pub async fn measure(extent: Extent) -> Vec<Counting> {
     println!("\nanalytics: one consumer, batches of {BATCH}, DynamoDB over HTTP on this machine");
     println!("{:<28} {:>10} {:>12} {:>12} {:>12}", "clicks on", "clicks/s", "calls/click", "write units", "read units");
     let mut all = Vec::new();
-    for workload in &WORKLOADS {
-        let counting = measure_one(workload).await;
+    for workload in WORKLOADS.map(|workload| Workload { clicks: extent.of(workload.clicks), ..workload }) {
+        let counting = measure_one(&workload).await;
         println!(
             "{:<28} {:>10.0} {:>12.2} {:>12.2} {:>12.2}",
             counting.clicks_on,

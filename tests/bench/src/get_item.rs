@@ -10,6 +10,7 @@ use std::{
 use crate::{
     measure::Samples,
     neighbour::Neighbour,
+    options::Extent,
     report::Figures,
     tables::{Tables, code},
     trial::{TrialError, WARM_UP},
@@ -18,6 +19,7 @@ use crate::{
 /// Reads of another link each time, so far.
 pub struct GetItem {
     program: PathBuf,
+    extent: Extent,
     times: Samples,
     busy: Duration,
     reads: u32,
@@ -38,17 +40,24 @@ impl GetItem {
     pub const NAME: &str = "get-item";
 
     /// With the program in this folder.
-    pub fn new(programs: &Path) -> Self {
-        Self { program: programs.join("bench-get-item"), times: Samples::default(), busy: Duration::ZERO, reads: 0 }
+    pub fn new(programs: &Path, extent: Extent) -> Self {
+        Self {
+            program: programs.join("bench-get-item"),
+            extent,
+            times: Samples::default(),
+            busy: Duration::ZERO,
+            reads: 0,
+        }
     }
 
     /// Has a process of its own read so many links. The neighbour works before each.
     pub async fn run(&mut self, tables: &Tables, reads: usize, neighbour: &mut Neighbour) -> Result<(), GetItemError> {
         let mut reader = Reader::start(&self.program, tables).map_err(|source| self.failed(source))?;
-        for number in 0..WARM_UP {
+        let warm_up = self.extent.of(WARM_UP);
+        for number in 0..warm_up {
             self.read(&mut reader, tables, number)?;
         }
-        for number in WARM_UP..WARM_UP + reads {
+        for number in warm_up..warm_up + reads {
             neighbour.work().await.map_err(GetItemError::Neighbour)?;
             let (time, busy) = self.read(&mut reader, tables, number)?;
             self.times.push(time);

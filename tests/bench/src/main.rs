@@ -48,7 +48,7 @@ use self::{
     get_item::GetItem,
     goals::goals,
     neighbour::Neighbour,
-    options::Options,
+    options::{Extent, Options},
     processors::OneProcessor,
     proxy::CountingProxy,
     report::{Figures, Machine, Report},
@@ -80,7 +80,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
         eprintln!("this machine is {busy:.0} % busy, so times are longer and goals may be missed by chance");
     }
     let programs = target()?.join(&options.profile);
-    let get_item = options.wants(GetItem::NAME).then(|| GetItem::new(&programs));
+    let get_item = options.wants(GetItem::NAME).then(|| GetItem::new(&programs, options.extent));
     let cast = Cast::new(&options, programs)?;
     let bench = Bench { cast, trials: Vec::new(), get_item, options: &options };
     let figures = if options.has_rounds() { bench.play().await? } else { Vec::new() };
@@ -114,12 +114,13 @@ impl Bench<'_> {
     }
 
     async fn play_round(&mut self) -> Result<(), Box<dyn Error>> {
-        let invocations = self.options.invocations.div_ceil(self.options.rounds());
+        let extent = self.options.extent;
+        let invocations = extent.of(self.options.invocations).div_ceil(self.options.rounds());
         // As many links as a process gets events, so that none of them is followed twice.
-        let tables = Tables::start(WARM_UP + invocations).await;
+        let tables = Tables::start(extent.of(WARM_UP) + invocations).await;
         let subjects = self.cast.subjects(&tables)?;
-        self.trials.resize_with(subjects.len(), Trial::default);
-        for _ in 0..self.options.starts.div_ceil(self.options.rounds()) {
+        self.trials.resize_with(subjects.len(), || Trial::of(extent));
+        for _ in 0..extent.of(self.options.starts).div_ceil(self.options.rounds()) {
             for (trial, subject) in self.trials.iter_mut().zip(&subjects) {
                 trial.start_cold(subject).await?;
             }
@@ -135,7 +136,7 @@ impl Bench<'_> {
     }
 
     async fn count_calls(&mut self) -> Result<Vec<Subject>, Box<dyn Error>> {
-        let tables = Tables::start(COUNTED + 1).await;
+        let tables = Tables::start(self.options.extent.of(COUNTED) + 1).await;
         let (proxy, address) = CountingProxy::start(tables.dynamodb()).await?;
         let subjects = self.cast.subjects(&tables)?;
         for (trial, subject) in self.trials.iter_mut().zip(&subjects) {
@@ -155,33 +156,35 @@ impl Bench<'_> {
 
 async fn report(options: &Options, machine: Machine, subjects: Vec<Figures>) -> Result<(), Box<dyn Error>> {
     let goals = goals(&subjects);
-    let (invocations, starts) = (options.invocations, options.starts);
+    let [invocations, starts] = [options.invocations, options.starts].map(|count| options.extent.of(count));
     let (analytics, pages, soak) = (Vec::new(), Vec::new(), Vec::new());
     let mut report = Report { machine, invocations, starts, subjects, goals, analytics, pages, soak };
     if !report.subjects.is_empty() {
         println!("{}\n{}", report.table(), report.goals());
     }
     if options.wants("analytics") {
-        report.analytics = analytics::measure().await;
+        report.analytics = analytics::measure(options.extent).await;
     }
     if options.wants("viral") {
-        viral::simulate();
+        viral::simulate(options.extent);
     }
     // Optimised as this program is: neither memory nor what takes many milliseconds depends on how well the code is linked.
     let this = env::current_exe()?;
     let programs = this.parent().unwrap_or(&this);
     if options.wants("pages") {
-        report.pages = pages::measure(programs).await?;
+        report.pages = pages::measure(programs, options.extent).await?;
     }
     if options.wants("soak") {
-        report.soak = soak::soak(programs, options.is_trial).await?;
+        report.soak = soak::soak(programs, options.extent).await?;
     }
-    let file = target()?.join("bench/report.json");
+    let is_trial = options.extent == Extent::Trial;
+    // A trial leaves the last measurement's report where it is.
+    let file = target()?.join(if is_trial { "bench/trial.json" } else { "bench/report.json" });
     report.write(&file)?;
     println!("\n{}", file.display());
     match report.soak.iter().find(|soaked| !soaked.levels_off) {
         // So few events say nothing of growth.
-        Some(growing) if !options.is_trial => Err(format!("the memory of {} grows", growing.name).into()),
+        Some(growing) if !is_trial => Err(format!("the memory of {} grows", growing.name).into()),
         _ => Ok(()),
     }
 }

@@ -39,8 +39,26 @@ pub struct Options {
     /// The profile that the functions were built with.
     pub profile: String,
     pub variants: Vec<Variant>,
-    /// Whether it is tried only that everything can be measured: one round, few events. The numbers mean nothing then.
-    pub is_trial: bool,
+    pub extent: Extent,
+}
+
+/// How much of everything is measured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Extent {
+    #[default]
+    All,
+    /// A hundredth, to try that everything can be measured. The numbers mean nothing.
+    Trial,
+}
+
+impl Extent {
+    /// So many of as many, and at least one.
+    pub fn of(self, count: usize) -> usize {
+        match self {
+            Self::All => count,
+            Self::Trial => count.div_ceil(100),
+        }
+    }
 }
 
 /// Another build of redirect, measured with the same links.
@@ -78,7 +96,7 @@ impl Default for Options {
             starts: 25,
             profile: "release".to_owned(),
             variants: Vec::new(),
-            is_trial: false,
+            extent: Extent::All,
         }
     }
 }
@@ -98,7 +116,7 @@ impl Options {
                 "--starts" if !value.is_empty() => options.starts = number(&value)?,
                 "--profile" if !value.is_empty() => options.profile = value,
                 "--variants" => options.variants = listed(&value, ' ').map(Variant::parse).collect::<Result<_, _>>()?,
-                "--trial" if !value.is_empty() => options.is_trial = answer(&value)?,
+                "--trial" if !value.is_empty() => options.extent = extent(&value)?,
                 "--invocations" | "--starts" | "--profile" | "--trial" => {}
                 _ => return Err(OptionError::Unknown(name)),
             }
@@ -108,7 +126,7 @@ impl Options {
 
     /// The turns that subjects take. Each begins with new tables: this DynamoDB gets slower with each write.
     pub fn rounds(&self) -> usize {
-        if self.is_trial { 1 } else { 5 }
+        self.extent.of(5)
     }
 
     /// Whether anything takes part in the rounds.
@@ -141,10 +159,10 @@ fn subject(name: &str) -> Result<String, OptionError> {
     is_known.then(|| name.to_owned()).ok_or_else(|| OptionError::NoSubject(name.to_owned()))
 }
 
-fn answer(text: &str) -> Result<bool, OptionError> {
+fn extent(text: &str) -> Result<Extent, OptionError> {
     match text {
-        "yes" => Ok(true),
-        "no" => Ok(false),
+        "yes" => Ok(Extent::Trial),
+        "no" => Ok(Extent::All),
         _ => Err(OptionError::NoAnswer(text.to_owned())),
     }
 }
@@ -196,8 +214,11 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_is_one_round() {
-        assert_eq!((parse(&["--trial", "yes"]).unwrap().rounds(), parse(&["--trial", "no"]).unwrap().rounds()), (1, 5));
+    fn a_trial_is_a_hundredth_of_everything_and_some_of_it() {
+        let (all, trial) = (parse(&["--trial", "no"]).unwrap(), parse(&["--trial", "yes"]).unwrap());
+
+        assert_eq!((all.rounds(), all.extent.of(20_000)), (5, 20_000));
+        assert_eq!((trial.rounds(), trial.extent.of(20_000), trial.extent.of(1)), (1, 200, 1));
     }
 
     #[test]

@@ -10,15 +10,17 @@ use crate::{
     functions::{self, TemplateError},
     lambda::{Environment, LambdaError, Program},
     measure::{Samples, cpu_time, peak_memory},
+    options::Extent,
     proxy::CountingProxy,
     tables::Tables,
     workloads::Workload,
 };
 
-/// How many links the workspace has.
+/// How many links the workspace has, and how many it takes to fill a page with those that a rare word is in.
 const LINKS: usize = 10_000;
+const FEWEST: usize = 2_000;
 /// How often each page is asked for.
-const REQUESTS: u32 = 20;
+const REQUESTS: usize = 20;
 /// What is asked for, and under which name it is reported.
 const QUERIES: [(&str, &str); 5] = [
     ("no filter", ""),
@@ -71,14 +73,16 @@ impl fmt::Display for PageCost {
 ///
 /// # Errors
 /// When the function fails or answers wrongly.
-pub async fn measure(programs: &Path) -> Result<Vec<PageCost>, PagesError> {
+pub async fn measure(programs: &Path, extent: Extent) -> Result<Vec<PageCost>, PagesError> {
     let tables = Tables::start(1).await;
-    let owner = tables.add_heavy_links(LINKS).await;
-    println!("\npages of 20 of {LINKS} links of 3.7 KB, DynamoDB over HTTP on this machine");
+    let links = extent.of(LINKS).max(FEWEST);
+    let owner = tables.add_heavy_links(links).await;
+    println!("\npages of 20 of {links} links of 3.7 KB, DynamoDB over HTTP on this machine");
     println!("page                  calls    reads   ms p50      p90   CPU ms   RSS MB");
     let mut costs = Vec::new();
     for (name, query) in QUERIES {
-        let cost = measure_one(&tables, programs, name, Workload::page(&owner, query), query).await?;
+        let cost =
+            measure_one(&tables, programs, name, Workload::page(&owner, query), query, extent.of(REQUESTS)).await?;
         println!("{cost}");
         costs.push(cost);
     }
@@ -91,6 +95,7 @@ async fn measure_one(
     name: &'static str,
     workload: Workload,
     query: &'static str,
+    requests: usize,
 ) -> Result<PageCost, PagesError> {
     let (mut variables, memory) = functions::variables("list", &tables.queues)?;
     variables.extend(tables.endpoints());
@@ -98,7 +103,7 @@ async fn measure_one(
     let environment = Environment::start(&program).await?;
     ask(&environment, &workload, query).await?;
     let (mut times, before) = (Samples::default(), cpu_time(environment.process())?);
-    for _ in 0..REQUESTS {
+    for _ in 0..requests {
         times.push(ask(&environment, &workload, query).await?);
     }
     let cpu = cpu_time(environment.process())?.saturating_sub(before);
@@ -119,7 +124,7 @@ async fn measure_one(
         rru: usage.read_units,
         ms_p50: millis(50),
         ms_p90: millis(90),
-        cpu_ms: cpu.as_secs_f64() * 1e3 / f64::from(REQUESTS),
+        cpu_ms: cpu.as_secs_f64() * 1e3 / requests as f64,
         rss_mb: rss as f64 / 1e6,
     })
 }

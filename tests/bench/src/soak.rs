@@ -11,14 +11,13 @@ use crate::{
     functions::{self, TemplateError},
     lambda::{Environment, LambdaError, Program},
     measure::memory,
+    options::Extent,
     tables::Tables,
     workloads::Workload,
 };
 
 /// How much more memory there may be at the end than early on.
 const GROWTH: f64 = 1.1;
-/// In a trial, so many times fewer events are enough to see that each is answered.
-const TRIAL: usize = 50;
 /// Links for the functions that need some.
 const LINKS: usize = 2_000;
 
@@ -45,8 +44,8 @@ struct Task {
 }
 
 impl Task {
-    fn shortened(self) -> Self {
-        Self { events: (self.events.0 / TRIAL, self.events.1 / TRIAL), ..self }
+    fn to(self, extent: Extent) -> Self {
+        Self { events: (extent.of(self.events.0), extent.of(self.events.1)), ..self }
     }
 }
 
@@ -112,19 +111,19 @@ impl fmt::Display for Soaked {
 ///
 /// # Errors
 /// When a function fails or answers wrongly.
-pub async fn soak(programs: &Path, is_trial: bool) -> Result<Vec<Soaked>, SoakError> {
+pub async fn soak(programs: &Path, extent: Extent) -> Result<Vec<Soaked>, SoakError> {
     let mut soaked = Vec::new();
     println!("\nresident memory, MB    early     late   growth  (at most {GROWTH})");
-    for task in TASKS.map(|task| if is_trial { task.shortened() } else { task }) {
-        let result = run(&task, programs).await?;
+    for task in TASKS.map(|task| task.to(extent)) {
+        let result = run(&task, programs, extent.of(LINKS)).await?;
         println!("{result}");
         soaked.push(result);
     }
     Ok(soaked)
 }
 
-async fn run(task: &Task, programs: &Path) -> Result<Soaked, SoakError> {
-    let tables = Tables::start(LINKS).await;
+async fn run(task: &Task, programs: &Path, links: usize) -> Result<Soaked, SoakError> {
+    let tables = Tables::start(links).await;
     let workload = (task.workload)(&tables);
     let (mut variables, limit) = functions::variables(task.function, &tables.queues)?;
     variables.extend(tables.endpoints());

@@ -6,6 +6,7 @@ use crate::{
     lambda::{Environment, Invocation, LambdaError, Program},
     measure::{Samples, cpu_time, peak_memory},
     neighbour::Neighbour,
+    options::Extent,
     package::zipped_size,
     proxy::CountingProxy,
     report::Figures,
@@ -33,6 +34,7 @@ pub enum TrialError {
 /// What has been measured of a subject so far.
 #[derive(Default)]
 pub struct Trial {
+    extent: Extent,
     invocations: usize,
     cold: Samples,
     warm: Samples,
@@ -53,6 +55,11 @@ struct Usage {
 }
 
 impl Trial {
+    /// One with warm-ups and counts of this extent.
+    pub fn of(extent: Extent) -> Self {
+        Self { extent, ..Self::default() }
+    }
+
     /// Measures a cold start: from creating the process to the first answer.
     pub async fn start_cold(&mut self, subject: &Subject) -> Result<(), TrialError> {
         let environment = start(subject, &subject.program).await?;
@@ -69,7 +76,7 @@ impl Trial {
         neighbour: &mut Neighbour,
     ) -> Result<(), TrialError> {
         let environment = start(subject, &subject.program).await?;
-        for _ in 0..WARM_UP {
+        for _ in 0..self.extent.of(WARM_UP) {
             self.invoke(subject, &environment).await?;
         }
         let observed = |error| TrialError::Observation(subject.name.clone(), error);
@@ -100,11 +107,12 @@ impl Trial {
         self.invoke(subject, &environment).await?;
         let api = environment.api();
         proxy.reset(move || api.is_answered());
-        for _ in 0..COUNTED {
+        let events = self.extent.of(COUNTED);
+        for _ in 0..events {
             self.invoke(subject, &environment).await?;
         }
         let counted = proxy.counted().map_err(|reason| TrialError::Proxy { subject: subject.name.clone(), reason })?;
-        let each = |number: f64| number / COUNTED as f64;
+        let each = |number: f64| number / events as f64;
         self.usage = Some(Usage {
             calls: each(counted.consumption.calls as f64),
             read_units: each(counted.consumption.read_units),

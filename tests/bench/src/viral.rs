@@ -15,10 +15,12 @@ use linklet_dynamodb::ClicksTable;
 use linklet_redirect::HotLinks;
 use linklet_test_support::LinkBuilder;
 
+use crate::options::Extent;
+
 /// The rate rises for so long, evenly, and stays for as long again, which is what is reported.
 const PHASE: u64 = 10;
 /// Requests per second.
-const RATES: [u64; 5] = [100, 1_000, 10_000, 20_000, 50_000];
+const RATES: [usize; 5] = [100, 1_000, 10_000, 20_000, 50_000];
 
 const MICROS: u64 = 1_000_000;
 /// From the arrival of an event to the answer, without a read.
@@ -83,7 +85,7 @@ impl Partitions {
 }
 
 /// Simulates all rates and prints what comes of them.
-pub fn simulate() {
+pub fn simulate(extent: Extent) {
     println!(
         "\none link that everybody follows more and more for {PHASE} s, and then at this rate for {PHASE} s, simulated"
     );
@@ -100,7 +102,8 @@ pub fn simulate() {
         "lost",
         "stored after"
     );
-    for rate in RATES {
+    for rate in RATES.map(|rate| extent.of(rate)) {
+        let rate = rate as u64;
         let outcome = Simulation::new().follow(rate);
         let redirects = outcome.requests - outcome.failed;
         println!(
