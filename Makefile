@@ -64,8 +64,8 @@ check: fmt lint unit document web-check ## formatting, clippy, unit tests, OpenA
 
 test: check integration template calculator tools e2e ## all checks and tests but for those of test-long
 
-# Load, an outage and a second deployment: minutes of waiting, on a system of their own. Then more of the random schedules.
-test-long: bench-trial ## what takes long: load, an outage and a redeployment end to end, 2,000 schedules of clicks, a trial of make bench
+# Every other target, load, an outage and a second deployment: minutes of waiting, on a system of their own. Then more of the random schedules.
+test-long: bench-trial ## what takes long: targets that nothing else runs, load, an outage, a redeployment, 2,000 schedules of clicks, a trial of make bench
 	@$(LINKLET) e2e --long
 	@PROPTEST_CASES=2000 $(PYTHON) infra/run_tests.py --test exactness -- schedules
 
@@ -130,8 +130,8 @@ browser: ## the end-to-end tests of the web application in a browser only
 
 SCREENSHOTS ?= .linklet/screenshots
 
-screenshots: ## make pictures of each page of the web application in SCREENSHOTS (needs make up, or API_URL=…)
-	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) infra/browser.py screenshots $(abspath $(SCREENSHOTS))
+screenshots: ## make pictures of each page of the web application in SCREENSHOTS (needs make up, or API_URL=…; PICTURES=… for some)
+	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) infra/browser.py screenshots $(abspath $(SCREENSHOTS)) $(PICTURES)
 
 e2e-sam: ## take the tour through `sam local start-api`, on a system of its own; left out without Docker
 	@$(PYTHON) infra/local/startapi.py tour

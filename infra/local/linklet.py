@@ -45,11 +45,15 @@ REGION = "us-east-1"
 STACK = "linklet"
 # That of `make up`, that of `make e2e`, and that of `make e2e-sam`.
 SYSTEMS = ["local", "e2e", "e2e-sam"]
+# That of `make up`, unless the tests of the Makefile say that theirs is meant.
+MEANT = os.environ.get("LINKLET_SYSTEM", "local")
 # Load, an outage and a second deployment would disturb the other end-to-end tests, so their tests have a run of their own, and
 # only on a system of our own. The deployment changes parameters, so nothing comes behind it.
-LONG = ["watch-load", "outage", "redeploy", "admission"]
+LONG = ["targets", "watch-load", "outage", "redeploy", "admission"]
 # The tests of the web application in a browser, which are no suite of Cargo's.
 BROWSER = "browser"
+# Targets of the Makefile that nothing else runs. The first of the long ones, since the others leave the system as nobody uses it.
+TARGETS = "targets"
 
 
 class Failure(Exception):
@@ -476,23 +480,23 @@ def shown(path: Path) -> str:
 
 
 def command_up(arguments: argparse.Namespace) -> None:
-    emulator = System("local").up(arguments.port)
+    emulator = System(MEANT).up(arguments.port)
     print(f"\nOpen Linklet in a browser:\n\n    {emulator.api_url}/app\n\nThe API:\n\n    {emulator.api_url}\n")
     print("Next: make demo, make logs, make down")
 
 
 def command_down(arguments: argparse.Namespace) -> None:
-    stopped = [System(name).down() for name in (SYSTEMS if arguments.all else ["local"])]
+    stopped = [System(name).down() for name in (SYSTEMS if arguments.all else [MEANT])]
     print("Stopped." if any(stopped) else "Nothing was running.")
 
 
 def command_url(_: argparse.Namespace) -> None:
-    print(System("local").require().api_url)
+    print(System(MEANT).require().api_url)
 
 
 def command_mails(_: argparse.Namespace) -> None:
     """Prints the mails that were sent, the oldest first. None has left the machine."""
-    emulator = System("local").require()
+    emulator = System(MEANT).require()
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with direct.open(f"{emulator.endpoint}/_ministack/ses/messages", timeout=5) as answer:
         mails = [mail for mails in json.load(answer)["messages"].values() for mail in mails]
@@ -510,7 +514,7 @@ def command_install(arguments: argparse.Namespace) -> None:
 
 def command_run(arguments: argparse.Namespace) -> None:
     """Runs a program with API_URL and the AWS variables of the local system, whatever the caller has set."""
-    system = System("local")
+    system = System(MEANT)
     environment = system.environment(system.require())
     sys.exit(subprocess.run(arguments.program, env=environment).returncode)
 
@@ -540,16 +544,22 @@ def command_e2e(arguments: argparse.Namespace) -> None:
     sys.exit(code)
 
 
+def suite(name: str, arguments: list[str]) -> list[str | Path]:
+    """The program that runs it."""
+    if name == BROWSER:
+        return [sys.executable, ROOT / "infra" / "browser.py", "test", *arguments]
+    if name == TARGETS:
+        return [install("sam") / "bin" / "python", ROOT / "infra" / "local" / "targets.py", *arguments]
+    # The whole workspace is named so that dependencies have the features that they were built with before.
+    return ["cargo", "test", "--workspace", "--test", name, *arguments]
+
+
 def run_suites(arguments: argparse.Namespace, environment: dict[str, str]) -> int:
     """Runs what is wanted, up to the first failure. All of the usual ones are: Cargo's tests, the contract, the browser."""
-    browser = [sys.executable, ROOT / "infra" / "browser.py", "test"]
     names = LONG if arguments.long else [arguments.test or "e2e"]
-    # The whole workspace is named so that dependencies have the features that they were built with before.
-    commands: list[list[str | Path]] = [["cargo", "test", "--workspace", "--test", name, *arguments.arguments] for name in names]
-    if arguments.test == BROWSER:
-        commands = [[*browser, *arguments.arguments]]
-    elif not (arguments.long or arguments.test or arguments.arguments):
-        commands += [[install("contract") / "bin" / "python", ROOT / "infra" / "contract" / "run.py"], browser]
+    commands = [suite(name, arguments.arguments) for name in names]
+    if not (arguments.long or arguments.test or arguments.arguments):
+        commands += [[install("contract") / "bin" / "python", ROOT / "infra" / "contract" / "run.py"], suite(BROWSER, [])]
     for command in commands:
         code = subprocess.run(command, cwd=ROOT, env=environment).returncode
         if code != 0:
@@ -639,11 +649,11 @@ def main() -> None:
     command("mails", command_mails, "print the mails that were sent")
     logs = command("logs", command_logs, "follow the logs (needs the emulator's Python)")
     logs.add_argument("--minutes", type=float, default=2, help="how far to look back")
-    logs.add_argument("--system", choices=SYSTEMS, default="local")
+    logs.add_argument("--system", choices=SYSTEMS, default=MEANT)
     logs.add_argument("--no-follow", dest="follow", action="store_false")
     env = command("env", command_env, "print the functions' variables (needs the emulator's Python)")
     env.add_argument("--public-base-url", default="")
-    env.add_argument("--system", choices=SYSTEMS, default="local")
+    env.add_argument("--system", choices=SYSTEMS, default=MEANT)
     e2e = command("e2e", command_e2e, "run the end-to-end tests")
     chosen = e2e.add_mutually_exclusive_group()
     chosen.add_argument("--test", choices=["e2e", BROWSER, *LONG], help="this suite instead of e2e")

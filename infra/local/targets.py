@@ -1,0 +1,165 @@
+"""Tries the targets of the Makefile that no other test runs: a step of `make test-long`, on the end-to-end tests' own system.
+
+Arguments choose some of them. What can't be tried is in untried.toml, with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import boto3
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "infra"), str(ROOT / "tests" / "browser")]
+
+from stack import outputs  # noqa: E402
+from support.chromium import find_chromium  # noqa: E402
+
+LINKS = 12
+# What `make units` writes.
+WRITTEN = [ROOT / name for name in ("infra/costs/units.json", "docs/costs.md", "docs/linkwatch.md", "README.md")]
+
+
+def environment() -> dict[str, str]:
+    """As from a terminal, not from the make that runs this, with the tests' system instead of that of `make up`."""
+    ours = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "API_URL"}
+    inherited = {name: value for name, value in os.environ.items() if name not in ours}
+    return inherited | {"LINKLET_SYSTEM": "e2e", "PYTHON": os.environ["LINKLET_PYTHON"]}
+
+
+def make(*arguments: str) -> str:
+    """What a target prints. One that fails ends all."""
+    command = ["make", "--silent", *arguments]
+    ended = subprocess.run(command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, text=True)
+    if ended.returncode != 0:
+        sys.exit(f"{' '.join(command)} ends with {ended.returncode}:\n{ended.stdout}")
+    return ended.stdout
+
+
+def says(printed: str, *words: str) -> None:
+    for each in words:
+        if each not in printed:
+            sys.exit(f"It doesn't say {each!r}:\n{printed}")
+
+
+def ask(method: str, path: str, body: object = None, token: str = "") -> tuple[int, Any]:
+    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(os.environ["API_URL"] + path, data, headers, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, None
+
+
+def seeded() -> tuple[dict[str, str], list[dict[str, Any]]]:
+    """An account with links, and these."""
+    account = json.loads(make("seed", f"LINKS={LINKS}"))
+    token = ask("POST", "/api/auth/login", account)[1]["token"]
+    return account, ask("GET", "/api/urls", token=token)[1]["urls"]
+
+
+def seed() -> None:
+    _, links = seeded()
+    if not links:
+        sys.exit("make seed has made no links")
+
+
+def logs() -> None:
+    """It follows, until somebody ends it."""
+    command = ["make", "--silent", "logs"]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stdout is not None
+    try:
+        says(process.stdout.readline(), '"level"')
+    finally:
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(30)
+
+
+def dead_letters() -> None:
+    body = json.dumps({"tried": time.time()})
+    boto3.client("sqs").send_message(QueueUrl=outputs()["AnalyticsDlqUrl"], MessageBody=body)
+    says(make("dlq", "QUEUE=analytics"), json.dumps(json.loads(body), indent=2))
+    says(make("redrive", "QUEUE=analytics"), " message(s) sent back.")
+
+
+def reconcile() -> None:
+    _, links = seeded()
+    says(make("reconcile", f"CODE={links[0]['short_code']}"), "Everything is counted.")
+
+
+def people() -> None:
+    account, _ = seeded()
+    says(make("invite", f"EMAIL=guest-of-{account['email']}"), "#/invitation?token=inv_")
+    says(make("reset", f"EMAIL={account['email']}"), "#/reset?token=rst_")
+    make("close-account", f"EMAIL={account['email']}")
+    status, _ = ask("POST", "/api/auth/login", account)
+    if status != 401:
+        sys.exit(f"whoever logs in to a closed account gets {status}")
+
+
+def screenshots() -> None:
+    if find_chromium() is None and os.environ.get("BROWSER") != "required":
+        print("make screenshots was not tried: there is no Chromium.")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        make("screenshots", f"SCREENSHOTS={folder}", "PICTURES=links qr sign-up")
+        pictures = sorted(path.name for path in Path(folder).iterdir())
+    says(str(pictures), "links.png", "links-dark.png", "qr.png", "sign-up.png")
+
+
+def units() -> None:
+    """What it writes is to be what is there, and is there afterwards."""
+    before = {path: path.read_bytes() for path in WRITTEN}
+    try:
+        make("units")
+        changed = [path.name for path, text in before.items() if path.read_bytes() != text]
+    finally:
+        for path, text in before.items():
+            if path.read_bytes() != text:
+                path.write_bytes(text)
+    if changed:
+        sys.exit(f"make units would change {', '.join(changed)}: if that is meant, run it")
+
+
+# By the targets that each tries.
+TRIALS: dict[tuple[str, ...], Callable[[], None]] = {
+    ("help",): lambda: says(make("help"), "make up ", "make close-account "),
+    ("up",): lambda: says(make("up"), os.environ["API_URL"]),
+    ("url",): lambda: says(make("url"), os.environ["API_URL"]),
+    ("demo",): lambda: says(make("demo"), "That was the tour."),
+    ("mails",): lambda: says(make("mails"), "To: ada-"),
+    ("logs",): logs,
+    ("seed",): seed,
+    ("cost",): lambda: says(make("cost", "CLICKS=5"), "Linklet"),
+    ("dlq", "redrive"): dead_letters,
+    ("reconcile",): reconcile,
+    ("invite", "reset", "close-account"): people,
+    ("screenshots",): screenshots,
+    ("units",): units,
+}
+
+
+def main(wanted: set[str]) -> None:
+    for names, trial in TRIALS.items():
+        if not wanted or wanted & set(names):
+            started = time.monotonic()
+            trial()
+            print(f"make {', make '.join(names)}: as expected, {time.monotonic() - started:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main(set(sys.argv[1:]))
