@@ -377,13 +377,13 @@ mod tests {
     fn a_path_finds_the_route_that_api_gateway_finds() {
         let key = |path| Template::load().route_key("GET", path);
 
-        assert_eq!(key("/"), "GET /");
-        assert_eq!(key("/health"), "GET /health");
+        assert_eq!(key("/"), "ANY /");
+        assert_eq!(key("/health"), "ANY /health");
         assert_eq!(key("/launch"), "GET /{code}");
         assert_eq!(key("/r/launch"), "GET /r/{code}");
         assert_eq!(key("/r/launch/"), "GET /r/{path+}");
-        assert_eq!(key("/app/"), "GET /app/{proxy+}");
-        assert_eq!(key("/api/stats/launch/daily"), "GET /api/stats/{code}/daily");
+        assert_eq!(key("/app/"), "ANY /app/{proxy+}");
+        assert_eq!(key("/api/stats/launch/daily"), "ANY /api/stats/{code}/daily");
         assert_eq!(key("/api/nothing/here"), "$default");
     }
 

@@ -8,7 +8,7 @@ use aws_lambda_events::{
 };
 use futures_util::future::join_all;
 use linklet_domain::{Link, LinkPatch, NoWatch, Target, TargetId, TargetStatus, Timestamp, UserId};
-use linklet_dynamodb::{UpdateOutcome, WatchTable};
+use linklet_dynamodb::WatchTable;
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, Fault, Faults, LinkBuilder, Outage, TargetBuilder, TestDynamoDb};
 use serde_json::{Value, json};

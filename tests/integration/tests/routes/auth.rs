@@ -362,10 +362,10 @@ async fn without_its_table_it_answers_503_and_says_nothing_internal() {
     assert!(!answer.body.contains("UsersTable"), "{}", answer.body);
 }
 
-fn claims() -> Value {
+fn claims_of(user: &UserId) -> Value {
     let now = Timestamp::now().unix_seconds();
     json!({
-        "iss": "url-shortener", "sub": UserId::generate(), "email": "ada@example.com", "ws": WorkspaceId::generate(),
+        "iss": "url-shortener", "sub": user, "email": "ada@example.com", "ws": WorkspaceId::generate(),
         "role": "admin", "iat": now, "exp": now + 86_400, "jti": SessionId::generate(),
     })
 }
@@ -378,6 +378,8 @@ fn signed(claims: &Value, algorithm: Algorithm, secret: &str) -> String {
 async fn only_an_intact_current_token_of_ours_is_accepted() {
     let db = TestDynamoDb::start();
     let auth = auth(&db);
+    let ada = db.register("ada").await;
+    let claims = || claims_of(&ada.id);
     let with = |member: &str, value: Value| {
         let mut claims = claims();
         claims[member] = value;
@@ -433,6 +435,8 @@ async fn a_rotation_of_the_secret_ends_no_session_and_needs_no_restart() {
         Auth::new(db.users(), tokens, issuer(), limits(&db))
     };
     let (reloading, waiting) = (warm(Duration::ZERO).await, warm(Duration::from_secs(3_600)).await);
+    let ada = db.register("ada").await;
+    let claims = || claims_of(&ada.id);
     let old = signed(&claims(), Algorithm::HS256, &"first".repeat(8));
 
     secret.rotate(&"second".repeat(8));

@@ -32,7 +32,14 @@ impl Fixture {
         Self {
             token: token_of(&owner, &workspace, Role::Member),
             list: List { authenticator: authenticator(), ..crate::fixture::list(&db) },
-            update: Update { authenticator: authenticator(), links, stats, targets, short_urls: ShortUrls::new(None) },
+            update: Update {
+                authenticator: authenticator(),
+                links,
+                stats,
+                people: db.names(),
+                targets,
+                short_urls: ShortUrls::new(None),
+            },
             delete: Delete { authenticator: authenticator(), links: db.links() },
             db,
         }
@@ -80,6 +87,26 @@ async fn each_change_of_a_link_makes_a_revision_and_a_stale_one_changes_nothing(
     assert_eq!(fixture.db.link("launch").await.metadata.title.unwrap().to_string(), "First");
     assert_eq!(fixture.patch(None, &json!({"title": null})).await.status, 200);
     assert_stale(&fixture.patch(Some(&second), &json!({"title": "Lost"})).await);
+}
+
+#[tokio::test]
+async fn a_change_of_an_external_id_is_made_to_the_revision_that_was_read_only() {
+    let fixture = Fixture::new().await;
+    let first = fixture.tag().await;
+
+    let named = fixture.patch(Some(&first), &json!({"external_id": "A-1"})).await;
+    assert_eq!(named.status, 200, "{}", named.body);
+    let second = named.header("etag").to_owned();
+    let before = fixture.db.scan("LinksTable");
+    for stale in [json!({"external_id": "A-2"}), json!({"external_id": null}), json!({"external_id": "A-1"})] {
+        assert_stale(&fixture.patch(Some(&first), &stale).await);
+    }
+    assert_eq!(fixture.db.scan("LinksTable"), before, "no entry of an external id is made or freed");
+
+    let bodies: Vec<_> = (0..4).map(|number| json!({"external_id": format!("B-{number}")})).collect();
+    let answers = join_all(bodies.iter().map(|body| fixture.patch(Some(&second), body))).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
+    answers.iter().filter(|answer| answer.status != 200).for_each(assert_stale);
 }
 
 #[tokio::test]

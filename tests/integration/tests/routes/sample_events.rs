@@ -48,6 +48,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     let (user, workspace) = (UserId::generate(), WorkspaceId::generate());
     let link = LinkBuilder::new("launch").in_workspace(&workspace).owned_by(&user).build();
     db.store(&link).await;
+    register(&db.users(), "linus@example.com", &user, &workspace).await;
     let token = token_of(&user, &workspace, Role::Admin);
     let short_urls = ShortUrls::new(None);
     let web = fixture::web();
