@@ -90,7 +90,8 @@ def install(tool: str) -> Path:
     """Installs `infra/requirements/<tool>.txt` into its own environment, once per version of that file."""
     check_python()
     requirements = REQUIREMENTS / f"{tool}.txt"
-    home = TOOLS / tool
+    # Scripts of an environment name its real folder, which several working copies can have by a link.
+    home = (TOOLS / tool).resolve()
     stamp = home / "installed"
     wanted = hashlib.sha256(requirements.read_bytes() + f"{sys.version}\n{home}".encode()).hexdigest()
     if stamp.is_file() and stamp.read_text() == wanted:
