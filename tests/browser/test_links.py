@@ -133,6 +133,27 @@ def test_links_are_found_by_word_tag_and_status(tabs: Tabs, shop: Account, hand:
     assert tab.view() == "links?sort=oldest"
 
 
+def test_links_are_sorted_by_their_last_click(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    # The newest link is never followed, and the oldest is followed last.
+    _, spring, winter = (link["short_code"] for link in shop.links)
+    for code in [spring, winter]:
+        shop.api.click(code)
+        shop.wait_for_clicks(code, 1)
+    shop.wait_for("/api/links?sort=last_click", lambda answer: [link["short_code"] for link in answer["links"]][:2] == [winter, spring])
+    tab = tabs.open(shop, "links")
+    use = hand(tab)
+    expect(rows(tab).first).to_contain_text("Terms")
+
+    use.pick(tab.button(re.compile("^Order:")), "Last click")
+    expect(rows(tab).first).to_contain_text("Winter sale")
+    expect(rows(tab).nth(1)).to_contain_text("Spring sale")
+    expect(rows(tab).nth(2)).to_contain_text("Terms")
+    assert tab.view() == "links?sort=last_click"
+    tab.page.reload()
+    expect(rows(tab).first).to_contain_text("Winter sale")
+    expect(tab.button(re.compile("^Order:"))).to_contain_text("Last click")
+
+
 def test_the_address_is_the_view(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "links?q=sale&tag=spring&sort=oldest")
     expect(rows(tab)).to_have_count(1)

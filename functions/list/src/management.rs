@@ -37,7 +37,7 @@ impl List {
                 let (links, clicks) = tokio::join!(self.links.with_ids(&chosen.ids), clicks);
                 Ok(self.page(request, &wanted, chosen, links?, clicks).await)
             }
-            SortBy::Clicks => {
+            SortBy::Clicks | SortBy::LastClick => {
                 let (chosen, clicks) = self.choose_by_clicks(&wanted, matches, caller).await?;
                 let links = self.links.with_ids(&chosen.ids).await?;
                 Ok(self.page(request, &wanted, chosen, links, clicks).await)
@@ -63,7 +63,7 @@ impl List {
         Ok(self.page(request, wanted, Chosen { ids, total: Some(total), next: None }, links, clicks).await)
     }
 
-    /// All links have to be known before one of them can be said to have the most clicks.
+    /// All links have to be known before one of them can be said to have the most clicks, or the latest.
     async fn choose_by_clicks(
         &self,
         wanted: &Wanted,
@@ -87,7 +87,7 @@ impl List {
             all.map(|known| known.ok_or_else(too_many)).transpose()?
         };
         // If the counts could not be read, the links are sorted by time of creation.
-        sort_links(&mut found, wanted.order, clicks.as_ref().unwrap_or(&ClickCounts::new()));
+        sort_links(&mut found, wanted.sort, wanted.order, clicks.as_ref().unwrap_or(&ClickCounts::new()));
         let (total, mut page) = (found.len(), PageRows::of(wanted.page));
         found.into_iter().for_each(|link| page.take(link));
         let ids = page.into_rows().into_iter().map(|link| link.id).collect();
@@ -188,7 +188,7 @@ impl Wanted {
                 status: status(request)?,
             },
         };
-        if wanted.after.is_some() && wanted.sort == SortBy::Clicks {
+        if wanted.after.is_some() && wanted.sort != SortBy::CreatedAt {
             return Err(Invalid::new("after continues lists that are sorted by created_at").in_field("after"));
         }
         Ok(wanted)

@@ -57,6 +57,11 @@ test('an address of the list is read as far as it makes sense', () => {
   assert.deepEqual([filter.tags, filter.status, filter.from, filter.to, filter.sort], [['a', 'b'], '', '2026-03-01', '', 'clicks']);
   assert(!isEverything(filter) && isEverything(filterOf(new URLSearchParams('sort=clicks'))));
   assert.equal(requestOf(filter).created_after, new Date(2026, 2, 1).toISOString());
+  const orderOf = (/** @type {string} */ sort) => {
+    const request = requestOf(filterOf(new URLSearchParams({ sort })));
+    return [request.sort, request.order];
+  };
+  assert.deepEqual(['', 'oldest', 'clicks', 'last_click', 'nonsense'].map(orderOf), [['created_at', 'desc'], ['created_at', 'asc'], ['clicks', 'desc'], ['last_click', 'desc'], ['created_at', 'desc']]);
 });
 
 test('contrast is what WCAG says', () => {

@@ -270,10 +270,10 @@ fn days_beside_total(counted: &Life, rebuilt: &Life) -> Vec<Day> {
     days.into_iter().collect()
 }
 
-/// Whether the past doesn't follow from its days.
+/// Whether the past doesn't follow from its days, or a day has a click that is later than the last one that the total knows.
 fn differ(counted: &Life, rebuilt: &Life) -> bool {
     let clicks = |life: &Life| life.past.as_ref().map(|past| (past.profile.clicks, past.profile.human_clicks));
-    let parts = |life: &Life| (life.totals.past_clicks, life.totals.history.clone());
+    let parts = |life: &Life| (life.totals.past_clicks, life.totals.history.clone(), life.totals.last_click);
     parts(counted) != parts(rebuilt) || clicks(counted) != clicks(rebuilt)
 }
 

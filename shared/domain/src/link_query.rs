@@ -2,7 +2,9 @@
 
 use std::{cmp::Ordering, collections::HashMap, ops::Range};
 
-use crate::{Description, Invalid, Link, LinkId, LinkMetadata, LinkState, LinkStatus, Tags, Timestamp, Title, UserId};
+use crate::{
+    Description, Invalid, Link, LinkClicks, LinkId, LinkMetadata, LinkState, LinkStatus, Tags, Timestamp, Title, UserId,
+};
 
 /// What of a link decides whether a filter matches it, and where it stands in an order. It is much smaller than the link, so
 /// a list can read many of them and then only those links that it shows.
@@ -189,10 +191,12 @@ pub enum SortBy {
     CreatedAt,
     /// Number of clicks.
     Clicks,
+    /// Time of the latest click; a link without clicks counts as clicked before all others.
+    LastClick,
 }
 
 impl SortBy {
-    /// Parses `created_at` or `clicks`.
+    /// Parses `created_at`, `clicks` or `last_click`.
     ///
     /// # Errors
     /// When the text is anything else.
@@ -200,7 +204,16 @@ impl SortBy {
         match text {
             "created_at" => Ok(Self::CreatedAt),
             "clicks" => Ok(Self::Clicks),
-            _ => Err(Invalid::new("sort must be created_at or clicks")),
+            "last_click" => Ok(Self::LastClick),
+            _ => Err(Invalid::new("sort must be created_at, clicks or last_click")),
+        }
+    }
+
+    fn compare(self, left: LinkClicks, right: LinkClicks) -> Ordering {
+        match self {
+            Self::CreatedAt => Ordering::Equal,
+            Self::Clicks => left.total.cmp(&right.total),
+            Self::LastClick => left.last.cmp(&right.last),
         }
     }
 }
@@ -208,10 +221,10 @@ impl SortBy {
 /// The direction in which links are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// Newest or most clicked first.
+    /// Newest, most clicked or last clicked first.
     #[default]
     Descending,
-    /// Oldest or least clicked first.
+    /// Oldest, least clicked or longest not clicked first.
     Ascending,
 }
 
@@ -339,19 +352,64 @@ impl<T> PageRows<T> {
     }
 }
 
-/// Sorts links by their clicks, then by time of creation and by code, so that the order is total and pages never overlap.
+/// Sorts links by a criterion, then by time of creation and by code, so that the order is total and pages never overlap.
 /// Without clicks it is the order of creation.
-pub fn sort_links(links: &mut [LinkSummary], order: Order, clicks: &HashMap<LinkId, u64>) {
+pub fn sort_links(links: &mut [LinkSummary], by: SortBy, order: Order, clicks: &HashMap<LinkId, LinkClicks>) {
     let clicks_of = |link: &LinkSummary| clicks.get(&link.id).copied().unwrap_or_default();
     links.sort_by(|left, right| {
-        let by_clicks = clicks_of(left).cmp(&clicks_of(right)).then(left.created_at.cmp(&right.created_at));
-        order.apply(by_clicks.then_with(|| left.id.code.cmp(&right.id.code)))
+        let wanted = by.compare(clicks_of(left), clicks_of(right)).then(left.created_at.cmp(&right.created_at));
+        order.apply(wanted.then_with(|| left.id.code.cmp(&right.id.code)))
     });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Generation, ShortCode};
+
+    fn at(text: &str) -> Timestamp {
+        Timestamp::parse(text).unwrap()
+    }
+
+    fn link(code: &str, created_at: &str) -> LinkSummary {
+        let code = ShortCode::parse(code).unwrap();
+        LinkSummary {
+            id: LinkId { code, generation: Generation::parse("000000").unwrap() },
+            owner: UserId::generate(),
+            created_at: at(created_at),
+            expires_at: None,
+            tags: Tags::default(),
+            state: LinkState::Active,
+        }
+    }
+
+    #[test]
+    fn links_are_sorted_by_their_last_click_and_those_without_one_by_creation() {
+        let mut links = [
+            link("unused", "2026-03-01T00:00:00Z"),
+            link("newest", "2026-03-04T00:00:00Z"),
+            link("forgotten", "2026-03-03T00:00:00Z"),
+            link("fresh", "2026-03-02T00:00:00Z"),
+            link("twin", "2026-03-01T00:00:00Z"),
+        ];
+        let clicked = |total, last: &str| LinkClicks { total, last: Some(at(last)) };
+        let clicks = HashMap::from([
+            (links[2].id.clone(), clicked(900, "2026-03-03T01:00:00Z")),
+            (links[3].id.clone(), clicked(1, "2026-03-05T00:00:00.001Z")),
+            (links[4].id.clone(), clicked(1, "2026-03-05T00:00:00Z")),
+        ]);
+        let mut sorted = |by, order| {
+            sort_links(&mut links, by, order, &clicks);
+            links.each_ref().map(|link| link.id.code.to_string())
+        };
+
+        let newest = ["fresh", "twin", "forgotten", "newest", "unused"];
+        assert_eq!(sorted(SortBy::LastClick, Order::Descending), newest);
+        let mut longest_ago = newest;
+        longest_ago.reverse();
+        assert_eq!(sorted(SortBy::LastClick, Order::Ascending), longest_ago);
+        assert_eq!(sorted(SortBy::Clicks, Order::Descending), ["forgotten", "fresh", "twin", "newest", "unused"]);
+    }
 
     #[test]
     fn a_term_names_tags_of_which_a_link_has_any_or_none() {

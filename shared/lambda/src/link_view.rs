@@ -3,8 +3,8 @@
 use std::{collections::HashMap, time::Duration};
 
 use linklet_domain::{
-    Description, ExternalId, FullName, Link, LinkId, LinkMetadata, LinkState, LinkStatus, Notes, ShortCode, Tags,
-    TargetId, TargetStatus, TargetUrl, Timestamp, Title, UserId, WorkspaceId,
+    Description, ExternalId, FullName, Link, LinkClicks, LinkId, LinkMetadata, LinkState, LinkStatus, Notes, ShortCode,
+    Tags, TargetId, TargetStatus, TargetUrl, Timestamp, Title, UserId, WorkspaceId,
 };
 use linklet_dynamodb::{Health, NamesTable, RepositoryError, StatsTable, WatchTable};
 use serde::Serialize;
@@ -23,8 +23,8 @@ pub const LINK_BODY: BodyLimit = BodyLimit::EMPTY
     .text("external_id", ExternalId::MAX_LENGTH)
     .time("expires_at");
 
-/// Click counts by link; links without clicks are absent.
-pub type ClickCounts = HashMap<LinkId, u64>;
+/// Clicks by link; links without clicks are absent.
+pub type ClickCounts = HashMap<LinkId, LinkClicks>;
 
 /// Maximum time to wait for data of other contexts, without which a response is still useful.
 const BUDGET: Duration = Duration::from_secs(1);
@@ -125,7 +125,7 @@ impl LinkView {
             target_id: target_of(request, &link),
             status: link.status(request.received_at()).as_str(),
             is_active: link.state == LinkState::Active,
-            total_clicks: clicks.as_ref().map(|clicks| clicks.get(&link.id()).copied().unwrap_or_default()),
+            total_clicks: clicks.as_ref().map(|clicks| clicks.get(&link.id()).map_or(0, |clicks| clicks.total)),
             short_code: link.code,
             original_url: link.target,
             metadata: link.metadata,

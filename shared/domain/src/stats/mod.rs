@@ -19,7 +19,7 @@ pub use self::{
     breakdown::Breakdown,
     dimension::Dimension,
     read::{Interval, Point, Ranking, Summary, timeline},
-    totals::{ClickCount, Totals, is_recent},
+    totals::{ClickCount, LinkClicks, Totals, is_recent},
     visitors::UniqueVisitors,
 };
 use crate::{Audience, Client, Day, Timestamp, Visitor};

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ops::AddAssign, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::DayStats;
-use crate::{Day, milestones_crossed};
+use crate::{Day, Timestamp, milestones_crossed};
 
 /// The clicks of a time, and how many of them were people's. Stored as a list of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -42,6 +42,15 @@ impl AddAssign for ClickCount {
     }
 }
 
+/// A link's clicks as lists show them and sort by them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LinkClicks {
+    /// Every counted click.
+    pub total: u64,
+    /// When the latest of them happened; `None` before the first.
+    pub last: Option<Timestamp>,
+}
+
 /// A link's counts as lists show them: the past in one number, and the number of each later day.
 ///
 /// A day's number only grows. So repeating the number of a day, or writing numbers in another order than they were counted in,
@@ -57,6 +66,8 @@ pub struct Totals {
     /// The latest days of the past, as far as [`Self::HISTORY`] reaches: those with clicks. With the open days these are what a
     /// workspace's overview adds up.
     pub history: BTreeMap<Day, ClickCount>,
+    /// When the latest of all clicks happened. It only grows.
+    pub last_click: Option<Timestamp>,
     /// The highest milestone that was announced; 0 before the first.
     pub announced: u64,
     /// How often the past was changed, or a day that isn't recent: what was computed from an older state must not be written.

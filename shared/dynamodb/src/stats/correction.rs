@@ -62,6 +62,8 @@ impl Life {
         let counts = days.iter().map(|(day, stats)| (*day, ClickCount::from(stats)));
         after.totals.history =
             self.totals.past_until.map(|until| Totals::history_until(until, counts)).unwrap_or_default();
+        let last_clicks = days.values().map(|stats| stats.last_click_at);
+        after.totals.last_click = last_clicks.chain([self.totals.last_click]).max().flatten();
         after.totals.epoch += 1;
         after
     }
@@ -153,7 +155,8 @@ impl StatsTable {
     fn corrections(&self, correction: &Correction<'_>) -> Result<Vec<TransactWriteItem>, RepositoryError> {
         let Correction { link, workspace, before, after } = correction;
         let is_written = |day: &Day| after.days.get(day) != before.days.get(day);
-        let mut change = TotalChange::from_epoch(before.totals.epoch);
+        let mut change = TotalChange::of(&before.totals);
+        change.note_click(&before.totals, after.totals.last_click);
         change.set(&"past_clicks", number(&after.totals.past_clicks));
         // Only of days that are written here, since others may have been counted meanwhile.
         for day in before.totals.open.keys().filter(|day| is_written(day) || !after.days.contains_key(day)) {
@@ -177,9 +180,11 @@ impl StatsTable {
 }
 
 impl CountedDay {
-    /// Replaces the numbers. An empty day keeps its item, so that its version never begins again.
+    /// Replaces the numbers. An empty day keeps its item, so that its version never begins again. The last click stays the
+    /// latest that was ever counted, since it has happened even if its raw click is gone.
     fn correct(&mut self, stats: &DayStats) {
-        self.stats = stats.clone();
+        let last_click_at = self.stats.last_click_at.max(stats.last_click_at);
+        self.stats = DayStats { last_click_at, ..stats.clone() };
         self.version += 1;
     }
 

@@ -146,7 +146,7 @@ impl StatsTable {
                 if self.put_day(work, &after).await? == CommitOutcome::Contended {
                     return Ok(DayOutcome::Contended { fresh: 0 });
                 }
-                self.raise_total(work, &before.totals, (&after.stats).into()).await?
+                self.raise_total(work, &before.totals, &after.stats).await?
             } else {
                 self.count_late(work, &before.totals, &after, &fresh).await?
             }
@@ -237,11 +237,10 @@ impl StatsTable {
 
     /// Finishes what a consumer that died has left: all clicks are counted, and the total may not have them yet.
     async fn repair_total(&self, work: &DayWork<'_>, before: Loaded) -> Result<Raised, RepositoryError> {
-        let count = ClickCount::from(&before.day.stats);
-        if before.totals.includes(work.day, count.clicks) {
+        if before.totals.includes(work.day, before.day.stats.profile.clicks) {
             return Ok(Raised::To(before.totals));
         }
-        self.raise_total(work, &before.totals, count).await
+        self.raise_total(work, &before.totals, &before.day.stats).await
     }
 
     /// Counts clicks of a day that may be in the past, in one transaction of the day, the total and the past.
@@ -253,7 +252,8 @@ impl StatsTable {
         fresh: &[&ClassifiedClick],
     ) -> Result<Raised, RepositoryError> {
         let mut actions = vec![self.put_day_action(work.link, work.day, after)?];
-        let mut change = TotalChange::from_epoch(before.epoch);
+        let mut change = TotalChange::of(before);
+        change.note_click(before, after.stats.last_click_at);
         if let Some(until) = before.past_until.filter(|until| work.day < *until) {
             let Some(mut past) = self.past(work.link).await? else { return Ok(Raised::Contended) };
             for ClassifiedClick { click, client } in fresh {

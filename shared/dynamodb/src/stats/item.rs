@@ -7,7 +7,7 @@ use std::{
 
 use linklet_domain::{
     Breakdown, ClickCount, ClickId, CorrelationId, Day, DayStats, Dimension, Event, EventDetail, EventId, Invalid,
-    LinkId, MilestoneReached, Past, Profile, Timestamp, Totals, UniqueVisitors, UserId, WorkspaceId,
+    LinkClicks, LinkId, MilestoneReached, Past, Profile, Timestamp, Totals, UniqueVisitors, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -65,6 +65,9 @@ pub(super) struct TotalItem {
     pub announced: u64,
     #[serde(default)]
     pub epoch: u64,
+    /// When the latest of all clicks happened, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_click: Option<u64>,
     /// Set when the link was purged; nothing is counted for it any more.
     #[serde(default)]
     pub purged_at: Option<Timestamp>,
@@ -88,6 +91,7 @@ impl TotalItem {
             past_until: None,
             announced: 0,
             epoch: 0,
+            last_click: None,
             purged_at: Some(at),
             ttl: Some(at.plus(SEEN_FOR).unix_seconds()),
             history: ByteBuf::new(),
@@ -99,10 +103,11 @@ impl TotalItem {
         LinkId::parse(self.key.sk.strip_prefix(TOTAL_PREFIX).unwrap_or_default())
     }
 
-    /// All clicks. The history isn't unpacked for it, since lists ask this of each link.
-    pub(super) fn total_clicks(self) -> u64 {
-        let Self { past_clicks, past_until, open, .. } = self;
-        Totals { past_clicks, past_until, open, ..Totals::default() }.total_clicks()
+    /// All clicks, and the last of them. The history isn't unpacked for it, since lists ask this of each link.
+    pub(super) fn clicks(self) -> LinkClicks {
+        let Self { past_clicks, past_until, open, last_click, .. } = self;
+        let total = Totals { past_clicks, past_until, open, ..Totals::default() }.total_clicks();
+        LinkClicks { total, last: last_click.map(Timestamp::from_unix_millis) }
     }
 }
 
@@ -110,9 +115,10 @@ impl TryFrom<TotalItem> for Totals {
     type Error = Invalid;
 
     fn try_from(item: TotalItem) -> Result<Self, Invalid> {
-        let TotalItem { past_clicks, past_until, announced, epoch, history, open, .. } = item;
+        let TotalItem { past_clicks, past_until, announced, epoch, last_click, history, open, .. } = item;
         let history = past_until.map(|until| unpacked_history(until, &history)).transpose()?.unwrap_or_default();
-        Ok(Self { past_clicks, past_until, open, history, announced, epoch })
+        let last_click = last_click.map(Timestamp::from_unix_millis);
+        Ok(Self { past_clicks, past_until, open, history, last_click, announced, epoch })
     }
 }
 

@@ -32,7 +32,8 @@ impl StatsTable {
         let rows = self.rows_between(SETTLE, link, &first, &day_sort_key(until), true).await?;
         let settling = rows.days.range(..until).map(|(_, counted)| &counted.stats);
         let past = Past::extended(self.past(link).await?, until, settling);
-        let mut change = TotalChange::from_epoch(totals.epoch);
+        let mut change = TotalChange::of(totals);
+        change.note_click(totals, past.last_click_at);
         change.set(&"past_clicks", number(&past.profile.clicks));
         change.set(&"past_until", text(&until));
         let settled = rows.days.range(..until).map(|(day, counted)| (*day, ClickCount::from(&counted.stats)));

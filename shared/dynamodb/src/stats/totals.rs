@@ -12,7 +12,7 @@ use aws_sdk_dynamodb::{
     primitives::Blob,
     types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update},
 };
-use linklet_domain::{ClickCount, Day, LinkId, Totals, WorkspaceId};
+use linklet_domain::{ClickCount, Day, DayStats, LinkClicks, LinkId, Timestamp, Totals, WorkspaceId};
 
 use super::{
     DayWork, StatsTable,
@@ -45,12 +45,18 @@ pub(super) struct TotalChange {
     epoch: u64,
     set: BTreeMap<String, AttributeValue>,
     remove: BTreeSet<String>,
+    last_click: Option<Timestamp>,
 }
 
 impl TotalChange {
-    /// A change of a total that was read in this epoch.
-    pub(super) fn from_epoch(epoch: u64) -> Self {
-        Self { epoch, set: BTreeMap::new(), remove: BTreeSet::new() }
+    /// A change of a total that was read.
+    pub(super) fn of(before: &Totals) -> Self {
+        Self { epoch: before.epoch, set: BTreeMap::new(), remove: BTreeSet::new(), last_click: None }
+    }
+
+    /// Moves the time of the last click forward, if this click is later than all that were known.
+    pub(super) fn note_click(&mut self, before: &Totals, at: Option<Timestamp>) {
+        self.last_click = later(before, at);
     }
 
     /// Sets an attribute, such as that of a day.
@@ -80,6 +86,20 @@ fn counts(ClickCount { clicks, people }: ClickCount) -> AttributeValue {
     AttributeValue::L(vec![number(&clicks), number(&people)])
 }
 
+/// The time of the last click, in milliseconds.
+fn moment(at: Timestamp) -> AttributeValue {
+    number(&at.unix_millis())
+}
+
+/// This time, if it has to be written since it is later than the last click that was known.
+fn later(before: &Totals, at: Option<Timestamp>) -> Option<Timestamp> {
+    at.filter(|at| Some(*at) > before.last_click)
+}
+
+/// The condition that no click is known that came after `:last_click`. A click of another day may have been noted since the
+/// total was read.
+const IS_LAST: &str = "(attribute_not_exists(last_click) OR last_click <= :last_click)";
+
 /// The condition that a link isn't purged.
 const IS_COUNTED: &str = "attribute_not_exists(purged_at)";
 
@@ -90,7 +110,7 @@ fn same_epoch(epoch: u64) -> &'static str {
 }
 
 impl StatsTable {
-    /// Reads the total clicks of each of a workspace's links that has any.
+    /// Reads the clicks of each of a workspace's links that has any.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -98,7 +118,7 @@ impl StatsTable {
         &self,
         workspace: &WorkspaceId,
         links: &[LinkId],
-    ) -> Result<HashMap<LinkId, u64>, RepositoryError> {
+    ) -> Result<HashMap<LinkId, LinkClicks>, RepositoryError> {
         const OPERATION: &str = "read totals";
         let mut totals = HashMap::with_capacity(links.len());
         for batch in links.chunks(Self::MAX_BATCH) {
@@ -108,15 +128,14 @@ impl StatsTable {
         Ok(totals)
     }
 
-    /// Reads the total clicks of all links of a workspace, for sorting by clicks; `None` if they are more than one request may
-    /// read.
+    /// Reads the clicks of all links of a workspace, for sorting by them; `None` if they are more than one request may read.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn totals_of_workspace(
         &self,
         workspace: &WorkspaceId,
-    ) -> Result<Option<HashMap<LinkId, u64>>, RepositoryError> {
+    ) -> Result<Option<HashMap<LinkId, LinkClicks>>, RepositoryError> {
         const OPERATION: &str = "read a workspace's totals";
         let mut answers = self.answers_of_workspace(OPERATION, workspace);
         let mut totals = HashMap::new();
@@ -148,17 +167,24 @@ impl StatsTable {
         &self,
         work: &DayWork<'_>,
         before: &Totals,
-        count: ClickCount,
+        stats: &DayStats,
     ) -> Result<Raised, RepositoryError> {
+        let count = ClickCount::from(stats);
+        let last_click = later(before, stats.last_click_at);
+        let (set_last, and_is_last) = if last_click.is_some() {
+            (", last_click = :last_click", format!(" AND {IS_LAST}"))
+        } else {
+            ("", String::new())
+        };
         let update = self
             .0
             .client
             .update_item()
             .table_name(&self.0.name)
             .set_key(Some(total_key(work.workspace, work.link).into_item()))
-            .update_expression("SET #day = :counts")
+            .update_expression(format!("SET #day = :counts{set_last}"))
             .condition_expression(format!(
-                "{IS_COUNTED} AND {} AND (attribute_not_exists(#day) OR #day[0] < :clicks)",
+                "{IS_COUNTED} AND {} AND (attribute_not_exists(#day) OR #day[0] < :clicks){and_is_last}",
                 same_epoch(before.epoch)
             ))
             .expression_attribute_names("#day", work.day.to_string())
@@ -167,6 +193,10 @@ impl StatsTable {
             .expression_attribute_values(":epoch", number(&before.epoch))
             .return_values(ReturnValue::AllNew)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
+        let update = match last_click {
+            Some(at) => update.expression_attribute_values(":last_click", moment(at)),
+            None => update,
+        };
         let raised = retry_transaction_conflicts(|| update.clone().send()).await;
         match raised.map_err(SdkError::into_service_error) {
             Ok(raised) => total_of(raised.attributes.unwrap_or_default()).map(|(totals, _)| Raised::To(totals)),
@@ -174,7 +204,7 @@ impl StatsTable {
                 let (totals, is_purged) = total_of(refused.item.unwrap_or_default())?;
                 Ok(match () {
                     () if is_purged => Raised::Purged,
-                    () if totals.epoch == before.epoch => Raised::To(totals),
+                    () if totals.epoch == before.epoch && totals.includes(work.day, count.clicks) => Raised::To(totals),
                     () => Raised::Contended,
                 })
             }
@@ -189,14 +219,19 @@ impl StatsTable {
         link: &LinkId,
         change: TotalChange,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        let TotalChange { epoch, set, remove } = change;
+        let TotalChange { epoch, set, remove, last_click } = change;
         let mut update = Update::builder()
             .table_name(&self.0.name)
             .set_key(Some(total_key(workspace, link).into_item()))
-            .condition_expression(format!("{IS_COUNTED} AND {}", same_epoch(epoch)))
             .expression_attribute_values(":epoch", number(&epoch))
             .expression_attribute_values(":next", number(&(epoch + 1)));
+        let mut condition = format!("{IS_COUNTED} AND {}", same_epoch(epoch));
         let mut expression = "SET epoch = :next".to_owned();
+        if let Some(at) = last_click {
+            condition.push_str(&format!(" AND {IS_LAST}"));
+            expression.push_str(", last_click = :last_click");
+            update = update.expression_attribute_values(":last_click", moment(at));
+        }
         for (position, (name, value)) in set.into_iter().enumerate() {
             expression.push_str(&format!(", #s{position} = :s{position}"));
             update = update
@@ -208,7 +243,8 @@ impl StatsTable {
             expression.push_str(&format!("#r{position}"));
             update = update.expression_attribute_names(format!("#r{position}"), name);
         }
-        let update = update.update_expression(expression).build().map_err(RepositoryError::unavailable(WRITE))?;
+        let update = update.condition_expression(condition).update_expression(expression);
+        let update = update.build().map_err(RepositoryError::unavailable(WRITE))?;
         Ok(TransactWriteItem::builder().update(update).build())
     }
 
@@ -293,16 +329,16 @@ impl CountsReader {
     }
 }
 
-fn read_totals(operation: &'static str, items: Vec<Item>) -> Result<HashMap<LinkId, u64>, RepositoryError> {
+fn read_totals(operation: &'static str, items: Vec<Item>) -> Result<HashMap<LinkId, LinkClicks>, RepositoryError> {
     let mut totals = HashMap::with_capacity(items.len());
     for item in items {
         let total: TotalItem = from_item(operation, item)?;
         if total.purged_at.is_none() {
             let link = total.link().map_err(RepositoryError::unexpected_item(operation))?;
-            totals.insert(link, total.total_clicks());
+            totals.insert(link, total.clicks());
         }
     }
     // A correction may have left a link none.
-    totals.retain(|_, clicks| *clicks > 0);
+    totals.retain(|_, clicks| clicks.total > 0);
     Ok(totals)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linklet_domain::{ClickCount, ClickId, Event, LinkId, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{ClickCount, ClickId, Event, LinkClicks, LinkId, Timestamp, UserId, WorkspaceId};
 use linklet_test_support::ClickBuilder;
 
 /// A link that is clicked on.
@@ -158,7 +158,7 @@ pub struct Expected {
     pub life: Numbers,
     /// The clicks of each day, and of its hours.
     pub days: BTreeMap<String, (Numbers, [ClickCount; 24])>,
-    pub last_click_at: Option<String>,
+    pub last_click_at: Option<Timestamp>,
     pub milestones: Vec<u64>,
     /// The ids of all counted clicks.
     pub ids: BTreeSet<ClickId>,
@@ -177,13 +177,18 @@ impl Expected {
                 .into_iter()
                 .map(|(day, clicks)| (day, (Numbers::of(clicks.clone()), hours(&clicks))))
                 .collect(),
-            last_click_at: clicks.iter().map(|click| click.at().to_string()).max(),
+            last_click_at: clicks.iter().map(|click| click.at()).max(),
             milestones: [10, 100, 1_000, 10_000, 100_000]
                 .into_iter()
                 .filter(|round| *round <= clicks.len() as u64)
                 .collect(),
             ids: clicks.iter().map(|click| click.id()).collect(),
         }
+    }
+
+    /// As lists have it.
+    pub fn listed(&self) -> LinkClicks {
+        LinkClicks { total: self.life.clicks, last: self.last_click_at }
     }
 
     /// The clicks before a day.

@@ -256,7 +256,7 @@ async fn a_purge_leaves_the_link_alone_that_has_the_code_by_now() {
     assert_eq!(stats.whole_life().clicks, 1);
     assert_eq!(fixture.db.clicks().latest(&next, 10).await.unwrap().len(), 1);
     let totals = fixture.db.stats().totals_of_workspace(&fixture.link.workspace).await.unwrap().unwrap();
-    assert_eq!(totals, [(next, 1)].into());
+    assert_eq!(totals.into_iter().map(|(link, clicks)| (link, clicks.total)).collect::<Vec<_>>(), [(next, 1)]);
 }
 
 #[tokio::test]

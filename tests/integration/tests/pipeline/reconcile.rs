@@ -327,6 +327,7 @@ async fn a_total_that_does_not_follow_from_its_days_is_put_right() {
         (today.as_str(), json!({"L": [{"N": "77"}, {"N": "7"}]})),
         // Of the day before the end of the past: 7 clicks, 5 by people.
         ("history", json!({"B": "AQcF"})),
+        ("last_click", json!({"N": "1"})),
     ];
     for (attribute, value) in wrong {
         fixture.damage("TOTAL#", attribute, value);
@@ -338,6 +339,24 @@ async fn a_total_that_does_not_follow_from_its_days_is_put_right() {
         assert_eq!(fixture.stats().await, right, "{attribute}");
         assert!(fixture.report().await.is_clean(), "{attribute}");
     }
+}
+
+#[tokio::test]
+async fn a_correction_does_not_move_the_last_click_back() {
+    let fixture = Fixture::counted(5, 3).await;
+    let last_click = fixture.life().await.totals.last_click.unwrap();
+    // Ids begin with the time.
+    let clicks = fixture.db.scan("ClicksTable");
+    let latest = clicks.iter().max_by_key(|click| click["sk"]["S"].as_str().unwrap()).unwrap();
+    fixture.db.remove("ClicksTable", latest);
+
+    let report = fixture.repair().await;
+
+    assert_eq!(report.days, [(last_click.day(), 5, 4)]);
+    let (stats, totals) = fixture.stats().await;
+    assert_eq!((totals.total_clicks(), totals.last_click), (14, Some(last_click)));
+    assert_eq!(stats.summary(Timestamp::now()).last_click_at, Some(last_click));
+    assert!(fixture.report().await.is_clean());
 }
 
 #[tokio::test]

@@ -53,6 +53,11 @@ impl Fixture {
         let clicks: Vec<_> = (0..times).map(|_| click_in(&self.workspace, code, Timestamp::now())).collect();
         assert!(self.analytics().consume(event_batch(&clicks)).await.batch_item_failures.is_empty());
     }
+
+    async fn click_at(&self, code: &str, at: Timestamp) {
+        let click = [click_in(&self.workspace, code, at)];
+        assert!(self.analytics().consume(event_batch(&click)).await.batch_item_failures.is_empty());
+    }
 }
 
 fn codes(answer: &Answer) -> Vec<String> {
@@ -298,10 +303,43 @@ async fn the_order_by_clicks_is_exact() {
 }
 
 #[tokio::test]
+async fn links_are_sorted_by_their_last_click_page_by_page() {
+    let fixture = Fixture::new();
+    for (number, code) in ["unused", "busy1", "fresh", "quiet", "newest"].into_iter().enumerate() {
+        let created = at("2026-03-01T00:00:00Z").plus(Duration::from_secs(number as u64));
+        fixture.db.store(&fixture.link(code).created_at(created).build()).await;
+    }
+    let now = Timestamp::now();
+    let seconds_ago = |seconds| now.minus(Duration::from_secs(seconds));
+    // The last of them comes behind a later click of the same link.
+    for (code, ago) in [("busy1", 60), ("fresh", 1), ("busy1", 50), ("quiet", 9_000_000), ("fresh", 200_000)] {
+        fixture.click_at(code, seconds_ago(ago)).await;
+    }
+
+    let newest = ["fresh", "busy1", "quiet", "newest", "unused"];
+    let answer = fixture.get("/api/links?sort=last_click").await;
+    assert_eq!(codes(&answer), newest);
+    assert_eq!((&answer.json()["next_cursor"], &answer.json()["total"]), (&Value::Null, &json!(5)));
+    let pages = async |order: &str| {
+        let mut found = Vec::new();
+        for page in 1..=3 {
+            let path = format!("/api/links?sort=last_click&per_page=2&page={page}&order={order}");
+            found.extend(codes(&fixture.get(&path).await));
+        }
+        found
+    };
+    assert_eq!(pages("desc").await, newest);
+    assert_eq!(pages("asc").await, ["unused", "newest", "quiet", "busy1", "fresh"]);
+    let of_first_three = "/api/links?sort=last_click&created_before=2026-03-01T00:00:02Z";
+    assert_eq!(codes(&fixture.get(of_first_three).await), ["fresh", "busy1", "unused"]);
+}
+
+#[tokio::test]
 async fn each_refusal_gives_its_reason() {
     let fixture = Fixture::new();
     let cursor = Cursor { at: Timestamp::now(), id: ShortCode::parse("launch").unwrap() };
     let after_by_clicks = format!("sort=clicks&after={}", cursor.encode());
+    let after_by_last_click = format!("sort=last_click&after={}", cursor.encode());
     let cases = [
         ("page=0", "page must be a number from 1 on"),
         ("page=one", "page must be a number from 1 on"),
@@ -311,7 +349,9 @@ async fn each_refusal_gives_its_reason() {
         ("page=101&per_page=100", "pages end at row 10,000; narrow the dates or the search, or follow next_cursor"),
         ("after=AAAA", "after is not a cursor of this list"),
         (after_by_clicks.as_str(), "after continues lists that are sorted by created_at"),
-        ("sort=title", "sort must be created_at or clicks"),
+        (after_by_last_click.as_str(), "after continues lists that are sorted by created_at"),
+        ("sort=title", "sort must be created_at, clicks or last_click"),
+        ("sort=last_click_at", "sort must be created_at, clicks or last_click"),
         ("order=down", "order must be desc or asc"),
         ("created_by=ada", "created_by must be a UUID"),
         ("status=purged", "status must be active, inactive, deleted, expired or all"),
@@ -336,7 +376,7 @@ async fn without_statistics_it_still_lists_and_says_what_is_missing() {
     fixture.db.store(&fixture.link("launch").build()).await;
     fixture.list.stats = StatsTable::new(TestDynamoDb::unreachable(), "StatsTable");
 
-    for path in ["/api/links", "/api/links?sort=clicks"] {
+    for path in ["/api/links", "/api/links?sort=clicks", "/api/links?sort=last_click"] {
         let answer = fixture.get(path).await;
         assert_eq!(answer.status, 200);
         assert_eq!(answer.json()["links"][0]["total_clicks"], Value::Null);

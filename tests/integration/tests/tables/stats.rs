@@ -1,6 +1,8 @@
 use std::time::Duration;
 
-use linklet_domain::{ClickCount, ClickId, Day, Dimension, Event, LinkId, LinkStats, Timestamp, WorkspaceId};
+use linklet_domain::{
+    ClickCount, ClickId, Day, Dimension, Event, LinkClicks, LinkId, LinkStats, Timestamp, WorkspaceId,
+};
 use linklet_dynamodb::{ClassifiedClick, CommitOutcome, DayOutcome, DayWork, Loaded, StatsTable};
 use linklet_test_support::{
     CapacityMeter, ClickBuilder, Fault, Faults, TestDynamoDb, click_event, link_id, some_workspace,
@@ -54,6 +56,13 @@ impl Clicks {
     }
 }
 
+/// What lists know of the link.
+async fn listed(table: &StatsTable) -> LinkClicks {
+    let totals = table.totals_of_workspace(&some_workspace()).await.unwrap().unwrap();
+    assert_eq!(totals.keys().collect::<Vec<_>>(), [&link_id("launch")]);
+    totals[&link_id("launch")]
+}
+
 async fn life(table: &StatsTable) -> LinkStats {
     table.since(&link_id("launch"), Timestamp::EPOCH.day()).await.unwrap()
 }
@@ -76,7 +85,8 @@ async fn what_was_counted_is_read() {
         assert_eq!(stats.days[&events[0].occurred_at.day()].hours.iter().map(|hour| hour.clicks).sum::<u64>(), 2);
         assert_eq!(stats.summary(Timestamp::now()).last_click_at, Some(events[1].occurred_at));
         let totals = table.totals(&some_workspace(), &[link_id("launch"), link_id("other")]).await.unwrap();
-        assert_eq!(totals, [(link_id("launch"), 2)].into());
+        let clicks = LinkClicks { total: 2, last: Some(events[1].occurred_at) };
+        assert_eq!(totals, [(link_id("launch"), clicks)].into());
     }
 }
 
@@ -159,8 +169,8 @@ async fn a_consumer_that_dies_between_its_writes_leaves_what_the_next_one_repair
 
             let expected = if next_comes_with_its_own_click { (1, 10) } else { (0, 9) };
             assert_eq!((fresh, total), expected, "{age} days ago");
-            let totals = table.totals_of_workspace(&some_workspace()).await.unwrap().unwrap();
-            assert_eq!(totals, [(link_id("launch"), expected.1)].into(), "{age} days ago");
+            let last = Some(events[if next_comes_with_its_own_click { 9 } else { 8 }].occurred_at);
+            assert_eq!(listed(&table).await, LinkClicks { total: expected.1, last }, "{age} days ago");
         }
     }
 }
@@ -189,6 +199,94 @@ async fn days_that_have_settled_are_in_the_past_and_late_clicks_reach_both() {
 }
 
 #[tokio::test]
+async fn a_link_knows_its_last_click_after_all_of_its_days_have_settled() {
+    let db = TestDynamoDb::start();
+    let (table, link, workspace, long_ago) = (db.stats(), link_id("launch"), some_workspace(), days_ago(300));
+    let events = clicks(3, long_ago);
+    Clicks::of(&events[..2]).count(&table).await;
+    let settle = async |until: Day| {
+        let totals = table.life(&workspace, &link).await.unwrap().totals;
+        assert_eq!(table.settle(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Committed);
+        let totals = table.life(&workspace, &link).await.unwrap().totals;
+        assert!(totals.open.is_empty(), "{totals:?}");
+    };
+
+    settle(days_ago(200).day()).await;
+    let settled = listed(&table).await;
+    // So late that no day of the history has them.
+    settle(days_ago(100).day()).await;
+    let forgotten = listed(&table).await;
+    Clicks::of(&events[2..]).count(&table).await;
+    let with_a_late_one = listed(&table).await;
+    Clicks::of(&clicks(1, days_ago(310))).count(&table).await;
+    let with_an_earlier_one = listed(&table).await;
+
+    assert_eq!(settled, LinkClicks { total: 2, last: Some(events[1].occurred_at) });
+    assert_eq!(forgotten, settled);
+    assert_eq!(with_a_late_one, LinkClicks { total: 3, last: Some(events[2].occurred_at) });
+    assert_eq!(with_an_earlier_one, LinkClicks { total: 4, last: Some(events[2].occurred_at) });
+}
+
+#[tokio::test]
+async fn settling_makes_good_a_last_click_that_a_dead_consumer_has_not_written() {
+    let (db, faults) = (TestDynamoDb::start(), Faults::default());
+    let table = StatsTable::new(db.client_with(faults.clone()), "StatsTable");
+    let long_ago = days_ago(30);
+    let two = Clicks::of(&clicks(2, long_ago));
+    let before = two.load(&table).await;
+    let refs = two.clicks.iter().collect::<Vec<_>>();
+    let work = DayWork { link: &two.link, workspace: &two.workspace, day: two.day(), clicks: &refs };
+    // The day is written, and the total isn't.
+    faults.plan(Some((1, Fault::NotSent)));
+    assert!(table.count(&work, before, long_ago).await.is_err());
+    faults.plan(None);
+
+    let totals = table.life(&two.workspace, &two.link).await.unwrap().totals;
+    table.settle(&two.workspace, &two.link, &totals, days_ago(10).day()).await.unwrap();
+
+    assert_eq!(totals.last_click, None);
+    assert_eq!(listed(&table).await, LinkClicks { total: 2, last: Some(two.clicks[1].click.clicked_at()) });
+}
+
+#[tokio::test]
+async fn clicks_that_come_late_or_again_do_not_move_the_last_click_back() {
+    let db = TestDynamoDb::start();
+    let table = db.stats();
+    let events = clicks(3, days_ago(0));
+    Clicks::of(&events[1..2]).count(&table).await;
+    let last = Some(events[1].occurred_at);
+
+    Clicks::of(&events[..1]).count(&table).await;
+    assert_eq!(listed(&table).await, LinkClicks { total: 2, last }, "an earlier click of the same day");
+    for (number, age) in (3..).zip([1, 2, 60]) {
+        Clicks::of(&clicks(1, days_ago(age))).count(&table).await;
+        assert_eq!(listed(&table).await, LinkClicks { total: number, last }, "a click {age} days ago");
+    }
+    Clicks::of(&events[..2]).count(&table).await;
+    assert_eq!(listed(&table).await, LinkClicks { total: 5, last }, "the same clicks again");
+    Clicks::of(&events[2..]).count(&table).await;
+    assert_eq!(listed(&table).await, LinkClicks { total: 6, last: Some(events[2].occurred_at) }, "a later click");
+}
+
+#[tokio::test]
+async fn a_later_click_that_somebody_counts_meanwhile_stays_the_last() {
+    for age in [1, 2, 60] {
+        let db = TestDynamoDb::start();
+        let (table, today) = (db.stats(), clicks(1, days_ago(0)));
+        let earlier = Clicks::of(&clicks(1, days_ago(age)));
+        let before = earlier.load(&table).await;
+        Clicks::of(&today).count(&table).await;
+
+        let first = earlier.count_on(&table, before).await;
+        assert!(matches!(first, DayOutcome::Contended { .. }), "{age} days ago: {first:?}");
+        earlier.count(&table).await;
+
+        let expected = LinkClicks { total: 2, last: Some(today[0].occurred_at) };
+        assert_eq!(listed(&table).await, expected, "{age} days ago");
+    }
+}
+
+#[tokio::test]
 async fn a_late_click_is_not_lost_to_days_that_settle_meanwhile() {
     for settles_first in [true, false] {
         let db = TestDynamoDb::start();
@@ -209,7 +307,7 @@ async fn a_late_click_is_not_lost_to_days_that_settle_meanwhile() {
         }
 
         assert_eq!(life(&table).await.whole_life().clicks, 4);
-        assert_eq!(table.totals_of_workspace(&workspace).await.unwrap().unwrap(), [(link.clone(), 4)].into());
+        assert_eq!(listed(&table).await.total, 4);
     }
 }
 

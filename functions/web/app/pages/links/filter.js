@@ -8,14 +8,18 @@
  * @property {string} by who created them
  * @property {string} from a date
  * @property {string} to
- * @property {'newest' | 'oldest' | 'clicks'} sort
+ * @property {'newest' | 'oldest' | 'clicks' | 'last_click'} sort
  */
 
 export const SORTS = [
   { value: 'newest', label: 'Newest first' },
   { value: 'oldest', label: 'Oldest first' },
   { value: 'clicks', label: 'Most clicks' },
+  { value: 'last_click', label: 'Last click' },
 ];
+
+/** Whether the order needs the clicks of all links, so that the API has numbered pages of it and no cursor. @param {Filter} filter */
+export const isByClicks = ({ sort }) => sort === 'clicks' || sort === 'last_click';
 
 export const STATUSES = [
   { value: 'active', label: 'Active' },
@@ -26,7 +30,6 @@ export const STATUSES = [
 
 /** @param {URLSearchParams} query @returns {Filter} */
 export function filterOf(query) {
-  const sort = query.get('sort');
   return {
     q: query.get('q') ?? '',
     status: STATUSES.find(({ value }) => value === query.get('status'))?.value ?? '',
@@ -34,7 +37,7 @@ export function filterOf(query) {
     by: query.get('by') ?? '',
     from: dayOf(query.get('from')),
     to: dayOf(query.get('to')),
-    sort: sort === 'clicks' || sort === 'oldest' ? sort : 'newest',
+    sort: /** @type {any} */ (SORTS.find(({ value }) => value === query.get('sort'))?.value ?? 'newest'),
   };
 }
 
@@ -42,7 +45,8 @@ export function filterOf(query) {
 const dayOf = (text) => (text && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : '');
 
 /** What the API is asked for. @param {Filter} filter */
-export function requestOf({ q, status, tags, by, from, to, sort }) {
+export function requestOf(filter) {
+  const { q, status, tags, by, from, to, sort } = filter;
   return {
     search: q,
     status,
@@ -50,7 +54,7 @@ export function requestOf({ q, status, tags, by, from, to, sort }) {
     created_by: by,
     created_after: startOf(from),
     created_before: endOf(to),
-    sort: sort === 'clicks' ? 'clicks' : 'created_at',
+    sort: isByClicks(filter) ? sort : 'created_at',
     order: sort === 'oldest' ? 'asc' : 'desc',
   };
 }

@@ -3,7 +3,7 @@
 import { useEffect, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { session } from '../../core/session.js';
-import { requestOf } from './filter.js';
+import { isByClicks, requestOf } from './filter.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 
@@ -88,7 +88,7 @@ export class LinkList {
    */
   async page(from, size) {
     for (let at = from; ; ) {
-      const isByPage = this.filter.sort === 'clicks';
+      const isByPage = isByClicks(this.filter);
       const number = isByPage ? Number(at ?? 1) : 1;
       const place = isByPage ? { page: number, per_page: FURTHER_PAGE } : { after: at, per_page: size };
       const answer = await call('GET /api/links', { query: { ...requestOf(this.filter), ...place } });
