@@ -133,6 +133,44 @@ def test_links_are_found_by_word_tag_and_status(tabs: Tabs, shop: Account, hand:
     assert tab.view() == "links?sort=oldest"
 
 
+def test_links_are_found_by_any_of_several_tags_and_without_others(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    shop.shorten("https://shop.example.com/blog", title="Blog", tags=["blog"])
+    shop.wait_for("/api/tags", lambda answer: {tag["tag"] for tag in answer["tags"]} == {"blog", "sale", "spring"})
+    tab = tabs.open(shop, "links")
+    use = hand(tab)
+    expect(rows(tab)).to_have_count(4)
+
+    use.pick(tab.button("Tag"), "sale")
+    expect(rows(tab)).to_have_count(2)
+    use.pick(tab.button("Tag"), "blog")
+    tab.page.get_by_text("No link matches these filters.").wait_for()
+    use.pick(tab.button("All of the tags"), "Links with any of the tags")
+    expect(rows(tab)).to_have_count(3)
+    assert tab.view() == "links?tag=sale&tag=blog&tags=any"
+
+    use.pick(tab.button("Tag"), "spring")
+    out = tab.button("spring: leave out links with this tag")
+    use.press(out)
+    expect(rows(tab)).to_have_count(2)
+    expect(rows(tab).get_by_role("link", name="Spring sale")).to_have_count(0)
+    back = tab.button("not spring: show only links with this tag")
+    expect(back).to_be_focused()
+    expect(back).to_have_text(re.compile(r"^\s*not spring$"))
+    assert tab.view() == "links?tag=sale&tag=blog&tags=any&not=spring"
+    tab.page.reload()
+    expect(rows(tab)).to_have_count(2)
+
+    use.press(tab.button("No longer only the tag sale"))
+    use.press(tab.button("No longer only the tag blog"))
+    expect(rows(tab)).to_have_count(3)
+    use.press(tab.button("No longer without the tag spring"))
+    expect(rows(tab)).to_have_count(4)
+    use.press(rows(tab).get_by_role("button", name="Only links with the tag spring"))
+    expect(rows(tab)).to_have_count(1)
+    use.press(tab.button("Clear"))
+    assert tab.view() == "links"
+
+
 def test_links_are_sorted_by_their_last_click(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
     # The newest link is never followed, and the oldest is followed last.
     _, spring, winter = (link["short_code"] for link in shop.links)

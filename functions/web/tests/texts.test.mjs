@@ -7,7 +7,7 @@ const { age, counted, cutMiddle, hostOf, shortNumber, withoutScheme } = await im
 const { contrastOf } = await import('../app/parts/qr/contrast.js');
 const { withParameter } = await import('../app/parts/link-form/campaign.js');
 const { invitationToken } = await import('../app/pages/nowhere/invitation-token.js');
-const { filterOf, isEverything, requestOf } = await import('../app/pages/links/filter.js');
+const { filterOf, isEverything, requestOf, withTag } = await import('../app/pages/links/filter.js');
 
 test('only http and https lead somewhere', () => {
   for (const url of ['https://example.com/', 'http://münchen.de/']) assert(safeUrl(url), url);
@@ -62,6 +62,19 @@ test('an address of the list is read as far as it makes sense', () => {
     return [request.sort, request.order];
   };
   assert.deepEqual(['', 'oldest', 'clicks', 'last_click', 'nonsense'].map(orderOf), [['created_at', 'desc'], ['created_at', 'asc'], ['clicks', 'desc'], ['last_click', 'desc'], ['created_at', 'desc']]);
+});
+
+test('tags are asked for as the API names them', () => {
+  const termsOf = (/** @type {string} */ query) => requestOf(filterOf(new URLSearchParams(query))).tag;
+  const filter = filterOf(new URLSearchParams('tag=Sale&tag=b&not=old'));
+
+  assert.deepEqual(termsOf('tag=a&tag=b&not=c'), ['a', 'b', '-c']);
+  assert.deepEqual(termsOf('tag=a&tag=1,5&tags=any&not=-c&not=d\\'), ['a,1\\,5', '-\\-c', '-d\\\\']);
+  assert.deepEqual(termsOf('tags=any'), []);
+  assert.deepEqual(withTag(filter, 'sale', 'without'), { tag: ['b'], not: ['old', 'sale'] });
+  assert.deepEqual(withTag(filter, 'OLD', 'with'), { tag: ['Sale', 'b', 'OLD'], not: [] });
+  assert.deepEqual(withTag(filter, 'b', 'either'), { tag: ['Sale'], not: ['old'] });
+  assert(!isEverything(filterOf(new URLSearchParams('not=c'))));
 });
 
 test('contrast is what WCAG says', () => {

@@ -9,8 +9,9 @@ export function Chip({ children, onClick, href, onRemove, removeLabel, isOn, ton
   const classes = `chip ${tone} ${isOn ? 'on' : ''}`;
   if (onRemove) {
     return html`<span class=${classes}
-      ><span class="chip-text" dir="auto">${children}</span
-      ><button type="button" class="chip-remove" aria-label=${removeLabel ?? 'Remove'} title=${removeLabel} onClick=${onRemove}><${Icon} name="close" /></button
+      >${onClick
+        ? html`<button type="button" class="chip-text" dir="auto" title=${label} aria-label=${label} onClick=${onClick}>${children}</button>`
+        : html`<span class="chip-text" dir="auto">${children}</span>`}<button type="button" class="chip-remove" aria-label=${removeLabel ?? 'Remove'} title=${removeLabel} onClick=${onRemove}><${Icon} name="close" /></button
     ></span>`;
   }
   if (href) return html`<a class=${classes} href=${href} title=${title} aria-label=${label}><span class="chip-text" dir="auto">${children}</span></a>`;

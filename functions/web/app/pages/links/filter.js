@@ -4,7 +4,9 @@
  * @typedef {object} Filter
  * @property {string} q
  * @property {string} status
- * @property {string[]} tags
+ * @property {string[]} tags those that links have
+ * @property {boolean} isAny whether one of these is enough
+ * @property {string[]} not the tags that links don't have
  * @property {string} by who created them
  * @property {string} from a date
  * @property {string} to
@@ -34,6 +36,8 @@ export function filterOf(query) {
     q: query.get('q') ?? '',
     status: STATUSES.find(({ value }) => value === query.get('status'))?.value ?? '',
     tags: query.getAll('tag'),
+    isAny: query.get('tags') === 'any',
+    not: query.getAll('not'),
     by: query.get('by') ?? '',
     from: dayOf(query.get('from')),
     to: dayOf(query.get('to')),
@@ -46,11 +50,11 @@ const dayOf = (text) => (text && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isN
 
 /** What the API is asked for. @param {Filter} filter */
 export function requestOf(filter) {
-  const { q, status, tags, by, from, to, sort } = filter;
+  const { q, status, tags, isAny, not, by, from, to, sort } = filter;
   return {
     search: q,
     status,
-    tag: tags.map(tagTerm),
+    tag: [...(isAny && tags.length ? [tags.map(tagTerm).join()] : tags.map(tagTerm)), ...not.map((tag) => `-${tagTerm(tag)}`)],
     created_by: by,
     created_after: startOf(from),
     created_before: endOf(to),
@@ -69,7 +73,19 @@ const startOf = (day) => (day ? new Date(`${day}T00:00:00`).toISOString() : '');
 const endOf = (day) => (day ? new Date(`${day}T23:59:59.999`).toISOString() : '');
 
 /** Whether all links are meant. @param {Filter} filter */
-export const isEverything = ({ q, status, tags, by, from, to }) => !q && !status && tags.length === 0 && !by && !from && !to;
+export const isEverything = ({ q, status, tags, not, by, from, to }) => !q && !status && tags.length + not.length === 0 && !by && !from && !to;
 
 /** The query that takes all filters away. */
-export const NO_FILTER = { q: '', status: '', tag: [], by: '', from: '', to: '' };
+export const NO_FILTER = { q: '', status: '', tag: [], tags: '', not: [], by: '', from: '', to: '' };
+
+/**
+ * The query in which links have a tag, or don't have it, or may have it.
+ * @param {Filter} filter
+ * @param {string} tag
+ * @param {'with' | 'without' | 'either'} wanted
+ */
+export function withTag({ tags, not }, tag, wanted) {
+  const others = (/** @type {string[]} */ list) => list.filter((other) => other.toLowerCase() !== tag.toLowerCase());
+  const given = (/** @type {boolean} */ isGiven) => (isGiven ? [tag] : []);
+  return { tag: [...others(tags), ...given(wanted === 'with')], not: [...others(not), ...given(wanted === 'without')] };
+}

@@ -11,7 +11,7 @@ import { Dialog } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
 import { Icon } from '../../ui/icons.js';
 import { Menu } from '../../ui/menu.js';
-import { isEverything, NO_FILTER, SORTS, STATUSES } from './filter.js';
+import { isEverything, NO_FILTER, SORTS, STATUSES, withTag } from './filter.js';
 
 const TYPING_MS = 250;
 const OFFERED_TAGS = 50;
@@ -26,7 +26,7 @@ export function Filters({ filter, counts, hasColleagues }) {
     <${Search} value=${filter.q} />
     <div class="chips">
       <${StatusFilter} status=${filter.status} counts=${counts} />
-      <${TagFilter} tags=${filter.tags} />
+      <${TagFilter} filter=${filter} />
       ${(hasColleagues || filter.by) && html`<${CreatorFilter} by=${filter.by} />`}
       <${DateFilter} from=${filter.from} to=${filter.to} />
       ${!isEverything(filter) && html`<${Button} kind="quiet" class="compact" onClick=${() => setQuery(NO_FILTER)}>Clear<//>`}
@@ -94,19 +94,38 @@ function Search({ value }) {
   </div>`;
 }
 
-/** @param {{ tags: string[] }} props */
-function TagFilter({ tags }) {
+/** A chip for each tag that links have or don't have: pressing it turns one into the other. @param {{ filter: Filter }} props */
+function TagFilter({ filter }) {
   const known = useTags();
-  const chosen = tags.map((tag) => tag.toLowerCase());
-  const offered = known.filter(({ tag }) => !chosen.includes(tag.toLowerCase())).slice(0, OFFERED_TAGS);
-  return html`${tags.map(
-    (tag) => html`<${Chip} key=${tag} tone="on" removeLabel=${`No longer only the tag ${tag}`} onRemove=${() => setQuery({ tag: tags.filter((other) => other !== tag) })}
-      ><${Icon} name="tag" /> <bdi>${tag}</bdi><//>`,
-  )}
+  const { tags, isAny, not } = filter;
+  // In an order that doesn't change with what is wanted of a tag, so that its chip keeps its place and the focus.
+  const chosen = [...tags, ...not].sort();
+  const keys = chosen.map((tag) => tag.toLowerCase());
+  const offered = known.filter(({ tag }) => !keys.includes(tag.toLowerCase())).slice(0, OFFERED_TAGS);
+  const want = (/** @type {string} */ tag, /** @type {'with' | 'without' | 'either'} */ wanted) => setQuery(withTag(filter, tag, wanted));
+  return html`${chosen.map((tag) => {
+    const isOut = not.includes(tag);
+    return html`<${Chip}
+      key=${tag}
+      tone=${isOut ? 'not' : 'on'}
+      label=${isOut ? `not ${tag}: show only links with this tag` : `${tag}: leave out links with this tag`}
+      onClick=${() => want(tag, isOut ? 'with' : 'without')}
+      removeLabel=${isOut ? `No longer without the tag ${tag}` : `No longer only the tag ${tag}`}
+      onRemove=${() => want(tag, 'either')}
+      ><${Icon} name="tag" /> ${isOut && 'not '}<bdi>${tag}</bdi><//>`;
+  })}
+  ${tags.length > 1 &&
+  html`<${Menu} class="chip" align="start" items=${ANY_OR_ALL.map(({ value, label }) => ({ label, isCurrent: isAny === (value === 'any'), act: () => setQuery({ tags: value }) }))}
+    >${isAny ? 'Any of the tags' : 'All of the tags'}<${Icon} name="down" /><//>`}
   ${offered.length > 0 &&
-  html`<${Menu} class="chip" align="start" items=${offered.map(({ tag, links }) => ({ label: tag, note: number(links), act: () => setQuery({ tag: [...tags, tag] }) }))}
+  html`<${Menu} class="chip" align="start" items=${offered.map(({ tag, links }) => ({ label: tag, note: number(links), act: () => want(tag, 'with') }))}
     >Tag<${Icon} name="down" /><//>`}`;
 }
+
+const ANY_OR_ALL = [
+  { value: '', label: 'Links with all of the tags' },
+  { value: 'any', label: 'Links with any of the tags' },
+];
 
 /** @param {{ by: string }} props */
 function CreatorFilter({ by }) {

@@ -13,7 +13,7 @@ import { Page } from '../../ui/page.js';
 import { Empty, Failure, Skeleton } from '../../ui/states.js';
 import { VirtualList } from '../../ui/virtual.js';
 import { purge, remove, toggle } from './changes.js';
-import { filterOf, isEverything, NO_FILTER } from './filter.js';
+import { filterOf, isEverything, NO_FILTER, withTag } from './filter.js';
 import { Filters } from './filters.js';
 import { FirstRun } from './first-run.js';
 import { useLinkList } from './link-list.js';
@@ -98,7 +98,7 @@ function Results({ list, filter, fresh, down, openers }) {
     toggle: (/** @type {Link} */ link) => void toggle(link, list),
     remove: (/** @type {Link} */ link) => void remove(link, list),
     purge: (/** @type {Link} */ link) => void purge(link, list),
-    filterByTag: (/** @type {string} */ tag) => setQuery({ tag: [...new Set([...filter.tags, tag])] }),
+    filterByTag: (/** @type {string} */ tag) => setQuery(withTag(filter, tag, 'with')),
     select,
   });
   const clear = () => setSelected(new Set());
