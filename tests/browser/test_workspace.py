@@ -315,6 +315,18 @@ def test_a_workspace_of_ones_own_is_the_other_way_out(tabs: Tabs, account: Accou
     expect(tab.button(re.compile("Side project"))).to_be_visible()
 
 
+def test_an_item_of_a_menu_stays_itself_when_others_appear_above_it(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "links")
+    held = tab.hold("**/api/me/workspaces")
+    tab.page.reload()
+    tab.button(re.compile("Switch workspace")).click()
+    item = tab.page.get_by_role("menu").get_by_role("menuitem", name="New workspace").element_handle()
+    held.let_go()
+    expect(tab.page.get_by_role("menu").get_by_role("menuitemradio")).to_have_count(1)
+    item.click()
+    expect(tab.dialog("New workspace")).to_be_visible()
+
+
 def test_who_may_create_no_workspace_is_told_whom_to_ask(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
     tab.fails("**/api/workspaces", 403, "founding_closed")

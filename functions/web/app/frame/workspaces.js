@@ -31,6 +31,7 @@ export function workspaceItems(nameWorkspace) {
   const workspaces = session.get().workspaces ?? [];
   return [
     ...workspaces.map((workspace) => ({
+      key: workspace.workspace_id,
       label: workspace.name,
       note: workspace.paused_at ? 'Paused' : workspace.role,
       isCurrent: workspace === current,

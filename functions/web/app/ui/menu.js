@@ -7,6 +7,7 @@ import { useId } from './field.js';
 /**
  * @typedef {object} MenuItem
  * @property {string} label
+ * @property {string} [key] what tells it from the others, if a label can occur twice
  * @property {import('./icons.js').IconName} [icon]
  * @property {() => void} [act]
  * @property {string} [href]
@@ -89,7 +90,10 @@ export function Menu({ children, label, items, class: classes = 'button quiet', 
     >${children}</button>
     ${isOpen &&
     html`<div class=${`menu-list ${align} ${isUp ? 'up' : ''} ${isFlipped ? 'flipped' : ''}`} role="menu" id=${id}>
-      ${shown.map((item) => html`<${ItemView} item=${item} choose=${choose(item)} />`)}
+      ${
+        // The key keeps a press that has begun on its item when others appear above it, as workspaces do once they are read.
+        shown.map((item) => html`<${ItemView} key=${item.key ?? item.label} item=${item} choose=${choose(item)} />`)
+      }
     </div>`}
   </div>`;
 }
