@@ -7,7 +7,7 @@ use linklet_domain::{
 use linklet_dynamodb::{AcceptOutcome, InviteOutcome, WithdrawOutcome};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, BodyLimit, Problem, Request, Response, StatusCode, created, json, no_content},
+    http::{ApiError, BodyLimit, Problem, Request, Response, StatusCode, created, json, no_content, with_secret},
     identity::{Caller, Person},
     telemetry::chain,
 };
@@ -32,7 +32,7 @@ impl Account {
             InviteOutcome::Invited => {
                 self.announce(request, &invitation).await;
                 // The list has it: an invitation has no address of its own to read.
-                Ok(created("invitations", &CreatedInvitation::new(&token, &invitation)))
+                Ok(with_secret(created("invitations", &CreatedInvitation::new(&token, &invitation))))
             }
             InviteOutcome::AlreadyMember => Err(ALREADY),
             InviteOutcome::TooMany => Err(Problem::InvitationLimit.into()),

@@ -7,7 +7,9 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome};
 use linklet_lambda::{
-    http::{ApiError, BodyLimit, Immutable, Problem, Request, Response, StatusCode, created, json, no_content},
+    http::{
+        ApiError, BodyLimit, Immutable, Problem, Request, Response, StatusCode, created, json, no_content, with_secret,
+    },
     identity::Caller,
 };
 use serde::{Deserialize, Serialize};
@@ -29,7 +31,7 @@ impl Account {
                     let created_key = |workspace_name| AccountChange::KeyCreated { prefix, workspace_name };
                     self.tell(request, caller.user(), caller.workspace(), created_key).await;
                     // The list has it: a key has no address of its own to read.
-                    return Ok(created("keys", &CreatedKey::new(&secret, &key)));
+                    return Ok(with_secret(created("keys", &CreatedKey::new(&secret, &key))));
                 }
                 CreateKeyOutcome::PrefixTaken => {}
                 CreateKeyOutcome::TooMany => {

@@ -15,7 +15,9 @@ use linklet_domain::{
 use linklet_dynamodb::{PasswordChange, Profile, UsersTable};
 use linklet_lambda::{
     guesses::Attempt,
-    http::{ApiError, BodyLimit, Handler, Method, Problem, Request, Response, StatusCode, json, no_content},
+    http::{
+        ApiError, BodyLimit, Handler, Method, Problem, Request, Response, StatusCode, json, no_content, with_secret,
+    },
     identity::{Person, TokenIssuer, TokenVerifier},
     mail_orders::MailOrders,
 };
@@ -174,7 +176,7 @@ impl Auth {
 }
 
 fn token_view((token, expires_at): &(String, Timestamp)) -> Response {
-    json(StatusCode::OK, &json!({"token": token, "expires_at": expires_at}))
+    with_secret(json(StatusCode::OK, &json!({"token": token, "expires_at": expires_at})))
 }
 
 /// The body of a request for a token of another workspace.

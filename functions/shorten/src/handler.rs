@@ -11,7 +11,7 @@ use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksT
 use linklet_lambda::{
     http::{
         ApiError, Handler, MOST_IGNORED, Method, Problem, Request, Response, ShortUrls, StatusCode, json, json_text,
-        located,
+        located, tagged,
     },
     identity::{Authenticator, Caller},
     throttle::Throttle,
@@ -239,7 +239,7 @@ impl Shorten {
     }
 
     fn answer(&self, order: &Order<'_>, status: StatusCode, link: Link, reused: bool) -> Result<FirstAnswer, ApiError> {
-        let generation = link.generation.clone();
+        let (generation, revision) = (link.generation.clone(), link.revision);
         let missing = if reused { order.wanted.metadata.missing_in(&link.metadata) } else { Vec::new() };
         let view = View {
             ignored: missing.into_iter().chain(order.ignored.iter().map(String::as_str)).take(MOST_IGNORED).collect(),
@@ -257,14 +257,14 @@ impl Shorten {
         };
         let body = serde_json::to_string(&view).map_err(|error| ApiError::Internal(Box::new(error)))?;
         let fingerprint = order.identity.fingerprint.clone();
-        Ok(FirstAnswer { fingerprint, generation, status: status.as_u16(), body })
+        Ok(FirstAnswer { fingerprint, generation, revision, status: status.as_u16(), body })
     }
 }
 
 fn into_response(answer: FirstAnswer) -> Response {
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
     let made = Made::by(&answer).filter(|_| status == StatusCode::CREATED);
-    let response = json_text(status, answer.body);
+    let response = tagged(json_text(status, answer.body), &answer.generation, answer.revision);
     match made {
         Some(Made { short_code }) => located(response, &format!("links/{short_code}")),
         None => response,

@@ -1,6 +1,6 @@
-use linklet_lambda::http::{self, HeaderValue, Request, Response, StatusCode, header};
-
-use crate::negotiation;
+use linklet_lambda::http::{
+    self, HeaderValue, Request, Response, StatusCode, VARIES, accepts_gzip, header, matches, not_modified,
+};
 
 /// What a route always answers, as it is and compressed.
 #[derive(Debug)]
@@ -29,9 +29,9 @@ pub(crate) use content;
 impl Content {
     /// The form that the client accepts, or 304 if it has that form already.
     pub fn answer(&self, request: &Request, cache_control: &'static str) -> Response {
-        let is_compressed = negotiation::accepts_gzip(request.header(header::ACCEPT_ENCODING));
+        let is_compressed = accepts_gzip(request.header(header::ACCEPT_ENCODING));
         let tag = if is_compressed { self.gzip_tag } else { self.plain_tag };
-        let mut response = if negotiation::matches(request.header(header::IF_NONE_MATCH), tag) {
+        let mut response = if matches(request.header(header::IF_NONE_MATCH), tag) {
             not_modified()
         } else {
             self.whole(is_compressed)
@@ -39,8 +39,7 @@ impl Content {
         let headers = response.headers_mut();
         headers.insert(header::ETAG, HeaderValue::from_static(tag));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_control));
-        // With CORS, API Gateway adds headers for some origins only, so an answer to one origin isn't right for another.
-        headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding, Origin"));
+        headers.insert(header::VARY, VARIES);
         response
     }
 
@@ -52,10 +51,4 @@ impl Content {
         response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         response
     }
-}
-
-fn not_modified() -> Response {
-    let mut response = Response::default();
-    *response.status_mut() = StatusCode::NOT_MODIFIED;
-    response
 }

@@ -10,7 +10,6 @@ mod home;
 #[cfg(test)]
 #[path = "../build/modules.rs"]
 mod modules;
-mod negotiation;
 
 use linklet_domain::ShortCode;
 use linklet_lambda::http::{ApiError, Handler, HeaderValue, Method, Pages, Problem, Request, Response};

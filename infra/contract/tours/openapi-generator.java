@@ -32,14 +32,14 @@ class Tour {
         var given = new NewLink().url(DESTINATION).title("The book").tags(List.of("book"));
         var link = links.shortenUrl(given, null, null);
         expect(link.getOriginalUrl().equals(DESTINATION), link);
-        var listed = links.listUrls(null, null, null, null).getUrls();
+        var listed = links.listUrls(null, null, null, null, null).getUrls();
         expect(listed.size() == 1 && listed.get(0).getExpiresAt() == null, listed);
 
         var followed = HttpClient.newHttpClient()
                 .send(HttpRequest.newBuilder(URI.create(link.getShortUrl().toString())).build(), HttpResponse.BodyHandlers.discarding());
         expect(followed.headers().firstValue("location").orElse("").equals(DESTINATION), followed);
         var deadline = Instant.now().plus(Duration.ofMinutes(1));
-        while (new StatisticsApi(client).showStatistics(link.getShortCode(), null, null).getTotalClicks() != 1) {
+        while (new StatisticsApi(client).showStatistics(link.getShortCode(), null, null, null).getTotalClicks() != 1) {
             expect(Instant.now().isBefore(deadline), "no click");
             Thread.sleep(500);
         }

@@ -451,6 +451,8 @@ pub(super) struct IdempotencyItem {
     pub key: Key,
     pub fingerprint: String,
     pub generation: Generation,
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub revision: Revision,
     pub status: u16,
     pub answer: String,
     pub ttl: i64,

@@ -22,8 +22,8 @@ use aws_sdk_dynamodb::{
     types::{CancellationReason, TransactWriteItem},
 };
 use linklet_domain::{
-    CorrelationId, EventId, Generation, IdempotencyKey, Link, NormalizedUrl, Record, ShortCode, TargetUrl, Timestamp,
-    WorkspaceId, lifetimes,
+    CorrelationId, EventId, Generation, IdempotencyKey, Link, NormalizedUrl, Record, Revision, ShortCode, TargetUrl,
+    Timestamp, WorkspaceId, lifetimes,
 };
 
 use super::{
@@ -43,6 +43,8 @@ pub struct FirstAnswer {
     pub fingerprint: String,
     /// The generation of the link in the response, which tells it from a later link with its code.
     pub generation: Generation,
+    /// The revision of the link in the response.
+    pub revision: Revision,
     /// The response's HTTP status.
     pub status: u16,
     /// The response's body.
@@ -163,6 +165,7 @@ impl LinksTable {
         Ok(current.map(|item| FirstAnswer {
             fingerprint: item.fingerprint,
             generation: item.generation,
+            revision: item.revision,
             status: item.status,
             body: item.answer,
         }))
@@ -259,6 +262,7 @@ fn idempotency_item(
         key: idempotency_key(workspace, key.as_str()),
         fingerprint: answer.fingerprint.clone(),
         generation: answer.generation.clone(),
+        revision: answer.revision,
         status: answer.status,
         answer: answer.body.clone(),
         ttl: now.plus(lifetimes::IDEMPOTENCY_KEYS).unix_seconds(),

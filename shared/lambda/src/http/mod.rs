@@ -8,8 +8,10 @@ mod edge;
 mod error;
 mod gateway;
 mod json;
+mod negotiation;
 mod pages;
 mod problem;
+mod representation;
 mod request;
 mod response;
 mod revisions;
@@ -38,10 +40,12 @@ pub use self::{
     error::ApiError,
     gateway::{GatewayEvent, HttpContext, RequestContext},
     json::{Immutable, InvalidBody, JsonObject},
+    negotiation::{accepts_gzip, matches},
     pages::{Pages, policy_of_style},
     problem::Problem,
+    representation::VARIES,
     request::Request,
-    response::{Response, accepted, content, created, json, json_text, located, no_content},
+    response::{Response, accepted, content, created, json, json_text, located, no_content, not_modified, with_secret},
     revisions::tagged,
     short_urls::ShortUrls,
     unread::MOST_IGNORED,
@@ -91,6 +95,10 @@ impl<H: Handler> DeferringHandler for H {
         // A route that takes any method gets the preflights of browsers, too. API Gateway adds what they ask for to a success, if
         // `CorsOrigins` allows it, and nothing else.
         let response = if request.is_preflight() { Ok(no_content()) } else { self.handle(request).await };
+        let response = response.map(|mut answered| {
+            unread::named(&request.ignored(), &mut answered);
+            representation::represented(request, answered)
+        });
         Answer { response, deferred: None }
     }
 
@@ -132,7 +140,6 @@ pub async fn answer<H: DeferringHandler>(handler: &H, request: Request) -> (Resp
     // Boxed, since the types of nested futures get deeper than the compiler follows.
     let Answer { response, deferred } = Box::pin(handler.answer(&request)).instrument(span.clone()).await;
     let mut response = response.unwrap_or_else(|error| span.in_scope(|| error.into_response(&request)));
-    unread::named(&request.ignored(), &mut response);
     complete(&request, &mut response);
     let exchange = Exchange { status: response.status(), duration: started.elapsed(), request, deferred, span };
     (response, exchange)

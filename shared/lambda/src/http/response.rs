@@ -56,6 +56,31 @@ pub fn accepted() -> Response {
     response
 }
 
+/// A response with status 304 and no body.
+#[must_use]
+pub fn not_modified() -> Response {
+    let mut response = Response::new(Body::Empty);
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    response
+}
+
+/// The same response, which has a secret in its body, such as a token. It is never compressed: the length of what is compressed
+/// tells whoever can have something of theirs put beside the secret what it begins with
+/// ([BREACH](https://www.breachattack.com)).
+#[must_use]
+pub fn with_secret(mut response: Response) -> Response {
+    response.extensions_mut().insert(HasSecret);
+    response
+}
+
+/// Whether a response is one [`with_secret`].
+pub(super) fn has_secret(response: &Response) -> bool {
+    response.extensions().get::<HasSecret>().is_some()
+}
+
+#[derive(Clone)]
+struct HasSecret;
+
 fn typed(status: StatusCode, content_type: &'static str, body: &impl Serialize) -> Response {
     match serde_json::to_string(body) {
         Ok(text) => content(status, content_type, text),

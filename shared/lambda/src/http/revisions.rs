@@ -11,7 +11,7 @@ use linklet_domain::{Precondition, Revision};
 use super::{Request, Response};
 
 /// What is put behind a tag when an answer is compressed, since a strong tag names one form only.
-pub(super) const COMPRESSED: &str = "-gzip";
+const COMPRESSED: &str = "-gzip";
 
 /// The same answer with the strong tag of a revision of `thing`, which has an id without quotes and spaces.
 #[must_use]
@@ -20,6 +20,15 @@ pub fn tagged(mut response: Response, thing: &impl Display, revision: Revision) 
         response.headers_mut().insert(header::ETAG, tag);
     }
     response
+}
+
+/// Gives an answer that was compressed the strong tag of that form, if it has a strong one.
+pub(super) fn name_compressed(response: &mut Response) {
+    let strong =
+        response.headers().get(header::ETAG).and_then(|tag| tag.to_str().ok()?.strip_prefix('"')?.strip_suffix('"'));
+    if let Some(Ok(tag)) = strong.map(|opaque| HeaderValue::from_str(&format!("\"{opaque}{COMPRESSED}\""))) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
 }
 
 impl Request {

@@ -1,8 +1,9 @@
 //! What a client accepts and has already (RFC 9110, sections 12.5.3 and 13.1.2).
 
-use linklet_lambda::http::weighted;
+use super::weighted;
 
 /// Whether `Accept-Encoding` allows gzip: by its name, or else by `*`. What isn't mentioned isn't allowed.
+#[must_use]
 pub fn accepts_gzip(accepted: Option<&str>) -> bool {
     let weight_of = |names: &[&str]| {
         let mut codings = weighted(accepted.unwrap_or_default());
@@ -12,7 +13,9 @@ pub fn accepts_gzip(accepted: Option<&str>) -> bool {
 }
 
 /// Whether `If-None-Match` has this tag, by weak comparison. No tag of ours has a comma in it.
+#[must_use]
 pub fn matches(known: Option<&str>, tag: &str) -> bool {
+    let tag = tag.strip_prefix("W/").unwrap_or(tag);
     known.is_some_and(|known| {
         known.trim() == "*"
             || known.split(',').map(str::trim).any(|item| item.strip_prefix("W/").unwrap_or(item) == tag)
@@ -56,5 +59,6 @@ mod tests {
             assert!(!matches(Some(known), "\"a1\""), "{known}");
         }
         assert!(!matches(None, "\"a1\""));
+        assert!(matches(Some("\"a1\""), "W/\"a1\"") && matches(Some("W/\"a1\""), "W/\"a1\""));
     }
 }
