@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from support.api import FIREFOX, Account, Api
 from support.furniture import sale_of
@@ -83,6 +83,36 @@ def test_a_link_is_changed_switched_off_and_deleted(tabs: Tabs, account: Account
     expect(tab.heading("Links")).to_be_attached()
     tab.says("Link and statistics deleted.")
     assert account.call("GET", "/api/links")["links"] == []
+
+
+def test_what_two_people_change_at_once_is_lost_for_neither(tabs: Tabs, account: Account) -> None:
+    code = account.shorten("https://example.com/shared", title="Old", tags=["spring"])
+    path = f"/api/links/{code}"
+    tab = tabs.open(account, f"links/{code}")
+    tab.button("Edit").click()
+    form = tab.dialog(f"Edit {code}")
+    form.get_by_label("Title").fill("Mine")
+
+    account.call("PATCH", path, {"title": "Theirs"})
+    tab.button("Save", form).click()
+    expect(form.get_by_role("alert")).to_contain_text("somebody has changed: title. Save again to put yours in its place.")
+    expect(form.get_by_label("Title")).to_have_value("Mine")
+    assert account.call("GET", path)["title"] == "Theirs"
+
+    # What they change between the look and the write isn't overwritten either.
+    theirs = [{"tags": ["spring", "theirs"]}]
+
+    def overtake(route: Route) -> None:
+        if route.request.method == "PATCH" and theirs:
+            account.call("PATCH", path, theirs.pop())
+        route.continue_()
+
+    tab.page.route(f"**{path}", overtake)
+    tab.refused.add("412")
+    tab.button("Save", form).click()
+    tab.says("Saved.")
+    link = account.call("GET", path)
+    assert (link["title"], sorted(link["tags"])) == ("Mine", ["spring", "theirs"])
 
 
 def test_a_qr_code_warns_of_colours_that_cameras_do_not_read(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:

@@ -138,6 +138,21 @@ def test_a_workspace_gets_another_name(tabs: Tabs, account: Account, hand: Calla
     assert account.call("GET", "/api/workspace")["name"] == "Marketing"
 
 
+def test_an_admin_is_told_what_another_has_changed_meanwhile(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "settings")
+    name = tab.page.get_by_label("Name", exact=True)
+    name.fill("Mine")
+    account.call("PATCH", "/api/workspace", {"name": "Theirs", "settings": {"colour": "blue"}})
+    tab.button("Save").click()
+    expect(tab.page.get_by_role("alert")).to_contain_text("somebody has changed: name. Save again to put yours in its place.")
+    assert account.call("GET", "/api/workspace")["name"] == "Theirs"
+
+    tab.button("Save").click()
+    tab.says("Workspace saved.")
+    workspace = account.call("GET", "/api/workspace")
+    assert (workspace["name"], workspace["settings"]) == ("Mine", {"colour": "blue"})
+
+
 def test_colours_are_chosen_and_kept(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
     tab = tabs.open(account, "settings")
     hand(tab).press(tab.button("Dark"))

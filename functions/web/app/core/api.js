@@ -51,6 +51,13 @@ export class ApiError extends Error {
  * @property {boolean} [anonymous] whether it is called without a token
  * @property {string} [token] the token to call it with, instead of the one of who is signed in
  * @property {boolean} [asText] whether the body of the answer is given as it is
+ * @property {boolean} [tagged] whether the body is given with its `ETag`, as a `Tagged`
+ * @property {string} [ifMatch] the `ETag` of what is to be changed
+ */
+
+/**
+ * @template T
+ * @typedef {{ body: T, tag: string | undefined }} Tagged what was read, and the strong `ETag` to change it by; a proxy may have weakened it
  */
 
 /**
@@ -100,8 +107,8 @@ async function callOnce(operation, options) {
   });
   if (!response.ok) throw await failureOf(response);
   const text = await response.text().catch((error) => Promise.reject(failureOfFetch(error)));
-  if (options.asText) return text;
-  return text ? JSON.parse(text) : null;
+  const body = options.asText ? text : text ? JSON.parse(text) : null;
+  return options.tagged ? { body, tag: strongTag(response) } : body;
 }
 
 /**
@@ -163,8 +170,15 @@ function headersOf(options) {
   const token = options.anonymous ? undefined : (options.token ?? identity.token());
   if (token) headers.Authorization = `Bearer ${token}`;
   if (options.body !== undefined) headers['Content-Type'] = 'application/json';
+  if (options.ifMatch) headers['If-Match'] = options.ifMatch;
   if (options.idempotencyKey) headers['Idempotency-Key'] = options.idempotencyKey;
   return headers;
+}
+
+/** @param {Response} response */
+function strongTag(response) {
+  const tag = response.headers.get('etag');
+  return tag?.startsWith('"') ? tag : undefined;
 }
 
 /** @param {Response} response */

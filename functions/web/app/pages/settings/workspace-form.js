@@ -3,6 +3,7 @@ import { call } from '../../core/api.js';
 import { day } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
 import { compact, indented, memberText } from '../../core/json.js';
+import { changeUnlessOvertaken } from '../../core/overtaken.js';
 import { refreshMe } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Facts } from '../../ui/facts.js';
@@ -16,8 +17,16 @@ const SLUG = /^[0-9a-z][0-9a-z-]{0,61}[0-9a-z]$/;
 const SETTINGS_BYTES = 2_048;
 const NO_SETTINGS = '{}';
 
-/** @returns {Promise<Workspace>} */
-export const readWorkspace = async () => workspaceOf(await call('GET /api/workspace', { asText: true }));
+/** What the form calls the members that can be changed. @type {Record<string, string>} */
+const NAMES = { name: 'name', slug: 'short name', settings: 'settings for programs' };
+
+/** @returns {Promise<import('../../core/api.js').Tagged<Workspace>>} */
+async function readTagged() {
+  const { body, tag } = await call('GET /api/workspace', { asText: true, tagged: true });
+  return { body: workspaceOf(body), tag };
+}
+
+export const readWorkspace = async () => (await readTagged()).body;
 
 /** Its settings stay as they are written: other programs may have larger numbers than this one. @param {string} json @returns {Workspace} */
 function workspaceOf(json) {
@@ -43,12 +52,20 @@ export function WorkspaceFacts({ workspace }) {
 export function WorkspaceForm({ workspace, show }) {
   // What the fields were filled with: only what was changed since is sent, so that two admins don't undo each other's changes.
   const base = useRef(workspace);
+  const shown = useRef(workspace);
   const initial = { name: base.current.name, slug: base.current.slug, settings: base.current.settings };
   const form = useForm(
     initial,
     async (values) => {
-      const changed = workspaceOf(await call('PATCH /api/workspace', { body: changesOf(values, base.current), asText: true }));
+      const changes = changesOf(values, base.current);
+      const changed = await changeUnlessOvertaken(shown, {
+        members: Object.fromEntries(Object.keys(changes).map((name) => [name, NAMES[name]])),
+        valuesOf: ({ name, slug, settings }) => ({ name, slug, settings }),
+        read: readTagged,
+        send: async (ifMatch) => workspaceOf(await call('PATCH /api/workspace', { body: objectOf(changes), asText: true, ifMatch })),
+      });
       base.current = changed;
+      shown.current = changed;
       show(() => changed);
       await refreshMe();
       toast('Workspace saved.');
@@ -114,14 +131,18 @@ function isObject(text) {
 }
 
 /**
- * What has changed, as JSON.
+ * What has changed: each member's JSON.
  * @param {{ name: string, slug: string, settings: string }} values
  * @param {Workspace} workspace
+ * @returns {Record<string, string>}
  */
 function changesOf({ name, slug, settings }, workspace) {
-  const members = [];
-  if (name.trim() !== workspace.name) members.push(`"name":${JSON.stringify(name.trim())}`);
-  if (slug.trim() !== workspace.slug) members.push(`"slug":${JSON.stringify(slug.trim())}`);
-  if (settings !== workspace.settings) members.push(`"settings":${compact(settings) || NO_SETTINGS}`);
-  return `{${members.join()}}`;
+  return {
+    ...(name.trim() !== workspace.name && { name: JSON.stringify(name.trim()) }),
+    ...(slug.trim() !== workspace.slug && { slug: JSON.stringify(slug.trim()) }),
+    ...(settings !== workspace.settings && { settings: compact(settings) || NO_SETTINGS }),
+  };
 }
+
+/** @param {Record<string, string>} members each one's JSON */
+const objectOf = (members) => `{${Object.entries(members).map(([name, json]) => `"${name}":${json}`).join()}}`;

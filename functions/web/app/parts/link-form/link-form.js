@@ -6,6 +6,7 @@ import { call } from '../../core/api.js';
 import { useForm } from '../../core/form.js';
 import { withoutScheme } from '../../core/format.js';
 import { rememberTags, useTagNames } from '../../core/lists.js';
+import { changeUnlessOvertaken } from '../../core/overtaken.js';
 import { newId } from '../../core/random.js';
 import { invalidate } from '../../core/resource.js';
 import { Button } from '../../ui/button.js';
@@ -20,6 +21,9 @@ import { CodeField, codeError } from './code-field.js';
 import { Expiry } from './expiry.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
+
+/** What a form calls the members that can be changed. @type {Record<string, string>} */
+const NAMES = { title: 'title', description: 'description', tags: 'tags', expires_at: 'end', is_active: 'whether the link works', watch: 'watching' };
 
 /**
  * @typedef {object} Values
@@ -45,6 +49,7 @@ import { Expiry } from './expiry.js';
 export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose }) {
   const known = useTagNames();
   const attempt = useRef({ body: '', id: '' });
+  const shown = useRef(/** @type {Link} */ (link));
   const form = useForm(initial(link, url, template), (values) => (link ? change(link, values) : create(values)), { check: (values) => check(values, link), keeps: true });
 
   /** @param {Values} values */
@@ -63,7 +68,16 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
   /** @param {Link} before @param {Values} values */
   async function change(before, values) {
     const body = changes(before, values);
-    const after = Object.keys(body).length > 0 ? await call('PATCH /api/links/{code}', { path: { code: before.short_code }, body }) : before;
+    const names = Object.keys(body);
+    const path = { code: before.short_code };
+    const save = () =>
+      changeUnlessOvertaken(shown, {
+        members: Object.fromEntries(names.map((name) => [name, NAMES[name]])),
+        valuesOf: changeable,
+        read: () => call('GET /api/links/{code}', { path, tagged: true }),
+        send: (ifMatch) => call('PATCH /api/links/{code}', { path, body, ifMatch }),
+      });
+    const after = names.length > 0 ? await save() : before;
     toast('Saved.');
     finish(after, false);
   }
@@ -154,10 +168,14 @@ function newLink({ url, custom_code, title, description, tags, expires_at, watch
   return { url: target, custom_code, title, description, tags, expires_at: expires_at ?? undefined, watch: watch || undefined, reuse };
 }
 
+/** What of a link can be changed, as the form has it. @param {Link} link @returns {Record<string, unknown>} */
+function changeable({ title, description, tags, expires_at, is_active, watch }) {
+  return { title: title ?? '', description: description ?? '', tags, expires_at, is_active, watch };
+}
+
 /** What has changed. @param {Link} link @param {Values} values */
 function changes(link, values) {
-  /** @type {Record<string, unknown>} */
-  const before = { title: link.title ?? '', description: link.description ?? '', tags: link.tags, expires_at: link.expires_at, is_active: link.is_active, watch: link.watch };
+  const before = changeable(link);
   const after = Object.entries(values).filter(([name, value]) => name in before && JSON.stringify(before[name]) !== JSON.stringify(value));
   return Object.fromEntries(after);
 }
