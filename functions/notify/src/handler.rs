@@ -34,6 +34,7 @@ use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue, Received},
     telemetry::chain,
 };
+use tracing::Instrument as _;
 
 use self::{account_mail::Order, mail::Mail};
 pub use self::{
@@ -118,7 +119,7 @@ impl Notify {
     async fn process_all(&self, deliveries: Vec<Received>) -> Vec<String> {
         let mut failed = Vec::new();
         for received in deliveries {
-            if !self.process(&received).await {
+            if !self.process(&received).instrument(received.span()).await {
                 failed.push(received.message_id);
             }
         }
@@ -197,7 +198,8 @@ impl Notify {
 
     /// An event that nobody is told about has no business in this queue.
     async fn set_aside(&self, received: &Received) -> bool {
-        self.dead_letters.park_all(vec![received.refused("this event type has no notification")]).await.is_empty()
+        let refused = received.refused("this event type has no notification");
+        self.dead_letters.park(&refused.body, &refused.reason, &refused.message_id).await
     }
 }
 
@@ -212,22 +214,21 @@ enum Outcome {
 }
 
 fn log(received: &Received, delivered: &Result<Outcome, DeliveryError>) {
-    let event = &received.event;
-    let (correlation_id, event_id) = (event.correlation_id.as_str(), event.event_id.as_str());
-    let (event_type, attempt) = (event.event_type(), received.receive_count);
+    let (event_id, event_type) = (received.event.event_id.as_str(), received.event.event_type());
+    let attempt = received.receive_count;
     match delivered {
         Ok(Outcome::Delivered) => {
-            tracing::debug!(correlation_id, event_id, event_type, "notification delivered");
+            tracing::debug!(event_id, event_type, "notification delivered");
         }
         Ok(Outcome::NobodyToTell) => {
-            tracing::info!(correlation_id, event_id, event_type, "nobody to tell: no member any more");
+            tracing::info!(event_id, event_type, "nobody to tell: no member any more");
         }
         Ok(Outcome::ClaimedByOther) => {
-            tracing::info!(correlation_id, event_id, event_type, attempt, "notification is being delivered already");
+            tracing::info!(event_id, event_type, attempt, "notification is being delivered already");
         }
         Err(error) => {
             let error = chain(error);
-            tracing::error!(correlation_id, event_id, event_type, attempt, error, "notification not delivered");
+            tracing::error!(event_id, event_type, attempt, error, "notification not delivered");
         }
     }
 }

@@ -88,7 +88,7 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
                     }
                 }
                 Err(error) => {
-                    if !stream::park(&self.dead_letters, record, &chain(&error)).await {
+                    if !stream::park_unreadable(&self.dead_letters, record, &error).await {
                         failed.push(position);
                     }
                 }

@@ -10,6 +10,7 @@ use linklet_lambda::{
     metrics::{self, Metric},
     telemetry::chain,
 };
+use tracing::Instrument as _;
 
 use crate::{Check, Fetcher, Network, SystemNetwork};
 
@@ -30,7 +31,7 @@ impl<N: Network> Consumer<SqsEvent, SqsBatchResponse> for Checker<N> {
         let (checks, unreadable) = batch::read::<PlannedCheck>(batch);
         let failed = self.dead_letters.park_all(unreadable).await;
         for received in checks {
-            self.process(&received.event).await;
+            self.process(&received.event).instrument(received.span()).await;
         }
         batch::log(records, failed.len(), started);
         batch::failures(failed)

@@ -21,6 +21,7 @@ use linklet_lambda::{
     telemetry::chain,
 };
 use tokio::time::sleep;
+use tracing::Instrument as _;
 
 use self::{
     allowance::Allowance,
@@ -75,7 +76,7 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Dispatch {
         let (rounds, unreadable) = batch::read::<PlannedRound>(batch);
         let failed = self.dead_letters.park_all(unreadable).await;
         for received in rounds {
-            self.dispatch(received.event).await;
+            self.dispatch(&received.event).instrument(received.span()).await;
         }
         batch::log(records, failed.len(), started);
         batch::failures(failed)
@@ -91,7 +92,7 @@ impl Dispatch {
     pub const RETRY_FOR: Duration = Duration::from_secs(10);
 
     /// Dispatches a round. It never fails the message, since the round would be over when SQS redelivers it.
-    async fn dispatch(&self, round: PlannedRound) {
+    async fn dispatch(&self, round: &PlannedRound) {
         let (phase, slot) = (round.phase.number(), round.slot.to_string());
         if round.is_over(Timestamp::now()) {
             metrics::add(Metric::RoundsCut, 1);
@@ -109,7 +110,7 @@ impl Dispatch {
         tracing::info!(phase, slot, checks, held_back, cut, "round begun");
     }
 
-    async fn send(&self, round: PlannedRound, sent: &mut Sent) -> Result<(), DispatchError> {
+    async fn send(&self, round: &PlannedRound, sent: &mut Sent) -> Result<(), DispatchError> {
         let retries = RetryDeadline::new(round, self.retry_for);
         let allowance = Allowance::new(self.max_concurrency, round.interval, self.waiting(&retries).await?);
         let mut walk = TargetWalk::new(round.phase, StartPoint::random()?, allowance, self.extra_reads);
@@ -144,7 +145,7 @@ impl Dispatch {
     }
 
     /// Sends the checks of these targets, and returns how many were sent.
-    async fn send_checks(&self, round: PlannedRound, targets: Vec<DueTarget>) -> Result<usize, DispatchError> {
+    async fn send_checks(&self, round: &PlannedRound, targets: Vec<DueTarget>) -> Result<usize, DispatchError> {
         let messages = targets.into_iter().map(|target| message(round, target)).collect::<Result<Vec<_>, _>>()?;
         let refused = self.checks.send_all(&messages).await;
         metrics::add(Metric::ChecksSkipped, refused);
@@ -160,7 +161,7 @@ struct RetryDeadline {
 impl RetryDeadline {
     const PAUSE: Duration = Duration::from_millis(500);
 
-    fn new(round: PlannedRound, retry_for: Duration) -> Self {
+    fn new(round: &PlannedRound, retry_for: Duration) -> Self {
         Self { until: round.ends_at().min(Timestamp::now().plus(retry_for)) }
     }
 
@@ -174,7 +175,7 @@ impl RetryDeadline {
     }
 }
 
-fn message(round: PlannedRound, target: DueTarget) -> Result<Message, serde_json::Error> {
+fn message(round: &PlannedRound, target: DueTarget) -> Result<Message, serde_json::Error> {
     let check = PlannedCheck {
         target_id: target.id,
         workspace_id: target.workspace,
@@ -183,6 +184,7 @@ fn message(round: PlannedRound, target: DueTarget) -> Result<Message, serde_json
         status: target.status,
         slot: round.slot,
         interval: round.interval,
+        correlation_id: round.correlation_id.clone(),
     };
     Ok(Message::new(&check)?.in_group(check.host.message_group_id(), check.deduplication_id()))
 }

@@ -17,8 +17,9 @@ use linklet_dynamodb::{RepositoryError, WatchOutcome, WatchTable, stream::Change
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
     stream,
-    telemetry::chain,
+    telemetry::{chain, span_of},
 };
+use tracing::Instrument as _;
 
 /// The consumer of LinksTable's stream. It ignores links that don't watch, which the filter of the event source leaves out.
 pub struct WatchLinks {
@@ -84,10 +85,14 @@ impl WatchLinks {
         let event = match stream::read(record) {
             Ok(Change::Event(event)) => event,
             Ok(Change::ExpiryDue(..) | Change::None) => return true,
-            Err(error) => return stream::park(&self.dead_letters, record, &chain(&error)).await,
+            Err(error) => return stream::park_unreadable(&self.dead_letters, record, &error).await,
         };
-        match watcher_change(&event) {
-            Ok(Some(change)) => self.update(&event, change).await,
+        self.process_event(record, &event).instrument(span_of(&event.correlation_id)).await
+    }
+
+    async fn process_event(&self, record: &EventRecord, event: &Event) -> bool {
+        match watcher_change(event) {
+            Ok(Some(change)) => self.update(event, change).await,
             Ok(None) => true,
             Err(error) => {
                 let reason = format!("the link's URL can't be monitored: {error}");
@@ -97,14 +102,13 @@ impl WatchLinks {
     }
 
     async fn update(&self, event: &Event, change: WatcherChange<'_>) -> bool {
-        let (correlation_id, event_id) = (event.correlation_id.as_str(), event.event_id.as_str());
-        let event_type = event.event_type();
+        let (event_id, event_type) = (event.event_id.as_str(), event.event_type());
         let updated = self.apply(event, change).await;
         match &updated {
-            Ok(()) => tracing::info!(correlation_id, event_id, event_type, "watchers updated"),
+            Ok(()) => tracing::info!(event_id, event_type, "watchers updated"),
             Err(error) => {
                 let error = chain(error);
-                tracing::error!(correlation_id, event_id, event_type, error, "watchers could not be updated");
+                tracing::error!(event_id, event_type, error, "watchers could not be updated");
             }
         }
         updated.is_ok()
@@ -115,10 +119,8 @@ impl WatchLinks {
         match change {
             WatcherChange::Added(target, link) => {
                 if self.targets.watch(&target, link, at, &event.correlation_id).await? == WatchOutcome::NoRoom {
-                    let (correlation_id, short_code) = (event.correlation_id.as_str(), link.code.as_str());
-                    let workspace_id = target.workspace.as_str();
+                    let (workspace_id, short_code) = (target.workspace.as_str(), link.code.as_str());
                     tracing::warn!(
-                        correlation_id,
                         workspace_id,
                         short_code,
                         "a link does not watch, since its workspace monitors as many URLs as it may"

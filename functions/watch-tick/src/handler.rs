@@ -43,7 +43,7 @@ impl Job for Tick {
 
     async fn run(&self, call: Call) -> Result<(), TickError> {
         let started = Instant::now();
-        let messages = if self.may_have_targets().await { self.messages(call)? } else { Vec::new() };
+        let messages = if self.may_have_targets().await { self.messages(&call)? } else { Vec::new() };
         let refused = self.rounds.send_all(&messages).await;
         batch::log(messages.len(), refused, started);
         if refused == 0 { Ok(()) } else { Err(TickError::Refused(refused)) }
@@ -60,10 +60,11 @@ impl Tick {
         })
     }
 
-    fn messages(&self, call: Call) -> Result<Vec<Message>, TickError> {
+    fn messages(&self, call: &Call) -> Result<Vec<Message>, TickError> {
         let now = Timestamp::now();
         // Lambda retries a failed call after a minute, when some of its rounds may be over.
-        let rounds = PlannedRound::planned_by(call.scheduled_time, self.interval).filter(|round| !round.is_over(now));
+        let rounds = PlannedRound::planned_by(call.scheduled_time, &call.correlation_id, self.interval)
+            .filter(|round| !round.is_over(now));
         rounds.map(|round| Ok(Message::new(&round)?.delayed(now.until(round.slot)))).collect()
     }
 }

@@ -4,7 +4,7 @@
 //! can't be parsed would fail in each delivery, so it is sent to the dead-letter queue at once, and the others are processed.
 //!
 //! The log line of a batch names the requests that its messages come from. Reading a message takes note of them, here as in
-//! [`crate::stream`], so no consumer has to.
+//! [`crate::stream`], so no consumer has to. What is logged of one message belongs into its [`Received::span`].
 
 use std::{
     collections::HashMap,
@@ -17,13 +17,14 @@ use aws_lambda_events::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMe
 use aws_sdk_sqs::{Client, error::BuildError, types::MessageAttributeValue};
 use lambda_runtime::{LambdaEvent, service_fn};
 use linklet_domain::{CorrelationId, Event, PlannedCheck, PlannedRound};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use tracing::{Instrument as _, Span};
 
 use crate::{
     StartError,
     metrics::{self, Metric},
     publisher::escape_noncharacters,
-    telemetry::{chain, milliseconds},
+    telemetry::{chain, milliseconds, span_of},
 };
 
 /// A parsed message, by default an event.
@@ -37,12 +38,25 @@ pub struct Received<T = Event> {
     pub event: T,
 }
 
+impl<T: Content> Received<T> {
+    /// The span of what is logged of this message.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        span_of(self.event.correlation_id())
+    }
+}
+
 impl Received {
     /// Converts a message that its consumer can't process, for [`DeadLetterQueue::park_all`].
     #[must_use]
     pub fn refused(&self, reason: &str) -> Unreadable {
         let body = serde_json::to_string(&self.event).unwrap_or_default();
-        Unreadable { message_id: self.message_id.clone(), reason: reason.to_owned(), body }
+        Unreadable {
+            message_id: self.message_id.clone(),
+            correlation_id: self.event.correlation_id.clone(),
+            reason: reason.to_owned(),
+            body,
+        }
     }
 }
 
@@ -51,6 +65,8 @@ impl Received {
 pub struct Unreadable {
     /// The SQS message id.
     pub message_id: String,
+    /// The correlation id that the message names, or a new one if none can be read.
+    pub correlation_id: CorrelationId,
     /// Why the message can't be processed, without parts of its content.
     pub reason: String,
     /// The message's body, unchanged.
@@ -59,27 +75,25 @@ pub struct Unreadable {
 
 /// The content of a message.
 pub trait Content: DeserializeOwned {
-    /// The correlation id of the request that the message comes from, if it comes from one.
-    fn correlation_id(&self) -> Option<&CorrelationId>;
+    /// The correlation id of the request or scheduled call that the message comes from.
+    fn correlation_id(&self) -> &CorrelationId;
 }
 
 impl Content for Event {
-    fn correlation_id(&self) -> Option<&CorrelationId> {
-        Some(&self.correlation_id)
+    fn correlation_id(&self) -> &CorrelationId {
+        &self.correlation_id
     }
 }
 
-/// Rounds come from the schedule.
 impl Content for PlannedRound {
-    fn correlation_id(&self) -> Option<&CorrelationId> {
-        None
+    fn correlation_id(&self) -> &CorrelationId {
+        &self.correlation_id
     }
 }
 
-/// Checks come from rounds.
 impl Content for PlannedCheck {
-    fn correlation_id(&self) -> Option<&CorrelationId> {
-        None
+    fn correlation_id(&self) -> &CorrelationId {
+        &self.correlation_id
     }
 }
 
@@ -91,10 +105,13 @@ pub fn read<T: Content>(batch: SqsEvent) -> (Vec<Received<T>>, Vec<Unreadable>) 
     for message in batch.records {
         match read_message::<T>(message) {
             Ok(received) => {
-                received.event.correlation_id().into_iter().for_each(metrics::concerns);
+                metrics::concerns(received.event.correlation_id());
                 readable.push(received);
             }
-            Err(message) => unreadable.push(message),
+            Err(message) => {
+                metrics::concerns(&message.correlation_id);
+                unreadable.push(message);
+            }
         }
     }
     (readable, unreadable)
@@ -108,9 +125,20 @@ fn read_message<T: Content>(message: SqsMessage) -> Result<Received<T>, Unreadab
         Ok(event) => Ok(Received { message_id, receive_count: receive_count.unwrap_or(1), event }),
         // Only the category, since the full text of serde's error quotes the content.
         Err(error) => {
-            Err(Unreadable { message_id, reason: format!("malformed message ({:?})", error.classify()), body })
+            let reason = format!("malformed message ({:?})", error.classify());
+            Err(Unreadable { message_id, correlation_id: correlation_id_in(&body), reason, body })
         }
     }
+}
+
+/// The correlation id that a message names, of which nothing else may be as expected.
+fn correlation_id_in(body: &str) -> CorrelationId {
+    #[derive(Deserialize)]
+    struct Named {
+        correlation_id: String,
+    }
+    let named = serde_json::from_str::<Named>(body).ok();
+    CorrelationId::accept(named.as_ref().map(|named| named.correlation_id.as_str()))
 }
 
 /// The response of a consumer that makes SQS redeliver these messages.
@@ -155,7 +183,8 @@ impl DeadLetterQueue {
     pub async fn park_all(&self, unreadable: Vec<Unreadable>) -> Vec<String> {
         let mut failed = Vec::new();
         for message in unreadable {
-            if !self.park(&message.body, &message.reason, &message.message_id).await {
+            let span = span_of(&message.correlation_id);
+            if !self.park(&message.body, &message.reason, &message.message_id).instrument(span).await {
                 failed.push(message.message_id);
             }
         }
@@ -218,8 +247,7 @@ where
     .await
 }
 
-/// Writes the log line of a batch, with what it has measured and the requests that it comes from, unless there are too many
-/// to name.
+/// Writes the log line of a batch, with what it has measured and the first of the requests that it comes from.
 pub fn log(records: usize, failed: usize, started: Instant) {
     static IS_WARM: AtomicBool = AtomicBool::new(false);
     let cold_start = !IS_WARM.swap(true, Ordering::Relaxed);

@@ -8,9 +8,15 @@ use aws_lambda_events::{
     streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse},
 };
 
+use linklet_domain::CorrelationId;
 use linklet_dynamodb::stream::{Change, StreamError, change_of};
+use tracing::Instrument as _;
 
-use crate::{batch::DeadLetterQueue, metrics, telemetry::chain};
+use crate::{
+    batch::DeadLetterQueue,
+    metrics,
+    telemetry::{chain, span_of},
+};
 
 /// Reads what a record says. The log line of the batch names the request that has changed the item.
 ///
@@ -24,6 +30,13 @@ pub fn read(record: &EventRecord) -> Result<Change, StreamError> {
         Change::None => {}
     }
     Ok(change)
+}
+
+/// Sends a whole record that can't be read to the dead-letter queue, as [`park`] does. Its log lines have a new correlation id.
+pub async fn park_unreadable(dead_letters: &DeadLetterQueue, record: &EventRecord, error: &StreamError) -> bool {
+    let correlation_id = CorrelationId::generate();
+    metrics::concerns(&correlation_id);
+    park(dead_letters, record, &chain(error)).instrument(span_of(&correlation_id)).await
 }
 
 /// Sends a whole record that can't be processed to the dead-letter queue. Returns whether it was sent; if not, the record has

@@ -6,9 +6,9 @@
 
 use std::{env, error::Error, fmt::Write as _, time::Duration};
 
-use linklet_domain::Timestamp;
+use linklet_domain::{CorrelationId, Timestamp};
 use tracing::{
-    Event, Level, Metadata, Subscriber,
+    Event, Level, Metadata, Span, Subscriber,
     field::{Field, Visit},
 };
 use tracing_subscriber::{
@@ -65,6 +65,13 @@ fn is_wanted(metadata: &Metadata<'_>, level: Level, metrics_are_on: bool) -> boo
     let is_ours = metadata.target().starts_with("linklet");
     let has_metrics = is_ours && metrics_are_on && metadata.fields().field("emf").is_some();
     has_metrics || *metadata.level() <= if is_ours { level } else { level.min(Level::WARN) }
+}
+
+/// The span of a request, a message or a scheduled call: all that is logged within it has this correlation id. Such spans must
+/// not be nested, and their lines have no correlation id of their own, since JSON members must not be repeated.
+#[must_use]
+pub fn span_of(correlation_id: &CorrelationId) -> Span {
+    tracing::info_span!("request", correlation_id = correlation_id.as_str())
 }
 
 /// A duration for a log line, exact to a tenth of a millisecond.

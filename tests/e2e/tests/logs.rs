@@ -60,7 +60,7 @@ async fn a_request_is_one_line_and_its_click_is_followed_to_the_consumer() {
     assert_eq!((&line["level"], &line["message"]), (&Value::from("INFO"), &Value::from("request answered")), "{line}");
     assert_eq!((&line["status"], &line["short_code"]), (&json!(followed.status), &json!(code)));
     assert_eq!(line["route"], "GET /r/{code}");
-    // A batch with many clicks names none, so the link is followed until a batch has few.
+    // A batch with many clicks names the first ten, so the link is followed until a batch has few.
     eventually("a click is counted under the same id", true, async || {
         follow().await;
         !lines("AnalyticsLogs", &id).await.unwrap().is_empty()

@@ -4,7 +4,7 @@ use std::env;
 
 use aws_config::BehaviorVersion;
 use aws_sdk_sqs::Client;
-use linklet_domain::{CheckInterval, Phase, PlannedRound, Timestamp};
+use linklet_domain::{CheckInterval, CorrelationId, Phase, PlannedRound, Timestamp};
 
 /// The queue of rounds.
 pub struct Rounds(Client, String);
@@ -22,7 +22,13 @@ impl Rounds {
     pub async fn begin(&self, slot: Timestamp) {
         let interval = CheckInterval::from_seconds(60).unwrap();
         for phase in Phase::all() {
-            let body = serde_json::to_string(&PlannedRound { phase, slot, interval }).unwrap();
+            let body = serde_json::to_string(&PlannedRound {
+                phase,
+                slot,
+                interval,
+                correlation_id: CorrelationId::generate(),
+            })
+            .unwrap();
             self.0.send_message().queue_url(&self.1).message_body(body).send().await.unwrap();
         }
     }

@@ -4,7 +4,7 @@ use std::{env, net::Ipv4Addr, time::Duration};
 
 use aws_config::BehaviorVersion;
 use aws_sdk_sqs::{Client, types::QueueAttributeName};
-use linklet_domain::{CheckInterval, Phase, PlannedRound, Timestamp};
+use linklet_domain::{CheckInterval, CorrelationId, Phase, PlannedRound, Timestamp};
 use linklet_test_support::{Crowd, Manner, Site};
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -53,7 +53,9 @@ impl Rounds {
 
     async fn begin(&self, phase: Phase, slot: Timestamp) {
         let interval = CheckInterval::from_seconds(60).unwrap();
-        let body = serde_json::to_string(&PlannedRound { phase, slot, interval }).unwrap();
+        let body =
+            serde_json::to_string(&PlannedRound { phase, slot, interval, correlation_id: CorrelationId::generate() })
+                .unwrap();
         self.sqs.send_message().queue_url(&self.rounds).message_body(body).send().await.unwrap();
     }
 

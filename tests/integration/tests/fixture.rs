@@ -10,12 +10,12 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
 use linklet_auth::Limits;
 use linklet_domain::{
-    Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute, Member, RateLimit, Role, RouteLimits, Salt,
-    TargetId, Timestamp, UserId, Visitor, WorkspaceId, lifetimes,
+    CheckInterval, Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute, Member, RateLimit, Role,
+    RouteLimits, Salt, TargetId, Timestamp, UserId, Visitor, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     Acting, ClassifiedClick, ClicksTable, LinksTable, MemberChange, MemberOutcome, RepositoryError, ThrottleTable,
-    UsersTable,
+    UsersTable, WatchTable,
 };
 use linklet_handover::Handovers;
 use linklet_lambda::{
@@ -39,7 +39,10 @@ use linklet_test_support::{
 };
 use linklet_user_agents::Classifier;
 use linklet_watch::Watch;
+use linklet_watch_check::{Checker, Fetcher, Reach};
+use linklet_watch_dispatch::Dispatch;
 use linklet_watch_links::WatchLinks;
+use linklet_watch_tick::Tick;
 use linklet_web::{Home, Web};
 
 /// The status of a redirect.
@@ -149,6 +152,34 @@ pub fn notify(db: &TestDynamoDb, queues: &FakeQueues, outside: &FakeNotifiers, w
 
 pub fn watch_links(db: &TestDynamoDb, queues: &FakeQueues) -> WatchLinks {
     WatchLinks { targets: db.watch(), dead_letters: dead_letters(queues).shared_by("watch-links") }
+}
+
+pub fn tick(targets: WatchTable, queues: &FakeQueues, seconds: u8) -> Tick {
+    Tick {
+        targets,
+        rounds: Publisher::new(queues.client(), queues.url("rounds")),
+        interval: CheckInterval::from_seconds(seconds).unwrap(),
+    }
+}
+
+pub fn dispatch_from(targets: WatchTable, queues: &FakeQueues, max_concurrency: u16) -> Dispatch {
+    Dispatch {
+        targets,
+        checks: Publisher::new(queues.client(), queues.url("checks")),
+        dead_letters: DeadLetterQueue::new(queues.client(), queues.url("rounds-dlq")),
+        max_concurrency,
+        extra_reads: Dispatch::EXTRA_READS,
+        retry_for: Dispatch::RETRY_FOR,
+    }
+}
+
+pub fn checker(targets: WatchTable, queues: &FakeQueues, reach: Reach) -> Checker {
+    Checker {
+        // Longer than any machine takes to answer itself.
+        fetcher: Fetcher::new(reach, Duration::from_secs(60)).unwrap(),
+        targets,
+        dead_letters: DeadLetterQueue::new(queues.client(), queues.url("checks-dlq.fifo")),
+    }
 }
 
 pub fn handovers(db: &TestDynamoDb, queues: &FakeQueues) -> Handovers {

@@ -1,25 +1,22 @@
 //! How long the lines are that a function writes about a request or a batch. Logs are paid for by the byte, and the calculator
 //! of costs reads these numbers from `infra/costs/units.json`.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use linklet_domain::{
-    CheckInterval, Event, EventDetail, EventId, Phase, PlannedCheck, PlannedRound, Role, TargetStatus, Timestamp,
-    UrlCreated, WorkspaceId,
+    CheckInterval, CorrelationId, Event, EventDetail, EventId, Phase, PlannedCheck, PlannedRound, Role, TargetStatus,
+    Timestamp, UrlCreated, WorkspaceId,
 };
 use linklet_lambda::{
-    batch::{Consumer as _, DeadLetterQueue},
+    batch::Consumer as _,
     metrics,
-    publisher::Publisher,
-    schedule::{Call, Job as _},
+    schedule::{self, Call},
 };
 use linklet_test_support::{
     CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, Site, TargetBuilder,
     TestDynamoDb, cost_units, event_batch, link_id, queue_batch, token_for, write_cost_units,
 };
-use linklet_watch_check::{Checker, Fetcher, Reach};
-use linklet_watch_dispatch::Dispatch;
-use linklet_watch_tick::Tick;
+use linklet_watch_check::Reach;
 use serde::{Deserialize, Serialize};
 
 use crate::fixture;
@@ -81,14 +78,6 @@ impl System {
         system
     }
 
-    fn queue(&self, name: &str) -> Publisher {
-        Publisher::new(self.queues.client(), self.queues.url(name))
-    }
-
-    fn dead_letters(&self) -> DeadLetterQueue {
-        DeadLetterQueue::new(self.queues.client(), self.queues.url("dlq"))
-    }
-
     async fn of_requests(&self) -> [(&'static str, Lengths); 4] {
         let (redirect, shorten) = (fixture::redirect(&self.db), fixture::shorten(&self.db));
         let (list, stats) = (fixture::list(&self.db), fixture::stats(&self.db));
@@ -125,25 +114,19 @@ impl System {
 
     async fn of_linkwatch(&self) -> [(&'static str, Lengths); 3] {
         let interval = CheckInterval::from_seconds(60).unwrap();
-        let tick = Tick { targets: self.db.watch(), rounds: self.queue("rounds"), interval };
-        let dispatch = Dispatch {
-            targets: self.db.watch(),
-            checks: self.queue("checks"),
-            dead_letters: self.dead_letters(),
-            max_concurrency: 8,
-            extra_reads: Dispatch::EXTRA_READS,
-            retry_for: Dispatch::RETRY_FOR,
-        };
-        let checker = Checker {
-            fetcher: Fetcher::new(Reach::PublicAndLoopback, Duration::from_secs(5)).unwrap(),
-            targets: self.db.watch(),
-            dead_letters: self.dead_letters(),
-        };
+        let tick = fixture::tick(self.db.watch(), &self.queues, 60);
+        let dispatch = fixture::dispatch_from(self.db.watch(), &self.queues, 8);
+        let checker = fixture::checker(self.db.watch(), &self.queues, Reach::PublicAndLoopback);
         let target = self.db.store_target(&TargetBuilder::new(&self.site.url("/good")).build()).await;
-        let call = || Call { scheduled_time: Timestamp::now() };
+        let call = || Call { scheduled_time: Timestamp::now(), correlation_id: CorrelationId::generate() };
         let round = || {
             let phase = Phase::new(0).unwrap();
-            message(&PlannedRound { phase, slot: Timestamp::now(), interval })
+            message(&PlannedRound {
+                phase,
+                slot: Timestamp::now(),
+                interval,
+                correlation_id: CorrelationId::generate(),
+            })
         };
         let check = || {
             message(&PlannedCheck {
@@ -154,10 +137,11 @@ impl System {
                 status: TargetStatus::Up,
                 slot: Timestamp::now(),
                 interval,
+                correlation_id: CorrelationId::generate(),
             })
         };
         [
-            ("watch-tick", lengths(async || drop(metrics::observe(tick.run(call())).await)).await),
+            ("watch-tick", lengths(async || drop(metrics::observe(schedule::invoke(&tick, call())).await)).await),
             ("watch-dispatch", lengths(async || drop(metrics::observe(dispatch.consume(round())).await)).await),
             ("watch-check", lengths(async || drop(metrics::observe(checker.consume(check())).await)).await),
         ]

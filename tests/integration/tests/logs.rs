@@ -5,6 +5,7 @@
 #[expect(dead_code, reason = "only some of it is needed here")]
 mod fixture;
 mod log_actors;
+mod log_correlation;
 mod log_lengths;
 mod log_refusals;
 

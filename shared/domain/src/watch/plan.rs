@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CheckInterval, Host, Phase, TargetId, TargetStatus};
-use crate::{TargetUrl, Timestamp, WorkspaceId};
+use super::{CheckInterval, Host, Phase, Round, TargetId, TargetStatus};
+use crate::{CorrelationId, TargetUrl, Timestamp, WorkspaceId};
 
 /// The interval at which the scheduler invokes the planning function.
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// A planned round, as the queue of rounds carries it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedRound {
     /// The phase whose targets are checked.
     pub phase: Phase,
@@ -21,14 +21,20 @@ pub struct PlannedRound {
     /// doesn't affect rounds that are already queued.
     #[serde(rename = "interval_seconds")]
     pub interval: CheckInterval,
+    /// The scheduled call that planned the round.
+    pub correlation_id: CorrelationId,
 }
 
 impl PlannedRound {
     /// The rounds that a scheduled call plans: those of the minute after the call's scheduled minute. The scheduler may call
     /// at any second of its minute, and none of these rounds has started by then.
-    pub fn planned_by(call: Timestamp, interval: CheckInterval) -> impl Iterator<Item = Self> {
+    pub fn planned_by(
+        call: Timestamp,
+        correlation_id: &CorrelationId,
+        interval: CheckInterval,
+    ) -> impl Iterator<Item = Self> {
         let rounds = interval.rounds_of_minute(call.plus(MINUTE));
-        rounds.map(move |round| Self { phase: round.phase, slot: round.slot, interval })
+        rounds.map(move |Round { phase, slot }| Self { phase, slot, interval, correlation_id: correlation_id.clone() })
     }
 
     /// When the next round of the same targets begins.
@@ -62,6 +68,8 @@ pub struct PlannedCheck {
     /// The check interval of the round.
     #[serde(rename = "interval_seconds")]
     pub interval: CheckInterval,
+    /// The scheduled call that planned the round.
+    pub correlation_id: CorrelationId,
 }
 
 impl PlannedCheck {
@@ -92,10 +100,14 @@ mod tests {
         Timestamp::parse(text).unwrap()
     }
 
+    fn planned_by(call: &str, seconds: u8) -> Vec<PlannedRound> {
+        let correlation_id = CorrelationId::parse("call-1").unwrap();
+        PlannedRound::planned_by(at(call), &correlation_id, interval(seconds)).collect()
+    }
+
     #[test]
     fn a_call_of_the_scheduler_plans_the_next_minute_however_late_it_is() {
-        let early: Vec<_> = PlannedRound::planned_by(at("2026-03-02T14:05:00Z"), interval(20)).collect();
-        let late: Vec<_> = PlannedRound::planned_by(at("2026-03-02T14:05:59.999Z"), interval(20)).collect();
+        let (early, late) = (planned_by("2026-03-02T14:05:00Z", 20), planned_by("2026-03-02T14:05:59.999Z", 20));
 
         assert_eq!(early, late);
         assert_eq!(early.len(), 9);
@@ -105,16 +117,19 @@ mod tests {
 
     #[test]
     fn a_planned_round_is_read_as_it_was_written() {
-        let round = PlannedRound::planned_by(at("2026-03-02T14:05:00Z"), interval(15)).nth(1).unwrap();
+        let round = &planned_by("2026-03-02T14:05:00Z", 15)[1];
+        let written = |phase: u8, seconds: u8| {
+            json!({
+                "phase": phase, "slot": "2026-03-02T14:06:05.000Z", "interval_seconds": seconds,
+                "correlation_id": "call-1",
+            })
+        };
 
         let text = serde_json::to_value(round).unwrap();
 
-        assert_eq!(text, json!({"phase": 1, "slot": "2026-03-02T14:06:05.000Z", "interval_seconds": 15}));
-        assert_eq!(serde_json::from_value::<PlannedRound>(text).unwrap(), round);
-        for wrong in [
-            json!({"phase": 3, "slot": "2026-03-02T14:06:05.000Z", "interval_seconds": 15}),
-            json!({"phase": 1, "slot": "2026-03-02T14:06:05.000Z", "interval_seconds": 14}),
-        ] {
+        assert_eq!(text, written(1, 15));
+        assert_eq!(serde_json::from_value::<PlannedRound>(text).unwrap(), *round);
+        for wrong in [written(3, 15), written(1, 14)] {
             assert!(serde_json::from_value::<PlannedRound>(wrong).is_err());
         }
     }

@@ -55,7 +55,7 @@ use crate::{
     StartError,
     identity::Actor,
     metrics::{self, Metric},
-    telemetry::milliseconds,
+    telemetry::{milliseconds, span_of},
 };
 
 /// A function behind the API whose work is done with its response.
@@ -136,7 +136,7 @@ pub async fn serve(handler: impl DeferringHandler) -> Result<(), StartError> {
 /// Handles one request. [`serve`] sends the response, and then [finishes](Exchange::finish) the exchange.
 pub async fn answer<H: DeferringHandler>(handler: &H, request: Request) -> (Response, Exchange<H::Deferred>) {
     let started = Instant::now();
-    let span = tracing::info_span!("request", correlation_id = request.correlation_id().as_str());
+    let span = span_of(request.correlation_id());
     // Boxed, since the types of nested futures get deeper than the compiler follows.
     let Answer { response, deferred } = Box::pin(handler.answer(&request)).instrument(span.clone()).await;
     let mut response = response.unwrap_or_else(|error| span.in_scope(|| error.into_response(&request)));

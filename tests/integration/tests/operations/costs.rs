@@ -13,9 +13,8 @@ use linklet_dynamodb::{
     ThrottleTable, WatchTable,
 };
 use linklet_lambda::{
-    batch::{Consumer, DeadLetterQueue},
+    batch::Consumer,
     http::ShortUrls,
-    publisher::Publisher,
     schedule::{Call, Job},
 };
 use linklet_list::List;
@@ -28,8 +27,6 @@ use linklet_test_support::{
     Template, TestDynamoDb, authenticator, cost_units, event_batch, item_bytes, link_id, queue_batch, token_for,
     write_cost_units,
 };
-use linklet_watch_dispatch::Dispatch;
-use linklet_watch_tick::Tick;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -265,22 +262,19 @@ impl Measured {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let metered = Metered::of(&db);
         let table = WatchTable::new(metered.client.clone(), "WatchTable");
-        let rounds = Publisher::new(queues.client(), queues.url("rounds"));
         let interval = CheckInterval::from_seconds(60).unwrap();
-        let tick = Tick { targets: table.clone(), rounds, interval };
-        tick.run(Call { scheduled_time: Timestamp::now() }).await.unwrap();
+        let tick = fixture::tick(table.clone(), &queues, 60);
+        tick.run(Call { scheduled_time: Timestamp::now(), correlation_id: fixture::correlation() }).await.unwrap();
         assert!(queues.bodies("rounds").is_empty());
         self.operation("look_for_targets", metered.spent());
 
-        let dispatch = Dispatch {
-            targets: table.clone(),
-            checks: Publisher::new(queues.client(), queues.url("checks")),
-            dead_letters: DeadLetterQueue::new(queues.client(), queues.url("rounds-dlq")),
-            max_concurrency: 8,
-            extra_reads: Dispatch::EXTRA_READS,
-            retry_for: Dispatch::RETRY_FOR,
+        let dispatch = fixture::dispatch_from(table.clone(), &queues, 8);
+        let round = PlannedRound {
+            phase: Phase::new(0).unwrap(),
+            slot: Timestamp::now(),
+            interval,
+            correlation_id: fixture::correlation(),
         };
-        let round = PlannedRound { phase: Phase::new(0).unwrap(), slot: Timestamp::now(), interval };
         let round = serde_json::to_string(&round).unwrap();
         assert!(dispatch.consume(queue_batch(&[round])).await.batch_item_failures.is_empty());
         self.operation("round_without_targets", metered.spent());

@@ -8,9 +8,8 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{DueTarget, ShardRange, WatchTable};
 use linklet_lambda::{
-    batch::{Consumer, DeadLetterQueue},
+    batch::Consumer,
     metrics::{self, Measured, Metric},
-    publisher::Publisher,
     schedule::{Call, Job},
 };
 use linklet_test_support::{
@@ -18,19 +17,15 @@ use linklet_test_support::{
 };
 use linklet_watch_check::{Checker, Fetcher, Reach};
 use linklet_watch_dispatch::Dispatch;
-use linklet_watch_tick::{Tick, TickError};
+use linklet_watch_tick::TickError;
 use serde_json::Value;
 
-use crate::fixture::{correlation, damage, relay};
+use crate::fixture::{checker, correlation, damage, dispatch_from, relay, tick};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
 fn interval(seconds: u8) -> CheckInterval {
     CheckInterval::from_seconds(seconds).unwrap()
-}
-
-fn tick(targets: WatchTable, queues: &FakeQueues, seconds: u8) -> Tick {
-    Tick { targets, rounds: Publisher::new(queues.client(), queues.url("rounds")), interval: interval(seconds) }
 }
 
 /// A table with a target, so that there is something to plan rounds for.
@@ -44,26 +39,6 @@ fn dispatch(db: &TestDynamoDb, queues: &FakeQueues, max_concurrency: u16) -> Dis
     dispatch_from(db.watch(), queues, max_concurrency)
 }
 
-fn dispatch_from(targets: WatchTable, queues: &FakeQueues, max_concurrency: u16) -> Dispatch {
-    Dispatch {
-        targets,
-        checks: Publisher::new(queues.client(), queues.url("checks")),
-        dead_letters: DeadLetterQueue::new(queues.client(), queues.url("rounds-dlq")),
-        max_concurrency,
-        extra_reads: Dispatch::EXTRA_READS,
-        retry_for: Dispatch::RETRY_FOR,
-    }
-}
-
-fn checker(targets: WatchTable, queues: &FakeQueues, reach: Reach) -> Checker {
-    Checker {
-        // Longer than any machine takes to answer itself.
-        fetcher: Fetcher::new(reach, Duration::from_secs(60)).unwrap(),
-        targets,
-        dead_letters: DeadLetterQueue::new(queues.client(), queues.url("checks-dlq.fifo")),
-    }
-}
-
 async fn register(db: &TestDynamoDb, url: &str) -> Target {
     let target = TargetBuilder::new(url).build();
     db.watch().register(&target, None, &correlation()).await.unwrap();
@@ -72,7 +47,12 @@ async fn register(db: &TestDynamoDb, url: &str) -> Target {
 
 /// The round of a phase that begins now.
 fn round_now(phase: Phase) -> PlannedRound {
-    PlannedRound { phase, slot: Timestamp::now(), interval: interval(60) }
+    PlannedRound { phase, slot: Timestamp::now(), interval: interval(60), correlation_id: correlation() }
+}
+
+/// The call of a minute.
+fn call_at(scheduled_time: Timestamp) -> Call {
+    Call { scheduled_time, correlation_id: correlation() }
 }
 
 fn text(content: &impl serde::Serialize) -> String {
@@ -95,13 +75,13 @@ async fn begin(dispatch: &Dispatch, round: PlannedRound) -> (usize, Measured) {
 #[tokio::test]
 async fn a_call_plans_each_round_of_the_next_minute_and_keeps_it_back_until_it_begins() {
     let (db, queues) = (with_a_target().await, FakeQueues::start());
-    let call = Call { scheduled_time: Timestamp::now() };
+    let call = call_at(Timestamp::now());
     let before = Timestamp::now();
 
-    tick(db.watch(), &queues, 15).run(call).await.unwrap();
+    tick(db.watch(), &queues, 15).run(call.clone()).await.unwrap();
 
     let after = Timestamp::now();
-    let planned: Vec<_> = PlannedRound::planned_by(call.scheduled_time, interval(15)).collect();
+    let planned: Vec<_> = PlannedRound::planned_by(call.scheduled_time, &call.correlation_id, interval(15)).collect();
     let messages = queues.messages("rounds");
     assert_eq!(messages.len(), 12);
     for round in planned {
@@ -117,13 +97,16 @@ async fn a_call_plans_each_round_of_the_next_minute_and_keeps_it_back_until_it_b
 async fn a_call_that_is_repeated_late_leaves_out_what_is_over() {
     let (db, repeated, over) = (with_a_target().await, FakeQueues::start(), FakeQueues::start());
     let before = Timestamp::now();
-    let call = Call { scheduled_time: before.minus(MINUTE) };
+    let call = call_at(before.minus(MINUTE));
 
-    tick(db.watch(), &repeated, 20).run(call).await.unwrap();
-    tick(db.watch(), &over, 60).run(Call { scheduled_time: before.minus(MINUTE * 4) }).await.unwrap();
+    tick(db.watch(), &repeated, 20).run(call.clone()).await.unwrap();
+    tick(db.watch(), &over, 60).run(call_at(before.minus(MINUTE * 4))).await.unwrap();
 
-    let lasting =
-        |now| PlannedRound::planned_by(call.scheduled_time, interval(20)).filter(|round| !round.is_over(now)).count();
+    let lasting = |now| {
+        PlannedRound::planned_by(call.scheduled_time, &call.correlation_id, interval(20))
+            .filter(|round| !round.is_over(now))
+            .count()
+    };
     let sent = repeated.messages("rounds").len();
     assert!((lasting(Timestamp::now())..=lasting(before)).contains(&sent), "{sent}");
     assert!(over.messages("rounds").is_empty());
@@ -134,7 +117,7 @@ async fn what_the_queue_refuses_inside_of_a_success_is_sent_again() {
     let (db, queues) = (with_a_target().await, FakeQueues::start());
     queues.fail(Outage::OnceMessagesWith(r#""phase":1"#.to_owned()));
 
-    tick(db.watch(), &queues, 15).run(Call { scheduled_time: Timestamp::now() }).await.unwrap();
+    tick(db.watch(), &queues, 15).run(call_at(Timestamp::now())).await.unwrap();
 
     let bodies = queues.bodies("rounds");
     assert_eq!((bodies.len(), bodies.iter().collect::<BTreeSet<_>>().len()), (12, 12));
@@ -143,12 +126,12 @@ async fn what_the_queue_refuses_inside_of_a_success_is_sent_again() {
 #[tokio::test]
 async fn a_call_whose_rounds_get_nowhere_fails() {
     let (db, queues) = (with_a_target().await, FakeQueues::start());
-    let call = Call { scheduled_time: Timestamp::now() };
+    let call = call_at(Timestamp::now());
 
     queues.fail(Outage::Everything);
-    let unreachable = tick(db.watch(), &queues, 20).run(call).await;
+    let unreachable = tick(db.watch(), &queues, 20).run(call.clone()).await;
     queues.fail(Outage::NeverMessagesWith(r#""phase":0"#.to_owned()));
-    let refused = tick(db.watch(), &queues, 20).run(call).await;
+    let refused = tick(db.watch(), &queues, 20).run(call.clone()).await;
 
     assert!(matches!(unreachable, Err(TickError::Refused(9))), "{unreachable:?}");
     assert!(matches!(refused, Err(TickError::Refused(3))), "{refused:?}");
@@ -158,7 +141,7 @@ async fn a_call_whose_rounds_get_nowhere_fails() {
 /// How many rounds a call plans.
 async fn planned(targets: WatchTable) -> usize {
     let queues = FakeQueues::start();
-    tick(targets, &queues, 15).run(Call { scheduled_time: Timestamp::now() }).await.unwrap();
+    tick(targets, &queues, 15).run(call_at(Timestamp::now())).await.unwrap();
     queues.messages("rounds").len()
 }
 
@@ -234,9 +217,9 @@ async fn a_round_that_comes_twice_has_the_same_checks_and_another_round_has_othe
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let phase = register(&db, "https://example.com/").await.id.shard().phase();
     let (dispatch, round) = (dispatch(&db, &queues, 8), round_now(phase));
-    let next = PlannedRound { slot: round.slot.plus(MINUTE), ..round };
+    let next = PlannedRound { slot: round.slot.plus(MINUTE), ..round.clone() };
 
-    for round in [round, round, next] {
+    for round in [round.clone(), round, next] {
         begin(&dispatch, round).await;
     }
 
@@ -421,7 +404,7 @@ async fn a_round_that_is_over_is_dropped_and_counted() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let phase = register(&db, "https://example.com/").await.id.shard().phase();
     let round = round_now(phase);
-    let late = PlannedRound { slot: round.slot.minus(MINUTE), ..round };
+    let late = PlannedRound { slot: round.slot.minus(MINUTE), ..round.clone() };
 
     let (failed, measured) = begin(&dispatch(&db, &queues, 8), late).await;
 
@@ -436,7 +419,7 @@ async fn a_round_whose_targets_or_room_stay_unknown_is_counted_and_its_message_i
     let round = round_now(Phase::new(0).unwrap());
     let impatient = |targets| Dispatch { retry_for: Duration::ZERO, ..dispatch_from(targets, &queues, 8) };
 
-    let unreadable = begin(&impatient(WatchTable::new(TestDynamoDb::unreachable(), "WatchTable")), round).await;
+    let unreadable = begin(&impatient(WatchTable::new(TestDynamoDb::unreachable(), "WatchTable")), round.clone()).await;
     queues.fail(Outage::Everything);
     let uncounted = begin(&impatient(db.watch()), round).await;
 
@@ -530,7 +513,16 @@ impl Watched {
         let due = self.db.watch().due(&on, 1).await.unwrap().targets;
         let [DueTarget { id, workspace, url, host, status }] = <[_; 1]>::try_from(due).unwrap();
         let slot = Timestamp::now();
-        PlannedCheck { target_id: id, workspace_id: workspace, url, host, status, slot, interval: interval(60) }
+        PlannedCheck {
+            target_id: id,
+            workspace_id: workspace,
+            url,
+            host,
+            status,
+            slot,
+            interval: interval(60),
+            correlation_id: correlation(),
+        }
     }
 
     async fn deliver(&self, message: &PlannedCheck) -> Measured {
@@ -573,7 +565,7 @@ async fn a_check_that_is_over_is_left_out_and_counted() {
     let site = Site::start();
     let watched = Watched::new(&site.url("/page")).await;
     let message = watched.message().await;
-    let late = PlannedCheck { slot: message.slot.minus(MINUTE), ..message };
+    let late = PlannedCheck { slot: message.slot.minus(MINUTE), ..message.clone() };
 
     let measured = watched.deliver(&late).await;
 

@@ -1,0 +1,193 @@
+//! The correlation id in each line of what nobody waits for: Linkwatch and the notifications.
+
+use std::time::Duration;
+
+use aws_lambda_events::sqs::SqsEvent;
+use linklet_domain::{
+    CheckInterval, CorrelationId, Event, EventDetail, EventId, Phase, PlannedCheck, PlannedRound, TargetStatus,
+    Timestamp, UrlCreated, UserId,
+};
+use linklet_dynamodb::{Creation, NotificationsTable, WatchTable};
+use linklet_lambda::{
+    batch::Consumer as _,
+    metrics,
+    schedule::{self, Call},
+};
+use linklet_notify::Notify;
+use linklet_test_support::{
+    CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Outage, Person, TargetBuilder, TestDynamoDb,
+    event_batch, link_id, queue_batch,
+};
+use linklet_watch_check::Reach;
+use linklet_watch_dispatch::Dispatch;
+use linklet_watch_links::WatchLinks;
+
+use crate::fixture;
+
+fn id(text: &str) -> CorrelationId {
+    CorrelationId::parse(text).unwrap()
+}
+
+fn unreachable() -> WatchTable {
+    WatchTable::new(TestDynamoDb::unreachable(), "WatchTable")
+}
+
+fn text(content: &impl serde::Serialize) -> String {
+    serde_json::to_string(content).unwrap()
+}
+
+fn messages(contents: &[impl serde::Serialize]) -> SqsEvent {
+    queue_batch(&contents.iter().map(text).collect::<Vec<_>>())
+}
+
+/// The message of each line, with the correlation id, which every line has once.
+fn messages_with_ids(logs: &CapturedLogs) -> Vec<(String, String)> {
+    let text = logs.text();
+    text.lines().for_each(|line| assert_eq!(line.matches(r#""correlation_id":"#).count(), 1, "{line}"));
+    let member = |line: &serde_json::Value, name: &str| line[name].as_str().unwrap().to_owned();
+    logs.lines().iter().map(|line| (member(line, "message"), member(line, "correlation_id"))).collect()
+}
+
+/// What is logged while `work` runs, all of it under this id.
+async fn lines_under<T>(expected: &str, work: impl Future<Output = T>) -> Vec<String> {
+    let logs = CapturedLogs::start();
+    metrics::observe(work).await;
+    let (messages, ids): (Vec<_>, Vec<_>) = messages_with_ids(&logs).into_iter().unzip();
+    assert!(ids.iter().all(|id| id == expected), "{ids:?}");
+    messages
+}
+
+#[tokio::test]
+async fn a_call_of_the_scheduler_gives_its_id_to_its_lines_rounds_and_checks() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let target = db.store_target(&TargetBuilder::new("https://example.invalid/").build()).await;
+    let call = Call { scheduled_time: Timestamp::now(), correlation_id: id("call-1") };
+    let tick = fixture::tick(db.watch(), &queues, 60);
+
+    let planned = lines_under("call-1", schedule::invoke(&tick, call)).await;
+    let of_target = |body: &String| {
+        let round: PlannedRound = serde_json::from_str(body).unwrap();
+        round.phase == target.id.shard().phase()
+    };
+    let round: Vec<_> = queues.bodies("rounds").into_iter().filter(of_target).take(1).collect();
+    let dispatch = fixture::dispatch_from(db.watch(), &queues, 8);
+    let begun = lines_under("call-1", dispatch.consume(queue_batch(&round))).await;
+    let checker = fixture::checker(db.watch(), &queues, Reach::Public);
+    let checked = lines_under("call-1", checker.consume(queue_batch(&queues.bodies("checks")))).await;
+
+    assert_eq!(planned, ["batch processed"]);
+    assert_eq!(begun, ["round begun", "batch processed"]);
+    assert_eq!(checked, ["batch processed"]);
+}
+
+#[tokio::test]
+async fn what_fails_in_linkwatch_is_said_under_the_id_of_its_call() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    queues.fail(Outage::Everything);
+    let call = Call { scheduled_time: Timestamp::now(), correlation_id: id("call-2") };
+    let interval = CheckInterval::from_seconds(60).unwrap();
+    let (phase, slot) = (Phase::new(0).unwrap(), Timestamp::now());
+    let round = PlannedRound { phase, slot, interval, correlation_id: id("call-2") };
+    let late = PlannedRound { slot: slot.minus(Duration::from_secs(90)), ..round.clone() };
+    let dispatch = Dispatch { retry_for: Duration::ZERO, ..fixture::dispatch_from(unreachable(), &queues, 8) };
+    let target = TargetBuilder::new("https://example.invalid/").build();
+    let check = PlannedCheck {
+        target_id: target.id,
+        workspace_id: target.workspace,
+        url: target.url,
+        host: target.canonical_url.host(),
+        status: TargetStatus::Up,
+        slot,
+        interval,
+        correlation_id: id("call-2"),
+    };
+    let checker = fixture::checker(unreachable(), &queues, Reach::Public);
+    let of_nothing = fixture::checker(db.watch(), &queues, Reach::Public);
+
+    let unplanned = lines_under("call-2", schedule::invoke(&fixture::tick(unreachable(), &queues, 60), call)).await;
+    let undispatched = lines_under("call-2", dispatch.consume(messages(&[late, round]))).await;
+    let unrecorded = lines_under("call-2", checker.consume(messages(&[check]))).await;
+    let unreadable = r#"{"phase": 99, "correlation_id": "call-2"}"#.to_owned();
+    let unread = lines_under("call-2", of_nothing.consume(queue_batch(&[unreadable]))).await;
+
+    assert!(unplanned.contains(&"rounds are planned without knowing whether there are targets".to_owned()));
+    assert_eq!(unplanned[unplanned.len() - 2..], ["batch processed", "the scheduled job failed"]);
+    assert_eq!(undispatched, ["a round came too late", "a round left targets out", "round begun", "batch processed"]);
+    assert_eq!(unrecorded, ["a result could not be stored", "batch processed"]);
+    assert_eq!(unread, ["an unreadable message could not be parked", "batch processed"]);
+}
+
+#[tokio::test]
+async fn each_line_of_watch_links_names_the_request_that_it_is_about() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let link = LinkBuilder::new("launch").watching().build();
+    let creation = Creation { link: &link, correlation_id: &id("creating-1"), reusable: None, answer: None };
+    db.links().create(&creation).await.unwrap();
+    let stream = db.stream("LinksTable");
+    let mut unreadable = stream.clone();
+    unreadable.records.truncate(1);
+    unreadable.records[0].change.keys = Default::default();
+    let watch_links = fixture::watch_links(&db, &queues);
+    let broken = WatchLinks { targets: unreachable(), ..fixture::watch_links(&db, &queues) };
+
+    let watched = lines_under("creating-1", watch_links.consume(stream.clone())).await;
+    let failed = lines_under("creating-1", broken.consume(stream)).await;
+    let logs = CapturedLogs::start();
+    metrics::observe(watch_links.consume(unreadable)).await;
+
+    assert_eq!(watched, ["watchers updated", "batch processed"]);
+    assert_eq!(failed, ["watchers could not be updated", "batch processed"]);
+    let [(parked, its_id), (batch, named)] = <[_; 2]>::try_from(messages_with_ids(&logs)).unwrap();
+    let expected = ["an unreadable message was sent to the dead-letter queue", "batch processed"];
+    assert_eq!([parked, batch], expected);
+    assert_eq!(its_id, named, "a new one, since none can be read");
+}
+
+#[tokio::test]
+async fn each_line_of_notify_names_the_request_that_it_is_about() {
+    let (db, queues, outside) = (TestDynamoDb::start(), FakeQueues::start(), FakeNotifiers::start());
+    let ada = db.register_verified("ada").await;
+    let stranger = Person { id: UserId::generate(), ..ada.clone() };
+    let notify = fixture::notify(&db, &queues, &outside, true);
+    let broken = NotificationsTable::new(TestDynamoDb::unreachable(), "NotificationsTable");
+    let broken = Notify { notifications: broken, max_receives: 1, ..fixture::notify(&db, &queues, &outside, true) };
+    let click = Event { correlation_id: id("clicking-1"), ..ClickBuilder::new("launch").build() };
+    let bodies = [created(&ada, "telling-1"), created(&stranger, "leaving-1"), click].map(|event| text(&event));
+    let unreadable = r#"{"event_id": 7, "correlation_id": "damaged-1"}"#.to_owned();
+
+    let logs = CapturedLogs::start();
+    metrics::observe(notify.consume(queue_batch(&[&bodies[..], &[unreadable]].concat()))).await;
+    let mut lines = messages_with_ids(&logs);
+    let failed = lines_under("failing-1", broken.consume(event_batch(&[created(&ada, "failing-1")]))).await;
+
+    let (batch, named) = lines.pop().unwrap();
+    lines.sort_by(|one, other| one.1.cmp(&other.1));
+    let parked = "an unreadable message was sent to the dead-letter queue";
+    let expected = [
+        (parked, "clicking-1"),
+        (parked, "damaged-1"),
+        ("nobody to tell: no member any more", "leaving-1"),
+        ("notification delivered", "telling-1"),
+    ];
+    assert_eq!(lines, expected.map(|(message, id)| (message.to_owned(), id.to_owned())));
+    assert_eq!((batch.as_str(), named.split(' ').count()), ("batch processed", 4), "{named}");
+    let expected = ["notification not delivered", "a failed notification could not be marked", "batch processed"];
+    assert_eq!(failed, expected);
+}
+
+fn created(person: &Person, request: &str) -> Event {
+    let detail = UrlCreated {
+        link: link_id("launch"),
+        original_url: "https://example.com/".parse().unwrap(),
+        workspace_id: person.workspace.clone(),
+        user_id: person.id.clone(),
+        expires_at: None,
+        watch: false,
+    };
+    Event {
+        event_id: EventId::generate(),
+        occurred_at: Timestamp::now(),
+        correlation_id: id(request),
+        detail: EventDetail::UrlCreated(detail),
+    }
+}
