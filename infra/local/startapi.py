@@ -17,6 +17,8 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -262,9 +264,42 @@ def take_tour(engine: Engine, system: System) -> int:
     with open(path, "w") as log, local_system(engine, system, api) as target, serving(engine, port, target, log) as process:
         await_start(process, port)
         code = subprocess.run([sys.executable, DEMO], env=os.environ | {"API_URL": api}).returncode
+        if code == 0:
+            code = wrongly_routed(api)
         if code != 0:
             system.keep_function_logs()
     return code
+
+
+def wrongly_routed(api: str) -> int:
+    """How many requests get another answer than expected of those that SAM, the emulator and AWS could route differently."""
+    page, problem = "text/html; charset=utf-8", "application/problem+json"
+    expected = {
+        "HEAD /app": (200, page),
+        "HEAD /api/openapi.json": (200, "application/json"),
+        "HEAD /api/me": (401, problem),
+        "GET /nocode0/": (404, problem),
+        "GET /no/such/route": (404, problem),
+        "PUT /health": (404, problem),
+    }
+    wrong = 0
+    for name, answer in expected.items():
+        method, path = name.split()
+        got = answer_to(urllib.request.Request(api + path, method=method))
+        say(f"{name}: {got}" + ("" if got == answer else f", and not {answer}"))
+        wrong += got != answer
+    return wrong
+
+
+def answer_to(request: urllib.request.Request) -> tuple[int, str]:
+    """The status and type of the answer to a request."""
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with direct.open(request, timeout=SECONDS_TO_START) as answer:
+            return answer.status, answer.headers["Content-Type"]
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.headers["Content-Type"]
 
 
 def main() -> None:
