@@ -1,8 +1,8 @@
 //! Invitations into a workspace. Nobody is added: who is invited accepts.
 
 use linklet_domain::{
-    AccountChange, EmailAddress, EventDetail, Invitation, InvitationCreated, InvitationId, OneTimeToken, Role,
-    Timestamp, TokenPurpose, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    AccountChange, EmailAddress, Invitation, InvitationId, OneTimeToken, OrderedMail, Role, Timestamp, TokenPurpose,
+    UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{AcceptOutcome, InviteOutcome, WithdrawOutcome};
 use linklet_lambda::{
@@ -52,12 +52,12 @@ impl Account {
             return Ok(());
         }
         let Some(workspace) = self.users.workspace(&invitation.workspace).await? else { return Ok(()) };
-        let order = InvitationCreated {
+        let mail = OrderedMail::Invitation {
             workspace_id: workspace.id,
             workspace_name: workspace.name,
             invitation_id: invitation.id.clone(),
         };
-        self.mails.place(request, EventDetail::InvitationCreated(order)).await
+        self.mails.place(request, mail).await
     }
 
     pub(crate) async fn list_invitations(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {

@@ -2,11 +2,31 @@
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
-use linklet_domain::{Click, ClickId, Day, EventDetail, LinkId, UrlPurged, WorkspaceId};
+use linklet_domain::{Click, ClickId, CorrelationId, Day, Event, EventDetail, LinkId, UrlPurged, WorkspaceId};
 use linklet_dynamodb::{ClassifiedClick, DayWork};
-use linklet_lambda::batch::{Received, Unreadable};
+use linklet_lambda::batch::{Content, Received, Unreadable};
+use serde::{Deserialize, Serialize};
 
 use crate::{clients::Clients, parked::ParkedClick};
+
+/// A message of the analytics queue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Message {
+    /// A link was followed or purged.
+    Event(Box<Event>),
+    /// A click that redirect could not store.
+    ParkedClick(Box<Click>),
+}
+
+impl Content for Message {
+    fn correlation_id(&self) -> &CorrelationId {
+        match self {
+            Self::Event(event) => &event.correlation_id,
+            Self::ParkedClick(click) => &click.correlation_id,
+        }
+    }
+}
 
 /// A click to count, with the ids of the messages that carried it: SQS may deliver a message twice in a batch.
 #[derive(Debug, Clone)]
@@ -45,7 +65,8 @@ impl DayOfClicks {
 #[derive(Debug)]
 pub(crate) struct Purge {
     pub purged: UrlPurged,
-    pub received: Received,
+    pub event: Event,
+    pub message_id: String,
 }
 
 /// The messages of a batch, sorted by what has to be done.
@@ -62,28 +83,22 @@ pub(crate) struct Work {
 }
 
 /// Sorts the messages of a batch.
-pub(crate) fn sort(received: Vec<Received>, clients: &Clients) -> Work {
+pub(crate) fn sort(received: Vec<Received<Message>>, clients: &Clients) -> Work {
     let mut work = Work::default();
-    for received in received {
-        if let EventDetail::UrlPurged(purged) = &received.event.detail {
-            work.purges.push(Purge { purged: purged.clone(), received });
-            continue;
+    for Received { message_id, event, receive_count } in received {
+        match event {
+            Message::ParkedClick(click) => work.parked.push(ParkedClick { click: *click, message_id }),
+            Message::Event(event) => match event.detail.clone() {
+                EventDetail::UrlPurged(purged) => work.purges.push(Purge { purged, event: *event, message_id }),
+                _ => match Click::from_event(*event) {
+                    Ok(click) => work.add(click, message_id, clients),
+                    Err(event) => {
+                        let other = Received { message_id, event: *event, receive_count };
+                        work.set_aside.push(other.refused("not a click or purge"));
+                    }
+                },
+            },
         }
-        let Received { message_id, event, receive_count } = received;
-        let is_parked = matches!(event.detail, EventDetail::ClickParked(_));
-        let click = match Click::from_event(event) {
-            Ok(click) if is_parked => {
-                work.parked.push(ParkedClick { click, message_id });
-                continue;
-            }
-            Ok(click) => click,
-            Err(event) => {
-                let other = Received { message_id, event: *event, receive_count };
-                work.set_aside.push(other.refused("not a click or purge"));
-                continue;
-            }
-        };
-        work.add(click, message_id, clients);
     }
     work
 }

@@ -26,7 +26,7 @@ use linklet_lambda::{
     telemetry::chain,
 };
 
-use self::batches::{DayOfClicks, Purge, Work, sort};
+use self::batches::{DayOfClicks, Work, sort};
 pub use self::clients::Clients;
 
 /// Counts clicks, and deletes the clicks and statistics of purged links.
@@ -77,10 +77,9 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
         for (position, purge) in purges.into_iter().enumerate() {
             // At least one each time, so that every turn gets further.
             let is_late = position > 0 && Instant::now() >= until;
-            let Purge { received, .. } = &purge;
-            let is_done = if is_late { self.later(&received.event).await } else { self.purge(&purge, until).await };
+            let is_done = if is_late { self.later(&purge.event).await } else { self.purge(&purge, until).await };
             if !is_done {
-                failed.push(purge.received.message_id);
+                failed.push(purge.message_id);
             }
         }
         batch::log(records, failed.len(), started);

@@ -18,8 +18,8 @@ impl Analytics {
     /// Deletes a link's clicks and statistics, and returns whether the message is done. A link with very many clicks takes more
     /// than one invocation. The event is then sent again, since a message that fails repeatedly would end in the dead-letter
     /// queue.
-    pub(crate) async fn purge(&self, Purge { purged, received }: &Purge, until: Instant) -> bool {
-        let (event, short_code) = (&received.event, purged.link.code.as_str());
+    pub(crate) async fn purge(&self, Purge { purged, event, .. }: &Purge, until: Instant) -> bool {
+        let short_code = purged.link.code.as_str();
         match self.purge_until(purged, event, until).await {
             Ok(Progress::Done) => {
                 let correlation_id = event.correlation_id.as_str();
@@ -45,9 +45,9 @@ impl Analytics {
         event: &Event,
         until: Instant,
     ) -> Result<Progress, RepositoryError> {
-        let UrlPurged { link, workspace_id, .. } = purged;
+        let UrlPurged { link, .. } = purged;
         // First the numbers, after which nothing is counted any more; then the clicks, which may be many.
-        self.stats.purge(workspace_id, link, event.occurred_at).await?;
+        self.stats.purge(&event.workspace_id, link, event.occurred_at).await?;
         while self.clicks.purge_some(link).await? == Purged::Some {
             if Instant::now() >= until {
                 return Ok(Progress::More);

@@ -1,8 +1,7 @@
 //! A new password for those who have forgotten theirs.
 
 use linklet_domain::{
-    AccountChange, EmailAddress, EventDetail, HashFor, OneTimeToken, Password, PasswordForgotten, Timestamp,
-    TokenPurpose,
+    AccountChange, EmailAddress, HashFor, OneTimeToken, OrderedMail, Password, Timestamp, TokenPurpose,
 };
 use linklet_dynamodb::{ResetOutcome, TokenDelivery};
 use linklet_lambda::{
@@ -20,8 +19,8 @@ impl Auth {
     /// 202, whether or not the address has an account: a mail follows if it has.
     pub(crate) async fn forgot_password(&self, request: &Request) -> Result<Response, ApiError> {
         let Forgotten { email } = request.json(EMAIL)?;
-        let forgotten = EventDetail::PasswordForgotten(PasswordForgotten { email });
-        let order = async |_| self.mails.place(request, forgotten.clone()).await;
+        let reset = OrderedMail::PasswordReset { email };
+        let order = async |_| self.mails.place(request, reset.clone()).await;
         self.limits.guesses.limit(request, Attempt::at_mailing(), order).await?;
         Ok(accepted())
     }

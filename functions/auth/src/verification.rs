@@ -1,8 +1,7 @@
 //! Showing that an address is one's own.
 
 use linklet_domain::{
-    EmailAddress, EventDetail, HashFor, Invalid, OneTimeToken, Password, Timestamp, TokenPurpose, UserId,
-    VerificationRequested, optional,
+    EmailAddress, HashFor, Invalid, OneTimeToken, OrderedMail, Password, Timestamp, TokenPurpose, UserId, optional,
 };
 use linklet_dynamodb::{AddressVerification, VerifyOutcome};
 use linklet_lambda::{
@@ -122,8 +121,7 @@ impl Auth {
     }
 
     async fn order_verification(&self, request: &Request, email: &EmailAddress) -> Result<(), ApiError> {
-        let order = VerificationRequested { email: email.clone() };
-        self.mails.place(request, EventDetail::VerificationRequested(order)).await
+        self.mails.place(request, OrderedMail::Verification { email: email.clone() }).await
     }
 
     /// Orders the first mail to a new account. It can be ordered again, so the registration doesn't fail with it.

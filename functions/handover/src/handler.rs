@@ -186,9 +186,10 @@ impl Handovers {
         turn: &Turn<'_>,
         after: Option<&Cursor<ShortCode>>,
     ) -> Result<HandoverStage, RepositoryError> {
-        let Turn { handover: Handover { workspace, leaver, .. }, heir, created_until, .. } = *turn;
+        let Turn { handover: Handover { workspace, leaver, correlation_id, .. }, heir, created_until, .. } = *turn;
         let owned = self.links.owned(workspace, leaver, created_until, after, self.links_at_once).await?;
-        let handed: Vec<_> = owned.codes.iter().map(|code| self.links.hand_over(code, leaver, &heir.user)).collect();
+        let handed: Vec<_> =
+            owned.codes.iter().map(|code| self.links.hand_over(code, leaver, &heir.user, correlation_id)).collect();
         stream::iter(handed).buffer_unordered(Self::CONCURRENCY).try_collect::<()>().await?;
         turn.log("links", owned.codes.len());
         Ok(owned.rest.map_or(HandoverStage::Targets(None), |rest| HandoverStage::Links(Some(rest))))

@@ -6,8 +6,7 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    AccountChange, AccountChanged, EmailAddress, Event, EventDetail, MailCount, OneTimeToken, PasswordForgotten, Role,
-    Timestamp, TokenPurpose, UserId, VerificationRequested, lifetimes,
+    AccountChange, EmailAddress, MailCount, MailOrder, OneTimeToken, Role, Timestamp, TokenPurpose, UserId, lifetimes,
 };
 use linklet_dynamodb::{NewToken, RepositoryError, TokenDelivery};
 
@@ -18,32 +17,13 @@ use crate::{
     mail::Mail,
 };
 
-/// A mail that somebody has ordered by an event.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Order<'e> {
-    email: &'e EmailAddress,
-    kind: Kind,
-}
-
+/// The mails with a token that are about an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Reset,
     Verification,
     /// A verification of an account that has no password yet.
     FirstPassword,
-}
-
-impl<'e> Order<'e> {
-    /// The mail that an event orders, if it orders one.
-    pub(crate) fn of(detail: &'e EventDetail) -> Option<Self> {
-        match detail {
-            EventDetail::PasswordForgotten(PasswordForgotten { email }) => Some(Self { email, kind: Kind::Reset }),
-            EventDetail::VerificationRequested(VerificationRequested { email }) => {
-                Some(Self { email, kind: Kind::Verification })
-            }
-            _ => None,
-        }
-    }
 }
 
 impl Kind {
@@ -70,55 +50,82 @@ impl Kind {
 }
 
 impl Notify {
-    /// Mails what was ordered, if there is somebody to mail it to. Nobody learns whether there is.
-    pub(crate) async fn mail_account(&self, event: &Event, order: Order<'_>) -> Result<(), DeliveryError> {
-        let Some(mailer) = &self.mailer else { return Ok(()) };
-        // Whoever has waited for longer than a token works doesn't wait for one any more, as after a redrive.
-        if event.occurred_at.plus(order.kind.lifetime()) <= (self.clock)() {
-            return Ok(());
-        }
-        let Some(user) = self.tokens.account_of(order.email).await? else { return Ok(()) };
-        let Some(order) = self.still_wanted(order, &user).await? else { return Ok(()) };
-        if !mailer.admits_to(order.email, order.kind.count(), event, (self.clock)()).await? {
-            return Ok(());
-        }
-        self.mail_token(mailer, order, &user).await
+    /// Mails a token for a new password, if there is somebody to mail it to. Nobody learns whether there is.
+    pub(crate) async fn mail_reset(
+        &self,
+        mailer: &Mailer,
+        order: &MailOrder,
+        email: &EmailAddress,
+    ) -> Result<(), DeliveryError> {
+        let Some(user) = self.waits_for(order, email, Kind::Reset).await? else { return Ok(()) };
+        self.mail_token(mailer, order, Kind::Reset, email, &user).await
     }
 
-    /// What an order is about now; `None` if the address is verified already.
-    async fn still_wanted<'e>(&self, order: Order<'e>, user: &UserId) -> Result<Option<Order<'e>>, DeliveryError> {
-        if order.kind == Kind::Reset {
-            return Ok(Some(order));
-        }
-        let address = self.people.address(user).await?.filter(|address| !address.is_verified);
-        let kind = |awaits_password| if awaits_password { Kind::FirstPassword } else { Kind::Verification };
-        Ok(address.map(|address| Order { kind: kind(address.awaits_password), ..order }))
+    /// Mails a token that shows whose an address is, if it has an account and isn't verified already. Nobody learns whether it has.
+    pub(crate) async fn mail_verification(
+        &self,
+        mailer: &Mailer,
+        order: &MailOrder,
+        email: &EmailAddress,
+    ) -> Result<(), DeliveryError> {
+        let Some(user) = self.waits_for(order, email, Kind::Verification).await? else { return Ok(()) };
+        let address = self.people.address(&user).await?.filter(|address| !address.is_verified);
+        let Some(address) = address else { return Ok(()) };
+        let kind = if address.awaits_password { Kind::FirstPassword } else { Kind::Verification };
+        self.mail_token(mailer, order, kind, email, &user).await
     }
 
     /// Mails somebody what was changed of their account, if they have shown that their address is theirs.
-    pub(crate) async fn mail_change(&self, event: &Event, changed: &AccountChanged) -> Result<(), DeliveryError> {
-        let Some(mailer) = &self.mailer else { return Ok(()) };
-        let AccountChanged { user_id, change } = changed;
-        let address = self.people.address(user_id).await?.filter(|address| address.is_verified);
+    pub(crate) async fn mail_change(
+        &self,
+        mailer: &Mailer,
+        order: &MailOrder,
+        user: &UserId,
+        change: &AccountChange,
+    ) -> Result<(), DeliveryError> {
+        let address = self.people.address(user).await?.filter(|address| address.is_verified);
         let Some(address) = address else { return Ok(()) };
-        if !mailer.admits_of(user_id, count_of(change), event, (self.clock)()).await? {
+        if !mailer.admits_of(user, count_of(change), order, (self.clock)()).await? {
             return Ok(());
         }
-        mailer.send(&change_mail(change, event.occurred_at, &self.addresses), &address.email).await
+        mailer.send(&change_mail(change, order.ordered_at, &self.addresses), &address.email).await
     }
 
-    async fn mail_token(&self, mailer: &Mailer, order: Order<'_>, user: &UserId) -> Result<(), DeliveryError> {
-        let token = OneTimeToken::generate(order.kind.purpose()).map_err(DeliveryError::Token)?;
-        self.store(order, user, &token).await?;
-        mailer.send(&order.mail(&self.addresses, &token), order.email).await
+    /// The account that an order is for. Whoever has waited for longer than a token works doesn't wait for one any more, as after a
+    /// redrive.
+    async fn waits_for(
+        &self,
+        order: &MailOrder,
+        email: &EmailAddress,
+        kind: Kind,
+    ) -> Result<Option<UserId>, RepositoryError> {
+        if order.ordered_at.plus(kind.lifetime()) <= (self.clock)() {
+            Ok(None)
+        } else {
+            self.tokens.account_of(email).await
+        }
     }
 
-    async fn store(&self, order: Order<'_>, user: &UserId, token: &OneTimeToken) -> Result<(), RepositoryError> {
-        let hash = token.hash();
-        let new = NewToken { hash: &hash, user, email: order.email, issued_at: (self.clock)() };
-        match order.kind {
-            Kind::Reset => self.tokens.issue_reset(&new, TokenDelivery::Mailed).await,
-            Kind::Verification | Kind::FirstPassword => self.tokens.issue_verification(&new).await,
+    async fn mail_token(
+        &self,
+        mailer: &Mailer,
+        order: &MailOrder,
+        kind: Kind,
+        email: &EmailAddress,
+        user: &UserId,
+    ) -> Result<(), DeliveryError> {
+        if !mailer.admits_to(email, kind.count(), order, (self.clock)()).await? {
+            return Ok(());
+        }
+        let token = OneTimeToken::generate(kind.purpose()).map_err(DeliveryError::Token)?;
+        self.store(kind, &NewToken { hash: &token.hash(), user, email, issued_at: (self.clock)() }).await?;
+        mailer.send(&kind.mail(&self.addresses, &token), email).await
+    }
+
+    async fn store(&self, kind: Kind, token: &NewToken<'_>) -> Result<(), RepositoryError> {
+        match kind {
+            Kind::Reset => self.tokens.issue_reset(token, TokenDelivery::Mailed).await,
+            Kind::Verification | Kind::FirstPassword => self.tokens.issue_verification(token).await,
         }
     }
 }
@@ -141,12 +148,12 @@ fn count_of(change: &AccountChange) -> MailCount {
     }
 }
 
-impl Order<'_> {
+impl Kind {
     fn mail(self, addresses: &Addresses, token: &OneTimeToken) -> Mail<'static> {
-        match self.kind {
-            Kind::Reset => reset(&addresses.page(Page::Reset, token), token),
-            Kind::Verification => verification(&addresses.page(Page::Verify, token), token),
-            Kind::FirstPassword => first_password(&addresses.page(Page::FirstPassword, token), token),
+        match self {
+            Self::Reset => reset(&addresses.page(Page::Reset, token), token),
+            Self::Verification => verification(&addresses.page(Page::Verify, token), token),
+            Self::FirstPassword => first_password(&addresses.page(Page::FirstPassword, token), token),
         }
     }
 }

@@ -12,6 +12,7 @@ mod account_mail;
 mod addresses;
 mod invitation_mail;
 mod mail;
+mod message;
 mod topic;
 
 use std::{
@@ -23,7 +24,7 @@ use std::{
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::{
-    EmailAddress, Event, EventDetail, EventId, Notification, Timestamp, Wording, mail_wording, wording,
+    EmailAddress, Event, MailOrder, Notification, OrderedMail, Timestamp, Wording, mail_wording, wording,
 };
 use linklet_dynamodb::{
     Claim, ClaimOutcome, InvitationsTable, NotificationsTable, OneTimeTokensTable, Recipient, RecipientsTable,
@@ -36,12 +37,12 @@ use linklet_lambda::{
 };
 use tracing::Instrument as _;
 
-use self::{account_mail::Order, mail::Mail};
 pub use self::{
     addresses::Addresses,
     mail::{MailLimit, Mailer},
     topic::Topic,
 };
+use self::{mail::Mail, message::Message};
 
 /// Stores, publishes and mails notifications.
 pub struct Notify {
@@ -95,28 +96,28 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Notify {
         let records = batch.records.len();
         let (readable, unreadable) = batch::read(batch);
         let mut failed = self.dead_letters.park_all(unreadable).await;
-        let processed = stream::iter(by_event(readable)).map(|deliveries| self.process_all(deliveries));
+        let processed = stream::iter(by_id(readable)).map(|deliveries| self.process_all(deliveries));
         failed.extend(processed.buffer_unordered(CONCURRENCY).concat().await);
         batch::log(records, failed.len(), started);
         batch::failures(failed)
     }
 }
 
-/// How many events are told at a time, so that a slow mail service can't make a batch outlive the function.
+/// How many messages are processed at a time, so that a slow mail service can't make a batch outlive the function.
 const CONCURRENCY: usize = 10;
 
-/// SQS may deliver an event twice in a batch. The deliveries of one event stay together, to be worked on one after another.
-fn by_event(received: Vec<Received>) -> Vec<Vec<Received>> {
-    let mut events: BTreeMap<EventId, Vec<Received>> = BTreeMap::new();
+/// SQS may deliver a message twice in a batch. The deliveries of one stay together, to be worked on one after another.
+fn by_id(received: Vec<Received<Message>>) -> Vec<Vec<Received<Message>>> {
+    let mut messages: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for message in received {
-        events.entry(message.event.event_id.clone()).or_default().push(message);
+        messages.entry(message.event.id().to_owned()).or_default().push(message);
     }
-    events.into_values().collect()
+    messages.into_values().collect()
 }
 
 impl Notify {
     /// Returns the ids of the messages that have to come again.
-    async fn process_all(&self, deliveries: Vec<Received>) -> Vec<String> {
+    async fn process_all(&self, deliveries: Vec<Received<Message>>) -> Vec<String> {
         let mut failed = Vec::new();
         for received in deliveries {
             if !self.process(&received).instrument(received.span()).await {
@@ -127,30 +128,38 @@ impl Notify {
     }
 
     /// Says whether the message is done with.
-    async fn process(&self, received: &Received) -> bool {
-        let event = &received.event;
-        if let Some(fulfilled) = self.fulfil(event).await {
-            let fulfilled = fulfilled.map(|()| Outcome::Delivered);
-            log(received, &fulfilled);
-            return fulfilled.is_ok();
+    async fn process(&self, received: &Received<Message>) -> bool {
+        match &received.event {
+            Message::Event(event) => self.tell(received, event).await,
+            Message::Order(order) => {
+                let mailed = self.fulfil(order).await;
+                log_order(order, received.receive_count, &mailed);
+                mailed.is_ok()
+            }
         }
+    }
+
+    async fn tell(&self, received: &Received<Message>, event: &Event) -> bool {
         let (Some(told), Some(notification)) = (wording(&event.detail), Notification::from_event(event)) else {
             return self.set_aside(received).await;
         };
         let delivered = self.deliver(event, &told, &notification).await;
-        log(received, &delivered);
+        log(event, received.receive_count, &delivered);
         if delivered.is_err() && received.receive_count >= self.max_receives {
             self.give_up(&notification).await;
         }
         matches!(delivered, Ok(Outcome::Delivered | Outcome::NobodyToTell))
     }
 
-    /// Mails what an event orders, or returns `None` if it orders nothing.
-    async fn fulfil(&self, event: &Event) -> Option<Result<(), DeliveryError>> {
-        match &event.detail {
-            EventDetail::InvitationCreated(created) => Some(self.mail_invitation(event, created).await),
-            EventDetail::AccountChanged(changed) => Some(self.mail_change(event, changed).await),
-            detail => Some(self.mail_account(event, Order::of(detail)?).await),
+    async fn fulfil(&self, order: &MailOrder) -> Result<(), DeliveryError> {
+        let Some(mailer) = &self.mailer else { return Ok(()) };
+        match &order.mail {
+            OrderedMail::PasswordReset { email } => self.mail_reset(mailer, order, email).await,
+            OrderedMail::Verification { email } => self.mail_verification(mailer, order, email).await,
+            OrderedMail::Invitation { workspace_id, workspace_name, invitation_id } => {
+                self.mail_invitation(mailer, order, (workspace_id, workspace_name), invitation_id).await
+            }
+            OrderedMail::AccountChange { user_id, change } => self.mail_change(mailer, order, user_id, change).await,
         }
     }
 
@@ -160,7 +169,7 @@ impl Notify {
         told: &Wording<'_>,
         notification: &Notification,
     ) -> Result<Outcome, DeliveryError> {
-        let address = match self.people.find(told.user, told.workspace).await? {
+        let address = match self.people.find(told.user, &event.workspace_id).await? {
             Recipient::NoMember => return Ok(Outcome::NobodyToTell),
             Recipient::Member(address) => address,
         };
@@ -197,7 +206,7 @@ impl Notify {
     }
 
     /// An event that nobody is told about has no business in this queue.
-    async fn set_aside(&self, received: &Received) -> bool {
+    async fn set_aside(&self, received: &Received<Message>) -> bool {
         let refused = received.refused("this event type has no notification");
         self.dead_letters.park(&refused.body, &refused.reason, &refused.message_id).await
     }
@@ -213,9 +222,19 @@ enum Outcome {
     ClaimedByOther,
 }
 
-fn log(received: &Received, delivered: &Result<Outcome, DeliveryError>) {
-    let (event_id, event_type) = (received.event.event_id.as_str(), received.event.event_type());
-    let attempt = received.receive_count;
+fn log_order(order: &MailOrder, attempt: u32, mailed: &Result<(), DeliveryError>) {
+    let (order_id, mail) = (order.order_id.as_str(), order.mail.kind());
+    match mailed {
+        Ok(()) => tracing::debug!(order_id, mail, "an order of a mail is done with"),
+        Err(error) => {
+            let error = chain(error);
+            tracing::error!(order_id, mail, attempt, error, "an ordered mail was not sent");
+        }
+    }
+}
+
+fn log(event: &Event, attempt: u32, delivered: &Result<Outcome, DeliveryError>) {
+    let (event_id, event_type) = (event.event_id.as_str(), event.event_type());
     match delivered {
         Ok(Outcome::Delivered) => {
             tracing::debug!(event_id, event_type, "notification delivered");

@@ -5,7 +5,8 @@
 //! nowhere.
 
 use linklet_domain::{
-    EmailAddress, Event, Invitation, InvitationCreated, MailCount, OneTimeToken, TokenPurpose, WorkspaceName,
+    EmailAddress, Invitation, InvitationId, MailCount, MailOrder, OneTimeToken, TokenPurpose, WorkspaceId,
+    WorkspaceName,
 };
 use linklet_dynamodb::Recipient;
 
@@ -19,19 +20,19 @@ impl Notify {
     /// Mails an invitation that is still open. The admin has another token, so nobody is told if there is no mail.
     pub(crate) async fn mail_invitation(
         &self,
-        event: &Event,
-        created: &InvitationCreated,
+        mailer: &Mailer,
+        order: &MailOrder,
+        (workspace, name): (&WorkspaceId, &WorkspaceName),
+        id: &InvitationId,
     ) -> Result<(), DeliveryError> {
-        let InvitationCreated { workspace_id, workspace_name, invitation_id } = created;
-        let Some(mailer) = &self.mailer else { return Ok(()) };
-        let open = self.invitations.open(workspace_id, invitation_id, (self.clock)()).await?;
+        let open = self.invitations.open(workspace, id, (self.clock)()).await?;
         let Some(invitation) = open else { return Ok(()) };
-        let Recipient::Member(Some(inviter)) = self.people.find(&invitation.invited_by, workspace_id).await? else {
-            tracing::info!(event_id = event.event_id.as_str(), "no mail: the inviter has not confirmed an address");
+        let Recipient::Member(Some(inviter)) = self.people.find(&invitation.invited_by, workspace).await? else {
+            tracing::info!(order_id = order.order_id.as_str(), "no mail: the inviter has not confirmed an address");
             return Ok(());
         };
-        if self.admits_invitation(mailer, event, &invitation).await? {
-            self.mail_invitation_token(mailer, &invitation, &inviter, workspace_name).await?;
+        if self.admits_invitation(mailer, order, &invitation).await? {
+            self.mail_invitation_token(mailer, &invitation, &inviter, name).await?;
         }
         Ok(())
     }
@@ -39,12 +40,12 @@ impl Notify {
     async fn admits_invitation(
         &self,
         mailer: &Mailer,
-        event: &Event,
+        order: &MailOrder,
         invitation: &Invitation,
     ) -> Result<bool, DeliveryError> {
         let (to, by, now) = (&invitation.email, &invitation.invited_by, (self.clock)());
-        Ok(mailer.admits_of(by, MailCount::InvitationsBySender, event, now).await?
-            && mailer.admits_to(to, MailCount::Invitations, event, now).await?)
+        Ok(mailer.admits_of(by, MailCount::InvitationsBySender, order, now).await?
+            && mailer.admits_to(to, MailCount::Invitations, order, now).await?)
     }
 
     async fn mail_invitation_token(

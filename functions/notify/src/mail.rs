@@ -2,7 +2,7 @@ use aws_sdk_sesv2::{
     Client,
     types::{Body, Content, Destination, EmailContent, Message},
 };
-use linklet_domain::{Correspondent, EmailAddress, Event, MailCount, Salt, Timestamp, UserId};
+use linklet_domain::{Correspondent, EmailAddress, MailCount, MailOrder, Salt, Timestamp, UserId};
 use linklet_dynamodb::{RepositoryError, ThrottleTable};
 use linklet_lambda::metrics::{self, Metric};
 
@@ -36,12 +36,12 @@ impl Mailer {
         Self { client, sender: sender.into(), limit }
     }
 
-    /// Whether there may be one more mail to this address that an event has ordered. It is counted, but for one event only once.
+    /// Whether there may be one more mail to this address that was ordered. It is counted, but for one order only once.
     pub(crate) async fn admits_to(
         &self,
         address: &EmailAddress,
         count: MailCount,
-        order: &Event,
+        order: &MailOrder,
         now: Timestamp,
     ) -> Result<bool, RepositoryError> {
         self.admits(&Correspondent::reader(address, &self.limit.salt), count, order, now).await
@@ -52,7 +52,7 @@ impl Mailer {
         &self,
         user: &UserId,
         count: MailCount,
-        order: &Event,
+        order: &MailOrder,
         now: Timestamp,
     ) -> Result<bool, RepositoryError> {
         self.admits(&Correspondent::person(user, &self.limit.salt), count, order, now).await
@@ -62,13 +62,13 @@ impl Mailer {
         &self,
         whose: &Correspondent,
         count: MailCount,
-        order: &Event,
+        order: &MailOrder,
         now: Timestamp,
     ) -> Result<bool, RepositoryError> {
-        let is_admitted = self.limit.table.admit_mail(whose, count, &order.event_id, now).await?;
+        let is_admitted = self.limit.table.admit_mail(whose, count, &order.order_id, now).await?;
         if !is_admitted {
-            let (event_id, limit) = (order.event_id.as_str(), count.as_str());
-            tracing::info!(event_id, limit, "no mail: there were as many as there may be");
+            let (order_id, limit) = (order.order_id.as_str(), count.as_str());
+            tracing::info!(order_id, limit, "no mail: there were as many as there may be");
         }
         Ok(is_admitted)
     }

@@ -45,7 +45,7 @@ impl Recorder {
             return;
         };
         let (short_code, error) = (click.link.code.as_str(), chain(&refused));
-        if self.parking.send(&[&click.clone().into_parked_event()]).await.is_empty() {
+        if self.parking.send(&[click]).await.is_empty() {
             metrics::add(Metric::ClicksParked, 1);
             tracing::warn!(short_code, error, "a click was parked");
         } else {

@@ -45,17 +45,16 @@ enum Queue {
     Notify,
 }
 
-/// The queues to which an event is sent.
+/// Which event goes to which queues. watch-links needs none, since it reads the stream itself.
 fn queues(event: &EventDetail) -> &'static [Queue] {
     match event {
-        EventDetail::UrlClicked(_) | EventDetail::ClickParked(_) => &[Queue::Analytics],
-        // Only watch-links wants to know, which reads the stream itself.
-        EventDetail::UrlExtended(_) | EventDetail::UrlUnwatched(_) => &[],
-        // Functions order mails themselves: no table changes with them.
-        EventDetail::PasswordForgotten(_)
-        | EventDetail::VerificationRequested(_)
-        | EventDetail::InvitationCreated(_)
-        | EventDetail::AccountChanged(_) => &[],
+        EventDetail::UrlClicked(_) => &[Queue::Analytics],
+        EventDetail::UrlUpdated(_)
+        | EventDetail::UrlActivated(_)
+        | EventDetail::UrlDeactivated(_)
+        | EventDetail::UrlExtended(_)
+        | EventDetail::UrlUnwatched(_)
+        | EventDetail::UrlRemoved(_) => &[],
         EventDetail::UrlPurged(_) => &[Queue::Analytics, Queue::Notify],
         EventDetail::UrlCreated(_)
         | EventDetail::UrlDeleted(_)
@@ -82,9 +81,10 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
                 Ok(Read { change, marker }) => {
                     markings.extend(marker.map(|marker| Marking { position, marker }));
                     match change {
-                        Change::Event(event) => outgoing.push(Outgoing { position, event }),
+                        Change::Events(events) => {
+                            outgoing.extend(events.into_iter().map(|event| Outgoing { position, event }));
+                        }
                         Change::ExpiryDue(link, correlation_id) => due.push(Due { position, link, correlation_id }),
-                        Change::None => {}
                     }
                 }
                 Err(error) => {

@@ -13,7 +13,7 @@ use aws_lambda_events::{
 use linklet_domain::{
     Event, EventDetail, Invalid, LinkId, Target, TargetId, UrlCreated, UrlDeleted, UrlExpired, UrlPurged, UrlUnwatched,
 };
-use linklet_dynamodb::{RepositoryError, WatchOutcome, WatchTable, stream::Change};
+use linklet_dynamodb::{RepositoryError, WatchOutcome, WatchTable};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
     stream,
@@ -75,19 +75,23 @@ fn watcher_change(event: &Event) -> Result<Option<WatcherChange<'_>>, Invalid> {
 
 /// The target to create for a new link if its URL has none. Its owner is the link's creator, its time of creation the link's.
 fn target_of(event: &Event, created: &UrlCreated) -> Result<Target, Invalid> {
-    let UrlCreated { original_url, workspace_id, user_id, .. } = created.clone();
-    Target::new(original_url, workspace_id, user_id, event.occurred_at)
+    let UrlCreated { original_url, user_id, .. } = created.clone();
+    Target::new(original_url, event.workspace_id.clone(), user_id, event.occurred_at)
 }
 
 impl WatchLinks {
     /// Processes a record, and returns whether it is done. If not, it has to be delivered again.
     async fn process(&self, record: &EventRecord) -> bool {
-        let event = match stream::read(record) {
-            Ok(Change::Event(event)) => event,
-            Ok(Change::ExpiryDue(..) | Change::None) => return true,
+        let events = match stream::read(record) {
+            Ok(change) => change.into_events(),
             Err(error) => return stream::park_unreadable(&self.dead_letters, record, &error).await,
         };
-        self.process_event(record, &event).instrument(span_of(&event.correlation_id)).await
+        for event in &events {
+            if !self.process_event(record, event).instrument(span_of(&event.correlation_id)).await {
+                return false;
+            }
+        }
+        true
     }
 
     async fn process_event(&self, record: &EventRecord, event: &Event) -> bool {

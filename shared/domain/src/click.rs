@@ -8,18 +8,23 @@ use crate::{
     WorkspaceId, validated::string_newtype,
 };
 
-/// One followed link, as it is stored and counted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One followed link, as it is stored and counted, and as a message has it that could not be stored yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Click {
     /// Identifies the click through every redelivery, and says when it happened.
+    #[serde(rename = "click_id")]
     pub id: ClickId,
     /// The link that was followed.
+    #[serde(flatten)]
     pub link: LinkId,
     /// The workspace that the link belongs to.
+    #[serde(rename = "workspace_id")]
     pub workspace: WorkspaceId,
     /// Who is told about the link's milestones.
+    #[serde(rename = "user_id")]
     pub owner: UserId,
     /// Who followed it.
+    #[serde(flatten)]
     pub visitor: Visitor,
     /// The correlation id of the request.
     pub correlation_id: CorrelationId,
@@ -48,39 +53,25 @@ impl Click {
     /// The event `url.clicked` of this click. Its id is the click's, so a click always makes the same event.
     #[must_use]
     pub fn into_event(self) -> Event {
-        self.into_event_of(EventDetail::UrlClicked)
-    }
-
-    /// The event `click.parked` of this click, which could not be stored.
-    #[must_use]
-    pub fn into_parked_event(self) -> Event {
-        self.into_event_of(EventDetail::ClickParked)
-    }
-
-    fn into_event_of(self, detail: impl FnOnce(UrlClicked) -> EventDetail) -> Event {
         Event {
             occurred_at: self.clicked_at(),
             event_id: self.id.into(),
             correlation_id: self.correlation_id,
-            detail: detail(UrlClicked {
-                link: self.link,
-                workspace_id: self.workspace,
-                user_id: self.owner,
-                visitor: self.visitor,
-            }),
+            workspace_id: self.workspace,
+            detail: EventDetail::UrlClicked(UrlClicked { link: self.link, user_id: self.owner, visitor: self.visitor }),
         }
     }
 
-    /// The click of an event `url.clicked` or `click.parked`.
+    /// The click of an event `url.clicked`.
     ///
     /// # Errors
     /// The event itself, if it has another type or its id isn't that of a click.
     pub fn from_event(event: Event) -> Result<Self, Box<Event>> {
         match (ClickId::parse(event.event_id.as_str()), event.detail) {
-            (Ok(id), EventDetail::UrlClicked(clicked) | EventDetail::ClickParked(clicked)) => Ok(Self {
+            (Ok(id), EventDetail::UrlClicked(clicked)) => Ok(Self {
                 id,
                 link: clicked.link,
-                workspace: clicked.workspace_id,
+                workspace: event.workspace_id,
                 owner: clicked.user_id,
                 visitor: clicked.visitor,
                 correlation_id: event.correlation_id,

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CheckError, CorrelationId, EmailAddress, EventId, InvitationId, KeyPrefix, LinkId, Role, TargetId, TargetUrl,
-    Timestamp, UserId, Visitor, WorkspaceId, WorkspaceName,
+    CheckError, CorrelationId, EventId, LinkChanges, LinkId, TargetId, TargetUrl, Timestamp, UserId, Visitor,
+    WorkspaceId,
 };
 
 /// Something that has happened, because the table write behind it has committed.
@@ -18,6 +18,8 @@ pub struct Event {
     pub occurred_at: Timestamp,
     /// The correlation id of the request that caused it.
     pub correlation_id: CorrelationId,
+    /// The workspace of the link or target.
+    pub workspace_id: WorkspaceId,
     /// What happened.
     #[serde(flatten)]
     pub detail: EventDetail,
@@ -30,19 +32,18 @@ impl Event {
         match self.detail {
             EventDetail::UrlCreated(_) => "url.created",
             EventDetail::UrlClicked(_) => "url.clicked",
-            EventDetail::ClickParked(_) => "click.parked",
+            EventDetail::UrlUpdated(_) => "url.updated",
+            EventDetail::UrlActivated(_) => "url.activated",
+            EventDetail::UrlDeactivated(_) => "url.deactivated",
             EventDetail::UrlDeleted(_) => "url.deleted",
             EventDetail::UrlExpired(_) => "url.expired",
             EventDetail::UrlExtended(_) => "url.extended",
             EventDetail::UrlUnwatched(_) => "url.unwatched",
+            EventDetail::UrlRemoved(_) => "url.removed",
             EventDetail::UrlPurged(_) => "url.purged",
             EventDetail::MilestoneReached(_) => "milestone.reached",
             EventDetail::TargetDown(_) => "target.down",
             EventDetail::TargetUp(_) => "target.up",
-            EventDetail::PasswordForgotten(_) => "password.forgotten",
-            EventDetail::VerificationRequested(_) => "verification.requested",
-            EventDetail::InvitationCreated(_) => "invitation.created",
-            EventDetail::AccountChanged(_) => "account.changed",
         }
     }
 }
@@ -57,10 +58,16 @@ pub enum EventDetail {
     /// A link was followed.
     #[serde(rename = "url.clicked")]
     UrlClicked(UrlClicked),
-    /// A link was followed, and the click could not be stored yet.
-    #[serde(rename = "click.parked")]
-    ClickParked(UrlClicked),
-    /// A link was deactivated by a person.
+    /// Properties of a link were changed.
+    #[serde(rename = "url.updated")]
+    UrlUpdated(Box<UrlUpdated>),
+    /// A link was switched on.
+    #[serde(rename = "url.activated")]
+    UrlActivated(UrlSwitched),
+    /// A link was switched off.
+    #[serde(rename = "url.deactivated")]
+    UrlDeactivated(UrlSwitched),
+    /// A link was deleted by a person. Its statistics stay.
     #[serde(rename = "url.deleted")]
     UrlDeleted(UrlDeleted),
     /// A link's time is over. It is kept for a while and can be extended.
@@ -72,7 +79,10 @@ pub enum EventDetail {
     /// A link has given up watching where it leads.
     #[serde(rename = "url.unwatched")]
     UrlUnwatched(UrlUnwatched),
-    /// A link was removed by a person, with everything about it.
+    /// A link that was deleted or had expired has given way to its tombstone: it can't be extended any more. Its statistics stay.
+    #[serde(rename = "url.removed")]
+    UrlRemoved(UrlRemoved),
+    /// A link was purged by a person: removed with its statistics.
     #[serde(rename = "url.purged")]
     UrlPurged(UrlPurged),
     /// A link has reached a round number of clicks.
@@ -84,18 +94,6 @@ pub enum EventDetail {
     /// A monitored URL answers again.
     #[serde(rename = "target.up")]
     TargetUp(TargetUp),
-    /// Somebody wants to set a new password without the old one.
-    #[serde(rename = "password.forgotten")]
-    PasswordForgotten(PasswordForgotten),
-    /// Somebody wants to show that an address is theirs.
-    #[serde(rename = "verification.requested")]
-    VerificationRequested(VerificationRequested),
-    /// Somebody was invited into a workspace.
-    #[serde(rename = "invitation.created")]
-    InvitationCreated(InvitationCreated),
-    /// Something of an account was changed that its person should hear of, whoever has changed it.
-    #[serde(rename = "account.changed")]
-    AccountChanged(AccountChanged),
 }
 
 /// A link was created.
@@ -106,8 +104,6 @@ pub struct UrlCreated {
     pub link: LinkId,
     /// Where it leads.
     pub original_url: TargetUrl,
-    /// Whose link it is.
-    pub workspace_id: WorkspaceId,
     /// Who created it.
     pub user_id: UserId,
     /// When it stops redirecting.
@@ -124,8 +120,6 @@ pub struct UrlClicked {
     /// The link.
     #[serde(flatten)]
     pub link: LinkId,
-    /// Whose link it is.
-    pub workspace_id: WorkspaceId,
     /// Who is told about milestones.
     pub user_id: UserId,
     /// Who followed it.
@@ -133,7 +127,29 @@ pub struct UrlClicked {
     pub visitor: Visitor,
 }
 
-/// A link was deactivated.
+/// Properties of a link were changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlUpdated {
+    /// The link.
+    #[serde(flatten)]
+    pub link: LinkId,
+    /// Whose link it is.
+    pub user_id: UserId,
+    /// The members that have changed.
+    pub changes: LinkChanges,
+}
+
+/// A link was switched on or off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlSwitched {
+    /// The link.
+    #[serde(flatten)]
+    pub link: LinkId,
+    /// Whose link it is.
+    pub user_id: UserId,
+}
+
+/// A link was deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlDeleted {
     /// The link.
@@ -141,11 +157,9 @@ pub struct UrlDeleted {
     pub link: LinkId,
     /// Where it led.
     pub original_url: TargetUrl,
-    /// Whose link it was.
-    pub workspace_id: WorkspaceId,
     /// Who created it and is told.
     pub user_id: UserId,
-    /// Who deactivated it.
+    /// Who deleted it.
     pub deleted_by: UserId,
     /// The target that it watched until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,8 +172,6 @@ pub struct UrlExpired {
     /// The link.
     #[serde(flatten)]
     pub link: LinkId,
-    /// Whose link it was.
-    pub workspace_id: WorkspaceId,
     /// Who created it and is told.
     pub user_id: UserId,
     /// The target that it watched until then.
@@ -173,20 +185,26 @@ pub struct UrlUnwatched {
     /// The link.
     #[serde(flatten)]
     pub link: LinkId,
-    /// Whose link it is.
-    pub workspace_id: WorkspaceId,
     /// The target that it watched until then.
     pub watched_target: TargetId,
 }
 
-/// A link was removed by a person; its clicks and statistics are to go too.
+/// A link has given way to its tombstone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlRemoved {
+    /// The link.
+    #[serde(flatten)]
+    pub link: LinkId,
+    /// Whose link it was.
+    pub user_id: UserId,
+}
+
+/// A link was purged by a person; its clicks and statistics are to go too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlPurged {
     /// The link.
     #[serde(flatten)]
     pub link: LinkId,
-    /// Whose link it was.
-    pub workspace_id: WorkspaceId,
     /// Who created it and is told.
     pub user_id: UserId,
     /// The target that it watched until then.
@@ -200,8 +218,6 @@ pub struct MilestoneReached {
     /// The link.
     #[serde(flatten)]
     pub link: LinkId,
-    /// Whose link it is.
-    pub workspace_id: WorkspaceId,
     /// Who is told.
     pub user_id: UserId,
     /// 10, 100, 1,000, …
@@ -217,8 +233,6 @@ pub struct TargetDown {
     pub target_id: TargetId,
     /// What is monitored.
     pub url: TargetUrl,
-    /// Whose target it is.
-    pub workspace_id: WorkspaceId,
     /// Who registered it and is told.
     pub user_id: UserId,
     /// The status of the last answer, if there was one.
@@ -236,122 +250,10 @@ pub struct TargetUp {
     pub target_id: TargetId,
     /// What is monitored.
     pub url: TargetUrl,
-    /// Whose target it is.
-    pub workspace_id: WorkspaceId,
     /// Who registered it and is told.
     pub user_id: UserId,
     /// When it was found down.
     pub down_since: Timestamp,
-}
-
-/// Somebody wants to set a new password without the old one. The token is made when the mail is, and never is in a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PasswordForgotten {
-    /// The address that they have given, of which nobody knows yet whether it has an account.
-    pub email: EmailAddress,
-}
-
-/// Somebody wants to show that an address is theirs. The token is made when the mail is, and never is in a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct VerificationRequested {
-    /// The address, of which nobody knows yet whether it has an account.
-    pub email: EmailAddress,
-}
-
-/// Somebody was invited into a workspace. The token for the mail is made when the mail is, and never is in a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InvitationCreated {
-    /// The workspace.
-    pub workspace_id: WorkspaceId,
-    /// What it is called, which the mail shows.
-    pub workspace_name: WorkspaceName,
-    /// The invitation, which may have been withdrawn meanwhile.
-    pub invitation_id: InvitationId,
-}
-
-/// Something of an account was changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AccountChanged {
-    /// Whose account it is, who is told.
-    pub user_id: UserId,
-    /// What was changed.
-    #[serde(flatten)]
-    pub change: AccountChange,
-}
-
-/// What was changed of an account.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "change", rename_all = "snake_case")]
-pub enum AccountChange {
-    /// The password, by somebody who knew it.
-    PasswordChanged,
-    /// The password, by somebody with a token. All sessions ended.
-    PasswordReset {
-        /// Whether that was the first proof that the address is the person's, so that what others may have made in the account's
-        /// name is paused.
-        pauses: bool,
-    },
-    /// All sessions ended, since somebody has logged out everywhere.
-    SessionsEnded,
-    /// A new API key.
-    KeyCreated {
-        /// Its prefix.
-        prefix: KeyPrefix,
-        /// The name of its workspace.
-        workspace_name: WorkspaceName,
-    },
-    /// An API key that doesn't work any more.
-    KeyRevoked {
-        /// Its prefix.
-        prefix: KeyPrefix,
-        /// The name of its workspace.
-        workspace_name: WorkspaceName,
-    },
-    /// An API key that an admin has paused.
-    KeyPaused {
-        /// Its prefix.
-        prefix: KeyPrefix,
-        /// The name of its workspace.
-        workspace_name: WorkspaceName,
-    },
-    /// An API key that was paused, and works again.
-    KeyResumed {
-        /// Its prefix.
-        prefix: KeyPrefix,
-        /// The name of its workspace.
-        workspace_name: WorkspaceName,
-    },
-    /// A membership that has begun.
-    Joined {
-        /// The name of the workspace.
-        workspace_name: WorkspaceName,
-        /// The person's role there.
-        role: Role,
-    },
-    /// Another role in a workspace.
-    RoleChanged {
-        /// The name of the workspace.
-        workspace_name: WorkspaceName,
-        /// The person's role there.
-        role: Role,
-    },
-    /// A membership that was paused.
-    MembershipPaused {
-        /// The name of the workspace.
-        workspace_name: WorkspaceName,
-    },
-    /// A membership that was paused, and opens its workspace again.
-    MembershipResumed {
-        /// The name of the workspace.
-        workspace_name: WorkspaceName,
-        /// The person's role there.
-        role: Role,
-    },
-    /// A membership that has ended.
-    Removed {
-        /// The name of the workspace.
-        workspace_name: WorkspaceName,
-    },
 }
 
 #[cfg(test)]
@@ -366,9 +268,9 @@ mod tests {
             event_id: EventId::parse("0198c0de-0000-7000-8000-000000000001").unwrap(),
             occurred_at: Timestamp::parse("2026-03-02T14:05:09Z").unwrap(),
             correlation_id: CorrelationId::parse("req-1").unwrap(),
+            workspace_id: WorkspaceId::parse("0198c0de-0000-7000-8000-000000000002").unwrap(),
             detail: EventDetail::MilestoneReached(MilestoneReached {
                 link: LinkId::parse("abc1234.x7Kf2a").unwrap(),
-                workspace_id: WorkspaceId::parse("0198c0de-0000-7000-8000-000000000002").unwrap(),
                 user_id: UserId::parse("0198c0de-0000-7000-8000-000000000003").unwrap(),
                 milestone: 100,
                 total_clicks: 104,
@@ -402,10 +304,10 @@ mod tests {
             event_id: EventId::generate(),
             occurred_at: Timestamp::now(),
             correlation_id: CorrelationId::generate(),
+            workspace_id: WorkspaceId::generate(),
             detail: EventDetail::TargetDown(TargetDown {
                 target_id: TargetId::from_number(7),
                 url: TargetUrl::parse("https://example.com/a").unwrap(),
-                workspace_id: WorkspaceId::generate(),
                 user_id: UserId::generate(),
                 status_code,
                 error,
@@ -429,9 +331,9 @@ mod tests {
             event_id: EventId::generate(),
             occurred_at: Timestamp::now(),
             correlation_id: CorrelationId::generate(),
+            workspace_id: WorkspaceId::generate(),
             detail: EventDetail::UrlPurged(UrlPurged {
                 link: LinkId::parse("abc1234.x7Kf2a").unwrap(),
-                workspace_id: WorkspaceId::generate(),
                 user_id: UserId::generate(),
                 watched_target,
             }),

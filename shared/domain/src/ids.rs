@@ -109,6 +109,11 @@ impl SessionId {
     }
 }
 
+uuid_newtype! {
+    /// The id of an order of a mail, a UUID. It stays the same in every redelivery.
+    MailOrderId, "order_id"
+}
+
 /// The id of an event. It stays the same in every redelivery, so consumers use it to recognise duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -141,6 +146,12 @@ impl EventId {
     #[must_use]
     pub fn milestone(LinkId { code, generation }: &LinkId, clicks: u64) -> Self {
         Self(format!("milestone:{code}:{generation}:{clicks}"))
+    }
+
+    /// The id of one of the events of a change, which may have several: `kind` tells them apart.
+    #[must_use]
+    pub fn of_change(change: &Self, kind: &'static str) -> Self {
+        Self(format!("{change}:{kind}"))
     }
 
     /// The id of the event that a link was followed: that of the click.

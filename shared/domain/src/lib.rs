@@ -19,9 +19,11 @@ mod ids;
 mod invitation;
 pub mod lifetimes;
 mod link;
+mod link_changes;
 mod link_id;
 mod link_metadata;
 mod link_query;
+mod mail_order;
 mod milestone;
 mod normalized_url;
 mod notification;
@@ -48,22 +50,23 @@ pub use click::{Click, CountryCode, IpHash, Salt, Visitor};
 pub use click_id::ClickId;
 pub use correlation_id::CorrelationId;
 pub use event::{
-    AccountChange, AccountChanged, Event, EventDetail, InvitationCreated, MilestoneReached, PasswordForgotten,
-    TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted, UrlExpired, UrlPurged, UrlUnwatched,
-    VerificationRequested,
+    Event, EventDetail, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted, UrlExpired,
+    UrlPurged, UrlRemoved, UrlSwitched, UrlUnwatched, UrlUpdated,
 };
 pub use exact_json::ExactJson;
 pub use founding::{Founder, FoundingPolicy};
 pub use handover::{Handover, KeysLeft, oldest_admin_but};
 pub use idempotency_key::IdempotencyKey;
-pub use ids::{EventId, InvitationId, SessionId, UserId, WorkspaceId};
+pub use ids::{EventId, InvitationId, MailOrderId, SessionId, UserId, WorkspaceId};
 pub use invitation::Invitation;
 pub use link::{ExpiryStep, Link, LinkState, LinkStatus, Record, RedirectTarget, Tombstone};
+pub use link_changes::{Changed, LinkChanges};
 pub use link_id::{Generation, LinkId};
 pub use link_metadata::{Description, ExternalId, LinkMetadata, LinkPatch, NoWatch, Notes, Tags, Title};
 pub use link_query::{
     LinkFilter, LinkSearch, LinkSummary, Order, PageNumber, PageRows, SortBy, StatusFilter, TagTerm, sort_links,
 };
+pub use mail_order::{AccountChange, MailOrder, OrderedMail};
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
 pub use notification::{Notification, NotificationStatus, Wording, mail_wording, wording};

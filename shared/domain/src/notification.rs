@@ -2,7 +2,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CorrelationId, Event, EventDetail, EventId, MilestoneReached, ShortCode, TargetDown, TargetUrl, Timestamp, UserId,
-    WorkspaceId,
 };
 
 /// A message to a person about one of their links or monitored URLs.
@@ -61,8 +60,6 @@ impl Notification {
 pub struct Wording<'e> {
     /// The person, who is told as long as they are a member of the workspace.
     pub user: &'e UserId,
-    /// The workspace of the link or target.
-    pub workspace: &'e WorkspaceId,
     /// The subject of the mail.
     pub subject: &'static str,
     /// The sentence to show, or the text of the mail.
@@ -88,59 +85,49 @@ fn worded(
     link: impl Fn(&ShortCode) -> String,
     url: impl Fn(&TargetUrl) -> String,
 ) -> Option<Wording<'_>> {
-    let (user, workspace, subject, message) = match detail {
+    let (user, subject, message) = match detail {
         EventDetail::UrlClicked(_)
-        | EventDetail::ClickParked(_)
+        | EventDetail::UrlUpdated(_)
+        | EventDetail::UrlActivated(_)
+        | EventDetail::UrlDeactivated(_)
         | EventDetail::UrlExtended(_)
         | EventDetail::UrlUnwatched(_)
-        | EventDetail::PasswordForgotten(_)
-        | EventDetail::VerificationRequested(_)
-        | EventDetail::InvitationCreated(_)
-        | EventDetail::AccountChanged(_) => return None,
+        | EventDetail::UrlRemoved(_) => return None,
         EventDetail::UrlCreated(created) => (
             &created.user_id,
-            &created.workspace_id,
             "Your short link is ready",
             format!("Your short link {} to {} was created.", link(&created.link.code), url(&created.original_url)),
         ),
         EventDetail::UrlDeleted(deleted) => (
             &deleted.user_id,
-            &deleted.workspace_id,
             "Your short link was deleted",
             format!("Your short link {} to {} was deleted.", link(&deleted.link.code), url(&deleted.original_url)),
         ),
         EventDetail::UrlExpired(expired) => (
             &expired.user_id,
-            &expired.workspace_id,
             "Your short link has expired",
             format!("Your short link {} has expired.", link(&expired.link.code)),
         ),
         EventDetail::UrlPurged(purged) => (
             &purged.user_id,
-            &purged.workspace_id,
             "Your short link was deleted with its statistics",
             format!("Your short link {} was deleted with its statistics.", link(&purged.link.code)),
         ),
         EventDetail::MilestoneReached(reached) => (
             &reached.user_id,
-            &reached.workspace_id,
             "Your short link reached a milestone",
             format!("Your short link {} has reached {}.", link(&reached.link.code), clicks(reached)),
         ),
-        EventDetail::TargetDown(down) => (
-            &down.user_id,
-            &down.workspace_id,
-            "A monitored URL is down",
-            format!("{} is down: {}.", url(&down.url), reason(down)),
-        ),
+        EventDetail::TargetDown(down) => {
+            (&down.user_id, "A monitored URL is down", format!("{} is down: {}.", url(&down.url), reason(down)))
+        }
         EventDetail::TargetUp(up) => (
             &up.user_id,
-            &up.workspace_id,
             "A monitored URL is up again",
             format!("{} is up again. It was down since {}.", url(&up.url), up.down_since),
         ),
     };
-    Some(Wording { user, workspace, subject, message })
+    Some(Wording { user, subject, message })
 }
 
 fn reason(down: &TargetDown) -> String {
@@ -189,15 +176,10 @@ mod tests {
 
     #[test]
     fn a_mail_about_a_link_that_is_gone_says_so_in_its_subject() {
-        let (link, workspace_id, user_id) =
-            (LinkId::parse("launch.x7Kf2a").unwrap(), WorkspaceId::generate(), UserId::generate());
-        let expired = EventDetail::UrlExpired(UrlExpired {
-            link: link.clone(),
-            workspace_id: workspace_id.clone(),
-            user_id: user_id.clone(),
-            watched_target: None,
-        });
-        let purged = EventDetail::UrlPurged(UrlPurged { link, workspace_id, user_id, watched_target: None });
+        let (link, user_id) = (LinkId::parse("launch.x7Kf2a").unwrap(), UserId::generate());
+        let expired =
+            EventDetail::UrlExpired(UrlExpired { link: link.clone(), user_id: user_id.clone(), watched_target: None });
+        let purged = EventDetail::UrlPurged(UrlPurged { link, user_id, watched_target: None });
 
         assert_eq!(wording(&expired).unwrap().subject, "Your short link has expired");
         assert_eq!(wording(&purged).unwrap().subject, "Your short link was deleted with its statistics");
@@ -209,7 +191,6 @@ mod tests {
             let down = EventDetail::TargetDown(TargetDown {
                 target_id: TargetId::from_number(7),
                 url: TargetUrl::parse("https://example.com/a").unwrap(),
-                workspace_id: WorkspaceId::generate(),
                 user_id: UserId::generate(),
                 status_code,
                 error,
@@ -229,7 +210,6 @@ mod tests {
         let up = EventDetail::TargetUp(TargetUp {
             target_id: TargetId::from_number(7),
             url: TargetUrl::parse("https://example.com/a").unwrap(),
-            workspace_id: WorkspaceId::generate(),
             user_id: UserId::generate(),
             down_since: Timestamp::parse("2026-03-02T14:05:09Z").unwrap(),
         });
@@ -246,7 +226,6 @@ mod tests {
         let created = EventDetail::UrlCreated(UrlCreated {
             link: LinkId::parse("launch.x7Kf2a").unwrap(),
             original_url: url.clone(),
-            workspace_id: WorkspaceId::generate(),
             user_id: UserId::generate(),
             expires_at: None,
             watch: false,

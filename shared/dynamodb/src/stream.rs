@@ -38,14 +38,22 @@ impl From<serde_dynamo::Error> for StreamError {
 
 /// What a stream record means for other contexts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "nearly every record is an event, and none is kept")]
 pub enum Change {
-    /// An event to publish.
-    Event(Event),
+    /// What has happened. A write may change several things, or nothing that has an event.
+    Events(Vec<Event>),
     /// The marker of a link is gone, so the next step of the link's expiry may be due.
     ExpiryDue(LinkId, CorrelationId),
-    /// A change without an event.
-    None,
+}
+
+impl Change {
+    /// What has happened.
+    #[must_use]
+    pub fn into_events(self) -> Vec<Event> {
+        match self {
+            Self::Events(events) => events,
+            Self::ExpiryDue(..) => Vec::new(),
+        }
+    }
 }
 
 /// What a record of UsersTable's stream, which has keys only, brings the next turn of.
@@ -96,34 +104,33 @@ pub fn turn_signal(record: &EventRecord) -> Result<Option<TurnSignal>, StreamErr
 pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
     let change = &record.change;
     let Key { pk, sk } = serde_dynamo::from_item(change.keys.clone())?;
-    match record.event_name.as_str() {
+    Ok(Change::Events(match record.event_name.as_str() {
         "INSERT" | "MODIFY" if pk.starts_with(LINK_PREFIX) && is_tombstone(&change.new_image) => {
-            Ok(image::<TombstoneItem>(&change.new_image)?.removed_event().map_or(Change::None, Change::Event))
+            vec![image::<TombstoneItem>(&change.new_image)?.removed_event()]
         }
         "INSERT" | "MODIFY" if pk.starts_with(LINK_PREFIX) && is_new_link(record) => {
-            Ok(Change::Event(image::<LinkItem>(&change.new_image)?.created_event()))
+            vec![image::<LinkItem>(&change.new_image)?.created_event()]
         }
         "MODIFY" if pk.starts_with(LINK_PREFIX) => {
-            let event = image::<LinkItem>(&change.new_image)?.changed_event(&image(&change.old_image)?);
-            Ok(event.map_or(Change::None, Change::Event))
+            image::<LinkItem>(&change.new_image)?.changed_events(image(&change.old_image)?)
         }
         // Also if somebody has deleted it by hand: the marker of a link whose time is not over is written again.
         "REMOVE" if pk.starts_with(EXPIRY_PREFIX) => {
             let ExpiryMarkerItem { short_code, generation, correlation_id, .. } = image(&change.old_image)?;
-            Ok(Change::ExpiryDue(LinkId { code: short_code, generation }, correlation_id))
+            return Ok(Change::ExpiryDue(LinkId { code: short_code, generation }, correlation_id));
         }
         "MODIFY" if pk.starts_with(TARGET_PREFIX) => {
-            let event = image::<TargetItem>(&change.new_image)?.changed_event(&image(&change.old_image)?);
-            Ok(event.map_or(Change::None, Change::Event))
+            let changed = image::<TargetItem>(&change.new_image)?.changed_event(&image(&change.old_image)?);
+            changed.into_iter().collect()
         }
         "INSERT" if pk.starts_with(CLICK_PREFIX) => {
-            Ok(Change::Event(image::<ClickItem>(&change.new_image)?.into_click()?.into_event()))
+            vec![image::<ClickItem>(&change.new_image)?.into_click()?.into_event()]
         }
         "INSERT" if sk.starts_with(MILESTONE_PREFIX) => {
-            Ok(Change::Event(image::<MilestoneItem>(&change.new_image)?.reached_event()))
+            vec![image::<MilestoneItem>(&change.new_image)?.reached_event()]
         }
-        _ => Ok(Change::None),
-    }
+        _ => Vec::new(),
+    }))
 }
 
 /// The marker that a link needs after a change; `None` if the change is about something else, or its marker stays as it is.

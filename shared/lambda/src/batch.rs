@@ -46,14 +46,14 @@ impl<T: Content> Received<T> {
     }
 }
 
-impl Received {
+impl<T: Serialize + Content> Received<T> {
     /// Converts a message that its consumer can't process, for [`DeadLetterQueue::park_all`].
     #[must_use]
     pub fn refused(&self, reason: &str) -> Unreadable {
         let body = serde_json::to_string(&self.event).unwrap_or_default();
         Unreadable {
             message_id: self.message_id.clone(),
-            correlation_id: self.event.correlation_id.clone(),
+            correlation_id: self.event.correlation_id().clone(),
             reason: reason.to_owned(),
             body,
         }

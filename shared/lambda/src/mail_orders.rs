@@ -5,7 +5,7 @@
 
 use aws_config::SdkConfig;
 use aws_sdk_sqs::Client;
-use linklet_domain::{AccountChange, AccountChanged, CorrelationId, Event, EventDetail, EventId, Timestamp, UserId};
+use linklet_domain::{AccountChange, CorrelationId, MailOrder, MailOrderId, OrderedMail, Timestamp, UserId};
 
 use crate::{
     config,
@@ -36,12 +36,12 @@ impl MailOrders {
         self.0.is_some()
     }
 
-    /// Orders the mail that an event stands for, if mail is configured.
+    /// Orders a mail, if mail is configured.
     ///
     /// # Errors
     /// 503 when the queue doesn't take the order.
-    pub async fn place(&self, request: &Request, order: EventDetail) -> Result<(), ApiError> {
-        let is_placed = self.send(request.correlation_id(), request.received_at(), order).await;
+    pub async fn place(&self, request: &Request, mail: OrderedMail) -> Result<(), ApiError> {
+        let is_placed = self.send(request.correlation_id(), request.received_at(), mail).await;
         if is_placed { Ok(()) } else { Err(Problem::ServiceUnavailable.into()) }
     }
 
@@ -52,16 +52,16 @@ impl MailOrders {
 
     /// The same for what a request has caused that is over.
     pub async fn tell_of(&self, cause: &CorrelationId, user: &UserId, change: AccountChange) {
-        let changed = EventDetail::AccountChanged(AccountChanged { user_id: user.clone(), change });
-        if !self.send(cause, Timestamp::now(), changed).await {
+        let mail = OrderedMail::AccountChange { user_id: user.clone(), change };
+        if !self.send(cause, Timestamp::now(), mail).await {
             tracing::warn!(user_id = user.as_str(), "somebody is not told what was changed of their account");
         }
     }
 
     /// Whether an order is in the queue, or none is placed at all. The publisher logs why not.
-    async fn send(&self, cause: &CorrelationId, at: Timestamp, order: EventDetail) -> bool {
+    async fn send(&self, cause: &CorrelationId, ordered_at: Timestamp, mail: OrderedMail) -> bool {
         let Some(queue) = &self.0 else { return true };
-        let (event_id, correlation_id) = (EventId::generate(), cause.clone());
-        queue.send(&[&Event { event_id, occurred_at: at, correlation_id, detail: order }]).await.is_empty()
+        let (order_id, correlation_id) = (MailOrderId::generate(), cause.clone());
+        queue.send(&[&MailOrder { order_id, ordered_at, correlation_id, mail }]).await.is_empty()
     }
 }

@@ -9,7 +9,6 @@ use aws_sdk_sqs::{
     types::{QueueAttributeName, SendMessageBatchRequestEntry},
 };
 use futures_util::{StreamExt as _, stream};
-use linklet_domain::Event;
 use serde::Serialize;
 use tokio::time::sleep;
 
@@ -89,13 +88,13 @@ impl Publisher {
         Self { client, queue_url: queue_url.into() }
     }
 
-    /// Sends at most [`Self::MAX_BATCH`] events in one call, and returns those that could not be sent.
-    pub async fn send(&self, events: &[&Event]) -> Vec<Refused> {
-        match events.iter().map(Message::new).collect::<Result<Vec<_>, _>>() {
+    /// Sends at most [`Self::MAX_BATCH`] contents as messages in one call, and returns those that could not be sent.
+    pub async fn send<T: Serialize>(&self, contents: &[&T]) -> Vec<Refused> {
+        match contents.iter().map(Message::new).collect::<Result<Vec<_>, _>>() {
             Ok(messages) => self.send_batch(&messages.iter().collect::<Vec<_>>()).await,
             Err(error) => {
-                tracing::error!(error = chain(&error), "events could not be serialised");
-                all_refused(events.len())
+                tracing::error!(error = chain(&error), "messages could not be serialised");
+                all_refused(contents.len())
             }
         }
     }

@@ -25,9 +25,8 @@ use crate::{
 pub fn read(record: &EventRecord) -> Result<Change, StreamError> {
     let change = change_of(record)?;
     match &change {
-        Change::Event(event) => metrics::concerns(&event.correlation_id),
+        Change::Events(events) => events.iter().for_each(|event| metrics::concerns(&event.correlation_id)),
         Change::ExpiryDue(_, correlation_id) => metrics::concerns(correlation_id),
-        Change::None => {}
     }
     Ok(change)
 }

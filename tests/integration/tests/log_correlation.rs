@@ -179,7 +179,6 @@ fn created(person: &Person, request: &str) -> Event {
     let detail = UrlCreated {
         link: link_id("launch"),
         original_url: "https://example.com/".parse().unwrap(),
-        workspace_id: person.workspace.clone(),
         user_id: person.id.clone(),
         expires_at: None,
         watch: false,
@@ -188,6 +187,7 @@ fn created(person: &Person, request: &str) -> Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
         correlation_id: id(request),
+        workspace_id: person.workspace.clone(),
         detail: EventDetail::UrlCreated(detail),
     }
 }

@@ -7,6 +7,7 @@ use linklet_domain::{
     Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
 };
 use linklet_dynamodb::Removal;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Builds a link; what a test doesn't say is some valid value.
@@ -277,6 +278,7 @@ pub fn click_in(workspace: &WorkspaceId, code: &str, clicked_at: Timestamp) -> E
 #[derive(Debug, Clone)]
 pub struct ClickBuilder {
     clicked_at: Timestamp,
+    workspace: WorkspaceId,
     detail: UrlClicked,
 }
 
@@ -292,17 +294,16 @@ impl ClickBuilder {
     pub fn new(code: &str) -> Self {
         let detail = UrlClicked {
             link: link_id(code),
-            workspace_id: some_workspace(),
             user_id: UserId::generate(),
             visitor: Visitor::new(hashed("203.0.113.9")).with_headers(Some(Self::BROWSER), None),
         };
-        Self { clicked_at: Timestamp::now(), detail }
+        Self { clicked_at: Timestamp::now(), workspace: some_workspace(), detail }
     }
 
     /// On this workspace's link.
     #[must_use]
     pub fn in_workspace(mut self, workspace: &WorkspaceId) -> Self {
-        self.detail.workspace_id = workspace.clone();
+        self.workspace = workspace.clone();
         self
     }
 
@@ -373,6 +374,7 @@ impl ClickBuilder {
             event_id: ClickId::generate(self.clicked_at).into(),
             occurred_at: self.clicked_at,
             correlation_id: CorrelationId::generate(),
+            workspace_id: self.workspace,
             detail: EventDetail::UrlClicked(self.detail),
         }
     }
@@ -408,6 +410,15 @@ pub fn queue_batch(bodies: &[String]) -> SqsEvent {
 /// Never: events can be serialised.
 #[must_use]
 pub fn event_batch(events: &[Event]) -> SqsEvent {
-    let bodies: Vec<_> = events.iter().map(|event| serde_json::to_string(event).expect("an event is JSON")).collect();
+    message_batch(events)
+}
+
+/// A batch of messages with these contents.
+///
+/// # Panics
+/// When one can't be serialised.
+#[must_use]
+pub fn message_batch(contents: &[impl Serialize]) -> SqsEvent {
+    let bodies: Vec<_> = contents.iter().map(|each| serde_json::to_string(each).expect("a message is JSON")).collect();
     queue_batch(&bodies)
 }

@@ -41,7 +41,7 @@ mod template;
 pub use broken::BrokenDynamoDb;
 pub use builders::{
     ApiKeyBuilder, ClickBuilder, LinkBuilder, Person, TargetBuilder, a_session, click_event, click_in, event_batch,
-    link_id, queue_batch, removal, some_workspace,
+    link_id, message_batch, queue_batch, removal, some_workspace,
 };
 pub use capacity::{CapacityMeter, Consumption, item_bytes};
 pub use contract::{Contract, Exchange};

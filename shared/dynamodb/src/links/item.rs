@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    CorrelationId, Event, EventDetail, EventId, ExternalId, Generation, Invalid, Link, LinkId, LinkMetadata, LinkState,
-    LinkStatus, LinkSummary, NormalizedUrl, RedirectTarget, Revision, ShortCode, Tags, TargetId, TargetUrl, Timestamp,
-    Tombstone, UrlCreated, UrlDeleted, UrlExpired, UrlPurged, UrlUnwatched, UserId, WorkspaceId,
+    CorrelationId, Event, EventDetail, EventId, ExternalId, Generation, Invalid, Link, LinkChanges, LinkId,
+    LinkMetadata, LinkState, LinkStatus, LinkSummary, NormalizedUrl, RedirectTarget, Revision, ShortCode, Tags,
+    TargetId, TargetUrl, Timestamp, Tombstone, UrlCreated, UrlDeleted, UrlExpired, UrlPurged, UrlRemoved, UrlSwitched,
+    UrlUnwatched, UrlUpdated, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +86,7 @@ pub(crate) struct LinkItem {
     /// Absent as long as nothing was changed.
     #[serde(default, skip_serializing_if = "is_first")]
     pub revision: Revision,
-    /// The id of the event that the latest write publishes.
+    /// What the ids of the events of the latest write are made of.
     pub change_id: EventId,
     pub correlation_id: CorrelationId,
 }
@@ -151,90 +152,124 @@ impl LinkItem {
 
     /// The `url.created` event of a new link.
     pub(crate) fn created_event(self) -> Event {
-        let occurred_at = self.created_at;
-        self.event_of_what_it_is(occurred_at, EventDetail::UrlCreated)
+        Event {
+            event_id: self.change_id.clone(),
+            occurred_at: self.created_at,
+            correlation_id: self.correlation_id.clone(),
+            workspace_id: self.workspace_id.clone(),
+            detail: EventDetail::UrlCreated(state_of_link(self.into_link())),
+        }
     }
 
-    /// An event that says all that its consumers have to know of the link.
-    fn event_of_what_it_is(self, occurred_at: Timestamp, detail: fn(UrlCreated) -> EventDetail) -> Event {
+    /// The events of the change from `before` to this item. A write of several members may have several.
+    pub(crate) fn changed_events(self, before: Self) -> Vec<Event> {
+        let change = LinkChange {
+            id: self.change_id.clone(),
+            correlation_id: self.correlation_id.clone(),
+            deleted_by: self.deleted_by.clone(),
+            before: before.into_link(),
+            after: self.into_link(),
+        };
+        change.events()
+    }
+}
+
+/// A change of a link that stays a link.
+struct LinkChange {
+    id: EventId,
+    correlation_id: CorrelationId,
+    deleted_by: Option<UserId>,
+    before: Link,
+    after: Link,
+}
+
+impl LinkChange {
+    fn events(&self) -> Vec<Event> {
+        [self.updated(), self.switched(), self.unwatched(), self.extended(), self.expired(), self.deleted()]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    fn event(&self, kind: &'static str, occurred_at: Timestamp, detail: EventDetail) -> Event {
         Event {
-            event_id: self.change_id,
+            event_id: EventId::of_change(&self.id, kind),
             occurred_at,
-            correlation_id: self.correlation_id,
-            detail: detail(UrlCreated {
-                link: LinkId { code: self.short_code, generation: self.generation },
-                original_url: self.original_url,
-                workspace_id: self.workspace_id,
-                user_id: self.user_id,
-                expires_at: self.expires_at,
-                watch: self.watch,
-            }),
+            correlation_id: self.correlation_id.clone(),
+            workspace_id: self.after.workspace.clone(),
+            detail,
         }
     }
 
-    /// The event of the change from `before` to this item: the link was deleted, has given up watching, its expiry has passed, or
-    /// was put off after that. Other changes have none.
-    pub(crate) fn changed_event(self, before: &Self) -> Option<Event> {
-        if let Some(deleted_at) = self.deleted_at {
-            return before.deleted_at.is_none().then(|| self.deleted_event(before, deleted_at));
-        }
-        if before.watch && !self.watch {
-            // Nobody else wants to know of an expiry that was put off at the same time.
-            return self.unwatched_event(before);
-        }
-        match (before.expiry_is_published, self.expiry_is_published, before.expires_at) {
-            (false, true, Some(expired_at)) => Some(self.expired_event(expired_at)),
-            (true, false, Some(expired_at)) => Some(self.extended_event(expired_at)),
-            _ => None,
-        }
+    fn updated(&self) -> Option<Event> {
+        let changes = LinkChanges::between(&self.before, &self.after)?;
+        let (link, user_id) = (self.after.id(), self.after.owner.clone());
+        let detail = EventDetail::UrlUpdated(Box::new(UrlUpdated { link, user_id, changes }));
+        Some(self.event("updated", self.after.updated_at, detail))
     }
 
-    fn deleted_event(self, before: &Self, deleted_at: Timestamp) -> Event {
-        let watched_target = before.clone().into_link().watched_target();
-        Event {
-            event_id: self.change_id,
-            occurred_at: deleted_at,
-            correlation_id: self.correlation_id,
-            detail: EventDetail::UrlDeleted(UrlDeleted {
-                link: LinkId { code: self.short_code, generation: self.generation },
-                original_url: self.original_url,
-                workspace_id: self.workspace_id,
-                deleted_by: self.deleted_by.unwrap_or_else(|| self.user_id.clone()),
-                user_id: self.user_id,
-                watched_target,
-            }),
-        }
+    fn switched(&self) -> Option<Event> {
+        let switched = UrlSwitched { link: self.after.id(), user_id: self.after.owner.clone() };
+        let (kind, detail) = match (self.before.state, self.after.state) {
+            (LinkState::Inactive, LinkState::Active) => ("activated", EventDetail::UrlActivated(switched)),
+            (LinkState::Active, LinkState::Inactive) => ("deactivated", EventDetail::UrlDeactivated(switched)),
+            _ => return None,
+        };
+        Some(self.event(kind, self.after.updated_at, detail))
     }
 
-    fn unwatched_event(self, before: &Self) -> Option<Event> {
-        let watched_target = before.clone().into_link().watched_target()?;
-        let link = LinkId { code: self.short_code, generation: self.generation };
-        Some(Event {
-            event_id: self.change_id,
-            occurred_at: self.updated_at.unwrap_or(self.created_at),
-            correlation_id: self.correlation_id,
-            detail: EventDetail::UrlUnwatched(UrlUnwatched { link, workspace_id: self.workspace_id, watched_target }),
-        })
-    }
-
-    fn expired_event(self, expired_at: Timestamp) -> Event {
-        let (event_id, correlation_id) = (self.change_id.clone(), self.correlation_id.clone());
-        let link = self.into_link();
-        let detail = EventDetail::UrlExpired(UrlExpired {
-            link: link.id(),
-            watched_target: link.watched_target(),
-            workspace_id: link.workspace,
-            user_id: link.owner,
-        });
-        Event { event_id, occurred_at: expired_at, correlation_id, detail }
+    fn unwatched(&self) -> Option<Event> {
+        let watched_target = self.before.watched_target().filter(|_| !self.after.watch)?;
+        let detail = EventDetail::UrlUnwatched(UrlUnwatched { link: self.after.id(), watched_target });
+        Some(self.event("unwatched", self.after.updated_at, detail))
     }
 
     /// The clocks of two hosts differ, and a watch begins again only after it has ended. So the event is later than the expiry in
     /// any case.
-    fn extended_event(self, expired_at: Timestamp) -> Event {
-        let earliest = expired_at.plus(Duration::from_millis(1));
-        let occurred_at = self.updated_at.map_or(earliest, |at| at.max(earliest));
-        self.event_of_what_it_is(occurred_at, EventDetail::UrlExtended)
+    fn extended(&self) -> Option<Event> {
+        let was_expired = self.before.expiry_is_published && !self.after.expiry_is_published;
+        let expired_at = self.before.expires_at.filter(|_| was_expired)?;
+        let occurred_at = self.after.updated_at.max(expired_at.plus(Duration::from_millis(1)));
+        let detail = EventDetail::UrlExtended(state_of_link(self.after.clone()));
+        Some(self.event("extended", occurred_at, detail))
+    }
+
+    fn expired(&self) -> Option<Event> {
+        let is_expired = !self.before.expiry_is_published && self.after.expiry_is_published;
+        let expired_at = self.before.expires_at.filter(|_| is_expired)?;
+        let detail = EventDetail::UrlExpired(UrlExpired {
+            link: self.after.id(),
+            user_id: self.after.owner.clone(),
+            watched_target: self.after.watched_target(),
+        });
+        Some(self.event("expired", expired_at, detail))
+    }
+
+    fn deleted(&self) -> Option<Event> {
+        let (false, LinkState::Deleted(deleted_at)) =
+            (matches!(self.before.state, LinkState::Deleted(_)), self.after.state)
+        else {
+            return None;
+        };
+        let detail = EventDetail::UrlDeleted(UrlDeleted {
+            link: self.after.id(),
+            original_url: self.after.target.clone(),
+            user_id: self.after.owner.clone(),
+            deleted_by: self.deleted_by.clone().unwrap_or_else(|| self.after.owner.clone()),
+            watched_target: self.before.watched_target(),
+        });
+        Some(self.event("deleted", deleted_at, detail))
+    }
+}
+
+/// All that consumers have to know of a link that redirects from now on.
+fn state_of_link(link: Link) -> UrlCreated {
+    UrlCreated {
+        link: link.id(),
+        original_url: link.target,
+        user_id: link.owner,
+        expires_at: link.expires_at,
+        watch: link.watch,
     }
 }
 
@@ -341,18 +376,20 @@ impl TombstoneItem {
         }
     }
 
-    /// The event of a new tombstone. That of a deleted or expired link has none, since `url.deleted` or `url.expired` was
-    /// published while there was the link.
-    pub(crate) fn removed_event(self) -> Option<Event> {
+    /// The event of a new tombstone.
+    pub(crate) fn removed_event(self) -> Event {
         let Self { short_code, generation, workspace_id, user_id, watched_target, .. } = self;
-        let is_purged = matches!(self.tombstone, Reason::Purged);
         let link = LinkId { code: short_code, generation };
-        is_purged.then_some(Event {
+        Event {
             event_id: self.change_id,
             occurred_at: self.removed_at,
             correlation_id: self.correlation_id,
-            detail: EventDetail::UrlPurged(UrlPurged { link, workspace_id, user_id, watched_target }),
-        })
+            workspace_id,
+            detail: match self.tombstone {
+                Reason::Purged => EventDetail::UrlPurged(UrlPurged { link, user_id, watched_target }),
+                Reason::Deleted | Reason::Expired => EventDetail::UrlRemoved(UrlRemoved { link, user_id }),
+            },
+        }
     }
 }
 

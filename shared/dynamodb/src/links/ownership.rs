@@ -1,7 +1,7 @@
 //! Links of one person, to hand them over.
 
 use aws_sdk_dynamodb::{error::SdkError, operation::update_item::UpdateItemError};
-use linklet_domain::{ShortCode, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{CorrelationId, EventId, ShortCode, Timestamp, UserId, WorkspaceId};
 
 use super::{
     LinksTable,
@@ -68,22 +68,30 @@ impl LinksTable {
         Ok(OwnedLinks { codes, rest })
     }
 
-    /// Makes a link another member's, if it still is the owner's. Nothing is published, since nothing has happened to the link.
+    /// Makes a link another member's, if it still is the owner's.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn hand_over(&self, code: &ShortCode, owner: &UserId, heir: &UserId) -> Result<(), RepositoryError> {
+    pub async fn hand_over(
+        &self,
+        code: &ShortCode,
+        owner: &UserId,
+        heir: &UserId,
+        correlation_id: &CorrelationId,
+    ) -> Result<(), RepositoryError> {
         let update = self
             .0
             .client
             .update_item()
             .table_name(&self.0.name)
             .set_key(Some(link_key(code).into_item()))
-            .update_expression("SET user_id = :heir")
+            .update_expression("SET user_id = :heir, change_id = :change, correlation_id = :correlation")
             // A tombstone isn't listed.
             .condition_expression("attribute_exists(by_workspace_pk) AND user_id = :owner")
             .expression_attribute_values(":owner", text(owner))
-            .expression_attribute_values(":heir", text(heir));
+            .expression_attribute_values(":heir", text(heir))
+            .expression_attribute_values(":change", text(&EventId::generate()))
+            .expression_attribute_values(":correlation", text(correlation_id));
         let handed = retry_transaction_conflicts(|| update.clone().send()).await;
         match handed.map_err(SdkError::into_service_error) {
             Ok(_) | Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(()),

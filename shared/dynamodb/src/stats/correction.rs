@@ -144,8 +144,8 @@ impl StatsTable {
     pub async fn write_milestones(&self, milestones: &[Milestone]) -> Result<(), RepositoryError> {
         for milestone in milestones {
             self.put_milestone(milestone).await?;
-            let MilestoneReached { link, workspace_id, milestone, .. } = &milestone.detail;
-            if self.note_announced(workspace_id, link, *milestone).await? == Announced::Purged {
+            let MilestoneReached { link, milestone: number, .. } = &milestone.detail;
+            if self.note_announced(&milestone.workspace, link, *number).await? == Announced::Purged {
                 return self.delete_rows(link).await;
             }
         }

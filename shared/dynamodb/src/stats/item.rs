@@ -391,12 +391,12 @@ pub(crate) struct MilestoneItem {
 
 impl MilestoneItem {
     pub(super) fn new(milestone: &Milestone) -> Self {
-        let Milestone { detail, reached_at, correlation_id } = milestone;
+        let Milestone { detail, workspace, reached_at, correlation_id } = milestone;
         Self {
             // Padded to the digits of the largest count, so that the rows sort by number.
             key: Key::new(partition(&detail.link), format!("{MILESTONE_PREFIX}{:020}", detail.milestone)),
             link: detail.link.clone(),
-            workspace_id: detail.workspace_id.clone(),
+            workspace_id: workspace.clone(),
             user_id: detail.user_id.clone(),
             milestone: detail.milestone,
             total_clicks: detail.total_clicks,
@@ -410,9 +410,9 @@ impl MilestoneItem {
             event_id: EventId::milestone(&self.link, self.milestone),
             occurred_at: self.reached_at,
             correlation_id: self.correlation_id,
+            workspace_id: self.workspace_id,
             detail: EventDetail::MilestoneReached(MilestoneReached {
                 link: self.link,
-                workspace_id: self.workspace_id,
                 user_id: self.user_id,
                 milestone: self.milestone,
                 total_clicks: self.total_clicks,

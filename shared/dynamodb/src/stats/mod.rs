@@ -44,8 +44,10 @@ pub struct StatsTable(Table);
 /// A milestone that a link has reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Milestone {
-    /// The members of the event.
+    /// What has happened.
     pub detail: MilestoneReached,
+    /// The workspace of the link.
+    pub workspace: WorkspaceId,
     /// The time of the click that reached the milestone.
     pub reached_at: Timestamp,
     /// The correlation id of the click that reached the milestone.
@@ -59,11 +61,11 @@ impl Milestone {
         Self {
             detail: MilestoneReached {
                 link: click.link.clone(),
-                workspace_id: click.workspace.clone(),
                 user_id: click.owner.clone(),
                 milestone,
                 total_clicks,
             },
+            workspace: click.workspace.clone(),
             reached_at: click.clicked_at(),
             correlation_id: click.correlation_id.clone(),
         }

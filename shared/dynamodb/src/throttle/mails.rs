@@ -1,7 +1,7 @@
 //! Mails that somebody had sent by asking for them.
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use linklet_domain::{Correspondent, EventId, MailCount, MailLimit, Timestamp};
+use linklet_domain::{Correspondent, MailCount, MailLimit, MailOrderId, Timestamp};
 
 use super::{ThrottleTable, Written, item::mails_key, item::ttl, once};
 use crate::{
@@ -10,8 +10,8 @@ use crate::{
 };
 
 impl ThrottleTable {
-    /// Counts a mail for a mailbox or a person, unless there were [as many as there may be](MailLimit). `request` is what asks for
-    /// the mail: if it asks again, because the mail could not be sent, it is counted once.
+    /// Counts a mail for a mailbox or a person, unless there were [as many as there may be](MailLimit). If the
+    /// order comes again, because the mail could not be sent, it is counted once.
     ///
     /// # Errors
     /// When DynamoDB doesn't answer within two seconds; the mail may or may not be counted then. Asking again is safe.
@@ -19,7 +19,7 @@ impl ThrottleTable {
         &self,
         whose: &Correspondent,
         count: MailCount,
-        request: &EventId,
+        order: &MailOrderId,
         now: Timestamp,
     ) -> Result<bool, RepositoryError> {
         const JOINS: &str = "window_ends > :now AND hits < :most AND not_before <= :now";
@@ -32,7 +32,7 @@ impl ThrottleTable {
             update
                 .expression_attribute_values(":now", number(&now.unix_millis()))
                 .expression_attribute_values(":next", number(&next))
-                .expression_attribute_values(":request", AttributeValue::Ss(vec![request.to_string()]))
+                .expression_attribute_values(":request", AttributeValue::Ss(vec![order.to_string()]))
                 .expression_attribute_values(":one", number(&1))
                 .expression_attribute_values(":ttl", number(&ttl(window_ends)))
         };
@@ -46,7 +46,7 @@ impl ThrottleTable {
             Written::Done(_) => return Ok(true),
             Written::Refused(found) => found,
         };
-        if found.is_some_and(|item| is_counted(&item, request)) {
+        if found.is_some_and(|item| is_counted(&item, order)) {
             return Ok(true);
         }
         let joins = update()
@@ -57,8 +57,8 @@ impl ThrottleTable {
     }
 }
 
-/// Whether a mail of this request was counted in the window. Others may have been counted after it.
-fn is_counted(item: &Item, request: &EventId) -> bool {
+/// Whether the mail of this order was counted in the window. Others may have been counted after it.
+fn is_counted(item: &Item, order: &MailOrderId) -> bool {
     let requests = item.get("requests").and_then(|requests| requests.as_ss().ok());
-    requests.is_some_and(|requests| requests.iter().any(|counted| counted == request.as_str()))
+    requests.is_some_and(|requests| requests.iter().any(|counted| counted == order.as_str()))
 }

@@ -111,21 +111,18 @@ impl TargetItem {
         let Self { target_id, url, workspace_id, user_id, status_code, error, .. } = self;
         let detail = match (before.status, self.status) {
             (TargetStatus::Pending | TargetStatus::Up, TargetStatus::Down) => {
-                EventDetail::TargetDown(TargetDown { target_id, url, workspace_id, user_id, status_code, error })
+                EventDetail::TargetDown(TargetDown { target_id, url, user_id, status_code, error })
             }
-            (TargetStatus::Down, TargetStatus::Up) => EventDetail::TargetUp(TargetUp {
-                target_id,
-                url,
-                workspace_id,
-                user_id,
-                down_since: before.status_since,
-            }),
+            (TargetStatus::Down, TargetStatus::Up) => {
+                EventDetail::TargetUp(TargetUp { target_id, url, user_id, down_since: before.status_since })
+            }
             _ => return None,
         };
         Some(Event {
             event_id: self.change_id,
             occurred_at: self.status_since,
             correlation_id: self.correlation_id,
+            workspace_id,
             detail,
         })
     }

@@ -10,10 +10,7 @@ use aws_lambda_events::dynamodb::Event as StreamEvent;
 use linklet_domain::{
     Breakdown, ClickCount, ClickId, Day, Dimension, EventDetail, LinkId, LinkStats, Past, Profile, Timestamp, Totals,
 };
-use linklet_dynamodb::{
-    Life,
-    stream::{Change, change_of},
-};
+use linklet_dynamodb::{Life, stream::change_of};
 use linklet_test_support::TestDynamoDb;
 
 use super::model::{Click, Expected, Link, Numbers};
@@ -128,10 +125,10 @@ async fn check_ids(db: &TestDynamoDb, link: &Link, life: &Life, expected: &BTree
 pub fn milestones(stream: &StreamEvent) -> BTreeMap<String, Vec<u64>> {
     let mut milestones: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for record in &stream.records {
-        if let Change::Event(event) = change_of(record).unwrap()
-            && let EventDetail::MilestoneReached(reached) = event.detail
-        {
-            milestones.entry(reached.link.code.to_string()).or_default().push(reached.milestone);
+        for event in change_of(record).unwrap().into_events() {
+            if let EventDetail::MilestoneReached(reached) = event.detail {
+                milestones.entry(reached.link.code.to_string()).or_default().push(reached.milestone);
+            }
         }
     }
     milestones

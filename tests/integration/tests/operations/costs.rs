@@ -305,10 +305,10 @@ fn created(person: &Person) -> Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
         correlation_id: fixture::correlation(),
+        workspace_id: person.workspace.clone(),
         detail: EventDetail::UrlCreated(UrlCreated {
             link: link_id("launch7"),
             original_url: "https://example.com/sale/7".parse().unwrap(),
-            workspace_id: person.workspace.clone(),
             user_id: person.id.clone(),
             expires_at: None,
             watch: false,

@@ -2,8 +2,8 @@ use std::{collections::BTreeSet, time::Duration};
 
 use linklet_auth::Auth;
 use linklet_domain::{
-    AccountChange, AccountChanged, ApiKeySecret, CorrelationId, EmailAddress, Event, EventDetail, EventId,
-    PasswordForgotten, RegistrationPolicy, Role, Timestamp, UserId, VerificationRequested, WorkspaceName, lifetimes,
+    AccountChange, ApiKeySecret, CorrelationId, EmailAddress, MailOrder, MailOrderId, OrderedMail, RegistrationPolicy,
+    Role, Timestamp, UserId, WorkspaceName, lifetimes,
 };
 use linklet_lambda::{
     batch::Consumer,
@@ -13,7 +13,7 @@ use linklet_lambda::{
 };
 use linklet_notify::Notify;
 use linklet_test_support::{
-    Answer, FakeNotifiers, FakeQueues, RequestBuilder, TestDynamoDb, event_batch, in_role_of, issuer, queue_batch,
+    Answer, FakeNotifiers, FakeQueues, RequestBuilder, TestDynamoDb, in_role_of, issuer, message_batch, queue_batch,
     tokens,
 };
 use serde_json::{Value, json};
@@ -32,9 +32,9 @@ impl Fixture {
     }
 
     /// Delivers events to notify, and returns how many have to come again.
-    async fn deliver(&self, events: &[Event]) -> usize {
+    async fn deliver(&self, orders: &[MailOrder]) -> usize {
         let notify = fixture::notify(&self.db, &self.queues, &self.outside, true);
-        in_role_of::<Notify, _>(notify.consume(event_batch(events))).await.batch_item_failures.len()
+        in_role_of::<Notify, _>(notify.consume(message_batch(orders))).await.batch_item_failures.len()
     }
 
     fn text(mail: &Value) -> String {
@@ -54,17 +54,17 @@ impl Fixture {
     }
 }
 
-fn event(detail: EventDetail) -> Event {
-    let (event_id, correlation_id) = (EventId::generate(), CorrelationId::generate());
-    Event { event_id, occurred_at: Timestamp::now(), correlation_id, detail }
+fn order(mail: OrderedMail) -> MailOrder {
+    let (order_id, correlation_id) = (MailOrderId::generate(), CorrelationId::generate());
+    MailOrder { order_id, ordered_at: Timestamp::now(), correlation_id, mail }
 }
 
-fn forgotten(email: &str) -> Event {
-    event(EventDetail::PasswordForgotten(PasswordForgotten { email: EmailAddress::parse(email).unwrap() }))
+fn forgotten(email: &str) -> MailOrder {
+    order(OrderedMail::PasswordReset { email: EmailAddress::parse(email).unwrap() })
 }
 
-fn verification(email: &str) -> Event {
-    event(EventDetail::VerificationRequested(VerificationRequested { email: EmailAddress::parse(email).unwrap() }))
+fn verification(email: &str) -> MailOrder {
+    order(OrderedMail::Verification { email: EmailAddress::parse(email).unwrap() })
 }
 
 #[tokio::test]
@@ -224,7 +224,7 @@ async fn a_mail_that_could_not_be_sent_is_tried_again() {
 async fn an_order_that_waited_for_longer_than_a_token_works_is_dropped() {
     let fixture = Fixture::new();
     fixture.db.register("ada").await;
-    let placed = |event: Event, age: Duration| Event { occurred_at: Timestamp::now().minus(age), ..event };
+    let placed = |order: MailOrder, age: Duration| MailOrder { ordered_at: Timestamp::now().minus(age), ..order };
     let moment = Duration::from_secs(60);
 
     let late = [
@@ -244,7 +244,7 @@ async fn the_sample_events_are_read() {
     let notify = fixture::notify(&fixture.db, &fixture.queues, &fixture.outside, true);
 
     for sample in [
-        include_str!("../../../../functions/notify/events/forgotten.json"),
+        include_str!("../../../../functions/notify/events/password_reset.json"),
         include_str!("../../../../functions/notify/events/verification.json"),
         include_str!("../../../../functions/notify/events/invitation.json"),
     ] {
@@ -255,8 +255,8 @@ async fn the_sample_events_are_read() {
     assert!(fixture.queues.bodies("dlq").is_empty());
 }
 
-fn changed(user: &UserId, change: AccountChange) -> Event {
-    event(EventDetail::AccountChanged(AccountChanged { user_id: user.clone(), change }))
+fn changed(user: &UserId, change: AccountChange) -> MailOrder {
+    order(OrderedMail::AccountChange { user_id: user.clone(), change })
 }
 
 fn subject(mail: &Value) -> &str {

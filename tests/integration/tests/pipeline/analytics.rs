@@ -2,10 +2,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use aws_lambda_events::{dynamodb::EventRecord, sqs::SqsBatchResponse};
 use linklet_domain::{Event, EventDetail, LinkStats, Timestamp};
-use linklet_dynamodb::{
-    StatsTable,
-    stream::{Change, change_of},
-};
+use linklet_dynamodb::{StatsTable, stream::change_of};
 use linklet_lambda::{
     batch::Consumer,
     metrics::{self, Metric},
@@ -28,11 +25,8 @@ async fn counted(db: &TestDynamoDb, code: &str) -> LinkStats {
     db.stats().since(&link_id(code), Timestamp::EPOCH.day()).await.unwrap()
 }
 
-fn event(record: &EventRecord) -> Option<Event> {
-    match change_of(record).unwrap() {
-        Change::Event(event) => Some(event),
-        Change::ExpiryDue(..) | Change::None => None,
-    }
+fn events_of(record: &EventRecord) -> Vec<Event> {
+    change_of(record).unwrap().into_events()
 }
 
 /// The milestones of a link in the order in which the stream publishes them.
@@ -40,7 +34,7 @@ fn milestones(db: &TestDynamoDb) -> Vec<String> {
     db.stream("StatsTable")
         .records
         .iter()
-        .filter_map(event)
+        .flat_map(events_of)
         .map(|event| match event.detail {
             EventDetail::MilestoneReached(reached) => format!("{} {}", reached.link.code, reached.milestone),
             other => panic!("{other:?}"),
@@ -161,7 +155,7 @@ async fn a_milestone_belongs_to_the_click_that_reached_it() {
 
     analytics(&db, &queues).consume(event_batch(&events)).await;
 
-    let milestone = db.stream("StatsTable").records.iter().find_map(event).unwrap();
+    let milestone = db.stream("StatsTable").records.iter().flat_map(events_of).next().unwrap();
     assert_eq!(milestone.occurred_at, events[9].occurred_at);
     assert_eq!(milestone.correlation_id, events[9].correlation_id);
     assert_eq!(milestone.event_id.as_str(), "milestone:launch:x7Kf2a:10");
@@ -265,7 +259,6 @@ async fn an_event_that_is_no_click_is_set_aside() {
     let EventDetail::UrlClicked(click) = event.detail else { unreachable!() };
     event.detail = EventDetail::MilestoneReached(linklet_domain::MilestoneReached {
         link: click.link,
-        workspace_id: click.workspace_id,
         user_id: click.user_id,
         milestone: 10,
         total_clicks: 10,

@@ -3,7 +3,7 @@
 use linklet_account::Account;
 use linklet_auth::Auth;
 use linklet_domain::{
-    Event, EventDetail, MailLimit, OneTimeToken, Role, Timestamp, TokenPurpose, WorkspaceName, lifetimes,
+    MailLimit, MailOrder, OneTimeToken, OrderedMail, Role, Timestamp, TokenPurpose, WorkspaceName, lifetimes,
 };
 use linklet_lambda::{
     batch::Consumer,
@@ -156,9 +156,9 @@ async fn an_order_names_the_invitation_and_neither_its_token_nor_whom_it_is_for(
     let order = post.queues.events("notify").pop().unwrap();
     let keys: Vec<_> = order.as_object().unwrap().keys().cloned().collect();
     let expected =
-        ["correlation_id", "event_id", "event_type", "invitation_id", "occurred_at", "workspace_id", "workspace_name"];
+        ["correlation_id", "invitation_id", "mail", "order_id", "ordered_at", "workspace_id", "workspace_name"];
     assert_eq!(keys, expected);
-    assert_eq!((&order["event_type"], &order["invitation_id"]), (&json!("invitation.created"), &invitation["id"]));
+    assert_eq!((&order["mail"], &order["invitation_id"]), (&json!("invitation"), &invitation["id"]));
 }
 
 #[tokio::test]
@@ -322,10 +322,9 @@ fn an_order_on_the_wire_is_read_as_it_was_written() {
         serde_json::from_str(include_str!("../../../../functions/notify/events/invitation.json")).unwrap();
     let body = sample["Records"][0]["body"].as_str().unwrap();
 
-    let event: Event = serde_json::from_str(body).unwrap();
+    let order: MailOrder = serde_json::from_str(body).unwrap();
 
-    let EventDetail::InvitationCreated(created) = &event.detail else { panic!("{event:?}") };
-    assert_eq!(created.workspace_name, WorkspaceName::parse("Analytical Engines").unwrap());
-    assert_eq!(event.event_type(), "invitation.created");
-    assert_eq!(serde_json::to_value(&event).unwrap(), serde_json::from_str::<Value>(body).unwrap());
+    let OrderedMail::Invitation { workspace_name, .. } = &order.mail else { panic!("{order:?}") };
+    assert_eq!(*workspace_name, WorkspaceName::parse("Analytical Engines").unwrap());
+    assert_eq!(serde_json::to_value(&order).unwrap(), serde_json::from_str::<Value>(body).unwrap());
 }

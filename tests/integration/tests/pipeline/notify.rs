@@ -71,10 +71,10 @@ fn created(person: &Person) -> Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
         correlation_id: CorrelationId::parse("req-42").unwrap(),
+        workspace_id: person.workspace.clone(),
         detail: EventDetail::UrlCreated(UrlCreated {
             link: link_id("launch"),
             original_url: "https://example.com/win?a=prize".parse().unwrap(),
-            workspace_id: person.workspace.clone(),
             user_id: person.id.clone(),
             expires_at: None,
             watch: false,
@@ -87,9 +87,9 @@ fn milestone(person: &Person) -> Event {
         event_id: EventId::milestone(&link_id("launch"), 1_000),
         occurred_at: Timestamp::now(),
         correlation_id: CorrelationId::generate(),
+        workspace_id: person.workspace.clone(),
         detail: EventDetail::MilestoneReached(MilestoneReached {
             link: link_id("launch"),
-            workspace_id: person.workspace.clone(),
             user_id: person.id.clone(),
             milestone: 1_000,
             total_clicks: 1_003,
@@ -102,10 +102,10 @@ fn target_down(person: &Person) -> Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
         correlation_id: CorrelationId::generate(),
+        workspace_id: person.workspace.clone(),
         detail: EventDetail::TargetDown(TargetDown {
             target_id: TargetId::from_number(7),
             url: "https://example.com/a".parse().unwrap(),
-            workspace_id: person.workspace.clone(),
             user_id: person.id.clone(),
             status_code: None,
             error: Some(CheckError::Timeout),
@@ -342,13 +342,13 @@ async fn no_mail_shows_more_of_a_target_than_its_host() {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
         correlation_id: CorrelationId::generate(),
+        workspace_id: ada.workspace.clone(),
         detail,
     };
     let url: TargetUrl = "https://example.com/win?a=prize#now".parse().unwrap();
     let deleted = of(EventDetail::UrlDeleted(UrlDeleted {
         link: link_id("launch"),
         original_url: url.clone(),
-        workspace_id: ada.workspace.clone(),
         user_id: ada.id.clone(),
         deleted_by: ada.id.clone(),
         watched_target: None,
@@ -356,7 +356,6 @@ async fn no_mail_shows_more_of_a_target_than_its_host() {
     let up = of(EventDetail::TargetUp(TargetUp {
         target_id: TargetId::from_number(7),
         url,
-        workspace_id: ada.workspace.clone(),
         user_id: ada.id.clone(),
         down_since: Timestamp::now(),
     }));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use aws_lambda_events::sqs::SqsBatchResponse;
 use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
 use futures_util::future::join_all;
-use linklet_domain::{Click, Event, Timestamp};
+use linklet_domain::{Click, Timestamp};
 use linklet_dynamodb::{ClicksTable, ThrottleTable};
 use linklet_lambda::{
     batch::Consumer,
@@ -14,7 +14,7 @@ use linklet_lambda::{
 };
 use linklet_redirect::{Recorder, Redirect};
 use linklet_test_support::{
-    FakeQueues, Fault, Faults, LinkBuilder, Outage, RequestBuilder, TestDynamoDb, click_event, event_batch, link_id,
+    FakeQueues, Fault, Faults, LinkBuilder, Outage, RequestBuilder, TestDynamoDb, click_event, link_id, message_batch,
     queue_batch,
 };
 use serde_json::json;
@@ -58,7 +58,7 @@ impl Fixture {
     /// The messages with parked clicks.
     fn parked(&self) -> Vec<String> {
         let mut bodies = self.queues.bodies("analytics");
-        bodies.retain(|body| body.contains("click.parked"));
+        bodies.retain(|body| body.contains("click_id"));
         bodies
     }
 
@@ -67,9 +67,8 @@ impl Fixture {
     }
 }
 
-fn parked_clicks(count: usize) -> Vec<Event> {
-    let click = || Click::from_event(click_event("launch", Timestamp::now())).unwrap();
-    (0..count).map(|_| click().into_parked_event()).collect()
+fn parked_clicks(count: usize) -> Vec<Click> {
+    (0..count).map(|_| Click::from_event(click_event("launch", Timestamp::now())).unwrap()).collect()
 }
 
 fn failed(response: &SqsBatchResponse) -> Vec<&str> {
@@ -164,7 +163,7 @@ async fn what_still_cannot_be_stored_comes_again_and_its_neighbours_do_not() {
     let (fixture, faults) = (Fixture::new().await, Faults::default());
     let mut consumer = analytics(&fixture.db, &fixture.queues);
     consumer.clicks = ClicksTable::new(fixture.db.client_with(faults.clone()), "ClicksTable");
-    let batch = event_batch(&parked_clicks(5));
+    let batch = message_batch(&parked_clicks(5));
     faults.plan_all([(1, Fault::Throttled), (3, Fault::NotSent)]);
 
     let (response, measured) = metrics::observe(consumer.consume(batch.clone())).await;
@@ -180,7 +179,7 @@ async fn while_the_table_is_down_only_a_few_of_a_batch_are_tried_and_none_is_los
     let (fixture, faults) = (Fixture::new().await, Faults::default());
     let mut consumer = analytics(&fixture.db, &fixture.queues);
     consumer.clicks = ClicksTable::new(fixture.db.client_with(faults.clone()), "ClicksTable");
-    let batch = event_batch(&parked_clicks(200));
+    let batch = message_batch(&parked_clicks(200));
     faults.plan_all((0..10_000).map(|call| (call, Fault::NotSent)));
 
     let response = consumer.consume(batch.clone()).await;

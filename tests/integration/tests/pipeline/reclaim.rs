@@ -138,7 +138,7 @@ impl Fixture {
 
     fn told(&self) -> Vec<(UserId, Value)> {
         let mut events = self.queues.events("notify");
-        events.retain(|event| event["event_type"] == "account.changed");
+        events.retain(|event| event["mail"] == "account_change");
         let user = |event: &Value| event["user_id"].as_str().unwrap().parse().unwrap();
         events.iter().map(|event| (user(event), event["change"].clone())).collect()
     }

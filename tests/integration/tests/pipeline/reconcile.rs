@@ -3,10 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use linklet_domain::{ClickId, Dimension, Event, LinkStats, Record, Timestamp, Totals, lifetimes};
-use linklet_dynamodb::{
-    DayOutcome, DayWork, Life, StatsTable,
-    stream::{Change, change_of},
-};
+use linklet_dynamodb::{DayOutcome, DayWork, Life, StatsTable, stream::change_of};
 use linklet_lambda::publisher::Publisher;
 use linklet_reconcile::{CountedLink, Reconciler, Report};
 use linklet_test_support::{
@@ -121,7 +118,7 @@ impl Fixture {
 
     fn milestones(&self) -> usize {
         let records = self.db.stream("StatsTable").records;
-        records.iter().filter(|record| matches!(change_of(record).unwrap(), Change::Event(_))).count()
+        records.iter().flat_map(|record| change_of(record).unwrap().into_events()).count()
     }
 }
 

@@ -264,6 +264,6 @@ async fn the_first_mail_is_ordered_with_and_without_a_password() {
 
         let ordered = fixture.queues.events("notify");
 
-        assert_eq!((&ordered[0]["event_type"], &ordered[0]["email"]), (&json!("verification.requested"), &json!(CEO)));
+        assert_eq!((&ordered[0]["mail"], &ordered[0]["email"]), (&json!("verification"), &json!(CEO)));
     }
 }

@@ -52,9 +52,9 @@ impl Fixture {
     }
 
     fn ordered(&self) -> Vec<(String, String)> {
-        let text = |event: &Value, name: &str| event[name].as_str().unwrap().to_owned();
-        let events = self.queues.events("notify");
-        events.iter().map(|event| (text(event, "event_type"), text(event, "email"))).collect()
+        let text = |order: &Value, name: &str| order[name].as_str().unwrap().to_owned();
+        let orders = self.queues.events("notify");
+        orders.iter().map(|order| (text(order, "mail"), text(order, "email"))).collect()
     }
 }
 
@@ -91,10 +91,10 @@ async fn whoever_has_forgotten_a_password_gets_the_same_answer_with_and_without_
     assert_eq!(
         ordered,
         [
-            order("password.forgotten", "ada@example.com"),
-            order("password.forgotten", "nobody@example.com"),
-            order("verification.requested", "ada@example.com"),
-            order("verification.requested", "nobody@example.com"),
+            order("password_reset", "ada@example.com"),
+            order("password_reset", "nobody@example.com"),
+            order("verification", "ada@example.com"),
+            order("verification", "nobody@example.com"),
         ]
     );
 }
@@ -158,7 +158,7 @@ async fn a_registration_orders_the_first_mail_and_a_token_of_a_login_another_to_
     }
 
     assert_eq!((again.status, forged.status), (202, 401));
-    let verification = || order("verification.requested", "ada@example.com");
+    let verification = || order("verification", "ada@example.com");
     assert_eq!(fixture.ordered(), [verification(), verification()]);
 }
 

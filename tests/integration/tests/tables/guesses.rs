@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, future::join_all, stream};
 use linklet_domain::{
-    AccountHash, Correspondent, EmailAddress, EventId, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor,
-    MailCount, MailLimit, Patience, ThrottleSubject, Timestamp, lifetimes,
+    AccountHash, Correspondent, EmailAddress, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, MailCount,
+    MailLimit, MailOrderId, Patience, ThrottleSubject, Timestamp, lifetimes,
 };
 use linklet_dynamodb::{AdmittedGuess, GuessOutcome, ThrottleTable};
 use linklet_test_support::{CapacityMeter, Faults, TestDynamoDb};
@@ -201,7 +201,7 @@ async fn nothing_readable_is_stored_and_ttl_removes_what_is_forgotten() {
     admitted(&table, &guess(ADA, ADDRESS), 7, long_ago).await;
     table.remember_sign_in(&guess(ADA, ADDRESS), None, long_ago).await.unwrap();
     table.spend_hashes(HashFor::Known, &sender(0), 1, "20".parse().unwrap(), long_ago).await.unwrap();
-    table.admit_mail(&reader(ADA), MailCount::Resets, &EventId::generate(), long_ago).await.unwrap();
+    table.admit_mail(&reader(ADA), MailCount::Resets, &MailOrderId::generate(), long_ago).await.unwrap();
     let stored = format!("{:?}", db.scan("ThrottleTable"));
     assert!(!stored.contains("ada@") && !stored.contains("203.0"), "{stored}");
     assert_eq!(db.scan("ThrottleTable").len(), 6);
@@ -314,7 +314,7 @@ fn reader(address: &str) -> Correspondent {
 }
 
 async fn mail(db: &TestDynamoDb, address: &str, count: MailCount, now: Timestamp) -> bool {
-    db.calls().admit_mail(&reader(address), count, &EventId::generate(), now).await.unwrap()
+    db.calls().admit_mail(&reader(address), count, &MailOrderId::generate(), now).await.unwrap()
 }
 
 async fn reset(db: &TestDynamoDb, address: &str, now: Timestamp) -> bool {
@@ -370,7 +370,7 @@ async fn of_ten_mails_at_once_one_is_sent() {
 #[tokio::test]
 async fn a_mail_that_could_not_be_sent_is_tried_again_without_being_counted_again() {
     let db = TestDynamoDb::start();
-    let (request, ada) = (EventId::generate(), reader(ADA));
+    let (request, ada) = (MailOrderId::generate(), reader(ADA));
     let again = async |now| db.calls().admit_mail(&ada, MailCount::Resets, &request, now).await.unwrap();
     for _ in 0..10 {
         assert!(again(noon()).await);
@@ -384,7 +384,7 @@ async fn a_mail_that_could_not_be_sent_is_tried_again_without_being_counted_agai
 async fn mails_that_are_tried_again_in_turns_are_counted_once_each() {
     let (db, ada) = (TestDynamoDb::start(), reader(ADA));
     let most = MailLimit::OF_A_SENDER.mails;
-    let requests: Vec<_> = (0..most).map(|_| EventId::generate()).collect();
+    let requests: Vec<_> = (0..most).map(|_| MailOrderId::generate()).collect();
     for _ in 0..2 {
         for request in &requests {
             assert!(db.calls().admit_mail(&ada, MailCount::InvitationsBySender, request, noon()).await.unwrap());

@@ -1,5 +1,6 @@
 mod api_keys;
 mod guesses;
+mod link_events;
 mod links;
 mod notifications;
 mod one_time;

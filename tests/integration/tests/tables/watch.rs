@@ -21,8 +21,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{
     DeleteTargetOutcome, DueTarget, Registered, RepositoryError, RequestKey, RoundOutcome, RoundRecord, ShardRange,
-    TargetRegistration, WatchOutcome, WatchTable,
-    stream::{Change, change_of},
+    TargetRegistration, WatchOutcome, WatchTable, stream::change_of,
 };
 use linklet_test_support::{CapacityMeter, Fault, Faults, Rendezvous, TargetBuilder, TestDynamoDb, link_id};
 use proptest::prelude::*;
@@ -110,8 +109,7 @@ impl Monitored {
 
 fn events(db: &TestDynamoDb) -> Vec<Event> {
     let records = db.stream("WatchTable").records;
-    let changes = records.iter().map(|record| change_of(record).unwrap());
-    changes.filter_map(|change| if let Change::Event(event) = change { Some(event) } else { None }).collect()
+    records.iter().flat_map(|record| change_of(record).unwrap().into_events()).collect()
 }
 
 fn slot(number: u32) -> Timestamp {
@@ -630,7 +628,7 @@ async fn the_events_say_what_happened_to_what_and_when() {
     assert_eq!(events.iter().map(|event| &event.event_id).collect::<BTreeSet<_>>().len(), 3);
     let target = &monitored.target;
     let EventDetail::TargetDown(detail) = &down.detail else { panic!("{down:?}") };
-    assert_eq!((&detail.target_id, &detail.url, &detail.workspace_id), (&target.id, &target.url, &target.workspace));
+    assert_eq!((&detail.target_id, &detail.url, &down.workspace_id), (&target.id, &target.url, &target.workspace));
     assert_eq!(&detail.user_id, &target.owner);
     assert_eq!((detail.status_code, detail.error), (None, Some(CheckError::Timeout)));
     let EventDetail::TargetUp(detail) = &up.detail else { panic!("{up:?}") };

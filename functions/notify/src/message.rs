@@ -1,0 +1,32 @@
+use linklet_domain::{CorrelationId, Event, MailOrder};
+use linklet_lambda::batch::Content;
+use serde::{Deserialize, Serialize};
+
+/// A message of the notify queue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Message {
+    /// Something has happened of which somebody may be told.
+    Event(Box<Event>),
+    /// A function orders a mail.
+    Order(MailOrder),
+}
+
+impl Message {
+    /// What is the same in each delivery.
+    pub(crate) fn id(&self) -> &str {
+        match self {
+            Self::Event(event) => event.event_id.as_str(),
+            Self::Order(order) => order.order_id.as_str(),
+        }
+    }
+}
+
+impl Content for Message {
+    fn correlation_id(&self) -> &CorrelationId {
+        match self {
+            Self::Event(event) => &event.correlation_id,
+            Self::Order(order) => &order.correlation_id,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What a write has changed of a link.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Description, ExternalId, Link, Notes, Tags, Timestamp, Title, UserId};
+
+/// A member of a link before and after a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changed<T> {
+    /// What it was.
+    pub from: T,
+    /// What it is.
+    pub to: T,
+}
+
+impl<T: Clone + PartialEq> Changed<T> {
+    fn between(from: &T, to: &T) -> Option<Self> {
+        (from != to).then(|| Self { from: from.clone(), to: to.clone() })
+    }
+}
+
+/// The members that a write has changed, under the names that the API gives them. `is_active` is not among them: switching a link
+/// on or off is an event of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LinkChanges {
+    /// The display name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<Changed<Option<Title>>>,
+    /// The note.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<Changed<Option<Description>>>,
+    /// The tags.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tags: Option<Changed<Tags>>,
+    /// What programs note.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Changed<Option<Notes>>>,
+    /// What the link is called elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<Changed<Option<ExternalId>>>,
+    /// The expiry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Changed<Option<Timestamp>>>,
+    /// Whether the link watches where it leads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watch: Option<Changed<bool>>,
+    /// Whose link it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<Changed<UserId>>,
+}
+
+impl LinkChanges {
+    /// What has changed from one state of a link to another; `None` if none of the members has.
+    #[must_use]
+    pub fn between(before: &Link, after: &Link) -> Option<Self> {
+        let (old, new) = (&before.metadata, &after.metadata);
+        let changes = Self {
+            title: Changed::between(&old.title, &new.title),
+            description: Changed::between(&old.description, &new.description),
+            tags: Changed::between(&old.tags, &new.tags),
+            metadata: Changed::between(&old.metadata, &new.metadata),
+            external_id: Changed::between(&old.external_id, &new.external_id),
+            expires_at: Changed::between(&before.expires_at, &after.expires_at),
+            watch: Changed::between(&before.watch, &after.watch),
+            user_id: Changed::between(&before.owner, &after.owner),
+        };
+        (changes != Self::default()).then_some(changes)
+    }
+}
