@@ -20,7 +20,7 @@ impl Handler for Delete {
         match (request.method(), request.segments().as_slice()) {
             (&Method::DELETE, ["api", "urls", code]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
-                self.deactivate(request, &caller, code).await
+                self.delete(request, &caller, code).await
             }
             (&Method::DELETE, ["api", "links", code]) => {
                 // A purge can't be undone.
@@ -33,12 +33,12 @@ impl Handler for Delete {
 }
 
 impl Delete {
-    async fn deactivate(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
+    async fn delete(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
         let record = self.changeable(caller, code).await?.ok_or(ApiError::Problem(Problem::NotFound))?;
-        self.authenticator.confirm(request, caller, record.owner(), Scope::LinksWrite).await?;
+        self.authenticator.confirm(request, caller, &record.identity().owner, Scope::LinksWrite).await?;
         // The response is the same if the link was deleted or has expired before, so that the request is idempotent.
         if let Record::Link(link) = record {
-            let precondition = request.precondition(&link.generation);
+            let precondition = request.precondition(&link.id().generation);
             let (now, correlation_id) = (request.received_at(), request.correlation_id());
             let outcome = self.links.delete_if(&link, &precondition, caller.user(), now, correlation_id).await?;
             if outcome == DeleteOutcome::Stale {
@@ -51,7 +51,7 @@ impl Delete {
     /// Replaces the link with a tombstone. That publishes `url.purged`, on which analytics deletes clicks and statistics.
     async fn purge(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
         if let Some(record) = self.changeable(caller, code).await? {
-            let precondition = request.precondition(&record.id().generation);
+            let precondition = request.precondition(&record.identity().id.generation);
             let (now, correlation_id) = (request.received_at(), request.correlation_id());
             if self.links.purge_if(&record, &precondition, now, correlation_id).await? == PurgeOutcome::Stale {
                 return Err(Problem::PreconditionFailed.into());

@@ -46,7 +46,7 @@ impl List {
         let limit = request.page_size()?;
         let after = request.parsed("after", Cursor::decode)?;
         let status = management::status(request)?;
-        let is_shown = |link: &Link| status.shows(link.status(request.received_at()));
+        let is_shown = |link: &Link| status.shows(link.availability.status(request.received_at()));
         let page = self.links.list(caller.workspace(), limit, after, is_shown).await?;
         let (clicks, names) =
             tokio::join!(click_counts(&self.stats, &page.items), creator_names(&self.people, &page.items));
@@ -63,14 +63,14 @@ impl List {
         const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
         let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
         let record = self.links.find(&code).await?.ok_or(UNKNOWN)?;
-        if record.workspace() != caller.workspace() {
+        if record.identity().workspace != *caller.workspace() {
             return Err(ApiError::Problem(Problem::Forbidden));
         }
         match record {
-            Record::Tombstone(tombstone) => Err(ApiError::gone(tombstone.reason)),
+            Record::Tombstone(tombstone) => Err(ApiError::gone(tombstone.reason.into())),
             Record::Link(link) => {
                 let (short_urls, tables) = (&self.short_urls, (&self.stats, &self.people));
-                let (generation, revision) = (link.generation.clone(), link.revision);
+                let (generation, revision) = (link.id().generation.clone(), link.revision);
                 let body = OneLink::load_with_health(request, short_urls, tables, &self.targets, link).await;
                 Ok(tagged(json(StatusCode::OK, &body), &generation, revision))
             }

@@ -58,7 +58,7 @@ impl List {
         let (total, mut page) = (usize::from(found.is_some()), PageRows::of(wanted.page));
         found.into_iter().for_each(|link| page.take(link));
         let links = page.into_rows();
-        let ids: Vec<_> = links.iter().map(Link::id).collect();
+        let ids: Vec<_> = links.iter().map(Link::id).cloned().collect();
         let clicks = click_counts_of(&self.stats, caller.workspace(), &ids).await;
         Ok(self.page(request, wanted, Chosen { ids, total: Some(total), next: None }, links, clicks).await)
     }

@@ -6,7 +6,7 @@
 mod gather;
 mod view;
 
-use linklet_domain::{LinkState, Overview, Scope, Timestamp, WorkspaceId};
+use linklet_domain::{Overview, Scope, Timestamp, WorkspaceId};
 use linklet_dynamodb::{LinksTable, RepositoryError, StatsTable, WatchTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json},
@@ -47,7 +47,7 @@ impl Overviews {
         let top: Vec<_> = overview.top.iter().map(|top| top.id.clone()).collect();
         let mut top = self.links.with_ids(&top).await?;
         // One may have been deleted since, or before the overview was made, if that could not read all links.
-        top.retain(|link| !matches!(link.state, LinkState::Deleted(_)));
+        top.retain(|link| !link.availability.is_deleted());
         Ok(json(StatusCode::OK, &OverviewView::new(request, &self.short_urls, &overview, top)))
     }
 

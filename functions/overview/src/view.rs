@@ -58,10 +58,10 @@ impl<'o> OverviewView<'o> {
     pub fn new(request: &Request, short_urls: &ShortUrls, overview: &'o Overview, top: Vec<Link>) -> Self {
         let counts: HashMap<&LinkId, _> = overview.top.iter().map(|top| (&top.id, top.count)).collect();
         let top_link = |link: Link| {
-            let count = counts.get(&link.id()).copied().unwrap_or_default();
+            let count = counts.get(link.id()).copied().unwrap_or_default();
             TopLinkView {
-                short_url: short_urls.of(request, &link.code),
-                short_code: link.code,
+                short_url: short_urls.of(request, link.code()),
+                short_code: link.identity.id.code,
                 original_url: link.target,
                 title: link.metadata.title,
                 clicks: count.clicks,

@@ -8,9 +8,11 @@ mod limiter;
 mod page;
 mod recorder;
 
+use std::time::Duration;
+
 use linklet_domain::{
-    Click, IpHash, LimitedRoute, LinkStatus, Record, RedirectTarget, Salt, ShortCode, ThrottleSubject, Timestamp,
-    Visitor, Window,
+    Click, CountsAs, Decision, Intent, IpHash, LimitedRoute, Record, RedirectTarget, Salt, ShortCode, TargetUrl,
+    ThrottleSubject, Timestamp, Visitor, Window,
 };
 use linklet_dynamodb::{LinksTable, RepositoryError, ThrottleTable};
 use linklet_lambda::{
@@ -62,11 +64,11 @@ impl DeferringHandler for Redirect {
             }
             Err(refusal) => Err(ApiError::Throttled(refusal)),
         };
-        let (link, response) = match followed {
-            Ok((link, response)) => (Some(link), Ok(response)),
+        let (clicked, response) = match followed {
+            Ok((clicked, response)) => (clicked, Ok(response)),
             Err(error) => (None, self.as_page(error, request)),
         };
-        let deferred = Deferred { senders, clicked: link.filter(|_| !request.is_head()) };
+        let deferred = Deferred { senders, clicked };
         match self.recording {
             ClickRecording::AfterResponse => Answer { response, deferred: Some(deferred) },
             ClickRecording::Inline => {
@@ -109,23 +111,23 @@ pub struct Deferred {
 }
 
 impl Redirect {
-    /// The link that the request leads to, if it redirects now, and the answer.
-    async fn follow(&self, request: &Request) -> Result<(RedirectTarget, Response), ApiError> {
+    /// The link, if following it was a click, and the answer.
+    async fn follow(&self, request: &Request) -> Result<(Option<RedirectTarget>, Response), ApiError> {
         let code = match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["r", code] | ["r", code, ""] | [code]) => ShortCode::parse(code).map_err(|_| UNKNOWN)?,
             (_, ["r", ..]) => return Err(UNKNOWN),
             _ => return Err(Problem::RouteUnknown.into()),
         };
-        let link = match self.look_up(&code, request.received_at()).await?.ok_or(UNKNOWN)? {
-            Record::Link(link) => link,
-            Record::Tombstone(tombstone) => return Err(ApiError::gone(tombstone.reason)),
-        };
-        match link.status(request.received_at()) {
-            LinkStatus::Active => {}
-            status => return Err(ApiError::gone(status)),
+        let now = request.received_at();
+        let record = self.look_up(&code, now).await?.ok_or(UNKNOWN)?;
+        let intent = if request.is_head() { Intent::Inspect } else { Intent::Visit };
+        match Decision::on(record, intent, now) {
+            Decision::Follow { target, cache, counts_as } => {
+                let response = redirect_to(&target.target, cache)?;
+                Ok((Some(target).filter(|_| counts_as == CountsAs::Click), response))
+            }
+            Decision::Refuse { why } => Err(ApiError::gone(why)),
         }
-        let response = redirect_to(&link, request)?;
-        Ok((link, response))
     }
 
     /// What stands under a code: from memory if many ask for it, else from the table, or again from memory if the table can't
@@ -196,12 +198,12 @@ impl Redirect {
     }
 }
 
-fn redirect_to(link: &RedirectTarget, request: &Request) -> Result<Response, ApiError> {
+fn redirect_to(target: &TargetUrl, cache: Duration) -> Result<Response, ApiError> {
     let header_value = |text: &str| HeaderValue::from_str(text).map_err(|error| ApiError::Internal(Box::new(error)));
-    let max_age = link.cacheable_for(request.received_at()).as_secs();
+    let max_age = cache.as_secs();
     let mut response = no_content();
     *response.status_mut() = REDIRECT;
-    response.headers_mut().insert(header::LOCATION, header_value(&link.target.location())?);
+    response.headers_mut().insert(header::LOCATION, header_value(&target.location())?);
     response.headers_mut().insert(header::CACHE_CONTROL, header_value(&format!("private, max-age={max_age}"))?);
     Ok(noindex(response))
 }

@@ -120,7 +120,9 @@ fn is_within(span: Duration, since: Timestamp, now: Timestamp) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use linklet_domain::{Generation, LinkId, LinkState, LinkStatus, TargetUrl, Tombstone, UserId, WorkspaceId};
+    use linklet_domain::{
+        Availability, LinkId, LinkIdentity, LinkState, RemovalReason, TargetUrl, Tombstone, UserId, WorkspaceId,
+    };
 
     use super::*;
 
@@ -134,14 +136,19 @@ mod tests {
         Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
     }
 
-    fn link_in(state: LinkState) -> Record<RedirectTarget> {
-        Record::Link(RedirectTarget {
+    fn identity() -> LinkIdentity {
+        LinkIdentity {
             id: LinkId::parse("launch.x7Kf2a").unwrap(),
-            target: TargetUrl::parse("https://example.com").unwrap(),
             workspace: WorkspaceId::parse("0199c3a4-5b6c-7d8e-9f01-23456789abcd").unwrap(),
             owner: UserId::parse("0199c3a4-5b6c-7d8e-9f01-23456789abcd").unwrap(),
-            expires_at: None,
-            state,
+        }
+    }
+
+    fn link_in(state: LinkState) -> Record<RedirectTarget> {
+        Record::Link(RedirectTarget {
+            identity: identity(),
+            target: TargetUrl::parse("https://example.com").unwrap(),
+            availability: Availability { state, expires_at: None },
         })
     }
 
@@ -151,11 +158,8 @@ mod tests {
 
     fn tombstone() -> Record<RedirectTarget> {
         Record::Tombstone(Tombstone {
-            code: code("launch"),
-            generation: Generation::parse("x7Kf2a").unwrap(),
-            workspace: WorkspaceId::generate(),
-            owner: UserId::generate(),
-            reason: LinkStatus::Expired,
+            identity: identity(),
+            reason: RemovalReason::Expired,
             removed_at: noon(),
             watched_target: None,
         })
@@ -234,7 +238,7 @@ mod tests {
     fn the_tombstone_of_a_purged_link_is_held_for_a_second_since_its_code_may_be_taken_again() {
         let hot = HotLinks::default();
         let Record::Tombstone(tombstone) = tombstone() else { panic!("it is a tombstone") };
-        let purged = Record::Tombstone(Tombstone { reason: LinkStatus::Purged, ..tombstone });
+        let purged = Record::Tombstone(Tombstone { reason: RemovalReason::Purged, ..tombstone });
         assert!(ask(&hot, Some(&purged), noon()));
 
         assert!(!ask(&hot, Some(&purged), noon().plus(MILLISECOND * 999)));

@@ -59,7 +59,7 @@ impl Relay {
             match self.take_step(&one).await {
                 Ok(None) => {}
                 Ok(Some(link)) => {
-                    removals.entry(link.workspace.clone()).or_default().push(Removal { link, due: one });
+                    removals.entry(link.identity.workspace.clone()).or_default().push(Removal { link, due: one });
                 }
                 Err(error) => {
                     log_failed_step(&one.link, &one.correlation_id, &error);
@@ -76,13 +76,13 @@ impl Relay {
     /// Publishes the expiry of a link, writes a marker that came too early again, or returns the link if it is to be removed.
     async fn take_step(&self, due: &Due) -> Result<Option<Box<Link>>, RepositoryError> {
         let Some(Record::Link(link)) = self.links.find(&due.link.code).await? else { return Ok(None) };
-        if link.id() != due.link {
+        if *link.id() != due.link {
             return Ok(None);
         }
         match link.next_expiry_step(self.keep_expired) {
             Some((at, _)) if at > Timestamp::now() => {
                 let correlation_id = due.correlation_id.clone();
-                self.links.mark_expiry(&ExpiryMarker { link: link.id(), due: at, correlation_id }).await?;
+                self.links.mark_expiry(&ExpiryMarker { link: due.link.clone(), due: at, correlation_id }).await?;
                 Ok(None)
             }
             Some((_, ExpiryStep::Publish)) => {

@@ -123,7 +123,9 @@ impl Relay {
         for Outgoing { position, event } in outgoing.iter_mut() {
             let EventDetail::MilestoneReached(reached) = &mut event.detail else { continue };
             match self.links.find(&reached.link.code).await {
-                Ok(Some(record)) if record.id() == reached.link => reached.user_id = record.owner().clone(),
+                Ok(Some(record)) if record.identity().id == reached.link => {
+                    reached.user_id = record.identity().owner.clone();
+                }
                 // The link is gone, and with it who else might be told.
                 Ok(_) => {}
                 Err(error) => {

@@ -4,8 +4,8 @@
 mod new_link;
 
 use linklet_domain::{
-    ExternalId, Generation, IdempotencyKey, LimitedRoute, Link, LinkId, LinkStatus, Notes, Record, ReservedCodes,
-    Scope, ShortCode, Tags, TargetId, TargetUrl, Timestamp, Title, Unavailable,
+    ExternalId, Generation, IdempotencyKey, LimitedRoute, Link, LinkId, LinkStatus, Notes, Record, RedirectTarget,
+    ReservedCodes, Scope, ShortCode, Tags, TargetId, TargetUrl, Timestamp, Title, Unavailable,
 };
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, WatchTable, back_off};
 use linklet_lambda::{
@@ -176,7 +176,7 @@ impl Shorten {
     async fn repeated(&self, answer: FirstAnswer) -> Result<Response, ApiError> {
         if let Some(Made { short_code }) = Made::by(&answer)
             && let Some(record) = self.links.redirect_target(&short_code).await?
-            && (record.is_purged() || record.id().generation != answer.generation)
+            && (record.is_purged() || record.identity().id.generation != answer.generation)
         {
             return Err(ApiError::gone(LinkStatus::Purged));
         }
@@ -198,7 +198,9 @@ impl Shorten {
             Err(reason) => Some(reason),
             Ok(code) => {
                 let record = self.links.redirect_target(&code).await?;
-                let is_free = |record: Record<_>| record.is_purged() && record.workspace() == caller.workspace();
+                let is_free = |record: Record<RedirectTarget>| {
+                    record.is_purged() && record.identity().workspace == *caller.workspace()
+                };
                 record.is_some_and(|record| !is_free(record)).then_some(Unavailable::Taken)
             }
         };
@@ -239,15 +241,15 @@ impl Shorten {
     }
 
     fn answer(&self, order: &Order<'_>, status: StatusCode, link: Link, reused: bool) -> Result<FirstAnswer, ApiError> {
-        let (generation, revision) = (link.generation.clone(), link.revision);
+        let (generation, revision) = (link.id().generation.clone(), link.revision);
         let missing = if reused { order.wanted.metadata.missing_in(&link.metadata) } else { Vec::new() };
         let view = View {
             ignored: missing.into_iter().chain(order.ignored.iter().map(String::as_str)).take(MOST_IGNORED).collect(),
-            short_url: self.short_urls.of(order.request, &link.code),
-            short_code: link.code,
+            short_url: self.short_urls.of(order.request, link.code()),
+            short_code: link.identity.id.code,
             original_url: link.target,
             created_at: link.created_at,
-            expires_at: link.expires_at,
+            expires_at: link.availability.expires_at,
             title: link.metadata.title,
             tags: link.metadata.tags,
             metadata: link.metadata.metadata,

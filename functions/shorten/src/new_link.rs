@@ -1,6 +1,6 @@
 use linklet_domain::{
-    CanonicalUrl, Link, LinkId, LinkMetadata, LinkState, ReservedCodes, Revision, ShortCode, TargetUrl, Timestamp,
-    optional,
+    Availability, CanonicalUrl, Link, LinkId, LinkIdentity, LinkMetadata, ReservedCodes, Revision, ShortCode,
+    TargetUrl, Timestamp, optional,
 };
 use linklet_lambda::{
     http::{ApiError, BodyLimit, JsonObject, Request},
@@ -72,18 +72,14 @@ impl NewLink {
 
     pub(crate) fn link(&self, id: LinkId, caller: &Caller, request: &Request) -> Link {
         Link {
-            code: id.code,
-            generation: id.generation,
+            identity: LinkIdentity { id, workspace: caller.workspace().clone(), owner: caller.user().clone() },
             target: self.target.clone(),
-            workspace: caller.workspace().clone(),
-            owner: caller.user().clone(),
             created_at: request.received_at(),
             updated_at: request.received_at(),
-            expires_at: self.expires_at,
+            availability: Availability { expires_at: self.expires_at, ..Availability::default() },
             expiry_is_published: false,
             metadata: self.metadata.clone(),
             watch: self.watch,
-            state: LinkState::Active,
             revision: Revision::FIRST,
         }
     }

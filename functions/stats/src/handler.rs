@@ -65,7 +65,7 @@ impl Stats {
     async fn readable(&self, request: &Request, code: &str) -> Result<LinkId, ApiError> {
         let caller = self.authenticator.require(request, Scope::AnalyticsRead).await?;
         let record = self.record(code).await?;
-        if record.workspace() != caller.workspace() {
+        if record.identity().workspace != *caller.workspace() {
             return Err(ApiError::Problem(Problem::Forbidden));
         }
         not_purged(&record)
@@ -80,7 +80,7 @@ impl Stats {
             return Ok(false);
         }
         match self.authenticator.require(request, Scope::AnalyticsRead).await {
-            Ok(caller) => Ok(caller.workspace() == record.workspace()),
+            Ok(caller) => Ok(*caller.workspace() == record.identity().workspace),
             Err(error) if error.status().is_server_error() => Err(error),
             Err(_) => Ok(false),
         }
@@ -106,5 +106,5 @@ impl Stats {
 }
 
 fn not_purged(record: &Record<RedirectTarget>) -> Result<LinkId, ApiError> {
-    if record.is_purged() { Err(ApiError::gone(LinkStatus::Purged)) } else { Ok(record.id()) }
+    if record.is_purged() { Err(ApiError::gone(LinkStatus::Purged)) } else { Ok(record.identity().id.clone()) }
 }

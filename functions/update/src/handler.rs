@@ -1,6 +1,6 @@
 //! Changes links. The destination can't be changed, so that visitors can trust a link that they have followed before.
 
-use linklet_domain::{Link, LinkPatch, LinkState, LinkStatus, Record, Scope, ShortCode};
+use linklet_domain::{Link, LinkPatch, LinkStatus, Record, Scope, ShortCode};
 use linklet_dynamodb::{LinksTable, NamesTable, StatsTable, UpdateOutcome, WatchTable};
 use linklet_lambda::{
     http::{
@@ -51,24 +51,24 @@ impl Update {
         if !caller.may_change(&record) {
             return Err(ApiError::Problem(Problem::Forbidden));
         }
-        self.authenticator.confirm(request, caller, record.owner(), Scope::LinksWrite).await?;
+        self.authenticator.confirm(request, caller, &record.identity().owner, Scope::LinksWrite).await?;
         let link = match record {
-            Record::Tombstone(tombstone) => return Err(ApiError::gone(tombstone.reason)),
-            Record::Link(Link { state: LinkState::Deleted(_), .. }) => return Err(ApiError::gone(LinkStatus::Deleted)),
+            Record::Tombstone(tombstone) => return Err(ApiError::gone(tombstone.reason.into())),
+            Record::Link(link) if link.availability.is_deleted() => return Err(ApiError::gone(LinkStatus::Deleted)),
             Record::Link(link) => link,
         };
-        let precondition = request.precondition(&link.generation);
+        let precondition = request.precondition(&link.id().generation);
         if let Some(target) = link.target_watched_longer(&patch) {
-            require_room(&self.targets, &link.workspace, &target).await?;
+            require_room(&self.targets, &link.identity.workspace, &target).await?;
         }
         let (now, correlation_id) = (request.received_at(), request.correlation_id());
-        let link = match self.links.update(&link.id(), &patch, &precondition, now, correlation_id).await? {
+        let link = match self.links.update(link.id(), &patch, &precondition, now, correlation_id).await? {
             UpdateOutcome::Changed(link) => *link,
             UpdateOutcome::Stale => return Err(Problem::PreconditionFailed.into()),
             UpdateOutcome::Gone => return Err(self.gone_meanwhile(&code).await?),
             UpdateOutcome::ExternalIdTaken => return Err(Problem::ExternalIdTaken.into()),
         };
-        let (generation, revision) = (link.generation.clone(), link.revision);
+        let (generation, revision) = (link.id().generation.clone(), link.revision);
         let body = OneLink::load(request, &self.short_urls, (&self.stats, &self.people), link).await;
         Ok(tagged(json(StatusCode::OK, &body), &generation, revision))
     }
@@ -78,11 +78,9 @@ impl Update {
     /// Why a link that was there can't be changed any more.
     async fn gone_meanwhile(&self, code: &ShortCode) -> Result<ApiError, ApiError> {
         Ok(match self.links.find(code).await? {
-            Some(Record::Tombstone(tombstone)) => ApiError::gone(tombstone.reason),
+            Some(Record::Tombstone(tombstone)) => ApiError::gone(tombstone.reason.into()),
             // A purged link, whose code has another link by now.
-            Some(Record::Link(Link { state: LinkState::Active | LinkState::Inactive, .. })) => {
-                ApiError::gone(LinkStatus::Purged)
-            }
+            Some(Record::Link(link)) if !link.availability.is_deleted() => ApiError::gone(LinkStatus::Purged),
             Some(Record::Link(_)) | None => ApiError::gone(LinkStatus::Deleted),
         })
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
-use linklet_domain::{ShortCode, Timestamp};
+use linklet_domain::{LinkIdentity, ShortCode, Timestamp};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{StartError, aws, config, publisher::Publisher, telemetry::chain};
 use linklet_reconcile::{CountedLink, Reconciler};
@@ -44,7 +44,8 @@ async fn run() -> Result<ExitCode, StartError> {
         raw_days,
     };
     let Some(record) = links.redirect_target(&code).await? else { return Err("no link has this code".into()) };
-    let link = CountedLink { id: record.id(), workspace: record.workspace().clone() };
+    let LinkIdentity { id, workspace, .. } = record.identity().clone();
+    let link = CountedLink { id, workspace };
     let now = Timestamp::now();
     let report = if repairs { reconciler.repair(&link, now).await? } else { reconciler.report(&link, now).await? };
     println!("{report}");

@@ -36,9 +36,9 @@ impl Click {
     pub fn on(link: &RedirectTarget, at: Timestamp, visitor: Visitor, correlation_id: CorrelationId) -> Self {
         Self {
             id: ClickId::generate(at),
-            link: link.id.clone(),
-            workspace: link.workspace.clone(),
-            owner: link.owner.clone(),
+            link: link.identity.id.clone(),
+            workspace: link.identity.workspace.clone(),
+            owner: link.identity.owner.clone(),
             visitor,
             correlation_id,
         }

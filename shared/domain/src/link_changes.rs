@@ -61,9 +61,9 @@ impl LinkChanges {
             tags: Changed::between(&old.tags, &new.tags),
             metadata: Changed::between(&old.metadata, &new.metadata),
             external_id: Changed::between(&old.external_id, &new.external_id),
-            expires_at: Changed::between(&before.expires_at, &after.expires_at),
+            expires_at: Changed::between(&before.availability.expires_at, &after.availability.expires_at),
             watch: Changed::between(&before.watch, &after.watch),
-            user_id: Changed::between(&before.owner, &after.owner),
+            user_id: Changed::between(&before.identity.owner, &after.identity.owner),
         };
         (changes != Self::default()).then_some(changes)
     }

@@ -3,7 +3,8 @@
 use std::{cmp::Ordering, collections::HashMap, ops::Range};
 
 use crate::{
-    Description, Invalid, Link, LinkClicks, LinkId, LinkMetadata, LinkState, LinkStatus, Tags, Timestamp, Title, UserId,
+    Availability, Description, Invalid, Link, LinkClicks, LinkId, LinkMetadata, LinkStatus, Tags, Timestamp, Title,
+    UserId,
 };
 
 /// What of a link decides whether a filter matches it, and where it stands in an order. It is much smaller than the link, so
@@ -16,31 +17,20 @@ pub struct LinkSummary {
     pub owner: UserId,
     /// When the link was created.
     pub created_at: Timestamp,
-    /// When the link expires; `None` if never.
-    pub expires_at: Option<Timestamp>,
+    /// Whether the link leads to its destination.
+    pub availability: Availability,
     /// The link's tags.
     pub tags: Tags,
-    /// Whether the owner has deactivated or deleted the link.
-    pub state: LinkState,
-}
-
-impl LinkSummary {
-    /// The link's status at `now`.
-    #[must_use]
-    pub fn status(&self, now: Timestamp) -> LinkStatus {
-        LinkStatus::at(now, self.state, self.expires_at)
-    }
 }
 
 impl From<Link> for LinkSummary {
     fn from(link: Link) -> Self {
         Self {
-            id: LinkId { code: link.code, generation: link.generation },
-            owner: link.owner,
+            id: link.identity.id,
+            owner: link.identity.owner,
             created_at: link.created_at,
-            expires_at: link.expires_at,
+            availability: link.availability,
             tags: link.metadata.tags,
-            state: link.state,
         }
     }
 }
@@ -145,7 +135,7 @@ impl LinkFilter {
     /// Whether a link matches the filter at `now`.
     #[must_use]
     pub fn matches(&self, link: &LinkSummary, now: Timestamp) -> bool {
-        self.status.shows(link.status(now))
+        self.status.shows(link.availability.status(now))
             && self.created_by.as_ref().is_none_or(|creator| *creator == link.owner)
             && self.tags.iter().all(|term| term.matches(&link.tags))
     }
@@ -174,7 +164,7 @@ impl LinkSearch {
     #[must_use]
     pub fn finds(&self, link: &Link) -> bool {
         let LinkMetadata { title, description, tags, .. } = &link.metadata;
-        [link.target.as_str(), link.code.as_str()]
+        [link.target.as_str(), link.code().as_str()]
             .into_iter()
             .chain(title.as_ref().map(Title::as_str))
             .chain(description.as_ref().map(Description::as_str))
@@ -377,9 +367,8 @@ mod tests {
             id: LinkId { code, generation: Generation::parse("000000").unwrap() },
             owner: UserId::generate(),
             created_at: at(created_at),
-            expires_at: None,
+            availability: Availability::default(),
             tags: Tags::default(),
-            state: LinkState::Active,
         }
     }
 

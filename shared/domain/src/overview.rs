@@ -200,7 +200,7 @@ impl Tally {
 
     /// Adds a link. The newest comes first, since tags are spelled as it has them.
     pub fn link(&mut self, link: &LinkSummary) {
-        let status = link.status(self.as_of);
+        let status = link.availability.status(self.as_of);
         self.links.count(status);
         if status == LinkStatus::Deleted {
             return;
@@ -270,7 +270,7 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Generation, LinkState, ShortCode, Tags, UserId};
+    use crate::{Availability, Generation, LinkState, ShortCode, Tags, UserId};
 
     fn at(text: &str) -> Timestamp {
         Timestamp::parse(text).unwrap()
@@ -289,9 +289,8 @@ mod tests {
             id: id("launch"),
             owner: UserId::generate(),
             created_at: at("2026-03-01T00:00:00Z"),
-            expires_at: None,
+            availability: Availability { state, expires_at: None },
             tags: Tags::try_from(tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>()).unwrap(),
-            state,
         }
     }
 
@@ -308,7 +307,8 @@ mod tests {
         tally.link(&link(&["Launch", "mail"], LinkState::Active));
         tally.link(&link(&["launch"], LinkState::Inactive));
         tally.link(&link(&["mail", "launch"], LinkState::Deleted(now())));
-        tally.link(&LinkSummary { expires_at: Some(now()), ..link(&["art"], LinkState::Active) });
+        let expired = Availability { expires_at: Some(now()), ..Availability::default() };
+        tally.link(&LinkSummary { availability: expired, ..link(&["art"], LinkState::Active) });
 
         let overview = tally.finish();
 

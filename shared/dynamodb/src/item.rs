@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::{
     Client,
     error::{ProvideErrorMetadata, SdkError},
     operation::query::builders::QueryFluentBuilder,
-    types::{AttributeValue, DeleteRequest, KeysAndAttributes, Put, TransactWriteItem, WriteRequest},
+    types::{AttributeValue, DeleteRequest, KeysAndAttributes, TransactWriteItem, WriteRequest},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -136,6 +136,16 @@ impl Table {
         key: Key,
         consistency: Consistency,
     ) -> Result<Option<T>, RepositoryError> {
+        self.find(operation, key, consistency).await?.map(|item| from_item(operation, item)).transpose()
+    }
+
+    /// Reads an item as it is stored.
+    pub(crate) async fn find(
+        &self,
+        operation: &'static str,
+        key: Key,
+        consistency: Consistency,
+    ) -> Result<Option<Item>, RepositoryError> {
         let found = self
             .client
             .get_item()
@@ -145,7 +155,7 @@ impl Table {
             .send()
             .await
             .map_err(RepositoryError::unavailable(operation))?;
-        found.item.map(|item| from_item(operation, item)).transpose()
+        Ok(found.item)
     }
 
     /// A transaction action that puts an item without a condition.
@@ -154,21 +164,10 @@ impl Table {
         operation: &'static str,
         item: &impl Serialize,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        let put = Put::builder().table_name(&self.name).set_item(Some(to_item(operation, item)?));
-        Ok(TransactWriteItem::builder().put(put.build().map_err(RepositoryError::unavailable(operation))?).build())
+        self.put_item(operation, item)?.action()
     }
 
-    /// A transaction action that creates an item and fails if its key exists.
-    pub(crate) fn put_new(
-        &self,
-        operation: &'static str,
-        item: &impl Serialize,
-    ) -> Result<TransactWriteItem, RepositoryError> {
-        self.put_if(operation, item, IS_NEW, [])
-    }
-
-    /// A transaction action that puts an item on a condition with these attribute values. `#ttl` in the condition stands for
-    /// the reserved word `ttl`.
+    /// A transaction action that puts an item on a condition with these values.
     pub(crate) fn put_if(
         &self,
         operation: &'static str,
@@ -176,18 +175,7 @@ impl Table {
         condition: &str,
         values: impl IntoIterator<Item = (&'static str, AttributeValue)>,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        let mut put = Put::builder()
-            .table_name(&self.name)
-            .set_item(Some(to_item(operation, item)?))
-            .condition_expression(condition);
-        if condition.contains("#ttl") {
-            put = put.expression_attribute_names("#ttl", "ttl");
-        }
-        for (name, value) in values {
-            put = put.expression_attribute_values(name, value);
-        }
-        let put = put.build().map_err(RepositoryError::unavailable(operation))?;
-        Ok(TransactWriteItem::builder().put(put).build())
+        self.put_item(operation, item)?.only_if(condition).values(values).action()
     }
 
     /// Reads up to 100 items in any order, and retries the keys that DynamoDB returns as unprocessed.

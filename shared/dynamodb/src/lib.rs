@@ -17,6 +17,7 @@ mod throttle;
 mod transaction;
 mod users;
 mod watch;
+mod write;
 
 pub use backoff::back_off;
 pub use clicks::{ClicksTable, Purged};

@@ -12,7 +12,7 @@ use crate::{
     ExpiryMarker,
     clicks::item::{CLICK_PREFIX, ClickItem},
     item::Key,
-    links::item::{EXPIRES_AT, EXPIRY_PREFIX, ExpiryMarkerItem, LINK_PREFIX, LinkItem, TOMBSTONE, TombstoneItem},
+    links::item::{AVAILABILITY, EXPIRY_PREFIX, ExpiryMarkerItem, LINK_PREFIX, LinkItem, TOMBSTONE, TombstoneItem},
     stats::{MILESTONE_PREFIX, MilestoneItem},
     users::item::{HANDOVER_PREFIX, RECLAIM, RECLAIM_PREFIX, REVISIT_PREFIX, WORKSPACE_PREFIX},
     watch::item::{TARGET_PREFIX, TargetItem},
@@ -140,12 +140,8 @@ pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
 /// When the record's images can't be read.
 pub fn marker_after(record: &EventRecord, kept_for: Duration) -> Result<Option<ExpiryMarker>, StreamError> {
     let change = &record.change;
-    // Nearly all records are clicks, so what has no expiry is told by one look.
-    if !change.new_image.inner().contains_key(EXPIRES_AT) {
-        return Ok(None);
-    }
-    let Key { pk, .. } = serde_dynamo::from_item(change.keys.clone())?;
-    if !pk.starts_with(LINK_PREFIX) {
+    // Nearly all records are clicks, so what is no link is told by one look.
+    if !change.new_image.inner().contains_key(AVAILABILITY) {
         return Ok(None);
     }
     let item: LinkItem = image(&change.new_image)?;
@@ -158,7 +154,7 @@ pub fn marker_after(record: &EventRecord, kept_for: Duration) -> Result<Option<E
             return Ok(None);
         }
     }
-    Ok(Some(ExpiryMarker { link: link.id(), due, correlation_id }))
+    Ok(Some(ExpiryMarker { link: link.identity.id, due, correlation_id }))
 }
 
 /// Whether the item was not there before, or was the tombstone of a purged link with the same code.

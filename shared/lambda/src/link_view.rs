@@ -3,8 +3,8 @@
 use std::{collections::HashMap, time::Duration};
 
 use linklet_domain::{
-    Description, ExternalId, FullName, Link, LinkClicks, LinkId, LinkMetadata, LinkState, LinkStatus, Notes, ShortCode,
-    Tags, TargetId, TargetStatus, TargetUrl, Timestamp, Title, UserId, WorkspaceId,
+    Availability, Description, ExternalId, FullName, Link, LinkClicks, LinkId, LinkMetadata, LinkState, LinkStatus,
+    Notes, ShortCode, Tags, TargetId, TargetStatus, TargetUrl, Timestamp, Title, UserId, WorkspaceId,
 };
 use linklet_dynamodb::{Health, NamesTable, RepositoryError, StatsTable, WatchTable};
 use serde::Serialize;
@@ -60,7 +60,7 @@ impl Surroundings {
 
 /// Reads the names of the creators of these links, up to 100; `None` if that fails or takes longer than 1 s.
 pub async fn creator_names(people: &NamesTable, links: &[Link]) -> Option<CreatorNames> {
-    within_budget(NAMES, people.names(links.iter().map(|link| &link.owner).collect())).await
+    within_budget(NAMES, people.names(links.iter().map(|link| &link.identity.owner).collect())).await
 }
 
 /// The name of the health of a link's target in the member `degraded`.
@@ -83,9 +83,9 @@ pub async fn within_budget<T>(what: &'static str, read: impl Future<Output = Res
 
 /// Reads the click counts of these links of one workspace; `None` if that fails or takes longer than 1 s.
 pub async fn click_counts(stats: &StatsTable, links: &[Link]) -> Option<ClickCounts> {
-    let Some(Link { workspace, .. }) = links.first() else { return Some(ClickCounts::new()) };
-    let ids: Vec<_> = links.iter().map(Link::id).collect();
-    click_counts_of(stats, workspace, &ids).await
+    let Some(first) = links.first() else { return Some(ClickCounts::new()) };
+    let ids: Vec<_> = links.iter().map(Link::id).cloned().collect();
+    click_counts_of(stats, &first.identity.workspace, &ids).await
 }
 
 /// The same for links that haven't been read themselves.
@@ -107,12 +107,29 @@ pub struct LinkView {
     target_id: Option<TargetId>,
     created_at: Timestamp,
     updated_at: Timestamp,
-    expires_at: Option<Timestamp>,
-    is_active: bool,
-    status: &'static str,
+    #[serde(flatten)]
+    availability: AvailabilityView,
     total_clicks: Option<u64>,
     created_by: UserId,
     created_by_name: Option<FullName>,
+}
+
+/// Whether a link leads to its destination, at the time of a request.
+#[derive(Debug, Serialize)]
+struct AvailabilityView {
+    expires_at: Option<Timestamp>,
+    is_active: bool,
+    status: &'static str,
+}
+
+impl AvailabilityView {
+    fn at(now: Timestamp, availability: &Availability) -> Self {
+        Self {
+            expires_at: availability.expires_at,
+            is_active: availability.state == LinkState::Active,
+            status: availability.status(now).as_str(),
+        }
+    }
 }
 
 impl LinkView {
@@ -121,27 +138,25 @@ impl LinkView {
     pub fn new(request: &Request, short_urls: &ShortUrls, link: Link, around: &Surroundings) -> Self {
         let Surroundings { clicks, names } = around;
         Self {
-            short_url: short_urls.of(request, &link.code),
+            short_url: short_urls.of(request, link.code()),
             target_id: target_of(request, &link),
-            status: link.status(request.received_at()).as_str(),
-            is_active: link.state == LinkState::Active,
-            total_clicks: clicks.as_ref().map(|clicks| clicks.get(&link.id()).map_or(0, |clicks| clicks.total)),
-            short_code: link.code,
+            availability: AvailabilityView::at(request.received_at(), &link.availability),
+            total_clicks: clicks.as_ref().map(|clicks| clicks.get(link.id()).map_or(0, |clicks| clicks.total)),
+            short_code: link.identity.id.code,
             original_url: link.target,
             metadata: link.metadata,
             watch: link.watch,
             created_at: link.created_at,
             updated_at: link.updated_at,
-            expires_at: link.expires_at,
-            created_by_name: names.as_ref().and_then(|names| names.get(&link.owner)).cloned(),
-            created_by: link.owner,
+            created_by_name: names.as_ref().and_then(|names| names.get(&link.identity.owner)).cloned(),
+            created_by: link.identity.owner,
         }
     }
 }
 
 /// The target that is checked for a link at the time of the request. That of an expired link isn't checked for it any more.
 fn target_of(request: &Request, link: &Link) -> Option<TargetId> {
-    link.watched_target().filter(|_| link.status(request.received_at()) != LinkStatus::Expired)
+    link.watched_target().filter(|_| link.availability.status(request.received_at()) != LinkStatus::Expired)
 }
 
 /// The health of the target that a link watches. All but `status` are `null` before the first check.

@@ -222,13 +222,7 @@ impl Simulation {
 
 fn viral_link() -> (ShortCode, Record<RedirectTarget>) {
     let link = LinkBuilder::new("viral").build();
-    let target = RedirectTarget {
-        id: link.id(),
-        target: link.target,
-        workspace: link.workspace,
-        owner: link.owner,
-        expires_at: None,
-        state: link.state,
-    };
-    (link.code, Record::Link(target))
+    let code = link.code().clone();
+    let target = RedirectTarget { identity: link.identity, target: link.target, availability: link.availability };
+    (code, Record::Link(target))
 }

@@ -21,7 +21,7 @@ use fixture::send;
 async fn nothing_from_outside_forges_a_line_or_tells_a_secret() {
     let (db, link) = (TestDynamoDb::start(), LinkBuilder::new("launch").build());
     db.store(&link).await;
-    let token = token_of(&link.owner, &link.workspace, Role::Member);
+    let token = token_of(&link.identity.owner, &link.identity.workspace, Role::Member);
     let forging = "x\"}\n{\"level\":\"ERROR\",\"message\":\"forged\",\"status\":0}\r\u{9b}31m\u{7f}\u{2028}";
     let secret = "hunter2hunter2";
     let log = CapturedLogs::start();

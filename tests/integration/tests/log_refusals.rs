@@ -40,7 +40,7 @@ async fn access_to_a_link_of_somebody_else_is_one_warning_that_names_who_asked()
     let (db, link) = with_link().await;
     let (user, workspace) = (UserId::generate(), WorkspaceId::generate());
     let strangers = token_of(&user, &workspace, Role::Admin);
-    let colleagues = token_of(&user, &link.workspace, Role::Member);
+    let colleagues = token_of(&user, &link.identity.workspace, Role::Member);
 
     for (token, workspace, function, route) in [
         (&strangers, &workspace, "list", "GET /api/links/{code}"),
@@ -49,8 +49,8 @@ async fn access_to_a_link_of_somebody_else_is_one_warning_that_names_who_asked()
         (&strangers, &workspace, "delete", "DELETE /api/links/{code}"),
         (&strangers, &workspace, "stats", "GET /api/stats/{code}/daily"),
         (&strangers, &workspace, "stats", "GET /api/stats/{code}/clicks"),
-        (&colleagues, &link.workspace, "update", "PATCH /api/links/{code}"),
-        (&colleagues, &link.workspace, "delete", "DELETE /api/links/{code}"),
+        (&colleagues, &link.identity.workspace, "update", "PATCH /api/links/{code}"),
+        (&colleagues, &link.identity.workspace, "delete", "DELETE /api/links/{code}"),
     ] {
         let logs = CapturedLogs::start();
         let (method, path) = route.split_once(' ').unwrap();

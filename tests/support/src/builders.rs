@@ -2,9 +2,9 @@ use std::sync::LazyLock;
 
 use aws_lambda_events::sqs::SqsEvent;
 use linklet_domain::{
-    ApiKey, ApiKeySecret, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation, IpHash, KeyName,
-    KeysLeft, Link, LinkId, LinkMetadata, LinkState, Revision, Salt, Scopes, SessionId, ShortCode, Target, TargetUrl,
-    Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
+    ApiKey, ApiKeySecret, Availability, ClickId, CorrelationId, EmailAddress, Event, EventDetail, Generation, IpHash,
+    KeyName, KeysLeft, Link, LinkId, LinkIdentity, LinkMetadata, Revision, Salt, Scopes, SessionId, ShortCode, Target,
+    TargetUrl, Timestamp, UrlClicked, UserId, Visitor, WorkspaceId,
 };
 use linklet_dynamodb::Removal;
 use serde::Serialize;
@@ -22,18 +22,14 @@ impl LinkBuilder {
     #[must_use]
     pub fn new(code: &str) -> Self {
         Self(Link {
-            code: ShortCode::parse(code).expect("a code"),
-            generation: link_id(code).generation,
+            identity: LinkIdentity { id: link_id(code), workspace: WorkspaceId::generate(), owner: UserId::generate() },
             target: TargetUrl::parse("https://example.com/landing").expect("a URL"),
-            workspace: WorkspaceId::generate(),
-            owner: UserId::generate(),
             created_at: Timestamp::now(),
             updated_at: Timestamp::now(),
-            expires_at: None,
+            availability: Availability::default(),
             expiry_is_published: false,
             metadata: LinkMetadata::default(),
             watch: false,
-            state: LinkState::Active,
             revision: Revision::FIRST,
         })
     }
@@ -51,14 +47,14 @@ impl LinkBuilder {
     /// Belonging to this workspace.
     #[must_use]
     pub fn in_workspace(mut self, workspace: &WorkspaceId) -> Self {
-        self.0.workspace = workspace.clone();
+        self.0.identity.workspace = workspace.clone();
         self
     }
 
     /// Created by this person.
     #[must_use]
     pub fn owned_by(mut self, owner: &UserId) -> Self {
-        self.0.owner = owner.clone();
+        self.0.identity.owner = owner.clone();
         self
     }
 
@@ -73,7 +69,7 @@ impl LinkBuilder {
     /// Expiring at this time.
     #[must_use]
     pub fn expires_at(mut self, at: Timestamp) -> Self {
-        self.0.expires_at = Some(at);
+        self.0.availability.expires_at = Some(at);
         self
     }
 
@@ -83,7 +79,7 @@ impl LinkBuilder {
     /// When there is no randomness.
     #[must_use]
     pub fn of_another_generation(mut self) -> Self {
-        self.0.generation = Generation::generate().expect("randomness");
+        self.0.identity.id.generation = Generation::generate().expect("randomness");
         self
     }
 

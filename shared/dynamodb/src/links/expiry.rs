@@ -12,11 +12,7 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::{
-    error::SdkError,
-    operation::{put_item::PutItemError, transact_write_items::TransactWriteItemsError, update_item::UpdateItemError},
-    types::{AttributeValue, TransactWriteItem, Update},
-};
+use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{CorrelationId, EventId, Link, LinkId, Timestamp, Tombstone, WorkspaceId};
 
 use super::{
@@ -24,8 +20,9 @@ use super::{
     item::{CleanupItem, ExpiryMarkerItem, TombstoneItem, cleanup_key, link_key},
 };
 use crate::{
-    RepositoryError, back_off,
-    item::{from_item, number, retry_transaction_conflicts, text, to_item},
+    Consistency, RepositoryError,
+    item::{number, text},
+    transaction::{Sent, Transaction, retry_on_conflict},
 };
 
 /// The marker of a link that expires.
@@ -79,21 +76,8 @@ impl LinksTable {
     pub async fn mark_expiry(&self, marker: &ExpiryMarker) -> Result<(), RepositoryError> {
         const OPERATION: &str = "mark when a link expires";
         let item = ExpiryMarkerItem::new(&marker.link, marker.due, &marker.correlation_id);
-        let put = self
-            .0
-            .client
-            .put_item()
-            .table_name(&self.0.name)
-            .set_item(Some(to_item(OPERATION, &item)?))
-            .condition_expression("attribute_not_exists(pk) OR #ttl > :ttl")
-            .expression_attribute_names("#ttl", "ttl")
-            .expression_attribute_values(":ttl", number(&item.ttl))
-            .send()
-            .await;
-        match put.map_err(SdkError::into_service_error) {
-            Ok(_) | Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(()),
-            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
-        }
+        let put = self.0.put_item(OPERATION, &item)?.only_if("attribute_not_exists(pk) OR #ttl > :ttl");
+        put.value(":ttl", number(&item.ttl)).unless_refused().await.map(|_| ())
     }
 
     /// Writes to an expired link that its expiry is published, which publishes `url.expired`.
@@ -101,27 +85,19 @@ impl LinksTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn publish_expiry(&self, link: &Link) -> Result<ExpiryOutcome, RepositoryError> {
-        let update = self
+        const PUBLISHED: &str = "SET expiry_is_published = :yes, is_news = :yes, change_id = :change";
+        let published = self
             .0
-            .client
-            .update_item()
-            .table_name(&self.0.name)
-            .set_key(Some(link_key(&link.code).into_item()))
-            .update_expression("SET expiry_is_published = :yes, change_id = :change")
-            .condition_expression(format!(
-                "{HAS_SAME_EXPIRY} AND attribute_not_exists(deleted_at) AND attribute_not_exists(expiry_is_published)"
+            .update("publish an expiry", link_key(link.code()), PUBLISHED.to_owned())
+            .only_if(format!(
+                "{HAS_SAME_EXPIRY} AND attribute_not_exists(availability.deleted_at) \
+                 AND attribute_not_exists(expiry_is_published)"
             ))
-            .expression_attribute_values(":yes", AttributeValue::Bool(true))
-            .expression_attribute_values(":change", text(&EventId::generate()));
-        let update = same_expiry(link)
-            .into_iter()
-            .fold(update, |update, (name, value)| update.expression_attribute_values(name, value));
-        let published = retry_transaction_conflicts(|| update.clone().send()).await;
-        match published.map_err(SdkError::into_service_error) {
-            Ok(_) => Ok(ExpiryOutcome::Done),
-            Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(ExpiryOutcome::Unchanged),
-            Err(error) => Err(RepositoryError::unavailable("publish an expiry")(error)),
-        }
+            .values(same_expiry(link))
+            .values([(":yes", AttributeValue::Bool(true)), (":change", text(&EventId::generate()))])
+            .unless_refused()
+            .await?;
+        Ok(if published { ExpiryOutcome::Done } else { ExpiryOutcome::Unchanged })
     }
 
     /// Replaces an expired link by its tombstone, and frees its URL.
@@ -135,52 +111,33 @@ impl LinksTable {
         correlation_id: &CorrelationId,
     ) -> Result<ExpiryOutcome, RepositoryError> {
         const OPERATION: &str = "write the tombstone of an expired link";
-        const CONFLICTS: u32 = 8;
         let tombstone = TombstoneItem::new(&Tombstone::of_expired(link, at), &EventId::generate(), correlation_id);
-        for attempt in 0..CONFLICTS {
+        let outcome = retry_on_conflict(OPERATION, || async {
             // The total is incremented in the same transaction, so that a marker that is processed again doesn't count again.
-            let sent = self
-                .0
-                .client
-                .transact_write_items()
-                .transact_items(self.0.put_if(OPERATION, &tombstone, HAS_SAME_EXPIRY, same_expiry(link))?)
-                .transact_items(self.increment_total_cleaned(&link.workspace)?)
-                .send()
-                .await;
-            match sent.map_err(SdkError::into_service_error) {
-                Ok(_) => {
-                    // An entry that is left after a crash is harmless. Freed before, that of a link which has just been extended
-                    // would be lost.
-                    self.free_reuse_entry(link).await?;
-                    self.free_external_id(link).await?;
-                    return Ok(ExpiryOutcome::Done);
-                }
-                Err(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
-                    let failed_with =
-                        |code| cancelled.cancellation_reasons().iter().any(|reason| reason.code() == Some(code));
-                    if failed_with("ConditionalCheckFailed") {
-                        return Ok(ExpiryOutcome::Unchanged);
-                    }
-                    if !failed_with("TransactionConflict") {
-                        return Err(RepositoryError::unavailable(OPERATION)(cancelled));
-                    }
-                    back_off(attempt).await;
-                }
-                Err(error) => return Err(RepositoryError::unavailable(OPERATION)(error)),
-            }
+            let count =
+                self.0.update(OPERATION, cleanup_key(&link.identity.workspace), "ADD total_cleaned :one".to_owned());
+            let sent = Transaction::new(OPERATION)
+                .and(
+                    self.0.put_if(OPERATION, &tombstone, HAS_SAME_EXPIRY, same_expiry(link))?,
+                    ExpiryOutcome::Unchanged,
+                )
+                .and(count.value(":one", number(&1)).action()?, ExpiryOutcome::Unchanged)
+                .send(&self.0.client)
+                .await?;
+            Ok(match sent {
+                Sent::Committed => Some(ExpiryOutcome::Done),
+                Sent::Refused(outcome) => Some(outcome),
+                Sent::InConflict => None,
+            })
+        })
+        .await?;
+        if outcome == ExpiryOutcome::Done {
+            // An entry that is left after a crash is harmless. Freed before, that of a link which has just been extended would be
+            // lost.
+            self.free_reuse_entry(link).await?;
+            self.free_external_id(link).await?;
         }
-        Err(RepositoryError::incomplete(OPERATION))
-    }
-
-    fn increment_total_cleaned(&self, workspace: &WorkspaceId) -> Result<TransactWriteItem, RepositoryError> {
-        let update = Update::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(cleanup_key(workspace).into_item()))
-            .update_expression("ADD total_cleaned :one")
-            .expression_attribute_values(":one", number(&1))
-            .build()
-            .map_err(RepositoryError::unavailable("count an expired link"))?;
-        Ok(TransactWriteItem::builder().update(update).build())
+        Ok(outcome)
     }
 
     /// Records the start of a cleanup run in a workspace.
@@ -223,20 +180,8 @@ impl LinksTable {
         expression: &str,
         values: Vec<(&str, AttributeValue)>,
     ) -> Result<(), RepositoryError> {
-        let mut update = self
-            .0
-            .client
-            .update_item()
-            .table_name(&self.0.name)
-            .set_key(Some(cleanup_key(workspace).into_item()))
-            .update_expression(expression);
-        for (name, value) in values {
-            update = update.expression_attribute_values(name, value);
-        }
-        retry_transaction_conflicts(|| update.clone().send())
-            .await
-            .map_err(RepositoryError::unavailable("record a cleanup"))?;
-        Ok(())
+        let update = self.0.update("record a cleanup", cleanup_key(workspace), expression.to_owned());
+        update.values(values).send().await.map(|_| ())
     }
 
     /// Reads the statistics of the cleanup in a workspace.
@@ -249,17 +194,8 @@ impl LinksTable {
         now: Timestamp,
     ) -> Result<CleanupStats, RepositoryError> {
         const OPERATION: &str = "read the cleanup's statistics";
-        let found = self
-            .0
-            .client
-            .get_item()
-            .table_name(&self.0.name)
-            .set_key(Some(cleanup_key(workspace).into_item()))
-            .send()
-            .await
-            .map_err(RepositoryError::unavailable(OPERATION))?;
-        let item: CleanupItem =
-            found.item.map_or_else(|| Ok(CleanupItem::default()), |item| from_item(OPERATION, item))?;
+        let found = self.0.get_with::<CleanupItem>(OPERATION, cleanup_key(workspace), Consistency::Eventual).await?;
+        let item = found.unwrap_or_default();
         Ok(CleanupStats {
             last_cleanup_at: item.last_cleanup_at,
             total_cleaned: item.total_cleaned,
@@ -273,10 +209,10 @@ impl LinksTable {
 }
 
 /// The condition that a link is still the one that was read, with the same expiry. A tombstone has no expiry.
-const HAS_SAME_EXPIRY: &str = "generation = :generation AND expires_at = :expiry";
+const HAS_SAME_EXPIRY: &str = "generation = :generation AND availability.expires_at = :expiry";
 
 /// The values of [`HAS_SAME_EXPIRY`].
 fn same_expiry(link: &Link) -> [(&'static str, AttributeValue); 2] {
-    let expiry = link.expires_at.map_or(AttributeValue::Null(true), |expiry| text(&expiry));
-    [(":generation", text(&link.generation)), (":expiry", expiry)]
+    let expiry = link.availability.expires_at.map_or(AttributeValue::Null(true), |expiry| text(&expiry));
+    [(":generation", text(&link.id().generation)), (":expiry", expiry)]
 }

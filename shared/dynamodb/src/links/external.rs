@@ -4,23 +4,18 @@
 //! entry or its link doesn't have the id any more: it was removed, or an attempt to free the entry has failed. So an entry that is
 //! left over does no harm, and of two links that want an id at once, one gets it.
 
-use aws_sdk_dynamodb::{
-    error::SdkError,
-    operation::delete_item::DeleteItemError,
-    types::{AttributeValue, Delete, TransactWriteItem, Update},
-};
+use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{
-    CorrelationId, ExternalId, Link, LinkId, LinkPatch, LinkState, Precondition, Record, Timestamp, WorkspaceId,
+    CorrelationId, ExternalId, Link, LinkId, LinkPatch, Precondition, Record, Timestamp, WorkspaceId,
 };
 
 use super::{
-    Changes, IS_KEPT, LinksTable, UpdateOutcome,
-    item::{ExternalIdItem, external_id_key, link_key},
+    Changes, LinksTable, UpdateOutcome,
+    item::{ExternalIdItem, external_id_key},
 };
 use crate::{
     RepositoryError,
-    item::{retry_transaction_conflicts, text},
-    revision::Guard,
+    item::text,
     transaction::{Sent, Transaction, retry_on_conflict},
 };
 
@@ -54,7 +49,7 @@ impl LinksTable {
         let Some(entry) = self.0.get::<ExternalIdItem>(OPERATION, key).await? else { return Ok(Standing::Free(None)) };
         Ok(match self.find(&entry.short_code).await? {
             Some(Record::Link(link))
-                if link.generation == entry.generation && link.metadata.external_id.as_ref() == Some(id) =>
+                if link.id().generation == entry.generation && link.metadata.external_id.as_ref() == Some(id) =>
             {
                 Standing::Taken(Box::new(link))
             }
@@ -87,35 +82,16 @@ impl LinksTable {
         link: &Link,
         id: &ExternalId,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        let mut delete = Delete::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(external_id_key(&link.workspace, id).into_item()))
-            .condition_expression(format!("attribute_not_exists(pk) OR ({IS_THE_LINKS})"));
-        for (name, value) in of_link(link) {
-            delete = delete.expression_attribute_values(name, value);
-        }
-        let delete = delete.build().map_err(RepositoryError::unavailable(operation))?;
-        Ok(TransactWriteItem::builder().delete(delete).build())
+        let delete = self.0.delete(operation, external_id_key(&link.identity.workspace, id));
+        let is_ours = format!("attribute_not_exists(pk) OR ({IS_THE_LINKS})");
+        delete.only_if(is_ours).values(of_link(link)).action()
     }
 
     /// Deletes the entry of a link's external id, if it has one. An entry that is left after a crash is harmless.
     pub(super) async fn free_external_id(&self, link: &Link) -> Result<(), RepositoryError> {
         let Some(id) = &link.metadata.external_id else { return Ok(()) };
-        let mut delete = self
-            .0
-            .client
-            .delete_item()
-            .table_name(&self.0.name)
-            .set_key(Some(external_id_key(&link.workspace, id).into_item()))
-            .condition_expression(IS_THE_LINKS);
-        for (name, value) in of_link(link) {
-            delete = delete.expression_attribute_values(name, value);
-        }
-        let freed = retry_transaction_conflicts(|| delete.clone().send()).await;
-        match freed.map_err(SdkError::into_service_error) {
-            Ok(_) | Err(DeleteItemError::ConditionalCheckFailedException(_)) => Ok(()),
-            Err(error) => Err(RepositoryError::unavailable("free an external id")(error)),
-        }
+        let delete = self.0.delete("free an external id", external_id_key(&link.identity.workspace, id));
+        delete.only_if(IS_THE_LINKS).values(of_link(link)).unless_refused().await.map(|_| ())
     }
 
     /// Changes a link with a patch that has an external id, in one transaction with the entries of the old id and of the new one.
@@ -139,7 +115,7 @@ impl LinksTable {
         (at, correlation_id): (Timestamp, &CorrelationId),
     ) -> Result<Option<UpdateOutcome>, RepositoryError> {
         let link = match self.find(&id.code).await? {
-            Some(Record::Link(link)) if link.id() == *id && !matches!(link.state, LinkState::Deleted(_)) => link,
+            Some(Record::Link(link)) if link.id() == id && !link.availability.is_deleted() => link,
             _ => return Ok(Some(UpdateOutcome::Gone)),
         };
         let (before, after) = (&link.metadata.external_id, patch.external_id.clone().flatten());
@@ -152,10 +128,10 @@ impl LinksTable {
             return Ok(Some(UpdateOutcome::Stale));
         }
         let changes = Changes::of(operation, patch, at, correlation_id)?;
-        let update = self.update_of_external_id(operation, &link, &changes, Guard::of(precondition))?;
+        let update = self.update_of_external_id(operation, &link, &changes, precondition)?;
         let mut transaction = Transaction::new(operation).and(update, ());
         if let Some(wanted) = &after {
-            let Some(claim) = self.claim_external_id(operation, (&link.workspace, id), wanted).await? else {
+            let Some(claim) = self.claim_external_id(operation, (&link.identity.workspace, id), wanted).await? else {
                 return Ok(Some(UpdateOutcome::ExternalIdTaken));
             };
             transaction = transaction.and(claim, ());
@@ -166,7 +142,7 @@ impl LinksTable {
         match transaction.send(&self.0.client).await? {
             Sent::Refused(()) | Sent::InConflict => Ok(None),
             Sent::Committed => Ok(Some(match self.find(&id.code).await? {
-                Some(Record::Link(changed)) if changed.id() == *id => UpdateOutcome::Changed(Box::new(changed)),
+                Some(Record::Link(changed)) if changed.id() == id => UpdateOutcome::Changed(Box::new(changed)),
                 _ => UpdateOutcome::Gone,
             })),
         }
@@ -178,28 +154,14 @@ impl LinksTable {
         operation: &'static str,
         link: &Link,
         changes: &Changes,
-        guard: Guard,
+        precondition: &Precondition,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        let mut values = changes.values();
-        values.extend(guard.values);
-        values.insert(":generation".to_owned(), text(&link.generation));
-        let same_id = match &link.metadata.external_id {
-            Some(before) => {
-                values.insert(":before".to_owned(), text(before));
-                "external_id = :before"
-            }
-            None => "attribute_not_exists(external_id)",
-        };
-        let update = Update::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(link_key(&link.code).into_item()))
-            .set_update_expression(changes.expression())
-            .condition_expression(format!("{IS_KEPT} AND {same_id}{}", guard.condition))
-            .set_expression_attribute_names(Some(changes.names()))
-            .set_expression_attribute_values(Some(values))
-            .build()
-            .map_err(RepositoryError::unavailable(operation))?;
-        Ok(TransactWriteItem::builder().update(update).build())
+        let update = changes.made_to(&self.0, operation, link.id(), precondition);
+        match &link.metadata.external_id {
+            Some(before) => update.and_if("external_id = :before").value(":before", text(before)),
+            None => update.and_if("attribute_not_exists(external_id)"),
+        }
+        .action()
     }
 }
 
@@ -208,5 +170,5 @@ const IS_THE_LINKS: &str = "short_code = :code AND generation = :generation";
 
 /// The values of [`IS_THE_LINKS`].
 fn of_link(link: &Link) -> [(&'static str, AttributeValue); 2] {
-    [(":code", text(&link.code)), (":generation", text(&link.generation))]
+    [(":code", text(link.code())), (":generation", text(&link.id().generation))]
 }

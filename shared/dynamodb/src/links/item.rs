@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    CorrelationId, Event, EventDetail, EventId, ExternalId, Generation, Invalid, Link, LinkChanges, LinkId,
-    LinkMetadata, LinkState, LinkStatus, LinkSummary, NormalizedUrl, RedirectTarget, Revision, ShortCode, Tags,
-    TargetId, TargetUrl, Timestamp, Tombstone, UrlCreated, UrlDeleted, UrlExpired, UrlPurged, UrlRemoved, UrlSwitched,
-    UrlUnwatched, UrlUpdated, UserId, WorkspaceId,
+    Availability, CorrelationId, Event, EventDetail, EventId, ExternalId, Generation, Invalid, Link, LinkChanges,
+    LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, NormalizedUrl, RedirectTarget, RemovalReason, Revision,
+    ShortCode, Tags, TargetId, TargetUrl, Timestamp, Tombstone, UrlCreated, UrlDeleted, UrlExpired, UrlPurged,
+    UrlRemoved, UrlSwitched, UrlUnwatched, UrlUpdated, UserId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +19,8 @@ pub(crate) const EXPIRY_PREFIX: &str = "EXPIRY#";
 /// The attribute [`TOMBSTONE`] of a purged link.
 pub(super) const PURGED: &str = "purged";
 
-/// The name of the attribute that only links with an expiry have.
-pub(crate) const EXPIRES_AT: &str = "expires_at";
+/// The name of the attribute that only links have.
+pub(crate) const AVAILABILITY: &str = "availability";
 
 /// The name of the attribute that distinguishes tombstones from links.
 pub(crate) const TOMBSTONE: &str = "tombstone";
@@ -69,64 +69,79 @@ pub(crate) struct LinkItem {
     /// The time of the last change; absent as long as there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Timestamp>,
+    pub availability: AvailabilityMap,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub expiry_is_published: bool,
     #[serde(flatten)]
     pub metadata: LinkMetadata,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub watch: bool,
-    #[serde(default = "yes")]
-    pub is_active: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub deleted_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_by: Option<UserId>,
     /// Absent as long as nothing was changed.
     #[serde(default, skip_serializing_if = "is_first")]
     pub revision: Revision,
+    /// Whether the latest write has an event that somebody reads. The filters of the stream leave out what is no news.
+    pub is_news: bool,
     /// What the ids of the events of the latest write are made of.
     pub change_id: EventId,
     pub correlation_id: CorrelationId,
 }
 
-fn yes() -> bool {
-    true
+/// The attribute `availability`: one map, so that an index which has it has each of its members, also later ones.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct AvailabilityMap {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Timestamp>,
+    /// Absent as long as the link was never switched off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_active: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deleted_at: Option<Timestamp>,
 }
 
-fn state_of(is_active: bool, deleted_at: Option<Timestamp>) -> LinkState {
-    match deleted_at {
-        Some(at) => LinkState::Deleted(at),
-        None if is_active => LinkState::Active,
-        None => LinkState::Inactive,
+impl From<Availability> for AvailabilityMap {
+    fn from(Availability { state, expires_at }: Availability) -> Self {
+        match state {
+            LinkState::Active => Self { expires_at, ..Self::default() },
+            LinkState::Inactive => Self { expires_at, is_active: Some(false), ..Self::default() },
+            LinkState::Deleted(at) => Self { expires_at, deleted_at: Some(at), ..Self::default() },
+        }
+    }
+}
+
+impl From<AvailabilityMap> for Availability {
+    fn from(AvailabilityMap { expires_at, is_active, deleted_at }: AvailabilityMap) -> Self {
+        let state = match deleted_at {
+            Some(at) => LinkState::Deleted(at),
+            None if is_active == Some(false) => LinkState::Inactive,
+            None => LinkState::Active,
+        };
+        Self { state, expires_at }
     }
 }
 
 impl LinkItem {
     pub(crate) fn new(link: &Link, change_id: &EventId, correlation_id: &CorrelationId) -> Self {
+        let LinkIdentity { id, workspace, owner } = link.identity.clone();
         Self {
-            key: link_key(&link.code),
-            by_workspace_pk: workspace_partition(&link.workspace),
-            by_workspace_sk: Cursor { at: link.created_at, id: link.code.clone() }.sort_key(),
-            short_code: link.code.clone(),
-            generation: link.generation.clone(),
+            key: link_key(link.code()),
+            by_workspace_pk: workspace_partition(&workspace),
+            by_workspace_sk: Cursor { at: link.created_at, id: id.code.clone() }.sort_key(),
+            short_code: id.code,
+            generation: id.generation,
             original_url: link.target.clone(),
-            workspace_id: link.workspace.clone(),
-            user_id: link.owner.clone(),
+            workspace_id: workspace,
+            user_id: owner,
             created_at: link.created_at,
             updated_at: (link.updated_at != link.created_at).then_some(link.updated_at),
-            expires_at: link.expires_at,
+            availability: link.availability.into(),
             expiry_is_published: link.expiry_is_published,
             metadata: link.metadata.clone(),
             watch: link.watch,
-            is_active: link.state != LinkState::Inactive,
-            deleted_at: match link.state {
-                LinkState::Active | LinkState::Inactive => None,
-                LinkState::Deleted(at) => Some(at),
-            },
             deleted_by: None,
             revision: link.revision,
+            is_news: true,
             change_id: change_id.clone(),
             correlation_id: correlation_id.clone(),
         }
@@ -134,18 +149,18 @@ impl LinkItem {
 
     pub(crate) fn into_link(self) -> Link {
         Link {
-            code: self.short_code,
-            generation: self.generation,
+            identity: LinkIdentity {
+                id: LinkId { code: self.short_code, generation: self.generation },
+                workspace: self.workspace_id,
+                owner: self.user_id,
+            },
             target: self.original_url,
-            workspace: self.workspace_id,
-            owner: self.user_id,
             created_at: self.created_at,
             updated_at: self.updated_at.unwrap_or(self.created_at),
-            expires_at: self.expires_at,
+            availability: self.availability.into(),
             expiry_is_published: self.expiry_is_published,
             metadata: self.metadata,
             watch: self.watch,
-            state: state_of(self.is_active, self.deleted_at),
             revision: self.revision,
         }
     }
@@ -196,21 +211,21 @@ impl LinkChange {
             event_id: EventId::of_change(&self.id, kind),
             occurred_at,
             correlation_id: self.correlation_id.clone(),
-            workspace_id: self.after.workspace.clone(),
+            workspace_id: self.after.identity.workspace.clone(),
             detail,
         }
     }
 
     fn updated(&self) -> Option<Event> {
         let changes = LinkChanges::between(&self.before, &self.after)?;
-        let (link, user_id) = (self.after.id(), self.after.owner.clone());
+        let (link, user_id) = (self.after.id().clone(), self.after.identity.owner.clone());
         let detail = EventDetail::UrlUpdated(Box::new(UrlUpdated { link, user_id, changes }));
         Some(self.event("updated", self.after.updated_at, detail))
     }
 
     fn switched(&self) -> Option<Event> {
-        let switched = UrlSwitched { link: self.after.id(), user_id: self.after.owner.clone() };
-        let (kind, detail) = match (self.before.state, self.after.state) {
+        let switched = UrlSwitched { link: self.after.id().clone(), user_id: self.after.identity.owner.clone() };
+        let (kind, detail) = match (self.before.availability.state, self.after.availability.state) {
             (LinkState::Inactive, LinkState::Active) => ("activated", EventDetail::UrlActivated(switched)),
             (LinkState::Active, LinkState::Inactive) => ("deactivated", EventDetail::UrlDeactivated(switched)),
             _ => return None,
@@ -220,7 +235,7 @@ impl LinkChange {
 
     fn unwatched(&self) -> Option<Event> {
         let watched_target = self.before.watched_target().filter(|_| !self.after.watch)?;
-        let detail = EventDetail::UrlUnwatched(UrlUnwatched { link: self.after.id(), watched_target });
+        let detail = EventDetail::UrlUnwatched(UrlUnwatched { link: self.after.id().clone(), watched_target });
         Some(self.event("unwatched", self.after.updated_at, detail))
     }
 
@@ -228,7 +243,7 @@ impl LinkChange {
     /// any case.
     fn extended(&self) -> Option<Event> {
         let was_expired = self.before.expiry_is_published && !self.after.expiry_is_published;
-        let expired_at = self.before.expires_at.filter(|_| was_expired)?;
+        let expired_at = self.before.availability.expires_at.filter(|_| was_expired)?;
         let occurred_at = self.after.updated_at.max(expired_at.plus(Duration::from_millis(1)));
         let detail = EventDetail::UrlExtended(state_of_link(self.after.clone()));
         Some(self.event("extended", occurred_at, detail))
@@ -236,26 +251,25 @@ impl LinkChange {
 
     fn expired(&self) -> Option<Event> {
         let is_expired = !self.before.expiry_is_published && self.after.expiry_is_published;
-        let expired_at = self.before.expires_at.filter(|_| is_expired)?;
+        let expired_at = self.before.availability.expires_at.filter(|_| is_expired)?;
         let detail = EventDetail::UrlExpired(UrlExpired {
-            link: self.after.id(),
-            user_id: self.after.owner.clone(),
+            link: self.after.id().clone(),
+            user_id: self.after.identity.owner.clone(),
             watched_target: self.after.watched_target(),
         });
         Some(self.event("expired", expired_at, detail))
     }
 
     fn deleted(&self) -> Option<Event> {
-        let (false, LinkState::Deleted(deleted_at)) =
-            (matches!(self.before.state, LinkState::Deleted(_)), self.after.state)
-        else {
+        let LinkState::Deleted(deleted_at) = self.after.availability.state else { return None };
+        if self.before.availability.is_deleted() {
             return None;
-        };
+        }
         let detail = EventDetail::UrlDeleted(UrlDeleted {
-            link: self.after.id(),
+            link: self.after.id().clone(),
             original_url: self.after.target.clone(),
-            user_id: self.after.owner.clone(),
-            deleted_by: self.deleted_by.clone().unwrap_or_else(|| self.after.owner.clone()),
+            user_id: self.after.identity.owner.clone(),
+            deleted_by: self.deleted_by.clone().unwrap_or_else(|| self.after.identity.owner.clone()),
             watched_target: self.before.watched_target(),
         });
         Some(self.event("deleted", deleted_at, detail))
@@ -265,10 +279,10 @@ impl LinkChange {
 /// All that consumers have to know of a link that redirects from now on.
 fn state_of_link(link: Link) -> UrlCreated {
     UrlCreated {
-        link: link.id(),
+        link: link.identity.id,
         original_url: link.target,
-        user_id: link.owner,
-        expires_at: link.expires_at,
+        user_id: link.identity.owner,
+        expires_at: link.availability.expires_at,
         watch: link.watch,
     }
 }
@@ -279,12 +293,9 @@ pub(super) struct LeanItem {
     by_workspace_sk: String,
     generation: Generation,
     user_id: UserId,
-    expires_at: Option<Timestamp>,
     #[serde(default)]
     tags: Tags,
-    #[serde(default = "yes")]
-    is_active: bool,
-    deleted_at: Option<Timestamp>,
+    availability: AvailabilityMap,
 }
 
 impl LeanItem {
@@ -295,9 +306,8 @@ impl LeanItem {
             id: LinkId { code, generation: self.generation },
             owner: self.user_id,
             created_at: at,
-            expires_at: self.expires_at,
+            availability: self.availability.into(),
             tags: self.tags,
-            state: state_of(self.is_active, self.deleted_at),
         })
     }
 }
@@ -336,40 +346,31 @@ pub(crate) struct TombstoneItem {
     pub generation: Generation,
     pub workspace_id: WorkspaceId,
     pub user_id: UserId,
-    pub tombstone: Reason,
+    pub tombstone: RemovalReason,
     pub removed_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched_target: Option<TargetId>,
+    /// As of a link.
+    pub is_news: bool,
     pub change_id: EventId,
     pub correlation_id: CorrelationId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<i64>,
 }
 
-/// Why a link was removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Reason {
-    Deleted,
-    Expired,
-    Purged,
-}
-
 impl TombstoneItem {
     pub(crate) fn new(tombstone: &Tombstone, change_id: &EventId, correlation_id: &CorrelationId) -> Self {
+        let LinkIdentity { id, workspace, owner } = tombstone.identity.clone();
         Self {
-            key: link_key(&tombstone.code),
-            short_code: tombstone.code.clone(),
-            generation: tombstone.generation.clone(),
-            workspace_id: tombstone.workspace.clone(),
-            user_id: tombstone.owner.clone(),
-            tombstone: match tombstone.reason {
-                LinkStatus::Purged => Reason::Purged,
-                LinkStatus::Deleted => Reason::Deleted,
-                LinkStatus::Active | LinkStatus::Inactive | LinkStatus::Expired => Reason::Expired,
-            },
+            key: link_key(&id.code),
+            short_code: id.code,
+            generation: id.generation,
+            workspace_id: workspace,
+            user_id: owner,
+            tombstone: tombstone.reason,
             removed_at: tombstone.removed_at,
             watched_target: tombstone.watched_target.clone(),
+            is_news: tombstone.reason == RemovalReason::Purged,
             change_id: change_id.clone(),
             correlation_id: correlation_id.clone(),
             ttl: tombstone.kept_until().map(Timestamp::unix_seconds),
@@ -386,8 +387,10 @@ impl TombstoneItem {
             correlation_id: self.correlation_id,
             workspace_id,
             detail: match self.tombstone {
-                Reason::Purged => EventDetail::UrlPurged(UrlPurged { link, user_id, watched_target }),
-                Reason::Deleted | Reason::Expired => EventDetail::UrlRemoved(UrlRemoved { link, user_id }),
+                RemovalReason::Purged => EventDetail::UrlPurged(UrlPurged { link, user_id, watched_target }),
+                RemovalReason::Deleted | RemovalReason::Expired => {
+                    EventDetail::UrlRemoved(UrlRemoved { link, user_id })
+                }
             },
         }
     }
@@ -396,15 +399,12 @@ impl TombstoneItem {
 impl From<TombstoneItem> for Tombstone {
     fn from(item: TombstoneItem) -> Self {
         Self {
-            code: item.short_code,
-            generation: item.generation,
-            workspace: item.workspace_id,
-            owner: item.user_id,
-            reason: match item.tombstone {
-                Reason::Deleted => LinkStatus::Deleted,
-                Reason::Expired => LinkStatus::Expired,
-                Reason::Purged => LinkStatus::Purged,
+            identity: LinkIdentity {
+                id: LinkId { code: item.short_code, generation: item.generation },
+                workspace: item.workspace_id,
+                owner: item.user_id,
             },
+            reason: item.tombstone,
             removed_at: item.removed_at,
             watched_target: item.watched_target,
         }
@@ -420,21 +420,19 @@ pub(super) struct RedirectItem {
     pub original_url: TargetUrl,
     pub workspace_id: WorkspaceId,
     pub user_id: UserId,
-    pub expires_at: Option<Timestamp>,
-    pub deleted_at: Option<Timestamp>,
-    #[serde(default = "yes")]
-    pub is_active: bool,
+    pub availability: AvailabilityMap,
 }
 
 impl From<RedirectItem> for RedirectTarget {
     fn from(item: RedirectItem) -> Self {
         Self {
-            id: LinkId { code: item.short_code, generation: item.generation },
+            identity: LinkIdentity {
+                id: LinkId { code: item.short_code, generation: item.generation },
+                workspace: item.workspace_id,
+                owner: item.user_id,
+            },
             target: item.original_url,
-            workspace: item.workspace_id,
-            owner: item.user_id,
-            expires_at: item.expires_at,
-            state: state_of(item.is_active, item.deleted_at),
+            availability: item.availability.into(),
         }
     }
 }
@@ -450,11 +448,11 @@ pub(super) struct ReuseItem {
 
 impl ReuseItem {
     pub(super) fn key_of(link: &Link) -> Key {
-        reuse_key(&link.workspace, &NormalizedUrl::of(&link.target).digest())
+        reuse_key(&link.identity.workspace, &NormalizedUrl::of(&link.target).digest())
     }
 
     pub(super) fn new(link: &Link) -> Self {
-        Self { key: Self::key_of(link), short_code: link.code.clone() }
+        Self { key: Self::key_of(link), short_code: link.code().clone() }
     }
 }
 

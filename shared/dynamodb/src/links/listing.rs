@@ -75,7 +75,7 @@ impl LinksTable {
         for item in self.0.batch_get(OPERATION, keys, false, None).await? {
             let record = read(OPERATION, item, |item| from_item::<LinkItem>(OPERATION, item).map(LinkItem::into_link))?;
             if let Record::Link(link) = record {
-                links.insert(link.id(), link);
+                links.insert(link.id().clone(), link);
             }
         }
         Ok(ids.iter().filter_map(|id| links.remove(id)).collect())

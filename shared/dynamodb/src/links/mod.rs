@@ -7,20 +7,13 @@ mod listing;
 mod ownership;
 mod reuse;
 
-use std::collections::HashMap;
-
-use aws_sdk_dynamodb::{
-    Client,
-    error::SdkError,
-    operation::{put_item::PutItemError, update_item::UpdateItemError},
-    types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure},
-};
+use aws_sdk_dynamodb::{Client, types::AttributeValue};
 use linklet_domain::{
     CorrelationId, EventId, Generation, Link, LinkId, LinkPatch, Order, Precondition, Record, RedirectTarget,
     ShortCode, Timestamp, Tombstone, UserId, WorkspaceId,
 };
 
-use self::item::{LinkItem, PURGED, RedirectItem, TOMBSTONE, TombstoneItem, link_key};
+use self::item::{AVAILABILITY, LinkItem, PURGED, RedirectItem, TOMBSTONE, TombstoneItem, link_key};
 pub use self::{
     expiry::{CleanupStats, ExpiryMarker, ExpiryOutcome},
     listing::{LinkRange, LinkReader},
@@ -28,9 +21,10 @@ pub use self::{
     reuse::{Creation, FirstAnswer, Reusable},
 };
 use crate::{
-    Cursor, Page, RepositoryError,
-    item::{Item, Key, Table, from_item, number, retry_transaction_conflicts, text, to_attributes, to_item},
+    Consistency, Cursor, Page, RepositoryError,
+    item::{Item, Key, Table, from_item, number, text, to_attributes},
     revision::{Guard, NEXT_REVISION, ONE_MORE, one_more},
+    write::{Outcome, Write},
 };
 
 /// The repository of links: LinksTable.
@@ -98,9 +92,8 @@ impl LinksTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn open_connection(&self) -> Result<(), RepositoryError> {
-        let no_link = Key::new("LINK#", "LINK").into_item();
-        let read = self.0.client.get_item().table_name(&self.0.name).set_key(Some(no_link)).send().await;
-        read.map(|_| ()).map_err(RepositoryError::unavailable("open a connection"))
+        let no_link = Key::new("LINK#", "LINK");
+        self.0.find("open a connection", no_link, Consistency::Eventual).await.map(|_| ())
     }
 
     /// Reads what a redirect needs with an eventually consistent read, which costs half of a strongly consistent one. A new
@@ -110,17 +103,8 @@ impl LinksTable {
     /// When DynamoDB can't be reached.
     pub async fn redirect_target(&self, code: &ShortCode) -> Result<Option<Record<RedirectTarget>>, RepositoryError> {
         const OPERATION: &str = "read a redirect";
-        let found = self
-            .0
-            .client
-            .get_item()
-            .table_name(&self.0.name)
-            .set_key(Some(link_key(code).into_item()))
-            .send()
-            .await
-            .map_err(RepositoryError::unavailable(OPERATION))?;
+        let found = self.0.find(OPERATION, link_key(code), Consistency::Eventual).await?;
         found
-            .item
             .map(|item| read(OPERATION, item, |item| from_item::<RedirectItem>(OPERATION, item).map(Into::into)))
             .transpose()
     }
@@ -131,18 +115,8 @@ impl LinksTable {
     /// When DynamoDB can't be reached.
     pub async fn find(&self, code: &ShortCode) -> Result<Option<Record<Link>>, RepositoryError> {
         const OPERATION: &str = "read a link";
-        let found = self
-            .0
-            .client
-            .get_item()
-            .table_name(&self.0.name)
-            .set_key(Some(link_key(code).into_item()))
-            .consistent_read(true)
-            .send()
-            .await
-            .map_err(RepositoryError::unavailable(OPERATION))?;
+        let found = self.0.find(OPERATION, link_key(code), Consistency::Strong).await?;
         found
-            .item
             .map(|item| read(OPERATION, item, |item| from_item::<LinkItem>(OPERATION, item).map(LinkItem::into_link)))
             .transpose()
     }
@@ -167,7 +141,7 @@ impl LinksTable {
         {
             links.extend(more.into_iter().filter(&is_shown));
         }
-        let page = Page::of(links, limit, |link| Cursor { at: link.created_at, id: link.code.clone() });
+        let page = Page::of(links, limit, |link| Cursor { at: link.created_at, id: link.code().clone() });
         Ok(Page { next: page.next.or_else(|| reader.rest().cloned()), ..page })
     }
 
@@ -207,43 +181,21 @@ impl LinksTable {
     ) -> Result<UpdateOutcome, RepositoryError> {
         const OPERATION: &str = "change a link";
         let changes = Changes::of(OPERATION, patch, at, correlation_id)?;
-        let Guard { condition, values } = Guard::of(precondition);
-        let mut update = self
-            .0
-            .client
-            .update_item()
-            .table_name(&self.0.name)
-            .set_key(Some(link_key(&link.code).into_item()))
-            .set_update_expression(changes.expression())
-            .condition_expression(format!("{IS_KEPT}{condition}"))
-            .set_expression_attribute_values(Some(changes.values()))
-            .expression_attribute_values(":generation", text(&link.generation))
-            .return_values(ReturnValue::AllNew)
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-        for (name, value) in values {
-            update = update.expression_attribute_values(name, value);
-        }
-        if !changes.is_empty() {
-            update = update.set_expression_attribute_names(Some(changes.names()));
-        }
-        match retry_transaction_conflicts(|| update.clone().send()).await.map_err(SdkError::into_service_error) {
-            Ok(updated) => {
-                let item = updated.attributes.unwrap_or_default();
-                Ok(UpdateOutcome::Changed(from_item::<LinkItem>(OPERATION, item)?.into_link().into()))
-            }
-            Err(UpdateItemError::ConditionalCheckFailedException(refused)) => {
-                let Some(kept) = refused.item.filter(|item| is_kept(item, &link.generation)) else {
+        let changed = changes.made_to(&self.0, OPERATION, link, precondition).returning_new().send().await?;
+        let kept = match changed {
+            Outcome::Done(item) => item,
+            Outcome::Refused(found) => {
+                let Some(kept) = found.filter(|item| is_kept(item, &link.generation)) else {
                     return Ok(UpdateOutcome::Gone);
                 };
                 // The SDK retries a write whose response was lost. The revision is then the one that the first attempt has made.
-                let is_ours = changes.change_id().is_some_and(|id| kept.get("change_id") == Some(id));
-                if !is_ours {
+                if changes.change_id().is_none_or(|id| kept.get("change_id") != Some(id)) {
                     return Ok(UpdateOutcome::Stale);
                 }
-                Ok(UpdateOutcome::Changed(from_item::<LinkItem>(OPERATION, kept)?.into_link().into()))
+                kept
             }
-            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
-        }
+        };
+        Ok(UpdateOutcome::Changed(from_item::<LinkItem>(OPERATION, kept)?.into_link().into()))
     }
 
     /// Deletes a link: it answers 410 from now on, its statistics are kept, and its URL can get a new code.
@@ -272,39 +224,31 @@ impl LinksTable {
         at: Timestamp,
         correlation_id: &CorrelationId,
     ) -> Result<DeleteOutcome, RepositoryError> {
+        const DELETED: &str = "SET availability.deleted_at = :at, updated_at = :at, deleted_by = :by, is_news = :yes, \
+                               change_id = :change, correlation_id = :correlation";
         let Guard { condition, values } = Guard::of(precondition);
-        let mut update = self
+        let generation = &link.id().generation;
+        let deleted = self
             .0
-            .client
-            .update_item()
-            .table_name(&self.0.name)
-            .set_key(Some(link_key(&link.code).into_item()))
-            .update_expression(format!(
-                "SET deleted_at = :at, updated_at = :at, deleted_by = :by, change_id = :change, \
-                 correlation_id = :correlation {NEXT_REVISION}"
-            ))
-            .condition_expression(format!("{IS_KEPT}{condition}"))
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .expression_attribute_values(ONE_MORE, number(&1))
-            .expression_attribute_values(":generation", text(&link.generation))
-            .expression_attribute_values(":at", text(&at))
-            .expression_attribute_values(":by", text(by))
-            .expression_attribute_values(":change", text(&EventId::generate()))
-            .expression_attribute_values(":correlation", text(correlation_id));
-        for (name, value) in values {
-            update = update.expression_attribute_values(name, value);
-        }
-        let deleted = retry_transaction_conflicts(|| update.clone().send()).await;
-        let outcome = match deleted.map_err(SdkError::into_service_error) {
-            Ok(_) => DeleteOutcome::Deleted,
+            .update("delete a link", link_key(link.code()), format!("{DELETED} {NEXT_REVISION}"))
+            .only_if(format!("{IS_KEPT}{condition}"))
+            .values(values)
+            .values([
+                (ONE_MORE, number(&1)),
+                (":generation", text(generation)),
+                (":at", text(&at)),
+                (":by", text(by)),
+                (":yes", AttributeValue::Bool(true)),
+                (":change", text(&EventId::generate())),
+                (":correlation", text(correlation_id)),
+            ])
+            .send()
+            .await?;
+        let outcome = match deleted {
+            Outcome::Done(_) => DeleteOutcome::Deleted,
             // Its URL still leads to it.
-            Err(UpdateItemError::ConditionalCheckFailedException(refused))
-                if refused.item().is_some_and(|item| is_kept(item, &link.generation)) =>
-            {
-                return Ok(DeleteOutcome::Stale);
-            }
-            Err(UpdateItemError::ConditionalCheckFailedException(_)) => DeleteOutcome::AlreadyDeleted,
-            Err(error) => return Err(RepositoryError::unavailable("delete a link")(error)),
+            Outcome::Refused(Some(item)) if is_kept(&item, generation) => return Ok(DeleteOutcome::Stale),
+            Outcome::Refused(_) => DeleteOutcome::AlreadyDeleted,
         };
         // Also if the link was deleted before, since that attempt may have failed between the two writes.
         self.free_reuse_entry(link).await?;
@@ -361,36 +305,26 @@ impl LinksTable {
     ) -> Result<PurgeOutcome, RepositoryError> {
         const OPERATION: &str = "purge a link";
         let tombstone = Tombstone::of_purged(record, at);
+        let generation = text(&tombstone.identity.id.generation);
         let Guard { condition, values } = Guard::of(precondition);
-        let mut put = self
+        let purged = self
             .0
-            .client
-            .put_item()
-            .table_name(&self.0.name)
-            .set_item(Some(to_item(OPERATION, &TombstoneItem::new(&tombstone, &EventId::generate(), correlation_id))?))
+            .put_item(OPERATION, &TombstoneItem::new(&tombstone, &EventId::generate(), correlation_id))?
             // Replacing the tombstone of a purged link would publish its event again, and after that the code may have another
             // link.
-            .condition_expression(format!(
+            .only_if(format!(
                 "generation = :generation AND (attribute_not_exists(tombstone) OR tombstone <> :purged){condition}"
             ))
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .expression_attribute_values(":generation", text(&tombstone.generation))
-            .expression_attribute_values(":purged", text(PURGED));
-        for (name, value) in values {
-            put = put.expression_attribute_values(name, value);
-        }
-        let purged = retry_transaction_conflicts(|| put.clone().send()).await;
-        match purged.map_err(SdkError::into_service_error) {
-            Ok(_) => Ok(PurgeOutcome::Purged),
-            Err(PutItemError::ConditionalCheckFailedException(refused)) => {
-                let is_there = refused.item().is_some_and(|item| {
-                    item.get("generation") == Some(&text(&tombstone.generation))
-                        && item.get(TOMBSTONE) != Some(&text(PURGED))
-                });
-                Ok(if is_there { PurgeOutcome::Stale } else { PurgeOutcome::Purged })
-            }
-            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
-        }
+            .values(values)
+            .values([(":generation", generation.clone()), (":purged", text(PURGED))])
+            .send()
+            .await?;
+        let is_there =
+            |item: &Item| item.get("generation") == Some(&generation) && item.get(TOMBSTONE) != Some(&text(PURGED));
+        Ok(match purged {
+            Outcome::Refused(Some(item)) if is_there(&item) => PurgeOutcome::Stale,
+            Outcome::Done(_) | Outcome::Refused(_) => PurgeOutcome::Purged,
+        })
     }
 
     /// Stores a link with a single write, which costs half of a transaction.
@@ -403,35 +337,29 @@ impl LinksTable {
         const OPERATION: &str = "create a link";
         let created = self
             .0
-            .client
-            .put_item()
-            .table_name(&self.0.name)
-            .set_item(Some(to_item(OPERATION, &LinkItem::new(link, change_id, correlation_id))?))
-            .condition_expression(CODE_IS_FREE)
-            .set_expression_attribute_values(Some(code_is_free_for(&link.workspace).map(named).into()))
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .put_item(OPERATION, &LinkItem::new(link, change_id, correlation_id))?
+            .only_if(CODE_IS_FREE)
+            .values(code_is_free_for(&link.identity.workspace))
             .send()
-            .await;
-        match created.map_err(SdkError::into_service_error) {
-            Ok(_) => Ok(CreateOutcome::Created),
+            .await?;
+        Ok(match created {
+            Outcome::Done(_) => CreateOutcome::Created,
             // The SDK retries a write whose response was lost. The existing item is then from the first attempt.
-            Err(PutItemError::ConditionalCheckFailedException(refused)) => {
-                let is_ours = refused.item.is_some_and(|item| item.get("change_id") == Some(&text(change_id)));
-                Ok(if is_ours { CreateOutcome::Created } else { CreateOutcome::CodeTaken })
-            }
-            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
-        }
+            Outcome::Refused(Some(item)) if item.get("change_id") == Some(&text(change_id)) => CreateOutcome::Created,
+            Outcome::Refused(_) => CreateOutcome::CodeTaken,
+        })
     }
 }
 
 /// The condition that a link is still the one that was read, and is not deleted. A tombstone isn't listed.
-const IS_KEPT: &str =
-    "attribute_exists(by_workspace_pk) AND attribute_not_exists(deleted_at) AND generation = :generation";
+const IS_KEPT: &str = "attribute_exists(by_workspace_pk) AND attribute_not_exists(availability.deleted_at) \
+                       AND generation = :generation";
 
 /// Whether [`IS_KEPT`] holds for an item.
 fn is_kept(item: &Item, generation: &Generation) -> bool {
-    let is_there = item.contains_key("by_workspace_pk") && !item.contains_key("deleted_at");
-    is_there && item.get("generation") == Some(&text(generation))
+    let is_deleted = |availability: &Item| availability.contains_key("deleted_at");
+    let is_link = item.get(AVAILABILITY).and_then(|map| map.as_m().ok()).is_some_and(|map| !is_deleted(map));
+    is_link && item.get("generation") == Some(&text(generation))
 }
 
 /// The condition that a code can be taken: it was never used, or its link was purged in the same workspace.
@@ -480,14 +408,16 @@ impl Changes {
         if patch.expires_at.is_some() {
             attributes.insert("expiry_is_published".to_owned(), AttributeValue::Null(true));
         }
-        let written = [("updated_at", text(&at)), ("change_id", text(&EventId::generate()))];
-        attributes.extend(written.into_iter().chain([("correlation_id", text(correlation_id))]).map(named));
+        let written = [
+            ("updated_at", text(&at)),
+            // Of the other changes nobody hears.
+            ("is_news", AttributeValue::Bool(patch.expires_at.is_some() || patch.watch.is_some())),
+            ("change_id", text(&EventId::generate())),
+            ("correlation_id", text(correlation_id)),
+        ];
+        attributes.extend(written.map(named));
         let (remove, set): (Vec<_>, Vec<_>) = attributes.into_iter().partition(|(_, value)| value.is_null());
         Ok(Self { set, remove: remove.into_iter().map(|(name, _)| name).collect() })
-    }
-
-    fn is_empty(&self) -> bool {
-        self.set.is_empty() && self.remove.is_empty()
     }
 
     /// The id of the change, if anything changes.
@@ -495,29 +425,40 @@ impl Changes {
         self.set.iter().find(|(name, _)| name == "change_id").map(|(_, value)| value)
     }
 
-    /// The attributes that [`Self::expression`] names.
-    fn names(&self) -> HashMap<String, String> {
-        let set = self.set.iter().enumerate().map(|(position, (name, _))| (format!("#s{position}"), name.clone()));
-        let remove = self.remove.iter().enumerate().map(|(position, name)| (format!("#r{position}"), name.clone()));
-        set.chain(remove).collect()
-    }
-
-    /// The values of [`Self::expression`].
-    fn values(&self) -> HashMap<String, AttributeValue> {
-        let set = self.set.iter().enumerate().map(|(position, (_, value))| (format!(":s{position}"), value.clone()));
-        set.chain((!self.is_empty()).then(one_more)).collect()
+    /// The write that makes the changes to a link that is kept and of a revision that they are meant for. It may be none that changes
+    /// anything, which tells whether the link is so.
+    fn made_to<'a>(
+        &self,
+        table: &'a Table,
+        operation: &'static str,
+        link: &LinkId,
+        precondition: &Precondition,
+    ) -> Write<'a> {
+        let Guard { condition, values } = Guard::of(precondition);
+        let set = self.set.iter().map(|(name, value)| (format!(":{name}"), value.clone()));
+        table
+            .update(operation, link_key(&link.code), self.expression())
+            .only_if(format!("{IS_KEPT}{condition}"))
+            .values(values)
+            .values(set.chain(self.expression().map(|_| one_more())))
+            .value(":generation", text(&link.generation))
     }
 
     /// The update expression, or `None` if nothing changes.
     fn expression(&self) -> Option<String> {
-        let list = |count, term: fn(usize) -> String| (0..count).map(term).collect::<Vec<_>>().join(", ");
-        let mut clauses = Vec::new();
-        if !self.set.is_empty() {
-            clauses.push(format!("SET {}", list(self.set.len(), |position| format!("#s{position} = :s{position}"))));
-        }
-        if !self.remove.is_empty() {
-            clauses.push(format!("REMOVE {}", list(self.remove.len(), |position| format!("#r{position}"))));
-        }
+        let set: Vec<_> = self.set.iter().map(|(name, _)| format!("{} = :{name}", path_of(name))).collect();
+        let remove: Vec<_> = self.remove.iter().map(|name| path_of(name)).collect();
+        let clauses: Vec<_> = [("SET", set), ("REMOVE", remove)]
+            .into_iter()
+            .filter(|(_, paths)| !paths.is_empty())
+            .map(|(clause, paths)| format!("{clause} {}", paths.join(", ")))
+            .collect();
         (!clauses.is_empty()).then(|| format!("{} {NEXT_REVISION}", clauses.join(" ")))
     }
+}
+
+/// Where the member of a patch is in the item.
+fn path_of(member: &str) -> String {
+    let is_of_availability = matches!(member, "expires_at" | "is_active");
+    if is_of_availability { format!("{AVAILABILITY}.#{member}") } else { format!("#{member}") }
 }

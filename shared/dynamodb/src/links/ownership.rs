@@ -1,6 +1,6 @@
 //! Links of one person, to hand them over.
 
-use aws_sdk_dynamodb::{error::SdkError, operation::update_item::UpdateItemError};
+use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{CorrelationId, EventId, ShortCode, Timestamp, UserId, WorkspaceId};
 
 use super::{
@@ -8,10 +8,7 @@ use super::{
     item::{link_key, workspace_partition},
     listing::place_of,
 };
-use crate::{
-    Cursor, RepositoryError,
-    item::{retry_transaction_conflicts, text},
-};
+use crate::{Cursor, RepositoryError, item::text};
 
 /// Some of the links of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,23 +76,19 @@ impl LinksTable {
         heir: &UserId,
         correlation_id: &CorrelationId,
     ) -> Result<(), RepositoryError> {
+        const HANDED: &str = "SET user_id = :heir, is_news = :no, change_id = :change, correlation_id = :correlation";
         let update = self
             .0
-            .client
-            .update_item()
-            .table_name(&self.0.name)
-            .set_key(Some(link_key(code).into_item()))
-            .update_expression("SET user_id = :heir, change_id = :change, correlation_id = :correlation")
+            .update("hand over a link", link_key(code), HANDED.to_owned())
             // A tombstone isn't listed.
-            .condition_expression("attribute_exists(by_workspace_pk) AND user_id = :owner")
-            .expression_attribute_values(":owner", text(owner))
-            .expression_attribute_values(":heir", text(heir))
-            .expression_attribute_values(":change", text(&EventId::generate()))
-            .expression_attribute_values(":correlation", text(correlation_id));
-        let handed = retry_transaction_conflicts(|| update.clone().send()).await;
-        match handed.map_err(SdkError::into_service_error) {
-            Ok(_) | Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(()),
-            Err(error) => Err(RepositoryError::unavailable("hand over a link")(error)),
-        }
+            .only_if("attribute_exists(by_workspace_pk) AND user_id = :owner")
+            .values([
+                (":owner", text(owner)),
+                (":heir", text(heir)),
+                (":no", AttributeValue::Bool(false)),
+                (":change", text(&EventId::generate())),
+                (":correlation", text(correlation_id)),
+            ]);
+        update.unless_refused().await.map(|_| ())
     }
 }

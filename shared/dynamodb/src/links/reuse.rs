@@ -16,11 +16,7 @@
 //! Nothing is visible before the transaction commits, so a crash before leaves nothing, and a crash after it leaves the
 //! response for the client's retry.
 
-use aws_sdk_dynamodb::{
-    error::SdkError,
-    operation::{delete_item::DeleteItemError, put_item::PutItemError, transact_write_items::TransactWriteItemsError},
-    types::{CancellationReason, TransactWriteItem},
-};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
     CorrelationId, EventId, Generation, IdempotencyKey, Link, NormalizedUrl, Record, Revision, ShortCode, TargetUrl,
     Timestamp, WorkspaceId, lifetimes,
@@ -32,8 +28,8 @@ use super::{
 };
 use crate::{
     Consistency, RepositoryError,
-    item::{number, retry_transaction_conflicts, text, to_item},
-    transaction::Transaction,
+    item::{number, text},
+    transaction::{Sent, Transaction},
 };
 
 /// The stored response to the first request with an idempotency key.
@@ -90,34 +86,29 @@ impl LinksTable {
             return self.put_link(link, &change_id, correlation_id).await;
         }
         let item = LinkItem::new(link, &change_id, correlation_id);
-        let mut actions = vec![self.0.put_if(OPERATION, &item, CODE_IS_FREE, code_is_free_for(&link.workspace))?];
+        let workspace = &link.identity.workspace;
+        // A concurrent request for the same URL, key or id has to be noticed first: its link may be the answer.
+        let mut others = Transaction::new(OPERATION);
         if let Some(standing) = reusable {
-            actions.push(self.put_reuse_entry(OPERATION, link, standing)?);
+            others = others.and(self.put_reuse_entry(OPERATION, link, standing)?, CreateOutcome::Conflict);
         }
         if let Some(id) = external_id {
-            match self.claim_external_id(OPERATION, (&link.workspace, &link.id()), id).await? {
-                Some(claim) => actions.push(claim),
+            match self.claim_external_id(OPERATION, (workspace, link.id()), id).await? {
+                Some(claim) => others = others.and(claim, CreateOutcome::Conflict),
                 None => return Ok(CreateOutcome::ExternalIdTaken),
             }
         }
         if let Some((key, answer)) = answer {
-            let item = idempotency_item(&link.workspace, key, answer, link.created_at);
-            actions.push(self.0.put_if(
-                OPERATION,
-                &item,
-                KEY_IS_FREE,
-                Some((":now", number(&link.created_at.unix_seconds()))),
-            )?);
+            let item = idempotency_item(workspace, key, answer, link.created_at);
+            let now = (":now", number(&link.created_at.unix_seconds()));
+            others = others.and(self.0.put_if(OPERATION, &item, KEY_IS_FREE, [now])?, CreateOutcome::Conflict);
         }
-        let sent = self.0.client.transact_write_items().set_transact_items(Some(actions)).send().await;
-        match sent.map_err(SdkError::into_service_error) {
-            Ok(_) => Ok(CreateOutcome::Created),
-            Err(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
-                outcome_of(cancelled.cancellation_reasons())
-                    .ok_or_else(|| RepositoryError::unavailable(OPERATION)(cancelled))
-            }
-            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
-        }
+        let put = self.0.put_if(OPERATION, &item, CODE_IS_FREE, code_is_free_for(workspace))?;
+        Ok(match others.and(put, CreateOutcome::CodeTaken).send(&self.0.client).await? {
+            Sent::Committed => CreateOutcome::Created,
+            Sent::Refused(outcome) => outcome,
+            Sent::InConflict => CreateOutcome::Conflict,
+        })
     }
 
     /// Finds the link that can be reused for a URL in a workspace. With `must_watch`, only a link with `watch` can be reused.
@@ -183,22 +174,9 @@ impl LinksTable {
         now: Timestamp,
     ) -> Result<bool, RepositoryError> {
         const OPERATION: &str = "remember an answer";
-        let stored = self
-            .0
-            .client
-            .put_item()
-            .table_name(&self.0.name)
-            .set_item(Some(to_item(OPERATION, &idempotency_item(workspace, key, answer, now))?))
-            .condition_expression(KEY_IS_FREE)
-            .expression_attribute_names("#ttl", "ttl")
-            .expression_attribute_values(":now", number(&now.unix_seconds()))
-            .send()
-            .await;
-        match stored.map_err(SdkError::into_service_error) {
-            Ok(_) => Ok(true),
-            Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(false),
-            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
-        }
+        let item = idempotency_item(workspace, key, answer, now);
+        let put = self.0.put_item(OPERATION, &item)?.only_if(KEY_IS_FREE);
+        put.value(":now", number(&now.unix_seconds())).unless_refused().await
     }
 
     /// The action that makes a link the one of its URL, if the URL still has this standing.
@@ -221,31 +199,19 @@ impl LinksTable {
     /// a link, that one stays.
     pub(super) async fn claim_reuse_entry(&self, link: &Link) -> Result<(), RepositoryError> {
         const OPERATION: &str = "claim a URL";
-        let standing = self.reusable(&link.workspace, &link.target, link.watch, Consistency::Strong).await?;
+        let standing = self.reusable(&link.identity.workspace, &link.target, link.watch, Consistency::Strong).await?;
         if matches!(standing, Reusable::Link(_)) {
             return Ok(());
         }
         let put = self.put_reuse_entry(OPERATION, link, &standing)?;
-        Transaction::new(OPERATION).and(put, ()).send(&self.0.client).await?;
-        Ok(())
+        Transaction::new(OPERATION).and(put, ()).send(&self.0.client).await.map(|_| ())
     }
 
     /// Deletes the reuse entry of a link's URL if it names this link. An entry that is left after a crash is harmless, since
     /// readers check the link.
     pub(super) async fn free_reuse_entry(&self, link: &Link) -> Result<(), RepositoryError> {
-        let delete = self
-            .0
-            .client
-            .delete_item()
-            .table_name(&self.0.name)
-            .set_key(Some(ReuseItem::key_of(link).into_item()))
-            .condition_expression("short_code = :code")
-            .expression_attribute_values(":code", text(&link.code));
-        let freed = retry_transaction_conflicts(|| delete.clone().send()).await;
-        match freed.map_err(SdkError::into_service_error) {
-            Ok(_) | Err(DeleteItemError::ConditionalCheckFailedException(_)) => Ok(()),
-            Err(error) => Err(RepositoryError::unavailable("free a URL")(error)),
-        }
+        let delete = self.0.delete("free a URL", ReuseItem::key_of(link)).only_if("short_code = :code");
+        delete.value(":code", text(link.code())).unless_refused().await.map(|_| ())
     }
 }
 
@@ -267,19 +233,4 @@ fn idempotency_item(
         answer: answer.body.clone(),
         ttl: now.plus(lifetimes::IDEMPOTENCY_KEYS).unix_seconds(),
     }
-}
-
-/// The outcome of a cancelled creation, whose first action puts the link. `None` if the reason is neither a condition nor a
-/// conflict, such as throttling.
-fn outcome_of(reasons: &[CancellationReason]) -> Option<CreateOutcome> {
-    let refused = |reason: &CancellationReason| reason.code() == Some("ConditionalCheckFailed");
-    let others = reasons.iter().skip(1);
-    if others.clone().any(refused) {
-        return Some(CreateOutcome::Conflict);
-    }
-    if reasons.first().is_some_and(refused) {
-        return Some(CreateOutcome::CodeTaken);
-    }
-    let is_conflict = |reason: &CancellationReason| reason.code() == Some("TransactionConflict");
-    reasons.iter().any(is_conflict).then_some(CreateOutcome::Conflict)
 }

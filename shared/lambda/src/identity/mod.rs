@@ -11,7 +11,9 @@ mod person;
 mod sessions;
 mod token;
 
-use linklet_domain::{ApiKey, EmailAddress, KeyPrefix, Link, Record, Role, SessionId, UserId, WorkspaceId};
+use linklet_domain::{
+    ApiKey, EmailAddress, KeyPrefix, Link, LinkIdentity, Record, Role, SessionId, UserId, WorkspaceId,
+};
 
 use linklet_dynamodb::Session;
 
@@ -119,6 +121,7 @@ impl Caller {
     /// Whether the caller may change or delete a link.
     #[must_use]
     pub fn may_change(&self, record: &Record<Link>) -> bool {
-        *record.workspace() == self.workspace && self.role.may_change(record.owner(), &self.user)
+        let LinkIdentity { workspace, owner, .. } = record.identity();
+        *workspace == self.workspace && self.role.may_change(owner, &self.user)
     }
 }

@@ -3,7 +3,7 @@
 use std::{cell::Cell, time::Duration};
 
 use aws_lambda_events::{dynamodb::Event as StreamEvent, streams::DynamoDbEventResponse};
-use linklet_domain::{Link, LinkPatch, LinkStatus, Record, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{Link, LinkPatch, Record, RemovalReason, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, WatchTable};
 use linklet_lambda::{batch::Consumer, http::ShortUrls};
 use linklet_list::List;
@@ -120,7 +120,7 @@ async fn an_expired_link_answers_410_and_stays_until_its_tombstone_replaces_it()
     fixture.pass_time().await;
     assert_eq!(fixture.follow("launch").await.problem(), gone);
     assert!(fixture.db.link("launch").await.expiry_is_published);
-    assert_eq!(fixture.markers(), [due(link.expires_at.unwrap().plus(KEPT_FOR))]);
+    assert_eq!(fixture.markers(), [due(link.availability.expires_at.unwrap().plus(KEPT_FOR))]);
 
     // An hour later.
     fixture.db.patch(&link.id(), &expiring_at(ago(3_700))).await;
@@ -129,7 +129,7 @@ async fn an_expired_link_answers_410_and_stays_until_its_tombstone_replaces_it()
     fixture.pass_time().await;
 
     let Some(Record::Tombstone(tombstone)) = fixture.db.record("launch").await else { panic!("there is no tombstone") };
-    assert_eq!(tombstone.reason, LinkStatus::Expired);
+    assert_eq!(tombstone.reason, RemovalReason::Expired);
     assert_eq!(fixture.follow("launch").await.problem(), gone);
     // Its statistics stay, so nobody else may ever have the code.
     let row = fixture.db.scan("LinksTable").into_iter().find(|item| item["sk"]["S"] == "LINK").unwrap();
@@ -160,9 +160,12 @@ async fn an_expiry_is_published_once_however_often_its_record_is_delivered() {
     fixture.carry().await;
 
     let [event] = fixture.events("url.expired").try_into().unwrap();
-    assert_eq!(event["user_id"], link.owner.as_str());
-    assert_eq!(event["occurred_at"], link.expires_at.unwrap().to_string());
-    assert_eq!((&event["short_code"], &event["generation"]), (&json!("launch"), &json!(link.generation.as_str())));
+    assert_eq!(event["user_id"], link.identity.owner.as_str());
+    assert_eq!(event["occurred_at"], link.availability.expires_at.unwrap().to_string());
+    assert_eq!(
+        (&event["short_code"], &event["generation"]),
+        (&json!("launch"), &json!(link.identity.id.generation.as_str()))
+    );
 }
 
 #[tokio::test]
@@ -235,7 +238,7 @@ async fn the_marker_of_a_purged_link_leaves_the_next_link_with_its_code_alone() 
     let fixture = Fixture::with(&[&old]).await;
     let record = fixture.db.record("launch").await.unwrap();
     fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
-    let new = LinkBuilder::new("launch").in_workspace(&old.workspace).of_another_generation().build();
+    let new = LinkBuilder::new("launch").in_workspace(&old.identity.workspace).of_another_generation().build();
     fixture.db.store(&new).await;
 
     fixture.carry().await;
@@ -367,7 +370,7 @@ async fn reading_an_expired_link_in_every_way_writes_nothing() {
         short_urls: ShortUrls::new(None),
     };
     let statistics = Stats { authenticator: authenticator(), stats, clicks, links };
-    let token = token_for(&link.workspace, Role::Viewer);
+    let token = token_for(&link.identity.workspace, Role::Viewer);
     let get = |path: &str| RequestBuilder::new("GET", path).token(&token);
 
     assert_eq!(get("/launch").send_to(&redirect).await.status, 410);

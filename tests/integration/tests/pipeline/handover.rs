@@ -84,7 +84,7 @@ impl Fixture {
     }
 
     async fn owner(&self, link: &Link) -> UserId {
-        self.db.link(link.code.as_str()).await.owner
+        self.db.link(link.code().as_str()).await.identity.owner
     }
 
     async fn owner_of(&self, target: &Target) -> UserId {
@@ -163,14 +163,14 @@ async fn what_somebody_leaves_is_the_admins_who_has_removed_them_and_nothing_is_
     fixture.carry().await;
 
     for link in [&plain, &expiring, &watching, &deleted] {
-        assert_eq!(fixture.owner(link).await, fixture.ada.id, "{}", link.code);
+        assert_eq!(fixture.owner(link).await, fixture.ada.id, "{}", link.code());
     }
     assert_eq!(
         (fixture.owner(&carols).await, fixture.owner(&elsewhere).await),
         (carol.id.clone(), fixture.bob.id.clone())
     );
     let changed = fixture.db.link("expiring").await;
-    assert_eq!(Link { owner: expiring.owner.clone(), ..changed }, expiring);
+    assert_eq!(Link { identity: expiring.identity.clone(), ..changed }, expiring);
     assert_eq!(fixture.owner_of(&bobs_target).await, fixture.ada.id);
     assert_eq!(fixture.owner_of(&carols_target).await, carol.id);
     let changes = [links.read_on(""), targets.read_on("")];
@@ -192,8 +192,8 @@ async fn a_milestone_after_the_handover_is_told_to_the_heir_also_of_clicks_from_
     let click = |second| {
         let mut event = click_event("launch", ago(second));
         let EventDetail::UrlClicked(clicked) = &mut event.detail else { panic!("{event:?}") };
-        (clicked.link, clicked.user_id) = (link.id(), fixture.bob.id.clone());
-        event.workspace_id = link.workspace.clone();
+        (clicked.link, clicked.user_id) = (link.id().clone(), fixture.bob.id.clone());
+        event.workspace_id = link.identity.workspace.clone();
         event
     };
     fixture.remove_bob().await;

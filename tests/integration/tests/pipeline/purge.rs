@@ -1,6 +1,6 @@
 //! Forgetting a link: the tombstone, then clicks, statistics and milestones, also when something gets in between.
 
-use linklet_domain::{Click, Generation, Link, LinkId, LinkPatch, Record, Role, Timestamp, WorkspaceId};
+use linklet_domain::{Click, Generation, Link, LinkId, LinkIdentity, LinkPatch, Record, Role, Timestamp, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, DayOutcome, DayWork};
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{
@@ -25,7 +25,7 @@ impl Fixture {
         for link in [&fixture.link, &LinkBuilder::new("other").build()] {
             fixture.db.store(link).await;
             for _ in 0..count {
-                fixture.click(link.code.as_str()).await;
+                fixture.click(link.code().as_str()).await;
             }
         }
         fixture.count_clicks().await;
@@ -48,7 +48,7 @@ impl Fixture {
 
     async fn delete(&self) -> Answer {
         let delete = linklet_delete::Delete { authenticator: authenticator(), links: self.db.links() };
-        let token = token_of(&self.link.owner, &self.link.workspace, Role::Member);
+        let token = token_of(&self.link.identity.owner, &self.link.identity.workspace, Role::Member);
         RequestBuilder::new("DELETE", "/api/links/launch").token(&token).send_to(&delete).await
     }
 
@@ -176,12 +176,9 @@ async fn clicks_that_were_on_their_way_leave_no_trace() {
     analytics(&fixture.db, &fixture.queues).consume(batch).await;
     // A redirect that had read the link just before writes its click only now.
     let target = linklet_domain::RedirectTarget {
-        id: fixture.link.id(),
+        identity: fixture.link.identity.clone(),
         target: fixture.link.target.clone(),
-        workspace: fixture.link.workspace.clone(),
-        owner: fixture.link.owner.clone(),
-        expires_at: None,
-        state: fixture.link.state,
+        availability: fixture.link.availability,
     };
     let late = Click::on(&target, Timestamp::now(), visitor(), linklet_domain::CorrelationId::generate());
     fixture.db.clicks().record(&late).await.unwrap();
@@ -195,7 +192,7 @@ async fn clicks_that_were_on_their_way_leave_no_trace() {
 #[tokio::test]
 async fn somebody_who_counts_while_the_link_is_purged_counts_nothing() {
     let fixture = Fixture::with_clicks(3).await;
-    let (link, workspace, now) = (fixture.link.id(), &fixture.link.workspace, Timestamp::now());
+    let (link, workspace, now) = (fixture.link.id(), &fixture.link.identity.workspace, Timestamp::now());
     let click = classified(&click_in(workspace, "launch", now));
     let clicks = [&click];
     let work = DayWork { link: &link, workspace, day: now.day(), clicks: &clicks };
@@ -214,7 +211,7 @@ async fn somebody_who_counts_while_the_link_is_purged_counts_nothing() {
 #[tokio::test]
 async fn the_first_click_of_a_day_that_is_counted_while_the_link_is_purged_leaves_no_trace() {
     let fixture = Fixture::with_clicks(0).await;
-    let (link, workspace, now) = (fixture.link.id(), &fixture.link.workspace, Timestamp::now());
+    let (link, workspace, now) = (fixture.link.id(), &fixture.link.identity.workspace, Timestamp::now());
     let event = click_in(workspace, "launch", now);
     let click = classified(&event);
     let clicks = [&click];
@@ -234,14 +231,11 @@ async fn the_first_click_of_a_day_that_is_counted_while_the_link_is_purged_leave
 #[tokio::test]
 async fn a_purge_leaves_the_link_alone_that_has_the_code_by_now() {
     let fixture = Fixture::with_clicks(3).await;
-    let next = LinkId { generation: Generation::parse("abcdef").unwrap(), ..fixture.link.id() };
+    let next = LinkId { generation: Generation::parse("abcdef").unwrap(), ..fixture.link.id().clone() };
     let target = linklet_domain::RedirectTarget {
-        id: next.clone(),
+        identity: LinkIdentity { id: next.clone(), ..fixture.link.identity.clone() },
         target: fixture.link.target.clone(),
-        workspace: fixture.link.workspace.clone(),
-        owner: fixture.link.owner.clone(),
-        expires_at: None,
-        state: fixture.link.state,
+        availability: fixture.link.availability,
     };
     fixture.delete().await;
     let purge = queue_batch(&fixture.purge_messages().await);
@@ -255,7 +249,7 @@ async fn a_purge_leaves_the_link_alone_that_has_the_code_by_now() {
     let stats = fixture.db.stats().since(&next, Timestamp::now().day()).await.unwrap();
     assert_eq!(stats.whole_life().clicks, 1);
     assert_eq!(fixture.db.clicks().latest(&next, 10).await.unwrap().len(), 1);
-    let totals = fixture.db.stats().totals_of_workspace(&fixture.link.workspace).await.unwrap().unwrap();
+    let totals = fixture.db.stats().totals_of_workspace(&fixture.link.identity.workspace).await.unwrap().unwrap();
     assert_eq!(totals.into_iter().map(|(link, clicks)| (link, clicks.total)).collect::<Vec<_>>(), [(next, 1)]);
 }
 
@@ -264,7 +258,8 @@ async fn the_next_link_with_a_purged_code_begins_at_zero() {
     let fixture = Fixture::with_clicks(3).await;
     fixture.delete().await;
     let purge = queue_batch(&fixture.purge_messages().await);
-    let next = LinkBuilder::new("launch").in_workspace(&fixture.link.workspace).of_another_generation().build();
+    let next =
+        LinkBuilder::new("launch").in_workspace(&fixture.link.identity.workspace).of_another_generation().build();
     fixture.db.store(&next).await;
     let clicks = async || fixture.stats("launch").await.json()["total_clicks"].clone();
 
@@ -280,8 +275,10 @@ async fn the_next_link_with_a_purged_code_begins_at_zero() {
 #[tokio::test]
 async fn a_link_that_has_expired_can_be_purged_with_its_statistics() {
     let mut fixture = Fixture::with_clicks(2).await;
-    fixture.link =
-        LinkBuilder::new("launch").in_workspace(&fixture.link.workspace).owned_by(&fixture.link.owner).build();
+    fixture.link = LinkBuilder::new("launch")
+        .in_workspace(&fixture.link.identity.workspace)
+        .owned_by(&fixture.link.identity.owner)
+        .build();
     let record = fixture.db.record("launch").await.unwrap();
     let Record::Link(link) = record else { panic!("{record:?}") };
     let expired = LinkPatch { expires_at: Some(Some(Timestamp::now())), ..LinkPatch::default() };
@@ -304,12 +301,12 @@ async fn others_cannot_purge_and_what_never_was_is_gone_already() {
     let fixture = Fixture::with_clicks(0).await;
     let delete = linklet_delete::Delete { authenticator: authenticator(), links: fixture.db.links() };
     let send = async |code: &str, workspace: &WorkspaceId| {
-        let token = token_of(&fixture.link.owner, workspace, Role::Admin);
+        let token = token_of(&fixture.link.identity.owner, workspace, Role::Admin);
         RequestBuilder::new("DELETE", &format!("/api/links/{code}")).token(&token).send_to(&delete).await.status
     };
 
     assert_eq!(send("launch", &WorkspaceId::generate()).await, 403);
-    assert_eq!(send("unknown", &fixture.link.workspace).await, 204);
-    assert_eq!(send("no-code", &fixture.link.workspace).await, 204);
+    assert_eq!(send("unknown", &fixture.link.identity.workspace).await, 204);
+    assert_eq!(send("no-code", &fixture.link.identity.workspace).await, 204);
     assert!(matches!(fixture.db.record("launch").await, Some(Record::Link(_))));
 }

@@ -28,7 +28,8 @@ impl Fixture {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let link = LinkBuilder::new("launch").in_workspace(&some_workspace()).build();
         db.store(&link).await;
-        let fixture = Self { db, queues, link: CountedLink { id: link.id(), workspace: link.workspace } };
+        let fixture =
+            Self { db, queues, link: CountedLink { id: link.identity.id, workspace: link.identity.workspace } };
         let events = fixture.store(per_day, days).await;
         fixture.count(&events).await;
         fixture

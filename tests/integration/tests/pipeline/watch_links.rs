@@ -7,7 +7,7 @@ use aws_lambda_events::{
     streams::DynamoDbEventResponse,
 };
 use futures_util::future::join_all;
-use linklet_domain::{Link, LinkPatch, NoWatch, Target, TargetId, TargetStatus, Timestamp, UserId};
+use linklet_domain::{Link, LinkIdentity, LinkPatch, NoWatch, Target, TargetId, TargetStatus, Timestamp, UserId};
 use linklet_dynamodb::WatchTable;
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, Fault, Faults, LinkBuilder, Outage, TargetBuilder, TestDynamoDb};
@@ -69,12 +69,12 @@ impl Fixture {
     }
 
     async fn delete(&self, link: &Link) {
-        self.db.links().delete(link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+        self.db.links().delete(link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
         self.carry().await;
     }
 
     async fn purge(&self, link: &Link) {
-        let record = self.db.record(link.code.as_str()).await.unwrap();
+        let record = self.db.record(link.code().as_str()).await.unwrap();
         self.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
         self.carry().await;
     }
@@ -97,7 +97,7 @@ fn link(code: &str) -> LinkBuilder {
 }
 
 fn target_id(link: &Link) -> TargetId {
-    TargetId::of_url(&link.workspace, &link.target).unwrap()
+    TargetId::of_url(&link.identity.workspace, &link.target).unwrap()
 }
 
 /// The sequence number from which Lambda delivers a batch again, if any.
@@ -123,9 +123,9 @@ async fn a_link_that_watches_makes_a_target_of_its_creators() {
     let link = fixture.watching(link("launch").owned_by(&owner)).await;
 
     let target = fixture.target(&link).await.unwrap();
-    assert_eq!((target.url.as_str(), &target.workspace, &target.owner), (URL, &link.workspace, &owner));
+    assert_eq!((target.url.as_str(), &target.workspace, &target.owner), (URL, &link.identity.workspace, &owner));
     assert_eq!((target.registered, target.watchers, target.status), (false, 1, TargetStatus::Pending));
-    let listed = fixture.db.watch().list(&link.workspace, None, 10, None).await.unwrap();
+    let listed = fixture.db.watch().list(&link.identity.workspace, None, 10, None).await.unwrap();
     assert_eq!(listed.items[0].id, target.id);
     let row_of =
         |table: &str, key: &str| fixture.db.scan(table).into_iter().find(|item| item["sk"]["S"] == key).unwrap();
@@ -177,7 +177,7 @@ async fn the_last_of_several_links_takes_the_target_along() {
     let fixture = Fixture::new();
     let first = fixture.watching(link("first")).await;
     let second = fixture
-        .watching(LinkBuilder::new("second").to("HTTPS://example.com:443/a/").in_workspace(&first.workspace))
+        .watching(LinkBuilder::new("second").to("HTTPS://example.com:443/a/").in_workspace(&first.identity.workspace))
         .await;
     let elsewhere = fixture.watching(link("third")).await;
     assert_eq!(fixture.watchers(&second).await, Some(2), "one URL, written differently");
@@ -194,7 +194,7 @@ async fn the_last_of_several_links_takes_the_target_along() {
 async fn a_target_that_is_registered_too_outlives_its_links() {
     let fixture = Fixture::new();
     let link = fixture.watching(link("launch")).await;
-    let registered = TargetBuilder::new(URL).in_workspace(&link.workspace).build();
+    let registered = TargetBuilder::new(URL).in_workspace(&link.identity.workspace).build();
     fixture.db.watch().register(&registered, None, &correlation()).await.unwrap();
 
     fixture.delete(&link).await;
@@ -263,7 +263,8 @@ async fn purging_what_is_deleted_is_no_news_any_more() {
 #[tokio::test]
 async fn in_whichever_order_and_however_often_the_news_come_a_deleted_link_watches_nothing() {
     let (launch, other) = (link("launch").watching().build(), link("other").watching().build());
-    let other = Link { workspace: launch.workspace.clone(), ..other };
+    let identity = LinkIdentity { workspace: launch.identity.workspace.clone(), ..other.identity };
+    let other = Link { identity, ..other };
     let source = Fixture::new();
     source.db.store(&launch).await;
     source.delete(&launch).await;
@@ -301,7 +302,7 @@ async fn ten_new_links_at_once_are_ten_watchers() {
     let fixture = Fixture::new();
     let first = link("link0").watching().build();
     let links: Vec<_> = (0..10)
-        .map(|number| link(&format!("link{number}")).watching().in_workspace(&first.workspace).build())
+        .map(|number| link(&format!("link{number}")).watching().in_workspace(&first.identity.workspace).build())
         .collect();
     let records = creations(&links).await;
     assert_eq!(records.len(), 10);
@@ -344,7 +345,7 @@ async fn what_cannot_be_read_or_monitored_is_parked_whole_and_holds_up_nobody() 
 async fn a_link_that_gives_up_watching_takes_its_target_along_and_keeps_its_place() {
     let fixture = Fixture::new();
     let (first, other) = (fixture.watching(link("first")).await, link("other"));
-    let other = fixture.watching(other.in_workspace(&first.workspace)).await;
+    let other = fixture.watching(other.in_workspace(&first.identity.workspace)).await;
     let give_up = async |link: &Link| {
         let patch = LinkPatch { watch: Some(NoWatch), ..LinkPatch::default() };
         fixture.db.patch(&link.id(), &patch).await;
@@ -397,7 +398,7 @@ async fn what_can_be_neither_read_nor_parked_comes_again() {
 async fn a_link_without_room_for_its_target_holds_up_nobody_and_goes_as_it_came() {
     let fixture = Fixture::new();
     let first = link("first").watching().build();
-    let builder = LinkBuilder::new("second").to("https://example.com/b").in_workspace(&first.workspace);
+    let builder = LinkBuilder::new("second").to("https://example.com/b").in_workspace(&first.identity.workspace);
     let (second, third) = (builder.watching().build(), link("third").watching().build());
     let mut consumer = watch_links(&fixture.db, &fixture.queues);
     consumer.targets = fixture.db.watch().with_quota(1);
@@ -415,7 +416,8 @@ async fn a_link_without_room_for_its_target_holds_up_nobody_and_goes_as_it_came(
     source.delete(&second).await;
     assert_eq!(retry_from(&consumer.consume(batch(&source.news())).await), None);
     assert_eq!(watchers().await, [Some(1), None, Some(1)]);
-    let other = fixture.db.watch().with_quota(1).has_room(&second.workspace, &target_id(&second)).await.unwrap();
+    let other =
+        fixture.db.watch().with_quota(1).has_room(&second.identity.workspace, &target_id(&second)).await.unwrap();
     assert!(!other, "the place of the first is still taken");
 }
 
@@ -458,7 +460,7 @@ async fn a_row_can_be_handed_in_as_a_record() {
     };
 
     assert_eq!(hand_in("INSERT").await, Some(1));
-    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
     assert_eq!(hand_in("MODIFY").await, None);
 }
 

@@ -305,7 +305,7 @@ async fn who_leaves_is_gone_and_what_they_created_stays() {
 
     assert_eq!((left.status, left.body.as_str(), again.status), (204, "", 404));
     assert_eq!(office.get(&ours, MEMBERS).await["members"].as_array().unwrap().len(), 1);
-    assert_eq!(office.db.link("launch").await.owner, bob.id);
+    assert_eq!(office.db.link("launch").await.identity.owner, bob.id);
 }
 
 #[tokio::test]

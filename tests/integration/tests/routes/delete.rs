@@ -27,7 +27,7 @@ impl Fixture {
     }
 
     async fn is_deleted(&self) -> bool {
-        matches!(self.db.link("launch").await.state, LinkState::Deleted(_))
+        matches!(self.db.link("launch").await.availability.state, LinkState::Deleted(_))
     }
 }
 

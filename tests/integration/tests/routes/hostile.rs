@@ -12,7 +12,7 @@ use crate::fixture::{REDIRECT, salt, send};
 async fn with_link(link: &Link) -> (TestDynamoDb, String) {
     let db = TestDynamoDb::start();
     db.store(link).await;
-    (db, token_of(&link.owner, &link.workspace, Role::Member))
+    (db, token_of(&link.identity.owner, &link.identity.workspace, Role::Member))
 }
 
 fn request(route: &Route) -> RequestBuilder {
@@ -63,7 +63,7 @@ async fn no_header_and_no_authorizer_makes_anybody_somebody_else() {
         for token in [None, Some(&token), Some(&stranger)] {
             let request = || token.iter().fold(request(route), |request, token| request.token(token));
             let expected = send(&plain, &route.function, request()).await;
-            let claimed = claiming(request(), &link.workspace, &link.owner);
+            let claimed = claiming(request(), &link.identity.workspace, &link.identity.owner);
             let answer = send(&hostile, &route.function, claimed).await;
 
             if answer.header("location").is_empty() && !answer.body.contains("short_url") {
@@ -84,7 +84,7 @@ async fn no_header_and_no_authorizer_lets_anybody_change_something() {
     let stranger = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Viewer);
     let body = json!({
         "url": "https://example.com/", "is_active": false, "name": "Eve", "email": "eve@example.com", "role": "admin",
-        "workspace_id": link.workspace, "user_id": link.owner, "sub": link.owner, "ws": link.workspace,
+        "workspace_id": link.identity.workspace, "user_id": link.identity.owner, "sub": link.identity.owner, "ws": link.identity.workspace,
         "token": "inv_00000000000000000000000000000000",
     });
     let before: Vec<_> = ["LinksTable", "UsersTable"].iter().map(|table| db.scan(table)).collect();
@@ -95,7 +95,12 @@ async fn no_header_and_no_authorizer_lets_anybody_change_something() {
     {
         let strangers = [(request(route), 401..=401), (request(route).token(&stranger), 401..=404)];
         for (request, refused) in strangers {
-            let answer = send(&db, &route.function, claiming(request, &link.workspace, &link.owner).json(&body)).await;
+            let answer = send(
+                &db,
+                &route.function,
+                claiming(request, &link.identity.workspace, &link.identity.owner).json(&body),
+            )
+            .await;
             assert!(refused.contains(&answer.status), "{} {}: {}", route.method, route.path, answer.status);
         }
     }
@@ -121,7 +126,7 @@ async fn what_is_stored_belongs_to_the_token_whatever_else_is_claimed() {
 
     assert_eq!((created.status, &created.json()["short_url"]), (201, &json!("https://api.example.com/r/mine1")));
     let stored = db.link("mine1").await;
-    assert_eq!((stored.workspace, stored.owner), (link.workspace, link.owner));
+    assert_eq!((stored.identity.workspace, stored.identity.owner), (link.identity.workspace, link.identity.owner));
     let visitor = db.clicks().latest(&link_id("launch"), 1).await.unwrap().remove(0).visitor;
     assert_eq!(visitor.ip_hash, IpHash::of("203.0.113.9", &salt()));
     assert_eq!((visitor.city, visitor.country), (None, None));
@@ -153,7 +158,7 @@ async fn no_header_or_parameter_makes_another_method_of_a_request() {
         assert_eq!(answer.status, if function == "list" { 200 } else { 404 }, "{function}");
     }
 
-    assert_eq!(db.link("launch").await.state, LinkBuilder::new("launch").build().state);
+    assert_eq!(db.link("launch").await.availability.state, LinkBuilder::new("launch").build().availability.state);
 }
 
 #[tokio::test]

@@ -412,7 +412,7 @@ async fn a_link_of_a_key_belongs_to_who_made_the_key() {
 
     assert_eq!(created.status, 201, "{}", created.body);
     let link = office.db.link("launch").await;
-    assert_eq!((link.workspace, link.owner), (office.ada.workspace, office.ada.id));
+    assert_eq!((link.identity.workspace, link.identity.owner), (office.ada.workspace, office.ada.id));
 }
 
 #[tokio::test]

@@ -114,7 +114,7 @@ async fn each_filter_narrows() {
     let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
     fixture.db.patch(&fixture.db.link("off11").await.id(), &off).await;
     let deleted = fixture.db.link("deleted").await;
-    fixture.db.links().delete(&deleted, &deleted.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.links().delete(&deleted, &deleted.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
 
     let colleague = UserId::generate();
     fixture.db.store(&fixture.link("colleague").owned_by(&colleague).build()).await;
@@ -207,7 +207,7 @@ async fn an_external_id_finds_its_link_alone() {
         assert_eq!(find(none).await, (vec![], json!(0)), "{none}");
     }
     assert_eq!(find("crm%207/%C3%A4&page=2").await, (vec![], json!(1)));
-    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
     assert_eq!(find("crm%207/%C3%A4").await, (vec![], json!(0)));
     assert_eq!(find("crm%207/%C3%A4&status=all").await, (vec!["launch".to_owned()], json!(1)));
 }
@@ -258,7 +258,7 @@ async fn deleted_links_leave_no_gap_in_a_chain_of_pages() {
             fixture.link(&format!("code{number:02}")).created_at(created.plus(Duration::from_secs(number))).build();
         fixture.db.store(&link).await;
         if number % 4 != 0 {
-            fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+            fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
         }
     }
     let chain = async |first: &str, rows: &str| {
@@ -489,7 +489,7 @@ async fn a_link_shows_health_alone_and_as_long_as_it_watches() {
     let plain = fixture.get("/api/links/plain").await.json();
     assert_eq!((plain.get("health"), plain.get("target_id")), (None, None));
     assert_eq!(fixture.get("/api/links/launch").await.json()["target_id"], json!(target.id));
-    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
     let deleted = fixture.get("/api/links/launch").await.json();
     assert_eq!((deleted.get("health"), deleted.get("target_id")), (None, None));
 }
@@ -544,12 +544,12 @@ async fn seed(fixture: &Fixture, count: usize, dice: &mut Dice) -> Vec<Link> {
         link.metadata.title = title.map(|title| title.parse().unwrap());
         let tags: Vec<String> = TAGS.iter().filter(|_| dice.below(4) == 0).map(|tag| (*tag).to_owned()).collect();
         link.metadata.tags = tags.try_into().unwrap();
-        link.expires_at = match dice.below(6) {
+        link.availability.expires_at = match dice.below(6) {
             0 => Some(at("2026-06-01T00:00:00Z")),
             1 => Some(at("2126-06-01T00:00:00Z")),
             _ => None,
         };
-        link.state = match dice.below(8) {
+        link.availability.state = match dice.below(8) {
             0 => LinkState::Inactive,
             1 => LinkState::Deleted(at("2026-05-01T00:00:00Z")),
             _ => LinkState::Active,
@@ -575,15 +575,15 @@ fn naive(links: &[Link], clicks: &HashMap<String, usize>, query: &HashMap<&str, 
             let title = link.metadata.title.as_ref().map_or("", |title| title.as_str()).to_lowercase();
             keep &= link.target.as_str().to_lowercase().contains(&text)
                 || title.contains(&text)
-                || link.code.as_str().to_lowercase().contains(&text)
+                || link.code().as_str().to_lowercase().contains(&text)
                 || link.metadata.tags.iter().any(|tag| tag.to_lowercase().contains(&text));
         }
         if let Some(tag) = get("tag") {
             keep &= link.metadata.tags.iter().any(|own| own == tag);
         }
         {
-            let expired = link.expires_at.is_some_and(|expiry| expiry <= now);
-            let own = match link.state {
+            let expired = link.availability.expires_at.is_some_and(|expiry| expiry <= now);
+            let own = match link.availability.state {
                 LinkState::Deleted(_) => "deleted",
                 _ if expired => "expired",
                 LinkState::Inactive => "inactive",
@@ -602,9 +602,9 @@ fn naive(links: &[Link], clicks: &HashMap<String, usize>, query: &HashMap<&str, 
         }
     }
     let followed = |link: &Link| {
-        if get("sort") == Some("clicks") { clicks.get(link.code.as_str()).copied().unwrap_or(0) } else { 0 }
+        if get("sort") == Some("clicks") { clicks.get(link.code().as_str()).copied().unwrap_or(0) } else { 0 }
     };
-    rows.sort_by_key(|link| (followed(link), link.created_at, link.code.clone()));
+    rows.sort_by_key(|link| (followed(link), link.created_at, link.code().clone()));
     if get("order") != Some("asc") {
         rows.reverse();
     }
@@ -612,7 +612,7 @@ fn naive(links: &[Link], clicks: &HashMap<String, usize>, query: &HashMap<&str, 
     let number = |name, default: usize| get(name).map_or(default, |text| text.parse().unwrap());
     let (page, per_page) = (number("page", 1), number("per_page", 20));
     let page = rows.into_iter().skip((page - 1) * per_page).take(per_page);
-    (page.map(|link| link.code.to_string()).collect(), total)
+    (page.map(|link| link.code().to_string()).collect(), total)
 }
 
 fn random_query(dice: &mut Dice) -> HashMap<&'static str, String> {
@@ -655,7 +655,7 @@ async fn compare_with_the_model(links: usize, queries: usize) {
     let mut clicks = HashMap::new();
     let mut events = Vec::new();
     for _ in 0..links / 20 {
-        let (code, times) = (rows[dice.below(links)].code.to_string(), 1 + dice.below(3));
+        let (code, times) = (rows[dice.below(links)].code().to_string(), 1 + dice.below(3));
         events.extend((0..times).map(|_| click_in(&fixture.workspace, &code, Timestamp::now())));
         *clicks.entry(code).or_insert(0) += times;
     }
@@ -690,7 +690,7 @@ async fn links_that_take_several_pages_of_the_index_are_filtered_and_sorted_exac
 async fn pages_and_cursors_cover_each_link_once_while_others_come_and_go() {
     let fixture = Fixture::new();
     let rows = seed(&fixture, 500, &mut Dice(7)).await;
-    let expected: BTreeSet<_> = rows.iter().map(|link| link.code.to_string()).collect();
+    let expected: BTreeSet<_> = rows.iter().map(|link| link.code().to_string()).collect();
 
     let mut paged = Vec::new();
     for page in 1..=5 {
@@ -732,7 +732,7 @@ async fn pages_and_cursors_cover_each_link_once_while_others_come_and_go() {
 async fn behind_ten_thousand_links_lists_go_on_by_cursor_and_the_order_by_clicks_does_not() {
     let fixture = Fixture::new();
     let rows = seed(&fixture, 10_001, &mut Dice(11)).await;
-    let oldest = rows.iter().min_by_key(|link| (link.created_at, link.code.clone())).unwrap();
+    let oldest = rows.iter().min_by_key(|link| (link.created_at, link.code().clone())).unwrap();
 
     let last_page = fixture.get("/api/links?per_page=100&page=100&status=all").await;
     let cursor = last_page.json()["next_cursor"].as_str().unwrap().to_owned();
@@ -742,7 +742,7 @@ async fn behind_ten_thousand_links_lists_go_on_by_cursor_and_the_order_by_clicks
 
     assert_eq!((last_page.status, codes(&last_page).len()), (200, 100));
     assert_eq!(json!([last_page.json()["total"], last_page.json()["total_pages"]]), json!([null, null]));
-    assert_eq!((codes(&behind), &behind.json()["next_cursor"]), (vec![oldest.code.to_string()], &Value::Null));
+    assert_eq!((codes(&behind), &behind.json()["next_cursor"]), (vec![oldest.code().to_string()], &Value::Null));
     assert_eq!(status, 400);
     assert!(sentence.contains("narrow created_after and created_before"), "{sentence}");
     let red = rows.iter().filter(|link| link.metadata.tags.contains("red")).count();

@@ -67,7 +67,7 @@ impl Fixture {
 
     async fn delete(&self, link: &Link) {
         let outcome =
-            self.db.links().delete(link, &link.owner, self.now, &crate::fixture::correlation()).await.unwrap();
+            self.db.links().delete(link, &link.identity.owner, self.now, &crate::fixture::correlation()).await.unwrap();
         assert!(matches!(outcome, DeleteOutcome::Deleted), "{outcome:?}");
     }
 
@@ -144,7 +144,7 @@ async fn links_are_counted_by_status_and_tag() {
     fixture.switch_off(&fixture.store("second", &["Launch"]).await).await;
     fixture.delete(&fixture.store("third", &["launch", "gone"]).await).await;
     let mut expired = LinkBuilder::new("fourth").in_workspace(&fixture.workspace).build();
-    expired.expires_at = Some(fixture.now.minus(DAY));
+    expired.availability.expires_at = Some(fixture.now.minus(DAY));
     expired.metadata.tags = Tags::try_from(vec!["art".to_owned()]).unwrap();
     fixture.db.store(&expired).await;
     fixture.db.store(&LinkBuilder::new("strange").build()).await;

@@ -196,7 +196,7 @@ async fn a_watching_link_gives_its_place_to_none_that_doesnt_watch() {
     assert_eq!((plain.status, second.status), (201, 201));
     assert_eq!(code(&fixture.post(json!({"url": "https://example.com"})).await), code(&watching));
     let link = fixture.db.link(&code(&watching)).await;
-    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
     assert_eq!(fixture.count("URL"), 0);
 }
 
@@ -217,7 +217,7 @@ async fn a_deleted_link_frees_its_url() {
     let fixture = Fixture::new();
     let first = code(&fixture.post(json!({"url": "https://example.com"})).await);
     let link = fixture.db.link(&first).await;
-    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
     assert_eq!(fixture.count("URL"), 0);
 
     let second = fixture.post(json!({"url": "https://example.com"})).await;
@@ -257,7 +257,7 @@ async fn a_purged_code_can_be_taken_again_by_its_workspace_at_once() {
         let again = request.send_to(&fixture.shorten).await;
 
         assert_eq!((again.status, code(&again)), (201, first.clone()));
-        assert_ne!(fixture.db.link(&first).await.generation, old.generation);
+        assert_ne!(fixture.db.link(&first).await.identity.id.generation, old.identity.id.generation);
     }
     let taken = fixture.post(json!({"url": "https://example.com", "custom_code": first})).await;
     assert_eq!(taken.problem(), (409, "short code already taken".into()));
@@ -268,7 +268,7 @@ async fn a_code_whose_link_was_only_deleted_stays_taken() {
     let fixture = Fixture::new();
     let first = code(&fixture.post(json!({"url": "https://example.com"})).await);
     let link = fixture.db.link(&first).await;
-    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
 
     let again = fixture.post(json!({"url": "https://example.com", "custom_code": first})).await;
 
@@ -361,9 +361,9 @@ async fn deleting_a_link_leaves_the_entry_of_the_one_that_replaced_it() {
     fixture.db.patch(&fixture.db.link(&first).await.id(), &off).await;
     let second = code(&fixture.post(json!({"url": "https://example.com"})).await);
     let link = fixture.db.link(&first).await;
-    assert_eq!(link.state, LinkState::Inactive);
+    assert_eq!(link.availability.state, LinkState::Inactive);
 
-    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
 
     assert_eq!(code(&fixture.post(json!({"url": "https://example.com"})).await), second);
 }
@@ -433,7 +433,7 @@ async fn the_first_answer_survives_the_links_deletion() {
     let fixture = Fixture::new();
     let first = fixture.post_with_key("order-1", json!({"url": "https://example.com"})).await;
     let link = fixture.db.link(&code(&first)).await;
-    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
 
     let again = fixture.post_with_key("order-1", json!({"url": "https://example.com"})).await;
 
@@ -447,7 +447,7 @@ async fn an_answer_with_a_reused_link_is_remembered_too() {
     fixture.post(json!({"url": "https://example.com"})).await;
     let first = fixture.post_with_key("order-1", json!({"url": "https://example.com"})).await;
     let link = fixture.db.link(&code(&first)).await;
-    fixture.db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
 
     let again = fixture.post_with_key("order-1", json!({"url": "https://example.com"})).await;
 

@@ -154,7 +154,7 @@ async fn a_link_that_has_changed_is_neither_deactivated_nor_purged() {
     assert_eq!(fixture.db.scan("LinksTable"), before, "its URL still leads to it, too");
 
     assert_eq!(fixture.remove(OLD_ADDRESS, &second).await.status, 204);
-    assert!(matches!(fixture.db.link("launch").await.state, LinkState::Deleted(_)));
+    assert!(matches!(fixture.db.link("launch").await.availability.state, LinkState::Deleted(_)));
     assert_eq!(fixture.remove(OLD_ADDRESS, &second).await.status, 204, "it is what was asked for already");
     let third = fixture.tag().await;
     assert_stale(&fixture.remove(LINK, &second).await);

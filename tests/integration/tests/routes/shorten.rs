@@ -237,7 +237,7 @@ async fn a_code_is_free_if_a_new_link_can_have_it() {
         db.store(&link).await;
         if code == "gone1" {
             let (at, request) = (Timestamp::now(), fixture::correlation());
-            db.links().delete(&link, &link.owner, at, &request).await.unwrap();
+            db.links().delete(&link, &link.identity.owner, at, &request).await.unwrap();
         }
         if code.starts_with("purged") {
             let record = db.record(code).await.unwrap();
@@ -371,7 +371,7 @@ async fn the_identity_comes_from_the_token_whatever_headers_say() {
         .send_to(&fixture::shorten(&db))
         .await;
 
-    assert_eq!(db.link(answer.json()["short_code"].as_str().unwrap()).await.workspace, ours);
+    assert_eq!(db.link(answer.json()["short_code"].as_str().unwrap()).await.identity.workspace, ours);
 }
 
 #[tokio::test]

@@ -88,7 +88,7 @@ async fn counted_clicks_show_in_totals_windows_and_referrers() {
     )
     .await;
 
-    let answer = get_as(&db, &link.workspace, "/api/stats/launch").await;
+    let answer = get_as(&db, &link.identity.workspace, "/api/stats/launch").await;
 
     assert_eq!(
         answer.json(),
@@ -125,7 +125,7 @@ async fn as_many_referrers_are_shown_as_somebody_wants_and_five_by_default() {
         .collect();
     count(&db, &clicks).await;
     let shown = async |path: &str| {
-        let body = get_as(&db, &link.workspace, path).await.json();
+        let body = get_as(&db, &link.identity.workspace, path).await.json();
         body["top_referers"].as_array().unwrap().len()
     };
 
@@ -153,7 +153,7 @@ async fn who_may_not_see_single_clicks_sees_the_hosts_of_referrers_only() {
     let top = |answer: Answer| answer.json()["top_referers"].clone();
 
     let (public, member) =
-        (get(&db, "/api/stats/launch").await, get_as(&db, &link.workspace, "/api/stats/launch").await);
+        (get(&db, "/api/stats/launch").await, get_as(&db, &link.identity.workspace, "/api/stats/launch").await);
     let foreign = get_as(&db, &WorkspaceId::generate(), "/api/stats/launch").await;
     let forged = RequestBuilder::new("GET", "/api/stats/launch").token("forged").send_to(&stats(&db)).await;
 
@@ -179,8 +179,8 @@ async fn a_timeline_goes_by_day_or_hour() {
     count(&db, &clicks.map(|time| click_event("launch", at(time)))).await;
     count(&db, &[bot]).await;
 
-    let days = get_as(&db, &link.workspace, "/api/stats/launch/timeline").await;
-    let hours = get_as(&db, &link.workspace, "/api/stats/launch/timeline?interval=hour").await;
+    let days = get_as(&db, &link.identity.workspace, "/api/stats/launch/timeline").await;
+    let hours = get_as(&db, &link.identity.workspace, "/api/stats/launch/timeline?interval=hour").await;
 
     assert_eq!(
         days.json()["points"],
@@ -227,9 +227,10 @@ async fn days_show_who_came_and_can_be_narrowed() {
     .await;
     let range = "from=2026-03-01&to=2026-03-31";
 
-    let all = get_as(&db, &link.workspace, &format!("/api/stats/launch/daily?{range}")).await.json();
-    let one =
-        get_as(&db, &link.workspace, "/api/stats/launch/daily?from=2026-03-02&to=2026-03-02T08:00:00Z").await.json();
+    let all = get_as(&db, &link.identity.workspace, &format!("/api/stats/launch/daily?{range}")).await.json();
+    let one = get_as(&db, &link.identity.workspace, "/api/stats/launch/daily?from=2026-03-02&to=2026-03-02T08:00:00Z")
+        .await
+        .json();
 
     assert_eq!(
         all,
@@ -265,7 +266,7 @@ async fn a_range_of_days_that_makes_no_sense_is_refused() {
         ("from=2016-01-01&to=2026-03-01", too_long.as_str()),
     ] {
         for route in ["daily", "timeline"] {
-            let answer = get_as(&db, &link.workspace, &format!("/api/stats/launch/{route}?{query}")).await;
+            let answer = get_as(&db, &link.identity.workspace, &format!("/api/stats/launch/{route}?{query}")).await;
             assert_eq!(answer.problem(), (400, sentence.into()), "{route}?{query}");
         }
     }
@@ -283,7 +284,7 @@ async fn the_longest_range_is_the_one_that_the_refusal_names() {
         format!("/api/stats/launch/timeline?from={first}&to={}", last.day())
     };
 
-    let status = async |days| get_as(&db, &link.workspace, &of_days(days)).await.status;
+    let status = async |days| get_as(&db, &link.identity.workspace, &of_days(days)).await.status;
     assert_eq!((status(longest).await, status(longest + 1).await), (200, 400));
 }
 
@@ -298,8 +299,8 @@ async fn a_stranger_gets_31_days_of_the_timeline_and_a_caller_of_the_links_works
         |days: u64| format!("/api/stats/launch/timeline?from={}&to={}", days_ago(days - 1).day(), days_ago(0).day());
     let points = |answer: Answer| answer.json()["points"].as_array().map(Vec::len);
 
-    let whole = get_as(&db, &link.workspace, "/api/stats/launch/timeline").await;
-    let longer = get_as(&db, &link.workspace, &range(32)).await;
+    let whole = get_as(&db, &link.identity.workspace, "/api/stats/launch/timeline").await;
+    let longer = get_as(&db, &link.identity.workspace, &range(32)).await;
     let strangers = [
         get(&db, "/api/stats/launch/timeline").await,
         get(&db, &range(31)).await,
@@ -342,7 +343,7 @@ async fn the_first_and_the_last_day_that_there_are_can_be_asked_for() {
     for query in ["from=9999-12-31&to=9999-12-31", "to=0001-01-01", "to=9999-12-31T23:59:59Z&tz=Etc/GMT%2B12"] {
         for route in ["daily", "timeline"] {
             let path = format!("/api/stats/launch/{route}?{query}");
-            let answer = get_as(&db, &link.workspace, &path).await;
+            let answer = get_as(&db, &link.identity.workspace, &path).await;
             assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         }
     }
@@ -402,7 +403,7 @@ async fn a_click_shows_what_is_known_about_it_but_no_hash() {
     db.store(&link).await;
     let click = store_clicks(&db, "launch", 1).await.remove(0);
 
-    let answer = get_as(&db, &link.workspace, "/api/stats/launch/clicks").await;
+    let answer = get_as(&db, &link.identity.workspace, "/api/stats/launch/clicks").await;
 
     assert_eq!(
         answer.json(),
@@ -426,13 +427,14 @@ async fn the_latest_clicks_come_newest_first_from_all_shards() {
     expected.reverse();
 
     for limit in [1, 20, 100] {
-        let answer = get_as(&db, &link.workspace, &format!("/api/stats/launch/clicks?limit={limit}")).await.json();
+        let answer =
+            get_as(&db, &link.identity.workspace, &format!("/api/stats/launch/clicks?limit={limit}")).await.json();
         let shown: Vec<_> =
             answer["clicks"].as_array().unwrap().iter().map(|click| click["id"].as_str().unwrap().to_owned()).collect();
         assert_eq!(shown, expected[..limit]);
     }
     for limit in ["0", "x"] {
-        let answer = get_as(&db, &link.workspace, &format!("/api/stats/launch/clicks?limit={limit}")).await;
+        let answer = get_as(&db, &link.identity.workspace, &format!("/api/stats/launch/clicks?limit={limit}")).await;
         assert_eq!(answer.status, 400);
     }
 }
@@ -452,7 +454,7 @@ async fn the_latest_clicks_are_found_however_unevenly_they_lie() {
         stored.push(click);
     }
 
-    let answer = get_as(&db, &link.workspace, "/api/stats/launch/clicks?limit=50").await.json();
+    let answer = get_as(&db, &link.identity.workspace, "/api/stats/launch/clicks?limit=50").await.json();
 
     let shown: Vec<_> =
         answer["clicks"].as_array().unwrap().iter().map(|click| click["id"].as_str().unwrap()).collect();
@@ -471,8 +473,9 @@ async fn details_are_for_the_workspace_of_the_link() {
         assert_eq!(get(&db, &path).await.status, 401);
         assert_eq!(get_as(&db, &WorkspaceId::generate(), &path).await.problem(), (403, "forbidden".into()));
         let unknown = format!("/api/stats/unknown/{route}");
-        assert_eq!(get_as(&db, &link.workspace, &unknown).await.problem(), (404, "not found".into()));
-        let (own, list) = (get_as(&db, &link.workspace, &path).await, if route == "daily" { "days" } else { "clicks" });
+        assert_eq!(get_as(&db, &link.identity.workspace, &unknown).await.problem(), (404, "not found".into()));
+        let (own, list) =
+            (get_as(&db, &link.identity.workspace, &path).await, if route == "daily" { "days" } else { "clicks" });
         assert_eq!((own.status, &own.json()[list]), (200, &json!([])));
     }
 }
@@ -485,7 +488,7 @@ async fn details_of_a_purged_link_are_gone() {
     db.links().purge(&Record::Link(link.clone()), Timestamp::now(), &correlation()).await.unwrap();
 
     for route in ["daily", "clicks"] {
-        assert_eq!(get_as(&db, &link.workspace, &format!("/api/stats/launch/{route}")).await.status, 410);
+        assert_eq!(get_as(&db, &link.identity.workspace, &format!("/api/stats/launch/{route}")).await.status, 410);
         let others = get_as(&db, &WorkspaceId::generate(), &format!("/api/stats/launch/{route}")).await;
         assert_eq!(others.status, 403);
     }
@@ -536,7 +539,7 @@ async fn what_anybody_may_read_costs_little_however_large_the_days_are() {
         clicks: ClicksTable::new(client.clone(), "ClicksTable"),
         links: LinksTable::new(client, "LinksTable"),
     };
-    let token = token_for(&link.workspace, Role::Viewer);
+    let token = token_for(&link.identity.workspace, Role::Viewer);
     let cost = async |request: RequestBuilder| {
         meter.reset();
         assert_eq!(request.send_to(&stats).await.status, 200);
@@ -587,13 +590,13 @@ async fn reading_costs_the_same_after_ten_times_as_many_clicks() {
     };
     count(&db, &clicks(500)).await;
     store_clicks(&db, "launch", 300).await;
-    let few = cost_of_reading(&db, &link.workspace).await;
+    let few = cost_of_reading(&db, &link.identity.workspace).await;
 
     for _ in 0..9 {
         count(&db, &clicks(500)).await;
     }
     store_clicks(&db, "launch", 700).await;
-    let many = cost_of_reading(&db, &link.workspace).await;
+    let many = cost_of_reading(&db, &link.identity.workspace).await;
 
     println!("read units of summary, timeline, days, and a hundred clicks: {few:?}, and later {many:?}");
     // Half a unit of a few longer digits; and the shards' shares of the latest hundred vary a little.
@@ -615,7 +618,7 @@ async fn a_counted_click_and_a_listed_one_are_of_the_same_device() {
     count(&db, &[event]).await;
 
     let summary = get(&db, "/api/stats/launch").await.json();
-    let clicks = get_as(&db, &link.workspace, "/api/stats/launch/clicks").await.json();
+    let clicks = get_as(&db, &link.identity.workspace, "/api/stats/launch/clicks").await.json();
 
     let of = |value: &Value| value.as_str().unwrap().to_owned();
     let listed = &clicks["clicks"][0];

@@ -171,7 +171,7 @@ async fn an_external_id_belongs_to_one_link_of_a_workspace_until_it_is_released(
     for (code, workspace) in [("second", &fixture.workspace), ("foreign", &WorkspaceId::generate())] {
         fixture.db.store(&LinkBuilder::new(code).in_workspace(workspace).owned_by(&fixture.owner).build()).await;
     }
-    let foreign = fixture.db.link("foreign").await.workspace;
+    let foreign = fixture.db.link("foreign").await.identity.workspace;
     let name = async |workspace: &WorkspaceId, code: &str, id: Option<&str>| {
         fixture.patch_as(&fixture.owner, workspace, Role::Admin, code, &json!({"external_id": id, "title": "T"})).await
     };
@@ -191,7 +191,7 @@ async fn an_external_id_belongs_to_one_link_of_a_workspace_until_it_is_released(
     assert_eq!(name(ours, "second", Some("a")).await.status, 200, "it was changed");
     assert_eq!(name(ours, "launch", Some("a")).await.status, 409);
     let second = fixture.db.link("second").await;
-    fixture.db.links().delete(&second, &second.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.links().delete(&second, &second.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
     assert_eq!(name(ours, "launch", Some("a")).await.status, 409, "a deleted link keeps it");
     let record = fixture.db.record("second").await.unwrap();
     fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
@@ -280,7 +280,7 @@ async fn a_change_of_a_link_that_was_purged_since_leaves_the_next_one_with_its_c
     let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
     let (any, now) = (Precondition::None, Timestamp::now());
     let changed = fixture.db.links().update(&read.id(), &off, &any, now, &correlation()).await.unwrap();
-    fixture.db.links().delete(&read, &read.owner, Timestamp::now(), &correlation()).await.unwrap();
+    fixture.db.links().delete(&read, &read.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
     fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
 
     assert_eq!(changed, UpdateOutcome::Gone);
@@ -418,7 +418,7 @@ async fn what_is_gone_stays_gone() {
     fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
     let purged = fixture.patch(&json!({"is_active": true})).await;
 
-    assert!(matches!(link.state, LinkState::Active));
+    assert!(matches!(link.availability.state, LinkState::Active));
     assert_eq!(deleted.problem(), (410, "this link was deleted".into()));
     assert_eq!(purged.problem(), (410, "this link was deleted with its statistics".into()));
 }

@@ -41,7 +41,7 @@ async fn a_changed_link_says_which_members_have_changed_and_from_what_to_what() 
     let events = latest(&db);
     assert_eq!(types(&events), ["url.updated"]);
     assert_eq!(events[0]["short_code"], "launch");
-    assert_eq!(events[0]["workspace_id"], link.workspace.as_str());
+    assert_eq!(events[0]["workspace_id"], link.identity.workspace.as_str());
     assert_eq!(events[0]["occurred_at"], changed.updated_at.to_string());
     let expected = json!({
         "title": {"from": "Old", "to": "New"},
@@ -92,11 +92,11 @@ async fn a_link_that_is_handed_over_says_whose_it_was_and_is() {
     db.store(&link).await;
     let created = latest(&db);
 
-    db.links().hand_over(&link.code, &link.owner, &heir, &"handover-1".parse().unwrap()).await.unwrap();
+    db.links().hand_over(link.code(), &link.identity.owner, &heir, &"handover-1".parse().unwrap()).await.unwrap();
 
     let events = latest(&db);
     assert_eq!(types(&events), ["url.updated"]);
-    assert_eq!(events[0]["changes"], json!({"user_id": {"from": link.owner.as_str(), "to": heir.as_str()}}));
+    assert_eq!(events[0]["changes"], json!({"user_id": {"from": link.identity.owner.as_str(), "to": heir.as_str()}}));
     assert_eq!((&events[0]["user_id"], &events[0]["correlation_id"]), (&json!(heir.as_str()), &json!("handover-1")));
     assert_ne!(events[0]["event_id"], created[0]["event_id"]);
 }
@@ -118,7 +118,7 @@ async fn each_step_of_an_expiry_has_an_event() {
     steps.leave_tombstone(&db.link("launch").await, Timestamp::now(), &correlation()).await.unwrap();
     let tombstones = db.stream("LinksTable").records;
     let removed: Vec<_> = tombstones.iter().flat_map(|record| change_of(record).unwrap().into_events()).collect();
-    let record = steps.find(&link.code).await.unwrap().unwrap();
+    let record = steps.find(link.code()).await.unwrap().unwrap();
     assert!(matches!(record, Record::Tombstone(_)), "{record:?}");
     steps.purge(&record, Timestamp::now(), &correlation()).await.unwrap();
     let purged = latest(&db);
@@ -136,7 +136,7 @@ async fn a_deleted_link_has_one_event() {
     let link = LinkBuilder::new("launch").watching().build();
     db.store(&link).await;
 
-    db.links().delete(&link, &link.owner, Timestamp::now(), &correlation()).await.unwrap();
+    db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
 
     let events = latest(&db);
     assert_eq!(types(&events), ["url.deleted"]);

@@ -20,9 +20,12 @@ async fn a_link_is_read_as_it_was_stored() {
     db.store(&link).await;
 
     assert_eq!(db.link("launch").await, link);
-    let record = db.links().redirect_target(&link.code).await.unwrap();
+    let record = db.links().redirect_target(link.code()).await.unwrap();
     let Some(Record::Link(target)) = record else { panic!("{record:?}") };
-    assert_eq!((target.target, target.expires_at, target.state), (link.target, link.expires_at, link.state));
+    assert_eq!(
+        (target.target, target.availability.expires_at, target.availability.state),
+        (link.target, link.availability.expires_at, link.availability.state)
+    );
 }
 
 #[tokio::test]
@@ -69,8 +72,8 @@ async fn deleting_happens_once_and_keeps_the_first_time() {
 
     assert_eq!(outcomes, [DeleteOutcome::Deleted, DeleteOutcome::AlreadyDeleted]);
     let stored = db.link("launch").await;
-    assert_eq!(stored.status(second), LinkStatus::Deleted);
-    assert_eq!(stored.state, linklet_domain::LinkState::Deleted(first));
+    assert_eq!(stored.availability.status(second), LinkStatus::Deleted);
+    assert_eq!(stored.availability.state, linklet_domain::LinkState::Deleted(first));
 }
 
 #[tokio::test]
@@ -96,7 +99,7 @@ async fn a_list_longer_than_one_answer_of_dynamodb_is_complete() {
 
     let page = db.links().list(&workspace, 150, None, |_| true).await.unwrap();
 
-    assert_eq!(page.items.iter().map(|link| &link.code).collect::<BTreeSet<_>>().len(), 150);
+    assert_eq!(page.items.iter().map(|link| link.code()).collect::<BTreeSet<_>>().len(), 150);
     assert_eq!(page.next, None);
 }
 
@@ -109,7 +112,7 @@ async fn the_row_behind_a_cursor_may_be_gone() {
         db.store(&link).await;
     }
     let first = db.links().list(&workspace, 1, None, |_| true).await.unwrap();
-    assert_eq!(first.items[0].code.as_str(), "cccc");
+    assert_eq!(first.items[0].code().as_str(), "cccc");
     let key = [("pk", "LINK#cccc"), ("sk", "LINK")];
     let mut delete = db.client().delete_item().table_name("LinksTable");
     for (name, value) in key {
@@ -119,7 +122,7 @@ async fn the_row_behind_a_cursor_may_be_gone() {
 
     let second = db.links().list(&workspace, 5, first.next.clone(), |_| true).await.unwrap();
 
-    let codes: Vec<_> = second.items.iter().map(|link| link.code.as_str()).collect();
+    let codes: Vec<_> = second.items.iter().map(|link| link.code().as_str()).collect();
     assert_eq!(codes, ["bbbb", "aaaa"]);
 }
 
@@ -131,8 +134,8 @@ async fn a_summary_says_of_a_link_what_the_link_says() {
     let mut stored = Vec::new();
     for (number, state) in states.into_iter().enumerate() {
         let mut link = LinkBuilder::new(&format!("code{number}")).in_workspace(&workspace).created_at(now).build();
-        link.state = state;
-        link.expires_at = (number > 0).then_some(now);
+        link.availability.state = state;
+        link.availability.expires_at = (number > 0).then_some(now);
         let tags = (0..number).map(|tag| format!("tag {tag}")).collect::<Vec<_>>();
         link.metadata.tags = tags.try_into().unwrap();
         db.store(&link).await;
@@ -157,9 +160,10 @@ async fn of_links_that_are_read_by_their_ids_those_that_have_gone_are_left_out()
         db.store(link).await;
     }
     db.links().purge(&Record::Link(links[1].clone()), Timestamp::now(), &correlation()).await.unwrap();
-    let successor = LinkId { generation: Generation::parse("000000").unwrap(), ..links[2].id() };
+    let successor = LinkId { generation: Generation::parse("000000").unwrap(), ..links[2].id().clone() };
 
-    let ids = [links[3].id(), links[1].id(), link_id("never"), successor, links[0].id()];
+    let [first, second, third] = [0, 1, 3].map(|number: usize| links[number].id().clone());
+    let ids = [third, second, link_id("never"), successor, first];
     let found = db.links().with_ids(&ids).await.unwrap();
 
     assert_eq!(found, [links[3].clone(), links[0].clone()]);
