@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::{
     Client,
-    error::{ProvideErrorMetadata, SdkError},
     operation::query::builders::QueryFluentBuilder,
     types::{AttributeValue, DeleteRequest, KeysAndAttributes, TransactWriteItem, WriteRequest},
 };
@@ -44,6 +43,17 @@ pub enum Consistency {
     Strong,
 }
 
+/// Which items of a partition a query reads, by their sort keys.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SortKeys<'a> {
+    All,
+    Beginning(&'a str),
+    Before(&'a str),
+    From(&'a str),
+    /// Both inclusive.
+    Between(&'a str, &'a str),
+}
+
 /// A table: the name under which it is deployed, and the client for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
@@ -52,6 +62,32 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// A query for a partition's items with such sort keys.
+    pub(crate) fn query(&self, partition: &str, sort_keys: SortKeys<'_>) -> QueryFluentBuilder {
+        let (condition, first, second) = match sort_keys {
+            SortKeys::All => ("pk = :pk", None, None),
+            SortKeys::Beginning(prefix) => ("pk = :pk AND begins_with(sk, :first)", Some(prefix), None),
+            SortKeys::Before(end) => ("pk = :pk AND sk < :first", Some(end), None),
+            SortKeys::From(first) => ("pk = :pk AND sk >= :first", Some(first), None),
+            SortKeys::Between(first, last) => ("pk = :pk AND sk BETWEEN :first AND :second", Some(first), Some(last)),
+        };
+        let values = [(":pk", Some(partition)), (":first", first), (":second", second)].into_iter();
+        let values = values.filter_map(|(name, value)| Some((name.to_owned(), text(value?)))).collect();
+        self.client.query().key_condition_expression(condition).set_expression_attribute_values(Some(values))
+    }
+
+    /// Reads all of a partition's items with such sort keys by strongly consistent reads.
+    pub(crate) async fn list<T: DeserializeOwned>(
+        &self,
+        operation: &'static str,
+        partition: &str,
+        sort_keys: SortKeys<'_>,
+    ) -> Result<Vec<T>, RepositoryError> {
+        let query = self.query(partition, sort_keys).consistent_read(true);
+        let items = self.query_all(operation, query, usize::MAX).await?;
+        items.into_iter().map(|item| from_item(operation, item)).collect()
+    }
+
     /// Runs a query through all of DynamoDB's 1 MB pages, until its end or until it has `limit` items.
     pub(crate) async fn query_all(
         &self,
@@ -59,6 +95,7 @@ impl Table {
         query: QueryFluentBuilder,
         limit: usize,
     ) -> Result<Vec<Item>, RepositoryError> {
+        let query = query.set_limit(i32::try_from(limit).ok());
         let mut answers = Answers::new(self, operation, query, usize::MAX);
         let mut items = Vec::new();
         while items.len() < limit
@@ -252,28 +289,6 @@ impl Table {
     }
 }
 
-/// Retries a single-item write while a transaction is writing the same item: DynamoDB refuses the write with
-/// `TransactionConflictException`, which the SDK doesn't retry.
-pub(crate) async fn retry_transaction_conflicts<T, E, R, Sent>(
-    mut send: impl FnMut() -> Sent,
-) -> Result<T, SdkError<E, R>>
-where
-    E: ProvideErrorMetadata,
-    Sent: Future<Output = Result<T, SdkError<E, R>>>,
-{
-    const TRIES: u32 = 6;
-    let mut attempt = 0;
-    loop {
-        match send().await {
-            Err(error) if error.code() == Some("TransactionConflictException") && attempt < TRIES => {
-                back_off(attempt).await;
-                attempt += 1;
-            }
-            other => return other,
-        }
-    }
-}
-
 /// An item with the attributes that have a value: `None` and empty lists are left out.
 pub(crate) fn to_item<T: Serialize>(operation: &'static str, value: &T) -> Result<Item, RepositoryError> {
     let mut item = to_attributes(operation, value)?;
@@ -300,25 +315,7 @@ pub(crate) fn number(value: &impl ToString) -> AttributeValue {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
-
-    use aws_sdk_dynamodb::{error::ErrorMetadata, operation::delete_item::DeleteItemError};
-
     use super::*;
-
-    /// Sends a request that fails twice with this error code: whether it succeeded, and how often it was sent.
-    async fn sent_with(code: &str) -> (bool, u32) {
-        let tries = AtomicU32::new(0);
-        let outcome = retry_transaction_conflicts(async || {
-            if tries.fetch_add(1, Ordering::SeqCst) == 2 {
-                return Ok(());
-            }
-            let error = DeleteItemError::generic(ErrorMetadata::builder().code(code).build());
-            Err(SdkError::service_error(error, ()))
-        })
-        .await;
-        (outcome.is_ok(), tries.into_inner())
-    }
 
     #[test]
     fn an_attribute_without_a_value_is_left_out_of_an_item_and_null_in_a_change() {
@@ -334,11 +331,5 @@ mod tests {
 
         assert_eq!(item, Item::from([("labels".to_owned(), AttributeValue::L(vec![text("a")]))]));
         assert_eq!(attributes["title"], AttributeValue::Null(true));
-    }
-
-    #[tokio::test]
-    async fn only_a_write_in_conflict_with_a_transaction_is_retried() {
-        assert_eq!(sent_with("TransactionConflictException").await, (true, 3));
-        assert_eq!(sent_with("ValidationException").await, (false, 1));
     }
 }

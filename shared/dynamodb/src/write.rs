@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::{
-    error::SdkError,
+    config::Builder,
+    error::{ProvideErrorMetadata, SdkError},
     operation::{delete_item::DeleteItemError, put_item::PutItemError, update_item::UpdateItemError},
     types::{
         AttributeValue, ConditionCheck, Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure,
@@ -13,11 +14,12 @@ use aws_sdk_dynamodb::{
 use serde::Serialize;
 
 use crate::{
-    RepositoryError,
-    item::{IS_NEW, Item, Key, Table, retry_transaction_conflicts, to_item},
+    RepositoryError, back_off,
+    item::{IS_NEW, Item, Key, Table, to_item},
 };
 
-/// A write of one item. An expression names an attribute whose name is a reserved word, such as `ttl`, as `#ttl`.
+/// A write of one item. An expression names an attribute whose name is a reserved word, such as `ttl`, as `#ttl`. One whose name
+/// can't stand in an expression has a [placeholder](Write::placeholder).
 #[derive(Debug, Clone)]
 #[must_use = "a write does nothing before it is sent or made an action of a transaction"]
 pub(crate) struct Write<'a> {
@@ -25,14 +27,17 @@ pub(crate) struct Write<'a> {
     operation: &'static str,
     kind: Kind,
     condition: Option<String>,
+    placeholders: HashMap<String, String>,
     values: HashMap<String, AttributeValue>,
     returns_new: bool,
+    /// The settings of an update that is sent once.
+    once: Option<Builder>,
 }
 
 #[derive(Debug, Clone)]
 enum Kind {
     Put(Item),
-    Update { key: Key, expression: Option<String> },
+    Update { key: Key, expression: String },
     Delete(Key),
 }
 
@@ -55,9 +60,9 @@ impl Table {
         Ok(self.write(operation, Kind::Put(to_item(operation, item)?)))
     }
 
-    /// Changes an item, or makes one with this key. Without an expression, an item that isn't there is made, and one that is there
-    /// stays as it is.
-    pub(crate) fn update(&self, operation: &'static str, key: Key, expression: impl Into<Option<String>>) -> Write<'_> {
+    /// Changes an item, or makes one with this key. With an empty expression, an item that isn't there is made, and one that is
+    /// there stays as it is.
+    pub(crate) fn update(&self, operation: &'static str, key: Key, expression: impl Into<String>) -> Write<'_> {
         self.write(operation, Kind::Update { key, expression: expression.into() })
     }
 
@@ -88,7 +93,7 @@ impl Table {
             .table_name(&self.name)
             .set_key(Some(key.into_item()))
             .condition_expression(condition)
-            .set_expression_attribute_names(names_in([Some(condition)]))
+            .set_expression_attribute_names(unless_empty(names_in(&[condition])))
             .set_expression_attribute_values(unless_empty(values))
             .build()
             .map_err(RepositoryError::unavailable(operation))?;
@@ -96,7 +101,8 @@ impl Table {
     }
 
     fn write(&self, operation: &'static str, kind: Kind) -> Write<'_> {
-        Write { table: self, operation, kind, condition: None, values: HashMap::new(), returns_new: false }
+        let (placeholders, values) = (HashMap::new(), HashMap::new());
+        Write { table: self, operation, kind, condition: None, placeholders, values, returns_new: false, once: None }
     }
 }
 
@@ -111,6 +117,12 @@ impl Write<'_> {
     pub(crate) fn and_if(mut self, condition: &str) -> Self {
         self.condition =
             Some(self.condition.map_or_else(|| condition.to_owned(), |all| format!("({all}) AND {condition}")));
+        self
+    }
+
+    /// What `#placeholder` stands for in an expression, if not for an attribute that is called so.
+    pub(crate) fn placeholder(mut self, placeholder: &str, attribute: impl Into<String>) -> Self {
+        self.placeholders.insert(format!("#{placeholder}"), attribute.into());
         self
     }
 
@@ -132,11 +144,26 @@ impl Write<'_> {
         self
     }
 
+    /// Has an update sent with these settings, and never again.
+    pub(crate) fn once(mut self, settings: Builder) -> Self {
+        self.once = Some(settings);
+        self
+    }
+
     /// Sends the write, and again while a transaction is writing the same item.
     pub(crate) async fn send(self) -> Result<Outcome, RepositoryError> {
-        const OLD: ReturnValuesOnConditionCheckFailure = ReturnValuesOnConditionCheckFailure::AllOld;
+        let if_refused = self.condition.as_ref().map(|_| ReturnValuesOnConditionCheckFailure::AllOld);
+        self.send_for(if_refused).await
+    }
+
+    async fn send_for(
+        self,
+        if_refused: Option<ReturnValuesOnConditionCheckFailure>,
+    ) -> Result<Outcome, RepositoryError> {
         let names = self.names();
-        let Self { table: Table { client, name: table }, operation, kind, condition, values, returns_new } = self;
+        let Self {
+            table: Table { client, name: table }, operation, kind, condition, values, returns_new, once, ..
+        } = self;
         let values = unless_empty(values);
         match kind {
             Kind::Put(item) => {
@@ -147,12 +174,12 @@ impl Write<'_> {
                     .set_condition_expression(condition)
                     .set_expression_attribute_names(names)
                     .set_expression_attribute_values(values)
-                    .return_values_on_condition_check_failure(OLD);
-                let sent = retry_transaction_conflicts(|| put.clone().send()).await;
+                    .set_return_values_on_condition_check_failure(if_refused);
+                let sent = unless_in_conflict(|| put.clone().send()).await;
                 match sent.map_err(SdkError::into_service_error) {
                     Ok(_) => Ok(Outcome::Done(Item::new())),
                     Err(PutItemError::ConditionalCheckFailedException(refused)) => Ok(Outcome::Refused(refused.item)),
-                    Err(error) => Err(RepositoryError::unavailable(operation)(error)),
+                    Err(error) => Err(failed(operation, error)),
                 }
             }
             Kind::Update { key, expression } => {
@@ -160,19 +187,22 @@ impl Write<'_> {
                     .update_item()
                     .table_name(table)
                     .set_key(Some(key.into_item()))
-                    .set_update_expression(expression)
+                    .set_update_expression((!expression.is_empty()).then_some(expression))
                     .set_condition_expression(condition)
                     .set_expression_attribute_names(names)
                     .set_expression_attribute_values(values)
                     .set_return_values(returns_new.then_some(ReturnValue::AllNew))
-                    .return_values_on_condition_check_failure(OLD);
-                let sent = retry_transaction_conflicts(|| update.clone().send()).await;
+                    .set_return_values_on_condition_check_failure(if_refused);
+                let sent = match once {
+                    Some(settings) => update.customize().config_override(settings).send().await,
+                    None => unless_in_conflict(|| update.clone().send()).await,
+                };
                 match sent.map_err(SdkError::into_service_error) {
                     Ok(updated) => Ok(Outcome::Done(updated.attributes.unwrap_or_default())),
                     Err(UpdateItemError::ConditionalCheckFailedException(refused)) => {
                         Ok(Outcome::Refused(refused.item))
                     }
-                    Err(error) => Err(RepositoryError::unavailable(operation)(error)),
+                    Err(error) => Err(failed(operation, error)),
                 }
             }
             Kind::Delete(key) => {
@@ -183,14 +213,14 @@ impl Write<'_> {
                     .set_condition_expression(condition)
                     .set_expression_attribute_names(names)
                     .set_expression_attribute_values(values)
-                    .return_values_on_condition_check_failure(OLD);
-                let sent = retry_transaction_conflicts(|| delete.clone().send()).await;
+                    .set_return_values_on_condition_check_failure(if_refused);
+                let sent = unless_in_conflict(|| delete.clone().send()).await;
                 match sent.map_err(SdkError::into_service_error) {
                     Ok(_) => Ok(Outcome::Done(Item::new())),
                     Err(DeleteItemError::ConditionalCheckFailedException(refused)) => {
                         Ok(Outcome::Refused(refused.item))
                     }
-                    Err(error) => Err(RepositoryError::unavailable(operation)(error)),
+                    Err(error) => Err(failed(operation, error)),
                 }
             }
         }
@@ -198,7 +228,13 @@ impl Write<'_> {
 
     /// Sends the write, and returns whether it was done: `false` means that its condition has failed.
     pub(crate) async fn unless_refused(self) -> Result<bool, RepositoryError> {
-        Ok(matches!(self.send().await?, Outcome::Done(_)))
+        Ok(matches!(self.send_for(None).await?, Outcome::Done(_)))
+    }
+
+    /// Sends the write, whose condition fails only if another one has come first, which is an error.
+    pub(crate) async fn or_fail(self) -> Result<(), RepositoryError> {
+        let operation = self.operation;
+        if self.unless_refused().await? { Ok(()) } else { Err(RepositoryError::contention(operation)) }
     }
 
     /// The write as an action of a transaction.
@@ -219,7 +255,7 @@ impl Write<'_> {
             Kind::Update { key, expression } => Update::builder()
                 .table_name(&table.name)
                 .set_key(Some(key.into_item()))
-                .set_update_expression(expression)
+                .set_update_expression((!expression.is_empty()).then_some(expression))
                 .set_condition_expression(condition)
                 .set_expression_attribute_names(names)
                 .set_expression_attribute_values(values)
@@ -238,22 +274,53 @@ impl Write<'_> {
     }
 
     fn names(&self) -> Option<HashMap<String, String>> {
-        let expression = match &self.kind {
-            Kind::Update { expression, .. } => expression.as_deref(),
-            Kind::Put(_) | Kind::Delete(_) => None,
-        };
-        names_in([expression, self.condition.as_deref()])
+        let change = if let Kind::Update { expression, .. } = &self.kind { expression } else { "" };
+        let mut names = names_in(&[change, self.condition.as_deref().unwrap_or_default()]);
+        names.extend(self.placeholders.clone());
+        unless_empty(names)
+    }
+}
+
+/// What DynamoDB refuses a write with while a transaction is writing the same item. The SDK doesn't retry it.
+const CONFLICT: &str = "TransactionConflictException";
+
+/// Sends a write of one item, and again as long as a transaction is writing the same item.
+async fn unless_in_conflict<T, E, R, Sent>(mut send: impl FnMut() -> Sent) -> Result<T, SdkError<E, R>>
+where
+    E: ProvideErrorMetadata,
+    Sent: Future<Output = Result<T, SdkError<E, R>>>,
+{
+    const TRIES: u32 = 6;
+    let mut attempt = 0;
+    loop {
+        match send().await {
+            Err(error) if error.code() == Some(CONFLICT) && attempt < TRIES => {
+                back_off(attempt).await;
+                attempt += 1;
+            }
+            other => return other,
+        }
+    }
+}
+
+fn failed<E>(operation: &'static str, error: E) -> RepositoryError
+where
+    E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
+{
+    match error.code() {
+        Some(CONFLICT) => RepositoryError::contention(operation),
+        _ => RepositoryError::unavailable(operation)(error),
     }
 }
 
 /// The names that expressions have placeholders for: `#ttl` stands for `ttl`.
-fn names_in<const N: usize>(expressions: [Option<&str>; N]) -> Option<HashMap<String, String>> {
+fn names_in(expressions: &[&str]) -> HashMap<String, String> {
     let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
-    let placeholders = expressions.into_iter().flatten().flat_map(|expression| expression.split('#').skip(1));
-    let names = placeholders
+    let placeholders = expressions.iter().flat_map(|expression| expression.split('#').skip(1));
+    placeholders
         .map(|rest| rest.split(|character| !is_part(character)).next().unwrap_or_default())
-        .map(|name| (format!("#{name}"), name.to_owned()));
-    unless_empty(names.collect())
+        .map(|name| (format!("#{name}"), name.to_owned()))
+        .collect()
 }
 
 /// DynamoDB refuses a map without an entry.
@@ -263,16 +330,50 @@ fn unless_empty<V>(map: HashMap<String, V>) -> Option<HashMap<String, V>> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use aws_sdk_dynamodb::{error::ErrorMetadata, operation::delete_item::DeleteItemError};
+
     use super::*;
+
+    /// Sends a request that fails twice with this error code: whether it succeeded, and how often it was sent.
+    async fn sent_with(code: &str) -> (bool, u32) {
+        let tries = AtomicU32::new(0);
+        let outcome = unless_in_conflict(async || {
+            if tries.fetch_add(1, Ordering::SeqCst) == 2 {
+                return Ok(());
+            }
+            let error = DeleteItemError::generic(ErrorMetadata::builder().code(code).build());
+            Err(SdkError::service_error(error, ()))
+        })
+        .await;
+        (outcome.is_ok(), tries.into_inner())
+    }
 
     #[test]
     fn a_placeholder_stands_for_the_attribute_that_it_is_called_after() {
-        let names =
-            names_in([Some("SET life.#name = :name REMOVE #ttl"), None, Some("pk = :pk AND #ttl<:now")]).unwrap();
+        let names = names_in(&["SET life.#name = :name REMOVE #ttl", "", "pk = :pk AND #ttl<:now"]);
 
         let expected =
             [("#name", "name"), ("#ttl", "ttl")].map(|(placeholder, name)| (placeholder.into(), name.into()));
         assert_eq!(names, HashMap::from(expected));
-        assert_eq!(names_in([Some("SET a = :a"), None]), None);
+        assert_eq!(names_in(&["SET a = :a"]), HashMap::new());
+    }
+
+    #[tokio::test]
+    async fn only_a_write_in_conflict_with_a_transaction_is_retried() {
+        assert_eq!(sent_with("TransactionConflictException").await, (true, 3));
+        assert_eq!(sent_with("ValidationException").await, (false, 1));
+    }
+
+    #[test]
+    fn a_write_that_meets_a_transaction_in_all_tries_fails_for_contention() {
+        let failure = |code: &str| {
+            let error = failed("test", DeleteItemError::generic(ErrorMetadata::builder().code(code).build()));
+            std::error::Error::source(&error).unwrap().to_string()
+        };
+
+        assert!(failure(CONFLICT).starts_with("conflicting writes"));
+        assert!(!failure("ValidationException").starts_with("conflicting writes"));
     }
 }

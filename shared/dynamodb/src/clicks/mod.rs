@@ -10,7 +10,7 @@ use linklet_domain::{Click, ClickId, LinkId, Timestamp, lifetimes};
 use self::item::{ClickItem, SHARDS, click_key, item_of, partition, shard_of};
 use crate::{
     RepositoryError,
-    item::{Item, Table, from_item, text},
+    item::{Item, SortKeys, Table, from_item},
 };
 
 /// The table of raw clicks.
@@ -27,7 +27,7 @@ impl ClicksTable {
         Self { table: Table { client, name: name.into() }, kept_for: lifetimes::RAW_CLICKS }
     }
 
-    /// The same table, whose new clicks DynamoDB deletes so long after they happened.
+    /// Has DynamoDB delete new clicks so long after they happened.
     #[must_use]
     pub fn keeping_clicks_for(self, kept_for: Duration) -> Self {
         Self { kept_for, ..self }
@@ -96,14 +96,8 @@ impl ClicksTable {
         page: &ShardPage,
         limit: usize,
     ) -> Result<Vec<ClickItem>, RepositoryError> {
-        let query = self.table.client.query().scan_index_forward(false).limit(i32::try_from(limit).unwrap_or(i32::MAX));
-        let query = query.expression_attribute_values(":shard", text(&partition(link, page.shard)));
-        let query = match &page.before {
-            None => query.key_condition_expression("pk = :shard"),
-            Some(before) => query
-                .key_condition_expression("pk = :shard AND sk < :before")
-                .expression_attribute_values(":before", text(before)),
-        };
+        let sort_keys = page.before.as_deref().map_or(SortKeys::All, SortKeys::Before);
+        let query = self.table.query(&partition(link, page.shard), sort_keys).scan_index_forward(false);
         let found = self.table.query_all(operation, query, limit).await?;
         found.into_iter().map(|item| from_item(operation, item)).collect()
     }
@@ -115,8 +109,7 @@ impl ClicksTable {
     pub async fn first(&self, link: &LinkId) -> Result<Option<Click>, RepositoryError> {
         const OPERATION: &str = "read the oldest click";
         let shards = (0..SHARDS).map(|shard| {
-            let query = self.table.client.query().limit(1).key_condition_expression("pk = :shard");
-            let query = query.expression_attribute_values(":shard", text(&partition(link, shard)));
+            let query = self.table.query(&partition(link, shard), SortKeys::All);
             self.table.query_all(OPERATION, query, 1)
         });
         let found = futures_util::future::try_join_all(shards).await?;
@@ -134,17 +127,10 @@ impl ClicksTable {
         time: &Range<Timestamp>,
     ) -> Result<Vec<Click>, RepositoryError> {
         const OPERATION: &str = "read clicks";
+        let [first, last] = [time.start, time.end].map(|at| ClickId::first_at(at).to_string());
         let shards = (0..SHARDS).map(|shard| {
-            let query = self
-                .table
-                .client
-                .query()
-                .consistent_read(true)
-                .key_condition_expression("pk = :shard AND sk BETWEEN :first AND :last")
-                .expression_attribute_values(":shard", text(&partition(link, shard)))
-                .expression_attribute_values(":first", text(&ClickId::first_at(time.start)))
-                .expression_attribute_values(":last", text(&ClickId::first_at(time.end)));
-            self.table.query_all(OPERATION, query, usize::MAX)
+            let query = self.table.query(&partition(link, shard), SortKeys::Between(&first, &last));
+            self.table.query_all(OPERATION, query.consistent_read(true), usize::MAX)
         });
         let found = futures_util::future::try_join_all(shards).await?;
         found.into_iter().flatten().map(|item| click_of(OPERATION, item)).collect()
@@ -158,14 +144,7 @@ impl ClicksTable {
         const OPERATION: &str = "purge clicks";
         const FROM_EACH: usize = 62;
         let shards = (0..SHARDS).map(|shard| {
-            let query = self
-                .table
-                .client
-                .query()
-                .limit(62)
-                .key_condition_expression("pk = :shard")
-                .expression_attribute_values(":shard", text(&partition(link, shard)))
-                .projection_expression("pk, sk");
+            let query = self.table.query(&partition(link, shard), SortKeys::All).projection_expression("pk, sk");
             self.table.query_all(OPERATION, query, FROM_EACH)
         });
         let keys: Vec<Item> = futures_util::future::try_join_all(shards).await?.into_iter().flatten().collect();
@@ -181,15 +160,7 @@ impl ClicksTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn delete(&self, link: &LinkId, id: &ClickId) -> Result<(), RepositoryError> {
-        self.table
-            .client
-            .delete_item()
-            .table_name(&self.table.name)
-            .set_key(Some(click_key(link, id).into_item()))
-            .send()
-            .await
-            .map_err(RepositoryError::unavailable("delete a click"))?;
-        Ok(())
+        self.table.delete("delete a click", click_key(link, id)).send().await.map(|_| ())
     }
 }
 

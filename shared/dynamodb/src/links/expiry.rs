@@ -88,7 +88,7 @@ impl LinksTable {
         const PUBLISHED: &str = "SET expiry_is_published = :yes, is_news = :yes, change_id = :change";
         let published = self
             .0
-            .update("publish an expiry", link_key(link.code()), PUBLISHED.to_owned())
+            .update("publish an expiry", link_key(link.code()), PUBLISHED)
             .only_if(format!(
                 "{HAS_SAME_EXPIRY} AND attribute_not_exists(availability.deleted_at) \
                  AND attribute_not_exists(expiry_is_published)"
@@ -114,8 +114,7 @@ impl LinksTable {
         let tombstone = TombstoneItem::new(&Tombstone::of_expired(link, at), &EventId::generate(), correlation_id);
         let outcome = retry_on_conflict(OPERATION, || async {
             // The total is incremented in the same transaction, so that a marker that is processed again doesn't count again.
-            let count =
-                self.0.update(OPERATION, cleanup_key(&link.identity.workspace), "ADD total_cleaned :one".to_owned());
+            let count = self.0.update(OPERATION, cleanup_key(&link.identity.workspace), "ADD total_cleaned :one");
             let sent = Transaction::new(OPERATION)
                 .and(
                     self.0.put_if(OPERATION, &tombstone, HAS_SAME_EXPIRY, same_expiry(link))?,
@@ -180,7 +179,7 @@ impl LinksTable {
         expression: &str,
         values: Vec<(&str, AttributeValue)>,
     ) -> Result<(), RepositoryError> {
-        let update = self.0.update("record a cleanup", cleanup_key(workspace), expression.to_owned());
+        let update = self.0.update("record a cleanup", cleanup_key(workspace), expression);
         update.values(values).send().await.map(|_| ())
     }
 

@@ -437,7 +437,7 @@ impl Changes {
         let Guard { condition, values } = Guard::of(precondition);
         let set = self.set.iter().map(|(name, value)| (format!(":{name}"), value.clone()));
         table
-            .update(operation, link_key(&link.code), self.expression())
+            .update(operation, link_key(&link.code), self.expression().unwrap_or_default())
             .only_if(format!("{IS_KEPT}{condition}"))
             .values(values)
             .values(set.chain(self.expression().map(|_| one_more())))

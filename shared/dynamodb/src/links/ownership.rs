@@ -79,7 +79,7 @@ impl LinksTable {
         const HANDED: &str = "SET user_id = :heir, is_news = :no, change_id = :change, correlation_id = :correlation";
         let update = self
             .0
-            .update("hand over a link", link_key(code), HANDED.to_owned())
+            .update("hand over a link", link_key(code), HANDED)
             // A tombstone isn't listed.
             .only_if("attribute_exists(by_workspace_pk) AND user_id = :owner")
             .values([

@@ -4,19 +4,15 @@ mod item;
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::{
-    Client,
-    error::SdkError,
-    operation::update_item::{UpdateItemError, builders::UpdateItemFluentBuilder},
-    types::{ReturnValue, ReturnValuesOnConditionCheckFailure},
-};
+use aws_sdk_dynamodb::Client;
 use linklet_domain::{EventId, Notification, NotificationStatus, Timestamp, UserId};
 use uuid::Uuid;
 
 use self::item::{NotificationItem, notification_key, user_partition};
 use crate::{
     Cursor, Page, RepositoryError,
-    item::{Item, Table, from_item, text, to_item},
+    item::{Item, SortKeys, Table, from_item, text, to_item},
+    write::{Outcome, Write},
 };
 
 /// The repository of notifications: NotificationsTable.
@@ -71,30 +67,28 @@ impl NotificationsTable {
         // `claimed_by = :claim` holds when the SDK retries a write whose response was lost.
         const IS_FREE: &str = "attribute_not_exists(pk) OR (#status <> :sent AND (attribute_not_exists(claimed_until) OR \
                                claimed_until <= :now OR claimed_by = :claim))";
-        let item = to_item(OPERATION, &NotificationItem::from(notification))?;
-        let claimed = set_if_absent(self.update_of(notification), item, "claimed_by = :claim, claimed_until = :until")
-            .condition_expression(IS_FREE)
-            .expression_attribute_names("#status", "status")
-            .expression_attribute_values(":sent", text(SENT))
-            .expression_attribute_values(":now", text(&claim.from))
-            .expression_attribute_values(":claim", text(&claim.id))
-            .expression_attribute_values(":until", text(&claim.until))
-            .return_values(ReturnValue::AllNew)
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-            .send()
-            .await;
+        let mut attributes = to_item(OPERATION, &NotificationItem::from(notification))?;
+        attributes.retain(|name, _| name != "pk" && name != "sk");
+        // What is stored already stays.
+        let stored: String =
+            attributes.keys().map(|name| format!(", #{name} = if_not_exists(#{name}, :{name})")).collect();
+        let expression = format!("SET claimed_by = :claim, claimed_until = :until{stored}");
+        let claimed = self
+            .0
+            .update(OPERATION, notification_key(notification), expression)
+            .only_if(IS_FREE)
+            .values(attributes.into_iter().map(|(name, value)| (format!(":{name}"), value)))
+            .values([(":sent", text(SENT)), (":now", text(&claim.from))])
+            .values([(":claim", text(&claim.id)), (":until", text(&claim.until))])
+            .returning_new();
         let read = |item: Item| from_item::<NotificationItem>(OPERATION, item);
-        match claimed.map_err(SdkError::into_service_error) {
-            Ok(claimed) => {
-                let published_at = read(claimed.attributes.unwrap_or_default())?.published_at;
-                Ok(ClaimOutcome::Claimed { published: published_at.is_some() })
-            }
-            Err(UpdateItemError::ConditionalCheckFailedException(refused)) => {
-                let existing = refused.item.map(read).transpose()?;
+        match claimed.send().await? {
+            Outcome::Done(claimed) => Ok(ClaimOutcome::Claimed { published: read(claimed)?.published_at.is_some() }),
+            Outcome::Refused(existing) => {
+                let existing = existing.map(read).transpose()?;
                 let is_sent = existing.is_some_and(|item| item.status == NotificationStatus::Sent);
                 Ok(if is_sent { ClaimOutcome::AlreadySent } else { ClaimOutcome::ClaimedByOther })
             }
-            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
         }
     }
 
@@ -103,8 +97,7 @@ impl NotificationsTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn mark_published(&self, notification: &Notification, at: Timestamp) -> Result<(), RepositoryError> {
-        let update = self.update_of(notification).update_expression("SET published_at = :at");
-        mark(update.condition_expression("attribute_exists(pk)").expression_attribute_values(":at", text(&at))).await
+        self.mark(notification, "SET published_at = :at").value(":at", text(&at)).or_fail().await
     }
 
     /// Records that the notification was delivered to all channels, and with that that it was published, and releases the claim.
@@ -112,17 +105,9 @@ impl NotificationsTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn mark_sent(&self, notification: &Notification, at: Timestamp) -> Result<(), RepositoryError> {
-        let update = self
-            .update_of(notification)
-            .update_expression(
-                "SET #status = :sent, sent_at = :at, published_at = if_not_exists(published_at, :at) \
-                 REMOVE claimed_by, claimed_until",
-            )
-            .condition_expression("attribute_exists(pk)")
-            .expression_attribute_names("#status", "status")
-            .expression_attribute_values(":sent", text(SENT))
-            .expression_attribute_values(":at", text(&at));
-        mark(update).await
+        const IS_SENT: &str = "SET #status = :sent, sent_at = :at, published_at = if_not_exists(published_at, :at) \
+                               REMOVE claimed_by, claimed_until";
+        self.mark(notification, IS_SENT).values([(":sent", text(SENT)), (":at", text(&at))]).or_fail().await
     }
 
     /// Records that delivery has failed, unless the notification is sent. A redrive can still deliver it.
@@ -130,23 +115,15 @@ impl NotificationsTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn mark_failed(&self, notification: &Notification) -> Result<(), RepositoryError> {
-        let update = self
-            .update_of(notification)
-            .update_expression("SET #status = :failed")
-            .condition_expression("attribute_exists(pk) AND #status <> :sent")
-            .expression_attribute_names("#status", "status")
-            .expression_attribute_values(":failed", text("failed"))
-            .expression_attribute_values(":sent", text(SENT));
-        match update.send().await.map_err(SdkError::into_service_error) {
-            // The notification is sent, or was never stored.
-            Ok(_) | Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(()),
-            Err(error) => Err(RepositoryError::unavailable(MARK)(error)),
-        }
+        let update = self.mark(notification, "SET #status = :failed").and_if("#status <> :sent");
+        // If it is refused, the notification is sent, or was never stored.
+        update.values([(":failed", text("failed")), (":sent", text(SENT))]).unless_refused().await.map(|_| ())
     }
 
-    fn update_of(&self, notification: &Notification) -> UpdateItemFluentBuilder {
-        let key = notification_key(notification).into_item();
-        self.0.client.update_item().table_name(&self.0.name).set_key(Some(key))
+    /// Changes a notification that is stored.
+    fn mark(&self, notification: &Notification, change: &str) -> Write<'_> {
+        let update = self.0.update("update a notification", notification_key(notification), change);
+        update.only_if("attribute_exists(pk)")
     }
 
     /// Lists a user's notifications, newest first: at most `limit`, starting after the cursor.
@@ -160,46 +137,14 @@ impl NotificationsTable {
         after: Option<&Cursor<EventId>>,
     ) -> Result<Page<Notification, EventId>, RepositoryError> {
         const OPERATION: &str = "list notifications";
-        let fetched = limit + 1;
-        let mut query = self
-            .0
-            .client
-            .query()
-            .expression_attribute_values(":user", text(&user_partition(user)))
-            .scan_index_forward(false)
-            .limit(i32::try_from(fetched).unwrap_or(i32::MAX));
-        query = match after {
-            Some(cursor) => query
-                .key_condition_expression("pk = :user AND sk < :after")
-                .expression_attribute_values(":after", text(&cursor.sort_key())),
-            None => query.key_condition_expression("pk = :user"),
-        };
-        let rows = self.0.query_all(OPERATION, query, fetched).await?;
+        let after = after.map(Cursor::sort_key);
+        let query = self.0.query(&user_partition(user), after.as_deref().map_or(SortKeys::All, SortKeys::Before));
+        let rows = self.0.query_all(OPERATION, query.scan_index_forward(false), limit + 1).await?;
         let notifications: Result<Vec<Notification>, _> =
             rows.into_iter().map(|item| from_item::<NotificationItem>(OPERATION, item).map(Into::into)).collect();
         Ok(Page::of(notifications?, limit, |row| Cursor { at: row.created_at, id: row.id.clone() }))
     }
 }
 
-const MARK: &str = "update a notification";
-
 /// The stored form of [`NotificationStatus::Sent`].
 const SENT: &str = "sent";
-
-/// An update that sets each attribute of `item` only if it doesn't exist, and applies `set` in any case.
-fn set_if_absent(update: UpdateItemFluentBuilder, item: Item, set: &str) -> UpdateItemFluentBuilder {
-    let attributes = item.into_iter().filter(|(name, _)| name != "pk" && name != "sk");
-    let (mut expression, mut update) = (format!("SET {set}"), update);
-    for (number, (name, value)) in attributes.enumerate() {
-        expression.push_str(&format!(", #a{number} = if_not_exists(#a{number}, :a{number})"));
-        update = update
-            .expression_attribute_names(format!("#a{number}"), name)
-            .expression_attribute_values(format!(":a{number}"), value);
-    }
-    update.update_expression(expression)
-}
-
-async fn mark(update: UpdateItemFluentBuilder) -> Result<(), RepositoryError> {
-    update.send().await.map_err(RepositoryError::unavailable(MARK))?;
-    Ok(())
-}

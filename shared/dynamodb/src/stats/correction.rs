@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     RepositoryError,
-    item::{number, text},
+    item::{SortKeys, number},
 };
 
 const CORRECT: &str = "correct statistics";
@@ -44,7 +44,7 @@ impl Life {
         numbers_of(self.days.clone())
     }
 
-    /// The same with other numbers of some days, and with the past and the counts that follow from all days.
+    /// These statistics with other numbers of some days, and with the past and the counts that follow from all days.
     #[must_use]
     pub fn with_days(&self, corrected: &BTreeMap<Day, DayStats>) -> Self {
         let mut after = self.clone();
@@ -113,15 +113,7 @@ impl StatsTable {
     ) -> Result<BTreeSet<ClickId>, RepositoryError> {
         const OPERATION: &str = "read the ids of counted clicks";
         let (first, last) = buckets_of_days(days);
-        let query = self
-            .0
-            .client
-            .query()
-            .consistent_read(true)
-            .key_condition_expression("pk = :seen AND sk BETWEEN :first AND :last")
-            .expression_attribute_values(":seen", text(&seen_partition(link)))
-            .expression_attribute_values(":first", text(&first))
-            .expression_attribute_values(":last", text(&last));
+        let query = self.0.query(&seen_partition(link), SortKeys::Between(&first, &last)).consistent_read(true);
         let mut ids = BTreeSet::new();
         for item in self.0.query_all(OPERATION, query, usize::MAX).await? {
             ids.extend(ids_in_bucket(&item).map_err(RepositoryError::unexpected_item(OPERATION))?);

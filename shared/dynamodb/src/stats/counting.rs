@@ -72,7 +72,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// The same with the counts of the link as they are by now, as an earlier day of the link has left them.
+    /// What was read, with the counts of the link as they are by now, as an earlier day of the link has left them.
     #[must_use]
     pub fn with_totals(self, totals: Totals) -> Self {
         Self { totals, ..self }
@@ -200,20 +200,13 @@ impl StatsTable {
         ids: BTreeSet<ClickId>,
         now: Timestamp,
     ) -> Result<(), RepositoryError> {
-        self.0
-            .client
-            .update_item()
-            .table_name(&self.0.name)
-            .set_key(Some(bucket.into_item()))
-            .update_expression("SET #ttl = :ttl, #version = :ids")
-            .expression_attribute_names("#ttl", "ttl")
-            .expression_attribute_names("#version", version.to_string())
-            .expression_attribute_values(":ttl", number(&now.plus(SEEN_FOR).unix_seconds()))
-            .expression_attribute_values(":ids", AttributeValue::B(Blob::new(packed(&ids).into_vec())))
-            .send()
-            .await
-            .map(|_| ())
-            .map_err(RepositoryError::unavailable("keep the ids of counted clicks"))
+        let update = self
+            .0
+            .update("keep the ids of counted clicks", bucket, "SET #ttl = :ttl, #version = :ids")
+            .placeholder("version", version.to_string())
+            .value(":ttl", number(&now.plus(SEEN_FOR).unix_seconds()))
+            .value(":ids", AttributeValue::B(Blob::new(packed(&ids).into_vec())));
+        update.send().await.map(|_| ())
     }
 
     /// Writes a day if it is the version before this one.
@@ -315,17 +308,8 @@ impl StatsTable {
 
     /// Writes a milestone unless it exists. Writing it publishes its event.
     pub(super) async fn put_milestone(&self, milestone: &Milestone) -> Result<(), RepositoryError> {
-        let put = self
-            .0
-            .client
-            .put_item()
-            .table_name(&self.0.name)
-            .set_item(Some(to_item(COUNT, &MilestoneItem::new(milestone))?))
-            .condition_expression(IS_NEW);
-        match put.send().await.map_err(SdkError::into_service_error) {
-            Ok(_) | Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(()),
-            Err(error) => Err(RepositoryError::unavailable("write a milestone")(error)),
-        }
+        let put = self.0.put_item("write a milestone", &MilestoneItem::new(milestone))?;
+        put.only_if(IS_NEW).unless_refused().await.map(|_| ())
     }
 }
 

@@ -34,7 +34,7 @@ pub use self::{
 };
 use crate::{
     RepositoryError,
-    item::{Item, Table, from_item, retry_transaction_conflicts, text, to_item},
+    item::{Item, SortKeys, Table, from_item},
 };
 
 /// The table of statistics.
@@ -153,15 +153,7 @@ impl StatsTable {
         last: &str,
         consistent: bool,
     ) -> Result<Rows, RepositoryError> {
-        let query = self
-            .0
-            .client
-            .query()
-            .consistent_read(consistent)
-            .key_condition_expression("pk = :link AND sk BETWEEN :first AND :last")
-            .expression_attribute_values(":link", text(&partition(link)))
-            .expression_attribute_values(":first", text(first))
-            .expression_attribute_values(":last", text(last));
+        let query = self.0.query(&partition(link), SortKeys::Between(first, last)).consistent_read(consistent);
         read_rows(operation, self.0.query_all(operation, query, usize::MAX).await?)
     }
 
@@ -170,15 +162,8 @@ impl StatsTable {
     /// # Errors
     /// When DynamoDB can't be reached; then part of it may be done.
     pub async fn purge(&self, workspace: &WorkspaceId, link: &LinkId, at: Timestamp) -> Result<(), RepositoryError> {
-        const OPERATION: &str = "purge statistics";
         // First the total: who counts concurrently sees that the link is purged, and deletes what was written meanwhile.
-        let put = self
-            .0
-            .client
-            .put_item()
-            .table_name(&self.0.name)
-            .set_item(Some(to_item(OPERATION, &TotalItem::purged(workspace, link, at))?));
-        retry_transaction_conflicts(|| put.clone().send()).await.map_err(RepositoryError::unavailable(OPERATION))?;
+        self.0.put_item("purge statistics", &TotalItem::purged(workspace, link, at))?.send().await?;
         self.delete_rows(link).await
     }
 
@@ -190,14 +175,7 @@ impl StatsTable {
         const OPERATION: &str = "delete the statistics of a purged link";
         for partition in [partition(link), seen_partition(link)] {
             // Consistently: a row that was written a moment ago would be missed, and stay for ever.
-            let query = self
-                .0
-                .client
-                .query()
-                .consistent_read(true)
-                .projection_expression("pk, sk")
-                .key_condition_expression("pk = :link")
-                .expression_attribute_values(":link", text(&partition));
+            let query = self.0.query(&partition, SortKeys::All).consistent_read(true).projection_expression("pk, sk");
             let keys = self.0.query_all(OPERATION, query, usize::MAX).await?;
             self.0.delete_all(OPERATION, keys).await?;
         }

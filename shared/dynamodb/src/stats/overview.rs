@@ -5,17 +5,13 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::{
-    error::SdkError,
-    operation::{put_item::PutItemError, update_item::UpdateItemError},
-};
 use linklet_domain::{Overview, Timestamp, WorkspaceId, lifetimes};
 use serde::{Deserialize, Serialize};
 
 use super::StatsTable;
 use crate::{
     Consistency, RepositoryError,
-    item::{Key, number, text, to_item},
+    item::{Key, number, text},
 };
 
 /// `OVERVIEW#<workspace>` / `OVERVIEW`. A claim is written beside it.
@@ -60,24 +56,14 @@ impl StatsTable {
         known: Timestamp,
         now: Timestamp,
     ) -> Result<bool, RepositoryError> {
-        let claim = self
-            .0
-            .client
-            .update_item()
-            .table_name(&self.0.name)
-            .set_key(Some(overview_key(workspace).into_item()))
-            .update_expression("SET claimed_until = :until, #ttl = :ttl")
-            .condition_expression("as_of = :known AND (attribute_not_exists(claimed_until) OR claimed_until <= :now)")
-            .expression_attribute_names("#ttl", "ttl")
-            .expression_attribute_values(":until", text(&now.plus(Self::OVERVIEW_CLAIM)))
-            .expression_attribute_values(":ttl", number(&ttl(now)))
-            .expression_attribute_values(":known", text(&known))
-            .expression_attribute_values(":now", text(&now));
-        match claim.send().await.map_err(SdkError::into_service_error) {
-            Ok(_) => Ok(true),
-            Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(false),
-            Err(error) => Err(RepositoryError::unavailable("claim an overview")(error)),
-        }
+        const CLAIM: &str = "SET claimed_until = :until, #ttl = :ttl";
+        self.0
+            .update("claim an overview", overview_key(workspace), CLAIM)
+            .only_if("as_of = :known AND (attribute_not_exists(claimed_until) OR claimed_until <= :now)")
+            .values([(":until", text(&now.plus(Self::OVERVIEW_CLAIM))), (":ttl", number(&ttl(now)))])
+            .values([(":known", text(&known)), (":now", text(&now))])
+            .unless_refused()
+            .await
     }
 
     /// Keeps an overview, and with it ends its claim, unless a later one is kept already.
@@ -85,24 +71,13 @@ impl StatsTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn keep_overview(&self, workspace: &WorkspaceId, overview: &Overview) -> Result<(), RepositoryError> {
-        const OPERATION: &str = "keep an overview";
         let item = OverviewItem {
             key: overview_key(workspace),
             as_of: overview.as_of,
             overview: overview.clone(),
             ttl: ttl(overview.as_of),
         };
-        let put = self
-            .0
-            .client
-            .put_item()
-            .table_name(&self.0.name)
-            .set_item(Some(to_item(OPERATION, &item)?))
-            .condition_expression("attribute_not_exists(as_of) OR as_of < :as_of")
-            .expression_attribute_values(":as_of", text(&overview.as_of));
-        match put.send().await.map_err(SdkError::into_service_error) {
-            Ok(_) | Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(()),
-            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
-        }
+        let put = self.0.put_item("keep an overview", &item)?.only_if("attribute_not_exists(as_of) OR as_of < :as_of");
+        put.value(":as_of", text(&overview.as_of)).unless_refused().await.map(|_| ())
     }
 }

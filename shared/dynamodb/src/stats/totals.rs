@@ -7,10 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aws_sdk_dynamodb::{
-    error::SdkError,
-    operation::update_item::UpdateItemError,
     primitives::Blob,
-    types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update},
+    types::{AttributeValue, TransactWriteItem},
 };
 use linklet_domain::{ClickCount, Day, DayStats, LinkClicks, LinkId, Timestamp, Totals, WorkspaceId};
 
@@ -20,7 +18,8 @@ use super::{
 };
 use crate::{
     RepositoryError,
-    item::{Answers, Item, from_item, number, retry_transaction_conflicts, text},
+    item::{Answers, Item, SortKeys, from_item, number},
+    write::Outcome,
 };
 
 const LOAD: &str = "read a link's total";
@@ -152,13 +151,7 @@ impl StatsTable {
     }
 
     fn answers_of_workspace(&self, operation: &'static str, workspace: &WorkspaceId) -> Answers {
-        let query = self
-            .0
-            .client
-            .query()
-            .key_condition_expression("pk = :workspace AND begins_with(sk, :totals)")
-            .expression_attribute_values(":workspace", text(&workspace_partition(workspace)))
-            .expression_attribute_values(":totals", text(TOTAL_PREFIX));
+        let query = self.0.query(&workspace_partition(workspace), SortKeys::Beginning(TOTAL_PREFIX));
         self.0.query_within_budget(operation, query)
     }
 
@@ -171,44 +164,31 @@ impl StatsTable {
     ) -> Result<Raised, RepositoryError> {
         let count = ClickCount::from(stats);
         let last_click = later(before, stats.last_click_at);
-        let (set_last, and_is_last) = if last_click.is_some() {
-            (", last_click = :last_click", format!(" AND {IS_LAST}"))
-        } else {
-            ("", String::new())
-        };
-        let update = self
+        let set_last = if last_click.is_some() { ", last_click = :last_click" } else { "" };
+        let raising = self
             .0
-            .client
-            .update_item()
-            .table_name(&self.0.name)
-            .set_key(Some(total_key(work.workspace, work.link).into_item()))
-            .update_expression(format!("SET #day = :counts{set_last}"))
-            .condition_expression(format!(
-                "{IS_COUNTED} AND {} AND (attribute_not_exists(#day) OR #day[0] < :clicks){and_is_last}",
+            .update(WRITE, total_key(work.workspace, work.link), format!("SET #day = :counts{set_last}"))
+            .only_if(format!(
+                "{IS_COUNTED} AND {} AND (attribute_not_exists(#day) OR #day[0] < :clicks)",
                 same_epoch(before.epoch)
             ))
-            .expression_attribute_names("#day", work.day.to_string())
-            .expression_attribute_values(":counts", counts(count))
-            .expression_attribute_values(":clicks", number(&count.clicks))
-            .expression_attribute_values(":epoch", number(&before.epoch))
-            .return_values(ReturnValue::AllNew)
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-        let update = match last_click {
-            Some(at) => update.expression_attribute_values(":last_click", moment(at)),
-            None => update,
+            .placeholder("day", work.day.to_string())
+            .values([(":counts", counts(count)), (":clicks", number(&count.clicks)), (":epoch", number(&before.epoch))])
+            .returning_new();
+        let raising = match last_click {
+            Some(at) => raising.and_if(IS_LAST).value(":last_click", moment(at)),
+            None => raising,
         };
-        let raised = retry_transaction_conflicts(|| update.clone().send()).await;
-        match raised.map_err(SdkError::into_service_error) {
-            Ok(raised) => total_of(raised.attributes.unwrap_or_default()).map(|(totals, _)| Raised::To(totals)),
-            Err(UpdateItemError::ConditionalCheckFailedException(refused)) => {
-                let (totals, is_purged) = total_of(refused.item.unwrap_or_default())?;
+        match raising.send().await? {
+            Outcome::Done(raised) => total_of(raised).map(|(totals, _)| Raised::To(totals)),
+            Outcome::Refused(found) => {
+                let (totals, is_purged) = total_of(found.unwrap_or_default())?;
                 Ok(match () {
                     () if is_purged => Raised::Purged,
                     () if totals.epoch == before.epoch && totals.includes(work.day, count.clicks) => Raised::To(totals),
                     () => Raised::Contended,
                 })
             }
-            Err(error) => Err(RepositoryError::unavailable(WRITE)(error)),
         }
     }
 
@@ -220,32 +200,32 @@ impl StatsTable {
         change: TotalChange,
     ) -> Result<TransactWriteItem, RepositoryError> {
         let TotalChange { epoch, set, remove, last_click } = change;
-        let mut update = Update::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(total_key(workspace, link).into_item()))
-            .expression_attribute_values(":epoch", number(&epoch))
-            .expression_attribute_values(":next", number(&(epoch + 1)));
-        let mut condition = format!("{IS_COUNTED} AND {}", same_epoch(epoch));
         let mut expression = "SET epoch = :next".to_owned();
-        if let Some(at) = last_click {
-            condition.push_str(&format!(" AND {IS_LAST}"));
+        if last_click.is_some() {
             expression.push_str(", last_click = :last_click");
-            update = update.expression_attribute_values(":last_click", moment(at));
         }
-        for (position, (name, value)) in set.into_iter().enumerate() {
+        for position in 0..set.len() {
             expression.push_str(&format!(", #s{position} = :s{position}"));
-            update = update
-                .expression_attribute_names(format!("#s{position}"), name)
-                .expression_attribute_values(format!(":s{position}"), value);
         }
-        for (position, name) in remove.into_iter().enumerate() {
+        for position in 0..remove.len() {
             expression.push_str(if position == 0 { " REMOVE " } else { ", " });
             expression.push_str(&format!("#r{position}"));
-            update = update.expression_attribute_names(format!("#r{position}"), name);
         }
-        let update = update.condition_expression(condition).update_expression(expression);
-        let update = update.build().map_err(RepositoryError::unavailable(WRITE))?;
-        Ok(TransactWriteItem::builder().update(update).build())
+        let mut update = self
+            .0
+            .update(WRITE, total_key(workspace, link), expression)
+            .only_if(format!("{IS_COUNTED} AND {}", same_epoch(epoch)))
+            .values([(":epoch", number(&epoch)), (":next", number(&(epoch + 1)))]);
+        if let Some(at) = last_click {
+            update = update.and_if(IS_LAST).value(":last_click", moment(at));
+        }
+        for (position, (name, value)) in set.into_iter().enumerate() {
+            update = update.placeholder(&format!("s{position}"), name).value(&format!(":s{position}"), value);
+        }
+        for (position, name) in remove.into_iter().enumerate() {
+            update = update.placeholder(&format!("r{position}"), name);
+        }
+        update.action()
     }
 
     /// Reads a link's counts consistently, and whether it was purged.
@@ -267,24 +247,14 @@ impl StatsTable {
     ) -> Result<Announced, RepositoryError> {
         let update = self
             .0
-            .client
-            .update_item()
-            .table_name(&self.0.name)
-            .set_key(Some(total_key(workspace, link).into_item()))
-            .update_expression("SET announced = :milestone")
-            .condition_expression(format!(
-                "{IS_COUNTED} AND (attribute_not_exists(announced) OR announced < :milestone)"
-            ))
-            .expression_attribute_values(":milestone", number(&milestone))
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-        match retry_transaction_conflicts(|| update.clone().send()).await.map_err(SdkError::into_service_error) {
-            Ok(_) => Ok(Announced::Yes),
-            Err(UpdateItemError::ConditionalCheckFailedException(refused)) => {
-                let (_, is_purged) = total_of(refused.item.unwrap_or_default())?;
-                Ok(if is_purged { Announced::Purged } else { Announced::Yes })
-            }
-            Err(error) => Err(RepositoryError::unavailable("note a milestone")(error)),
-        }
+            .update("note a milestone", total_key(workspace, link), "SET announced = :milestone")
+            .only_if(IS_COUNTED)
+            .and_if("(attribute_not_exists(announced) OR announced < :milestone)");
+        let Outcome::Refused(found) = update.value(":milestone", number(&milestone)).send().await? else {
+            return Ok(Announced::Yes);
+        };
+        let (_, is_purged) = total_of(found.unwrap_or_default())?;
+        Ok(if is_purged { Announced::Purged } else { Announced::Yes })
     }
 }
 

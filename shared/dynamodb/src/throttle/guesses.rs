@@ -14,13 +14,14 @@ use futures_util::future::try_join_all;
 use linklet_domain::{Failures, Guess, Guesser, HashBudget, HashFor, Patience, ThrottleSubject, Timestamp, lifetimes};
 
 use super::{
-    ThrottleTable, Written,
+    ThrottleTable,
     item::{FailuresItem, FamiliarItem, familiar_key, guesser_key, hashes_key, sender_hashes_key, ttl},
     once,
 };
 use crate::{
     RepositoryError,
     item::{Item, Key, from_item, number},
+    write::Outcome,
 };
 
 /// The outcome of a guess that somebody wants to make.
@@ -133,12 +134,10 @@ impl ThrottleTable {
             return Ok(());
         }
         let update = self
-            .write(familiar_key(account, address))
-            .update_expression("SET familiar_until = :until, #ttl = :ttl")
-            .expression_attribute_names("#ttl", "ttl")
-            .expression_attribute_values(":until", number(&until.unix_millis()))
-            .expression_attribute_values(":ttl", number(&until.unix_seconds()));
-        once("remember a sign-in", update, Self::TIMEOUT_OF_GUESSES).await?;
+            .table
+            .update("remember a sign-in", familiar_key(account, address), "SET familiar_until = :until, #ttl = :ttl")
+            .values([(":until", number(&until.unix_millis())), (":ttl", number(&until.unix_seconds()))]);
+        once(update, Self::TIMEOUT_OF_GUESSES).await?;
         Ok(())
     }
 
@@ -171,14 +170,12 @@ impl ThrottleTable {
 
     async fn spend(&self, key: Key, hashes: u32, of: u32, now: Timestamp) -> Result<bool, RepositoryError> {
         let update = self
-            .write(key)
-            .update_expression("SET #ttl = :ttl ADD hashes :hashes")
-            .condition_expression("attribute_not_exists(hashes) OR hashes <= :room")
-            .expression_attribute_names("#ttl", "ttl")
-            .expression_attribute_values(":hashes", number(&hashes))
-            .expression_attribute_values(":room", number(&of.saturating_sub(hashes)))
-            .expression_attribute_values(":ttl", number(&ttl(now)));
-        Ok(matches!(once("spend hashes", update, Self::TIMEOUT_OF_GUESSES).await?, Written::Done(_)))
+            .table
+            .update("spend hashes", key, "SET #ttl = :ttl ADD hashes :hashes")
+            .only_if("attribute_not_exists(hashes) OR hashes <= :room")
+            .values([(":hashes", number(&hashes)), (":room", number(&of.saturating_sub(hashes)))])
+            .value(":ttl", number(&ttl(now)));
+        Ok(matches!(once(update, Self::TIMEOUT_OF_GUESSES).await?, Outcome::Done(_)))
     }
 
     /// Whether the pair of a guess is familiar, and the failures of all for whom it may count.
@@ -239,10 +236,10 @@ impl ThrottleTable {
             }
             let next = seen.and_one_more(patience, now);
             match self.write_failure(key, patience, (seen, next), now).await? {
-                Written::Done(_) => {
+                Outcome::Done(_) => {
                     return Ok(Ok(Counted { key: key.clone(), patience, wait_until: next.not_before }));
                 }
-                Written::Refused(found) => {
+                Outcome::Refused(found) => {
                     seen = match found {
                         Some(item) => from_item::<FailuresItem>("count a guess", item)?.into(),
                         None => Failures::none(now),
@@ -261,59 +258,53 @@ impl ThrottleTable {
         patience: Patience,
         (seen, next): (Failures, Failures),
         now: Timestamp,
-    ) -> Result<Written, RepositoryError> {
+    ) -> Result<Outcome, RepositoryError> {
         const NOBODY_WAITS: &str = "(attribute_not_exists(not_before) OR not_before <= :now)";
         let one = patience.forgets_one_after;
-        let mut update = self
-            .write(key.clone())
-            .expression_attribute_names("#ttl", "ttl")
-            .expression_attribute_values(":now", number(&now.unix_millis()));
+        let mut values = vec![(":now", number(&now.unix_millis()))];
         let (change, condition, forgotten_by) = if seen.forgotten_at <= now {
-            update = update.expression_attribute_values(":next", number(&next.forgotten_at.unix_millis()));
+            values.push((":next", number(&next.forgotten_at.unix_millis())));
             ("forgotten_at = :next", "(attribute_not_exists(forgotten_at) OR forgotten_at <= :now)", next.forgotten_at)
         } else if next.not_before.is_none() {
             // After this one there must be another one that is free.
             let room = now.plus(one * patience.free.saturating_sub(2));
-            update = update
-                .expression_attribute_values(":one", number(&one.as_millis()))
-                .expression_attribute_values(":room", number(&room.unix_millis()));
+            values.extend([(":one", number(&one.as_millis())), (":room", number(&room.unix_millis()))]);
             ("forgotten_at = forgotten_at + :one", "forgotten_at > :now AND forgotten_at <= :room", room.plus(one))
         } else {
-            update = update
-                .expression_attribute_values(":next", number(&next.forgotten_at.unix_millis()))
-                .expression_attribute_values(":seen", number(&seen.forgotten_at.unix_millis()));
+            values.push((":next", number(&next.forgotten_at.unix_millis())));
+            values.push((":seen", number(&seen.forgotten_at.unix_millis())));
             ("forgotten_at = :next", "forgotten_at = :seen", next.forgotten_at)
         };
         let mut changes = format!("SET {change}, #ttl = :ttl");
         if let Some(until) = next.not_before {
             changes.push_str(", not_before = :until");
-            update = update.expression_attribute_values(":until", number(&until.unix_millis()));
+            values.push((":until", number(&until.unix_millis())));
         }
-        let update = update
-            .update_expression(changes)
-            .condition_expression(format!("{condition} AND {NOBODY_WAITS}"))
-            .expression_attribute_values(":ttl", number(&ttl(forgotten_by)));
-        once("count a guess", update, Self::TIMEOUT_OF_GUESSES).await
+        let update = self
+            .table
+            .update("count a guess", key.clone(), changes)
+            .only_if(format!("{condition} AND {NOBODY_WAITS}"))
+            .values(values)
+            .value(":ttl", number(&ttl(forgotten_by)));
+        once(update, Self::TIMEOUT_OF_GUESSES).await
     }
 
     /// Takes a failure back, and the wait that began with it unless another one has begun since.
     async fn uncount_failure(&self, counted: &Counted) -> Result<(), RepositoryError> {
         const OPERATION: &str = "give a guess back";
         let one = number(&counted.patience.forgets_one_after.as_millis());
-        let update = || self.write(counted.key.clone()).expression_attribute_values(":one", one.clone());
+        let update =
+            |change: &str| self.table.update(OPERATION, counted.key.clone(), change).value(":one", one.clone());
         if let Some(until) = counted.wait_until {
-            let update = update()
-                .update_expression("SET forgotten_at = forgotten_at - :one REMOVE not_before")
-                .condition_expression("not_before = :until")
-                .expression_attribute_values(":until", number(&until.unix_millis()));
-            if let Written::Done(_) = once(OPERATION, update, Self::TIMEOUT_OF_GUESSES).await? {
+            let update = update("SET forgotten_at = forgotten_at - :one REMOVE not_before")
+                .only_if("not_before = :until")
+                .value(":until", number(&until.unix_millis()));
+            if let Outcome::Done(_) = once(update, Self::TIMEOUT_OF_GUESSES).await? {
                 return Ok(());
             }
         }
-        let update = update()
-            .update_expression("SET forgotten_at = forgotten_at - :one")
-            .condition_expression("attribute_exists(forgotten_at)");
-        once(OPERATION, update, Self::TIMEOUT_OF_GUESSES).await?;
+        let update = update("SET forgotten_at = forgotten_at - :one").only_if("attribute_exists(forgotten_at)");
+        once(update, Self::TIMEOUT_OF_GUESSES).await?;
         Ok(())
     }
 }

@@ -3,10 +3,11 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{Correspondent, MailCount, MailLimit, MailOrderId, Timestamp};
 
-use super::{ThrottleTable, Written, item::mails_key, item::ttl, once};
+use super::{ThrottleTable, item::mails_key, item::ttl, once};
 use crate::{
     RepositoryError,
     item::{Item, number},
+    write::Outcome,
 };
 
 impl ThrottleTable {
@@ -27,33 +28,28 @@ impl ThrottleTable {
         let (limit, window_ends) = (count.limit(), MailLimit::window_ends(now));
         // Without a pause there is no time to compare: clocks of environments differ.
         let next = limit.next(now).map_or(0, Timestamp::unix_millis);
-        let update = || {
-            let update = self.write(mails_key(whose, count)).expression_attribute_names("#ttl", "ttl");
+        let update = |change: &str, condition: &str| {
+            let update = self.table.update("count a mail", mails_key(whose, count), change).only_if(condition);
             update
-                .expression_attribute_values(":now", number(&now.unix_millis()))
-                .expression_attribute_values(":next", number(&next))
-                .expression_attribute_values(":request", AttributeValue::Ss(vec![order.to_string()]))
-                .expression_attribute_values(":one", number(&1))
-                .expression_attribute_values(":ttl", number(&ttl(window_ends)))
+                .values([(":now", number(&now.unix_millis())), (":next", number(&next))])
+                .values([(":one", number(&1)), (":ttl", number(&ttl(window_ends)))])
+                .value(":request", AttributeValue::Ss(vec![order.to_string()]))
         };
-        let begins = update()
-            .update_expression(
-                "SET hits = :one, window_ends = :ends, not_before = :next, requests = :request, #ttl = :ttl",
-            )
-            .condition_expression(BEGINS)
-            .expression_attribute_values(":ends", number(&window_ends.unix_millis()));
-        let found = match once("count a mail", begins, Self::TIMEOUT_OF_GUESSES).await? {
-            Written::Done(_) => return Ok(true),
-            Written::Refused(found) => found,
+        let begins = update(
+            "SET hits = :one, window_ends = :ends, not_before = :next, requests = :request, #ttl = :ttl",
+            BEGINS,
+        )
+        .value(":ends", number(&window_ends.unix_millis()));
+        let found = match once(begins, Self::TIMEOUT_OF_GUESSES).await? {
+            Outcome::Done(_) => return Ok(true),
+            Outcome::Refused(found) => found,
         };
         if found.is_some_and(|item| is_counted(&item, order)) {
             return Ok(true);
         }
-        let joins = update()
-            .update_expression("SET hits = hits + :one, not_before = :next, #ttl = :ttl ADD requests :request")
-            .condition_expression(JOINS)
-            .expression_attribute_values(":most", number(&limit.mails));
-        Ok(matches!(once("count a mail", joins, Self::TIMEOUT_OF_GUESSES).await?, Written::Done(_)))
+        let joins = update("SET hits = hits + :one, not_before = :next, #ttl = :ttl ADD requests :request", JOINS)
+            .value(":most", number(&limit.mails));
+        Ok(matches!(once(joins, Self::TIMEOUT_OF_GUESSES).await?, Outcome::Done(_)))
     }
 }
 

@@ -17,9 +17,6 @@ use std::{sync::Arc, time::Duration};
 use aws_sdk_dynamodb::{
     Client,
     config::{Builder, retry::RetryConfig, timeout::TimeoutConfig},
-    error::SdkError,
-    operation::update_item::{UpdateItemError, builders::UpdateItemFluentBuilder},
-    types::{ReturnValue, ReturnValuesOnConditionCheckFailure},
 };
 use linklet_domain::{LimitedRoute, RateLimit, ThrottleSubject, Timestamp, Window};
 
@@ -31,7 +28,8 @@ use self::{
 };
 use crate::{
     RepositoryError,
-    item::{Item, Key, Table, from_item, number, text},
+    item::{Item, Table, from_item, number, text},
+    write::{Outcome, Write},
 };
 
 /// The repository of rate limit windows: ThrottleTable. Clones share what they know of windows.
@@ -116,11 +114,10 @@ impl ThrottleTable {
         window: Window,
     ) -> Result<(), RepositoryError> {
         let update = self
-            .update(route, subject)
-            .update_expression("ADD hits :hits")
-            .condition_expression("window_ends = :ends")
-            .expression_attribute_values(":hits", number(&-1))
-            .expression_attribute_values(":ends", text(&window.ends_at));
+            .table
+            .update("uncount a call", window_key(route, subject), "ADD hits :hits")
+            .only_if("window_ends = :ends")
+            .values([(":hits", number(&-1)), (":ends", text(&window.ends_at))]);
         send("uncount a call", update).await?;
         Ok(())
     }
@@ -183,15 +180,13 @@ impl ThrottleTable {
         calls: Calls,
     ) -> Result<Updated, RepositoryError> {
         let update = self
-            .update(route, subject)
-            .update_expression("ADD hits :hits")
-            .expression_attribute_values(":hits", number(&calls.first.hits))
-            .expression_attribute_values(":now", text(&calls.now));
+            .table
+            .update(calls.operation, window_key(route, subject), "ADD hits :hits")
+            .only_if("window_ends > :now")
+            .values([(":hits", number(&calls.first.hits)), (":now", text(&calls.now))]);
         let update = match calls.limit {
-            Some(limit) => update
-                .condition_expression("window_ends > :now AND hits < :limit")
-                .expression_attribute_values(":limit", number(&limit.calls())),
-            None => update.condition_expression("window_ends > :now"),
+            Some(limit) => update.and_if("hits < :limit").value(":limit", number(&limit.calls())),
+            None => update,
         };
         send(calls.operation, update).await
     }
@@ -203,31 +198,15 @@ impl ThrottleTable {
         subject: &ThrottleSubject,
         calls: Calls,
     ) -> Result<Updated, RepositoryError> {
+        const START: &str = "SET hits = :hits, window_ends = :ends, #ttl = :ttl";
         let window = calls.first;
         let update = self
-            .update(route, subject)
-            .update_expression("SET hits = :hits, window_ends = :ends, #ttl = :ttl")
-            .condition_expression("attribute_not_exists(window_ends) OR window_ends <= :now")
-            .expression_attribute_names("#ttl", "ttl")
-            .expression_attribute_values(":hits", number(&window.hits))
-            .expression_attribute_values(":ends", text(&window.ends_at))
-            .expression_attribute_values(":ttl", number(&ttl(window.ends_at)))
-            .expression_attribute_values(":now", text(&calls.now));
+            .table
+            .update(calls.operation, window_key(route, subject), START)
+            .only_if("attribute_not_exists(window_ends) OR window_ends <= :now")
+            .values([(":hits", number(&window.hits)), (":ends", text(&window.ends_at))])
+            .values([(":ttl", number(&ttl(window.ends_at))), (":now", text(&calls.now))]);
         send(calls.operation, update).await
-    }
-
-    fn update(&self, route: LimitedRoute, subject: &ThrottleSubject) -> UpdateItemFluentBuilder {
-        self.write(window_key(route, subject))
-    }
-
-    fn write(&self, key: Key) -> UpdateItemFluentBuilder {
-        self.table
-            .client
-            .update_item()
-            .table_name(&self.table.name)
-            .set_key(Some(key.into_item()))
-            .return_values(ReturnValue::AllNew)
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
     }
 
     /// The settings of calls that are sent once. The connect timeout isn't changed: with another one, the SDK wouldn't share
@@ -238,32 +217,15 @@ impl ThrottleTable {
     }
 }
 
-async fn send(operation: &'static str, update: UpdateItemFluentBuilder) -> Result<Updated, RepositoryError> {
+async fn send(operation: &'static str, update: Write<'_>) -> Result<Updated, RepositoryError> {
     let window = |item: Item| from_item::<WindowItem>(operation, item).map(Window::from);
-    Ok(match once(operation, update, ThrottleTable::TIMEOUT).await? {
-        Written::Done(item) => Updated::To(window(item)?),
-        Written::Refused(item) => Updated::Refused(item.map(window).transpose()?),
+    Ok(match once(update, ThrottleTable::TIMEOUT).await? {
+        Outcome::Done(item) => Updated::To(window(item)?),
+        Outcome::Refused(item) => Updated::Refused(item.map(window).transpose()?),
     })
 }
 
-/// The outcome of a conditional write.
-enum Written {
-    /// It is done; this is the item after it.
-    Done(Item),
-    /// The condition failed; this is the existing item, if any.
-    Refused(Option<Item>),
-}
-
-/// Sends a write once.
-async fn once(
-    operation: &'static str,
-    update: UpdateItemFluentBuilder,
-    timeout: Duration,
-) -> Result<Written, RepositoryError> {
-    let sent = update.customize().config_override(ThrottleTable::once_within(timeout)).send().await;
-    match sent.map_err(SdkError::into_service_error) {
-        Ok(updated) => Ok(Written::Done(updated.attributes.unwrap_or_default())),
-        Err(UpdateItemError::ConditionalCheckFailedException(refused)) => Ok(Written::Refused(refused.item)),
-        Err(error) => Err(RepositoryError::unavailable(operation)(error)),
-    }
+/// Sends an update once.
+async fn once(update: Write<'_>, timeout: Duration) -> Result<Outcome, RepositoryError> {
+    update.returning_new().once(ThrottleTable::once_within(timeout)).send().await
 }

@@ -3,7 +3,7 @@
 //! The item is with what a person may do and not in the account, so that functions which send mail can read it without password
 //! hashes.
 
-use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{EmailAddress, FullName, Timestamp, UserId};
 
 use super::{
@@ -116,22 +116,21 @@ impl UsersTable {
         proof: AddressProof,
         at: Timestamp,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        const IS_THEIRS: &str = "email = :email AND attribute_not_exists(closed_at)";
-        let update = Update::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(address_key(user).into_item()))
-            .expression_attribute_values(":email", text(email));
-        let verified = || update.clone().expression_attribute_values(":at", text(&at));
-        let update = match proof {
-            AddressProof::None => update.update_expression("REMOVE awaits_password").condition_expression(IS_THEIRS),
-            AddressProof::First => verified()
-                .update_expression("SET verified_at = :at REMOVE awaits_password")
-                .condition_expression(format!("{IS_THEIRS} AND attribute_not_exists(verified_at)")),
-            AddressProof::Another => verified()
-                .update_expression("SET verified_at = if_not_exists(verified_at, :at) REMOVE awaits_password")
-                .condition_expression(IS_THEIRS),
+        let change = match proof {
+            AddressProof::None => "REMOVE awaits_password",
+            AddressProof::First => "SET verified_at = :at REMOVE awaits_password",
+            AddressProof::Another => "SET verified_at = if_not_exists(verified_at, :at) REMOVE awaits_password",
         };
-        let update = update.build().map_err(RepositoryError::unavailable("verify an address"))?;
-        Ok(TransactWriteItem::builder().update(update).build())
+        let update = self
+            .0
+            .update("verify an address", address_key(user), change)
+            .only_if("email = :email AND attribute_not_exists(closed_at)")
+            .value(":email", text(email));
+        match proof {
+            AddressProof::None => update,
+            AddressProof::First => update.and_if("attribute_not_exists(verified_at)").value(":at", text(&at)),
+            AddressProof::Another => update.value(":at", text(&at)),
+        }
+        .action()
     }
 }

@@ -3,7 +3,7 @@
 //! The account and its address stay, so that nobody registers it again. Without a password hash nobody logs in, and the mark at the
 //! address and in the account makes all mailed tokens void.
 
-use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{EmailAddress, Timestamp, UserId};
 
 use super::{
@@ -52,14 +52,7 @@ impl UsersTable {
 
     /// The action that marks an item as one of a closed account, and changes what else is written here as an update expression.
     fn marked(&self, key: Key, also: &str, at: Timestamp) -> Result<TransactWriteItem, RepositoryError> {
-        let update = Update::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(key.into_item()))
-            .update_expression(format!("SET closed_at = if_not_exists(closed_at, :at){also}"))
-            .condition_expression("attribute_exists(pk)")
-            .expression_attribute_values(":at", text(&at))
-            .build()
-            .map_err(RepositoryError::unavailable(CLOSE))?;
-        Ok(TransactWriteItem::builder().update(update).build())
+        let update = self.0.update(CLOSE, key, format!("SET closed_at = if_not_exists(closed_at, :at){also}"));
+        update.only_if("attribute_exists(pk)").value(":at", text(&at)).action()
     }
 }

@@ -10,7 +10,7 @@
 //! A turn that is repeated finds done what it has done. Each write of a handover is conditional on the one before, so a turn
 //! that comes late, or one for an earlier removal of the same person, changes nothing.
 
-use aws_sdk_dynamodb::types::{AttributeValue, Delete, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{CorrelationId, Handover, KeysLeft, Member, PageToken, ShortCode, Timestamp, UserId, WorkspaceId};
 
 use super::{
@@ -126,15 +126,8 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn end_handover(&self, open: &OpenHandover) -> Result<(), RepositoryError> {
         let Handover { workspace, leaver, .. } = &open.handover;
-        let mut delete = Delete::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(handover_key(workspace, leaver).into_item()))
-            .condition_expression(IS_AS_READ);
-        for (name, value) in as_read(open) {
-            delete = delete.expression_attribute_values(name, value);
-        }
-        let delete = delete.build().map_err(RepositoryError::unavailable(HAND_OVER))?;
-        self.commit_turn(vec![TransactWriteItem::builder().delete(delete).build()]).await
+        let delete = self.0.delete(HAND_OVER, handover_key(workspace, leaver)).only_if(IS_AS_READ);
+        self.commit_turn(vec![delete.values(as_read(open)).action()?]).await
     }
 
     /// An action that opens a handover. It takes the place of that of an earlier removal of the same person, since it hands over
@@ -212,17 +205,11 @@ impl UsersTable {
     }
 
     fn key_handover(&self, key: Key, from: &UserId, to: &Member) -> Result<TransactWriteItem, RepositoryError> {
-        let update = Update::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(key.into_item()))
-            .update_expression("SET created_by = :heir, created_by_email = :email")
-            .condition_expression("created_by = :leaver")
-            .expression_attribute_values(":leaver", text(from))
-            .expression_attribute_values(":heir", text(&to.user))
-            .expression_attribute_values(":email", text(&to.email))
-            .build()
-            .map_err(RepositoryError::unavailable(SETTLE_KEYS))?;
-        Ok(TransactWriteItem::builder().update(update).build())
+        self.0
+            .update(SETTLE_KEYS, key, "SET created_by = :heir, created_by_email = :email")
+            .only_if("created_by = :leaver")
+            .values([(":leaver", text(from)), (":heir", text(&to.user)), (":email", text(&to.email))])
+            .action()
     }
 }
 

@@ -9,12 +9,7 @@
 //!
 //! [`InvitationsTable`] has only what mailing an invitation takes; [`UsersTable`] has all else.
 
-use aws_sdk_dynamodb::{
-    Client,
-    error::SdkError,
-    operation::delete_item::DeleteItemError,
-    types::{ConditionCheck, Delete, TransactWriteItem},
-};
+use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{
     Account, EmailAddress, Invitation, InvitationId, Member, Membership, Role, SessionId, Timestamp, TokenHash, UserId,
     Workspace, WorkspaceId,
@@ -26,11 +21,13 @@ use super::{
         InvitationItem, InvitationTokenItem, InvitedTo, MemberItem, WorkspaceMemberItem, invitation_key,
         invitation_token_key, invitations_partition, workspace_key,
     },
+    members::HAS_ADMINS,
 };
 use crate::{
     RepositoryError,
-    item::{Key, Table, from_item, number, retry_transaction_conflicts, text},
+    item::{Key, SortKeys, Table, number, text},
     transaction::{Sent, Transaction, retry_on_conflict},
+    write::Write,
 };
 
 /// The repository for mails about invitations: the items of UsersTable under workspaces' invitations and under tokens.
@@ -91,7 +88,6 @@ impl OpenInvitation {
     }
 }
 
-const LIST: &str = "list invitations";
 const FIND: &str = "find an invitation";
 const ACCEPT: &str = "accept an invitation";
 
@@ -203,16 +199,9 @@ impl UsersTable {
         workspace: &WorkspaceId,
         now: Timestamp,
     ) -> Result<Vec<Invitation>, RepositoryError> {
-        let query = self
-            .0
-            .client
-            .query()
-            .consistent_read(true)
-            .key_condition_expression("pk = :invitations")
-            .expression_attribute_values(":invitations", text(&invitations_partition(workspace)));
-        let items = self.0.query_all(LIST, query, usize::MAX).await?;
-        let read = |item| from_item::<InvitationItem>(LIST, item).map(Invitation::from);
-        let mut invitations = items.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let partition = invitations_partition(workspace);
+        let items = self.0.list::<InvitationItem>("list invitations", &partition, SortKeys::All).await?;
+        let mut invitations: Vec<_> = items.into_iter().map(Invitation::from).collect();
         invitations.retain(|invitation| invitation.is_open(now));
         invitations.sort_by(|one, other| (other.created_at, &one.id).cmp(&(one.created_at, &other.id)));
         Ok(invitations)
@@ -236,7 +225,7 @@ impl UsersTable {
             };
             let sent = Transaction::new(OPERATION)
                 .and(self.caller_is_admin(workspace, caller)?, Some(WithdrawOutcome::CallerNotAdmin))
-                .and(self.deletion(OPERATION, &invitation)?, None)
+                .and(self.deletion(OPERATION, &invitation).action()?, None)
                 .send(&self.0.client)
                 .await?;
             Ok(match sent {
@@ -279,20 +268,7 @@ impl UsersTable {
         let mut open = self.invitations(workspace, now).await?;
         open.retain(is_meant);
         for invitation in &open {
-            let key = invitation_key(workspace, &invitation.id);
-            let delete = self
-                .0
-                .client
-                .delete_item()
-                .table_name(&self.0.name)
-                .set_key(Some(key.into_item()))
-                .condition_expression(IS_STILL)
-                .expression_attribute_values(":token", text(&invitation.token));
-            let deleted = retry_transaction_conflicts(|| delete.clone().send()).await;
-            match deleted.map_err(SdkError::into_service_error) {
-                Ok(_) | Err(DeleteItemError::ConditionalCheckFailedException(_)) => {}
-                Err(error) => return Err(RepositoryError::unavailable(OPERATION)(error)),
-            }
+            self.deletion(OPERATION, invitation).unless_refused().await?;
         }
         Ok(open.len())
     }
@@ -356,7 +332,7 @@ impl UsersTable {
         let transaction = transaction.and(self.admission(invitation)?, INVALID);
         // Otherwise somebody whose account is being closed would be a member again.
         let transaction = transaction.and(self.session_lasts(Acting { user: &account.id, session })?, INVALID);
-        let mut transaction = transaction.and(self.deletion(ACCEPT, invitation)?, None);
+        let mut transaction = transaction.and(self.deletion(ACCEPT, invitation).action()?, None);
         if let Some(at) = open.verified_at(now) {
             transaction = transaction.and(self.address_verification(&account.id, &account.email, at)?, INVALID);
         }
@@ -380,7 +356,7 @@ impl UsersTable {
         const OPERATION: &str = "register an invited account";
         const INVALID: RegisterOutcome = RegisterOutcome::InvitationInvalid;
         let transaction = self.and_account(Transaction::new(OPERATION), OPERATION, account, verified_at)?;
-        let transaction = transaction.and(self.deletion(OPERATION, invitation)?, INVALID);
+        let transaction = transaction.and(self.deletion(OPERATION, invitation).action()?, INVALID);
         let transaction = transaction.and(self.admission(invitation)?, INVALID);
         let conflict = RegisterOutcome::Conflict;
         let now = account.created_at;
@@ -431,26 +407,12 @@ impl UsersTable {
         if invitation.role == Role::Admin {
             return self.admin_count(&invitation.workspace, 1, 1);
         }
-        let check = ConditionCheck::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(workspace_key(&invitation.workspace).into_item()))
-            .condition_expression("admins >= :least")
-            .expression_attribute_values(":least", number(&1))
-            .build()
-            .map_err(RepositoryError::unavailable(ACCEPT))?;
-        Ok(TransactWriteItem::builder().condition_check(check).build())
+        self.0.check(ACCEPT, workspace_key(&invitation.workspace), HAS_ADMINS, [(":least", number(&1))])
     }
 
-    /// The action that deletes an invitation, if it is still this one.
-    fn deletion(&self, operation: &'static str, invitation: &Invitation) -> Result<TransactWriteItem, RepositoryError> {
-        let delete = Delete::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(key_of(invitation).into_item()))
-            .condition_expression(IS_STILL)
-            .expression_attribute_values(":token", text(&invitation.token))
-            .build()
-            .map_err(RepositoryError::unavailable(operation))?;
-        Ok(TransactWriteItem::builder().delete(delete).build())
+    /// Deletes an invitation, if it is still this one.
+    fn deletion(&self, operation: &'static str, invitation: &Invitation) -> Write<'_> {
+        self.0.delete(operation, key_of(invitation)).only_if(IS_STILL).value(":token", text(&invitation.token))
     }
 }
 
@@ -467,14 +429,7 @@ impl Table {
 
     /// A condition check that an invitation was neither replaced nor accepted nor withdrawn.
     fn is_still(&self, operation: &'static str, invitation: &Invitation) -> Result<TransactWriteItem, RepositoryError> {
-        let check = ConditionCheck::builder()
-            .table_name(&self.name)
-            .set_key(Some(key_of(invitation).into_item()))
-            .condition_expression(IS_STILL)
-            .expression_attribute_values(":token", text(&invitation.token))
-            .build()
-            .map_err(RepositoryError::unavailable(operation))?;
-        Ok(TransactWriteItem::builder().condition_check(check).build())
+        self.check(operation, key_of(invitation), IS_STILL, [(":token", text(&invitation.token))])
     }
 }
 

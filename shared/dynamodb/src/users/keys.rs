@@ -7,11 +7,7 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::{
-    Client,
-    operation::update_item::UpdateItemError,
-    types::{Delete, TransactWriteItem, Update},
-};
+use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{ApiKey, KeyHash, KeyName, KeyPrefix, SessionId, Timestamp, UserId, WorkspaceId};
 
 use super::{
@@ -22,7 +18,7 @@ use super::{
 };
 use crate::{
     RepositoryError,
-    item::{Item, Key, Table, from_item, text},
+    item::{Key, SortKeys, Table, from_item, text},
     transaction::{Sent, Transaction, retry_on_conflict},
 };
 
@@ -55,28 +51,12 @@ impl ApiKeysTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn touch(&self, hash: &KeyHash, now: Timestamp) -> Result<(), RepositoryError> {
-        let touched = self
+        let update = self
             .0
-            .client
-            .update_item()
-            .table_name(&self.0.name)
-            .set_key(Some(api_key_key(hash).into_item()))
-            .update_expression("SET last_used_at = :now")
-            .condition_expression(
-                "attribute_exists(pk) AND (attribute_not_exists(last_used_at) OR last_used_at <= :before)",
-            )
-            .expression_attribute_values(":now", text(&now))
-            .expression_attribute_values(":before", text(&now.minus(ApiKey::LAST_USED_PRECISION)))
-            .send()
-            .await;
-        match touched {
-            Err(error)
-                if !error.as_service_error().is_some_and(UpdateItemError::is_conditional_check_failed_exception) =>
-            {
-                Err(RepositoryError::unavailable("record the use of an API key")(error))
-            }
-            _ => Ok(()),
-        }
+            .update("record the use of an API key", api_key_key(hash), "SET last_used_at = :now")
+            .only_if("attribute_exists(pk) AND (attribute_not_exists(last_used_at) OR last_used_at <= :before)")
+            .values([(":now", text(&now)), (":before", text(&now.minus(ApiKey::LAST_USED_PRECISION)))]);
+        update.unless_refused().await.map(|_| ())
     }
 }
 
@@ -291,24 +271,12 @@ impl UsersTable {
             None => "key_hash = :hash AND attribute_not_exists(paused_at)",
         };
         let change = |key: Key| {
-            let update = Update::builder()
-                .table_name(&self.0.name)
-                .set_key(Some(key.into_item()))
-                .update_expression(format!("{set}{remove}"))
-                .condition_expression(is_as_read)
-                .expression_attribute_values(":hash", text(&row.key_hash));
-            let update = match paused.flatten() {
-                Some(at) => update.expression_attribute_values(":at", text(&at)),
-                None => update,
-            };
-            let update = match name {
-                Some(name) => {
-                    update.expression_attribute_names("#name", "name").expression_attribute_values(":name", text(name))
-                }
-                None => update,
-            };
-            let update = update.build().map_err(RepositoryError::unavailable(CHANGE))?;
-            Ok(TransactWriteItem::builder().update(update).build())
+            let update = self.0.update(CHANGE, key, format!("{set}{remove}")).only_if(is_as_read);
+            update
+                .value(":hash", text(&row.key_hash))
+                .values(paused.flatten().map(|at| (":at", text(&at))))
+                .values(name.map(|name| (":name", text(name))))
+                .action()
         };
         Ok([change(row.key.clone())?, change(api_key_key(&row.key_hash))?])
     }
@@ -340,20 +308,8 @@ impl UsersTable {
         workspace: &WorkspaceId,
         now: Timestamp,
     ) -> Result<Vec<WorkspaceKeyItem>, RepositoryError> {
-        const OPERATION: &str = "list API keys";
-        let query = self
-            .0
-            .client
-            .query()
-            .consistent_read(true)
-            .key_condition_expression("pk = :workspace AND begins_with(sk, :key)")
-            .expression_attribute_values(":workspace", text(&workspace_partition(workspace)))
-            .expression_attribute_values(":key", text(KEY_PREFIX));
-        let items = self.0.query_all(OPERATION, query, usize::MAX).await?;
-        let mut rows = items
-            .into_iter()
-            .map(|item| from_item::<WorkspaceKeyItem>(OPERATION, item))
-            .collect::<Result<Vec<_>, _>>()?;
+        let (partition, prefix) = (workspace_partition(workspace), SortKeys::Beginning(KEY_PREFIX));
+        let mut rows = self.0.list::<WorkspaceKeyItem>("list API keys", &partition, prefix).await?;
         rows.retain(|row| row.is_kept(now));
         Ok(rows)
     }
@@ -365,8 +321,7 @@ impl UsersTable {
         let mut last_uses = HashMap::with_capacity(rows.len());
         for batch in rows.chunks(BATCH) {
             let keys = batch.iter().map(|row| api_key_key(&row.key_hash)).collect();
-            let found: Vec<Item> = self.0.batch_get(OPERATION, keys, false, Some("key_hash, last_used_at")).await?;
-            for item in found {
+            for item in self.0.batch_get(OPERATION, keys, false, Some("key_hash, last_used_at")).await? {
                 let LastUse { key_hash, last_used_at } = from_item(OPERATION, item)?;
                 last_uses.extend(last_used_at.map(|at| (key_hash, at)));
             }
@@ -376,23 +331,12 @@ impl UsersTable {
 
     /// The action that deletes the key's item under its workspace, if it is still the same key.
     pub(super) fn key_row_deletion(&self, row: &WorkspaceKeyItem) -> Result<TransactWriteItem, RepositoryError> {
-        let delete = Delete::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(row.key.clone().into_item()))
-            .condition_expression("key_hash = :hash")
-            .expression_attribute_values(":hash", text(&row.key_hash))
-            .build()
-            .map_err(RepositoryError::unavailable(REVOKE))?;
-        Ok(TransactWriteItem::builder().delete(delete).build())
+        let delete = self.0.delete(REVOKE, row.key.clone()).only_if("key_hash = :hash");
+        delete.value(":hash", text(&row.key_hash)).action()
     }
 
     /// The action that deletes the key's item under its hash. It has no condition, since DynamoDB's TTL may have deleted the item.
     pub(super) fn key_deletion(&self, hash: &KeyHash) -> Result<TransactWriteItem, RepositoryError> {
-        let delete = Delete::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(api_key_key(hash).into_item()))
-            .build()
-            .map_err(RepositoryError::unavailable(REVOKE))?;
-        Ok(TransactWriteItem::builder().delete(delete).build())
+        self.0.delete(REVOKE, api_key_key(hash)).action()
     }
 }

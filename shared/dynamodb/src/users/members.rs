@@ -9,7 +9,7 @@
 //!
 //! A membership can be [paused](super::reclaims). It opens nothing then, and an admin whose membership is paused isn't counted.
 
-use aws_sdk_dynamodb::types::{ConditionCheck, Delete, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{Member, Role, Timestamp, UserId, WorkspaceId, oldest_admin_but};
 
 use super::{
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     RepositoryError,
-    item::{Key, from_item, number, text},
+    item::{Key, SortKeys, number, text},
     transaction::{Sent, Transaction, retry_on_conflict},
 };
 
@@ -66,18 +66,9 @@ impl UsersTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn members(&self, workspace: &WorkspaceId) -> Result<Vec<Member>, RepositoryError> {
-        const OPERATION: &str = "list members";
-        let query = self
-            .0
-            .client
-            .query()
-            .consistent_read(true)
-            .key_condition_expression("pk = :workspace AND begins_with(sk, :member)")
-            .expression_attribute_values(":workspace", text(&workspace_partition(workspace)))
-            .expression_attribute_values(":member", text(MEMBER_PREFIX));
-        let items = self.0.query_all(OPERATION, query, usize::MAX).await?;
-        let read = |item| from_item::<WorkspaceMemberItem>(OPERATION, item).map(Member::from);
-        let mut members = items.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let (partition, prefix) = (workspace_partition(workspace), SortKeys::Beginning(MEMBER_PREFIX));
+        let items = self.0.list::<WorkspaceMemberItem>("list members", &partition, prefix).await?;
+        let mut members: Vec<_> = items.into_iter().map(Member::from).collect();
         members.sort_by(|one, other| (one.joined_at, &one.user).cmp(&(other.joined_at, &other.user)));
         Ok(members)
     }
@@ -243,16 +234,8 @@ impl UsersTable {
         change: i64,
         least: u64,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        let update = Update::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(workspace_key(workspace).into_item()))
-            .update_expression("ADD admins :change")
-            .condition_expression("admins >= :least")
-            .expression_attribute_values(":change", number(&change))
-            .expression_attribute_values(":least", number(&least))
-            .build()
-            .map_err(RepositoryError::unavailable("count admins"))?;
-        Ok(TransactWriteItem::builder().update(update).build())
+        let update = self.0.update("count admins", workspace_key(workspace), "ADD admins :change").only_if(HAS_ADMINS);
+        update.values([(":change", number(&change)), (":least", number(&least))]).action()
     }
 
     /// A condition check that the caller is an admin now, whatever their token says.
@@ -261,15 +244,8 @@ impl UsersTable {
         workspace: &WorkspaceId,
         caller: &UserId,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        let check = ConditionCheck::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(workspace_member_key(workspace, caller).into_item()))
-            .condition_expression(IS_ACTIVE)
-            .expression_attribute_names("#role", "role")
-            .expression_attribute_values(":role", text(Role::Admin.as_str()))
-            .build()
-            .map_err(RepositoryError::unavailable("check a role"))?;
-        Ok(TransactWriteItem::builder().condition_check(check).build())
+        let is_admin = [(":role", text(Role::Admin.as_str()))];
+        self.0.check("check a role", workspace_member_key(workspace, caller), IS_ACTIVE, is_admin)
     }
 
     fn membership_change(
@@ -279,21 +255,15 @@ impl UsersTable {
         before: &Member,
         after: &Member,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        let update = Update::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(key.into_item()))
-            .condition_expression(is_as_read(before))
-            .expression_attribute_names("#role", "role")
-            .expression_attribute_values(":role", text(before.role.as_str()))
-            .expression_attribute_values(":after", text(after.role.as_str()));
-        let update = match after.paused_at {
-            Some(at) => update
-                .update_expression("SET #role = :after, paused_at = :at")
-                .expression_attribute_values(":at", text(&at)),
-            None => update.update_expression("SET #role = :after REMOVE paused_at"),
+        let change = match after.paused_at {
+            Some(_) => "SET #role = :after, paused_at = :at",
+            None => "SET #role = :after REMOVE paused_at",
         };
-        let update = update.build().map_err(RepositoryError::unavailable(operation))?;
-        Ok(TransactWriteItem::builder().update(update).build())
+        let update = self.0.update(operation, key, change).only_if(is_as_read(before));
+        update
+            .values([(":role", text(before.role.as_str())), (":after", text(after.role.as_str()))])
+            .values(after.paused_at.map(|at| (":at", text(&at))))
+            .action()
     }
 
     fn member_deletion(
@@ -302,19 +272,15 @@ impl UsersTable {
         key: Key,
         member: &Member,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        let delete = Delete::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(key.into_item()))
-            .condition_expression(is_as_read(member))
-            .expression_attribute_names("#role", "role")
-            .expression_attribute_values(":role", text(member.role.as_str()))
-            .build()
-            .map_err(RepositoryError::unavailable(operation))?;
-        Ok(TransactWriteItem::builder().delete(delete).build())
+        let delete = self.0.delete(operation, key).only_if(is_as_read(member));
+        delete.value(":role", text(member.role.as_str())).action()
     }
 }
 
-/// The condition that a member has this role, and isn't paused. `#role` stands for the reserved word.
+/// The condition that a workspace has at least so many admins.
+pub(super) const HAS_ADMINS: &str = "admins >= :least";
+
+/// The condition that a member has this role, and isn't paused.
 const IS_ACTIVE: &str = "#role = :role AND attribute_not_exists(paused_at)";
 
 /// The condition that a member still has the same role, and is paused or not as before.

@@ -15,7 +15,7 @@ mod reclaims;
 mod sessions;
 mod workspace;
 
-use aws_sdk_dynamodb::{Client, operation::update_item::UpdateItemError};
+use aws_sdk_dynamodb::Client;
 use linklet_domain::{
     Account, EmailAddress, Member, Membership, Timestamp, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
@@ -42,7 +42,7 @@ pub use self::{
 };
 use crate::{
     RepositoryError,
-    item::{Table, from_item, text},
+    item::{SortKeys, Table, text},
     transaction::{Sent, Transaction},
 };
 
@@ -167,18 +167,9 @@ impl UsersTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>, RepositoryError> {
-        const OPERATION: &str = "list memberships";
-        let query = self
-            .0
-            .client
-            .query()
-            .consistent_read(true)
-            .key_condition_expression("pk = :person AND begins_with(sk, :member)")
-            .expression_attribute_values(":person", text(&access_partition(user)))
-            .expression_attribute_values(":member", text(MEMBER_PREFIX));
-        let items = self.0.query_all(OPERATION, query, usize::MAX).await?;
-        let read = |item| from_item::<MemberItem>(OPERATION, item).map(Membership::from);
-        let mut memberships = items.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let (partition, prefix) = (access_partition(user), SortKeys::Beginning(MEMBER_PREFIX));
+        let items = self.0.list::<MemberItem>("list memberships", &partition, prefix).await?;
+        let mut memberships: Vec<_> = items.into_iter().map(Membership::from).collect();
         memberships.sort_by_key(|membership| membership.joined_at);
         Ok(memberships)
     }
@@ -204,27 +195,11 @@ impl UsersTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn note_login(&self, user: &UserId, at: Timestamp) -> Result<(), RepositoryError> {
-        let noted = self
+        let update = self
             .0
-            .client
-            .update_item()
-            .table_name(&self.0.name)
-            .set_key(Some(user_key(user).into_item()))
-            .update_expression("SET last_login_at = :at")
-            .condition_expression(
-                "attribute_exists(pk) AND (attribute_not_exists(last_login_at) OR last_login_at < :at)",
-            )
-            .expression_attribute_values(":at", text(&at))
-            .send()
-            .await;
-        match noted {
-            Err(error)
-                if !error.as_service_error().is_some_and(UpdateItemError::is_conditional_check_failed_exception) =>
-            {
-                Err(RepositoryError::unavailable("note a login")(error))
-            }
-            _ => Ok(()),
-        }
+            .update("note a login", user_key(user), "SET last_login_at = :at")
+            .only_if("attribute_exists(pk) AND (attribute_not_exists(last_login_at) OR last_login_at < :at)");
+        update.value(":at", text(&at)).unless_refused().await.map(|_| ())
     }
 
     /// Replaces a password hash, if it is still the old one.
@@ -232,18 +207,7 @@ impl UsersTable {
     /// # Errors
     /// When DynamoDB can't be reached or the hash has changed.
     pub async fn replace_password_hash(&self, user: &UserId, old: &str, new: &str) -> Result<(), RepositoryError> {
-        self.0
-            .client
-            .update_item()
-            .table_name(&self.0.name)
-            .set_key(Some(user_key(user).into_item()))
-            .update_expression("SET password_hash = :new")
-            .condition_expression("password_hash = :old")
-            .expression_attribute_values(":old", text(old))
-            .expression_attribute_values(":new", text(new))
-            .send()
-            .await
-            .map_err(RepositoryError::unavailable("replace a password hash"))?;
-        Ok(())
+        let update = self.0.update("replace a password hash", user_key(user), "SET password_hash = :new");
+        update.only_if("password_hash = :old").values([(":old", text(old)), (":new", text(new))]).or_fail().await
     }
 }

@@ -6,10 +6,7 @@
 //! [`OneTimeTokensTable`] makes tokens, and has only what that takes: it can neither read what an account has nor use a token.
 //! [`UsersTable`] uses them.
 
-use aws_sdk_dynamodb::{
-    Client,
-    types::{Delete, TransactWriteItem, Update},
-};
+use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{CorrelationId, EmailAddress, Timestamp, TokenHash, UserId};
 
 use super::{
@@ -19,11 +16,11 @@ use super::{
         AddressItem, EmailItem, EndedSessionsItem, ReclaimItem, ResetItem, VerificationItem, address_key, email_key,
         reset_key, user_key, verification_key,
     },
-    sessions::ENDS_MORE,
+    sessions::{ENDS_MORE, SET_PASSWORD},
 };
 use crate::{
     RepositoryError,
-    item::{IS_NEW, Key, Table, text, to_item},
+    item::{IS_NEW, Key, Table, text},
     transaction::{Sent, Transaction, retry_on_conflict},
 };
 
@@ -75,7 +72,7 @@ impl OneTimeTokensTable {
     /// When DynamoDB can't be reached.
     pub async fn issue_reset(&self, token: &NewToken<'_>, delivery: TokenDelivery) -> Result<(), RepositoryError> {
         const OPERATION: &str = "store a token for a new password";
-        self.store(OPERATION, to_item(OPERATION, &ResetItem::new(token, delivery))?).await
+        self.0.put_item(OPERATION, &ResetItem::new(token, delivery))?.only_if(IS_NEW).or_fail().await
     }
 
     /// Stores a mailed token for an address.
@@ -84,13 +81,7 @@ impl OneTimeTokensTable {
     /// When DynamoDB can't be reached.
     pub async fn issue_verification(&self, token: &NewToken<'_>) -> Result<(), RepositoryError> {
         const OPERATION: &str = "store a token for an address";
-        self.store(OPERATION, to_item(OPERATION, &VerificationItem::new(token))?).await
-    }
-
-    async fn store(&self, operation: &'static str, item: crate::item::Item) -> Result<(), RepositoryError> {
-        let put = self.0.client.put_item().table_name(&self.0.name).set_item(Some(item));
-        put.condition_expression(IS_NEW).send().await.map_err(RepositoryError::unavailable(operation))?;
-        Ok(())
+        self.0.put_item(OPERATION, &VerificationItem::new(token))?.only_if(IS_NEW).or_fail().await
     }
 }
 
@@ -253,20 +244,18 @@ impl UsersTable {
     ) -> Result<TransactWriteItem, RepositoryError> {
         const IS_OPEN: &str = "attribute_exists(pk) AND attribute_not_exists(closed_at)";
         const IS_OLDER: &str = "(attribute_not_exists(password_changed_at) OR password_changed_at < :issued)";
-        let update = Update::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(user_key(&reset.user).into_item()))
-            .update_expression("SET password_hash = :new, password_changed_at = :at")
-            .expression_attribute_values(":new", text(new_hash))
-            .expression_attribute_values(":at", text(&at));
-        let update = match proof {
-            AddressProof::First => update.condition_expression(IS_OPEN),
-            AddressProof::None | AddressProof::Another => update
-                .condition_expression(format!("{IS_OPEN} AND {IS_OLDER}"))
-                .expression_attribute_values(":issued", text(&reset.issued_at)),
-        };
-        let update = update.build().map_err(RepositoryError::unavailable(operation))?;
-        Ok(TransactWriteItem::builder().update(update).build())
+        let update = self
+            .0
+            .update(operation, user_key(&reset.user), SET_PASSWORD)
+            .only_if(IS_OPEN)
+            .values([(":new", text(new_hash)), (":at", text(&at))]);
+        match proof {
+            AddressProof::First => update,
+            AddressProof::None | AddressProof::Another => {
+                update.and_if(IS_OLDER).value(":issued", text(&reset.issued_at))
+            }
+        }
+        .action()
     }
 
     /// Looks up a token for an address. One that has expired is as unknown as one that never was.
@@ -317,26 +306,15 @@ impl UsersTable {
 
     /// The action that sets the password of an account that has none.
     fn first_password(&self, user: &UserId, hash: &str, at: Timestamp) -> Result<TransactWriteItem, RepositoryError> {
-        let update = Update::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(user_key(user).into_item()))
-            .update_expression("SET password_hash = :new, password_changed_at = :at")
-            .condition_expression("attribute_exists(pk) AND attribute_not_exists(password_hash)")
-            .expression_attribute_values(":new", text(hash))
-            .expression_attribute_values(":at", text(&at))
-            .build()
-            .map_err(RepositoryError::unavailable(VERIFY))?;
-        Ok(TransactWriteItem::builder().update(update).build())
+        self.0
+            .update(VERIFY, user_key(user), SET_PASSWORD)
+            .only_if("attribute_exists(pk) AND attribute_not_exists(password_hash)")
+            .values([(":new", text(hash)), (":at", text(&at))])
+            .action()
     }
 
     /// The action that uses up a token: it is refused the second time.
     pub(super) fn used_up(&self, operation: &'static str, key: Key) -> Result<TransactWriteItem, RepositoryError> {
-        let delete = Delete::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(key.into_item()))
-            .condition_expression("attribute_exists(pk)")
-            .build()
-            .map_err(RepositoryError::unavailable(operation))?;
-        Ok(TransactWriteItem::builder().delete(delete).build())
+        self.0.delete(operation, key).only_if("attribute_exists(pk)").action()
     }
 }

@@ -10,7 +10,7 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::{AttributeValue, Delete, TransactWriteItem};
+use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{CorrelationId, Timestamp, UserId, WorkspaceId};
 
 use super::{
@@ -94,15 +94,8 @@ impl UsersTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn end_reclaim(&self, open: &OpenReclaim) -> Result<(), RepositoryError> {
-        let mut delete = Delete::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(open.0.key.clone().into_item()))
-            .condition_expression(IS_AS_READ);
-        for (name, value) in as_read(&open.0) {
-            delete = delete.expression_attribute_values(name, value);
-        }
-        let delete = delete.build().map_err(RepositoryError::unavailable(RECLAIM))?;
-        self.commit_reclaim(TransactWriteItem::builder().delete(delete).build()).await
+        let delete = self.0.delete(RECLAIM, open.0.key.clone()).only_if(IS_AS_READ);
+        self.commit_reclaim(delete.values(as_read(&open.0)).action()?).await
     }
 
     /// Writes what a turn has come to. It changes nothing if another delivery of the turn was faster.

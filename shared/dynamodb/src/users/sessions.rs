@@ -7,12 +7,7 @@
 
 use aws_sdk_dynamodb::{
     Client,
-    error::SdkError,
-    operation::{
-        put_item::PutItemError,
-        update_item::{UpdateItemError, builders::UpdateItemFluentBuilder},
-    },
-    types::{AttributeValue, ConditionCheck, ReturnValue, TransactWriteItem, Update},
+    types::{AttributeValue, TransactWriteItem},
 };
 use linklet_domain::{Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
 
@@ -22,8 +17,9 @@ use super::{
 };
 use crate::{
     Consistency, RepositoryError,
-    item::{Key, Table, from_item, number, retry_transaction_conflicts, text, to_item},
+    item::{Key, Table, from_item, number, text},
     transaction::{Sent, Transaction},
+    write::Outcome,
 };
 
 /// The repository for authentication by token: the items of UsersTable that say what a person may do.
@@ -122,17 +118,18 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn end_session(&self, session: &Session, now: Timestamp) -> Result<(), RepositoryError> {
         const OPERATION: &str = "end a session";
-        let update = self
-            .update_ended(&session.user)
-            .update_expression("ADD ended :session SET #ttl = :ttl")
-            .expression_attribute_names("#ttl", "ttl")
-            .expression_attribute_values(":session", AttributeValue::Ss(vec![session.id.to_string()]))
-            .expression_attribute_values(":ttl", number(&now.plus(lifetimes::SESSIONS).unix_seconds()))
-            .return_values(ReturnValue::AllNew);
-        let updated = retry_transaction_conflicts(|| update.clone().send()).await;
-        let updated = updated.map_err(RepositoryError::unavailable(OPERATION))?;
-        let ended: EndedSessionsItem = from_item(OPERATION, updated.attributes.unwrap_or_default())?;
-        self.shorten_list(&session.user, ended).await
+        let updated = self
+            .0
+            .update(OPERATION, ended_sessions_key(&session.user), "ADD ended :session SET #ttl = :ttl")
+            .value(":session", AttributeValue::Ss(vec![session.id.to_string()]))
+            .value(":ttl", number(&now.plus(lifetimes::SESSIONS).unix_seconds()))
+            .returning_new()
+            .send()
+            .await?;
+        match updated {
+            Outcome::Done(ended) => self.shorten_list(&session.user, from_item(OPERATION, ended)?).await,
+            Outcome::Refused(_) => Ok(()),
+        }
     }
 
     /// Drops the oldest sessions from a list that has become too long. A time takes their place, so a session that is as old, and
@@ -140,13 +137,11 @@ impl UsersTable {
     async fn shorten_list(&self, user: &UserId, item: EndedSessionsItem) -> Result<(), RepositoryError> {
         let Some((dropped, ended_at)) = item.too_many() else { return Ok(()) };
         let update = self
-            .update_ended(user)
-            .update_expression("SET ended_at = :at DELETE ended :dropped")
-            .condition_expression(ENDS_MORE)
-            .expression_attribute_values(":at", text(&ended_at))
-            .expression_attribute_values(":dropped", AttributeValue::Ss(dropped));
-        let updated = retry_transaction_conflicts(|| update.clone().send()).await;
-        done_or_superseded("drop ended sessions", updated.map_err(SdkError::into_service_error))
+            .0
+            .update("drop ended sessions", ended_sessions_key(user), "SET ended_at = :at DELETE ended :dropped")
+            .only_if(ENDS_MORE)
+            .values([(":at", text(&ended_at)), (":dropped", AttributeValue::Ss(dropped))]);
+        update.unless_refused().await.map(|_| ())
     }
 
     /// Ends all sessions of a person that have begun by now, but for one.
@@ -160,39 +155,17 @@ impl UsersTable {
         but: Option<&SessionId>,
     ) -> Result<(), RepositoryError> {
         const OPERATION: &str = "end all sessions";
-        let put = self
-            .0
-            .client
-            .put_item()
-            .table_name(&self.0.name)
-            .set_item(Some(to_item(OPERATION, &EndedSessionsItem::new(user, now, but))?))
-            // A concurrent request that ends more is not undone.
-            .condition_expression(ENDS_MORE)
-            .expression_attribute_values(":at", text(&now));
-        match retry_transaction_conflicts(|| put.clone().send()).await.map_err(SdkError::into_service_error) {
-            Ok(_) | Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(()),
-            Err(error) => Err(RepositoryError::unavailable(OPERATION)(error)),
-        }
+        // A concurrent request that ends more is not undone.
+        let put = self.0.put_item(OPERATION, &EndedSessionsItem::new(user, now, but))?.only_if(ENDS_MORE);
+        put.value(":at", text(&now)).unless_refused().await.map(|_| ())
     }
 
     /// A condition check that a session has not ended, as [`EndedSessionsItem::has_ended`] has it.
     pub(super) fn session_lasts(&self, acting: Acting<'_>) -> Result<TransactWriteItem, RepositoryError> {
-        let check = ConditionCheck::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(ended_sessions_key(acting.user).into_item()))
-            .condition_expression(
-                "(attribute_not_exists(ended_at) OR ended_at < :began OR but = :session) AND NOT contains(ended, :session)",
-            )
-            .expression_attribute_values(":began", text(&acting.session.began_at()))
-            .expression_attribute_values(":session", text(acting.session))
-            .build()
-            .map_err(RepositoryError::unavailable("check a session"))?;
-        Ok(TransactWriteItem::builder().condition_check(check).build())
-    }
-
-    fn update_ended(&self, user: &UserId) -> UpdateItemFluentBuilder {
-        let update = self.0.client.update_item().table_name(&self.0.name);
-        update.set_key(Some(ended_sessions_key(user).into_item()))
+        const LASTS: &str = "(attribute_not_exists(ended_at) OR ended_at < :began OR but = :session) \
+                             AND NOT contains(ended, :session)";
+        let values = [(":began", text(&acting.session.began_at())), (":session", text(acting.session))];
+        self.0.check("check a session", ended_sessions_key(acting.user), LASTS, values)
     }
 
     /// Replaces a password hash, and ends all sessions but for one, in one transaction. Returns `false` if the hash has changed
@@ -202,19 +175,14 @@ impl UsersTable {
     /// When DynamoDB can't be reached.
     pub async fn change_password(&self, change: &PasswordChange<'_>) -> Result<bool, RepositoryError> {
         const OPERATION: &str = "change a password";
-        let update = Update::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(user_key(change.user).into_item()))
-            .update_expression("SET password_hash = :new, password_changed_at = :at")
-            .condition_expression("password_hash = :old")
-            .expression_attribute_values(":old", text(change.old_hash))
-            .expression_attribute_values(":new", text(change.new_hash))
-            .expression_attribute_values(":at", text(&change.at))
-            .build()
-            .map_err(RepositoryError::unavailable(OPERATION))?;
+        let update = self
+            .0
+            .update(OPERATION, user_key(change.user), SET_PASSWORD)
+            .only_if("password_hash = :old")
+            .values([(":old", text(change.old_hash)), (":new", text(change.new_hash)), (":at", text(&change.at))]);
         let ended = EndedSessionsItem::new(change.user, change.at, change.but);
         let transaction = Transaction::new(OPERATION)
-            .and(TransactWriteItem::builder().update(update).build(), ())
+            .and(update.action()?, ())
             // If all sessions were ended since the request came, its own session was, too.
             .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&change.at))])?, ());
         Ok(transaction.send(&self.0.client).await? == Sent::Committed)
@@ -224,9 +192,5 @@ impl UsersTable {
 /// The condition that more sessions have ended after a write than before it.
 pub(super) const ENDS_MORE: &str = "attribute_not_exists(ended_at) OR ended_at < :at";
 
-fn done_or_superseded<T>(operation: &'static str, updated: Result<T, UpdateItemError>) -> Result<(), RepositoryError> {
-    match updated {
-        Ok(_) | Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(()),
-        Err(error) => Err(RepositoryError::unavailable(operation)(error)),
-    }
-}
+/// The update expression that sets a password.
+pub(super) const SET_PASSWORD: &str = "SET password_hash = :new, password_changed_at = :at";

@@ -1,8 +1,6 @@
 //! A workspace's name, slug and settings.
 
-use std::collections::HashMap;
-
-use aws_sdk_dynamodb::types::{AttributeValue, Delete, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{Precondition, Timestamp, UserId, Workspace, WorkspaceId, WorkspacePatch, WorkspaceSlug};
 
 use super::{
@@ -99,16 +97,12 @@ impl UsersTable {
     }
 
     fn slug_release(&self, current: &Workspace) -> Result<TransactWriteItem, RepositoryError> {
-        let delete = Delete::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(slug_key(&current.slug).into_item()))
-            .condition_expression("workspace_id = :workspace")
-            .expression_attribute_values(":workspace", text(&current.id))
-            .build()
-            .map_err(RepositoryError::unavailable(CHANGE))?;
-        Ok(TransactWriteItem::builder().delete(delete).build())
+        let delete = self.0.delete(CHANGE, slug_key(&current.slug)).only_if("workspace_id = :workspace");
+        delete.value(":workspace", text(&current.id)).action()
     }
 
+    /// The action that sets only the properties that the patch has, so that concurrent patches of different properties don't undo
+    /// each other.
     fn workspace_change(
         &self,
         current: &Workspace,
@@ -116,32 +110,6 @@ impl UsersTable {
         precondition: &Precondition,
         now: Timestamp,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        let changes = Changes::of(patch, now);
-        let Guard { condition, values } = Guard::of(precondition);
-        let update = Update::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(workspace_key(&current.id).into_item()))
-            .update_expression(&changes.expression)
-            .condition_expression(format!("slug = :current{condition}"))
-            .set_expression_attribute_names(Some(changes.names))
-            .set_expression_attribute_values(Some(changes.values.into_iter().chain(values).collect()))
-            .expression_attribute_values(":current", text(&current.slug))
-            .build()
-            .map_err(RepositoryError::unavailable(CHANGE))?;
-        Ok(TransactWriteItem::builder().update(update).build())
-    }
-}
-
-/// The update expression of a patch. It sets only the properties that the patch has, so that concurrent patches of different
-/// properties don't undo each other.
-struct Changes {
-    expression: String,
-    names: HashMap<String, String>,
-    values: HashMap<String, AttributeValue>,
-}
-
-impl Changes {
-    fn of(patch: &WorkspacePatch, now: Timestamp) -> Self {
         let WorkspacePatch { name, slug, settings } = patch;
         let set: Vec<(&str, AttributeValue)> = [
             name.as_ref().map(|name| ("name", text(name))),
@@ -153,10 +121,13 @@ impl Changes {
         .flatten()
         .collect();
         let assignments: Vec<_> = set.iter().map(|(name, _)| format!("#{name} = :{name}")).collect();
-        Self {
-            expression: format!("SET {} {NEXT_REVISION}", assignments.join(", ")),
-            names: set.iter().map(|(name, _)| (format!("#{name}"), (*name).to_owned())).collect(),
-            values: set.into_iter().map(|(name, value)| (format!(":{name}"), value)).chain([one_more()]).collect(),
-        }
+        let Guard { condition, values } = Guard::of(precondition);
+        self.0
+            .update(CHANGE, workspace_key(&current.id), format!("SET {} {NEXT_REVISION}", assignments.join(", ")))
+            .only_if(format!("slug = :current{condition}"))
+            .values(set.into_iter().map(|(name, value)| (format!(":{name}"), value)).chain([one_more()]))
+            .values(values)
+            .value(":current", text(&current.slug))
+            .action()
     }
 }

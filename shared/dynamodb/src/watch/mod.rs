@@ -9,10 +9,7 @@ mod registration;
 mod rounds;
 mod watchers;
 
-use aws_sdk_dynamodb::{
-    Client,
-    types::{AttributeValue, Delete, TransactWriteItem, Update},
-};
+use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{
     CanonicalUrl, Host, PageToken, Shard, Target, TargetId, TargetStatus, TargetUrl, Timestamp, WorkspaceId,
 };
@@ -154,7 +151,7 @@ impl WatchTable {
         Self { table: Table { client, name: name.into() }, quota: None }
     }
 
-    /// The same with a limit of targets per workspace.
+    /// Limits how many targets a workspace has.
     #[must_use]
     pub fn with_quota(self, targets_per_workspace: u32) -> Self {
         Self { quota: Some(targets_per_workspace), ..self }
@@ -196,8 +193,7 @@ impl WatchTable {
             .key_condition_expression("#partition = :partition AND by_workspace_sk > :after")
             .expression_attribute_names("#partition", attribute)
             .expression_attribute_values(":partition", text(&partition))
-            .expression_attribute_values(":after", text(&after.map_or_else(|| " ".to_owned(), list_sort_key)))
-            .limit(i32::try_from(fetched).unwrap_or(i32::MAX));
+            .expression_attribute_values(":after", text(&after.map_or_else(|| " ".to_owned(), list_sort_key)));
         let mut rows = self.table.query_all(OPERATION, query, fetched).await?;
         let has_more = rows.len() > limit;
         rows.truncate(limit);
@@ -274,15 +270,8 @@ impl WatchTable {
         workspace: &WorkspaceId,
         id: &TargetId,
     ) -> Result<Option<DeleteTargetOutcome>, RepositoryError> {
-        let delete = Delete::builder()
-            .table_name(&self.table.name)
-            .set_key(Some(target_key(id).into_item()))
-            .condition_expression("watchers = :none")
-            .expression_attribute_values(":none", number(&0))
-            .build()
-            .map_err(RepositoryError::unavailable(DELETE))?;
-        let delete = TransactWriteItem::builder().delete(delete).build();
-        let done = self.commit(DELETE, vec![delete, self.count_out(DELETE, workspace)?]).await?;
+        let delete = self.table.delete(DELETE, target_key(id)).only_if("watchers = :none").value(":none", number(&0));
+        let done = self.commit(DELETE, vec![delete.action()?, self.count_out(DELETE, workspace)?]).await?;
         if done.is_some() {
             return Ok(Some(DeleteTargetOutcome::Deleted));
         }
@@ -291,32 +280,6 @@ impl WatchTable {
             None => Some(DeleteTargetOutcome::Deleted),
             Some(target) => (target.watchers > 0).then_some(DeleteTargetOutcome::Watched),
         })
-    }
-
-    /// A transaction action that updates a target on a condition. `#status` and `#error` stand for reserved words.
-    fn update(
-        &self,
-        operation: &'static str,
-        id: &TargetId,
-        expression: &str,
-        condition: &str,
-        values: impl IntoIterator<Item = (&'static str, AttributeValue)>,
-    ) -> Result<TransactWriteItem, RepositoryError> {
-        let mut update = Update::builder()
-            .table_name(&self.table.name)
-            .set_key(Some(target_key(id).into_item()))
-            .update_expression(expression)
-            .condition_expression(condition);
-        for (name, attribute) in [("#status", "status"), ("#error", "error")] {
-            if expression.contains(name) || condition.contains(name) {
-                update = update.expression_attribute_names(name, attribute);
-            }
-        }
-        for (name, value) in values {
-            update = update.expression_attribute_values(name, value);
-        }
-        let update = update.build().map_err(RepositoryError::unavailable(operation))?;
-        Ok(TransactWriteItem::builder().update(update).build())
     }
 
     /// Sends the actions as one transaction. Returns `None` if a concurrent write prevented it.

@@ -1,13 +1,12 @@
 //! Targets of one person, to hand them over.
 
-use aws_sdk_dynamodb::{error::SdkError, operation::update_item::UpdateItemError};
 use linklet_domain::{PageToken, TargetId, Timestamp, UserId, WorkspaceId};
 use serde::Deserialize;
 
 use super::{WatchTable, item::target_key};
 use crate::{
     RepositoryError,
-    item::{from_item, retry_transaction_conflicts, text},
+    item::{from_item, text},
 };
 
 /// Some of the targets of a person.
@@ -65,20 +64,8 @@ impl WatchTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn hand_over(&self, id: &TargetId, owner: &UserId, heir: &UserId) -> Result<(), RepositoryError> {
-        let update = self
-            .table
-            .client
-            .update_item()
-            .table_name(&self.table.name)
-            .set_key(Some(target_key(id).into_item()))
-            .update_expression("SET user_id = :heir")
-            .condition_expression("user_id = :owner")
-            .expression_attribute_values(":owner", text(owner))
-            .expression_attribute_values(":heir", text(heir));
-        let handed = retry_transaction_conflicts(|| update.clone().send()).await;
-        match handed.map_err(SdkError::into_service_error) {
-            Ok(_) | Err(UpdateItemError::ConditionalCheckFailedException(_)) => Ok(()),
-            Err(error) => Err(RepositoryError::unavailable("hand over a target")(error)),
-        }
+        let update = self.table.update("hand over a target", target_key(id), "SET user_id = :heir");
+        let update = update.only_if("user_id = :owner").values([(":owner", text(owner)), (":heir", text(heir))]);
+        update.unless_refused().await.map(|_| ())
     }
 }

@@ -3,14 +3,14 @@
 //! A workspace's targets are counted in an item, which changes in the transactions that create and delete them. So the quota
 //! holds exactly, also if many requests come at once.
 
-use aws_sdk_dynamodb::types::{TransactWriteItem, Update, builders::UpdateBuilder};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{TargetId, WorkspaceId};
 
 use super::{
     WatchTable,
     item::{CountItem, count_key},
 };
-use crate::{RepositoryError, item::number};
+use crate::{RepositoryError, item::number, write::Write};
 
 impl WatchTable {
     /// Whether a link of the workspace can watch a target: because it exists, or because the workspace may have one more.
@@ -31,14 +31,12 @@ impl WatchTable {
         operation: &'static str,
         workspace: &WorkspaceId,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        let mut update = self.count_update(workspace, 1);
-        if let Some(quota) = self.quota {
-            // Without an item there is no target yet, and a quota of 0 leaves no room for the first.
-            let has_room =
-                if quota == 0 { "targets < :quota" } else { "attribute_not_exists(targets) OR targets < :quota" };
-            update = update.condition_expression(has_room).expression_attribute_values(":quota", number(&quota));
-        }
-        built(operation, update)
+        let update = self.count_update(operation, workspace, 1);
+        let Some(quota) = self.quota else { return update.action() };
+        // Without an item there is no target yet, and a quota of 0 leaves no room for the first.
+        let has_room =
+            if quota == 0 { "targets < :quota" } else { "attribute_not_exists(targets) OR targets < :quota" };
+        update.only_if(has_room).value(":quota", number(&quota)).action()
     }
 
     /// The action that stops counting a deleted target.
@@ -47,19 +45,11 @@ impl WatchTable {
         operation: &'static str,
         workspace: &WorkspaceId,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        built(operation, self.count_update(workspace, -1))
+        self.count_update(operation, workspace, -1).action()
     }
 
-    fn count_update(&self, workspace: &WorkspaceId, change: i8) -> UpdateBuilder {
-        Update::builder()
-            .table_name(&self.table.name)
-            .set_key(Some(count_key(workspace).into_item()))
-            .update_expression("ADD targets :change")
-            .expression_attribute_values(":change", number(&change))
+    fn count_update(&self, operation: &'static str, workspace: &WorkspaceId, change: i8) -> Write<'_> {
+        let update = self.table.update(operation, count_key(workspace), "ADD targets :change");
+        update.value(":change", number(&change))
     }
-}
-
-fn built(operation: &'static str, update: UpdateBuilder) -> Result<TransactWriteItem, RepositoryError> {
-    let update = update.build().map_err(RepositoryError::unavailable(operation))?;
-    Ok(TransactWriteItem::builder().update(update).build())
 }

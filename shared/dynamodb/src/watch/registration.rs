@@ -15,7 +15,7 @@ use linklet_domain::{CorrelationId, EventId, IdempotencyKey, Target, Timestamp, 
 
 use super::{
     WatchTable, Written,
-    item::{IdempotencyItem, TargetItem, idempotency_key},
+    item::{IdempotencyItem, TargetItem, idempotency_key, target_key},
 };
 use crate::{
     RepositoryError,
@@ -165,7 +165,7 @@ impl WatchTable {
             (":user", text(&wanted.owner)),
             (":correlation", text(correlation_id)),
         ];
-        self.update(REGISTER, &wanted.id, SET, "registered = :no", values)
+        self.table.update(REGISTER, target_key(&wanted.id), SET).only_if("registered = :no").values(values).action()
     }
 
     async fn create(

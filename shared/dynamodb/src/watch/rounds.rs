@@ -6,20 +6,16 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::{
-    error::SdkError,
-    operation::put_item::PutItemError,
-    types::{AttributeValue, TransactWriteItem},
-};
+use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{CheckResult, EventId, Target, TargetId, TargetStatus, Timestamp, lifetimes, next_status};
 
 use super::{
     WatchTable,
-    item::{ResultItem, result_partition},
+    item::{ResultItem, result_partition, target_key},
 };
 use crate::{
     RepositoryError,
-    item::{IS_NEW, from_item, number, retry_transaction_conflicts, text, to_item},
+    item::{IS_NEW, SortKeys, from_item, number, text},
     transaction::{Sent, Transaction, retry_on_conflict},
 };
 
@@ -116,16 +112,8 @@ impl WatchTable {
     /// The latest result before this round.
     async fn previous(&self, round: RoundRecord<'_>) -> Result<Option<CheckResult>, RepositoryError> {
         const OPERATION: &str = "read the previous result";
-        let query = self
-            .table
-            .client
-            .query()
-            .consistent_read(true)
-            .key_condition_expression("pk = :results AND sk < :slot")
-            .expression_attribute_values(":results", text(&result_partition(round.target)))
-            .expression_attribute_values(":slot", text(&round.slot))
-            .scan_index_forward(false)
-            .limit(1);
+        let earlier = self.table.query(&result_partition(round.target), SortKeys::Before(&round.slot.to_string()));
+        let query = earlier.consistent_read(true).scan_index_forward(false);
         let mut found = self.table.query_all(OPERATION, query, 1).await?;
         found.pop().map(|item| from_item::<ResultItem>(OPERATION, item).map(CheckResult::from)).transpose()
     }
@@ -145,22 +133,13 @@ impl WatchTable {
             (":counted_from", text(&change.counted_from)),
             value,
         ];
-        self.update(RECORD, round.target, &format!("{SET}{reason}"), IS_APPLICABLE, values)
+        let update = self.table.update(RECORD, target_key(round.target), format!("{SET}{reason}"));
+        update.only_if(IS_APPLICABLE).values(values).action()
     }
 
     async fn put_result(&self, round: RoundRecord<'_>) -> Result<RoundOutcome, RepositoryError> {
-        let put = self
-            .table
-            .client
-            .put_item()
-            .table_name(&self.table.name)
-            .set_item(Some(to_item(RECORD, &item_of(round))?))
-            .condition_expression(IS_NEW);
-        match retry_transaction_conflicts(|| put.clone().send()).await.map_err(SdkError::into_service_error) {
-            Ok(_) => Ok(RoundOutcome::Recorded),
-            Err(PutItemError::ConditionalCheckFailedException(_)) => Ok(RoundOutcome::AlreadyRecorded),
-            Err(error) => Err(RepositoryError::unavailable(RECORD)(error)),
-        }
+        let is_new = self.table.put_item(RECORD, &item_of(round))?.only_if(IS_NEW).unless_refused().await?;
+        Ok(if is_new { RoundOutcome::Recorded } else { RoundOutcome::AlreadyRecorded })
     }
 
     /// Lists a target's results, newest first, as far back as they are kept: at most `limit`, and only checks since `since` if
@@ -178,17 +157,10 @@ impl WatchTable {
         const OPERATION: &str = "list results";
         // DynamoDB deletes an item some time after its TTL, so the time is checked here as well.
         let oldest = now.minus(lifetimes::CHECK_RESULTS).max(target.created_at).max(since.unwrap_or(target.created_at));
-        let query = self
-            .table
-            .client
-            .query()
-            .key_condition_expression("pk = :results AND sk >= :oldest")
-            .expression_attribute_values(":results", text(&result_partition(&target.id)))
-            // The sort key is the slot, and a check starts after its slot, so this may include results that are too old. They
-            // are the last ones and are filtered out below.
-            .expression_attribute_values(":oldest", text(&oldest.minus(LATEST_START)))
-            .scan_index_forward(false)
-            .limit(i32::try_from(limit).unwrap_or(i32::MAX));
+        // The sort key is the slot, and a check starts after its slot, so this may include results that are too old. They are the
+        // last ones and are filtered out below.
+        let first = oldest.minus(LATEST_START).to_string();
+        let query = self.table.query(&result_partition(&target.id), SortKeys::From(&first)).scan_index_forward(false);
         let items = self.table.query_all(OPERATION, query, limit).await?;
         let results: Result<Vec<_>, _> =
             items.into_iter().map(|item| from_item::<ResultItem>(OPERATION, item).map(CheckResult::from)).collect();

@@ -6,7 +6,7 @@
 //! watching, since a message about its beginning may come after the one about its end, and must not create a target that
 //! nothing would delete.
 
-use aws_sdk_dynamodb::types::{AttributeValue, Delete, TransactWriteItem};
+use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{CorrelationId, EventId, LinkId, Target, TargetId, Timestamp, Watcher, WatcherState};
 
 use super::{
@@ -160,7 +160,8 @@ impl WatchTable {
     }
 
     fn increment_watchers(&self, id: &TargetId) -> Result<TransactWriteItem, RepositoryError> {
-        self.update(WATCH, id, "ADD watchers :one", "attribute_exists(pk)", Some((":one", number(&1))))
+        let update = self.table.update(WATCH, target_key(id), "ADD watchers :one").only_if("attribute_exists(pk)");
+        update.value(":one", number(&1)).action()
     }
 
     /// The actions that decrement the count of watchers, or delete a target without other watchers that isn't registered. They
@@ -169,17 +170,14 @@ impl WatchTable {
         if target.registered || target.watchers > 1 {
             let values = [(":less", number(&-1)), (":one", number(&1)), (":yes", AttributeValue::Bool(true))];
             let stays = "watchers > :one OR (watchers = :one AND registered = :yes)";
-            return Ok(vec![self.update(UNWATCH, &target.id, "ADD watchers :less", stays, values)?]);
+            let update = self.table.update(UNWATCH, target_key(&target.id), "ADD watchers :less");
+            return Ok(vec![update.only_if(stays).values(values).action()?]);
         }
-        let delete = Delete::builder()
-            .table_name(&self.table.name)
-            .set_key(Some(target_key(&target.id).into_item()))
-            .condition_expression("watchers = :one AND registered = :no")
-            .expression_attribute_values(":one", number(&1))
-            .expression_attribute_values(":no", AttributeValue::Bool(false))
-            .build()
-            .map_err(RepositoryError::unavailable(UNWATCH))?;
-        let delete = TransactWriteItem::builder().delete(delete).build();
-        Ok(vec![delete, self.count_out(UNWATCH, &target.workspace)?])
+        let delete = self
+            .table
+            .delete(UNWATCH, target_key(&target.id))
+            .only_if("watchers = :one AND registered = :no")
+            .values([(":one", number(&1)), (":no", AttributeValue::Bool(false))]);
+        Ok(vec![delete.action()?, self.count_out(UNWATCH, &target.workspace)?])
     }
 }
