@@ -14,12 +14,9 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "local"))
-
-from linklet import ROOT, TOOLS, Failure, check_cargo, locked, say  # noqa: E402
+from .local.installer import ROOT, TOOLS, check_cargo, end_with, fetch, once, say
 
 AT_LEAST = (0, 20)
 VERSION = "0.20.2"  # the one that is built
@@ -42,17 +39,15 @@ def cargo_deny() -> Path | str:
     if installed and (version_of(installed) or ()) >= AT_LEAST:
         return installed
     home = TOOLS / "cargo-deny"
-    program = home / VERSION / "bin" / "cargo-deny"
-    with locked(TOOLS):
-        if version_of(program) is None:
-            say(f"Building cargo-deny {VERSION} (once, some minutes) …")
-            shutil.rmtree(home, ignore_errors=True)
-            command = ["cargo", "install", "--quiet", "--locked", "--version", VERSION, "--root", home / VERSION]
-            environment = os.environ | {"CARGO_TARGET_DIR": str(home / "build")}
-            if subprocess.run([*command, "cargo-deny"], env=environment).returncode != 0:
-                raise Failure("Building cargo-deny failed (see above). Is crates.io or your own registry reachable?")
-            shutil.rmtree(home / "build", ignore_errors=True)
-    return program
+    what = f"cargo-deny {VERSION}, for some minutes"
+
+    def fill() -> None:
+        build = home / "build"
+        command: list[str | Path] = ["cargo", "install", "--quiet", "--locked", "--version", VERSION, "--root", home, "cargo-deny"]
+        fetch(what, "crates.io", command, env=os.environ | {"CARGO_TARGET_DIR": str(build)})
+        shutil.rmtree(build, ignore_errors=True)
+
+    return once(home, what, VERSION.encode(), fill) / "bin" / "cargo-deny"
 
 
 def check(program: Path | str, *what: str) -> bool:
@@ -73,15 +68,11 @@ def check_advisories(program: Path | str) -> bool:
     return os.environ.get("DENY_ADVISORIES") != "required"
 
 
-def main() -> None:
-    try:
-        program = cargo_deny()
-        is_fine = check(program, "licenses", "bans", "sources")
-        sys.exit(0 if check_advisories(program) and is_fine else 1)
-    except Failure as failure:
-        say(str(failure))
-        sys.exit(1)
+def main() -> int:
+    program = cargo_deny()
+    is_fine = check(program, "licenses", "bans", "sources")
+    return 0 if check_advisories(program) and is_fine else 1
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

@@ -11,9 +11,9 @@ import unittest
 from dataclasses import fields, replace
 from pathlib import Path
 
-from costs import containers, linklet, pages, report
-from costs.inputs import CHOICES, MOST_CLICKS, SECONDS, Failure, Load, parse
-from costs.tables import Bill, Data
+from . import containers, linklet, pages, report
+from .inputs import CHOICES, MOST_CLICKS, SECONDS, Failure, Load, parse
+from .tables import Bill, Data
 
 ROOT = Path(__file__).resolve().parents[2]
 MILLION = 1_000_000
@@ -569,7 +569,7 @@ class Inputs(unittest.TestCase):
             "PRICES=/nowhere.toml",
         ):
             with self.subTest(argument):
-                result = run([sys.executable, "infra/cost.py", argument])
+                result = run([sys.executable, "-m", "infra.costs", argument])
                 self.assertEqual((result.returncode, result.stdout), (2, ""))
                 self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
                 self.assertIn(argument.partition("=")[2] or argument, result.stderr)
@@ -577,7 +577,7 @@ class Inputs(unittest.TestCase):
     def test_a_zero_that_divides_is_one_line_and_exit_code_2(self) -> None:
         for name, text in {"PRICES": "[scheduler_calls]\nper = 0", "ASSUMPTIONS": "[aws]\npoll_seconds = 0"}.items():
             with written(text) as path:
-                result = run([sys.executable, "infra/cost.py", f"{name}={path}"])
+                result = run([sys.executable, "-m", "infra.costs", f"{name}={path}"])
             self.assertEqual((result.returncode, result.stdout, result.stderr.count("\n")), (2, "", 1), result.stderr)
 
     def test_make_passes_inputs_on_but_not_the_environment(self) -> None:
