@@ -4,8 +4,7 @@ Licences, versions and sources are checked always. Known vulnerabilities are in 
 machine reaches. Without it, a copy of the last 90 days will do; without that, the last line says that they were not
 checked, and with `DENY_ADVISORIES=required` this is a failure.
 
-A cargo-deny from the PATH is used if it is recent enough. Otherwise one is built, once, under `.linklet/tools`, which
-takes some three minutes.
+A cargo-deny from the PATH is used if it is recent enough. Otherwise one is installed, once.
 """
 
 from __future__ import annotations
@@ -16,10 +15,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from .local.installer import ROOT, TOOLS, check_cargo, end_with, fetch, once, say
+from .local.installer import ROOT, check_cargo, end_with, install, say
 
 AT_LEAST = (0, 20)
-VERSION = "0.20.2"  # the one that is built
 CHECK = ["check", "--hide-inclusion-graph"]
 
 
@@ -38,16 +36,7 @@ def cargo_deny() -> Path | str:
     installed = shutil.which("cargo-deny")
     if installed and (version_of(installed) or ()) >= AT_LEAST:
         return installed
-    home = TOOLS / "cargo-deny"
-    what = f"cargo-deny {VERSION}, for some minutes"
-
-    def fill() -> None:
-        build = home / "build"
-        command: list[str | Path] = ["cargo", "install", "--quiet", "--locked", "--version", VERSION, "--root", home, "cargo-deny"]
-        fetch(what, "crates.io", command, env=os.environ | {"CARGO_TARGET_DIR": str(build)})
-        shutil.rmtree(build, ignore_errors=True)
-
-    return once(home, what, VERSION.encode(), fill) / "bin" / "cargo-deny"
+    return install("cargo-deny") / "bin" / "cargo-deny"
 
 
 def check(program: Path | str, *what: str) -> bool:
