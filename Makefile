@@ -6,7 +6,7 @@ PYTHON ?= python3
 WATCH_PORT ?= 9000
 LINKLET_PORT ?=
 
-LINKLET := $(PYTHON) infra/local/linklet.py
+LINKLET := $(PYTHON) -m infra.local
 TOOLS := .linklet/tools
 EMULATOR_PYTHON := $(TOOLS)/emulator/bin/python
 SAM_PYTHON := $(TOOLS)/sam/bin/python
@@ -34,21 +34,21 @@ url: ## print the API's base URL
 
 logs: ## follow the logs of the functions, and the emulator's warnings
 	@$(LINKLET) install emulator
-	@$(EMULATOR_PYTHON) infra/local/linklet.py logs
+	@$(EMULATOR_PYTHON) -m infra.local.functions logs
 
 mails: ## print the mails that the local system has sent, which stay on this machine
 	@$(LINKLET) mails
 
 demo: ## take the five-minute tour (API_URL=… for another system)
-	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) infra/local/demo.py
+	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) -m infra.local.demo
 
 seed: ## fill a workspace with LINKS links (default 1000)
-	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) infra/local/seed.py $(LINKS)
+	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) -m infra.local.seed $(LINKS)
 
 # Functions are built and restarted as you edit them; tables, queues and secrets are those of the local system.
 watch: ## serve the same routes from your working copy on WATCH_PORT (needs make up)
 	@$(LINKLET) install emulator cargo-lambda
-	@$(EMULATOR_PYTHON) infra/local/linklet.py env --public-base-url http://127.0.0.1:$(WATCH_PORT) > .linklet/watch.env
+	@$(EMULATOR_PYTHON) -m infra.local.functions env --public-base-url http://127.0.0.1:$(WATCH_PORT) > .linklet/watch.env
 	$(CARGO_LAMBDA) watch --invoke-address 127.0.0.1 --invoke-port $(WATCH_PORT) --env-file .linklet/watch.env
 
 # Needs Docker: see docs/local-sam.md. ENV_VARS is a file with the tables and secrets of a stack; without it, the local system's.
@@ -56,7 +56,7 @@ STARTAPI_PORT ?= 3000
 ENV_VARS ?=
 
 startapi: ## serve the API with `sam local start-api` on STARTAPI_PORT (needs make up, or ENV_VARS=…)
-	@$(PYTHON) infra/local/startapi.py serve --port $(STARTAPI_PORT) $(if $(ENV_VARS),--env-vars $(ENV_VARS))
+	@$(PYTHON) -m infra.local.startapi serve --port $(STARTAPI_PORT) $(if $(ENV_VARS),--env-vars $(ENV_VARS))
 
 # ----------------------------------------------------------------------------------------------------------------- Tests
 
@@ -67,58 +67,58 @@ test: check integration template calculator tools e2e ## all checks and tests bu
 # Every other target, load, an outage and a second deployment: minutes of waiting, on a system of their own. Then more of the random schedules.
 test-long: bench-trial ## what takes long: targets that nothing else runs, load, an outage, a redeployment, 2,000 schedules of clicks, a trial of make bench
 	@$(LINKLET) e2e --long
-	@PROPTEST_CASES=2000 $(PYTHON) infra/run_tests.py --test exactness -- schedules
+	@PROPTEST_CASES=2000 $(PYTHON) -m infra.run_tests --test exactness -- schedules
 
 fmt: ## check the formatting
 	cargo fmt --all --check
 
 # DENY_ADVISORIES=required makes it a failure if the database of vulnerabilities can't be fetched.
 deny: ## check licences, versions, sources and known vulnerabilities of all crates
-	@$(PYTHON) infra/deny.py
+	@$(PYTHON) -m infra.deny
 
 lint: ## clippy, warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
 
 unit: ## unit tests
-	@$(PYTHON) infra/run_tests.py --lib --bin bench
+	@$(PYTHON) -m infra.run_tests --lib --bin bench
 
 INTEGRATION := integration exactness logs log-forgery runtime fuzz
 
 integration: ## tests against a real DynamoDB, and of whole executables
-	@$(PYTHON) infra/run_tests.py $(addprefix --test ,$(INTEGRATION))
+	@$(PYTHON) -m infra.run_tests $(addprefix --test ,$(INTEGRATION))
 
 # Needs a JDK 17 or later and Maven; without them, a line says so. DYNAMODB_ENDPOINT names another DynamoDB.
 conformance: ## the integration tests against AWS's DynamoDB Local (TESTS=… for some, DYNAMODB_ENDPOINT=… for another)
-	@$(PYTHON) infra/conformance.py $(TESTS)
+	@$(PYTHON) -m infra.conformance $(TESTS)
 
 document: ## check docs/openapi.yaml, that generators understand it, and that the web application has all of it
 	@$(LINKLET) install contract
 	@$(TOOLS)/contract/bin/openapi-spec-validator docs/openapi.yaml
-	@$(TOOLS)/contract/bin/python -m unittest discover --quiet --start-directory infra/contract
-	@$(TOOLS)/contract/bin/python infra/contract/document.py
-	@$(TOOLS)/contract/bin/python infra/contract/application.py
+	@$(TOOLS)/contract/bin/python -m unittest discover --quiet --start-directory infra/contract --top-level-directory .
+	@$(TOOLS)/contract/bin/python -m infra.contract.document
+	@$(TOOLS)/contract/bin/python -m infra.contract.application
 
 # Go 1.21, JDK 17 with Maven, Node.js 18: what is missing is left out, and a line says so. CLIENTS=required makes that a failure.
 clients: ## make clients of the OpenAPI document with six generators, compile and try them (needs make up, or API_URL=…; CLIENT=… for some)
 	@$(LINKLET) install contract
-	@$(if $(API_URL),,$(LINKLET) run) $(TOOLS)/contract/bin/python infra/contract/clients.py $(CLIENT)
+	@$(if $(API_URL),,$(LINKLET) run) $(TOOLS)/contract/bin/python -m infra.contract.clients $(CLIENT)
 
 # Needs Node.js 18 or later with npm; without them, a line says so. WEB_CHECK=required makes that a failure.
 web-check: ## check the types of the web application, and what of it needs no browser
-	@$(PYTHON) infra/web_check.py
+	@$(PYTHON) -m infra.web_check
 
 template: ## check template.yaml and its child stack
 	@$(LINKLET) install sam
 	$(SAM) validate --lint --config-env local
 	$(TOOLS)/sam/bin/cfn-lint infra/observability.yaml
 
-calculator: ## check the arithmetic of make cost, and what docs/costs.md prints
-	$(PYTHON) -m unittest discover --start-directory infra/costs --top-level-directory infra
+calculator: ## check the arithmetic of make cost, and the amounts in docs/costs.md and docs/linkwatch.md
+	$(PYTHON) -m unittest discover --start-directory infra/costs --top-level-directory .
 
 tools: ## check what the local system's tools do to a template, a connection or a list of containers, and what operators' do
 	@$(LINKLET) install sam
-	$(SAM_PYTHON) -m unittest discover --start-directory infra/local
-	PYTHONPATH=infra $(SAM_PYTHON) -m unittest test_people
+	$(SAM_PYTHON) -m unittest discover --start-directory infra/local --top-level-directory .
+	$(SAM_PYTHON) -m unittest infra.test_people
 
 e2e: ## end-to-end tests on a system of their own, with those in a browser (API_URL=… for another)
 	@$(LINKLET) e2e
@@ -131,10 +131,10 @@ browser: ## the end-to-end tests of the web application in a browser only
 SCREENSHOTS ?= .linklet/screenshots
 
 screenshots: ## make pictures of each page of the web application in SCREENSHOTS (needs make up, or API_URL=…; PICTURES=… for some)
-	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) infra/browser.py screenshots $(abspath $(SCREENSHOTS)) $(PICTURES)
+	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) -m infra.browser screenshots $(abspath $(SCREENSHOTS)) $(PICTURES)
 
 e2e-sam: ## take the tour through `sam local start-api`, on a system of its own; left out without Docker
-	@$(PYTHON) infra/local/startapi.py tour
+	@$(PYTHON) -m infra.local.startapi tour
 
 # TARGET is a folder in tests/fuzz/corpus. The flags are those of cargo fuzz, which needs a nightly toolchain; these are stable.
 # What is found lands in the target's corpus, and so in `make integration`.
@@ -174,14 +174,14 @@ bench-trial: ## try that everything in make bench can be measured: a hundredth o
 # calculator makes of it into the documents.
 units: ## measure what make cost computes with, and write it down with what follows from it
 	WRITE_UNITS=yes cargo test --workspace --test integration --test logs the_calculator_
-	PYTHONPATH=infra $(PYTHON) -m costs.pages
+	$(PYTHON) -m infra.costs.pages
 
 # Inputs are taken from the command line only: some of these names are in many a shell's environment. See docs/costs.md.
 COST_INPUTS := CLICKS LINKS TARGETS VIEWS HOT PEAK MONTHS MAX_CONCURRENCY LOG_DAYS LOG_LEVEL MONITORING TRACING \
 	ACCESS_LOG CLICK_DAYS CLICK_RECOVERY EDGE FREE_TIER PRICES ASSUMPTIONS
 
 cost: ## compute what a month with CLICKS and LINKS costs (default 1000000 and 10000)
-	@$(PYTHON) infra/cost.py $(foreach input,$(COST_INPUTS),$(if $(filter command,$(origin $(input))),$(input)='$($(input))'))
+	@$(PYTHON) -m infra.costs $(foreach input,$(COST_INPUTS),$(if $(filter command,$(origin $(input))),$(input)='$($(input))'))
 
 # ------------------------------------------------------------------------------------------------------------ Operations
 # QUEUE is analytics, notify or relay; for make dlq also rounds or checks. The local system is meant unless you
@@ -191,33 +191,33 @@ IN_STAGE = $(if $(filter aws,$(STAGE)),,$(LINKLET) run)
 
 dlq: ## show what is in QUEUE's dead-letter queue
 	@$(LINKLET) install sam
-	@$(IN_STAGE) $(SAM_PYTHON) infra/redrive.py show $(QUEUE)
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.redrive show $(QUEUE)
 
 redrive: ## process QUEUE's dead-letter queue again
 	@$(LINKLET) install sam
-	@$(IN_STAGE) $(SAM_PYTHON) infra/redrive.py redrive $(QUEUE)
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.redrive redrive $(QUEUE)
 
 # CODE is a link's short code; REPAIR=yes puts right what differs. See infra/runbooks/reconcile.md.
 reconcile: ## recount CODE from its raw clicks and report the difference
 	$(if $(CODE),,$(error Say which link: make reconcile CODE=abc1234))
 	@$(LINKLET) install sam
-	@$(IN_STAGE) $(SAM_PYTHON) infra/reconcile.py $(CODE) $(if $(filter yes,$(REPAIR)),--repair)
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.reconcile $(CODE) $(if $(filter yes,$(REPAIR)),--repair)
 
 # EMAIL is taken from the command line only, since it is in many a shell's environment. See infra/runbooks/people.md.
 invite: ## let EMAIL register, and print the address of the page for it
 	$(if $(filter command,$(origin EMAIL)),,$(error Say whom: make invite EMAIL=ada@example.com))
 	@$(LINKLET) install sam
-	@$(IN_STAGE) $(SAM_PYTHON) infra/people.py invite "$$EMAIL"
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.people invite "$$EMAIL"
 
 reset: ## let EMAIL set a new password, and print the address of the page for it
 	$(if $(filter command,$(origin EMAIL)),,$(error Say whose: make reset EMAIL=ada@example.com))
 	@$(LINKLET) install sam
-	@$(IN_STAGE) $(SAM_PYTHON) infra/people.py reset "$$EMAIL"
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.people reset "$$EMAIL"
 
 close-account: ## close the account of EMAIL, and end what it has
 	$(if $(filter command,$(origin EMAIL)),,$(error Say whose: make close-account EMAIL=ada@example.com))
 	@$(LINKLET) install sam
-	@$(IN_STAGE) $(SAM_PYTHON) infra/people.py close "$$EMAIL"
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.people close "$$EMAIL"
 
 # Always builds: what lies in target/lambda may be the debug build of the local system, for another processor.
 # DEPLOY_FLAGS go to sam, e.g. --no-confirm-changeset or --parameter-overrides MailSender=links@example.com.

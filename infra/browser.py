@@ -2,24 +2,33 @@
 
 The system is the one that API_URL names. The browser is a Chromium of this machine: the one that CHROMIUM names, or one that is
 found. A machine without one is no failure: a line says that nothing was tested. With `BROWSER=required` it is one. What drives it
-is installed once, as infra/requirements/browser.txt pins it. Arguments go to pytest: `infra/browser.py test -k links`.
+is installed once, as infra/requirements/browser.txt pins it. Arguments go to pytest: `python3 -m infra.browser test -k links`.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from .local.installer import ROOT, Failure, end_with, install, say
+
 TESTS = ROOT / "tests" / "browser"
-sys.path[:0] = [str(ROOT / "infra" / "local"), str(TESTS)]
-
-from linklet import Failure, install, say  # noqa: E402
-from support.chromium import find_chromium  # noqa: E402
-
+# The first one has no windows, and so needs a third of the time.
+NAMES = ["chromium-headless-shell", "chromium", "google-chrome", "google-chrome-stable", "chromium-browser"]
+MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 HOW_TO_GET_ONE = "Install one (apt install chromium, brew install --cask google-chrome), or name yours: CHROMIUM=/path/to/it."
+
+
+def find_chromium() -> str | None:
+    """The one that CHROMIUM names, or else one that is installed."""
+    named = os.environ.get("CHROMIUM")
+    if named:
+        return shutil.which(named)
+    found = next((path for path in map(shutil.which, NAMES) if path), None)
+    return found or (str(MAC) if MAC.is_file() else None)
 
 
 def find() -> int:
@@ -29,7 +38,7 @@ def find() -> int:
     return 0 if chromium else 1
 
 
-def main(command: str, arguments: list[str]) -> int:
+def start(command: str, arguments: list[str]) -> int:
     if not os.environ.get("API_URL"):
         raise Failure("API_URL names the system to look at; make sets it.")
     chromium = find_chromium()
@@ -45,12 +54,14 @@ def main(command: str, arguments: list[str]) -> int:
     return subprocess.run([python, *programs[command]], cwd=TESTS, env=environment).returncode
 
 
+def main() -> int:
+    command, *arguments = sys.argv[1:] or [""]
+    if command == "find":
+        return find()
+    if command in ("test", "screenshots"):
+        return start(command, arguments)
+    raise Failure("browser: say find, test or screenshots")
+
+
 if __name__ == "__main__":
-    if len(sys.argv) < 2 or sys.argv[1] not in ("find", "test", "screenshots"):
-        sys.exit("browser: say find, test or screenshots")
-    try:
-        if sys.argv[1] == "find":
-            sys.exit(find())
-        sys.exit(main(sys.argv[1], sys.argv[2:]))
-    except Failure as failure:
-        sys.exit(f"browser: {failure}")
+    end_with(main)

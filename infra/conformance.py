@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import hashlib
 import itertools
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -26,12 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "local")]
+from .local.installer import ROOT, Failure, check_cargo, check_python, end_with, install_jars, java, missing_java, say, shown
+from .run_tests import Binary, build
 
-from linklet import REQUIREMENTS, ROOT, TOOLS, Failure, check_cargo, check_python, locked, say, shown  # noqa: E402
-from run_tests import Binary, build  # noqa: E402
-
-JAVA_AT_LEAST = 17
 # It lives for minutes: compiling its code better, or collecting garbage beside it, takes longer than it saves.
 JAVA_OPTIONS = ["-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 LAUNCHER = ROOT / "infra" / "local" / "DynamoDbLocal.java"
@@ -50,53 +45,11 @@ SCHEDULES = "100"
 # ------------------------------------------------------------------------------------------------------- DynamoDB Local
 
 
-def java() -> Path | str | None:
-    """A Java that can run the launcher from its source, or None."""
-    home = os.environ.get("JAVA_HOME")
-    program = Path(home) / "bin" / "java" if home else shutil.which("java")
-    try:
-        answer = subprocess.run([program or "java", "--list-modules"], capture_output=True, text=True)
-    except OSError:
-        return None
-    compiler = re.search(r"^jdk\.compiler@(\d+)", answer.stdout, re.MULTILINE)
-    return program if compiler and int(compiler.group(1)) >= JAVA_AT_LEAST else None
-
-
-def installed(name: str, what: str) -> Path:
-    """The folder with the jars of a POM, which are downloaded once per version of the POM and of their hashes."""
-    pom = REQUIREMENTS / f"{name}.xml"
-    pinned = REQUIREMENTS / f"{name}.sha256"  # as `sha256sum` writes it and reads it
-    home = TOOLS / name
-    stamp = home / "installed"
-    wanted = hashlib.sha256(pom.read_bytes() + pinned.read_bytes()).hexdigest()
-    with locked(TOOLS):
-        if stamp.is_file() and stamp.read_text() == wanted:
-            return home
-        say(f"Installing {what} (once) …")
-        shutil.rmtree(home, ignore_errors=True)
-        maven = ["mvn", "--batch-mode", "--quiet", "--strict-checksums", "--file", pom, "dependency:copy-dependencies"]
-        if subprocess.run([*maven, "-DincludeTypes=jar", f"-DoutputDirectory={home}"]).returncode != 0:
-            raise Failure(f"Installing {what} failed (see above). Is Maven Central or your own mirror reachable?")
-        check_jars(home, pinned)
-        stamp.write_text(wanted)
-    return home
-
-
-def check_jars(home: Path, pinned: Path) -> None:
-    """Fails unless these are the jars that are pinned, and no others. Maven compares a jar only with the checksum that it gets
-    from the same place, which whoever replaces the jar replaces as well."""
-    wanted = {(name, digest) for digest, name in map(str.split, pinned.read_text().splitlines())}
-    found = {(jar.name, hashlib.sha256(jar.read_bytes()).hexdigest()) for jar in home.glob("*.jar")}
-    if found != wanted:
-        names = ", ".join(sorted({name for name, _ in found ^ wanted}))
-        raise Failure(f"These jars are not those of {shown(pinned)}: {names}.")
-
-
 @contextlib.contextmanager
-def dynamodb_local(program: Path | str) -> Iterator[str]:
+def dynamodb_local() -> Iterator[str]:
     """Its endpoint, while it runs. It ends with its input, so also when this program is killed."""
-    home = installed("dynamodb-local", "DynamoDB Local")
-    command = [program, *JAVA_OPTIONS, "-cp", f"{home}/*", LAUNCHER, "-inMemory", "-disableTelemetry"]
+    home = install_jars("dynamodb-local", "DynamoDB Local")
+    command = [java() or "java", *JAVA_OPTIONS, "-cp", f"{home}/*", LAUNCHER, "-inMemory", "-disableTelemetry"]
     LOG.parent.mkdir(parents=True, exist_ok=True)
     with open(LOG, "w") as log:
         process = subprocess.Popen(
@@ -221,31 +174,22 @@ def passing(tests: list[Test], endpoint: str) -> list[str]:
 def conform(filters: list[str]) -> bool:
     if endpoint := os.environ.get("DYNAMODB_ENDPOINT"):
         return Plan.of(filters).run(lambda: contextlib.nullcontext(endpoint), is_dynamodb_local=False)
-    if (program := java()) is None:
-        say(f"conformance: not run, since no JDK {JAVA_AT_LEAST} or later is installed.")
-        return True
-    if shutil.which("mvn") is None:
-        say("conformance: not run, since Maven is not installed.")
+    if lacks := missing_java():
+        say(f"conformance: not run, since {lacks}.")
         return True
     plan = Plan.of(filters)
-    return plan.run(lambda: dynamodb_local(program), is_dynamodb_local=True)
+    return plan.run(dynamodb_local, is_dynamodb_local=True)
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description="The integration tests against DynamoDB Local; see the Makefile")
     parser.add_argument("filters", nargs="*", help="run only tests whose name contains one of these")
     filters = parser.parse_args().filters
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that DynamoDB Local is ended
-    try:
-        check_python()
-        check_cargo()
-        sys.exit(0 if conform(filters) else 1)
-    except Failure as failure:
-        say(str(failure))
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    check_python()
+    check_cargo()
+    return 0 if conform(filters) else 1
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

@@ -4,8 +4,7 @@ Licences, versions and sources are checked always. Known vulnerabilities are in 
 machine reaches. Without it, a copy of the last 90 days will do; without that, the last line says that they were not
 checked, and with `DENY_ADVISORIES=required` this is a failure.
 
-A cargo-deny from the PATH is used if it is recent enough. Otherwise one is built, once, under `.linklet/tools`, which
-takes some three minutes.
+A cargo-deny from the PATH is used if it is recent enough. Otherwise one is installed, once.
 """
 
 from __future__ import annotations
@@ -14,15 +13,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "local"))
-
-from linklet import ROOT, TOOLS, Failure, check_cargo, locked, say  # noqa: E402
+from .local.installer import ROOT, check_cargo, end_with, install, say
 
 AT_LEAST = (0, 20)
-VERSION = "0.20.2"  # the one that is built
 CHECK = ["check", "--hide-inclusion-graph"]
 
 
@@ -41,18 +36,7 @@ def cargo_deny() -> Path | str:
     installed = shutil.which("cargo-deny")
     if installed and (version_of(installed) or ()) >= AT_LEAST:
         return installed
-    home = TOOLS / "cargo-deny"
-    program = home / VERSION / "bin" / "cargo-deny"
-    with locked(TOOLS):
-        if version_of(program) is None:
-            say(f"Building cargo-deny {VERSION} (once, some minutes) …")
-            shutil.rmtree(home, ignore_errors=True)
-            command = ["cargo", "install", "--quiet", "--locked", "--version", VERSION, "--root", home / VERSION]
-            environment = os.environ | {"CARGO_TARGET_DIR": str(home / "build")}
-            if subprocess.run([*command, "cargo-deny"], env=environment).returncode != 0:
-                raise Failure("Building cargo-deny failed (see above). Is crates.io or your own registry reachable?")
-            shutil.rmtree(home / "build", ignore_errors=True)
-    return program
+    return install("cargo-deny") / "bin" / "cargo-deny"
 
 
 def check(program: Path | str, *what: str) -> bool:
@@ -73,15 +57,11 @@ def check_advisories(program: Path | str) -> bool:
     return os.environ.get("DENY_ADVISORIES") != "required"
 
 
-def main() -> None:
-    try:
-        program = cargo_deny()
-        is_fine = check(program, "licenses", "bans", "sources")
-        sys.exit(0 if check_advisories(program) and is_fine else 1)
-    except Failure as failure:
-        say(str(failure))
-        sys.exit(1)
+def main() -> int:
+    program = cargo_deny()
+    is_fine = check(program, "licenses", "bans", "sources")
+    return 0 if check_advisories(program) and is_fine else 1
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

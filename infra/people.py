@@ -19,7 +19,7 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from stack import outputs, run
+from .stack import outputs, run
 
 
 class Unwritten(Exception):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from stack import outputs, run
+from .stack import outputs, run
 
 
 def main() -> None:

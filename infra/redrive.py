@@ -21,7 +21,7 @@ from typing import Any
 import boto3
 from botocore.exceptions import ClientError
 
-from stack import outputs
+from .stack import outputs
 
 HOLD_SECONDS = 120  # how long a message is ours while we work on it
 

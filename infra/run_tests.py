@@ -1,4 +1,4 @@
-"""Runs Rust test binaries side by side: `run_tests.py --lib`, `run_tests.py --test integration --test exactness`.
+"""Runs Rust test binaries side by side: arguments are `--lib`, or `--test integration --test exactness`.
 
 `cargo test` runs one binary after another, and most of ours wait for something most of the time. Arguments choose the
 binaries as they do for `cargo test`; what comes behind `--` goes to each binary. A binary's output is printed when it has
@@ -16,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from .local.installer import ROOT
+
 # How long each binary took the last time, so that the longest one begins first.
 DURATIONS = ROOT / "target" / "test-durations.json"
 

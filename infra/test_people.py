@@ -14,7 +14,7 @@ from unittest.mock import patch
 import boto3
 from botocore.stub import ANY, Stubber
 
-import people
+from . import people
 
 GROUP = "/aws/lambda/linklet-auth"
 STACK = {"UsersTableName": "users", "PublicUrl": "https://go.example.com", "AuthLogGroup": GROUP}

@@ -17,13 +17,22 @@ import sys
 import time
 from pathlib import Path
 
+from ..local.installer import (
+    REQUIREMENTS,
+    ROOT,
+    TOOLS,
+    Failure,
+    end_with,
+    install_jars,
+    install_modules,
+    java,
+    locked,
+    missing_java,
+    missing_node,
+    say,
+)
+
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE.parent / "local")]
-
-import conformance  # noqa: E402
-import web_check  # noqa: E402
-from linklet import REQUIREMENTS, ROOT, TOOLS, Failure, locked, say  # noqa: E402
-
 DOCUMENT = ROOT / "docs" / "openapi.yaml"
 TOURS = HERE / "tours"
 HOME = ROOT / ".linklet" / "clients"
@@ -92,7 +101,7 @@ class TypeScript(Client):
     tour = "openapi-typescript.ts"
 
     def lacks(self) -> str | None:
-        return web_check.missing()
+        return missing_node()
 
     def generate(self) -> None:
         run(["node", self.modules() / "openapi-typescript" / "bin" / "cli.js", DOCUMENT, "--output", "schema.d.ts"], self.home)
@@ -109,7 +118,7 @@ class TypeScript(Client):
         run(["node", "out/tour.js", url], self.home)
 
     def modules(self) -> Path:
-        return web_check.install("clients", "generators of clients in TypeScript")
+        return install_modules("clients", "generators of clients in TypeScript")
 
 
 class Go(Client):
@@ -142,16 +151,10 @@ class Go(Client):
         return run(["go", *arguments], folder or self.home, **caches, **alone)
 
 
-def lacks_generator() -> str | None:
-    if conformance.java() is None:
-        return f"no JDK {conformance.JAVA_AT_LEAST} or later is installed"
-    return "Maven is missing" if shutil.which("mvn") is None else None
-
-
 def openapi_generator(language: str, output: Path, **properties: str) -> None:
-    jars = conformance.installed("openapi-generator", "OpenAPI Generator")
+    jars = install_jars("openapi-generator", "OpenAPI Generator")
     (jar,) = jars.glob("openapi-generator-cli-*.jar")
-    command: Command = [conformance.java() or "java", "-jar", jar, "generate", "--input-spec", DOCUMENT, "--generator-name", language]
+    command: Command = [java() or "java", "-jar", jar, "generate", "--input-spec", DOCUMENT, "--generator-name", language]
     command += ["--output", output, "--global-property", "apiTests=false,modelTests=false,apiDocs=false,modelDocs=false"]
     command += [f"--additional-properties={name}={value}" for name, value in properties.items()]
     run(command, output.parent)
@@ -161,7 +164,7 @@ class GeneratedGo(Go):
     tour = "openapi-generator.go"
 
     def lacks(self) -> str | None:
-        return super().lacks() or lacks_generator()
+        return super().lacks() or missing_java()
 
     def generate(self) -> None:
         for file in ("go.mod", "go.sum"):
@@ -174,7 +177,7 @@ class GeneratedTypeScript(TypeScript):
     tour = "openapi-generator.ts"
 
     def lacks(self) -> str | None:
-        return super().lacks() or lacks_generator()
+        return super().lacks() or missing_java()
 
     def generate(self) -> None:
         openapi_generator("typescript-fetch", self.home / "client")
@@ -184,7 +187,7 @@ class GeneratedJava(Client):
     tour = "openapi-generator.java"
 
     def lacks(self) -> str | None:
-        return lacks_generator()
+        return missing_java()
 
     def generate(self) -> None:
         openapi_generator("java", self.home / "client")
@@ -195,18 +198,18 @@ class GeneratedJava(Client):
         self.javac("Tour.java")
 
     def start(self, url: str) -> None:
-        run([conformance.java() or "java", "-cp", self.classes(), "Tour", url], self.home)
+        run([java() or "java", "-cp", self.classes(), "Tour", url], self.home)
 
     def javac(self, *sources: str | Path) -> None:
         # Its table of all classes needs a larger stack, as the client's own POM says.
         options = ["-J-Xss4m", "-nowarn", "-proc:none", "-d", "classes", "-cp", self.classes()]
-        java = conformance.java()
-        compiler = java.with_name("javac") if isinstance(java, Path) else "javac"
+        found = java()
+        compiler = found.with_name("javac") if isinstance(found, Path) else "javac"
         run([compiler, *options, *sources], self.home)
 
     def classes(self) -> str:
         """The client, and what it needs but for the generator, which has other versions of that in it."""
-        jars = conformance.installed("openapi-generator", "OpenAPI Generator").glob("*.jar")
+        jars = install_jars("openapi-generator", "OpenAPI Generator").glob("*.jar")
         needed = [jar for jar in sorted(jars) if not jar.name.startswith("openapi-generator-cli")]
         return os.pathsep.join(map(str, ["classes", *needed]))
 
@@ -267,7 +270,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Failure as failure:
-        sys.exit(str(failure))
+    end_with(main)

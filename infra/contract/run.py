@@ -16,7 +16,7 @@ import urllib.request
 import uuid
 from pathlib import Path
 
-import clients
+from . import clients
 
 HERE = Path(__file__).resolve().parent
 DOCUMENT = HERE.parents[1] / "docs" / "openapi.yaml"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unittest
 from typing import Any
 
-from document import complaints
+from .document import complaints
 
 
 def document(schemas: dict[str, Any], url: str = "{url}", **components: Any) -> dict[str, Any]:

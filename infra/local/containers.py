@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from forwarder import Forwarder
-from linklet import Failure, say
+from .forwarder import Forwarder
+from .installer import Failure, say
 
 # The name under which containers find this machine. Docker Desktop knows it anyway.
 HOST = "host.docker.internal"

@@ -1,6 +1,6 @@
 """Starts the AWS emulator, closer to AWS wherever a difference would hide or invent an error of ours.
 
-Written for the version pinned in infra/requirements/emulator.txt, whose parts it names; `linklet.py` runs it with the
+Written for the version pinned in infra/requirements/emulator.txt, whose parts it names; `system.py` runs it with the
 emulator's own Python. If an update of the emulator renames one of them, this fails at once instead of doing nothing.
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import http.server
 from types import TracebackType
 
-from forwarder import Forwarder, in_background
+from .forwarder import Forwarder, in_background
 
 
 class Gate(Forwarder):

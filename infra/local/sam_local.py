@@ -16,7 +16,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from .installer import ROOT
+
 VERSIONING = ("AutoPublishAlias", "AutoPublishAliasAllProperties", "VersionDescription", "DeploymentPreference")
 # In a file of variables: those for all functions. Other sections are for the function of that name.
 FOR_ALL = "Parameters"

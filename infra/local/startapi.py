@@ -24,21 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from containers import HOST, Engine, NoDocker
-from linklet import (
-    ROOT,
-    TOOLS,
-    Failure,
-    System,
-    check_cargo,
-    check_port,
-    check_python,
-    free_port,
-    install,
-    say,
-    shown,
-    without_aws,
-)
+from .containers import HOST, Engine, NoDocker
+from .installer import ROOT, TOOLS, Failure, check_cargo, check_python, end_with, install, say, shown
+from .system import System, check_port, free_port, without_aws
 
 FOLDER = ROOT / ".linklet" / "sam"
 FUNCTIONS = ROOT / "target" / "sam"
@@ -82,8 +70,8 @@ def prepare(engine: Engine) -> None:
 def write_template(architecture: str, variables: Path) -> Path:
     template = FOLDER / "template.yaml"
     options = ["--architecture", architecture, "--functions", str(FUNCTIONS), "--variables", str(variables)]
-    command = [str(install("sam") / "bin" / "python"), str(ROOT / "infra" / "local" / "sam_local.py"), *options]
-    written = subprocess.run(command, capture_output=True, text=True)
+    command = [install("sam") / "bin" / "python", "-m", "infra.local.sam_local", *options]
+    written = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if written.returncode != 0:
         raise Failure(written.stderr.strip())
     template.write_text(written.stdout)
@@ -147,9 +135,8 @@ def local_system(engine: Engine, system: System, api: str) -> Iterator[Target]:
 
 
 def deployed_variables(system: System, api: str) -> dict[str, str]:
-    command = [str(install("emulator") / "bin" / "python"), str(ROOT / "infra" / "local" / "linklet.py"), "env"]
-    options = ["--system", system.folder.name, "--public-base-url", api]
-    listing = subprocess.run([*command, *options], check=True, stdout=subprocess.PIPE, text=True).stdout
+    command = system.command_about_functions("env", "--public-base-url", api)
+    listing = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
     return without_aws(dict(line.split("=", 1) for line in listing.splitlines()))
 
 
@@ -315,15 +302,9 @@ def main() -> None:
     arguments = parser.parse_args()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda received, _: sys.exit(128 + received))  # so that everything is cleaned up
-    try:
-        check_python()
-        arguments.function(arguments)
-    except Failure as failure:
-        say(str(failure))
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    check_python()
+    arguments.function(arguments)
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

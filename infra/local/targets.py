@@ -20,15 +20,13 @@ from typing import Any
 
 import boto3
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "infra"), str(ROOT / "tests" / "browser")]
-
-from stack import outputs  # noqa: E402
-from support.chromium import find_chromium  # noqa: E402
+from ..browser import find_chromium
+from ..stack import outputs
+from .installer import ROOT
 
 LINKS = 12
 # What `make units` writes.
-WRITTEN = [ROOT / name for name in ("infra/costs/units.json", "docs/costs.md", "docs/linkwatch.md", "README.md")]
+WRITTEN = [ROOT / name for name in ("infra/costs/units.json", "docs/costs.md", "docs/linkwatch.md")]
 
 
 def environment() -> dict[str, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import unittest
 from pathlib import Path
 
-from containers import Engine, bridge_address, containers_of
-from linklet import Failure
+from .containers import Engine, bridge_address, containers_of
+from .installer import Failure
 
 OURS = Path("/home/ada/linklet/target/sam")
 

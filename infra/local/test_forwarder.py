@@ -9,7 +9,7 @@ import threading
 import unittest
 from collections.abc import Iterator
 
-from forwarder import Forwarder, cut, listen
+from .forwarder import Forwarder, cut, listen
 
 LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
 ELSEWHERE = ipaddress.ip_network("192.0.2.0/24")

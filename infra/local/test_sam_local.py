@@ -9,9 +9,10 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from sam_local import ROOT, behind_the_api, for_start_api, functions_of, missing
 from samcli.yamlhelper import yaml_parse
-from startapi import functions_behind_the_api
+
+from .sam_local import ROOT, behind_the_api, for_start_api, functions_of, missing
+from .startapi import functions_behind_the_api
 
 BUILT = Path("/built")
 REDIRECT = "RedirectFunction"

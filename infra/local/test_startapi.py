@@ -7,8 +7,8 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-import startapi
-from linklet import Failure
+from . import startapi
+from .installer import Failure
 
 
 class FileOfVariables(unittest.TestCase):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 import unittest
-from pathlib import Path
 
-from targets import TRIALS
+from .installer import ROOT
+from .targets import TRIALS
 
-ROOT = Path(__file__).resolve().parents[2]
 RULE = re.compile(r"^([a-z0-9-]+):([^=#\n]*)", re.MULTILINE)
 CALL = re.compile(r"^[^#\n]*\bmake ([a-z0-9-]+)", re.MULTILINE)
 

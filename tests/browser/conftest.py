@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from support.api import Account, Api  # noqa: E402
-from support.chromium import find_chromium, flags  # noqa: E402
-from support.furniture import furnish  # noqa: E402
-from support.hand import HANDS, Hand  # noqa: E402
-from support.tab import Tab, Tabs  # noqa: E402
+from support.api import Account, Api
+from support.chromium import flags
+from support.furniture import furnish
+from support.hand import HANDS, Hand
+from support.tab import Tab, Tabs
 
 # A machine on which other tests run at the same time is slow.
 expect.set_options(timeout=15_000)
@@ -31,7 +27,7 @@ def api() -> Api:
 @pytest.fixture(scope="session")
 def browser(api: Api) -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=find_chromium(), args=flags(api.host))
+        launched = playwright.chromium.launch(executable_path=os.environ["CHROMIUM"], args=flags(api.host))
         yield launched
         launched.close()
 

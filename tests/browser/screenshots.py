@@ -18,7 +18,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.api import Api
-from support.chromium import find_chromium, flags
+from support.chromium import flags
 from support.studio import DOMAINS, INVITED, NOW, NOWHERE, OTHERS_LINK, RECLAIMED, SESSION, SHORT, STAR, Answer, answer_everything, target_id
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 
@@ -175,7 +175,7 @@ def main(folder: Path, wanted: list[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     api = Api(os.environ["API_URL"])
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=flags(api.host))
+        browser = playwright.chromium.launch(executable_path=os.environ["CHROMIUM"], args=flags(api.host))
         for picture in TOUR:
             for theme in picture.themes:
                 if not wanted or picture.name in wanted:

@@ -1,6 +1,6 @@
 //! Who gets in, with each kind of registration: the system is deployed again with other parameters, as an operator would.
 //!
-//! `LINKLET_PYTHON` runs the program that deploys: infra/local/linklet.py, which sets it for the system that `make e2e` starts.
+//! `LINKLET_PYTHON` runs the program that deploys: `infra.local`, which sets it for the system that `make e2e` starts.
 //! Another system can't be tested so; then the test says it and passes. In a process of its own, and among the last ones, since
 //! the system has other parameters afterwards.
 
@@ -24,7 +24,7 @@ fn deploy(parameters: &[&str]) -> bool {
         return false;
     };
     let mut command = Command::new(python);
-    command.args([concat!(env!("CARGO_MANIFEST_DIR"), "/../../infra/local/linklet.py"), "redeploy"]);
+    command.args(["-m", "infra.local", "redeploy"]).current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     assert!(command.args(parameters).status().unwrap().success());
     true
 }

@@ -1,6 +1,6 @@
 //! Monitored URLs while the system is deployed again and its functions are killed: none is forgotten, and nobody is told twice.
 //!
-//! `LINKLET_PYTHON` runs the program that deploys and kills: infra/local/linklet.py, which sets it for the system that
+//! `LINKLET_PYTHON` runs the program that deploys and kills: `infra.local`, which sets it for the system that
 //! `make e2e` starts. Another system can't be tested so; then the test says it and passes. In a process of its own, and the last
 //! one, since the system has other parameters afterwards.
 
@@ -51,7 +51,7 @@ impl System {
 
     fn command(&self, name: &str) -> Command {
         let mut command = Command::new(&self.python);
-        command.args([concat!(env!("CARGO_MANIFEST_DIR"), "/../../infra/local/linklet.py"), name]);
+        command.args(["-m", "infra.local", name]).current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         command
     }
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
-from costs.inputs import Failure, Load, parse
-from costs.report import text
-from costs.tables import Data
+from .inputs import Failure, Load, parse
+from .report import text
+from .tables import Data
 
 
 def main() -> None:

@@ -1,45 +1,34 @@
-"""Runs Linklet on this machine: the real template, deployed with the real `sam deploy` to an AWS emulator on loopback.
+"""The local system: the real template, deployed with the real `sam deploy` to an AWS emulator on loopback.
 
-The Makefile is the way in (`make up`, `make down`, `make url`, `make logs`, `make mails`, `make e2e`). Only Python's
-standard library is needed to start; the tools it drives are installed, pinned, under `.linklet/tools`. Everything else that
-it writes (process id, logs, the emulator's working files) is under `.linklet/local`, or for the tests' own systems under
-`.linklet/e2e` and `.linklet/e2e-sam`.
-
-The emulator keeps its data in memory: `make down`, a reboot or a crash ends it, and the next `make up` starts from an
-empty system. A second `make up` over a running one keeps the data and deploys only if something changed.
+What it writes (process id, logs, the emulator's working files) is under `.linklet/local`, or for the tests' own systems under
+`.linklet/e2e` and `.linklet/e2e-sam`. The emulator keeps its data in memory: `make down`, a reboot or a crash ends it, and the
+next `make up` starts from an empty system. A second `make up` over a running one keeps the data and deploys only if something
+changed.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
 import platform
-import re
 import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from gate import Gate
+from .installer import REQUIREMENTS, ROOT, Failure, check_cargo, check_python, install, locked, say, shown
 
-ROOT = Path(__file__).resolve().parents[2]
 LAMBDA_DIR = ROOT / "target" / "lambda"
-TOOLS = ROOT / ".linklet" / "tools"
-REQUIREMENTS = ROOT / "infra" / "requirements"
 EMULATOR = ROOT / "infra" / "local" / "emulator.py"
 TEMPLATES = [ROOT / "template.yaml", ROOT / "infra" / "observability.yaml"]
-PYTHON_AT_LEAST = (3, 11)
 DEFAULT_PORT = 4566
 REGION = "us-east-1"
 STACK = "linklet"
@@ -47,84 +36,6 @@ STACK = "linklet"
 SYSTEMS = ["local", "e2e", "e2e-sam"]
 # That of `make up`, unless the tests of the Makefile say that theirs is meant.
 MEANT = os.environ.get("LINKLET_SYSTEM", "local")
-# Load, an outage and a second deployment would disturb the other end-to-end tests, so their tests have a run of their own, and
-# only on a system of our own. The deployment changes parameters, so nothing comes behind it.
-LONG = ["targets", "watch-load", "outage", "redeploy", "admission"]
-# The tests of the web application in a browser, which are no suite of Cargo's.
-BROWSER = "browser"
-# Targets of the Makefile that nothing else runs. The first of the long ones, since the others leave the system as nobody uses it.
-TARGETS = "targets"
-
-
-class Failure(Exception):
-    """Something that the person at the keyboard can fix; the text says how."""
-
-
-def say(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
-
-
-# ---------------------------------------------------------------------------------------------------------------- tools
-
-
-def check_python() -> None:
-    if sys.version_info < PYTHON_AT_LEAST:
-        wanted = ".".join(map(str, PYTHON_AT_LEAST))
-        raise Failure(
-            f"Python {wanted} or later is needed, this is {platform.python_version()}. Install one (apt install "
-            f"python3, brew install python, https://www.python.org/downloads), then `make PYTHON=/path/to/python3 …`."
-        )
-    try:
-        import ensurepip  # noqa: F401
-        import venv  # noqa: F401
-    except ImportError:
-        raise Failure("Python's venv module is missing. Debian and Ubuntu: `apt install python3-venv`.") from None
-
-
-def check_cargo() -> None:
-    if shutil.which("cargo") is None:
-        raise Failure("cargo is missing. Install Rust from https://rustup.rs, then open a new shell.")
-
-
-def install(tool: str) -> Path:
-    """Installs `infra/requirements/<tool>.txt` into its own environment, once per version of that file."""
-    check_python()
-    requirements = REQUIREMENTS / f"{tool}.txt"
-    # Scripts of an environment name its real folder, which several working copies can have by a link.
-    home = (TOOLS / tool).resolve()
-    stamp = home / "installed"
-    wanted = hashlib.sha256(requirements.read_bytes() + f"{sys.version}\n{home}".encode()).hexdigest()
-    if stamp.is_file() and stamp.read_text() == wanted:
-        return home
-    with locked(TOOLS):
-        if stamp.is_file() and stamp.read_text() == wanted:  # another process was faster
-            return home
-        say(f"Installing {tool} (once) …")
-        shutil.rmtree(home, ignore_errors=True)
-        subprocess.run([sys.executable, "-m", "venv", home], check=True)
-        pip = [str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
-        # The file has all that is needed. Left to itself, pip looks for other versions of a package that another one wants
-        # with extras, and refuses them, since they have no hash.
-        pinned = ["--require-hashes", "--no-deps", "--requirement", str(requirements)]
-        if subprocess.run([*pip, "install", "--quiet", *pinned]).returncode != 0:
-            raise Failure(f"Installing {tool} failed (see above). Is https://pypi.org or your own index reachable?")
-        check = subprocess.run([*pip, "check"], capture_output=True, text=True)
-        if check.returncode != 0:
-            raise Failure(f"{requirements.name} is incomplete:\n{check.stdout}")
-        stamp.write_text(wanted)
-    return home
-
-
-@contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """One process at a time works in this folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-# ---------------------------------------------------------------------------------------------------------------- build
 
 
 def build() -> None:
@@ -152,8 +63,7 @@ def fingerprint(path: Path) -> tuple[int, int] | None:
         return None
     return status.st_size, status.st_mtime_ns
 
-
-# --------------------------------------------------------------------------------------------------------- local system
+# ---------------------------------------------------------------------------------------------------------------- system
 
 
 @dataclass(frozen=True)
@@ -393,13 +303,17 @@ class System:
                 raise Failure(f"GET {emulator.api_url}/health answers {status}. See `make logs` and {shown(self.log)}.")
             time.sleep(0.2)
 
+    # -- functions
+
+    def command_about_functions(self, *arguments: str) -> list[str | Path]:
+        """It needs boto3, which the emulator's Python has."""
+        return [install("emulator") / "bin" / "python", "-m", "infra.local.functions", "--system", self.folder.name, *arguments]
+
     def keep_function_logs(self) -> None:
         """Saves what the functions logged, which otherwise ends with the emulator."""
         kept = self.folder / "functions.log"
-        python = str(TOOLS / "emulator" / "bin" / "python")
-        logs = [python, __file__, "logs", "--system", self.folder.name, "--no-follow", "--minutes", "60"]
         with open(kept, "w") as file:
-            subprocess.run(logs, stdout=file)
+            subprocess.run(self.command_about_functions("logs", "--no-follow", "--minutes", "60"), cwd=ROOT, stdout=file)
         say(f"Logs of this run: {shown(kept)}, {shown(self.log)}")
 
     # -- down
@@ -471,212 +385,3 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
-
-
-def shown(path: Path) -> str:
-    return str(path.relative_to(ROOT))
-
-
-# ------------------------------------------------------------------------------------------------------------- commands
-
-
-def command_up(arguments: argparse.Namespace) -> None:
-    emulator = System(MEANT).up(arguments.port)
-    print(f"\nOpen Linklet in a browser:\n\n    {emulator.api_url}/app\n\nThe API:\n\n    {emulator.api_url}\n")
-    print("Next: make demo, make logs, make down")
-
-
-def command_down(arguments: argparse.Namespace) -> None:
-    stopped = [System(name).down() for name in (SYSTEMS if arguments.all else [MEANT])]
-    print("Stopped." if any(stopped) else "Nothing was running.")
-
-
-def command_url(_: argparse.Namespace) -> None:
-    print(System(MEANT).require().api_url)
-
-
-def command_mails(_: argparse.Namespace) -> None:
-    """Prints the mails that were sent, the oldest first. None has left the machine."""
-    emulator = System(MEANT).require()
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with direct.open(f"{emulator.endpoint}/_ministack/ses/messages", timeout=5) as answer:
-        mails = [mail for mails in json.load(answer)["messages"].values() for mail in mails]
-    for mail in sorted(mails, key=lambda each: each["Timestamp"]):
-        sent = time.strftime("%H:%M:%S", time.localtime(mail["Timestamp"]))
-        print(f"{sent}  To: {', '.join(mail['To'])}\nSubject: {mail['Subject']}\n\n{mail['BodyText'].rstrip()}\n")
-    if not mails:
-        print("No mail was sent.")
-
-
-def command_install(arguments: argparse.Namespace) -> None:
-    for tool in arguments.tools:
-        install(tool)
-
-
-def command_run(arguments: argparse.Namespace) -> None:
-    """Runs a program with API_URL and the AWS variables of the local system, whatever the caller has set."""
-    system = System(MEANT)
-    environment = system.environment(system.require())
-    sys.exit(subprocess.run(arguments.program, env=environment).returncode)
-
-
-def command_e2e(arguments: argparse.Namespace) -> None:
-    """Runs the end-to-end tests, against a system of their own unless API_URL names one."""
-    check_cargo()
-    if os.environ.get("API_URL"):
-        if arguments.long:
-            raise Failure("These tests disturb the system that they run on, so they start their own: unset API_URL.")
-        sys.exit(run_suites(arguments, dict(os.environ)))
-    system = System("e2e")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the finally below runs
-    try:
-        system.down()
-        port = free_port()
-        with Gate(port) as gate:
-            # The servers that tests have checked are on this machine.
-            loopback = {"WATCH_ALLOW_LOOPBACK": "yes-for-tests"}
-            emulator = system.up(port, {"AWS_ENDPOINT_URL_DYNAMODB": gate.url} | loopback)
-            control = {"TABLES_GATE": gate.control, "LINKLET_PYTHON": sys.executable}
-            code = run_suites(arguments, system.environment(emulator) | loopback | control)
-            if code != 0:
-                system.keep_function_logs()
-    finally:
-        system.down()
-    sys.exit(code)
-
-
-def suite(name: str, arguments: list[str]) -> list[str | Path]:
-    """The program that runs it."""
-    if name == BROWSER:
-        return [sys.executable, ROOT / "infra" / "browser.py", "test", *arguments]
-    if name == TARGETS:
-        return [install("sam") / "bin" / "python", ROOT / "infra" / "local" / "targets.py", *arguments]
-    # The whole workspace is named so that dependencies have the features that they were built with before.
-    return ["cargo", "test", "--workspace", "--test", name, *arguments]
-
-
-def run_suites(arguments: argparse.Namespace, environment: dict[str, str]) -> int:
-    """Runs what is wanted, up to the first failure. All of the usual ones are: Cargo's tests, the contract, the browser."""
-    names = LONG if arguments.long else [arguments.test or "e2e"]
-    commands = [suite(name, arguments.arguments) for name in names]
-    if not (arguments.long or arguments.test or arguments.arguments):
-        commands += [[install("contract") / "bin" / "python", ROOT / "infra" / "contract" / "run.py"], suite(BROWSER, [])]
-    for command in commands:
-        code = subprocess.run(command, cwd=ROOT, env=environment).returncode
-        if code != 0:
-            return code
-    return 0
-
-
-def command_redeploy(arguments: argparse.Namespace) -> None:
-    """Deploys the end-to-end tests' own system again, with these parameters instead of its own."""
-    System("e2e").redeploy(dict(parameter.split("=", 1) for parameter in arguments.parameters))
-
-
-def command_kill(_: argparse.Namespace) -> None:
-    """Kills the functions of the end-to-end tests' own system."""
-    System("e2e").kill_functions()
-
-
-def command_env(arguments: argparse.Namespace) -> None:
-    """Prints the environment variables of all deployed functions, one NAME=value a line, for `cargo lambda watch`."""
-    import boto3
-
-    emulator = System(arguments.system).require()
-    os.environ.update(aws_environment(emulator.endpoint))
-    variables: dict[str, str] = {}
-    for page in boto3.client("lambda").get_paginator("list_functions").paginate():
-        for function in page["Functions"]:
-            if function["FunctionName"].startswith(f"{STACK}-"):
-                variables |= function.get("Environment", {}).get("Variables", {})
-    variables |= {name: value for name, value in aws_environment(emulator.endpoint).items() if name.startswith("AWS_")}
-    if arguments.public_base_url:
-        variables["PUBLIC_BASE_URL"] = arguments.public_base_url
-    print("\n".join(f"{name}={value}" for name, value in sorted(variables.items()) if value))
-
-
-def function_of(group: str) -> str:
-    """The function of a log group: watch-tick of linklet-WatchTickLogs-1A2B3C4D5E6F."""
-    name = group.removeprefix(f"{STACK}-").rsplit("-", 1)[0].removesuffix("Logs")
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
-
-
-def command_logs(arguments: argparse.Namespace) -> None:
-    """Prints the functions' log lines, and the emulator's warnings, as they come. Ends with Ctrl-C."""
-    import boto3
-
-    system = System(arguments.system)
-    os.environ.update(aws_environment(system.require().endpoint))
-    cloudwatch = boto3.client("logs")
-    since = int((time.time() - arguments.minutes * 60) * 1000)
-    printed: set[tuple[str, str, int, str]] = set()
-    with open(system.log, errors="replace") as emulator_log, contextlib.suppress(KeyboardInterrupt):
-        emulator_log.seek(0, os.SEEK_END)
-        while True:
-            events = []
-            for page in cloudwatch.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=f"{STACK}-"):
-                for group in (group["logGroupName"] for group in page["logGroups"]):
-                    pages = cloudwatch.get_paginator("filter_log_events").paginate(logGroupName=group, startTime=since)
-                    name = function_of(group)
-                    events += [(event["timestamp"], name, event) for found in pages for event in found["events"]]
-            for timestamp, name, event in sorted(events, key=lambda each: each[0]):
-                line = event["message"].rstrip()
-                key = (name, event["logStreamName"], timestamp, line)
-                if key not in printed and not line.startswith(("START ", "END ", "REPORT ")):
-                    print(f"{name:13} {line}", flush=True)
-                printed.add(key)
-            for line in emulator_log.readlines():
-                if " WARNING " in line or " ERROR " in line:
-                    print(f"{'emulator':13} {line.rstrip()}", flush=True)
-            if not arguments.follow:
-                return
-            time.sleep(1)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Linklet's local system; see the Makefile")
-    commands = parser.add_subparsers(required=True, metavar="command")
-
-    def command(name: str, function: Callable[[argparse.Namespace], None], text: str) -> argparse.ArgumentParser:
-        added = commands.add_parser(name, help=text)
-        added.set_defaults(function=function)
-        return added
-
-    up = command("up", command_up, "build, start and deploy; idempotent")
-    up.add_argument("--port", type=int, default=None, help=f"of the emulator, default {DEFAULT_PORT}")
-    down = command("down", command_down, "stop the emulator and its functions")
-    down.add_argument("--all", action="store_true", help="also what interrupted end-to-end runs left")
-    command("url", command_url, "print the API's base URL")
-    command("mails", command_mails, "print the mails that were sent")
-    logs = command("logs", command_logs, "follow the logs (needs the emulator's Python)")
-    logs.add_argument("--minutes", type=float, default=2, help="how far to look back")
-    logs.add_argument("--system", choices=SYSTEMS, default=MEANT)
-    logs.add_argument("--no-follow", dest="follow", action="store_false")
-    env = command("env", command_env, "print the functions' variables (needs the emulator's Python)")
-    env.add_argument("--public-base-url", default="")
-    env.add_argument("--system", choices=SYSTEMS, default=MEANT)
-    e2e = command("e2e", command_e2e, "run the end-to-end tests")
-    chosen = e2e.add_mutually_exclusive_group()
-    chosen.add_argument("--test", choices=["e2e", BROWSER, *LONG], help="this suite instead of e2e")
-    chosen.add_argument("--long", action="store_true", help="the suites that disturb the system, one after another")
-    e2e.add_argument("arguments", nargs=argparse.REMAINDER, help="passed to cargo test, or to pytest")
-    redeploy = command("redeploy", command_redeploy, "deploy the end-to-end tests' system again, for a test of it")
-    redeploy.add_argument("parameters", nargs="+", metavar="Name=Value", help="parameters of the template")
-    command("kill", command_kill, "kill the functions of the end-to-end tests' system, for the same test")
-    run = command("run", command_run, "run a program in the local system's environment")
-    run.add_argument("program", nargs=argparse.REMAINDER)
-    tools = command("install", command_install, "install pinned tools")
-    tools.add_argument("tools", nargs="+", choices=sorted(path.stem for path in REQUIREMENTS.glob("*.txt")))
-
-    arguments = parser.parse_args()
-    try:
-        arguments.function(arguments)
-    except Failure as failure:
-        say(str(failure))
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
-
-
-if __name__ == "__main__":
-    main()

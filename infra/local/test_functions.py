@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unittest
 
-from linklet import function_of
+from .functions import function_of
 
 
 class LogGroups(unittest.TestCase):

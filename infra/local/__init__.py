@@ -1,0 +1,1 @@
+"""The local system, what it needs installed, and the tests that run on it."""

@@ -1,0 +1,84 @@
+"""What the deployed functions say and know: their logs and their variables. Run by the emulator's Python, which has boto3."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import time
+
+import boto3
+
+from .installer import end_with
+from .system import MEANT, STACK, SYSTEMS, System, aws_environment
+
+
+def print_variables(public_base_url: str) -> None:
+    """The environment variables of all functions, one NAME=value a line, for functions that run elsewhere."""
+    variables: dict[str, str] = {}
+    for page in boto3.client("lambda").get_paginator("list_functions").paginate():
+        for function in page["Functions"]:
+            if function["FunctionName"].startswith(f"{STACK}-"):
+                variables |= function.get("Environment", {}).get("Variables", {})
+    variables |= {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
+    if public_base_url:
+        variables["PUBLIC_BASE_URL"] = public_base_url
+    print("\n".join(f"{name}={value}" for name, value in sorted(variables.items()) if value))
+
+
+def function_of(group: str) -> str:
+    """The function of a log group: watch-tick of linklet-WatchTickLogs-1A2B3C4D5E6F."""
+    name = group.removeprefix(f"{STACK}-").rsplit("-", 1)[0].removesuffix("Logs")
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+
+
+def print_logs(system: System, minutes: float, follow: bool) -> None:
+    """The functions' log lines, and the emulator's warnings, as they come. Ends with Ctrl-C."""
+    cloudwatch = boto3.client("logs")
+    since = int((time.time() - minutes * 60) * 1000)
+    printed: set[tuple[str, str, int, str]] = set()
+    with open(system.log, errors="replace") as emulator_log, contextlib.suppress(KeyboardInterrupt):
+        emulator_log.seek(0, os.SEEK_END)
+        while True:
+            events = []
+            for page in cloudwatch.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=f"{STACK}-"):
+                for group in (group["logGroupName"] for group in page["logGroups"]):
+                    pages = cloudwatch.get_paginator("filter_log_events").paginate(logGroupName=group, startTime=since)
+                    name = function_of(group)
+                    events += [(event["timestamp"], name, event) for found in pages for event in found["events"]]
+            for timestamp, name, event in sorted(events, key=lambda each: each[0]):
+                line = event["message"].rstrip()
+                key = (name, event["logStreamName"], timestamp, line)
+                if key not in printed and not line.startswith(("START ", "END ", "REPORT ")):
+                    print(f"{name:13} {line}", flush=True)
+                printed.add(key)
+            for line in emulator_log.readlines():
+                if " WARNING " in line or " ERROR " in line:
+                    print(f"{'emulator':13} {line.rstrip()}", flush=True)
+            if not follow:
+                return
+            time.sleep(1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Logs and variables of the deployed functions; see the Makefile")
+    parser.add_argument("--system", choices=SYSTEMS, default=MEANT)
+    commands = parser.add_subparsers(required=True, dest="command", metavar="command")
+    logs = commands.add_parser("logs", help="follow the logs")
+    logs.add_argument("--minutes", type=float, default=2, help="how far to look back")
+    logs.add_argument("--no-follow", dest="follow", action="store_false")
+    env = commands.add_parser("env", help="print the functions' variables")
+    env.add_argument("--public-base-url", default="")
+    arguments = parser.parse_args()
+
+    system = System(arguments.system)
+    os.environ.update(aws_environment(system.require().endpoint))
+    if arguments.command == "logs":
+        print_logs(system, arguments.minutes, arguments.follow)
+    else:
+        print_variables(arguments.public_base_url)
+
+
+if __name__ == "__main__":
+    end_with(main)
