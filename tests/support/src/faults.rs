@@ -226,6 +226,8 @@ fn answer_instead(response: &mut HttpResponse, status: u16, body: &Value) -> Res
     response.headers_mut().insert("content-length", body.len().to_string());
     // DynamoDB's checksum, which is of the other body.
     response.headers_mut().remove("x-amz-crc32");
+    // Some implementations name the error there, too, and the SDK looks there first.
+    response.headers_mut().remove("x-amzn-errortype");
     *response.body_mut() = body.into();
     Ok(())
 }
