@@ -15,7 +15,7 @@ CARGO_LAMBDA := PATH="$(CURDIR)/$(TOOLS)/cargo-lambda/bin:$$PATH" cargo lambda
 FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Cargo.toml))))
 
 .DEFAULT_GOAL := help
-.PHONY: help up down url logs mails demo seed watch startapi check test test-long fmt lint unit integration conformance template calculator \
+.PHONY: help up down url logs mails demo seed watch startapi check test test-long fmt lint unit integration conformance localstack template calculator \
 	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial units cost dlq redrive reconcile invite reset close-account deploy clean
 
 help: ## print this
@@ -91,6 +91,10 @@ integration: ## tests against a real DynamoDB, and of whole executables
 conformance: ## the integration tests against AWS's DynamoDB Local (TESTS=… for some, DYNAMODB_ENDPOINT=… for another)
 	@$(PYTHON) -m infra.conformance $(TESTS)
 
+# Needs Python 3.12 or 3.13, and what `make conformance` needs; without them, a line says so.
+localstack: ## the integration tests on LocalStack's DynamoDB, SQS and SNS (TESTS=… for some)
+	@$(PYTHON) -m infra.conformance --localstack $(TESTS)
+
 document: ## check docs/openapi.yaml, that generators understand it, and that the web application has all of it
 	@$(LINKLET) install contract
 	@$(TOOLS)/contract/bin/openapi-spec-validator docs/openapi.yaml
@@ -118,7 +122,7 @@ calculator: ## check the arithmetic of make cost, and the amounts in docs/costs.
 tools: ## check what the local system's tools do to a template, a connection or a list of containers, and what operators' do
 	@$(LINKLET) install sam
 	$(SAM_PYTHON) -m unittest discover --start-directory infra/local --top-level-directory .
-	$(SAM_PYTHON) -m unittest infra.test_people
+	$(SAM_PYTHON) -m unittest infra.test_people infra.test_judges
 
 e2e: ## end-to-end tests on a system of their own, with those in a browser (API_URL=… for another)
 	@$(LINKLET) e2e

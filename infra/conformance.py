@@ -1,80 +1,33 @@
-"""Runs the integration tests against AWS's DynamoDB Local. `make conformance` runs it; docs/conformance.md tells more.
+"""Runs the integration tests against other services than those in their process. docs/conformance.md tells more.
 
-Tests that can't pass there are in tests/integration/conformance.toml, with the reason.
-
-DynamoDB Local is installed from Maven Central, once, under `.linklet/tools`. It listens on loopback, keeps its data in memory,
-and ends with this program. Where there is no Java or no Maven, a line says so, and that is no failure.
+`make conformance` takes AWS's DynamoDB Local, `make localstack` takes LocalStack. Tests that can't pass there are in
+tests/integration/<target>.toml, with the reason.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import itertools
 import os
 import re
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from .local.installer import ROOT, Failure, check_cargo, check_python, end_with, install_jars, java, missing_java, say, shown
+from .judges import DYNAMODB_LOCAL, LOCALSTACK, Judge, Variables, at
+from .local.installer import Failure, check_cargo, check_python, end_with, say, shown
 from .run_tests import Binary, build
 
-# It lives for minutes: compiling its code better, or collecting garbage beside it, takes longer than it saves.
-JAVA_OPTIONS = ["-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-LAUNCHER = ROOT / "infra" / "local" / "DynamoDbLocal.java"
-EXCEPTIONS = ROOT / "tests" / "integration" / "conformance.toml"
-LOG = ROOT / ".linklet" / "conformance" / "dynamodb-local.log"
 BINARIES = ["integration", "exactness", "logs", "log-forgery", "runtime"]
-# So many tests share a DynamoDB Local. It keeps five threads for the tables of each test, which never rest: with those of all
+# So many tests share a service. DynamoDB Local keeps five threads for the tables of each test, which never rest: with those of all
 # tests it would need more processor time than the tests themselves.
 BATCH = 100
-# A test and DynamoDB Local mostly wait for each other.
+# A test and a service mostly wait for each other.
 THREADS = 2 * (os.cpu_count() or 1)
-# Random schedules of clicks, each of which takes a quarter of a second.
-SCHEDULES = "100"
-
-
-# ------------------------------------------------------------------------------------------------------- DynamoDB Local
-
-
-@contextlib.contextmanager
-def dynamodb_local() -> Iterator[str]:
-    """Its endpoint, while it runs. It ends with its input, so also when this program is killed."""
-    home = install_jars("dynamodb-local", "DynamoDB Local")
-    command = [java() or "java", *JAVA_OPTIONS, "-cp", f"{home}/*", LAUNCHER, "-inMemory", "-disableTelemetry"]
-    LOG.parent.mkdir(parents=True, exist_ok=True)
-    with open(LOG, "w") as log:
-        process = subprocess.Popen(
-            command, env=os.environ | {"DDB_LOCAL_TELEMETRY": "0"}, stdin=subprocess.PIPE, stdout=log, stderr=log
-        )
-    try:
-        yield f"http://127.0.0.1:{await_port(process)}"
-        if process.poll() is not None:
-            raise Failure(f"DynamoDB Local has ended before the tests did; its log is {shown(LOG)}.")
-    finally:
-        process.kill()
-        process.wait()
-
-
-def await_port(process: subprocess.Popen[bytes]) -> str:
-    deadline = time.monotonic() + 60
-    while not (found := re.search(r"^Listening on port (\d+)$", LOG.read_text(errors="replace"), re.MULTILINE)):
-        if process.poll() is not None or time.monotonic() > deadline:
-            tail = "".join(LOG.read_text(errors="replace").splitlines(keepends=True)[-20:])
-            raise Failure(f"DynamoDB Local did not start. The end of {shown(LOG)}:\n{tail}")
-        time.sleep(0.1)
-    return found.group(1)
-
-
-# ---------------------------------------------------------------------------------------------------------------- tests
+# What a test binary ends with if tests have failed.
+SOME_FAILED = 101
 
 
 @dataclass(frozen=True)
@@ -85,46 +38,74 @@ class Test:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which tests to run, and which ones to leave out."""
+    """Which tests a service is to run, and which ones to leave out."""
 
+    judge: Judge
     expected: list[Test]
     cannot_pass: list[Test]
     # Why tests are left out, and how many.
     reasons: Counter[str]
 
     @classmethod
-    def of(cls, filters: list[str]) -> Plan:
+    def of(cls, judge: Judge, filters: list[str]) -> Plan:
         """All tests, or those whose name contains one of the filters. Builds them."""
         tests = all_tests()
-        cannot_pass, too_long = exceptions("cannot_pass"), exceptions("too_long")
-        left_out = cannot_pass | too_long
+        cannot_pass, not_run = exceptions(judge, "cannot_pass"), exceptions(judge, "not_run")
+        left_out = cannot_pass | not_run
         if unknown := sorted(left_out.keys() - {test.name for test in tests}):
-            raise Failure(f"{shown(EXCEPTIONS)} names tests that don't exist: {', '.join(unknown)}")
+            raise Failure(f"{shown(judge.exceptions)} names tests that don't exist: {', '.join(unknown)}")
         wanted = [test for test in tests if not filters or any(text in test.name for text in filters)]
         if not wanted:
             raise Failure("No test has such a name.")
         return cls(
+            judge,
             [test for test in wanted if test.name not in left_out],
             [test for test in wanted if test.name in cannot_pass],
             Counter(left_out[test.name] for test in wanted if test.name in left_out),
         )
 
-    def run(self, start: Callable[[], AbstractContextManager[str]], is_dynamodb_local: bool) -> bool:
-        """True if each test does what is expected of it. `start` is DynamoDB's endpoint, while it runs."""
-        is_fine = True
+    def run(self) -> bool:
+        """True if each test does what is expected of it."""
+        failed: list[Test] = []
         for first in range(0, len(self.expected), BATCH):
-            with start() as endpoint:
-                is_fine = pass_all(self.expected[first : first + BATCH], endpoint) and is_fine
+            batch = self.expected[first : first + BATCH]
+            failed += self.failing(batch, THREADS)
+            self.say(f"{first + len(batch)} of {len(self.expected)} tests")
+        if failed and self.judge.is_racy:
+            self.say(f"once more, one by one: {', '.join(test.name for test in failed)}")
+            failed = self.failing(failed, threads=1)
         for reason, count in self.reasons.items():
-            say(f"conformance: left out {count}, since {reason}")
-        if is_dynamodb_local and self.cannot_pass:
-            # Another service may be able to do what DynamoDB Local isn't.
-            with start() as endpoint:
-                for name in passing(self.cannot_pass, endpoint):
-                    say(f"conformance: {name} passes on DynamoDB Local; take it from {shown(EXCEPTIONS)}")
-                    is_fine = False
-        say(f"conformance: {len(self.expected)} tests, {'as expected' if is_fine else 'FAILED, see above'}")
+            self.say(f"left out {count}, since {reason}")
+        needless: list[Test] = []
+        if self.judge.is_known and self.cannot_pass:
+            failing = self.failing(self.cannot_pass, THREADS, is_silent=True)
+            needless = [test for test in self.cannot_pass if test not in failing]
+        for test in needless:
+            self.say(f"{test.name} passes on {self.judge.title}; take it from {shown(self.judge.exceptions)}")
+        is_fine = not failed and not needless
+        self.say(f"{len(self.expected)} tests, {'as expected' if is_fine else 'FAILED, see above'}")
         return is_fine
+
+    def failing(self, tests: list[Test], threads: int, is_silent: bool = False) -> list[Test]:
+        """Those of the tests that fail on a service of their own. They have to be sorted by their binary."""
+        failing: list[Test] = []
+        with self.judge.start() as variables:
+            for binary, group in itertools.groupby(tests, key=lambda test: test.binary):
+                asked = list(group)
+                ended = run(binary, asked, variables | {"PROPTEST_CASES": self.schedules()}, threads)
+                if ended.returncode not in (0, SOME_FAILED):
+                    raise Failure(f"{binary.name} ended with {ended.returncode}:\n{ended.stdout}")
+                if ended.returncode == SOME_FAILED:
+                    passed = re.findall(r"^test (\S+) \.\.\. ok$", ended.stdout, re.MULTILINE)
+                    failing += [test for test in asked if test.name not in passed]
+                    print("" if is_silent else ended.stdout, end="", flush=True)
+        return failing
+
+    def schedules(self) -> str:
+        return os.environ.get("PROPTEST_CASES", str(self.judge.schedules))
+
+    def say(self, what: str) -> None:
+        say(f"{self.judge.name}: {what}")
 
 
 def all_tests() -> list[Test]:
@@ -138,57 +119,40 @@ def names_in(binary: Binary) -> list[str]:
     return re.findall(r"^(\S+): test$", listing.stdout, re.MULTILINE)
 
 
-def exceptions(kind: str) -> dict[str, str]:
+def exceptions(judge: Judge, kind: str) -> dict[str, str]:
     """The tests that aren't run like the others, each with the reason."""
     import tomllib
 
-    groups = tomllib.loads(EXCEPTIONS.read_text())[kind]
+    groups = tomllib.loads(judge.exceptions.read_text())[kind]
     return {test: group["reason"] for group in groups for test in group["tests"]}
 
 
-def run(
-    tests: list[Test], endpoint: str, *arguments: str, **options: Any
-) -> Iterator[subprocess.CompletedProcess[str]]:
-    """Runs them, which have to be sorted by their binary."""
-    environment = {"PROPTEST_CASES": SCHEDULES} | os.environ | {"DYNAMODB_ENDPOINT": endpoint}
-    for binary, group in itertools.groupby(tests, key=lambda test: test.binary):
-        names = [test.name for test in group]
-        command = [binary.path, "--exact", f"--test-threads={THREADS}", *arguments, *names]
-        environment["CARGO_MANIFEST_DIR"] = str(binary.folder)
-        yield subprocess.run(command, cwd=binary.folder, env=environment, text=True, **options)
+def run(binary: Binary, tests: list[Test], variables: Variables, threads: int) -> subprocess.CompletedProcess[str]:
+    command = [binary.path, "--exact", f"--test-threads={threads}", *(test.name for test in tests)]
+    environment = os.environ | variables | {"CARGO_MANIFEST_DIR": str(binary.folder)}
+    return subprocess.run(
+        command, cwd=binary.folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
 
 
-def pass_all(tests: list[Test], endpoint: str) -> bool:
-    return all([ended.returncode == 0 for ended in run(tests, endpoint, "--quiet")])
-
-
-def passing(tests: list[Test], endpoint: str) -> list[str]:
-    """Those of the tests that pass, while the others fail without a word."""
-    output = "".join(ended.stdout for ended in run(tests, endpoint, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
-    verdicts = dict(re.findall(r"^test (\S+) \.\.\. (\w+)$", output, re.MULTILINE))
-    if any(test.name not in verdicts for test in tests):
-        raise Failure(f"Tests that can't pass did not run:\n{output}")
-    return [test.name for test in tests if verdicts[test.name] == "ok"]
-
-
-def conform(filters: list[str]) -> bool:
-    if endpoint := os.environ.get("DYNAMODB_ENDPOINT"):
-        return Plan.of(filters).run(lambda: contextlib.nullcontext(endpoint), is_dynamodb_local=False)
-    if lacks := missing_java():
-        say(f"conformance: not run, since {lacks}.")
+def conform(judge: Judge, filters: list[str]) -> bool:
+    if lacks := judge.missing():
+        say(f"{judge.name}: not run, since {lacks}.")
         return True
-    plan = Plan.of(filters)
-    return plan.run(dynamodb_local, is_dynamodb_local=True)
+    return Plan.of(judge, filters).run()
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="The integration tests against DynamoDB Local; see the Makefile")
+    parser = argparse.ArgumentParser(description="The integration tests against another service; see the Makefile")
+    parser.add_argument("--localstack", action="store_true", help="against LocalStack, instead of DynamoDB Local")
     parser.add_argument("filters", nargs="*", help="run only tests whose name contains one of these")
-    filters = parser.parse_args().filters
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that DynamoDB Local is ended
+    arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the service is ended
     check_python()
     check_cargo()
-    return 0 if conform(filters) else 1
+    endpoint = os.environ.get("DYNAMODB_ENDPOINT")
+    judge = LOCALSTACK if arguments.localstack else at(endpoint) if endpoint else DYNAMODB_LOCAL
+    return 0 if conform(judge, arguments.filters) else 1
 
 
 if __name__ == "__main__":

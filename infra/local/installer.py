@@ -138,8 +138,8 @@ def fetch(what: str, source: str, command: list[str | Path], **options: Any) -> 
         raise Failure(f"Installing {what} failed (see above). Is {source} or your own mirror reachable?")
 
 
-def install(tool: str) -> Path:
-    """An environment with the Python packages of `infra/requirements/<tool>.txt`."""
+def install(tool: str, python: str | None = None) -> Path:
+    """An environment with the Python packages of `infra/requirements/<tool>.txt`, of this Python or another one."""
     check_python()
     requirements = REQUIREMENTS / f"{tool}.txt"
     # Scripts of an environment name its real folder, which several working copies can have by a link.
@@ -147,7 +147,7 @@ def install(tool: str) -> Path:
     pip: list[str | Path] = [home / "bin" / "python", "-m", "pip", "--disable-pip-version-check"]
 
     def fill() -> None:
-        subprocess.run([sys.executable, "-m", "venv", home], check=True)
+        subprocess.run([python or sys.executable, "-m", "venv", home], check=True)
         # The file has all that is needed. Left to itself, pip looks for other versions of a package that another one wants
         # with extras, and refuses them, since they have no hash.
         pinned = ["--require-hashes", "--no-deps", "--requirement", requirements]
@@ -156,7 +156,7 @@ def install(tool: str) -> Path:
         if check.returncode != 0:
             raise Failure(f"{requirements.name} is incomplete:\n{check.stdout}")
 
-    return once(home, tool, requirements.read_bytes() + f"{sys.version}\n{home}".encode(), fill)
+    return once(home, tool, requirements.read_bytes() + f"{python or sys.version}\n{home}".encode(), fill)
 
 
 def install_modules(name: str, what: str) -> Path:

@@ -99,8 +99,9 @@ impl Consumption {
                 }
             }
         }
-        let error = answer["__type"].as_str().unwrap_or_default();
-        if refused && error.ends_with("#ConditionalCheckFailedException") {
+        // With a namespace in front of it or without.
+        let error = answer["__type"].as_str().and_then(|error| error.rsplit('#').next());
+        if refused && error == Some("ConditionalCheckFailedException") {
             let size = |item: &Value| -> Result<Option<usize>, serde_json::Error> {
                 let item: Option<Item> = serde_json::from_value(item.clone())?;
                 Ok(item.as_ref().map(item_size))

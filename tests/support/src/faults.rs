@@ -226,6 +226,8 @@ fn answer_instead(response: &mut HttpResponse, status: u16, body: &Value) -> Res
     response.headers_mut().insert("content-length", body.len().to_string());
     // DynamoDB's checksum, which is of the other body.
     response.headers_mut().remove("x-amz-crc32");
+    // Some implementations name the error there, too, and the SDK looks there first.
+    response.headers_mut().remove("x-amzn-errortype");
     *response.body_mut() = body.into();
     Ok(())
 }
@@ -436,8 +438,10 @@ mod tests {
         types::{AttributeValue, Put, TransactWriteItem},
     };
 
+    use axum::{Router, http::StatusCode};
+
     use super::*;
-    use crate::TestDynamoDb;
+    use crate::{TestDynamoDb, serve_in_background};
 
     const TABLE: &str = "UsersTable";
 
@@ -510,6 +514,20 @@ mod tests {
 
         assert!(matches!(error, SdkError::ResponseError(_)), "{error:?}");
         assert_eq!(stored(&db), names(["a"]));
+    }
+
+    #[tokio::test]
+    async fn a_header_that_names_the_error_of_the_spoilt_call_is_not_believed() {
+        let refuse = || async { (StatusCode::BAD_REQUEST, [("x-amzn-errortype", "UnknownOperationException")], "{}") };
+        let router = Router::new().fallback(refuse);
+        let address = serve_in_background(|listener| async { axum::serve(listener, router).await.unwrap() });
+        let faults = Faults::default();
+        let config = local_config!(aws_sdk_dynamodb, format!("http://{address}")).interceptor(faults.clone());
+        faults.plan(Some((0, Fault::Throttled)));
+
+        let error = put(&Client::from_conf(config.build()), "a").send().await.unwrap_err().into_service_error();
+
+        assert!(error.is_provisioned_throughput_exceeded_exception(), "{error:?}");
     }
 
     #[tokio::test]

@@ -27,6 +27,7 @@ mod database;
 mod faults;
 mod http;
 mod lambda;
+mod localstack;
 mod logs;
 mod notifiers;
 mod queues;

@@ -5,16 +5,29 @@ use std::{
 
 use aws_sdk_sesv2::Client as Ses;
 use aws_sdk_sns::Client as Sns;
-use axum::{Router, extract::State, http::StatusCode, routing::post};
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::{StatusCode, header},
+    response::IntoResponse,
+    routing::post,
+};
 use serde_json::Value;
 
-use crate::serve_in_background;
+use crate::{faults::lock, localstack::LocalStack, remote::block_on, serve_in_background};
 
-/// A stand-in for SNS and SES, the services outside that people hear from.
+/// A stand-in for SNS and SES, the services outside that people hear from. If the environment names a
+/// [LocalStack](crate::localstack), that has the topic.
 #[derive(Clone)]
 pub struct FakeNotifiers {
-    state: Arc<Mutex<Heard>>,
+    state: Arc<Outside>,
     endpoint: String,
+}
+
+struct Outside {
+    behind: Option<LocalStack>,
+    heard: Mutex<Heard>,
 }
 
 #[derive(Default)]
@@ -34,13 +47,13 @@ enum Hold {
     This,
 }
 
-type Shared = State<Arc<Mutex<Heard>>>;
+type Shared = State<Arc<Outside>>;
 
 impl FakeNotifiers {
     /// Starts it, having heard nothing.
     #[must_use]
     pub fn start() -> Self {
-        let state = Arc::new(Mutex::new(Heard::default()));
+        let state = Arc::new(Outside { behind: LocalStack::of_environment(), heard: Mutex::default() });
         let router = Router::new()
             .route("/", post(publish))
             .route("/v2/email/outbound-emails", post(mail))
@@ -85,10 +98,19 @@ impl FakeNotifiers {
         self.lock().refuses_mail = refuses;
     }
 
-    /// The requests to the topic, as they came.
+    /// The requests to the topic, as they came; with LocalStack, what the topic has delivered of them, in no order.
     #[must_use]
     pub fn published(&self) -> Vec<String> {
-        self.lock().published.clone()
+        let (published, state) = (self.lock().published.clone(), self.state.clone());
+        if published.is_empty() {
+            return published;
+        }
+        block_on(async move {
+            match &state.behind {
+                Some(localstack) => localstack.delivered(published.len()).await,
+                None => published,
+            }
+        })
     }
 
     /// The accepted mails.
@@ -98,32 +120,39 @@ impl FakeNotifiers {
     }
 
     fn lock(&self) -> MutexGuard<'_, Heard> {
-        self.state.lock().expect("no test panics while it holds the lock")
+        lock(&self.state.heard)
     }
 }
 
 /// Between two looks at what somebody waits for.
 const A_MOMENT: Duration = Duration::from_millis(1);
 
-async fn publish(State(heard): Shared, body: String) -> &'static str {
-    let lock = || heard.lock().expect("no test panics while it holds the lock");
+const PUBLISHED: &str = "<PublishResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\"><PublishResult><MessageId>1</MessageId></PublishResult></PublishResponse>";
+
+async fn publish(State(outside): Shared, body: String) -> impl IntoResponse {
+    let (status, answer) = match &outside.behind {
+        Some(localstack) => localstack.publish(&body).await,
+        None => (StatusCode::OK, Bytes::from_static(PUBLISHED.as_bytes())),
+    };
     let is_held = {
-        let mut heard = lock();
-        heard.published.push(body);
+        let mut heard = lock(&outside.heard);
+        if status == StatusCode::OK {
+            heard.published.push(body);
+        }
         let is_held = heard.hold == Hold::Next;
         if is_held {
             heard.hold = Hold::This;
         }
         is_held
     };
-    while is_held && lock().hold == Hold::This {
+    while is_held && lock(&outside.heard).hold == Hold::This {
         tokio::time::sleep(A_MOMENT).await;
     }
-    "<PublishResponse xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\"><PublishResult><MessageId>1</MessageId></PublishResult></PublishResponse>"
+    (status, [(header::CONTENT_TYPE, "text/xml")], answer)
 }
 
-async fn mail(State(heard): Shared, body: String) -> (StatusCode, &'static str) {
-    let mut heard = heard.lock().expect("no test panics while it holds the lock");
+async fn mail(State(outside): Shared, body: String) -> (StatusCode, &'static str) {
+    let mut heard = lock(&outside.heard);
     if heard.refuses_mail {
         return (StatusCode::SERVICE_UNAVAILABLE, "{}");
     }

@@ -1,18 +1,17 @@
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard},
+    sync::{Arc, Mutex},
 };
 
 use aws_sdk_sqs::Client;
 use axum::{
-    Json, Router,
-    extract::State,
+    Json, Router, extract,
     http::{HeaderMap, StatusCode},
     routing::post,
 };
 use serde_json::{Value, json};
 
-use crate::serve_in_background;
+use crate::{faults::lock, localstack::LocalStack, remote::block_on, serve_in_background};
 
 /// How a queue fails.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -32,27 +31,41 @@ pub enum Outage {
     OnceMessagesWith(String),
 }
 
-/// A stand-in for SQS: takes messages by the protocol of the real one, and fails on demand.
+/// A stand-in for SQS: takes messages by the protocol of the real one, and fails on demand. If the environment names a
+/// [LocalStack](crate::localstack), that takes and keeps them.
 #[derive(Clone)]
 pub struct FakeQueues {
-    state: Arc<Mutex<Queues>>,
+    state: Arc<State>,
     client: Client,
     endpoint: String,
 }
 
+struct State {
+    behind: Option<LocalStack>,
+    queues: Mutex<Queues>,
+}
+
 #[derive(Default)]
 struct Queues {
-    messages: HashMap<String, Vec<Value>>,
+    /// By the queue's name.
+    messages: HashMap<String, Vec<Message>>,
     /// How many messages queues say they have: waiting, and being worked on.
     counts: HashMap<String, (usize, usize)>,
     outage: Outage,
+}
+
+/// What was sent, and the id that it got.
+#[derive(Clone)]
+struct Message {
+    id: String,
+    sent: Value,
 }
 
 impl FakeQueues {
     /// Starts it with no messages.
     #[must_use]
     pub fn start() -> Self {
-        let state = Arc::new(Mutex::new(Queues::default()));
+        let state = Arc::new(State { behind: LocalStack::of_environment(), queues: Mutex::default() });
         let router = Router::new().route("/", post(accept)).with_state(state.clone());
         let address = serve_in_background(|listener| async {
             axum::serve(listener, router).await.expect("the stand-in serves");
@@ -88,19 +101,30 @@ impl FakeQueues {
 
     /// Fails in this way from now on.
     pub fn fail(&self, outage: Outage) {
-        self.lock().outage = outage;
+        lock(&self.state.queues).outage = outage;
     }
 
     /// Has a queue say from now on that so many messages wait in it, and that so many are being worked on. Otherwise it says
     /// that it is empty.
     pub fn occupy(&self, queue: &str, waiting: usize, in_work: usize) {
-        self.lock().counts.insert(self.url(queue), (waiting, in_work));
+        lock(&self.state.queues).counts.insert(queue.to_owned(), (waiting, in_work));
     }
 
     /// All accepted messages as they were sent, in the order of their arrival.
+    ///
+    /// # Panics
+    /// When LocalStack has accepted one and doesn't have it.
     #[must_use]
     pub fn messages(&self, queue: &str) -> Vec<Value> {
-        self.lock().messages.get(&self.url(queue)).cloned().unwrap_or_default()
+        let mut messages = lock(&self.state.queues).messages.get(queue).cloned().unwrap_or_default();
+        if self.state.behind.is_some() && !messages.is_empty() {
+            let (state, name) = (self.state.clone(), queue.to_owned());
+            let kept = block_on(async move { state.behind.as_ref().expect("it is there").bodies(&name).await });
+            for Message { id, sent } in &mut messages {
+                sent["MessageBody"] = kept.get(id).unwrap_or_else(|| panic!("{queue} has lost {sent}")).as_str().into();
+            }
+        }
+        messages.into_iter().map(|message| message.sent).collect()
     }
 
     /// The bodies of all accepted messages, in the order of their arrival.
@@ -118,62 +142,104 @@ impl FakeQueues {
     pub fn events(&self, queue: &str) -> Vec<Value> {
         self.bodies(queue).iter().map(|body| serde_json::from_str(body).expect("a message is JSON")).collect()
     }
-
-    fn lock(&self) -> MutexGuard<'_, Queues> {
-        self.state.lock().expect("no test panics while it holds the lock")
-    }
 }
 
 async fn accept(
-    State(state): State<Arc<Mutex<Queues>>>,
+    extract::State(state): extract::State<Arc<State>>,
     headers: HeaderMap,
     // Not through `Json`, which wants another content type than SQS's protocol has.
     body: String,
 ) -> (StatusCode, Json<Value>) {
-    let request: Value = serde_json::from_str(&body).expect("SQS is told JSON");
-    let mut queues = state.lock().expect("no test panics while it holds the lock");
-    if matches!(queues.outage, Outage::Everything | Outage::OneCall) {
-        if queues.outage == Outage::OneCall {
-            queues.outage = Outage::None;
-        }
-        return (StatusCode::SERVICE_UNAVAILABLE, Json(json!({"__type": "ServiceUnavailable", "message": "down"})));
-    }
-    let queue = request["QueueUrl"].as_str().unwrap_or_default().to_owned();
+    let mut request: Value = serde_json::from_str(&body).expect("SQS is told JSON");
     let action = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    let url = request["QueueUrl"].as_str().unwrap_or_default().to_owned();
+    let queue = url.rsplit('/').next().unwrap_or_default();
+    let Some(for_good) = lock(&state.queues).strike(&mut request) else {
+        return (StatusCode::SERVICE_UNAVAILABLE, Json(json!({"__type": "ServiceUnavailable", "message": "down"})));
+    };
+    let (status, mut answer) = match &state.behind {
+        Some(localstack) => localstack.sqs(action, queue, request.clone()).await,
+        None => answer(action, &request),
+    };
+    if status == StatusCode::OK {
+        lock(&state.queues).note(queue, &request, &mut answer, for_good);
+    }
+    (status, Json(answer))
+}
+
+/// SQS refuses a message with a character that XML doesn't have.
+const REFUSED: &str = "\u{1}";
+
+/// Of an SQS that keeps nothing.
+fn answer(action: &str, request: &Value) -> (StatusCode, Value) {
     if action == "AmazonSQS.GetQueueAttributes" {
-        let (waiting, in_work) = queues.counts.get(&queue).copied().unwrap_or_default();
-        let attributes = json!({
-            "ApproximateNumberOfMessages": waiting.to_string(),
-            "ApproximateNumberOfMessagesNotVisible": in_work.to_string(),
-        });
-        return (StatusCode::OK, Json(json!({"Attributes": attributes})));
+        let attributes = json!({"ApproximateNumberOfMessages": "0", "ApproximateNumberOfMessagesNotVisible": "0"});
+        return (StatusCode::OK, json!({"Attributes": attributes}));
     }
     if action == "AmazonSQS.SendMessage" {
-        queues.messages.entry(queue).or_default().push(request);
-        return (StatusCode::OK, Json(json!({"MessageId": "1", "MD5OfMessageBody": ""})));
+        return (StatusCode::OK, json!({"MessageId": "1", "MD5OfMessageBody": ""}));
     }
-    if request["Entries"].as_array().is_some_and(|entries| entries.len() > 10) {
-        let error = json!({"__type": "TooManyEntriesInBatchRequest", "message": "at most 10"});
-        return (StatusCode::BAD_REQUEST, Json(error));
+    let entries = request["Entries"].as_array().map_or(&[][..], Vec::as_slice);
+    if entries.len() > 10 {
+        return (StatusCode::BAD_REQUEST, json!({"__type": "TooManyEntriesInBatchRequest", "message": "at most 10"}));
     }
-    let (mut successful, mut failed) = (Vec::new(), Vec::new());
-    for entry in request["Entries"].as_array().cloned().unwrap_or_default() {
-        let id = entry["Id"].clone();
-        let body = entry["MessageBody"].as_str().unwrap_or_default();
-        let refused = match &queues.outage {
-            Outage::MessagesWith(text) | Outage::OnceMessagesWith(text) if body.contains(text) => Some(false),
-            Outage::NeverMessagesWith(text) if body.contains(text) => Some(true),
-            _ => None,
+    let (failed, successful): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| entry["MessageBody"] == REFUSED);
+    let successful =
+        successful.iter().map(|entry| json!({"Id": entry["Id"], "MessageId": "1", "MD5OfMessageBody": ""}));
+    let failed = failed.iter().map(|entry| json!({"Id": entry["Id"], "Code": "InvalidMessageContents"}));
+    (StatusCode::OK, json!({"Successful": successful.collect::<Value>(), "Failed": failed.collect::<Value>()}))
+}
+
+impl Queues {
+    /// Lets the outage meet a call: none if the call gets nowhere, else whether what the call's answer will report as failed
+    /// fails for good. The messages that are to fail are made ones that SQS refuses.
+    fn strike(&mut self, request: &mut Value) -> Option<bool> {
+        let (text, for_good, is_once) = match &self.outage {
+            Outage::None => return Some(false),
+            Outage::Everything => return None,
+            Outage::OneCall => {
+                self.outage = Outage::None;
+                return None;
+            }
+            Outage::MessagesWith(text) => (text, false, false),
+            Outage::NeverMessagesWith(text) => (text, true, false),
+            Outage::OnceMessagesWith(text) => (text, false, true),
         };
-        if let Some(for_good) = refused {
-            failed.push(json!({"Id": id, "Code": "InvalidMessageContents", "SenderFault": for_good}));
-        } else {
-            successful.push(json!({"Id": id, "MessageId": "1", "MD5OfMessageBody": ""}));
-            queues.messages.entry(queue.clone()).or_default().push(entry);
+        let mut is_met = false;
+        for entry in request["Entries"].as_array_mut().into_iter().flatten() {
+            if entry["MessageBody"].as_str().is_some_and(|body| body.contains(text)) {
+                entry["MessageBody"] = REFUSED.into();
+                is_met = true;
+            }
         }
+        if is_met && is_once {
+            self.outage = Outage::None;
+        }
+        Some(for_good)
     }
-    if !failed.is_empty() && matches!(queues.outage, Outage::OnceMessagesWith(_)) {
-        queues.outage = Outage::None;
+
+    /// Takes note of what was accepted, and has the answer say what the test wants.
+    fn note(&mut self, queue: &str, request: &Value, answer: &mut Value, for_good: bool) {
+        let (waiting, in_work) = self.counts.get(queue).copied().unwrap_or_default();
+        for (name, count) in
+            [("ApproximateNumberOfMessages", waiting), ("ApproximateNumberOfMessagesNotVisible", in_work)]
+        {
+            if let Some(told) = answer.pointer_mut(&format!("/Attributes/{name}")) {
+                *told = count.to_string().into();
+            }
+        }
+        for failed in answer["Failed"].as_array_mut().into_iter().flatten() {
+            failed["SenderFault"] = for_good.into();
+        }
+        let entries = request["Entries"].as_array().into_iter().flatten();
+        let accepted = answer["Successful"].as_array().into_iter().flatten().filter_map(|successful| {
+            Some((successful, entries.clone().find(|entry| entry["Id"] == successful["Id"])?))
+        });
+        let single = request.get("MessageBody").map(|_| (&*answer, request));
+        let messages = accepted.chain(single).map(|(answer, sent)| Message {
+            id: answer["MessageId"].as_str().unwrap_or_default().to_owned(),
+            sent: sent.clone(),
+        });
+        self.messages.entry(queue.to_owned()).or_default().extend(messages);
     }
-    (StatusCode::OK, Json(json!({"Successful": successful, "Failed": failed})))
 }

@@ -42,21 +42,28 @@ impl Remote {
     /// When the call is refused or doesn't get there.
     pub(crate) fn call(&self, operation: Operation, request: Value) -> Value {
         let (client, verbatim) = (self.0.clone(), Verbatim::new(operation, request));
-        let (sender, receiver) = mpsc::channel();
-        runtime().spawn(async move {
+        let answer = block_on(async move {
             // Any operation will do: all have the same address and the same protocol.
             let sent = client.list_tables().customize().interceptor(verbatim.clone()).send().await;
             let answer = sent.map(|_| lock(&verbatim.answer).take());
-            // Nobody waits any more if the test has ended.
-            let _ = sender.send(answer.map_err(|error| DisplayErrorContext(error).to_string()));
+            answer.map_err(|error| DisplayErrorContext(error).to_string())
         });
-        let answer = receiver.recv().expect("the call ends");
         answer.unwrap_or_else(|error| panic!("DynamoDB refuses {operation:?}: {error}"))
     }
 }
 
+/// Blocks until this is done, also in an asynchronous test.
+pub(crate) fn block_on<T: Send + 'static>(call: impl Future<Output = T> + Send + 'static) -> T {
+    let (sender, receiver) = mpsc::channel();
+    runtime().spawn(async move {
+        // Nobody waits any more if the test has ended.
+        let _ = sender.send(call.await);
+    });
+    receiver.recv().expect("the call ends")
+}
+
 /// A runtime for all calls, since connections belong to the one that they were opened in, and each test has its own.
-fn runtime() -> &'static Handle {
+pub(crate) fn runtime() -> &'static Handle {
     static RUNTIME: LazyLock<Handle> = LazyLock::new(|| {
         let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime starts");
         let handle = runtime.handle().clone();

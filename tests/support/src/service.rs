@@ -10,6 +10,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
+    localstack::delete_expired,
     remote::{LongTimeout, Remote},
     roles::RoleGuard,
     serve_in_background,
@@ -171,6 +172,7 @@ impl Service {
             return;
         }
         self.call(Operation::UpdateTimeToLive, setting.clone());
+        delete_expired(&self.endpoint);
         while !self.expired_items(setting).is_empty() {
             assert!(Instant::now() < deadline, "{} doesn't delete what has expired", self.endpoint);
             thread::sleep(Duration::from_millis(50));
@@ -219,7 +221,7 @@ pub(crate) fn config(endpoint: &str, access_key: &str) -> Builder {
 }
 
 /// A new one. DynamoDB Local takes letters and digits; twelve digits are also an account, which some emulators tell apart.
-fn access_key() -> String {
+pub(crate) fn access_key() -> String {
     let random = getrandom::u64().expect("the system has random numbers");
     format!("{:012}", random % 1_000_000_000_000)
 }
