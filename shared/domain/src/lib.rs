@@ -44,7 +44,7 @@ mod workspace;
 
 pub use account::{Account, EmailAddress, FullName, Member, Membership, Role};
 pub use api_key::{ApiKey, ApiKeySecret, KeyHash, KeyName, KeyPrefix, Scope, Scopes};
-pub use audience::{Audience, Client, Device};
+pub use audience::{Audience, BrowserFamily, Client, Device};
 pub use base62::ALPHABET;
 pub use click::{Click, CountryCode, IpHash, Salt, Visitor};
 pub use click_id::ClickId;
