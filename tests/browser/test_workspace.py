@@ -20,7 +20,7 @@ def test_the_overview_shows_how_the_workspace_does(tabs: Tabs, furnished: Accoun
     tab = tabs.open(furnished, "overview")
     numbers = tab.figures()
     expect(numbers).to_contain_text(re.compile(r"Links\s*15"))
-    expect(numbers).to_contain_text("14 active, 1 off")
+    expect(numbers).to_contain_text("14 active, 1 switched off")
     hand(tab).press(tab.page.get_by_role("link", name=sale_of(furnished)))
     expect(tab.page.get_by_role("link", name="shop.example.com/sale")).to_be_visible()
 

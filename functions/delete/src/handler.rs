@@ -7,7 +7,7 @@ use linklet_lambda::{
     identity::{Authenticator, Caller},
 };
 
-/// `DELETE /api/urls/{code}` deactivates, `DELETE /api/links/{code}` purges.
+/// `DELETE /api/urls/{code}` deletes, `DELETE /api/links/{code}` purges.
 pub struct Delete {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
@@ -20,7 +20,7 @@ impl Handler for Delete {
         match (request.method(), request.segments().as_slice()) {
             (&Method::DELETE, ["api", "urls", code]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
-                self.deactivate(request, &caller, code).await
+                self.delete(request, &caller, code).await
             }
             (&Method::DELETE, ["api", "links", code]) => {
                 // A purge can't be undone.
@@ -33,7 +33,7 @@ impl Handler for Delete {
 }
 
 impl Delete {
-    async fn deactivate(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
+    async fn delete(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response, ApiError> {
         let record = self.changeable(caller, code).await?.ok_or(ApiError::Problem(Problem::NotFound))?;
         self.authenticator.confirm(request, caller, record.owner(), Scope::LinksWrite).await?;
         // The response is the same if the link was deleted or has expired before, so that the request is idempotent.
