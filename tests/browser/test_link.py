@@ -78,10 +78,10 @@ def test_a_link_is_changed_switched_off_and_deleted(tabs: Tabs, account: Account
     tab.says(re.compile("Switched off"))
     expect(tab.button("Switch on")).to_be_visible()
 
-    use.pick(tab.button("More"), "Delete everything")
-    use.press(tab.button("Delete everything", tab.dialog(f"Delete {code} with its statistics?")))
+    use.pick(tab.button("More"), "Purge")
+    use.press(tab.button("Purge", tab.dialog(f"Purge {code}?")))
     expect(tab.heading("Links")).to_be_attached()
-    tab.says("Link and statistics deleted.")
+    tab.says("Link purged, with its statistics.")
     assert account.call("GET", "/api/links")["links"] == []
 
 

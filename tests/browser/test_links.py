@@ -224,7 +224,7 @@ def test_many_links_are_tagged_switched_off_and_deleted(tabs: Tabs, shop: Accoun
     use.press(tab.button("Switch off", bar))
     use.press(tab.button("Switch off", tab.dialog("Switch off 2 links?")))
     tab.says("2 links switched off.")
-    expect(rows(tab).filter(has_text="Off")).to_have_count(2)
+    expect(rows(tab).filter(has_text="Switched off")).to_have_count(2)
 
     use.press(rows(tab).nth(0).get_by_role("checkbox"))
     use.press(tab.button("Delete", bar))
@@ -249,7 +249,7 @@ def test_a_link_is_switched_off_and_on_again(tabs: Tabs, shop: Account, hand: Ca
     expect(rows(tab)).to_have_count(3)
     use.pick(rows(tab).first.get_by_role("button", name="More"), "Switch off")
     tab.says(re.compile("Switched off"))
-    expect(rows(tab).first).to_contain_text("Off")
+    expect(rows(tab).first).to_contain_text("Switched off")
     use.press(tab.button("Undo"))
     tab.says("Switched on.")
     assert shop.call("GET", "/api/links")["links"][0]["status"] == "active"

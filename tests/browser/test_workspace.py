@@ -20,7 +20,7 @@ def test_the_overview_shows_how_the_workspace_does(tabs: Tabs, furnished: Accoun
     tab = tabs.open(furnished, "overview")
     numbers = tab.figures()
     expect(numbers).to_contain_text(re.compile(r"Links\s*15"))
-    expect(numbers).to_contain_text("14 active, 1 off")
+    expect(numbers).to_contain_text("14 active, 1 switched off")
     hand(tab).press(tab.page.get_by_role("link", name=sale_of(furnished)))
     expect(tab.page.get_by_role("link", name="shop.example.com/sale")).to_be_visible()
 
@@ -59,6 +59,16 @@ def test_notifications_lead_to_their_links(tabs: Tabs, account: Account, hand: C
     expect(tab.page.get_by_role("heading", name="Today")).to_be_visible()
     hand(tab).press(tab.page.get_by_role("link", name=code))
     expect(tab.page.get_by_text("Nobody has followed this link yet.")).to_be_visible()
+
+
+def test_a_notification_about_a_monitored_url_leads_to_it(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    target = account.call("POST", "/v1/targets", {"url": "https://status.example.com/health"})
+    told = {"id": "n1", "event_type": "target.down", "status": "sent", "created_at": target["created_at"], "sent_at": target["created_at"]}
+    told |= {"message": "https://status.example.com/health is down: it answered 503.", "target_id": target["id"]}
+    feed = {"notifications": [told], "next_cursor": None}
+    tab = tabs.open(account, "notifications", answers={"**/api/notifications?*": feed})
+    hand(tab).press(tab.page.get_by_role("link", name="is down: it answered 503."))
+    expect(tab.heading(re.compile("status.example.com"))).to_be_visible()
 
 
 def test_a_member_changes_role_and_is_removed(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:

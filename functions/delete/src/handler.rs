@@ -7,7 +7,7 @@ use linklet_lambda::{
     identity::{Authenticator, Caller},
 };
 
-/// `DELETE /api/urls/{code}` deactivates, `DELETE /api/links/{code}` purges.
+/// `DELETE /api/urls/{code}` deletes, `DELETE /api/links/{code}` purges.
 pub struct Delete {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,

@@ -1,4 +1,4 @@
-//! Deactivating links. This file only wires; `handler.rs` decides.
+//! Deleting and purging links. This file only wires; `handler.rs` decides.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
 //! Lists the caller's notifications.
 
-use linklet_domain::{EventId, Notification, NotificationStatus, Timestamp};
+use linklet_domain::{EventId, Notification, NotificationStatus, NotificationSubject, Timestamp};
 use linklet_dynamodb::{Cursor, NotificationsTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, json},
@@ -52,6 +52,8 @@ struct NotificationView<'a> {
     created_at: Timestamp,
     sent_at: Option<Timestamp>,
     message: &'a str,
+    #[serde(flatten)]
+    about: &'a NotificationSubject,
 }
 
 impl<'a> From<&'a Notification> for NotificationView<'a> {
@@ -63,6 +65,7 @@ impl<'a> From<&'a Notification> for NotificationView<'a> {
             created_at: notification.created_at,
             sent_at: notification.sent_at,
             message: &notification.message,
+            about: &notification.about,
         }
     }
 }

@@ -7,6 +7,7 @@ const { age, counted, cutMiddle, hostOf, shortNumber, withoutScheme } = await im
 const { contrastOf } = await import('../app/parts/qr/contrast.js');
 const { withParameter } = await import('../app/parts/link-form/campaign.js');
 const { invitationToken } = await import('../app/pages/nowhere/invitation-token.js');
+const { pageOf } = await import('../app/pages/notifications/subject.js');
 const { filterOf, isEverything, requestOf, withTag } = await import('../app/pages/links/filter.js');
 
 test('only http and https lead somewhere', () => {
@@ -81,4 +82,11 @@ test('contrast is what WCAG says', () => {
   assert.deepEqual(contrastOf('#000000', '#ffffff'), { ratio: 21, isDarkOnLight: true });
   assert(!contrastOf('#ffffff', '#000000').isDarkOnLight);
   assert(contrastOf('#777777', '#888888').ratio < 1.5);
+});
+
+test('a notification leads to its link or its monitored URL, while there is one', () => {
+  assert.equal(pageOf({ event_type: 'url.deleted', short_code: 'TVFpvdN' }), 'links/TVFpvdN');
+  assert.equal(pageOf({ event_type: 'target.down', target_id: 't_7UJmGlcSOIpXh9XKQroFP8' }), 'monitoring/t_7UJmGlcSOIpXh9XKQroFP8');
+  assert.equal(pageOf({ event_type: 'url.purged', short_code: 'TVFpvdN' }), undefined);
+  assert.equal(pageOf({ event_type: 'account.changed' }), undefined);
 });

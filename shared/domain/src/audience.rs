@@ -58,6 +58,24 @@ impl Device {
     }
 }
 
+/// The families of browsers that a rule can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BrowserFamily {
+    /// Google Chrome.
+    Chrome,
+    /// Microsoft Edge, with either engine.
+    Edge,
+    /// Mozilla Firefox.
+    Firefox,
+    /// Apple Safari.
+    Safari,
+    /// Opera, also Opera Mini.
+    Opera,
+    /// Samsung Internet.
+    Samsung,
+}
+
 /// A client, as derived from its user agent. Clients can send any user agent, so the texts are limited in length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {

@@ -46,7 +46,7 @@ mod workspace;
 
 pub use account::{Account, EmailAddress, FullName, Member, Membership, Role};
 pub use api_key::{ApiKey, ApiKeySecret, KeyHash, KeyName, KeyPrefix, Scope, Scopes};
-pub use audience::{Audience, Client, Device};
+pub use audience::{Audience, BrowserFamily, Client, Device};
 pub use availability::{Availability, LinkState, LinkStatus, RemovalReason};
 pub use base62::ALPHABET;
 pub use click::{Click, CountryCode, IpHash, Salt, Visitor};
@@ -72,7 +72,7 @@ pub use link_query::{
 pub use mail_order::{AccountChange, MailOrder, OrderedMail};
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
-pub use notification::{Notification, NotificationStatus, Wording, mail_wording, wording};
+pub use notification::{Notification, NotificationStatus, NotificationSubject, Wording, mail_wording, wording};
 pub use one_time_token::{OneTimeToken, TokenHash, TokenPurpose};
 pub use overview::{DownTarget, LinkCounts, Overview, OverviewPart, Period, TagCount, Tally, TopLink};
 pub use own_address::OwnAddress;

@@ -1,7 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CorrelationId, Event, EventDetail, EventId, MilestoneReached, ShortCode, TargetDown, TargetUrl, Timestamp, UserId,
+    CorrelationId, Event, EventDetail, EventId, LinkId, MilestoneReached, ShortCode, TargetDown, TargetId, TargetUrl,
+    Timestamp, UserId,
 };
 
 /// A message to a person about one of their links or monitored URLs.
@@ -15,6 +16,8 @@ pub struct Notification {
     pub event_type: String,
     /// The sentence to show.
     pub message: String,
+    /// What it tells about.
+    pub about: NotificationSubject,
     /// How far its delivery has come.
     pub status: NotificationStatus,
     /// When the event happened.
@@ -23,6 +26,17 @@ pub struct Notification {
     pub sent_at: Option<Timestamp>,
     /// The correlation id of the request that caused the event.
     pub correlation_id: CorrelationId,
+}
+
+/// What a notification tells about. In an object it is one member, `short_code` or `target_id`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NotificationSubject {
+    /// A link.
+    #[serde(rename = "short_code")]
+    Link(ShortCode),
+    /// A monitored URL.
+    #[serde(rename = "target_id")]
+    Target(TargetId),
 }
 
 /// How far the delivery of a notification has come.
@@ -41,12 +55,13 @@ impl Notification {
     /// The notification that an event makes, or `None` for an event that nobody is told about (a click).
     #[must_use]
     pub fn from_event(event: &Event) -> Option<Self> {
-        let Wording { user, message, .. } = wording(&event.detail)?;
+        let Wording { user, about, message, .. } = wording(&event.detail)?;
         Some(Self {
             id: event.event_id.clone(),
             user: user.clone(),
             event_type: event.event_type().to_owned(),
             message,
+            about,
             status: NotificationStatus::Pending,
             created_at: event.occurred_at,
             sent_at: None,
@@ -60,6 +75,8 @@ impl Notification {
 pub struct Wording<'e> {
     /// The person, who is told as long as they are a member of the workspace.
     pub user: &'e UserId,
+    /// What they are told about.
+    pub about: NotificationSubject,
     /// The subject of the mail.
     pub subject: &'static str,
     /// The sentence to show, or the text of the mail.
@@ -85,7 +102,9 @@ fn worded(
     link: impl Fn(&ShortCode) -> String,
     url: impl Fn(&TargetUrl) -> String,
 ) -> Option<Wording<'_>> {
-    let (user, subject, message) = match detail {
+    let of_link = |link: &LinkId| NotificationSubject::Link(link.code.clone());
+    let of_target = |target: &TargetId| NotificationSubject::Target(target.clone());
+    let (user, about, subject, message) = match detail {
         EventDetail::UrlClicked(_)
         | EventDetail::UrlUpdated(_)
         | EventDetail::UrlActivated(_)
@@ -95,39 +114,48 @@ fn worded(
         | EventDetail::UrlRemoved(_) => return None,
         EventDetail::UrlCreated(created) => (
             &created.user_id,
+            of_link(&created.link),
             "Your short link is ready",
             format!("Your short link {} to {} was created.", link(&created.link.code), url(&created.original_url)),
         ),
         EventDetail::UrlDeleted(deleted) => (
             &deleted.user_id,
+            of_link(&deleted.link),
             "Your short link was deleted",
             format!("Your short link {} to {} was deleted.", link(&deleted.link.code), url(&deleted.original_url)),
         ),
         EventDetail::UrlExpired(expired) => (
             &expired.user_id,
+            of_link(&expired.link),
             "Your short link has expired",
             format!("Your short link {} has expired.", link(&expired.link.code)),
         ),
         EventDetail::UrlPurged(purged) => (
             &purged.user_id,
-            "Your short link was deleted with its statistics",
-            format!("Your short link {} was deleted with its statistics.", link(&purged.link.code)),
+            of_link(&purged.link),
+            "Your short link was purged with its statistics",
+            format!("Your short link {} was purged with its statistics.", link(&purged.link.code)),
         ),
         EventDetail::MilestoneReached(reached) => (
             &reached.user_id,
+            of_link(&reached.link),
             "Your short link reached a milestone",
             format!("Your short link {} has reached {}.", link(&reached.link.code), clicks(reached)),
         ),
-        EventDetail::TargetDown(down) => {
-            (&down.user_id, "A monitored URL is down", format!("{} is down: {}.", url(&down.url), reason(down)))
-        }
+        EventDetail::TargetDown(down) => (
+            &down.user_id,
+            of_target(&down.target_id),
+            "A monitored URL is down",
+            format!("{} is down: {}.", url(&down.url), reason(down)),
+        ),
         EventDetail::TargetUp(up) => (
             &up.user_id,
+            of_target(&up.target_id),
             "A monitored URL is up again",
             format!("{} is up again. It was down since {}.", url(&up.url), up.down_since),
         ),
     };
-    Some(Wording { user, subject, message })
+    Some(Wording { user, about, subject, message })
 }
 
 fn reason(down: &TargetDown) -> String {
@@ -182,7 +210,7 @@ mod tests {
         let purged = EventDetail::UrlPurged(UrlPurged { link, user_id, watched_target: None });
 
         assert_eq!(wording(&expired).unwrap().subject, "Your short link has expired");
-        assert_eq!(wording(&purged).unwrap().subject, "Your short link was deleted with its statistics");
+        assert_eq!(wording(&purged).unwrap().subject, "Your short link was purged with its statistics");
     }
 
     #[test]

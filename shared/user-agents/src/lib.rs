@@ -1,19 +1,15 @@
 //! Classification of user agents: device, browser and operating system; person or bot.
 //!
 //! Browsers and operating systems are recognised by the regular expressions of [uap-core], which are vendored in `uap-core/`.
-//! Bots are recognised by words, most of them from a list that others keep, and devices by Linklet's own rules: uap-core's 628
-//! expressions for devices tell the models of phones, which the statistics don't need, and take longer to compile than everything
-//! else together.
+//! Bots and devices come from `linklet-visitors`: uap-core's 628 expressions for devices tell the models of phones, which the
+//! statistics don't need, and take longer to compile than everything else together.
 //!
 //! Clients can send any user agent. So use this for statistics, never for decisions about access.
 //!
 //! [uap-core]: https://github.com/ua-parser/uap-core
 
-mod bots;
-mod device;
-mod words;
-
 use linklet_domain::{Client, Device};
+use linklet_visitors::{Bot, device_of_person};
 use ua_parser::{Regexes, os, user_agent};
 
 const REGEXES: &str = include_str!("../uap-core/regexes.yaml");
@@ -58,16 +54,13 @@ impl Classifier {
     #[must_use]
     pub fn classify(&self, user_agent: &str) -> Client {
         let user_agent = user_agent.trim();
-        if user_agent.is_empty() {
-            return client(Device::Bot, UNKNOWN, "", UNKNOWN);
-        }
-        if let Some(bot) = bots::find(user_agent) {
+        if let Some(bot) = Bot::find(user_agent) {
             return client(Device::Bot, bot.name, &version(bot.major, bot.minor), UNKNOWN);
         }
         let system = self.systems.extract(user_agent);
         let system = system.as_ref().map_or(UNKNOWN, |system| &system.os);
         let browser = self.browsers.extract(user_agent).unwrap_or_default();
-        client(device::of_person(user_agent), &browser.family, &version(browser.major, browser.minor), system)
+        client(device_of_person(user_agent), &browser.family, &version(browser.major, browser.minor), system)
     }
 }
 
@@ -107,8 +100,11 @@ fn truncate(text: &str, bytes: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::sync::LazyLock;
 
+    use linklet_domain::BrowserFamily;
+    use linklet_visitors::browser_family;
     use proptest::prelude::*;
 
     use super::*;
@@ -122,7 +118,7 @@ mod tests {
     }
 
     fn lines() -> impl Iterator<Item = Line> {
-        include_str!("../tests/user_agents.tsv")
+        include_str!("../../visitors/tests/user_agents.tsv")
             .lines()
             .enumerate()
             .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
@@ -144,7 +140,101 @@ mod tests {
             })
             .collect();
 
-        assert!(wrong.is_empty(), "tests/user_agents.tsv:\n{}", wrong.join("\n"));
+        assert!(wrong.is_empty(), "user_agents.tsv:\n{}", wrong.join("\n"));
+    }
+
+    /// The family that uap-core's name of a browser belongs to.
+    fn family_of(browser: &str) -> Option<BrowserFamily> {
+        Some(match browser {
+            "Chrome" | "Chrome Mobile" | "Chrome Mobile iOS" => BrowserFamily::Chrome,
+            "Edge" | "Edge Mobile" => BrowserFamily::Edge,
+            "Firefox" | "Firefox Mobile" | "Firefox iOS" => BrowserFamily::Firefox,
+            "Safari" | "Mobile Safari" => BrowserFamily::Safari,
+            "Opera" | "Opera Mobile" | "Opera Mini" => BrowserFamily::Opera,
+            "Samsung Internet" => BrowserFamily::Samsung,
+            _ => return None,
+        })
+    }
+
+    /// What names itself in a user agent, but has none of uap-core's expressions, so that it counts as the browser that it claims
+    /// to be: browsers and apps, televisions, consoles, and systems.
+    const UNKNOWN_TO_UAP_CORE: [&str; 34] = [
+        "BingWeb/",
+        "Brave ",
+        "CCleaner/",
+        "Cheshire/",
+        "ChromePlus/",
+        "CometBird/",
+        "CrKey/",
+        "DMOST/",
+        "Ddg/",
+        "Dooble/",
+        "Fennec/",
+        "Haiku",
+        "HuaweiBrowser/",
+        "KAIOS/",
+        "LBBROWSER",
+        "Mercury/",
+        "NAVER(",
+        "NetCast",
+        "NewsSapphire/",
+        "NokiaBrowser/",
+        "OWB/",
+        "OculusBrowser/",
+        "Ordissimo/",
+        "PlayStation",
+        "QtWebEngine/",
+        "SailfishBrowser/",
+        "SlimBrowser/",
+        "SogouMSE",
+        "TV Safari/",
+        "VIDAA/",
+        "Valve Steam Deck",
+        "WebAppManager",
+        "Wyzo/",
+        "YaaniBrowser/",
+    ];
+
+    /// User agents that are of a family, though uap-core calls them otherwise.
+    const OF_A_FAMILY: [(&str, BrowserFamily); 5] = [
+        // Chrome and Opera on an iPad, which asks for pages as a Mac does.
+        ("CriOS/129 Version/", BrowserFamily::Chrome),
+        ("OPT/1.11.0 Mobile/", BrowserFamily::Opera),
+        // Firefox, compiled for one kind of processor.
+        ("(Swiftfox)", BrowserFamily::Firefox),
+        ("Windows IoT 10.0; Android", BrowserFamily::Edge),
+        // Opera's engine in a television.
+        ("HbbTV/1.1.1 (; Sony", BrowserFamily::Opera),
+    ];
+
+    #[test]
+    fn the_family_of_a_browser_is_the_one_of_the_name_that_statistics_show() {
+        let people = include_str!("../../visitors/tests/people.txt")
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let people = lines().map(|line| line.user_agent).chain(people).filter(|text| Bot::find(text).is_none());
+        let (mut seen, mut used) = (BTreeSet::new(), BTreeSet::new());
+        for user_agent in people {
+            let browser = CLASSIFIER.classify(user_agent).browser;
+            let by_words = browser_family(user_agent);
+            seen.extend(by_words);
+            if by_words == family_of(&browser) {
+                continue;
+            }
+            let is_in = |text: &&str| user_agent.contains(*text);
+            let exception = match by_words {
+                None => UNKNOWN_TO_UAP_CORE.into_iter().find(is_in),
+                Some(family) => {
+                    OF_A_FAMILY.into_iter().filter(|(_, of)| *of == family).map(|(text, _)| text).find(is_in)
+                }
+            };
+            used.insert(exception.unwrap_or_else(|| panic!("{by_words:?} instead of {browser}: {user_agent}")));
+        }
+
+        assert_eq!(seen.len(), 6, "{seen:?}");
+        let exceptions = UNKNOWN_TO_UAP_CORE.into_iter().chain(OF_A_FAMILY.map(|(text, _)| text));
+        let unused: Vec<&str> = exceptions.filter(|text| !used.contains(text)).collect();
+        assert!(unused.is_empty(), "no user agent needs {unused:?}");
     }
 
     #[test]

@@ -58,7 +58,7 @@ const TASKS: [Task; 15] = [
     task("account", "account", Workload::workspace),
     Task { events: (100, 1_000), ..task("auth, logins", "auth", |_| Workload::logins()) },
     task("auth, tokens", "auth", Workload::me),
-    task("delete", "delete", Workload::deactivate),
+    task("delete", "delete", Workload::delete),
     task("health", "health", |_| Workload::health()),
     task("list", "list", Workload::list),
     task("notifications", "notifications", Workload::notifications),

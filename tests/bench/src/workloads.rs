@@ -130,9 +130,9 @@ impl Workload {
         )
     }
 
-    /// Another link is deactivated each time, until all are.
-    pub fn deactivate(tables: &Tables) -> Self {
-        let event = Self::about_links(tables, &sample("delete", "deactivate"));
+    /// Another link is deleted each time, until all are.
+    pub fn delete(tables: &Tables) -> Self {
+        let event = Self::about_links(tables, &sample("delete", "delete"));
         Self::new(event, |_, answer| answer["statusCode"] == 204)
     }
 

@@ -69,16 +69,17 @@ KEYS = [
     {"prefix": "sk_live_h3KdW9xa", "name": "Weekly report", "scopes": ["analytics:read"], "created_by": JONAS, "created_at": at(days=88), "last_used_at": at(days=3), "is_active": True},
     {"prefix": "sk_live_0pLm7VcE", "name": "Newsletter import", "scopes": ["links:write"], "created_by": MAYA, "created_at": at(days=20), "last_used_at": None, "is_active": True, "expires_at": at(days=-40)},
 ]
+# With the link or the monitored URL that each is about.
 NOTIFICATIONS = [
-    ("target.down", 0.03, "https://cafe.fjord.example/menu is down: it answered 503."),
-    ("url.created", 0.05, f"Your short link R7kPq2m to {SITE}/journal/how-we-photograph-glass was created."),
-    ("milestone.reached", 0.22, "Your short link winter26 has reached 10,000 clicks."),
-    ("target.up", 1.1, f"{SITE}/jobs is up again. It was down since {at(days=1.12)}."),
-    ("target.down", 1.12, f"{SITE}/jobs is down: it did not answer in time."),
-    ("url.created", 2.1, "Your short link hTz4wVb to https://www.example.org/awards/2026/shortlist/studios/fjord?year=2026 was created."),
-    ("url.deleted", 2.9, "Your short link pX9cL3d to https://docs.example.com/d/price-list-2027 was deleted."),
-    ("url.expired", 4.02, "Your short link openday has expired."),
-    ("milestone.reached", 6.3, "Your short link menu has reached 5,000 clicks."),
+    ("target.down", 0.03, "https://cafe.fjord.example/menu", "https://cafe.fjord.example/menu is down: it answered 503."),
+    ("url.created", 0.05, "R7kPq2m", f"Your short link R7kPq2m to {SITE}/journal/how-we-photograph-glass was created."),
+    ("milestone.reached", 0.22, "winter26", "Your short link winter26 has reached 10,000 clicks."),
+    ("target.up", 1.1, f"{SITE}/jobs", f"{SITE}/jobs is up again. It was down since {at(days=1.12)}."),
+    ("target.down", 1.12, f"{SITE}/jobs", f"{SITE}/jobs is down: it did not answer in time."),
+    ("url.created", 2.1, "hTz4wVb", "Your short link hTz4wVb to https://www.example.org/awards/2026/shortlist/studios/fjord?year=2026 was created."),
+    ("url.deleted", 2.9, "pX9cL3d", "Your short link pX9cL3d to https://docs.example.com/d/price-list-2027 was deleted."),
+    ("url.expired", 4.02, "openday", "Your short link openday has expired."),
+    ("milestone.reached", 6.3, "menu", "Your short link menu has reached 5,000 clicks."),
 ]
 # How long ago each became what it is, in days, and how fast it answers.
 TARGETS = [
@@ -246,9 +247,11 @@ def results(number: int, query: dict[str, str]) -> dict[str, Any]:
 
 
 def notifications() -> dict[str, Any]:
+    targets = {url: target_id(number) for number, (url, *_) in enumerate(TARGETS)}
     shown = [
         {"id": f"n{number}", "event_type": kind, "status": "sent", "created_at": at(days=days), "sent_at": at(days=days), "message": text}
-        for number, (kind, days, text) in enumerate(NOTIFICATIONS)
+        | ({"target_id": targets[about]} if about in targets else {"short_code": about})
+        for number, (kind, days, about, text) in enumerate(NOTIFICATIONS)
     ]
     return {"notifications": shown, "next_cursor": None}
 

@@ -81,7 +81,7 @@ async fn a_link_is_found_changed_switched_off_and_on() {
     }
     let off = patch(json!({"is_active": false, "title": "Over"})).await;
     assert_eq!((&off.json()["status"], &off.json()["title"]), (&json!("inactive"), &json!("Over")));
-    assert_eq!(api.get(&format!("/{code}")).await.problem(), (410, "this link is no longer active".into()));
+    assert_eq!(api.get(&format!("/{code}")).await.problem(), (410, "this link is switched off".into()));
     assert_eq!(patch(json!({"is_active": true})).await.status, 200);
     assert!(api.get(&format!("/{code}")).await.is_redirect());
     assert_eq!(patch(json!({"url": "https://evil.example"})).await.status, 400);
@@ -102,7 +102,7 @@ async fn a_purged_link_leaves_nothing_but_its_code() {
     assert_eq!(ada.delete(&format!("/api/links/{code}")).await.status, 204);
     assert_eq!(ada.delete(&format!("/api/links/{code}")).await.status, 204);
 
-    let gone = (410, "this link was deleted with its statistics".to_owned());
+    let gone = (410, "this link was purged with its statistics".to_owned());
     assert_eq!(api.get(&path).await.problem(), gone);
     eventually("the statistics are gone", gone, async || api.get(&stats).await.problem()).await;
     assert_eq!(ada.get("/api/urls").await.json()["urls"], json!([]));

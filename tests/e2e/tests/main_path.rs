@@ -39,6 +39,7 @@ async fn a_person_signs_up_shortens_follows_and_sees_it_all() {
     let told = ada.notifications("url.created").await.remove(0);
     assert_eq!(told["status"], "sent");
     assert_eq!(told["message"], format!("Your short link {code} to https://example.com/landing?a=b was created."));
+    assert_eq!(told["short_code"], code);
 
     let listed = ada.get("/api/urls").await.json();
     assert_eq!(listed["urls"][0]["short_code"], code.as_str());

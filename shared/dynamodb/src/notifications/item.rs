@@ -1,6 +1,8 @@
 //! Keys and attributes of NotificationsTable.
 
-use linklet_domain::{CorrelationId, EventId, Notification, NotificationStatus, Timestamp, UserId, lifetimes};
+use linklet_domain::{
+    CorrelationId, EventId, Notification, NotificationStatus, NotificationSubject, Timestamp, UserId, lifetimes,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{Cursor, item::Key};
@@ -23,6 +25,8 @@ pub(super) struct NotificationItem {
     pub user_id: UserId,
     pub event_type: String,
     pub message: String,
+    #[serde(flatten)]
+    pub about: NotificationSubject,
     pub status: NotificationStatus,
     pub created_at: Timestamp,
     pub published_at: Option<Timestamp>,
@@ -39,6 +43,7 @@ impl From<&Notification> for NotificationItem {
             user_id: notification.user.clone(),
             event_type: notification.event_type.clone(),
             message: notification.message.clone(),
+            about: notification.about.clone(),
             status: notification.status,
             created_at: notification.created_at,
             published_at: None,
@@ -56,6 +61,7 @@ impl From<NotificationItem> for Notification {
             user: item.user_id,
             event_type: item.event_type,
             message: item.message,
+            about: item.about,
             status: item.status,
             created_at: item.created_at,
             sent_at: item.sent_at,

@@ -131,10 +131,10 @@ problems! {
     LinkExpired = GONE "link_expired" "this link has expired";
     /// The link was deleted and keeps its statistics.
     LinkDeleted = GONE "link_deleted" "this link was deleted";
-    /// The link was purged.
-    LinkPurged = GONE "link_purged" "this link was deleted with its statistics";
+    /// The link was purged, with its statistics.
+    LinkPurged = GONE "link_purged" "this link was purged with its statistics";
     /// The link is switched off.
-    LinkInactive = GONE "link_inactive" "this link is no longer active";
+    LinkInactive = GONE "link_inactive" "this link is switched off";
     /// What is to be changed has another revision than the one in `If-Match`.
     PreconditionFailed =
         PRECONDITION_FAILED "precondition_failed" "this has changed since you read it; read it again" in "If-Match";

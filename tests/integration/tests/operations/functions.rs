@@ -236,6 +236,39 @@ fn every_function_behind_the_api_reaches_its_tables_through_the_breaker() {
     assert!(behind_the_api > 0);
 }
 
+/// Loading them takes some tens of milliseconds, which everybody who follows a link would wait for.
+#[test]
+fn only_statistics_contain_the_regular_expressions_for_user_agents() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let lock = fs::read_to_string(root.join("Cargo.lock")).unwrap();
+    let crates: BTreeMap<&str, Vec<&str>> = lock
+        .split("[[package]]")
+        .filter_map(|package| {
+            let texts: Vec<&str> = package.split('"').skip(1).step_by(2).collect();
+            let (_, dependencies) = package.split_once("dependencies = [").unwrap_or_default();
+            let names = dependencies.split('"').skip(1).step_by(2).map(|name| name.split(' ').next().unwrap());
+            Some((*texts.first()?, names.collect()))
+        })
+        .collect();
+    let contains = |function: &str| {
+        let (mut found, mut next) = (BTreeSet::new(), vec![function]);
+        while let Some(name) = next.pop() {
+            if found.insert(name) {
+                next.extend(&crates[name]);
+            }
+        }
+        found.contains("ua-parser")
+    };
+
+    let folders = fs::read_dir(root.join("functions")).unwrap();
+    let functions = folders.map(|folder| folder.unwrap().file_name().into_string().unwrap());
+
+    assert_eq!(
+        functions.filter(|name| contains(name)).collect::<BTreeSet<_>>(),
+        ["analytics", "stats"].map(String::from).into()
+    );
+}
+
 /// A message that comes again while it is still being worked on would be worked on twice.
 #[test]
 fn a_queue_hides_messages_six_times_as_long_as_its_consumer_may_run() {

@@ -7,8 +7,8 @@ use aws_lambda_events::sqs::SqsBatchResponse;
 use futures_util::future::join_all;
 use linklet_domain::{
     CheckError, CorrelationId, EmailAddress, Event, EventDetail, EventId, MilestoneReached, Notification,
-    NotificationStatus, Role, TargetDown, TargetId, TargetUp, TargetUrl, Timestamp, UrlCreated, UrlDeleted, UserId,
-    WorkspaceId,
+    NotificationStatus, NotificationSubject, Role, TargetDown, TargetId, TargetUp, TargetUrl, Timestamp, UrlCreated,
+    UrlDeleted, UserId, WorkspaceId,
 };
 use linklet_dynamodb::{NotificationsTable, RecipientsTable};
 use linklet_lambda::{
@@ -130,6 +130,7 @@ async fn an_event_is_stored_published_and_mailed() {
     assert_eq!(stored[0].status, NotificationStatus::Sent);
     assert!(stored[0].sent_at.is_some());
     assert_eq!(stored[0].message, "Your short link launch to https://example.com/win?a=prize was created.");
+    assert_eq!(stored[0].about, NotificationSubject::Link(link_id("launch").code));
     let published = fixture.outside.published();
     assert_eq!(published.len(), 1);
     assert!(published[0].contains("user_id") && published[0].contains(ada.id.as_str()), "{}", published[0]);
@@ -150,6 +151,7 @@ async fn whoever_monitors_a_url_is_mailed_without_ever_having_had_a_link() {
     let response = fixture.notify(true).consume(event_batch(&[target_down(ada)])).await;
 
     assert!(failed(&response).is_empty());
+    assert_eq!(fixture.list(ada).await[0].about, NotificationSubject::Target(TargetId::from_number(7)));
     let mails = fixture.outside.mails();
     assert_eq!(mails[0]["Destination"]["ToAddresses"][0], "ada@example.com");
     assert_eq!(mails[0]["Content"]["Simple"]["Subject"]["Data"], "A monitored URL is down");

@@ -89,7 +89,7 @@ async fn link_clicks_statistics_and_milestones_go_and_nothing_of_anybody_else() 
     assert!(response.batch_item_failures.is_empty());
     assert_eq!((fixture.rows("ClicksTable", "launch"), fixture.rows("StatsTable", "launch")), (0, 0));
     assert_eq!((fixture.rows("ClicksTable", "other"), fixture.rows("StatsTable", "other")), (40, 3));
-    let gone = (410, "this link was deleted with its statistics".to_owned());
+    let gone = (410, "this link was purged with its statistics".to_owned());
     assert_eq!(fixture.stats("launch").await.problem(), gone);
     let followed = RequestBuilder::new("GET", "/r/launch").send_to(&redirect(&fixture.db)).await;
     assert_eq!(followed.problem(), gone);

@@ -135,7 +135,7 @@ async fn a_tombstone_is_read_once_a_minute() {
 async fn a_purged_code_that_is_taken_again_leads_to_its_new_destination_within_a_second() {
     let bench = Bench::of(LinkBuilder::new("launch").build()).await;
     bench.db.links().purge(&Record::Link(bench.link.clone()), noon(), &fixture::correlation()).await.unwrap();
-    assert_eq!(bench.get(after(0)).await.problem(), (410, "this link was deleted with its statistics".into()));
+    assert_eq!(bench.get(after(0)).await.problem(), (410, "this link was purged with its statistics".into()));
 
     let next = LinkBuilder::new("launch").in_workspace(&bench.link.identity.workspace).of_another_generation();
     bench.db.store(&next.to("https://example.com/right").build()).await;

@@ -1,6 +1,9 @@
 use std::{collections::BTreeSet, time::Duration};
 
-use linklet_domain::{CorrelationId, EventId, Notification, NotificationStatus, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{
+    CorrelationId, EventId, Notification, NotificationStatus, NotificationSubject, Role, TargetId, Timestamp, UserId,
+    WorkspaceId,
+};
 use linklet_dynamodb::Claim;
 use linklet_notifications::Notifications;
 use linklet_test_support::{Answer, RequestBuilder, TestDynamoDb, token_of, tokens};
@@ -18,6 +21,7 @@ fn notification(user: &UserId, created_at: Timestamp) -> Notification {
         user: user.clone(),
         event_type: "url.created".into(),
         message: "Your short link is there.".into(),
+        about: NotificationSubject::Link("launch".parse().unwrap()),
         status: NotificationStatus::Pending,
         created_at,
         sent_at: None,
@@ -31,12 +35,20 @@ async fn store(db: &TestDynamoDb, notification: &Notification) {
 }
 
 #[tokio::test]
-async fn people_see_their_own_and_nothing_raw() {
+async fn people_see_their_own_with_what_each_is_about_and_nothing_raw() {
     let db = TestDynamoDb::start();
     let (ada, bob) = (UserId::generate(), UserId::generate());
     let now = Timestamp::now();
     let sent = notification(&ada, now);
     store(&db, &sent).await;
+    let target = TargetId::from_number(7);
+    let of_target = Notification {
+        event_type: "target.down".into(),
+        message: "https://example.com is down.".into(),
+        about: NotificationSubject::Target(target.clone()),
+        ..notification(&ada, now.minus(Duration::from_secs(1)))
+    };
+    store(&db, &of_target).await;
     db.notifications().mark_sent(&sent, now).await.unwrap();
     store(&db, &notification(&bob, now)).await;
 
@@ -47,7 +59,10 @@ async fn people_see_their_own_and_nothing_raw() {
         json!({
             "notifications": [{
                 "id": sent.id, "event_type": "url.created", "status": "sent", "created_at": now, "sent_at": now,
-                "message": "Your short link is there.",
+                "message": "Your short link is there.", "short_code": "launch",
+            }, {
+                "id": of_target.id, "event_type": "target.down", "status": "pending", "created_at": of_target.created_at,
+                "sent_at": null, "message": "https://example.com is down.", "target_id": target,
             }],
             "next_cursor": null,
         })

@@ -424,7 +424,7 @@ async fn a_link_that_was_purged_since_is_not_answered_again() {
     fixture.post(json!({"url": "https://example.com/next", "custom_code": code(&first)})).await;
     let with_another_link = fixture.post_with_key("order-1", body).await;
 
-    let gone = (410, "this link was deleted with its statistics".to_owned());
+    let gone = (410, "this link was purged with its statistics".to_owned());
     assert_eq!((again.problem(), with_another_link.problem()), (gone.clone(), gone));
 }
 

@@ -140,7 +140,7 @@ async fn of_changes_at_once_for_one_revision_one_is_made() {
 }
 
 #[tokio::test]
-async fn a_link_that_has_changed_is_neither_deactivated_nor_purged() {
+async fn a_link_that_has_changed_is_neither_deleted_nor_purged() {
     let fixture = Fixture::new().await;
     let first = fixture.tag().await;
     let second = fixture.patch(None, &json!({"title": "a"})).await.header("etag").to_owned();

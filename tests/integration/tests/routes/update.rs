@@ -249,7 +249,7 @@ async fn a_link_can_be_switched_off_and_on_again() {
     let on = fixture.patch(&json!({"is_active": true})).await;
 
     assert_eq!((off.json()["status"].clone(), on.json()["status"].clone()), (json!("inactive"), json!("active")));
-    assert_eq!(while_off.problem(), (410, "this link is no longer active".into()));
+    assert_eq!(while_off.problem(), (410, "this link is switched off".into()));
     assert_eq!(fixture.follow().await.status, REDIRECT);
 }
 
@@ -420,7 +420,7 @@ async fn what_is_gone_stays_gone() {
 
     assert!(matches!(link.availability.state, LinkState::Active));
     assert_eq!(deleted.problem(), (410, "this link was deleted".into()));
-    assert_eq!(purged.problem(), (410, "this link was deleted with its statistics".into()));
+    assert_eq!(purged.problem(), (410, "this link was purged with its statistics".into()));
 }
 
 #[tokio::test]

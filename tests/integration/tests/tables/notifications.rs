@@ -1,7 +1,9 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
-use linklet_domain::{CorrelationId, EventId, Notification, NotificationStatus, Timestamp, UserId};
+use linklet_domain::{
+    CorrelationId, EventId, Notification, NotificationStatus, NotificationSubject, Timestamp, UserId,
+};
 use linklet_dynamodb::{Claim, ClaimOutcome, NotificationsTable};
 use linklet_test_support::{CapacityMeter, Fault, Faults, TestDynamoDb};
 
@@ -11,6 +13,7 @@ fn notification() -> Notification {
         user: UserId::generate(),
         event_type: "milestone.reached".into(),
         message: "Your short link launch has reached 10 clicks.".into(),
+        about: NotificationSubject::Link("launch".parse().unwrap()),
         status: NotificationStatus::Pending,
         created_at: Timestamp::now(),
         sent_at: None,

@@ -14,12 +14,12 @@ import { Menu } from '../../ui/menu.js';
 import { SkeletonText } from '../../ui/states.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
-/** @typedef {{ showQr: () => void, edit: () => void, prepareEdit: () => void, toggle: () => void, remove: () => void, purge: () => void, copyTo: () => void }} LinkActions */
+/** @typedef {{ showQr: () => void, edit: () => void, prepareEdit: () => void, toggle: () => void, delete: () => void, purge: () => void, copyTo: () => void }} LinkActions */
 
 /** @type {Record<Link['status'], { tone: 'good' | 'warn' | 'bad' | 'muted', text: string, title: string }>} */
 const STATUSES = {
   active: { tone: 'good', text: 'Active', title: 'It leads to its target.' },
-  inactive: { tone: 'warn', text: 'Off', title: 'Visitors see that it is no longer active.' },
+  inactive: { tone: 'warn', text: 'Switched off', title: 'Visitors see that it is switched off.' },
   expired: { tone: 'warn', text: 'Expired', title: 'Visitors see that it has expired. Give it another expiry to bring it back.' },
   deleted: { tone: 'muted', text: 'Deleted', title: 'Visitors see that it was deleted. Its numbers stay.' },
 };
@@ -40,8 +40,8 @@ export function LinkButtons({ link, actions, mayChange }) {
   const items = [
     canSwitch && { label: switchText, icon: /** @type {const} */ ('power'), isNarrow: true, act: actions.toggle },
     { label: 'New link like this one', icon: /** @type {const} */ ('plus'), act: actions.copyTo },
-    link.status !== 'deleted' && { label: 'Delete', note: 'keeps its numbers', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.remove },
-    { label: 'Delete everything', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.purge },
+    link.status !== 'deleted' && { label: 'Delete', note: 'keeps its numbers', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.delete },
+    { label: 'Purge', note: 'with its numbers', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.purge },
   ];
   return html`<${CopyButton} text=${link.short_url} kind="primary">Copy<//>
     <${Button} icon="qr" onClick=${actions.showQr}>QR code<//>

@@ -13,7 +13,7 @@ import { Lazy } from '../../ui/lazy.js';
 import { Page } from '../../ui/page.js';
 import { Empty, Failure, Skeleton } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
-import { purge, remove, toggle } from '../links/changes.js';
+import { deleteLink, purgeLink, toggle } from '../links/changes.js';
 import { LinkButtons, LinkFacts, LinkHeading } from './head.js';
 import { Traffic } from './traffic.js';
 
@@ -99,7 +99,7 @@ function useActions(resource, open) {
     prepareEdit: () => void loadForm(),
     copyTo: () => open('copy'),
     toggle: () => void toggle(link, place),
-    remove: () => void remove(link, place),
-    purge: () => void purge(link, place),
+    delete: () => void deleteLink(link, place),
+    purge: () => void purgeLink(link, place),
   };
 }

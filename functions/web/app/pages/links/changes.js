@@ -26,7 +26,7 @@ export async function toggle(link, list) {
     const changed = await call('PATCH /api/links/{code}', { path: { code: link.short_code }, body: { is_active: isActive } });
     list.change(link.short_code, changed);
     const undo = { label: 'Undo', act: () => void toggle({ ...link, is_active: isActive }, list) };
-    toast(isActive ? 'Switched on.' : 'Switched off: visitors see that it is no longer active.', { actions: [undo] });
+    toast(isActive ? 'Switched on.' : 'Switched off: visitors see that it is.', { actions: [undo] });
     forgetNumbers();
   } catch (error) {
     list.change(link.short_code, link);
@@ -35,7 +35,7 @@ export async function toggle(link, list) {
 }
 
 /** Takes the link out of use for good; its numbers stay. @param {Link} link @param {LinkList} list */
-export async function remove(link, list) {
+export async function deleteLink(link, list) {
   const question = {
     title: `Delete ${link.short_code}?`,
     text: `It stops working for good. Its statistics (${clicksOf([link])}) stay.`,
@@ -56,11 +56,11 @@ export async function remove(link, list) {
 }
 
 /** Removes the link with its numbers. @param {Link} link @param {LinkList} list */
-export async function purge(link, list) {
+export async function purgeLink(link, list) {
   const question = {
-    title: `Delete ${link.short_code} with its statistics?`,
+    title: `Purge ${link.short_code}?`,
     text: `The link and its statistics (${clicksOf([link])}) will be lost. This can’t be undone.`,
-    action: 'Delete everything',
+    action: 'Purge',
     isDanger: true,
     typed: typedFor([link]),
   };
@@ -68,10 +68,10 @@ export async function purge(link, list) {
   try {
     await call('DELETE /api/links/{code}', { path: { code: link.short_code } });
     list.remove(link.short_code);
-    toast('Link and statistics deleted.');
+    toast('Link purged, with its statistics.');
     forgetNumbers();
   } catch (error) {
-    toastFailure('The link wasn’t deleted.', error);
+    toastFailure('The link wasn’t purged.', error);
   }
 }
 
@@ -87,14 +87,14 @@ export function tagMany(links, tags, list, progress) {
 
 /** @param {Link[]} links @param {LinkList} list @param {Progress} progress */
 export async function switchOffMany(links, list, progress) {
-  const question = { title: `Switch off ${counted(links.length, 'link')}?`, text: 'Visitors see that they are no longer active, until you switch them on again.', action: 'Switch off' };
+  const question = { title: `Switch off ${counted(links.length, 'link')}?`, text: 'They lead nowhere until you switch them on again.', action: 'Switch off' };
   if (!(await ask(question))) return false;
   const change = (/** @type {Link} */ link) => call('PATCH /api/links/{code}', { path: { code: link.short_code }, body: { is_active: false } });
   return many(links, 'switched off', change, list, progress);
 }
 
 /** @param {Link[]} links @param {LinkList} list @param {Progress} progress */
-export async function removeMany(links, list, progress) {
+export async function deleteMany(links, list, progress) {
   const question = {
     title: `Delete ${counted(links.length, 'link')}?`,
     text: `They stop working for good. Their statistics (${clicksOf(links)}) stay.`,

@@ -25,7 +25,7 @@ export const isByClicks = ({ sort }) => sort === 'clicks' || sort === 'last_clic
 
 export const STATUSES = [
   { value: 'active', label: 'Active' },
-  { value: 'inactive', label: 'Off' },
+  { value: 'inactive', label: 'Switched off' },
   { value: 'expired', label: 'Expired' },
   { value: 'deleted', label: 'Deleted' },
 ];

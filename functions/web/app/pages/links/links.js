@@ -12,7 +12,7 @@ import { Lazy } from '../../ui/lazy.js';
 import { Page } from '../../ui/page.js';
 import { Empty, Failure, Skeleton } from '../../ui/states.js';
 import { VirtualList } from '../../ui/virtual.js';
-import { purge, remove, toggle } from './changes.js';
+import { deleteLink, purgeLink, toggle } from './changes.js';
 import { filterOf, isEverything, NO_FILTER, withTag } from './filter.js';
 import { Filters } from './filters.js';
 import { FirstRun } from './first-run.js';
@@ -96,8 +96,8 @@ function Results({ list, filter, fresh, down, openers }) {
   const actions = useStable({
     ...openers,
     toggle: (/** @type {Link} */ link) => void toggle(link, list),
-    remove: (/** @type {Link} */ link) => void remove(link, list),
-    purge: (/** @type {Link} */ link) => void purge(link, list),
+    delete: (/** @type {Link} */ link) => void deleteLink(link, list),
+    purge: (/** @type {Link} */ link) => void purgeLink(link, list),
     filterByTag: (/** @type {string} */ tag) => setQuery(withTag(filter, tag, 'with')),
     select,
   });

@@ -19,7 +19,7 @@ const KEPT_END = 12;
 
 /** @type {Record<string, { word: string, tone: 'muted' | 'warn' | 'bad' }>} */
 export const STATUS_WORDS = {
-  inactive: { word: 'Off', tone: 'muted' },
+  inactive: { word: 'Switched off', tone: 'muted' },
   expired: { word: 'Expired', tone: 'warn' },
   deleted: { word: 'Deleted', tone: 'bad' },
 };
@@ -32,7 +32,7 @@ export const mayChange = (link) => mayAct('admin') || (mayAct('member') && link.
  * @property {(link: Link) => void} edit
  * @property {(link: Link) => void} showQr
  * @property {(link: Link) => void} toggle switches it on or off
- * @property {(link: Link) => void} remove
+ * @property {(link: Link) => void} delete
  * @property {(link: Link) => void} purge
  * @property {(tag: string) => void} filterByTag
  * @property {(index: number, isRange: boolean) => void} select
@@ -133,8 +133,8 @@ function Actions({ link, actions }) {
     isChangeable && !isGone && { label: 'Edit', icon: /** @type {const} */ ('edit'), isNarrow: true, act: () => actions.edit(link) },
     { label: 'Details', icon: /** @type {const} */ ('overview'), href: href(`links/${link.short_code}`) },
     isChangeable && !isGone && { label: link.is_active ? 'Switch off' : 'Switch on', icon: /** @type {const} */ ('power'), act: () => actions.toggle(link) },
-    isChangeable && !isGone && { label: 'Delete', icon: /** @type {const} */ ('trash'), isDanger: true, act: () => actions.remove(link) },
-    isChangeable && { label: 'Delete with statistics', icon: /** @type {const} */ ('trash'), isDanger: true, act: () => actions.purge(link) },
+    isChangeable && !isGone && { label: 'Delete', note: 'keeps its numbers', icon: /** @type {const} */ ('trash'), isDanger: true, act: () => actions.delete(link) },
+    isChangeable && { label: 'Purge', note: 'with its numbers', icon: /** @type {const} */ ('trash'), isDanger: true, act: () => actions.purge(link) },
   ];
   return html`<div class="link-actions">
     <${CopyButton} text=${link.short_url} label="Copy" />

@@ -6,7 +6,7 @@ import { rememberTags, useTagNames } from '../../core/lists.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { TagInput } from '../../ui/tags.js';
-import { removeMany, switchOffMany, tagMany } from './changes.js';
+import { deleteMany, switchOffMany, tagMany } from './changes.js';
 import { mayChange } from './row.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
@@ -38,7 +38,7 @@ export function SelectionBar({ links, list, selectAll, clear }) {
     ${links.length < list.links.length && html`<${Button} kind="quiet" class="compact" onClick=${selectAll}>All ${number(list.links.length)}<//>`}
     <${Button} class="compact" icon="tag" disabled=${isNone || progress !== null} onClick=${() => setTagging(true)}>Tag<//>
     <${Button} class="compact" icon="power" disabled=${isNone || progress !== null} onClick=${() => run((tell) => switchOffMany(changeable, list, tell))}>Switch off<//>
-    <${Button} class="compact" icon="trash" disabled=${isNone || progress !== null} onClick=${() => run((tell) => removeMany(changeable, list, tell))}>Delete<//>
+    <${Button} class="compact" icon="trash" disabled=${isNone || progress !== null} onClick=${() => run((tell) => deleteMany(changeable, list, tell))}>Delete<//>
     <${Button} class="compact" kind="quiet" icon="close" label="Select none" onClick=${clear} />
     ${isTagging &&
     html`<${TagDialog}

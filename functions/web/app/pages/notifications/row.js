@@ -4,22 +4,24 @@ import { href } from '../../core/router.js';
 import { Status } from '../../ui/chips.js';
 import { Icon } from '../../ui/icons.js';
 import { Time } from '../../ui/time.js';
+import { pageOf } from './subject.js';
 
-/** @typedef {{ id: string, event_type: string, status: 'pending' | 'sent' | 'failed', created_at: string, sent_at: string | null, message: string }} Notification */
+/**
+ * It is about a link or about a monitored URL.
+ * @typedef {{ id: string, event_type: string, status: 'pending' | 'sent' | 'failed', created_at: string, sent_at: string | null, message: string, short_code?: string, target_id?: string }} Notification
+ */
 
 /** @type {Record<string, { icon: import('../../ui/icons.js').IconName, tone: string, name: string }>} */
 const EVENTS = {
   'url.created': { icon: 'plus', tone: '', name: 'New link' },
-  'url.deleted': { icon: 'power', tone: '', name: 'Link switched off' },
+  'url.deleted': { icon: 'trash', tone: '', name: 'Link deleted' },
   'url.expired': { icon: 'clock', tone: 'warn', name: 'Link expired' },
-  'url.purged': { icon: 'trash', tone: '', name: 'Link deleted' },
+  'url.purged': { icon: 'trash', tone: '', name: 'Link purged' },
   'milestone.reached': { icon: 'chart', tone: 'accent', name: 'Milestone' },
   'target.down': { icon: 'warn', tone: 'bad', name: 'Down' },
   'target.up': { icon: 'tick', tone: 'good', name: 'Up again' },
 };
 const UNKNOWN_EVENT = { icon: /** @type {const} */ ('bell'), tone: '', name: 'Notification' };
-/** Events after which there is nothing left to look at. */
-const WITHOUT_LINK = ['url.purged'];
 const URL_LETTERS = 90;
 const timeFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 
@@ -36,20 +38,16 @@ export function NotificationRow({ shown }) {
   </li>`;
 }
 
-/**
- * The sentence, with a way to the link that it is about. What stands in it is other people's text.
- * @param {{ shown: Notification }} props
- */
+/** The sentence, which leads to the page of what it is about. @param {{ shown: Notification }} props */
 function Sentence({ shown }) {
-  const about = /^(Your short link )([0-9A-Za-z_-]{4,20})( .*)$/s.exec(shown.message);
-  if (!about || WITHOUT_LINK.includes(shown.event_type)) return html`<${Readable} text=${shown.message} />`;
-  const [, before, code, after] = about;
-  return html`${before}<a href=${href(`links/${code}`)}>${code}</a><${Readable} text=${after} />`;
+  const text = html`<${Readable} text=${shown.message} />`;
+  const page = pageOf(shown);
+  return page ? html`<a href=${href(page)}>${text}</a>` : text;
 }
 
 const URL_OR_TIME = /(https?:\/\/\S+|\d{4}-\d\d-\d\dT[\d:.]+Z)/;
 
-/** Long addresses are cut, so that the end of the sentence is seen, and times are those of the visitor. @param {{ text: string }} props */
+/** What stands in it is other people's text: long addresses are cut, so that the end of the sentence is seen, and times are those of the visitor. @param {{ text: string }} props */
 function Readable({ text }) {
   const pieces = text.split(URL_OR_TIME);
   return html`${pieces.map((piece, index) => {

@@ -87,7 +87,7 @@ const PARTS = { links: 'links', clicks: 'clicks', down: 'monitored addresses' };
 /** @param {{ overview: Overview }} props */
 function Numbers({ overview }) {
   const { links, clicks, incomplete = [] } = overview;
-  const others = [links.inactive && `${number(links.inactive)} off`, links.expired && `${number(links.expired)} expired`].filter(Boolean);
+  const others = [links.inactive && `${number(links.inactive)} switched off`, links.expired && `${number(links.expired)} expired`].filter(Boolean);
   return html`${incomplete.length > 0 &&
     html`<${Notice} tone="warn">This workspace is so large that only a part of its ${incomplete.map((part) => PARTS[part] ?? part).join(' and ')} was counted. The numbers are too small.<//>`}
     <${Figures} label="Numbers">

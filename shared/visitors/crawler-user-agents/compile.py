@@ -1,6 +1,6 @@
 """Writes `words.txt` and `instances.txt` from the list of crawler-user-agents: see the README beside this file.
 
-    python3 shared/user-agents/crawler-user-agents/compile.py package/crawler-user-agents.json
+    python3 shared/visitors/crawler-user-agents/compile.py package/crawler-user-agents.json
 """
 
 import json
@@ -10,7 +10,7 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 
-# What bots.rs recognises without a word: programs that claim to be no browser, names that end in "bot" or the like, and who
+# What src/bots recognises without a word: programs that claim to be no browser, names that end in "bot" or the like, and who
 # names an address to complain to. It needn't be as exact as there: a word too many does no harm.
 NO_BROWSER = re.compile(r"(?!Mozilla/|Opera/|BlackBerry|Nokia)")
 SAYS_SO = re.compile(r"(?:^|[ (;+,])[\w.-]*(?:bot|crawler|spider|scraper)s?(?![\w.@])|\+(?:https?|mailto):", re.IGNORECASE)
