@@ -9,6 +9,8 @@ use linklet_notify::CLAIMED_FOR;
 use linklet_test_support::Template;
 use serde_json::{Value, json};
 
+use super::folder;
+
 /// The functions with an alias, which are deployed gradually.
 fn versioned(template: &Template) -> BTreeMap<String, Value> {
     template.functions().into_iter().filter(|(_, function)| function.get("AutoPublishAlias").is_some()).collect()
@@ -402,14 +404,19 @@ fn every_role_may_use_the_key_of_what_it_uses() {
 /// Whether browsers are told to use https only follows from it.
 #[test]
 fn what_answers_with_pages_knows_whether_there_is_an_own_domain() {
-    let functions = Template::load().functions();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../functions");
+    let with_pages = |function: &Value| {
+        let main = root.join(folder(function)).join("src/main.rs");
+        fs::read_to_string(main).unwrap().contains("Pages::from_env")
+    };
 
-    for id in ["RedirectFunction", "WebFunction", "QrFunction"] {
-        assert_eq!(
-            functions[id].pointer("/Environment/Variables/PUBLIC_BASE_URL"),
-            Some(&json!("PublicBaseUrl")),
-            "{id}"
-        );
+    let functions = Template::load().functions();
+    let answering: Vec<_> = functions.iter().filter(|(_, function)| with_pages(function)).collect();
+
+    assert!(answering.len() >= 3, "{answering:?}");
+    for (id, function) in answering {
+        let base = function.pointer("/Environment/Variables/PUBLIC_BASE_URL");
+        assert_eq!(base, Some(&json!("PublicBaseUrl")), "{id}");
     }
 }
 
