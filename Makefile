@@ -160,8 +160,8 @@ fuzz: ## look for inputs that break TARGET, for SECONDS (default 60)
 # SUBJECTS names some, such as noop,redirect-hot-link; VARIANTS adds other builds of redirect. See tests/bench/README.md.
 PROFILE ?= release
 BENCHED := redirect shorten list stats auth linklet-bench-baselines
-# Of these, memory and pages are measured, and that takes no long build.
-SOAKED := account auth delete health list notifications overview qr redirect shorten stats update watch web
+# Of these, which are behind the API, memory and pages are measured, and that takes no long build.
+SOAKED = $(notdir $(patsubst %/src/main.rs,%,$(shell grep -l http::serve functions/*/src/main.rs)))
 
 bench: ## compare redirect with an empty Lambda and with Node and Python, measure counting, and whether memory levels off
 	$(if $(filter soak pages,$(SUBJECTS)),,cargo build --profile $(PROFILE) $(addprefix --package ,$(BENCHED)))

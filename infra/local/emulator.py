@@ -19,7 +19,7 @@ from ministack import app
 from ministack.core import iam_actions, iam_evaluator
 from ministack.core.responses import request_scope
 from ministack.services import apigateway, dynamodb, eventbridge, lambda_svc, ses_v2
-from ministack.services.cloudformation import provisioners
+from ministack.services.cloudformation import engine, provisioners
 
 
 def retry_partly_failed_stream_batches() -> None:
@@ -216,6 +216,21 @@ def name_log_groups_as_cloudformation_does() -> None:
     group_handlers |= {"create": create_with_name, "update": update_with_name}
 
 
+def expand_the_loops_of_child_stacks() -> None:
+    """The emulator applies the transforms of a template, but none of a child stack's, as CloudFormation does."""
+    check = provisioners._check_nested_stack_capabilities
+
+    def check_and_expand(parent: str, child: dict[str, Any]) -> None:
+        check(parent, child)
+        expanded = engine._apply_transforms(child)
+        if isinstance(expanded, engine._TransformFailed):
+            raise ValueError(expanded.error)
+        child.clear()
+        child.update(expanded)
+
+    provisioners._check_nested_stack_capabilities = check_and_expand
+
+
 def let_greedy_paths_be_anything() -> None:
     """The emulator matches `{path+}` with a dot, which stops at a line end, and takes nothing less than one character. A path
     with `%0A`, or one that ends where `{path+}` begins, would get the emulator's 404 and never reach the function whose route
@@ -262,6 +277,7 @@ if __name__ == "__main__":
     read_cors_as_templates_spell_it()
     let_items_expire()
     name_log_groups_as_cloudformation_does()
+    expand_the_loops_of_child_stacks()
     let_greedy_paths_be_anything()
     keep_the_slash_behind_a_single_name()
     take_mail_to_everybody()

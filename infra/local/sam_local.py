@@ -42,13 +42,25 @@ def for_start_api(template: Template, architecture: str, functions: Path, given:
 
 
 def without_loops(template: Template) -> Template:
-    """With what loops make written out, by SAM's own expansion of AWS::LanguageExtensions. All else stays as it is: the expansion
-    turns references within a text into mere text, and SAM would find no function behind a route."""
+    """With what loops make written out, by SAM's own expansion of AWS::LanguageExtensions. All else stays as it is, and in what loops
+    make, references within a text become references again: the expansion turns them into mere text, and SAM would find no function
+    behind a route."""
     from samcli.lib.cfn_language_extensions.sam_integration import expand_language_extensions
 
     resources = template["Resources"]
     expanded = expand_language_extensions(template, {}, enabled=True).expanded_template["Resources"]
-    return template | {"Resources": {name: resources.get(name, resource) for name, resource in expanded.items()}}
+    looped = {name: with_references(resource) for name, resource in expanded.items() if name not in resources}
+    return template | {"Resources": {name: resources[name] for name in expanded if name in resources} | looped}
+
+
+def with_references(node: Any) -> Any:
+    if isinstance(node, str):
+        return {"Fn::Sub": node} if "${" in node else node
+    if isinstance(node, list):
+        return [with_references(each) for each in node]
+    if isinstance(node, dict) and "Fn::Sub" not in node:
+        return {name: with_references(value) for name, value in node.items()}
+    return node
 
 
 def plain(resource: Template, common: Template, functions: Path) -> Template:

@@ -1,7 +1,8 @@
-//! The web application, the API's description for programs (OpenAPI), the page that shows it to people, and the way from the
-//! root.
+//! The web application, the API's description for programs (OpenAPI), the page that shows it to people, the way from the root,
+//! and the health check.
 //!
-//! Everything was made when the function was built (`build/`), so it needs no other service and no right.
+//! Everything was made when the function was built (`build/`), so it needs no other service and no right, and the health check
+//! doesn't fail when another service does.
 
 mod app;
 mod content;
@@ -12,7 +13,10 @@ mod home;
 mod modules;
 
 use linklet_domain::ShortCode;
-use linklet_lambda::http::{ApiError, Handler, HeaderValue, Method, Pages, Problem, Request, Response};
+use linklet_lambda::http::{
+    ApiError, Handler, HeaderValue, Method, Pages, Problem, Request, Response, StatusCode, json,
+};
+use serde_json::json;
 
 use self::content::{Content, content};
 pub use self::home::Home;
@@ -30,8 +34,8 @@ static DOCUMENT: Content = content!("openapi.json", "application/json");
 static PAGE: Content = content!("docs.html", "text/html; charset=utf-8");
 static RAPIDOC: Content = content!("rapidoc.js", "text/javascript; charset=utf-8");
 
-/// `GET /`, `GET /app`, `GET /app/{proxy+}`, `GET /api/openapi.json`, `GET /api/docs`, `GET /api/docs/rapidoc.js`, and whatever has
-/// no route of its own.
+/// `GET /`, `GET /app`, `GET /app/{proxy+}`, `GET /api/openapi.json`, `GET /api/docs`, `GET /api/docs/rapidoc.js`,
+/// `GET /health`, and whatever has no route of its own.
 #[derive(Debug)]
 pub struct Web {
     /// Where the root leads.
@@ -50,6 +54,7 @@ impl Handler for Web {
             (&Method::GET, ["api", "openapi.json"]) => Ok(DOCUMENT.answer(request, FOR_MINUTES)),
             (&Method::GET, ["api", "docs"]) => Ok(self.page(request)),
             (&Method::GET, ["api", "docs", "rapidoc.js"]) => Ok(rapidoc(request)),
+            (&Method::GET, ["health"]) => Ok(health()),
             // API Gateway refuses a route that ends with a slash. A greedy one, as `/r/{path+}` is, would take all unknown paths of
             // several segments at the root as well. So this one gets here, as all that has no route.
             (&Method::GET, [code, ""]) => {
@@ -65,6 +70,10 @@ impl Web {
     fn page(&self, request: &Request) -> Response {
         self.pages.protected(PAGE.answer(request, FOR_MINUTES), request, HeaderValue::from_static(POLICY))
     }
+}
+
+fn health() -> Response {
+    json(StatusCode::OK, &json!({"status": "ok", "service": "linklet", "version": env!("CARGO_PKG_VERSION")}))
 }
 
 /// Only an address with the version can't get another content later.

@@ -142,22 +142,22 @@ impl Workload {
         Self::new(event, move |number, answer| body(answer)["title"] == format!("Spring {}", code(number % links)))
     }
 
-    /// That the API is there.
-    pub fn health() -> Self {
-        let event = sample("health", "health");
-        Self::new(move |_| event.clone(), |_, answer| answer["statusCode"] == 200)
-    }
-
     /// The description of the API.
     pub fn document() -> Self {
         let event = sample("web", "document");
         Self::new(move |_| event.clone(), |_, answer| answer["statusCode"] == 200)
     }
 
-    /// A QR code as a large image.
-    pub fn qr_code() -> Self {
-        let event = sample("qr", "png");
-        Self::new(move |_| event.clone(), |_, answer| answer["statusCode"] == 200)
+    /// The first sample event of a function.
+    ///
+    /// # Panics
+    /// When it has none.
+    pub fn sample_of(function: &str) -> Self {
+        let folder = format!("{}/../../functions/{function}/events", env!("CARGO_MANIFEST_DIR"));
+        let files = fs::read_dir(folder).expect("a function has sample events");
+        let first = files.flatten().map(|file| file.path()).min().expect("a function has a sample event");
+        let event = sample(function, &first.file_stem().unwrap_or_default().to_string_lossy());
+        Self::new(move |_| event.clone(), |_, answer| answer["statusCode"].as_u64().is_some_and(|status| status < 400))
     }
 
     /// Somebody's notifications.

@@ -1,21 +1,9 @@
 //! What holds for every route.
 
-use linklet_test_support::Template;
+use linklet_test_support::{Contract, Template};
 use serde_json::json;
 
 use crate::api::{Answer, Api, PASSWORD, User, send};
-
-/// Anybody may call these.
-fn is_public(method: &str, path: &str) -> bool {
-    matches!(path, "/" | "/health" | "/api/openapi.json")
-        || path.starts_with("/api/docs")
-        || path.starts_with("/app")
-        || matches!(path, "/api/auth/registration" | "/api/auth/register" | "/api/auth/login" | "/api/auth/verify")
-        || path.starts_with("/api/auth/password/")
-        || path.ends_with("/timeline")
-        || path == "/api/stats/{code}"
-        || matches!((method, path), ("GET" | "HEAD", "/r/{code}" | "/r/{path+}" | "/{code}" | "/{code}/qr"))
-}
 
 /// Takes an address from those who have no token, and refuses a wrong token.
 const SENDS_A_MAIL: &str = "/api/auth/verification";
@@ -37,7 +25,7 @@ async fn every_deployed_route_answers_and_the_protected_ones_refuse_strangers() 
             }
             let answer = send(request).await;
             let what = format!("{} {} with {token:?}: {answer:?}", route.method, route.path);
-            if is_public(&route.method, &route.path) || (token.is_none() && route.path == SENDS_A_MAIL) {
+            if Contract::load().is_public(&route) && (token.is_none() || route.path != SENDS_A_MAIL) {
                 assert!(![401, 403].contains(&answer.status) && answer.status < 500, "{what}");
             } else {
                 let sentence = if route.method == "HEAD" { "" } else { "unauthorized" };

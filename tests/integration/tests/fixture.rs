@@ -306,7 +306,6 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
     let (links, stats_table) = (db.links(), db.stats());
     match function {
         "web" => request.send_to(&web()).await,
-        "health" => request.send_to(&linklet_health::Health).await,
         "qr" => request.send_to(&qr_codes()).await,
         "auth" => {
             let auth = linklet_auth::Auth::new(db.users(), tokens(), issuer(), limits(db));

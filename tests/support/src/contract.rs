@@ -12,8 +12,10 @@ use std::{
 
 use aws_lambda_events::query_map::QueryMap;
 use jsonschema::{Draft, Validator};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use url::Url;
+
+use crate::Route;
 
 /// A request and its answer.
 #[derive(Debug, Clone, Copy)]
@@ -100,6 +102,17 @@ impl Contract {
             .iter()
             .flat_map(|(path, item)| methods(item).into_iter().map(|method| (method.to_uppercase(), path.clone())))
             .collect()
+    }
+
+    /// Whether anybody may call a route: its operation asks for no token and no key, or takes calls without one as well.
+    ///
+    /// # Panics
+    /// When the document has no such operation.
+    #[must_use]
+    pub fn is_public(&self, route: &Route) -> bool {
+        let operation = self.operation(&route.method, route.plain_path()).expect("every route is documented").operation;
+        let security = operation["security"].as_array().expect("every operation says who may call it");
+        security.is_empty() || security.contains(&Value::Object(Map::new()))
     }
 
     /// What an exchange has that the document doesn't allow. A path without an operation may only answer that there is none.

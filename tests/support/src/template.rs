@@ -38,7 +38,7 @@ impl TemplateFile {
     /// The resources, with those that its loops make.
     fn resources(&self) -> impl Iterator<Item = (String, Resource)> {
         let expanded = self.resources.iter().flat_map(|(id, resource)| match id.strip_prefix("Fn::ForEach::") {
-            Some(_) => looped(resource),
+            Some(_) => looped(resource, &self.mappings),
             None => vec![(id.clone(), resource.clone())],
         });
         expanded.map(|(id, resource)| {
@@ -49,26 +49,54 @@ impl TemplateFile {
 }
 
 /// What `Fn::ForEach` makes of an identifier, the values that it takes, and what is repeated.
-fn looped(arguments: &Value) -> Vec<(String, Value)> {
+fn looped(arguments: &Value, mappings: &BTreeMap<String, Value>) -> Vec<(String, Value)> {
     let identifier = arguments[0].as_str().expect("a loop has an identifier");
     let values = arguments[1].as_array().expect("a loop has values").iter().filter_map(Value::as_str);
     let repeated = arguments[2].as_object().expect("a loop repeats resources");
-    let placeholder = format!("${{{identifier}}}");
-    values
-        .flat_map(|value| repeated.iter().map(move |(id, resource)| (value, id, resource)))
-        .map(|(value, id, resource)| (id.replace(&placeholder, value), filled_in(resource, &placeholder, value)))
-        .collect()
+    let turns = values.map(|value| Turn { identifier, value, mappings });
+    turns.flat_map(|turn| repeated.iter().map(move |(id, resource)| (turn.id(id), turn.fill_in(resource)))).collect()
 }
 
-fn filled_in(node: &Value, placeholder: &str, value: &str) -> Value {
-    match node {
-        Value::String(text) => Value::String(text.replace(placeholder, value)),
-        Value::Array(items) => items.iter().map(|item| filled_in(item, placeholder, value)).collect(),
-        Value::Object(members) => members
-            .iter()
-            .map(|(name, member)| (name.replace(placeholder, value), filled_in(member, placeholder, value)))
-            .collect(),
-        other => other.clone(),
+/// A loop's identifier with one of its values.
+#[derive(Clone, Copy)]
+struct Turn<'t> {
+    identifier: &'t str,
+    value: &'t str,
+    mappings: &'t BTreeMap<String, Value>,
+}
+
+impl Turn<'_> {
+    /// `${Name}` is the value, `&{Name}` its letters and digits.
+    fn id(self, pattern: &str) -> String {
+        let alphanumeric = self.value.replace(|character: char| !character.is_ascii_alphanumeric(), "");
+        pattern
+            .replace(&format!("${{{}}}", self.identifier), self.value)
+            .replace(&format!("&{{{}}}", self.identifier), &alphanumeric)
+    }
+
+    /// A resource as it would be without a loop.
+    fn fill_in(self, node: &Value) -> Value {
+        match node {
+            Value::String(text) if text == self.identifier => self.value.into(), // `!Ref Name`
+            Value::String(text) => text.replace(&format!("${{{}}}", self.identifier), self.value).into(),
+            Value::Array(items) => self.written_out(items.iter().map(|item| self.fill_in(item)).collect()),
+            Value::Object(members) => match members.get("Ref") {
+                Some(reference) => self.fill_in(reference),
+                None => members.iter().map(|(name, member)| (name.clone(), self.fill_in(member))).collect(),
+            },
+            other => other.clone(),
+        }
+    }
+
+    /// A list, unless it is the arguments of `!GetAtt`, which stand in one text elsewhere, or of `!FindInMap`.
+    fn written_out(self, items: Vec<Value>) -> Value {
+        let texts: Option<Vec<_>> = items.iter().map(Value::as_str).collect();
+        let found = match texts.as_deref() {
+            Some([resource, "Arn"]) => Some(format!("{resource}.Arn").into()),
+            Some([map, key, name]) => self.mappings.get(*map).and_then(|map| map.get(key)?.get(name)).cloned(),
+            _ => None,
+        };
+        found.unwrap_or(Value::Array(items))
     }
 }
 
@@ -78,6 +106,8 @@ struct Resource {
     kind: String,
     #[serde(rename = "Condition")]
     condition: Option<String>,
+    #[serde(rename = "DependsOn", default)]
+    depends_on: Value,
     #[serde(rename = "DeletionPolicy")]
     deletion_policy: Option<String>,
     #[serde(rename = "UpdateReplacePolicy")]
@@ -195,19 +225,39 @@ impl Template {
         &self.resource(id).properties
     }
 
-    /// What a role allows: the statements of its own policies, and of those of this template that it refers to. What depends on a
-    /// condition is among them.
+    /// What a role allows: the statements of its own policies, and of those of this template that it refers to or that name it. What
+    /// depends on a condition is among them, but for the policies that exist on a condition only, which are about keys.
     #[must_use]
     pub fn statements(&self, role: &str) -> Vec<&Value> {
-        let role = self.properties(role);
-        let own = role["Policies"].as_array().into_iter().flatten();
-        let managed = role["ManagedPolicyArns"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let policies = own.chain(managed.map(|policy| self.properties(policy)));
+        let properties = self.properties(role);
+        let own = properties["Policies"].as_array().into_iter().flatten();
+        let managed = properties["ManagedPolicyArns"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let naming = self.policies_naming(role).into_iter().filter(|policy| self.condition(policy).is_none());
+        let policies = own.chain(managed.chain(naming).map(|policy| self.properties(policy)));
         let listed = policies.flat_map(|policy| policy["PolicyDocument"]["Statement"].as_array().into_iter().flatten());
         // `!If` is a condition and what there is with it and without it.
         let statements = listed
             .flat_map(|statement| statement.as_array().map_or_else(|| std::slice::from_ref(statement), Vec::as_slice));
         statements.filter(|statement| statement.is_object()).collect()
+    }
+
+    /// The policies that name a role, by their logical ids.
+    #[must_use]
+    pub fn policies_naming(&self, role: &str) -> Vec<&str> {
+        let policies = self.of_type("AWS::IAM::Policy").chain(self.of_type("AWS::IAM::ManagedPolicy"));
+        let names = |policy: &Value| {
+            policy["Roles"].as_array().into_iter().flatten().any(|name| texts_of(name).contains(&role))
+        };
+        policies.filter(|(_, policy)| names(policy)).map(|(id, _)| id).collect()
+    }
+
+    /// The resources that must be there before this one, as far as its `DependsOn` says.
+    ///
+    /// # Panics
+    /// When there is no such resource.
+    #[must_use]
+    pub fn prerequisites(&self, id: &str) -> Vec<&str> {
+        texts_of(&self.resource(id).depends_on)
     }
 
     fn resource(&self, id: &str) -> &Resource {
@@ -299,9 +349,7 @@ impl Template {
         let target = text(route, "Target");
         let integration = target.strip_prefix("integrations/${").and_then(|rest| rest.strip_suffix('}'));
         let integration = self.properties(integration.expect("a route leads to an integration"));
-        // `Health.Arn` or, in a loop, the two as a list.
-        let uri = integration["IntegrationUri"].get(0).unwrap_or(&integration["IntegrationUri"]);
-        let function = uri.as_str().expect("an integration leads to a function");
+        let function = integration["IntegrationUri"].as_str().expect("an integration leads to a function");
         let function = function.trim_end_matches(".Arn").trim_end_matches(".Alias");
         let folder = text(self.properties(function), "CodeUri");
         folder.trim_end_matches('/').rsplit('/').next().expect("a path has a last part").to_owned()
@@ -340,6 +388,16 @@ fn merged(global: &Value, own: &Value) -> Value {
         all.insert(name.clone(), value);
     }
     Value::Object(all)
+}
+
+/// The texts of a member that is one, a list of them, or depends on a condition.
+fn texts_of(value: &Value) -> Vec<&str> {
+    value
+        .as_array()
+        .map_or_else(|| std::slice::from_ref(value), Vec::as_slice)
+        .iter()
+        .filter_map(Value::as_str)
+        .collect()
 }
 
 fn text<'v>(properties: &'v Value, member: &str) -> &'v str {
@@ -393,7 +451,10 @@ mod tests {
 
         assert_eq!(template.properties("RelayLogs")["RetentionInDays"], "LogRetentionDays");
         assert_eq!(template.at_the_end("RelayLogs"), (Some("RetainExceptOnCreate"), Some("Retain")));
-        assert_eq!(template.properties("HealthPermission")["FunctionName"]["Ref"], "HealthFunction");
+        assert_eq!(template.properties("QrPermission")["FunctionName"], "QrFunction");
+        assert_eq!(template.properties("QrIntegration")["IntegrationUri"], "QrFunction.Arn");
+        assert_eq!(template.properties("ANYcodeqrRoute")["RouteKey"], "ANY /{code}/qr");
+        assert_eq!(template.properties("AuthUnthrottledAlarm")["Dimensions"][0]["Value"], "auth");
         assert!(template.has("Dashboard") && template.child_parameters().contains_key("HttpApi"));
         assert_eq!((template.condition("Dashboard"), template.condition("HttpApi")), (Some("IsFull"), None));
     }

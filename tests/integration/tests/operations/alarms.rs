@@ -3,7 +3,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use linklet_test_support::Template;
 use serde_json::{Value, json};
 
-use super::{alarms, billed_metrics, documents::anchor, metrics, services};
+use super::{alarms, billed_metrics, documents::anchor, folder, functions_of_api, metrics, services};
 
 /// What an alarm looks at.
 struct Metric {
@@ -20,7 +20,11 @@ impl Metric {
         Self {
             namespace: text(&properties["Namespace"]),
             name: text(&properties["MetricName"]),
-            dimensions: dimensions.iter().map(|each| (text(&each["Name"]), text(&each["Value"]))).collect(),
+            // One that is put together is no text here.
+            dimensions: dimensions
+                .iter()
+                .map(|each| (text(&each["Name"]), each["Value"].as_str().unwrap_or_default().to_owned()))
+                .collect(),
         }
     }
 
@@ -120,7 +124,7 @@ fn the_runbooks_list_every_alarm() {
     }
 }
 
-/// So that an alarm reads the same in either file.
+/// So that an alarm reads the same in either file. One parameter is the list of all functions behind the API.
 #[test]
 fn each_parameter_of_the_child_stack_is_the_resource_of_its_name() {
     let template = Template::load();
@@ -129,7 +133,12 @@ fn each_parameter_of_the_child_stack_is_the_resource_of_its_name() {
     let names: BTreeSet<_> = passed.keys().collect();
 
     assert_eq!(names, template.child_parameters().keys().collect());
-    for (name, value) in passed {
+    let of_routes: BTreeSet<_> = template.routes().into_iter().map(|route| route.function).collect();
+    assert_eq!(
+        functions_of_api(template).map(|id| folder(&template.functions()[id])).collect::<BTreeSet<_>>(),
+        of_routes
+    );
+    for (name, value) in passed.iter().filter(|(name, _)| *name != "FunctionsOfApi") {
         // An alarm that isn't always there is empty then.
         let value = if value[2] == "" { &value[1] } else { value };
         let source = value.as_str().unwrap().trim_start_matches("AWS::");

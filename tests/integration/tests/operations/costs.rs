@@ -30,7 +30,7 @@ use linklet_test_support::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{alarms, billed_metrics, of_monitoring};
+use super::{alarms, billed_metrics, folder, of_monitoring};
 use crate::{
     fixture,
     pipeline::cost::{Bench, DAY, HOUR, START, click, click_at, ordinary_click},
@@ -374,15 +374,12 @@ fn by_monitoring(template: &Template, number: impl Fn(&str) -> usize) -> BTreeMa
 fn the_calculator_knows_what_the_template_deploys() {
     let template = Template::load();
     let default = |parameter: &str| template.parameters()[parameter]["Default"].clone();
-    let folder = |function: &Value| {
-        let path = function["CodeUri"].as_str().unwrap().trim_end_matches('/').to_owned();
-        path.rsplit('/').next().unwrap().to_owned()
-    };
     let functions = template.functions();
+    let billed: BTreeMap<String, Value> = cost_units("log_bytes");
+    let functions = || functions.values().filter(|function| billed.contains_key(&folder(function)));
     let memory: BTreeMap<_, _> =
-        functions.values().map(|function| (folder(function), function["MemorySize"].clone())).collect();
-    let verifies =
-        functions.values().filter(|function| !function["Environment"]["Variables"]["JWT_SECRET_ID"].is_null());
+        functions().map(|function| (folder(function), function["MemorySize"].clone())).collect();
+    let verifies = functions().filter(|function| !function["Environment"]["Variables"]["JWT_SECRET_ID"].is_null());
     let verifies_tokens: BTreeMap<_, _> = verifies.map(|function| (folder(function), true)).collect();
     let (clicks, analytics) = (template.properties("ClicksStream"), template.properties("AnalyticsSource"));
     assert_eq!(clicks["MaximumBatchingWindowInSeconds"], "ClicksBatchWindowSeconds");

@@ -3,21 +3,51 @@ use std::collections::BTreeSet;
 use linklet_test_support::Template;
 use serde_json::Value;
 
-use super::{alarms, metrics, services};
+use super::{alarms, functions_of_api, metrics, services};
 
 /// What stands in the dashboard's text for the stack's name, which is the namespace of our metrics.
 const NAMESPACE: &str = "${StackName}";
 
+/// The dashboard's text, with its own variables put in.
+fn body(template: &Template) -> String {
+    let body = &template.properties("Dashboard")["DashboardBody"];
+    let mut text = body[0].as_str().unwrap().to_owned();
+    for (name, value) in body[1].as_object().unwrap() {
+        let value = match (value[0].as_str(), &value[1]) {
+            (None, _) => value.as_str().unwrap().to_owned(),
+            (Some(between), Value::Array(listed)) => joined(between, listed.iter().filter_map(Value::as_str)),
+            (Some(between), of_api) => {
+                assert_eq!(of_api, "FunctionsOfApi");
+                joined(between, functions_of_api(template))
+            }
+        };
+        text = text.replace(&format!("${{{name}}}"), &value);
+    }
+    text
+}
+
+/// What `Fn::Join` makes of the names of resources.
+fn joined<'n>(between: &str, names: impl Iterator<Item = &'n str>) -> String {
+    names.map(|name| format!("${{{name}}}")).collect::<Vec<_>>().join(between)
+}
+
 fn widgets(template: &Template) -> Vec<Value> {
-    let text = template.properties("Dashboard")["DashboardBody"].as_str().unwrap();
-    let body: Value = serde_json::from_str(text).unwrap();
+    let body: Value = serde_json::from_str(&body(template)).unwrap();
     body["widgets"].as_array().unwrap().clone()
 }
 
-/// Every line of every chart: namespace, metric, dimensions, or an expression.
+/// Every line of every chart: namespace, metric, dimensions, or an expression. A dot stands for what is above it.
 fn lines(template: &Template) -> Vec<Vec<Value>> {
     let of = |widget: &Value| widget["properties"]["metrics"].as_array().cloned().unwrap_or_default();
-    widgets(template).iter().flat_map(of).map(|line| line.as_array().unwrap().clone()).collect()
+    let mut lines = Vec::<Vec<Value>>::new();
+    for line in widgets(template).iter().flat_map(of) {
+        let mut line = line.as_array().unwrap().clone();
+        for (place, value) in line.iter_mut().enumerate().filter(|(_, value)| *value == ".") {
+            *value = lines.last().unwrap()[place].clone();
+        }
+        lines.push(line);
+    }
+    lines
 }
 
 /// The name of our metric that a line shows, and of the service unless it shows all.
@@ -54,7 +84,7 @@ fn the_dashboard_shows_our_metrics_and_no_others() {
 #[test]
 fn every_function_table_queue_and_alarm_is_on_the_dashboard() {
     let template = Template::load();
-    let shown = resources(template.properties("Dashboard")["DashboardBody"].as_str().unwrap());
+    let shown = resources(&body(template));
 
     let kinds = ["AWS::Serverless::Function", "AWS::DynamoDB::Table", "AWS::SQS::Queue"];
     let watched = kinds.into_iter().flat_map(|kind| template.of_type(kind));
@@ -66,13 +96,12 @@ fn every_function_table_queue_and_alarm_is_on_the_dashboard() {
 #[test]
 fn requests_and_durations_of_every_function_behind_the_api_are_on_the_dashboard() {
     let template = Template::load();
-    let routes = template.routes();
-    let behind_api: BTreeSet<&str> = routes.iter().map(|route| route.function.as_str()).collect();
+    let behind_api: BTreeSet<_> = functions_of_api(template).map(|id| format!("${{{id}}}")).collect();
     let lines = lines(template);
 
     for metric in ["Invocations", "Duration"] {
         let of_metric = lines.iter().filter(|line| line.get(1).is_some_and(|name| name == metric));
-        let shown: BTreeSet<_> = of_metric.filter_map(|line| line.last()?["label"].as_str()).collect();
+        let shown: BTreeSet<_> = of_metric.filter_map(|line| line.get(3)?.as_str().map(str::to_owned)).collect();
         assert!(shown.is_superset(&behind_api), "{metric}: {:?}", behind_api.difference(&shown));
     }
 }

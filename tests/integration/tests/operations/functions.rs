@@ -9,6 +9,8 @@ use linklet_notify::CLAIMED_FOR;
 use linklet_test_support::Template;
 use serde_json::{Value, json};
 
+use super::folder;
+
 /// The functions with an alias, which are deployed gradually.
 fn versioned(template: &Template) -> BTreeMap<String, Value> {
     template.functions().into_iter().filter(|(_, function)| function.get("AutoPublishAlias").is_some()).collect()
@@ -191,22 +193,55 @@ fn the_scheduler_may_call_one_function_and_nothing_else() {
     assert_eq!(allowed, expected);
 }
 
-/// All that they serve is part of them, or of the request.
+/// A role of its own for each, which allows this much; whatever else is in the policies that name the role.
 #[test]
-fn what_serves_the_documentation_or_qr_codes_may_only_log_and_send_traces() {
+fn every_function_may_write_its_own_log_and_send_traces() {
     let template = Template::load();
     let (logs, traces) =
         (["logs:CreateLogStream", "logs:PutLogEvents"], ["xray:PutTraceSegments", "xray:PutTelemetryRecords"]);
 
-    for name in ["Web", "Qr"] {
-        let allowed: Value = template.statements(&format!("{name}Role")).into_iter().cloned().collect();
-
+    for (id, function) in template.functions() {
+        let name = id.trim_end_matches("Function");
+        let role = format!("{name}Role");
+        assert_eq!(function["Role"], format!("{role}.Arn"), "{id}");
+        let allowed = template.statements(&role);
         let expected = json!([
             {"Effect": "Allow", "Action": logs, "Resource": format!("{name}Logs.Arn")},
             {"Effect": "Allow", "Action": traces, "Resource": "*"},
         ]);
-        assert_eq!(allowed, expected, "{name}");
+        assert_eq!(json!(allowed[..2]), expected, "{id}");
+        let others = allowed[2..].iter().flat_map(|statement| texts(&statement["Action"]));
+        assert_eq!(
+            others.filter(|action| action.starts_with("logs:") || action.starts_with("xray:")).count(),
+            0,
+            "{id}"
+        );
     }
+}
+
+/// All that they serve is part of them, or of the request.
+#[test]
+fn what_serves_the_documentation_or_qr_codes_has_no_further_rights() {
+    for role in ["WebRole", "QrRole"] {
+        assert_eq!(Template::load().statements(role).len(), 2, "{role}");
+    }
+}
+
+/// Otherwise it could run before its role allows what it does, and Lambda would refuse to read a queue or stream for it.
+#[test]
+fn a_function_is_deployed_after_the_policies_of_its_role() {
+    let template = Template::load();
+    let mut policies = 0;
+
+    for id in template.functions().into_keys() {
+        let role = id.replace("Function", "Role");
+        let naming = template.policies_naming(&role).into_iter().filter(|policy| template.condition(policy).is_none());
+        for policy in naming {
+            policies += 1;
+            assert!(template.prerequisites(&id).contains(&policy), "{id}: {policy}");
+        }
+    }
+    assert!(policies > 0);
 }
 
 /// For how long a queue hides a message on AWS: a number, the default of a parameter, or a choice between the emulator and AWS.
@@ -387,7 +422,11 @@ fn every_role_may_use_the_key_of_what_it_uses() {
         assert_eq!(template.condition(policy), Some("HasKey"), "{policy}");
         let properties = template.properties(policy);
         let named = texts(&properties["Roles"]).into_iter().filter(|name| name.ends_with("Role"));
-        assert_eq!(named.collect::<BTreeSet<_>>(), roles, "{policy}");
+        let referring = template.of_type("AWS::IAM::Role").filter(|(_, role)| {
+            let managed = role["ManagedPolicyArns"].as_array();
+            managed.is_some_and(|managed| managed.contains(&json!(["HasKey", policy, "AWS::NoValue"])))
+        });
+        assert_eq!(named.chain(referring.map(|(id, _)| id)).collect::<BTreeSet<_>>(), roles, "{policy}");
         let statement = &properties["PolicyDocument"]["Statement"][0];
         assert_eq!(statement["Resource"], "KmsKeyArn", "{policy}");
         let through = statement.pointer("/Condition/StringEquals/kms:ViaService");
@@ -398,14 +437,19 @@ fn every_role_may_use_the_key_of_what_it_uses() {
 /// Whether browsers are told to use https only follows from it.
 #[test]
 fn what_answers_with_pages_knows_whether_there_is_an_own_domain() {
-    let functions = Template::load().functions();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../functions");
+    let with_pages = |function: &Value| {
+        let main = root.join(folder(function)).join("src/main.rs");
+        fs::read_to_string(main).unwrap().contains("Pages::from_env")
+    };
 
-    for id in ["RedirectFunction", "WebFunction", "QrFunction"] {
-        assert_eq!(
-            functions[id].pointer("/Environment/Variables/PUBLIC_BASE_URL"),
-            Some(&json!("PublicBaseUrl")),
-            "{id}"
-        );
+    let functions = Template::load().functions();
+    let answering: Vec<_> = functions.iter().filter(|(_, function)| with_pages(function)).collect();
+
+    assert!(answering.len() >= 3, "{answering:?}");
+    for (id, function) in answering {
+        let base = function.pointer("/Environment/Variables/PUBLIC_BASE_URL");
+        assert_eq!(base, Some(&json!("PublicBaseUrl")), "{id}");
     }
 }
 

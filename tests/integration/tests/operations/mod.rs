@@ -43,8 +43,19 @@ fn billed_metrics(alarm: &Value) -> usize {
     alarm["Metrics"].as_array().map_or(1, |queries| queries.iter().filter(is_metric).count())
 }
 
+/// The functions that the parent stack hands to the dashboard as those behind the API, by their logical ids.
+fn functions_of_api(template: &Template) -> impl Iterator<Item = &str> {
+    let joined = &template.properties("Observability")["Parameters"]["FunctionsOfApi"];
+    joined[1].as_array().unwrap().iter().filter_map(Value::as_str)
+}
+
+/// A function's folder.
+fn folder(function: &Value) -> String {
+    let path = function["CodeUri"].as_str().unwrap().trim_end_matches('/');
+    path.rsplit('/').next().unwrap().to_owned()
+}
+
 /// A function's name in the log and in metrics: its folder's.
 fn services(template: &Template) -> BTreeSet<String> {
-    let folder = |function: &Value| function["CodeUri"].as_str().unwrap().trim_end_matches('/').to_owned();
-    template.functions().values().map(|function| folder(function).rsplit('/').next().unwrap().to_owned()).collect()
+    template.functions().values().map(folder).collect()
 }

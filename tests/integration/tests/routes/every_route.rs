@@ -1,6 +1,6 @@
 //! Walks the routes of `template.yaml`, so that a new one can't be forgotten.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path, sync::LazyLock};
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use linklet_domain::{Role, Timestamp, UserId, WorkspaceId};
@@ -12,33 +12,6 @@ use linklet_test_support::{
 use serde_json::{Value, json};
 
 use crate::fixture;
-
-/// The routes that anybody may call. Every other route has to refuse a caller without a valid token or key.
-const PUBLIC: [&str; 23] = [
-    "GET /",
-    "GET /app",
-    "GET /app/{proxy+}",
-    "GET /api/openapi.json",
-    "GET /api/docs",
-    "GET /api/docs/rapidoc.js",
-    "GET /health",
-    "GET /{code}/qr",
-    "GET /api/auth/registration",
-    "POST /api/auth/register",
-    "POST /api/auth/login",
-    "POST /api/auth/password/forgot",
-    "POST /api/auth/password/reset",
-    "POST /api/auth/verify",
-    "POST /api/auth/verification",
-    "GET /r/{code}",
-    "HEAD /r/{code}",
-    "GET /r/{path+}",
-    "HEAD /r/{path+}",
-    "GET /{code}",
-    "HEAD /{code}",
-    "GET /api/stats/{code}",
-    "GET /api/stats/{code}/timeline",
-];
 
 /// What opens to somebody who is in no workspace.
 const WITHOUT_WORKSPACE: [&str; 7] = [
@@ -56,6 +29,12 @@ const UNKNOWN_KEY: &str = "sk_live_00000000000000000000000000000000";
 
 fn key(route: &Route) -> String {
     format!("{} {}", route.method, route.path)
+}
+
+/// The routes that not anybody may call, by the document. What each answers to whom is in `permissions.rs`.
+fn protected_routes() -> impl Iterator<Item = &'static Route> {
+    static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| Template::load().routes());
+    ROUTES.iter().filter(|route| !Contract::load().is_public(route))
 }
 
 /// The path with something in place of each parameter.
@@ -103,7 +82,7 @@ async fn every_protected_route_refuses_every_bad_token_and_key() {
     let db = TestDynamoDb::start();
     let mut protected = 0;
 
-    for route in Template::load().routes().iter().filter(|route| !PUBLIC.contains(&key(route).as_str())) {
+    for route in protected_routes() {
         protected += 1;
         let missing = send(&db, route, request(route)).await;
         assert_eq!(missing.problem(), (401, "unauthorized".into()), "{} without a token", key(route));
@@ -126,7 +105,7 @@ async fn without_a_workspace_one_can_see_to_ones_account_and_accept_invitations_
     let ada = db.register("ada").await;
     let session = token_without_workspace(&ada);
 
-    for route in Template::load().routes().iter().filter(|route| !PUBLIC.contains(&key(route).as_str())) {
+    for route in protected_routes() {
         let answer = send(&db, route, request(route).token(&session)).await;
 
         let is_refused = answer.json()["code"] == "no_workspace";

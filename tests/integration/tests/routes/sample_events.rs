@@ -75,8 +75,8 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     assert_eq!(status(&web, "web", "document", "").await, 200);
     assert_eq!(status(&web, "web", "page", "").await, 200);
     assert_eq!(status(&web, "web", "rapidoc", "").await, 200);
-    assert_eq!(status(&linklet_health::Health, "health", "health", "").await, 200);
-    assert_eq!(status(&linklet_health::Health, "health", "head", "").await, 200);
+    assert_eq!(status(&web, "web", "health", "").await, 200);
+    assert_eq!(status(&web, "web", "health-head", "").await, 200);
     assert_eq!(status(&fixture::qr_codes(), "qr", "svg", "").await, 200);
     assert_eq!(status(&fixture::qr_codes(), "qr", "png", "").await, 200);
     assert_eq!(status(&auth, "auth", "register", "").await, 201);
