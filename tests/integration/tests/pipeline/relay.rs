@@ -7,9 +7,12 @@ use linklet_domain::{
 use linklet_dynamodb::{CreateOutcome, Creation, RoundRecord};
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, LinkBuilder, Outage, TargetBuilder, TestDynamoDb};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::fixture::{correlation, relay, visitor};
+use crate::{
+    fixture::{correlation, relay, visitor},
+    pipeline::{is_let_through, json_of},
+};
 
 /// The sequence number from which Lambda retries, if any.
 fn retry_from(response: &DynamoDbEventResponse) -> Option<String> {
@@ -266,4 +269,49 @@ async fn links_with_all_members_at_their_maxima_fit_into_one_batch() {
     let bytes: usize = bodies.iter().map(String::len).sum();
     assert_eq!(bodies.len(), 10);
     assert!(bytes > 10 * 4 * (TargetUrl::MAX_LENGTH - base.len()) && bytes < MOST, "{bytes}");
+}
+
+/// Each change of a link, and whether the relay is called for it.
+#[tokio::test]
+async fn a_change_of_a_link_that_nobody_hears_of_costs_neither_a_call_nor_a_message() {
+    let db = TestDynamoDb::start();
+    let (links, now, by) = (db.links(), Timestamp::now(), correlation());
+    let link = LinkBuilder::new("launch").watching().build();
+    let patched = async |members: Value| db.patch(link.id(), &serde_json::from_value(members).unwrap()).await;
+    create_link(&db, &link).await;
+    patched(json!({"title": "T", "tags": ["a"]})).await;
+    patched(json!({"is_active": false})).await;
+    links.hand_over(link.code(), &link.identity.owner, &UserId::generate(), &by).await.unwrap();
+    let expiring = patched(json!({"expires_at": now})).await;
+    links.publish_expiry(&expiring).await.unwrap();
+    patched(json!({"expires_at": now.plus(Duration::from_secs(60))})).await;
+    let unwatched = patched(json!({"watch": false})).await;
+    links.delete(&unwatched, &unwatched.identity.owner, now, &by).await.unwrap();
+    links.leave_tombstone(&db.link("launch").await, now, &by).await.unwrap();
+    links.purge(&links.find(link.code()).await.unwrap().unwrap(), now, &by).await.unwrap();
+    let mut changes = db.stream("LinksTable").records;
+    changes.retain(|record| json_of(record)["dynamodb"]["Keys"]["pk"]["S"] == "LINK#launch");
+
+    let mut called = Vec::new();
+    for change in changes.drain(..) {
+        let (queues, markers) = (FakeQueues::start(), markers(&db));
+        let is_called = is_let_through("LinksStream", &change);
+        let is_watched = is_let_through("WatchLinksStream", &change);
+        relay(&db, &queues).consume(StreamEvent { records: vec![change] }).await;
+        let is_heard = !queues.bodies("notify").is_empty() || !queues.bodies("analytics").is_empty();
+        assert!(is_called || !(is_heard || is_watched || self::markers(&db) != markers), "{called:?}");
+        called.push(is_called);
+    }
+
+    let [created, updated, switched_off, handed_over] = [true, false, false, false];
+    let [expires, expired, extended, unwatched] = [true; 4];
+    let [deleted, removed, purged] = [true, false, true];
+    let expected = [
+        created, updated, switched_off, handed_over, expires, expired, extended, unwatched, deleted, removed, purged,
+    ];
+    assert_eq!(called, expected);
+}
+
+fn markers(db: &TestDynamoDb) -> Vec<Value> {
+    db.scan("LinksTable").into_iter().filter(|item| item["sk"]["S"] == "EXPIRY").collect()
 }
