@@ -60,14 +60,14 @@ startapi: ## serve the API with `sam local start-api` on STARTAPI_PORT (needs ma
 
 # ----------------------------------------------------------------------------------------------------------------- Tests
 
-check: fmt lint unit document web-check ## formatting, clippy, unit tests, OpenAPI document, web application: what to run while editing
+check: fmt document web-check lint unit ## formatting, clippy, unit tests, OpenAPI document, web application: what to run while editing
 
-test: check integration template calculator tools e2e ## all checks and tests but for those of test-long
+test: calculator tools template check integration e2e ## all checks and tests but for those of test-long
 
 # Every other target, load, an outage and a second deployment: minutes of waiting, on a system of their own. Then more of the random schedules.
 test-long: bench-trial ## what takes long: targets that nothing else runs, load, an outage, a redeployment, 2,000 schedules of clicks, a trial of make bench
 	@$(LINKLET) e2e --long
-	@PROPTEST_CASES=2000 $(PYTHON) -m infra.run_tests --test exactness -- schedules
+	@PROPTEST_CASES=1000 $(PYTHON) -m infra.run_tests --twice --test exactness -- schedules
 
 fmt: ## check the formatting
 	cargo fmt --all --check
@@ -76,8 +76,10 @@ fmt: ## check the formatting
 deny: ## check licences, versions, sources and known vulnerabilities of all crates
 	@$(PYTHON) -m infra.deny
 
+# The functions alone, too: with the tests beside them, their dependencies have features that they lack when they are deployed.
 lint: ## clippy, warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
+	cargo check --quiet --bins $(addprefix --package ,$(FUNCTIONS))
 
 unit: ## unit tests
 	@$(PYTHON) -m infra.run_tests --lib --bin bench

@@ -2,7 +2,8 @@
 
 `cargo test` runs one binary after another, and most of ours wait for something most of the time. Arguments choose the
 binaries as they do for `cargo test`; what comes behind `--` goes to each binary. A binary's output is printed when it has
-ended, so that outputs don't mix. The exit code is 1 if any binary has failed.
+ended, so that outputs don't mix. With --twice each runs in two processes, for tests that draw other random inputs each time.
+The exit code is 1 if any binary has failed.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from .local.installer import ROOT
 
 # How long each binary took the last time, so that the longest one begins first.
 DURATIONS = ROOT / "target" / "test-durations.json"
+TWICE = "--twice"
 
 
 @dataclass(frozen=True)
@@ -39,14 +41,14 @@ class Ended:
 
 
 def main() -> int:
-    selectors, arguments = split(sys.argv[1:])
+    selectors, arguments = split([each for each in sys.argv[1:] if each != TWICE])
     started = time.monotonic()
     binaries = build(selectors)
     if not binaries:
         print(f"No test binary for {' '.join(selectors)}.", file=sys.stderr)
         return 1
     built = time.monotonic()
-    failed = run_all(binaries, arguments)
+    failed = run_all(binaries * 2 if TWICE in sys.argv else binaries, arguments)
     total = f"{len(binaries)} test binaries: built in {built - started:.0f} s, run in {time.monotonic() - built:.0f} s"
     print(f"\n{total}; {', '.join(failed)} failed" if failed else f"\n{total}; all passed", flush=True)
     return 1 if failed else 0

@@ -38,14 +38,16 @@ SYSTEMS = ["local", "e2e", "e2e-sam"]
 MEANT = os.environ.get("LINKLET_SYSTEM", "local")
 
 
-def build() -> None:
-    """Builds the functions and puts each where the template expects it: target/lambda/<name>/bootstrap."""
+def build(beside_tests: bool) -> None:
+    """Builds the functions and puts each where the template expects it: target/lambda/<name>/bootstrap. Beside tests they have the
+    features that tests bring into their dependencies, so that nothing which was built for the tests is built again."""
     check_cargo()
     names = sorted(path.parent.name for path in ROOT.glob("functions/*/Cargo.toml"))
     if not names:
         raise Failure("There is nothing to build: no functions/*/Cargo.toml.")
     packages = [argument for name in names for argument in ("--package", name)]
-    if subprocess.run(["cargo", "build", "--bins", *packages], cwd=ROOT).returncode != 0:
+    selection = ["--workspace", "--test", "logs"] if beside_tests else packages
+    if subprocess.run(["cargo", "build", "--bins", *selection], cwd=ROOT).returncode != 0:
         raise Failure("The build failed, see above.")
     target = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
     for name in names:
