@@ -192,7 +192,7 @@ class System:
         if self.running() is None:
             check_port(port or DEFAULT_PORT)  # now, and not after minutes of building
         tools = {tool: install(tool) for tool in ("emulator", "sam")}
-        build()
+        build(beside_tests=self.folder.name != "local")
         with locked(self.folder):
             emulator = self.running()
             if emulator and port not in (None, emulator.port):

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, btree_map::Entry};
 
 use linklet_domain::{Click, ClickId, CorrelationId, Day, Event, EventDetail, LinkId, UrlPurged, WorkspaceId};
 use linklet_dynamodb::{ClassifiedClick, DayWork};
-use linklet_lambda::batch::{Content, Received, Unreadable};
+use linklet_lambda::batch::{Content, ReceivedMessage, UnreadableMessage};
 use serde::{Deserialize, Serialize};
 
 use crate::{clients::Clients, parked::ParkedClick};
@@ -79,13 +79,13 @@ pub(crate) struct Work {
     /// Purged links, whose statistics have to be deleted.
     pub purges: Vec<Purge>,
     /// Events of types that this queue isn't for.
-    pub set_aside: Vec<Unreadable>,
+    pub set_aside: Vec<UnreadableMessage>,
 }
 
 /// Sorts the messages of a batch.
-pub(crate) fn sort(received: Vec<Received<Message>>, clients: &Clients) -> Work {
+pub(crate) fn sort(received: Vec<ReceivedMessage<Message>>, clients: &Clients) -> Work {
     let mut work = Work::default();
-    for Received { message_id, event, receive_count } in received {
+    for ReceivedMessage { message_id, event, receive_count } in received {
         match event {
             Message::ParkedClick(click) => work.parked.push(ParkedClick { click: *click, message_id }),
             Message::Event(event) => match event.detail.clone() {
@@ -93,7 +93,7 @@ pub(crate) fn sort(received: Vec<Received<Message>>, clients: &Clients) -> Work 
                 _ => match Click::from_event(*event) {
                     Ok(click) => work.add(click, message_id, clients),
                     Err(event) => {
-                        let other = Received { message_id, event: *event, receive_count };
+                        let other = ReceivedMessage { message_id, event: *event, receive_count };
                         work.set_aside.push(other.refused("not a click or purge"));
                     }
                 },

@@ -4,7 +4,7 @@ mod management;
 mod matches;
 
 use linklet_domain::{Link, Record, Scope, ShortCode};
-use linklet_dynamodb::{Cursor, LinksTable, NamesTable, StatsTable, WatchTable};
+use linklet_dynamodb::{Cursor, LinksTable, Names, StatsTable, WatchTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json, tagged},
     identity::{Authenticator, Caller},
@@ -24,7 +24,7 @@ pub struct List {
     /// link.
     pub targets: WatchTable,
     /// The repository of people's names, for those of the links' creators.
-    pub people: NamesTable,
+    pub people: Names,
     /// Builds short URLs.
     pub short_urls: ShortUrls,
 }

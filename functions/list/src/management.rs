@@ -5,8 +5,8 @@
 //! How much is read for one request is bounded, and a page that ends there has a cursor to go on.
 
 use linklet_domain::{
-    ExternalId, Invalid, Link, LinkFilter, LinkId, LinkSearch, LinkSummary, Order, PageNumber, PageRows, ShortCode,
-    SortBy, StatusFilter, TagTerm, Timestamp, UserId, sort_links,
+    ExternalId, Invalid, Link, LinkFilter, LinkId, LinkSearch, LinkSummary, PageNumber, PageRows, ShortCode, SortBy,
+    SortOrder, StatusFilter, TagTerm, Timestamp, UserId, sort_links,
 };
 use linklet_dynamodb::Cursor;
 use linklet_lambda::{
@@ -25,7 +25,7 @@ const MAX_BY_KEY: usize = 500;
 
 impl List {
     pub(crate) async fn pages(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
-        let wanted = Wanted::parse(request)?;
+        let wanted = ListQuery::parse(request)?;
         if let Some(id) = &wanted.external_id {
             return self.page_of_one(request, &wanted, caller, id).await;
         }
@@ -49,7 +49,7 @@ impl List {
     async fn page_of_one(
         &self,
         request: &Request,
-        wanted: &Wanted,
+        wanted: &ListQuery,
         caller: &Caller,
         id: &ExternalId,
     ) -> Result<Response, ApiError> {
@@ -60,16 +60,16 @@ impl List {
         let links = page.into_rows();
         let ids: Vec<_> = links.iter().map(Link::id).cloned().collect();
         let clicks = click_counts_of(&self.stats, caller.workspace(), &ids).await;
-        Ok(self.page(request, wanted, Chosen { ids, total: Some(total), next: None }, links, clicks).await)
+        Ok(self.page(request, wanted, PageContent { ids, total: Some(total), next: None }, links, clicks).await)
     }
 
     /// All links have to be known before one of them can be said to have the most clicks, or the latest.
     async fn choose_by_clicks(
         &self,
-        wanted: &Wanted,
+        wanted: &ListQuery,
         mut matches: Matches<'_>,
         caller: &Caller,
-    ) -> Result<(Chosen, Option<ClickCounts>), ApiError> {
+    ) -> Result<(PageContent, Option<ClickCounts>), ApiError> {
         let mut found = Vec::new();
         while matches.read() <= PageNumber::LAST_ROW
             && let Some(more) = matches.next().await?
@@ -91,14 +91,14 @@ impl List {
         let (total, mut page) = (found.len(), PageRows::of(wanted.page));
         found.into_iter().for_each(|link| page.take(link));
         let ids = page.into_rows().into_iter().map(|link| link.id).collect();
-        Ok((Chosen { ids, total: Some(total), next: None }, clicks))
+        Ok((PageContent { ids, total: Some(total), next: None }, clicks))
     }
 
     async fn page(
         &self,
         request: &Request,
-        wanted: &Wanted,
-        chosen: Chosen,
+        wanted: &ListQuery,
+        chosen: PageContent,
         links: Vec<Link>,
         clicks: Option<ClickCounts>,
     ) -> Response {
@@ -118,7 +118,7 @@ impl List {
 
 /// Goes through the links until their number is known. Who follows a cursor has no use for that number, so then the page ends
 /// it.
-async fn choose_by_time(wanted: &Wanted, mut matches: Matches<'_>) -> Result<Chosen, ApiError> {
+async fn choose_by_time(wanted: &ListQuery, mut matches: Matches<'_>) -> Result<PageContent, ApiError> {
     let mut page = PageRows::of(wanted.page);
     let follows = wanted.after.is_some();
     let is_enough = |page: &PageRows<_>| page.seen() > PageNumber::LAST_ROW || follows && page.is_full();
@@ -133,7 +133,7 @@ async fn choose_by_time(wanted: &Wanted, mut matches: Matches<'_>) -> Result<Cho
     let is_full = page.is_full();
     let rows = page.into_rows();
     let next = if is_full { rows.last().filter(|_| goes_on).map(cursor_of) } else { matches.rest().cloned() };
-    Ok(Chosen { ids: rows.into_iter().map(|link| link.id).collect(), total, next })
+    Ok(PageContent { ids: rows.into_iter().map(|link| link.id).collect(), total, next })
 }
 
 fn cursor_of(link: &LinkSummary) -> Cursor<ShortCode> {
@@ -149,7 +149,7 @@ fn too_many() -> Invalid {
 }
 
 /// What a page shows.
-struct Chosen {
+struct PageContent {
     ids: Vec<LinkId>,
     /// How many links there are on all pages, if all were counted.
     total: Option<usize>,
@@ -157,10 +157,10 @@ struct Chosen {
 }
 
 /// The parsed query parameters.
-pub(crate) struct Wanted {
+pub(crate) struct ListQuery {
     page: PageNumber,
     sort: SortBy,
-    pub(crate) order: Order,
+    pub(crate) order: SortOrder,
     pub(crate) created: (Option<Timestamp>, Option<Timestamp>),
     pub(crate) after: Option<Cursor<ShortCode>>,
     pub(crate) search: Option<LinkSearch>,
@@ -168,7 +168,7 @@ pub(crate) struct Wanted {
     pub(crate) filter: LinkFilter,
 }
 
-impl Wanted {
+impl ListQuery {
     fn parse(request: &Request) -> Result<Self, Invalid> {
         let zone = request.parsed("tz", Zone::parse)?.unwrap_or_else(Zone::utc);
         let wanted = Self {
@@ -177,7 +177,7 @@ impl Wanted {
                 number(request, "per_page", 20, "per_page must be a number from 1 to 100")?,
             )?,
             sort: request.parsed("sort", SortBy::parse)?.unwrap_or_default(),
-            order: request.parsed("order", Order::parse)?.unwrap_or_default(),
+            order: request.parsed("order", SortOrder::parse)?.unwrap_or_default(),
             created: request.time_between_in(&zone, ("created_after", "created_before"))?,
             after: request.parsed("after", Cursor::decode)?,
             search: request.parsed("search", LinkSearch::parse)?,

@@ -3,7 +3,7 @@
 use linklet_domain::{Link, LinkFilter, LinkSearch, LinkSummary, ShortCode, Timestamp, WorkspaceId};
 use linklet_dynamodb::{Cursor, LinkRange, LinkReader, LinksTable, RepositoryError};
 
-use crate::management::Wanted;
+use crate::management::ListQuery;
 
 /// The links that match, in the order of their creation, part by part.
 pub(crate) struct Matches<'a> {
@@ -20,7 +20,7 @@ enum Source<'a> {
 }
 
 impl<'a> Matches<'a> {
-    pub(crate) fn of(wanted: &'a Wanted, links: &LinksTable, workspace: &WorkspaceId, now: Timestamp) -> Self {
+    pub(crate) fn of(wanted: &'a ListQuery, links: &LinksTable, workspace: &WorkspaceId, now: Timestamp) -> Self {
         let range = LinkRange {
             workspace,
             created: wanted.created,

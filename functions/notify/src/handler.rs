@@ -27,12 +27,11 @@ use linklet_domain::{
     EmailAddress, Event, MailOrder, Notification, OrderedMail, Timestamp, Wording, mail_wording, wording,
 };
 use linklet_dynamodb::{
-    Claim, ClaimOutcome, InvitationsTable, NotificationsTable, OneTimeTokensTable, Recipient, RecipientsTable,
-    RepositoryError,
+    Claim, ClaimOutcome, Invitations, NotificationsTable, OneTimeTokens, Recipient, Recipients, RepositoryError,
 };
 use linklet_lambda::{
     aws,
-    batch::{self, Consumer, DeadLetterQueue, Received},
+    batch::{self, Consumer, DeadLetterQueue, ReceivedMessage},
     telemetry::chain,
 };
 use tracing::Instrument as _;
@@ -49,11 +48,11 @@ pub struct Notify {
     /// The notifications.
     pub notifications: NotificationsTable,
     /// Who is told, and where they get mail.
-    pub people: RecipientsTable,
+    pub people: Recipients,
     /// The tokens that are mailed to accounts.
-    pub tokens: OneTimeTokensTable,
+    pub tokens: OneTimeTokens,
     /// The invitations, whose tokens are mailed to whoever is invited.
-    pub invitations: InvitationsTable,
+    pub invitations: Invitations,
     /// The addresses that mails contain.
     pub addresses: Addresses,
     /// Every notification goes here.
@@ -107,7 +106,7 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Notify {
 const CONCURRENCY: usize = 10;
 
 /// SQS may deliver a message twice in a batch. The deliveries of one stay together, to be worked on one after another.
-fn by_id(received: Vec<Received<Message>>) -> Vec<Vec<Received<Message>>> {
+fn by_id(received: Vec<ReceivedMessage<Message>>) -> Vec<Vec<ReceivedMessage<Message>>> {
     let mut messages: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for message in received {
         messages.entry(message.event.id().to_owned()).or_default().push(message);
@@ -117,7 +116,7 @@ fn by_id(received: Vec<Received<Message>>) -> Vec<Vec<Received<Message>>> {
 
 impl Notify {
     /// Returns the ids of the messages that have to come again.
-    async fn process_all(&self, deliveries: Vec<Received<Message>>) -> Vec<String> {
+    async fn process_all(&self, deliveries: Vec<ReceivedMessage<Message>>) -> Vec<String> {
         let mut failed = Vec::new();
         for received in deliveries {
             if !self.process(&received).instrument(received.span()).await {
@@ -128,7 +127,7 @@ impl Notify {
     }
 
     /// Says whether the message is done with.
-    async fn process(&self, received: &Received<Message>) -> bool {
+    async fn process(&self, received: &ReceivedMessage<Message>) -> bool {
         match &received.event {
             Message::Event(event) => self.tell(received, event).await,
             Message::Order(order) => {
@@ -139,7 +138,7 @@ impl Notify {
         }
     }
 
-    async fn tell(&self, received: &Received<Message>, event: &Event) -> bool {
+    async fn tell(&self, received: &ReceivedMessage<Message>, event: &Event) -> bool {
         let (Some(told), Some(notification)) = (wording(&event.detail), Notification::from_event(event)) else {
             return self.set_aside(received).await;
         };
@@ -206,7 +205,7 @@ impl Notify {
     }
 
     /// An event that nobody is told about has no business in this queue.
-    async fn set_aside(&self, received: &Received<Message>) -> bool {
+    async fn set_aside(&self, received: &ReceivedMessage<Message>) -> bool {
         let refused = received.refused("this event type has no notification");
         self.dead_letters.park(&refused.body, &refused.reason, &refused.message_id).await
     }

@@ -9,7 +9,7 @@ use aws_sdk_sesv2::Client as Ses;
 use aws_sdk_sns::Client as Sns;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::{Salt, Timestamp};
-use linklet_dynamodb::{InvitationsTable, NotificationsTable, OneTimeTokensTable, RecipientsTable, ThrottleTable};
+use linklet_dynamodb::{Invitations, NotificationsTable, OneTimeTokens, Recipients, ThrottleTable};
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, secrets};
 use linklet_notify::{Addresses, MailLimit, Mailer, Notify, Topic};
 
@@ -39,9 +39,9 @@ async fn run() -> Result<(), StartError> {
     };
     batch::run(Notify {
         notifications: NotificationsTable::new(tables.clone(), table),
-        people: RecipientsTable::new(tables.clone(), &users),
-        tokens: OneTimeTokensTable::new(tables.clone(), &users),
-        invitations: InvitationsTable::new(tables, users),
+        people: Recipients::new(tables.clone(), &users),
+        tokens: OneTimeTokens::new(tables.clone(), &users),
+        invitations: Invitations::new(tables, users),
         addresses,
         topic: Topic::new(Sns::new(&aws), topic),
         mailer,

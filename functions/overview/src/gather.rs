@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use linklet_domain::{Order, Overview, OverviewPart, Tally, Timestamp, WorkspaceId};
+use linklet_domain::{Overview, OverviewPart, SortOrder, Tally, Timestamp, WorkspaceId};
 use linklet_dynamodb::{LinkRange, RepositoryError};
 use parking_lot::Mutex;
 
@@ -30,7 +30,8 @@ impl Overviews {
     }
 
     async fn add_links(&self, workspace: &WorkspaceId, tally: &Mutex<Tally>) -> Result<(), RepositoryError> {
-        let range = LinkRange { workspace, created: (None, None), order: Order::Descending, after: None, wanted: None };
+        let range =
+            LinkRange { workspace, created: (None, None), order: SortOrder::Descending, after: None, wanted: None };
         let mut summaries = self.links.summaries(&range);
         while let Some(links) = summaries.next().await? {
             let mut tally = tally.lock();

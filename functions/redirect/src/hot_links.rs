@@ -22,11 +22,11 @@ pub struct HotLinks {
 struct Code {
     /// The times of the latest requests, at most [`HotLinks::HOT`].
     asked_at: VecDeque<Timestamp>,
-    held: Option<Held>,
+    held: Option<CachedRecord>,
 }
 
 #[derive(Debug, Clone)]
-struct Held {
+struct CachedRecord {
     record: Record<RedirectTarget>,
     read_at: Timestamp,
     /// How long after `read_at` a request is answered without reading again.
@@ -96,7 +96,7 @@ impl HotLinks {
             Record::Link(_) if known.held.is_some() => Duration::ZERO,
             Record::Link(_) => return,
         };
-        known.held = Some(Held { record: record.clone(), read_at: now, fresh_for });
+        known.held = Some(CachedRecord { record: record.clone(), read_at: now, fresh_for });
     }
 
     /// The last known state of a link that was hot, for use while the table can't be read.

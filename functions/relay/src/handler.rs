@@ -66,7 +66,7 @@ fn queues(event: &EventDetail) -> &'static [Queue] {
 }
 
 /// An event to publish, with the position of its record in the batch.
-struct Outgoing {
+struct OutgoingEvent {
     position: usize,
     event: Event,
 }
@@ -78,11 +78,11 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
         let mut failed = Vec::new();
         for (position, record) in batch.records.iter().enumerate() {
             match self.read(record) {
-                Ok(Read { change, marker }) => {
+                Ok(RecordContent { change, marker }) => {
                     markings.extend(marker.map(|marker| Marking { position, marker }));
                     match change {
                         Change::Events(events) => {
-                            outgoing.extend(events.into_iter().map(|event| Outgoing { position, event }));
+                            outgoing.extend(events.into_iter().map(|event| OutgoingEvent { position, event }));
                         }
                         Change::ExpiryDue(link, correlation_id) => due.push(Due { position, link, correlation_id }),
                     }
@@ -106,21 +106,21 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
 }
 
 /// What a record says.
-struct Read {
+struct RecordContent {
     change: Change,
     marker: Option<ExpiryMarker>,
 }
 
 impl Relay {
-    fn read(&self, record: &EventRecord) -> Result<Read, StreamError> {
-        Ok(Read { change: stream::read(record)?, marker: marker_after(record, self.keep_expired)? })
+    fn read(&self, record: &EventRecord) -> Result<RecordContent, StreamError> {
+        Ok(RecordContent { change: stream::read(record)?, marker: marker_after(record, self.keep_expired)? })
     }
 
     /// Has milestones told to who owns their link now: a click names who owned it when it was followed, and they may have left the
     /// workspace since. Takes out the events for which that can't be read, and returns the positions of their records.
-    async fn name_owners(&self, outgoing: &mut Vec<Outgoing>) -> Vec<usize> {
+    async fn name_owners(&self, outgoing: &mut Vec<OutgoingEvent>) -> Vec<usize> {
         let mut unknown = Vec::new();
-        for Outgoing { position, event } in outgoing.iter_mut() {
+        for OutgoingEvent { position, event } in outgoing.iter_mut() {
             let EventDetail::MilestoneReached(reached) = &mut event.detail else { continue };
             match self.links.find(&reached.link.code).await {
                 Ok(Some(record)) if record.identity().id == reached.link => {
@@ -139,13 +139,13 @@ impl Relay {
     }
 
     /// Sends events in order, and returns the positions of the records whose events have to be sent again.
-    async fn publish(&self, queue: &Publisher, outgoing: Vec<&Outgoing>) -> Vec<usize> {
+    async fn publish(&self, queue: &Publisher, outgoing: Vec<&OutgoingEvent>) -> Vec<usize> {
         let mut failed = Vec::new();
         for chunk in outgoing.chunks(Publisher::MAX_BATCH) {
             let events: Vec<&Event> = chunk.iter().map(|outgoing| &outgoing.event).collect();
             let refused = queue.send(&events).await;
             for one in &refused {
-                let Outgoing { position, event } = chunk[one.position];
+                let OutgoingEvent { position, event } = chunk[one.position];
                 if !(one.is_permanent && self.park_event(event).await) {
                     failed.push(*position);
                 }

@@ -90,7 +90,7 @@ struct Identity {
 }
 
 /// A validated request for a short link.
-struct Order<'r> {
+struct Submission<'r> {
     request: &'r Request,
     caller: &'r Caller,
     wanted: NewLink,
@@ -100,7 +100,7 @@ struct Order<'r> {
 }
 
 /// The outcome of one attempt.
-enum Try {
+enum AttemptOutcome {
     /// The response to send.
     Answer(FirstAnswer),
     /// The generated code is taken or reserved; try another.
@@ -121,16 +121,16 @@ impl Shorten {
         }
         let wanted = NewLink::read(&body, request, &self.reserved)?;
         self.short_urls.refuse_own(request, &wanted.target)?;
-        let order = Order { request, caller, wanted, identity, ignored: request.ignored() };
+        let submission = Submission { request, caller, wanted, identity, ignored: request.ignored() };
 
         let (mut collisions, mut conflicts) = (0, 0);
         while collisions < CODE_TRIES && conflicts < CONFLICT_TRIES {
             // After a conflict, the result of the other request has to be seen.
             let consistency = if conflicts == 0 { Consistency::Eventual } else { Consistency::Strong };
-            match self.attempt(&order, consistency).await? {
-                Try::Answer(answer) => return Ok(into_response(answer)),
-                Try::Collision => collisions += 1,
-                Try::Conflict => {
+            match self.attempt(&submission, consistency).await? {
+                AttemptOutcome::Answer(answer) => return Ok(into_response(answer)),
+                AttemptOutcome::Collision => collisions += 1,
+                AttemptOutcome::Conflict => {
                     back_off(conflicts).await;
                     conflicts += 1;
                 }
@@ -139,22 +139,23 @@ impl Shorten {
         Err(if collisions == CODE_TRIES { Problem::NoFreeCode } else { Problem::TryAgain }.into())
     }
 
-    async fn attempt(&self, order: &Order<'_>, consistency: Consistency) -> Result<Try, ApiError> {
+    async fn attempt(&self, submission: &Submission<'_>, consistency: Consistency) -> Result<AttemptOutcome, ApiError> {
         // After a conflict, a request with the same key may have been answered.
         if consistency == Consistency::Strong
-            && let Some(answer) = self.earlier_answer(&order.identity, order.request, order.caller).await?
+            && let Some(answer) =
+                self.earlier_answer(&submission.identity, submission.request, submission.caller).await?
         {
-            return Ok(Try::Answer(answer));
+            return Ok(AttemptOutcome::Answer(answer));
         }
-        if !order.wanted.is_reusable() {
-            return self.create(order, None).await;
+        if !submission.wanted.is_reusable() {
+            return self.create(submission, None).await;
         }
-        let NewLink { target, watch, .. } = &order.wanted;
-        match self.links.reusable(order.caller.workspace(), target, *watch, consistency).await? {
-            Reusable::Link(link) if order.wanted.may_reuse => self.answer_with(order, *link).await,
+        let NewLink { target, watch, .. } = &submission.wanted;
+        match self.links.reusable(submission.caller.workspace(), target, *watch, consistency).await? {
+            Reusable::Link(link) if submission.wanted.may_reuse => self.answer_with(submission, *link).await,
             // The URL keeps the link that it has.
-            Reusable::Link(_) => self.create(order, None).await,
-            standing => self.create(order, Some(&standing)).await,
+            Reusable::Link(_) => self.create(submission, None).await,
+            standing => self.create(submission, Some(&standing)).await,
         }
     }
 
@@ -174,7 +175,7 @@ impl Shorten {
 
     /// The first answer again, unless its link was purged since. Its code may even have another link now.
     async fn repeated(&self, answer: FirstAnswer) -> Result<Response, ApiError> {
-        if let Some(Made { short_code }) = Made::by(&answer)
+        if let Some(StoredAnswer { short_code }) = StoredAnswer::by(&answer)
             && let Some(record) = self.links.redirect_target(&short_code).await?
             && (record.is_purged() || record.identity().id.generation != answer.generation)
         {
@@ -184,12 +185,12 @@ impl Shorten {
     }
 
     /// 200 with the link that the URL has.
-    async fn answer_with(&self, order: &Order<'_>, link: Link) -> Result<Try, ApiError> {
-        let answer = self.answer(order, StatusCode::OK, link, true)?;
-        let Some(key) = &order.identity.key else { return Ok(Try::Answer(answer)) };
-        let (workspace, now) = (order.caller.workspace(), order.request.received_at());
+    async fn answer_with(&self, submission: &Submission<'_>, link: Link) -> Result<AttemptOutcome, ApiError> {
+        let answer = self.answer(submission, StatusCode::OK, link, true)?;
+        let Some(key) = &submission.identity.key else { return Ok(AttemptOutcome::Answer(answer)) };
+        let (workspace, now) = (submission.caller.workspace(), submission.request.received_at());
         let is_first = self.links.remember_answer(workspace, key, &answer, now).await?;
-        Ok(if is_first { Try::Answer(answer) } else { Try::Conflict })
+        Ok(if is_first { AttemptOutcome::Answer(answer) } else { AttemptOutcome::Conflict })
     }
 
     /// Whether a new link of the caller's can have a code. Somebody else may take it the next moment.
@@ -204,48 +205,62 @@ impl Shorten {
                 record.is_some_and(|record| !is_free(record)).then_some(Unavailable::Taken)
             }
         };
-        Ok(json(StatusCode::OK, &Availability { available: reason.is_none(), reason }))
+        Ok(json(StatusCode::OK, &CodeAvailability { available: reason.is_none(), reason }))
     }
 
     /// 201 with a new link.
-    async fn create(&self, order: &Order<'_>, reusable: Option<&Reusable>) -> Result<Try, ApiError> {
-        if order.wanted.watch {
-            let workspace = order.caller.workspace();
-            let target = TargetId::of_url(workspace, &order.wanted.target)?;
+    async fn create(
+        &self,
+        submission: &Submission<'_>,
+        reusable: Option<&Reusable>,
+    ) -> Result<AttemptOutcome, ApiError> {
+        if submission.wanted.watch {
+            let workspace = submission.caller.workspace();
+            let target = TargetId::of_url(workspace, &submission.wanted.target)?;
             require_room(&self.targets, workspace, &target).await?;
         }
-        let code = match &order.wanted.custom_code {
+        let code = match &submission.wanted.custom_code {
             Some(code) => code.clone(),
             None => (self.generate_code)().map_err(|error| ApiError::Internal(Box::new(error)))?,
         };
         // A custom code that is reserved was refused before, so this one is generated.
         if self.reserved.contains(&code) {
-            return Ok(Try::Collision);
+            return Ok(AttemptOutcome::Collision);
         }
         let generation = Generation::generate().map_err(|error| ApiError::Internal(Box::new(error)))?;
-        let link = order.wanted.link(LinkId { code, generation }, order.caller, order.request);
-        let answer = self.answer(order, StatusCode::CREATED, link.clone(), false)?;
+        let link = submission.wanted.link(LinkId { code, generation }, submission.caller, submission.request);
+        let answer = self.answer(submission, StatusCode::CREATED, link.clone(), false)?;
         let creation = Creation {
             link: &link,
-            correlation_id: order.request.correlation_id(),
+            correlation_id: submission.request.correlation_id(),
             reusable,
-            answer: order.identity.key.as_ref().map(|key| (key, &answer)),
+            answer: submission.identity.key.as_ref().map(|key| (key, &answer)),
         };
         match self.links.create(&creation).await? {
-            CreateOutcome::Created => Ok(Try::Answer(answer)),
-            CreateOutcome::Conflict => Ok(Try::Conflict),
+            CreateOutcome::Created => Ok(AttemptOutcome::Answer(answer)),
+            CreateOutcome::Conflict => Ok(AttemptOutcome::Conflict),
             CreateOutcome::ExternalIdTaken => Err(Problem::ExternalIdTaken.into()),
-            CreateOutcome::CodeTaken if order.wanted.custom_code.is_some() => Err(Problem::ShortCodeTaken.into()),
-            CreateOutcome::CodeTaken => Ok(Try::Collision),
+            CreateOutcome::CodeTaken if submission.wanted.custom_code.is_some() => Err(Problem::ShortCodeTaken.into()),
+            CreateOutcome::CodeTaken => Ok(AttemptOutcome::Collision),
         }
     }
 
-    fn answer(&self, order: &Order<'_>, status: StatusCode, link: Link, reused: bool) -> Result<FirstAnswer, ApiError> {
+    fn answer(
+        &self,
+        submission: &Submission<'_>,
+        status: StatusCode,
+        link: Link,
+        reused: bool,
+    ) -> Result<FirstAnswer, ApiError> {
         let (generation, revision) = (link.id().generation.clone(), link.revision);
-        let missing = if reused { order.wanted.metadata.missing_in(&link.metadata) } else { Vec::new() };
+        let missing = if reused { submission.wanted.metadata.missing_in(&link.metadata) } else { Vec::new() };
         let view = View {
-            ignored: missing.into_iter().chain(order.ignored.iter().map(String::as_str)).take(MOST_IGNORED).collect(),
-            short_url: self.short_urls.of(order.request, link.code()),
+            ignored: missing
+                .into_iter()
+                .chain(submission.ignored.iter().map(String::as_str))
+                .take(MOST_IGNORED)
+                .collect(),
+            short_url: self.short_urls.of(submission.request, link.code()),
             short_code: link.identity.id.code,
             original_url: link.target,
             created_at: link.created_at,
@@ -258,35 +273,35 @@ impl Shorten {
             reused,
         };
         let body = serde_json::to_string(&view).map_err(|error| ApiError::Internal(Box::new(error)))?;
-        let fingerprint = order.identity.fingerprint.clone();
+        let fingerprint = submission.identity.fingerprint.clone();
         Ok(FirstAnswer { fingerprint, generation, revision, status: status.as_u16(), body })
     }
 }
 
 fn into_response(answer: FirstAnswer) -> Response {
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
-    let made = Made::by(&answer).filter(|_| status == StatusCode::CREATED);
+    let stored = StoredAnswer::by(&answer).filter(|_| status == StatusCode::CREATED);
     let response = tagged(json_text(status, answer.body), &answer.generation, answer.revision);
-    match made {
-        Some(Made { short_code }) => located(response, &format!("links/{short_code}")),
+    match stored {
+        Some(StoredAnswer { short_code }) => located(response, &format!("links/{short_code}")),
         None => response,
     }
 }
 
 /// What the answer of a first request, which is stored as text, says about the link.
 #[derive(Deserialize)]
-struct Made {
+struct StoredAnswer {
     short_code: ShortCode,
 }
 
-impl Made {
+impl StoredAnswer {
     fn by(answer: &FirstAnswer) -> Option<Self> {
         serde_json::from_str(&answer.body).ok()
     }
 }
 
 #[derive(Serialize)]
-struct Availability {
+struct CodeAvailability {
     available: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<Unavailable>,

@@ -1,7 +1,7 @@
 //! Changes links. The destination can't be changed, so that visitors can trust a link that they have followed before.
 
 use linklet_domain::{Link, LinkPatch, LinkStatus, Record, Scope, ShortCode};
-use linklet_dynamodb::{LinksTable, NamesTable, StatsTable, UpdateOutcome, WatchTable};
+use linklet_dynamodb::{LinksTable, Names, StatsTable, UpdateOutcome, WatchTable};
 use linklet_lambda::{
     http::{
         ApiError, BodyLimit, Handler, Immutable, Method, Problem, Request, Response, ShortUrls, StatusCode, json,
@@ -23,7 +23,7 @@ pub struct Update {
     /// The repository of targets, for whether there is room for what an extended link watches.
     pub targets: WatchTable,
     /// The repository of people's names, for that of the link's creator.
-    pub people: NamesTable,
+    pub people: Names,
     /// Builds short URLs.
     pub short_urls: ShortUrls,
 }

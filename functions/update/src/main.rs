@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use linklet_dynamodb::{LinksTable, NamesTable, StatsTable, WatchTable};
+use linklet_dynamodb::{LinksTable, Names, StatsTable, WatchTable};
 use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator};
 use linklet_update::Update;
 
@@ -22,7 +22,7 @@ async fn run() -> Result<(), StartError> {
         links: LinksTable::new(tables.clone(), links),
         stats: StatsTable::new(tables.clone(), stats),
         targets: WatchTable::new(tables.clone(), targets).with_quota(quota),
-        people: NamesTable::new(tables, people),
+        people: Names::new(tables, people),
         short_urls: ShortUrls::from_env(),
     })
     .await

@@ -3,7 +3,7 @@
 mod view;
 
 use linklet_domain::{Day, Host, Invalid, PageToken, Scope, Target, TargetId, TargetUrl};
-use linklet_dynamodb::{DeleteTargetOutcome, Registered, RequestKey, TargetRegistration, WatchTable};
+use linklet_dynamodb::{DeleteTargetOutcome, RegisteredTarget, RequestKey, TargetRegistration, WatchTable};
 use linklet_lambda::{
     http::{
         ApiError, BodyLimit, Handler, JsonObject, Method, Problem, Request, Response, ShortUrls, StatusCode, created,
@@ -130,7 +130,7 @@ fn shows_health(text: &str) -> Result<bool, Invalid> {
 }
 
 fn answer(registration: TargetRegistration) -> Result<Response, ApiError> {
-    let Registered { target, is_new } = match registration {
+    let RegisteredTarget { target, is_new } = match registration {
         TargetRegistration::Done(registered) => registered,
         TargetRegistration::KeyReused => return Err(Problem::IdempotencyKeyReused.into()),
         TargetRegistration::Full => return Err(Problem::TargetQuotaReached.into()),

@@ -8,9 +8,7 @@ use std::time::Duration;
 use linklet_domain::{
     CorrelationId, EmailAddress, KeysLeft, OneTimeToken, Timestamp, TokenPurpose, UserId, Workspace, lifetimes,
 };
-use linklet_dynamodb::{
-    MemberOutcome, NewToken, OneTimeTokensTable, Removal, RepositoryError, TokenDelivery, UsersTable,
-};
+use linklet_dynamodb::{MemberOutcome, NewToken, OneTimeTokens, Removal, RepositoryError, TokenDelivery, UsersTable};
 use linklet_lambda::app;
 use serde::Serialize;
 
@@ -19,7 +17,7 @@ pub struct People {
     /// The repository of accounts and invitations.
     pub users: UsersTable,
     /// The repository of tokens for new passwords.
-    pub tokens: OneTimeTokensTable,
+    pub tokens: OneTimeTokens,
 }
 
 /// Why nothing was done for somebody.

@@ -63,11 +63,11 @@ pub use idempotency_key::IdempotencyKey;
 pub use ids::{EventId, InvitationId, MailOrderId, SessionId, UserId, WorkspaceId};
 pub use invitation::Invitation;
 pub use link::{ExpiryStep, Link, LinkIdentity, Record, StoredLink, Tombstone};
-pub use link_changes::{Changed, LinkChanges};
+pub use link_changes::{LinkChanges, Transition};
 pub use link_id::{Generation, LinkId};
 pub use link_metadata::{Description, ExternalId, LinkMetadata, LinkPatch, NoWatch, Notes, Tags, Title};
 pub use link_query::{
-    LinkFilter, LinkSearch, LinkSummary, Order, PageNumber, PageRows, SortBy, StatusFilter, TagTerm, sort_links,
+    LinkFilter, LinkSearch, LinkSummary, PageNumber, PageRows, SortBy, SortOrder, StatusFilter, TagTerm, sort_links,
 };
 pub use mail_order::{AccountChange, MailOrder, OrderedMail};
 pub use milestone::milestones_crossed;

@@ -6,14 +6,14 @@ use crate::{Description, ExternalId, Link, Notes, Tags, Timestamp, Title, UserId
 
 /// A member of a link before and after a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Changed<T> {
+pub struct Transition<T> {
     /// What it was.
     pub from: T,
     /// What it is.
     pub to: T,
 }
 
-impl<T: Clone + PartialEq> Changed<T> {
+impl<T: Clone + PartialEq> Transition<T> {
     fn between(from: &T, to: &T) -> Option<Self> {
         (from != to).then(|| Self { from: from.clone(), to: to.clone() })
     }
@@ -26,28 +26,28 @@ impl<T: Clone + PartialEq> Changed<T> {
 pub struct LinkChanges {
     /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<Changed<Option<Title>>>,
+    pub title: Option<Transition<Option<Title>>>,
     /// The note.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<Changed<Option<Description>>>,
+    pub description: Option<Transition<Option<Description>>>,
     /// The tags.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tags: Option<Changed<Tags>>,
+    pub tags: Option<Transition<Tags>>,
     /// What programs note.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Changed<Option<Notes>>>,
+    pub metadata: Option<Transition<Option<Notes>>>,
     /// What the link is called elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub external_id: Option<Changed<Option<ExternalId>>>,
+    pub external_id: Option<Transition<Option<ExternalId>>>,
     /// The expiry.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Changed<Option<Timestamp>>>,
+    pub expires_at: Option<Transition<Option<Timestamp>>>,
     /// Whether the link watches where it leads.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub watch: Option<Changed<bool>>,
+    pub watch: Option<Transition<bool>>,
     /// Whose link it is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub user_id: Option<Changed<UserId>>,
+    pub user_id: Option<Transition<UserId>>,
 }
 
 impl LinkChanges {
@@ -56,14 +56,14 @@ impl LinkChanges {
     pub fn between(before: &Link, after: &Link) -> Option<Self> {
         let (old, new) = (&before.metadata, &after.metadata);
         let changes = Self {
-            title: Changed::between(&old.title, &new.title),
-            description: Changed::between(&old.description, &new.description),
-            tags: Changed::between(&old.tags, &new.tags),
-            metadata: Changed::between(&old.metadata, &new.metadata),
-            external_id: Changed::between(&old.external_id, &new.external_id),
-            expires_at: Changed::between(&before.availability.expires_at, &after.availability.expires_at),
-            watch: Changed::between(&before.watch, &after.watch),
-            user_id: Changed::between(&before.identity.owner, &after.identity.owner),
+            title: Transition::between(&old.title, &new.title),
+            description: Transition::between(&old.description, &new.description),
+            tags: Transition::between(&old.tags, &new.tags),
+            metadata: Transition::between(&old.metadata, &new.metadata),
+            external_id: Transition::between(&old.external_id, &new.external_id),
+            expires_at: Transition::between(&before.availability.expires_at, &after.availability.expires_at),
+            watch: Transition::between(&before.watch, &after.watch),
+            user_id: Transition::between(&before.identity.owner, &after.identity.owner),
         };
         (changes != Self::default()).then_some(changes)
     }

@@ -210,7 +210,7 @@ impl SortBy {
 
 /// The direction in which links are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Order {
+pub enum SortOrder {
     /// Newest, most clicked or last clicked first.
     #[default]
     Descending,
@@ -218,7 +218,7 @@ pub enum Order {
     Ascending,
 }
 
-impl Order {
+impl SortOrder {
     /// Parses `desc` or `asc`.
     ///
     /// # Errors
@@ -344,7 +344,7 @@ impl<T> PageRows<T> {
 
 /// Sorts links by a criterion, then by time of creation and by code, so that the order is total and pages never overlap.
 /// Without clicks it is the order of creation.
-pub fn sort_links(links: &mut [LinkSummary], by: SortBy, order: Order, clicks: &HashMap<LinkId, LinkClicks>) {
+pub fn sort_links(links: &mut [LinkSummary], by: SortBy, order: SortOrder, clicks: &HashMap<LinkId, LinkClicks>) {
     let clicks_of = |link: &LinkSummary| clicks.get(&link.id).copied().unwrap_or_default();
     links.sort_by(|left, right| {
         let wanted = by.compare(clicks_of(left), clicks_of(right)).then(left.created_at.cmp(&right.created_at));
@@ -393,11 +393,11 @@ mod tests {
         };
 
         let newest = ["fresh", "twin", "forgotten", "newest", "unused"];
-        assert_eq!(sorted(SortBy::LastClick, Order::Descending), newest);
+        assert_eq!(sorted(SortBy::LastClick, SortOrder::Descending), newest);
         let mut longest_ago = newest;
         longest_ago.reverse();
-        assert_eq!(sorted(SortBy::LastClick, Order::Ascending), longest_ago);
-        assert_eq!(sorted(SortBy::Clicks, Order::Descending), ["forgotten", "fresh", "twin", "newest", "unused"]);
+        assert_eq!(sorted(SortBy::LastClick, SortOrder::Ascending), longest_ago);
+        assert_eq!(sorted(SortBy::Clicks, SortOrder::Descending), ["forgotten", "fresh", "twin", "newest", "unused"]);
     }
 
     #[test]

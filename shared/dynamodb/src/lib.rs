@@ -35,14 +35,14 @@ pub use stats::{
 };
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, ThrottleTable};
 pub use users::{
-    AcceptOutcome, Acting, AddressVerification, ApiKeysTable, ChangedKey, CreateKeyOutcome, FoundOutcome,
-    FoundingAnswer, HandoverStage, InvitationsTable, InviteOutcome, KeyChange, KeyOutcome, MailAddress, MemberChange,
-    MemberOutcome, NamesTable, NewToken, NewWorkspace, OneTimeTokensTable, OpenHandover, OpenInvitation, OpenReclaim,
-    PasswordChange, PasswordReset, Profile, Recipient, RecipientsTable, RegisterOutcome, Registration, Removal,
-    ResetOutcome, Session, SessionsTable, Standing, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome,
-    WorkspaceOutcome,
+    AcceptOutcome, Acting, AddressVerification, ApiKeys, ChangedKey, CreateKeyOutcome, FoundOutcome, FoundingAnswer,
+    HandoverStage, Invitations, InviteOutcome, KeyChange, KeyOutcome, MailAddress, MemberChange, MemberOutcome, Names,
+    NewToken, NewWorkspace, OneTimeTokens, OpenHandover, OpenInvitation, OpenReclaim, PasswordChange, PasswordReset,
+    Profile, Recipient, Recipients, RegisterOutcome, Registration, Removal, ResetOutcome, Session, Sessions, Standing,
+    TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome,
 };
 pub use watch::{
-    DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, ListedTarget, OwnedTargets, Registered, RequestKey,
-    RoundOutcome, RoundRecord, ShardRange, TargetPage, TargetRegistration, UnreadableTarget, WatchOutcome, WatchTable,
+    DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, ListedTarget, OwnedTargets, RegisteredTarget,
+    RequestKey, RoundOutcome, RoundRecord, ShardRange, TargetPage, TargetRegistration, UnreadableTarget, WatchOutcome,
+    WatchTable,
 };

@@ -18,7 +18,7 @@ pub(crate) struct Transaction<T> {
 
 /// The outcome of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sent<T> {
+pub(crate) enum TransactionOutcome<T> {
     /// All actions are committed.
     Committed,
     /// The condition of an action failed; this is the action's refusal.
@@ -40,10 +40,10 @@ impl<T> Transaction<T> {
     }
 
     /// Sends the transaction. The SDK retries it with the same client request token, so it is applied at most once.
-    pub(crate) async fn send(self, client: &Client) -> Result<Sent<T>, RepositoryError> {
+    pub(crate) async fn send(self, client: &Client) -> Result<TransactionOutcome<T>, RepositoryError> {
         let sent = client.transact_write_items().set_transact_items(Some(self.actions)).send().await;
         let cancelled = match sent.map_err(SdkError::into_service_error) {
-            Ok(_) => return Ok(Sent::Committed),
+            Ok(_) => return Ok(TransactionOutcome::Committed),
             Err(TransactWriteItemsError::TransactionCanceledException(cancelled)) => cancelled,
             Err(error) => return Err(RepositoryError::unavailable(self.operation)(error)),
         };
@@ -55,12 +55,12 @@ impl<T> Transaction<T> {
 }
 
 /// The outcome of a cancelled transaction; `None` if the reason is neither a condition nor a conflict, such as throttling.
-fn outcome_of<T>(reasons: &[CancellationReason], refusals: Vec<T>) -> Option<Sent<T>> {
+fn outcome_of<T>(reasons: &[CancellationReason], refusals: Vec<T>) -> Option<TransactionOutcome<T>> {
     let mut refused = refusals.into_iter().zip(reasons);
     if let Some((refusal, _)) = refused.find(|(_, reason)| reason.code() == Some("ConditionalCheckFailed")) {
-        return Some(Sent::Refused(refusal));
+        return Some(TransactionOutcome::Refused(refusal));
     }
-    reasons.iter().any(|reason| reason.code() == Some("TransactionConflict")).then_some(Sent::InConflict)
+    reasons.iter().any(|reason| reason.code() == Some("TransactionConflict")).then_some(TransactionOutcome::InConflict)
 }
 
 /// Retries a read-check-write `attempt` up to 8 times while it returns `None`, which means that a concurrent write came first.
@@ -85,16 +85,19 @@ where
 mod tests {
     use super::*;
 
-    fn outcome(codes: &[&str]) -> Option<Sent<usize>> {
+    fn outcome(codes: &[&str]) -> Option<TransactionOutcome<usize>> {
         let reasons: Vec<_> = codes.iter().map(|code| CancellationReason::builder().code(*code).build()).collect();
         outcome_of(&reasons, (0..codes.len()).collect())
     }
 
     #[test]
     fn the_first_refused_action_says_what_it_means() {
-        assert_eq!(outcome(&["None", "ConditionalCheckFailed", "ConditionalCheckFailed"]), Some(Sent::Refused(1)));
-        assert_eq!(outcome(&["TransactionConflict", "ConditionalCheckFailed"]), Some(Sent::Refused(1)));
-        assert_eq!(outcome(&["None", "TransactionConflict"]), Some(Sent::InConflict));
+        assert_eq!(
+            outcome(&["None", "ConditionalCheckFailed", "ConditionalCheckFailed"]),
+            Some(TransactionOutcome::Refused(1))
+        );
+        assert_eq!(outcome(&["TransactionConflict", "ConditionalCheckFailed"]), Some(TransactionOutcome::Refused(1)));
+        assert_eq!(outcome(&["None", "TransactionConflict"]), Some(TransactionOutcome::InConflict));
         assert_eq!(outcome(&["None", "ThrottlingError"]), None);
     }
 

@@ -285,10 +285,12 @@ impl Write<'_> {
 const CONFLICT: &str = "TransactionConflictException";
 
 /// Sends a write of one item, and again as long as a transaction is writing the same item.
-async fn unless_in_conflict<T, E, R, Sent>(mut send: impl FnMut() -> Sent) -> Result<T, SdkError<E, R>>
+async fn unless_in_conflict<T, E, R, TransactionOutcome>(
+    mut send: impl FnMut() -> TransactionOutcome,
+) -> Result<T, SdkError<E, R>>
 where
     E: ProvideErrorMetadata,
-    Sent: Future<Output = Result<T, SdkError<E, R>>>,
+    TransactionOutcome: Future<Output = Result<T, SdkError<E, R>>>,
 {
     const TRIES: u32 = 6;
     let mut attempt = 0;

@@ -4,7 +4,7 @@
 //! can't be parsed would fail in each delivery, so it is sent to the dead-letter queue at once, and the others are processed.
 //!
 //! The log line of a batch names the requests that its messages come from. Reading a message takes note of them, here as in
-//! [`crate::stream`], so no consumer has to. What is logged of one message belongs into its [`Received::span`].
+//! [`crate::stream`], so no consumer has to. What is logged of one message belongs into its [`ReceivedMessage::span`].
 
 use std::{
     collections::HashMap,
@@ -29,7 +29,7 @@ use crate::{
 
 /// A parsed message, by default an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Received<T = Event> {
+pub struct ReceivedMessage<T = Event> {
     /// The SQS message id.
     pub message_id: String,
     /// How often the message has been delivered, including this delivery.
@@ -38,7 +38,7 @@ pub struct Received<T = Event> {
     pub event: T,
 }
 
-impl<T: Content> Received<T> {
+impl<T: Content> ReceivedMessage<T> {
     /// The span of what is logged of this message.
     #[must_use]
     pub fn span(&self) -> Span {
@@ -46,12 +46,12 @@ impl<T: Content> Received<T> {
     }
 }
 
-impl<T: Serialize + Content> Received<T> {
+impl<T: Serialize + Content> ReceivedMessage<T> {
     /// Converts a message that its consumer can't process, for [`DeadLetterQueue::park_all`].
     #[must_use]
-    pub fn refused(&self, reason: &str) -> Unreadable {
+    pub fn refused(&self, reason: &str) -> UnreadableMessage {
         let body = serde_json::to_string(&self.event).unwrap_or_default();
-        Unreadable {
+        UnreadableMessage {
             message_id: self.message_id.clone(),
             correlation_id: self.event.correlation_id().clone(),
             reason: reason.to_owned(),
@@ -62,7 +62,7 @@ impl<T: Serialize + Content> Received<T> {
 
 /// A message that can't be parsed or processed, so that retrying it doesn't help.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable {
+pub struct UnreadableMessage {
     /// The SQS message id.
     pub message_id: String,
     /// The correlation id that the message names, or a new one if none can be read.
@@ -99,7 +99,7 @@ impl Content for PlannedCheck {
 
 /// Parses the messages of a batch, and separates those that can't be parsed.
 #[must_use]
-pub fn read<T: Content>(batch: SqsEvent) -> (Vec<Received<T>>, Vec<Unreadable>) {
+pub fn read<T: Content>(batch: SqsEvent) -> (Vec<ReceivedMessage<T>>, Vec<UnreadableMessage>) {
     let mut readable = Vec::with_capacity(batch.records.len());
     let mut unreadable = Vec::new();
     for message in batch.records {
@@ -117,16 +117,16 @@ pub fn read<T: Content>(batch: SqsEvent) -> (Vec<Received<T>>, Vec<Unreadable>) 
     (readable, unreadable)
 }
 
-fn read_message<T: Content>(message: SqsMessage) -> Result<Received<T>, Unreadable> {
+fn read_message<T: Content>(message: SqsMessage) -> Result<ReceivedMessage<T>, UnreadableMessage> {
     let message_id = message.message_id.unwrap_or_default();
     let body = message.body.unwrap_or_default();
     let receive_count = message.attributes.get("ApproximateReceiveCount").and_then(|count| count.parse().ok());
     match serde_json::from_str(&body) {
-        Ok(event) => Ok(Received { message_id, receive_count: receive_count.unwrap_or(1), event }),
+        Ok(event) => Ok(ReceivedMessage { message_id, receive_count: receive_count.unwrap_or(1), event }),
         // Only the category, since the full text of serde's error quotes the content.
         Err(error) => {
             let reason = format!("malformed message ({:?})", error.classify());
-            Err(Unreadable { message_id, correlation_id: correlation_id_in(&body), reason, body })
+            Err(UnreadableMessage { message_id, correlation_id: correlation_id_in(&body), reason, body })
         }
     }
 }
@@ -180,7 +180,7 @@ impl DeadLetterQueue {
     }
 
     /// Sends messages to the dead-letter queue. Returns the ids of those that could not be sent and must be redelivered.
-    pub async fn park_all(&self, unreadable: Vec<Unreadable>) -> Vec<String> {
+    pub async fn park_all(&self, unreadable: Vec<UnreadableMessage>) -> Vec<String> {
         let mut failed = Vec::new();
         for message in unreadable {
             let span = span_of(&message.correlation_id);

@@ -6,7 +6,7 @@ use linklet_domain::{
     Availability, Description, ExternalId, FullName, Link, LinkClicks, LinkId, LinkMetadata, LinkState, LinkStatus,
     Notes, ShortCode, Tags, TargetId, TargetStatus, TargetUrl, Timestamp, Title, UserId, WorkspaceId,
 };
-use linklet_dynamodb::{Health, NamesTable, RepositoryError, StatsTable, WatchTable};
+use linklet_dynamodb::{Health, Names, RepositoryError, StatsTable, WatchTable};
 use serde::Serialize;
 
 use crate::{
@@ -59,7 +59,7 @@ impl Surroundings {
 }
 
 /// Reads the names of the creators of these links, up to 100; `None` if that fails or takes longer than 1 s.
-pub async fn creator_names(people: &NamesTable, links: &[Link]) -> Option<CreatorNames> {
+pub async fn creator_names(people: &Names, links: &[Link]) -> Option<CreatorNames> {
     within_budget(NAMES, people.names(links.iter().map(|link| &link.identity.owner).collect())).await
 }
 
@@ -205,7 +205,7 @@ impl OneLink {
     pub async fn load(
         request: &Request,
         short_urls: &ShortUrls,
-        (stats, people): (&StatsTable, &NamesTable),
+        (stats, people): (&StatsTable, &Names),
         link: Link,
     ) -> Self {
         let links = std::slice::from_ref(&link);
@@ -218,7 +218,7 @@ impl OneLink {
     pub async fn load_with_health(
         request: &Request,
         short_urls: &ShortUrls,
-        tables: (&StatsTable, &NamesTable),
+        tables: (&StatsTable, &Names),
         targets: &WatchTable,
         link: Link,
     ) -> Self {

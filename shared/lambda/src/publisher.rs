@@ -16,7 +16,7 @@ use crate::telemetry::chain;
 
 /// A message that could not be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedMessage {
     /// The message's position in the batch.
     pub position: usize,
     /// Whether SQS will refuse the message again (`SenderFault`), so that retrying it doesn't help.
@@ -89,7 +89,7 @@ impl Publisher {
     }
 
     /// Sends at most [`Self::MAX_BATCH`] contents as messages in one call, and returns those that could not be sent.
-    pub async fn send<T: Serialize>(&self, contents: &[&T]) -> Vec<Refused> {
+    pub async fn send<T: Serialize>(&self, contents: &[&T]) -> Vec<RefusedMessage> {
         match contents.iter().map(Message::new).collect::<Result<Vec<_>, _>>() {
             Ok(messages) => self.send_batch(&messages.iter().collect::<Vec<_>>()).await,
             Err(error) => {
@@ -144,7 +144,7 @@ impl Publisher {
     }
 
     /// Sends a batch. SQS reports failures of single messages in a successful response, so each position is checked.
-    async fn send_batch(&self, messages: &[&Message]) -> Vec<Refused> {
+    async fn send_batch(&self, messages: &[&Message]) -> Vec<RefusedMessage> {
         let entries = match messages.iter().enumerate().map(entry).collect::<Result<Vec<_>, _>>() {
             Ok(entries) => entries,
             Err(error) => {
@@ -169,7 +169,7 @@ impl Publisher {
                 let failure = failure_of(&id);
                 tracing::warn!(code = failure.map(|failure| failure.code()), "a queue refused a message");
                 let is_permanent = failure.is_some_and(|failure| failure.sender_fault());
-                refused.push(Refused { position, is_permanent });
+                refused.push(RefusedMessage { position, is_permanent });
             }
         }
         refused
@@ -184,8 +184,8 @@ struct Unsent<'m> {
     retryable: Vec<&'m Message>,
 }
 
-fn all_refused(count: usize) -> Vec<Refused> {
-    (0..count).map(|position| Refused { position, is_permanent: false }).collect()
+fn all_refused(count: usize) -> Vec<RefusedMessage> {
+    (0..count).map(|position| RefusedMessage { position, is_permanent: false }).collect()
 }
 
 fn entry((position, message): (usize, &&Message)) -> Result<SendMessageBatchRequestEntry, String> {

@@ -6,10 +6,9 @@ use linklet_domain::{
     WorkspaceSlug,
 };
 use linklet_dynamodb::{
-    AcceptOutcome, ApiKeysTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, InvitationsTable,
-    InviteOutcome, LinksTable, NamesTable, NotificationsTable, OneTimeTokensTable, RecipientsTable, RegisterOutcome,
-    Registered, Registration, SessionsTable, StatsTable, TargetRegistration, ThrottleTable, UpdateOutcome, UsersTable,
-    WatchTable,
+    AcceptOutcome, ApiKeys, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, Invitations, InviteOutcome,
+    LinksTable, Names, NotificationsTable, OneTimeTokens, Recipients, RegisterOutcome, RegisteredTarget, Registration,
+    Sessions, StatsTable, TargetRegistration, ThrottleTable, UpdateOutcome, UsersTable, WatchTable,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -115,32 +114,32 @@ impl TestDynamoDb {
 
     /// The table of accounts, as far as it lets requests in by their keys.
     #[must_use]
-    pub fn api_keys(&self) -> ApiKeysTable {
-        ApiKeysTable::new(self.client(), "UsersTable")
+    pub fn api_keys(&self) -> ApiKeys {
+        ApiKeys::new(self.client(), "UsersTable")
     }
 
     /// The table of accounts, as far as it says who is told what, and where.
     #[must_use]
-    pub fn recipients(&self) -> RecipientsTable {
-        RecipientsTable::new(self.client(), "UsersTable")
+    pub fn recipients(&self) -> Recipients {
+        Recipients::new(self.client(), "UsersTable")
     }
 
     /// The table of accounts, as far as people's names are read.
     #[must_use]
-    pub fn names(&self) -> NamesTable {
-        NamesTable::new(self.client(), "UsersTable")
+    pub fn names(&self) -> Names {
+        Names::new(self.client(), "UsersTable")
     }
 
     /// The table of accounts, as far as tokens are made for it that are mailed.
     #[must_use]
-    pub fn one_time_tokens(&self) -> OneTimeTokensTable {
-        OneTimeTokensTable::new(self.client(), "UsersTable")
+    pub fn one_time_tokens(&self) -> OneTimeTokens {
+        OneTimeTokens::new(self.client(), "UsersTable")
     }
 
     /// The table of accounts, as far as it lets requests in by their tokens.
     #[must_use]
-    pub fn sessions(&self) -> SessionsTable {
-        SessionsTable::new(self.client(), "UsersTable")
+    pub fn sessions(&self) -> Sessions {
+        Sessions::new(self.client(), "UsersTable")
     }
 
     /// Accepts the tokens of [`token_for`](crate::token_for), and the keys of this database.
@@ -151,8 +150,8 @@ impl TestDynamoDb {
 
     /// The table of accounts, as far as it concerns mails about invitations.
     #[must_use]
-    pub fn invitations(&self) -> InvitationsTable {
-        InvitationsTable::new(self.client(), "UsersTable")
+    pub fn invitations(&self) -> Invitations {
+        Invitations::new(self.client(), "UsersTable")
     }
 
     /// The table of notifications.
@@ -274,7 +273,7 @@ impl TestDynamoDb {
     pub async fn store_target(&self, target: &Target) -> Target {
         let registered = self.watch().register(target, None, &CorrelationId::generate()).await;
         match registered.expect("a target can be registered") {
-            TargetRegistration::Done(Registered { target, is_new: true }) => target,
+            TargetRegistration::Done(RegisteredTarget { target, is_new: true }) => target,
             other => panic!("{other:?}"),
         }
     }

@@ -1,7 +1,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use futures_util::FutureExt as _;
 use linklet_domain::{EmailAddress, Membership, Role, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::ApiKeysTable;
+use linklet_dynamodb::ApiKeys;
 use linklet_lambda::{
     http::{self, DeferringHandler, GatewayEvent, Request},
     identity::{Authenticator, TokenIssuer, TokenSecret, TokenVerifier},
@@ -27,7 +27,7 @@ pub fn tokens() -> TokenVerifier {
 /// [`TestDynamoDb::authenticator`].
 #[must_use]
 pub fn authenticator() -> Authenticator {
-    Authenticator::new(tokens(), ApiKeysTable::new(TestDynamoDb::unreachable(), "UsersTable"))
+    Authenticator::new(tokens(), ApiKeys::new(TestDynamoDb::unreachable(), "UsersTable"))
 }
 
 /// Signs tokens for tests.

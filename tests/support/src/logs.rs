@@ -13,14 +13,14 @@ use crate::faults::lock;
 /// What this thread logs from now on, as long as this lives. For tests whose runtime has one thread, in a process in which
 /// every test captures: a line that is first written while nobody listens may stay switched off.
 pub struct CapturedLogs {
-    written: Written,
+    written: LogSink,
     _guard: DefaultGuard,
 }
 
 #[derive(Clone, Default)]
-struct Written(Arc<Mutex<Vec<u8>>>);
+struct LogSink(Arc<Mutex<Vec<u8>>>);
 
-impl io::Write for Written {
+impl io::Write for LogSink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         lock(&self.0).extend_from_slice(bytes);
         Ok(bytes.len())
@@ -35,7 +35,7 @@ impl CapturedLogs {
     /// Starts to capture.
     #[must_use]
     pub fn start() -> Self {
-        let written = Written::default();
+        let written = LogSink::default();
         let writer = written.clone();
         let lines = telemetry::lines("test", Level::DEBUG, move || writer.clone());
         let guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(lines));

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     Consistency, RepositoryError,
     item::{number, text},
-    transaction::{Sent, Transaction, retry_on_conflict},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
 /// The marker of a link that expires.
@@ -124,9 +124,9 @@ impl LinksTable {
                 .send(&self.0.client)
                 .await?;
             Ok(match sent {
-                Sent::Committed => Some(ExpiryOutcome::Done),
-                Sent::Refused(outcome) => Some(outcome),
-                Sent::InConflict => None,
+                TransactionOutcome::Committed => Some(ExpiryOutcome::Done),
+                TransactionOutcome::Refused(outcome) => Some(outcome),
+                TransactionOutcome::InConflict => None,
             })
         })
         .await?;

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     RepositoryError,
     item::text,
-    transaction::{Sent, Transaction, retry_on_conflict},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
 /// What is known of an external id.
@@ -140,8 +140,8 @@ impl LinksTable {
             transaction = transaction.and(self.release_external_id(operation, &link, old)?, ());
         }
         match transaction.send(&self.0.client).await? {
-            Sent::Refused(()) | Sent::InConflict => Ok(None),
-            Sent::Committed => Ok(Some(match self.find(&id.code).await? {
+            TransactionOutcome::Refused(()) | TransactionOutcome::InConflict => Ok(None),
+            TransactionOutcome::Committed => Ok(Some(match self.find(&id.code).await? {
                 Some(Record::Link(changed)) if changed.id() == id => UpdateOutcome::Changed(Box::new(changed)),
                 _ => UpdateOutcome::Gone,
             })),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
-use linklet_domain::{Invalid, Link, LinkId, LinkSummary, Order, Record, ShortCode, Timestamp, WorkspaceId};
+use linklet_domain::{Invalid, Link, LinkId, LinkSummary, Record, ShortCode, SortOrder, Timestamp, WorkspaceId};
 
 use super::{
     LinksTable,
@@ -25,7 +25,7 @@ pub struct LinkRange<'a> {
     /// The first and the last time of creation, both inclusive.
     pub created: (Option<Timestamp>, Option<Timestamp>),
     /// Whether the newest or the oldest link comes first.
-    pub order: Order,
+    pub order: SortOrder,
     /// Only the links that come after this one in this order. It need not exist any more.
     pub after: Option<Cursor<ShortCode>>,
     /// How many links are wanted, if it is known that there will be no use for more.
@@ -104,7 +104,7 @@ impl LinksTable {
             .expression_attribute_values(":workspace", text(&workspace_partition(range.workspace)))
             .expression_attribute_values(":first", text(first))
             .expression_attribute_values(":last", text(last))
-            .scan_index_forward(range.order == Order::Ascending)
+            .scan_index_forward(range.order == SortOrder::Ascending)
             .set_limit(limit)
     }
 }
@@ -117,8 +117,8 @@ fn between(range: &LinkRange<'_>, after: Option<&str>) -> Option<(String, String
     let mut first = from.map_or_else(|| "0".to_owned(), |at| at.to_string());
     let mut last = to.map_or_else(|| "~".to_owned(), |at| format!("{at}#~"));
     match (after, range.order) {
-        (Some(after), Order::Ascending) => first = first.max(after.to_owned()),
-        (Some(after), Order::Descending) => last = last.min(after.to_owned()),
+        (Some(after), SortOrder::Ascending) => first = first.max(after.to_owned()),
+        (Some(after), SortOrder::Descending) => last = last.min(after.to_owned()),
         (None, _) => {}
     }
     (first <= last).then_some((first, last))

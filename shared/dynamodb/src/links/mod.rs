@@ -9,8 +9,8 @@ mod reuse;
 
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
 use linklet_domain::{
-    CorrelationId, EventId, Generation, Link, LinkId, LinkPatch, Order, Precondition, Record, RedirectTarget,
-    ShortCode, Timestamp, Tombstone, UserId, WorkspaceId,
+    CorrelationId, EventId, Generation, Link, LinkId, LinkPatch, Precondition, Record, RedirectTarget, ShortCode,
+    SortOrder, Timestamp, Tombstone, UserId, WorkspaceId,
 };
 
 use self::item::{AVAILABILITY, LinkItem, PURGED, RedirectItem, TOMBSTONE, TombstoneItem, link_key};
@@ -133,7 +133,7 @@ impl LinksTable {
         after: Option<Cursor<ShortCode>>,
         is_shown: impl Fn(&Link) -> bool,
     ) -> Result<Page<Link, ShortCode>, RepositoryError> {
-        let (created, order, wanted) = ((None, None), Order::Descending, Some(limit + 1));
+        let (created, order, wanted) = ((None, None), SortOrder::Descending, Some(limit + 1));
         let mut reader = self.whole(&LinkRange { workspace, created, order, after, wanted });
         let mut links = Vec::with_capacity(limit + 1);
         while links.len() <= limit

@@ -29,7 +29,7 @@ use super::{
 use crate::{
     Consistency, RepositoryError,
     item::{number, text},
-    transaction::{Sent, Transaction},
+    transaction::{Transaction, TransactionOutcome},
 };
 
 /// The stored response to the first request with an idempotency key.
@@ -105,9 +105,9 @@ impl LinksTable {
         }
         let put = self.0.put_if(OPERATION, &item, CODE_IS_FREE, code_is_free_for(workspace))?;
         Ok(match others.and(put, CreateOutcome::CodeTaken).send(&self.0.client).await? {
-            Sent::Committed => CreateOutcome::Created,
-            Sent::Refused(outcome) => outcome,
-            Sent::InConflict => CreateOutcome::Conflict,
+            TransactionOutcome::Committed => CreateOutcome::Created,
+            TransactionOutcome::Refused(outcome) => outcome,
+            TransactionOutcome::InConflict => CreateOutcome::Conflict,
         })
     }
 

@@ -179,7 +179,7 @@ impl ThrottleTable {
     }
 
     /// Whether the pair of a guess is familiar, and the failures of all for whom it may count.
-    async fn known_of(&self, guess: &Guess) -> Result<Known, RepositoryError> {
+    async fn known_of(&self, guess: &Guess) -> Result<GuessRecord, RepositoryError> {
         const OPERATION: &str = "read failed guesses";
         let familiar = guess
             .pair()
@@ -193,7 +193,7 @@ impl ThrottleTable {
             }
         }
         let items = self.read(OPERATION, keys).await?;
-        let mut known = Known { familiar_until: None, failures: Vec::with_capacity(items.len()) };
+        let mut known = GuessRecord { familiar_until: None, failures: Vec::with_capacity(items.len()) };
         for item in items {
             let key: Key = from_item(OPERATION, item.clone())?;
             if Some(&key) == familiar.as_ref() {
@@ -310,12 +310,12 @@ impl ThrottleTable {
 }
 
 /// What the table says about a guess.
-struct Known {
+struct GuessRecord {
     familiar_until: Option<Timestamp>,
     failures: Vec<(Key, Failures)>,
 }
 
-impl Known {
+impl GuessRecord {
     fn failures_of(&self, key: &Key, now: Timestamp) -> Failures {
         let found = self.failures.iter().find(|(of, _)| of == key);
         found.map_or_else(|| Failures::none(now), |(_, failures)| *failures)

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     RepositoryError,
     item::{Key, from_item, text},
-    transaction::{Sent, Transaction, retry_on_conflict},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
 /// What an account says about its person.
@@ -92,7 +92,7 @@ impl UsersTable {
         let attempt = async || {
             let transaction = Transaction::new(OPERATION).and(self.address_verification(user, email, at)?, ());
             // What is refused is about another address than the account's, and there is nothing to verify.
-            Ok((transaction.send(&self.0.client).await? != Sent::InConflict).then_some(()))
+            Ok((transaction.send(&self.0.client).await? != TransactionOutcome::InConflict).then_some(()))
         };
         retry_on_conflict(OPERATION, attempt).await
     }

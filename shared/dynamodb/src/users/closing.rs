@@ -14,7 +14,7 @@ use super::{
 use crate::{
     RepositoryError,
     item::{Key, text},
-    transaction::{Sent, Transaction, retry_on_conflict},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
 const CLOSE: &str = "close an account";
@@ -45,7 +45,7 @@ impl UsersTable {
                 .and(self.0.put_if(CLOSE, &ended, ENDS_MORE, [(":at", text(&ends))])?, ())
                 .send(&self.0.client)
                 .await?;
-            Ok((sent == Sent::Committed).then_some(Some(user_id)))
+            Ok((sent == TransactionOutcome::Committed).then_some(Some(user_id)))
         })
         .await
     }

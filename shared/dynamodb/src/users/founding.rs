@@ -14,7 +14,7 @@ use super::{
 use crate::{
     RepositoryError,
     item::{from_item, number},
-    transaction::{Sent, Transaction},
+    transaction::{Transaction, TransactionOutcome},
 };
 
 const FOUND: &str = "found a workspace";
@@ -108,9 +108,9 @@ impl UsersTable {
         let transaction =
             self.and_workspace(transaction, FOUND, workspace, FoundOutcome::Taken, FoundOutcome::Taken)?;
         Ok(match transaction.send(&self.0.client).await? {
-            Sent::Committed => FoundOutcome::Founded,
-            Sent::Refused(outcome) => outcome,
-            Sent::InConflict => FoundOutcome::Taken,
+            TransactionOutcome::Committed => FoundOutcome::Founded,
+            TransactionOutcome::Refused(outcome) => outcome,
+            TransactionOutcome::InConflict => FoundOutcome::Taken,
         })
     }
 

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     Cursor, RepositoryError,
     item::{Key, number, text},
-    transaction::{Sent, Transaction, retry_on_conflict},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
 /// The end of a membership.
@@ -152,8 +152,8 @@ impl UsersTable {
         let transaction =
             actions.into_iter().fold(Transaction::new(HAND_OVER), |transaction, action| transaction.and(action, ()));
         match transaction.send(&self.0.client).await? {
-            Sent::Committed | Sent::Refused(()) => Ok(()),
-            Sent::InConflict => Err(RepositoryError::contention(HAND_OVER)),
+            TransactionOutcome::Committed | TransactionOutcome::Refused(()) => Ok(()),
+            TransactionOutcome::InConflict => Err(RepositoryError::contention(HAND_OVER)),
         }
     }
 
@@ -187,7 +187,7 @@ impl UsersTable {
                     transaction = transaction.and(action, ());
                 }
             }
-            if transaction.send(&self.0.client).await? != Sent::Committed {
+            if transaction.send(&self.0.client).await? != TransactionOutcome::Committed {
                 return Ok(None);
             }
         }

@@ -7,7 +7,7 @@
 //!
 //! A token without an invitation is the right to register where only invited people may.
 //!
-//! [`InvitationsTable`] has only what mailing an invitation takes; [`UsersTable`] has all else.
+//! [`Invitations`] has only what mailing an invitation takes; [`UsersTable`] has all else.
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{
@@ -26,13 +26,13 @@ use super::{
 use crate::{
     RepositoryError,
     item::{Key, SortKeys, Table, number, text},
-    transaction::{Sent, Transaction, retry_on_conflict},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
     write::Write,
 };
 
 /// The repository for mails about invitations: the items of UsersTable under workspaces' invitations and under tokens.
 #[derive(Debug, Clone)]
-pub struct InvitationsTable(Table);
+pub struct Invitations(Table);
 
 /// The outcome of inviting somebody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl OpenInvitation {
 const FIND: &str = "find an invitation";
 const ACCEPT: &str = "accept an invitation";
 
-impl InvitationsTable {
+impl Invitations {
     /// A repository for the table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
@@ -126,9 +126,9 @@ impl InvitationsTable {
                 .send(&self.0.client)
                 .await?;
             Ok(match sent {
-                Sent::Committed => Some(true),
-                Sent::Refused(()) => Some(false),
-                Sent::InConflict => None,
+                TransactionOutcome::Committed => Some(true),
+                TransactionOutcome::Refused(()) => Some(false),
+                TransactionOutcome::InConflict => None,
             })
         })
         .await
@@ -166,9 +166,9 @@ impl UsersTable {
                 .send(&self.0.client)
                 .await?;
             Ok(match sent {
-                Sent::Committed => Some(InviteOutcome::Invited),
-                Sent::Refused(outcome) => Some(outcome),
-                Sent::InConflict => None,
+                TransactionOutcome::Committed => Some(InviteOutcome::Invited),
+                TransactionOutcome::Refused(outcome) => Some(outcome),
+                TransactionOutcome::InConflict => None,
             })
         })
         .await
@@ -187,7 +187,7 @@ impl UsersTable {
         const OPERATION: &str = "invite somebody to register";
         let item = InvitationTokenItem::to_register(email, token, now);
         let sent = Transaction::new(OPERATION).and(self.0.put_new(OPERATION, &item)?, ()).send(&self.0.client).await?;
-        if sent == Sent::Committed { Ok(()) } else { Err(RepositoryError::contention(OPERATION)) }
+        if sent == TransactionOutcome::Committed { Ok(()) } else { Err(RepositoryError::contention(OPERATION)) }
     }
 
     /// Lists the open invitations of a workspace, newest first.
@@ -229,9 +229,9 @@ impl UsersTable {
                 .send(&self.0.client)
                 .await?;
             Ok(match sent {
-                Sent::Committed => Some(WithdrawOutcome::Withdrawn),
-                Sent::Refused(refusal) => refusal,
-                Sent::InConflict => None,
+                TransactionOutcome::Committed => Some(WithdrawOutcome::Withdrawn),
+                TransactionOutcome::Refused(refusal) => refusal,
+                TransactionOutcome::InConflict => None,
             })
         })
         .await
@@ -337,9 +337,9 @@ impl UsersTable {
             transaction = transaction.and(self.address_verification(&account.id, &account.email, at)?, INVALID);
         }
         Ok(match transaction.send(&self.0.client).await? {
-            Sent::Committed => Some(AcceptOutcome::Accepted(workspace, invitation.role)),
-            Sent::Refused(refusal) => refusal,
-            Sent::InConflict => None,
+            TransactionOutcome::Committed => Some(AcceptOutcome::Accepted(workspace, invitation.role)),
+            TransactionOutcome::Refused(refusal) => refusal,
+            TransactionOutcome::InConflict => None,
         })
     }
 

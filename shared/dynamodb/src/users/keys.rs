@@ -3,7 +3,7 @@
 //! A key has two items, which are written and deleted in the same transaction: one under its hash, for authentication, and one
 //! under its workspace, for the list of keys. Revoking a key deletes both.
 //!
-//! [`ApiKeysTable`] has only the operations of functions that authenticate requests; [`UsersTable`] has all others.
+//! [`ApiKeys`] has only the operations of functions that authenticate requests; [`UsersTable`] has all others.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use super::{
 use crate::{
     RepositoryError,
     item::{Key, SortKeys, Table, from_item, text},
-    transaction::{Sent, Transaction, retry_on_conflict},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
 /// How many keys a transaction changes. Each has two items, and any of them may be in use.
@@ -27,9 +27,9 @@ pub(super) const KEYS_AT_ONCE: usize = 10;
 
 /// The repository for authentication by API key: the items of UsersTable under the keys' hashes.
 #[derive(Debug, Clone)]
-pub struct ApiKeysTable(Table);
+pub struct ApiKeys(Table);
 
-impl ApiKeysTable {
+impl ApiKeys {
     /// A repository for the table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
@@ -127,9 +127,9 @@ impl UsersTable {
                 .send(&self.0.client)
                 .await?;
             Ok(match sent {
-                Sent::Committed => Some(CreateKeyOutcome::Created),
-                Sent::Refused(outcome) => Some(outcome),
-                Sent::InConflict => None,
+                TransactionOutcome::Committed => Some(CreateKeyOutcome::Created),
+                TransactionOutcome::Refused(outcome) => Some(outcome),
+                TransactionOutcome::InConflict => None,
             })
         })
         .await
@@ -208,15 +208,15 @@ impl UsersTable {
         }
         let sent = transaction.send(&self.0.client).await?;
         Ok(match sent {
-            Sent::Committed => {
+            TransactionOutcome::Committed => {
                 let last_used_at = self.last_uses(std::slice::from_ref(&row)).await?.remove(&row.key_hash);
                 let mut key = row.into_key(workspace.clone(), last_used_at);
                 key.paused_at = paused.unwrap_or(key.paused_at);
                 key.name = name.cloned().unwrap_or(key.name);
                 Some(KeyOutcome::Done(Box::new(ChangedKey { key, was_active })))
             }
-            Sent::Refused(refusal) => refusal,
-            Sent::InConflict => None,
+            TransactionOutcome::Refused(refusal) => refusal,
+            TransactionOutcome::InConflict => None,
         })
     }
 
@@ -244,7 +244,7 @@ impl UsersTable {
                         transaction = transaction.and(action, ());
                     }
                 }
-                if transaction.send(&self.0.client).await? != Sent::Committed {
+                if transaction.send(&self.0.client).await? != TransactionOutcome::Committed {
                     return Ok(None);
                 }
             }
@@ -296,9 +296,9 @@ impl UsersTable {
             .send(&self.0.client)
             .await?;
         Ok(match sent {
-            Sent::Committed => Some(KeyOutcome::Done(Box::new(row.into_key(workspace.clone(), None)))),
-            Sent::Refused(refusal) => refusal,
-            Sent::InConflict => None,
+            TransactionOutcome::Committed => Some(KeyOutcome::Done(Box::new(row.into_key(workspace.clone(), None)))),
+            TransactionOutcome::Refused(refusal) => refusal,
+            TransactionOutcome::InConflict => None,
         })
     }
 

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     RepositoryError,
     item::{Key, SortKeys, number, text},
-    transaction::{Sent, Transaction, retry_on_conflict},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
 /// A change of a membership.
@@ -202,9 +202,9 @@ impl UsersTable {
         member: &Member,
     ) -> Result<Option<MemberOutcome>, RepositoryError> {
         Ok(match transaction.send(&self.0.client).await? {
-            Sent::Committed => Some(MemberOutcome::Done(member.clone())),
-            Sent::Refused(refusal) => refusal,
-            Sent::InConflict => None,
+            TransactionOutcome::Committed => Some(MemberOutcome::Done(member.clone())),
+            TransactionOutcome::Refused(refusal) => refusal,
+            TransactionOutcome::InConflict => None,
         })
     }
 

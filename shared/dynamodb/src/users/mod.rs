@@ -28,22 +28,22 @@ pub use self::{
     addresses::Profile,
     founding::{FoundOutcome, FoundingAnswer, NewWorkspace},
     handovers::{HandoverStage, OpenHandover, Removal},
-    invitations::{AcceptOutcome, InvitationsTable, InviteOutcome, OpenInvitation, WithdrawOutcome},
-    keys::{ApiKeysTable, ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome},
+    invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome},
+    keys::{ApiKeys, ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome},
     members::{MemberChange, MemberOutcome},
-    names::NamesTable,
+    names::Names,
     one_time::{
-        AddressVerification, NewToken, OneTimeTokensTable, PasswordReset, ResetOutcome, TokenDelivery, VerifyOutcome,
+        AddressVerification, NewToken, OneTimeTokens, PasswordReset, ResetOutcome, TokenDelivery, VerifyOutcome,
     },
-    recipients::{MailAddress, Recipient, RecipientsTable},
+    recipients::{MailAddress, Recipient, Recipients},
     reclaims::OpenReclaim,
-    sessions::{Acting, PasswordChange, Session, SessionsTable, Standing},
+    sessions::{Acting, PasswordChange, Session, Sessions, Standing},
     workspace::WorkspaceOutcome,
 };
 use crate::{
     RepositoryError,
     item::{SortKeys, Table, text},
-    transaction::{Sent, Transaction},
+    transaction::{Transaction, TransactionOutcome},
 };
 
 /// The repository of accounts, workspaces, memberships and API keys: UsersTable.
@@ -89,11 +89,11 @@ pub enum RegisterOutcome {
 }
 
 impl RegisterOutcome {
-    fn of(sent: Sent<Self>) -> Self {
+    fn of(sent: TransactionOutcome<Self>) -> Self {
         match sent {
-            Sent::Committed => Self::Registered,
-            Sent::Refused(outcome) => outcome,
-            Sent::InConflict => Self::Conflict,
+            TransactionOutcome::Committed => Self::Registered,
+            TransactionOutcome::Refused(outcome) => outcome,
+            TransactionOutcome::InConflict => Self::Conflict,
         }
     }
 }

@@ -13,9 +13,9 @@ use crate::{
 
 /// The repository of people's names, which are beside what functions read that verify tokens.
 #[derive(Debug, Clone)]
-pub struct NamesTable(Table);
+pub struct Names(Table);
 
-impl NamesTable {
+impl Names {
     /// A repository for the table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {

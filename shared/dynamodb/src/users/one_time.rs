@@ -3,7 +3,7 @@
 //! A token's item is under the hash of the token, so nobody who reads the table can use one. It goes in the transaction that does
 //! what the token is for, so a token works once, also if it is sent twice at the same time.
 //!
-//! [`OneTimeTokensTable`] makes tokens, and has only what that takes: it can neither read what an account has nor use a token.
+//! [`OneTimeTokens`] makes tokens, and has only what that takes: it can neither read what an account has nor use a token.
 //! [`UsersTable`] uses them.
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
@@ -21,12 +21,12 @@ use super::{
 use crate::{
     RepositoryError,
     item::{IS_NEW, Key, Table, text},
-    transaction::{Sent, Transaction, retry_on_conflict},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
 /// The repository for making one-time tokens.
 #[derive(Debug, Clone)]
-pub struct OneTimeTokensTable(Table);
+pub struct OneTimeTokens(Table);
 
 /// Whose a one-time token is, and when it was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub enum TokenDelivery {
     Shown,
 }
 
-impl OneTimeTokensTable {
+impl OneTimeTokens {
     /// A repository for the table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
@@ -213,9 +213,11 @@ impl UsersTable {
                 transaction = transaction.and(self.0.put(OPERATION, &reclaim)?, None);
             }
             Ok(match transaction.send(&self.0.client).await? {
-                Sent::Committed => Some(ResetOutcome::Done { is_first_proof: proof == AddressProof::First }),
-                Sent::Refused(refusal) => refusal,
-                Sent::InConflict => None,
+                TransactionOutcome::Committed => {
+                    Some(ResetOutcome::Done { is_first_proof: proof == AddressProof::First })
+                }
+                TransactionOutcome::Refused(refusal) => refusal,
+                TransactionOutcome::InConflict => None,
             })
         })
         .await
@@ -296,9 +298,9 @@ impl UsersTable {
                 transaction = transaction.and(self.first_password(user, hash, now)?, VerifyOutcome::PasswordChosen);
             }
             Ok(match transaction.send(&self.0.client).await? {
-                Sent::Committed => Some(VerifyOutcome::Verified),
-                Sent::Refused(outcome) => Some(outcome),
-                Sent::InConflict => None,
+                TransactionOutcome::Committed => Some(VerifyOutcome::Verified),
+                TransactionOutcome::Refused(outcome) => Some(outcome),
+                TransactionOutcome::InConflict => None,
             })
         })
         .await

@@ -11,7 +11,7 @@ use crate::{
 
 /// The repository for telling people: the items of UsersTable that say what a person may do.
 #[derive(Debug, Clone)]
-pub struct RecipientsTable(Table);
+pub struct Recipients(Table);
 
 /// Whether somebody is told what happens in a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct MailAddress {
     pub awaits_password: bool,
 }
 
-impl RecipientsTable {
+impl Recipients {
     /// A repository for the table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     RepositoryError,
     item::{number, text},
-    transaction::{Sent, Transaction},
+    transaction::{Transaction, TransactionOutcome},
 };
 
 /// By how much the clock of what made something may be ahead of the clock of the reset that came after it.
@@ -101,8 +101,8 @@ impl UsersTable {
     /// Writes what a turn has come to. It changes nothing if another delivery of the turn was faster.
     async fn commit_reclaim(&self, action: TransactWriteItem) -> Result<(), RepositoryError> {
         match Transaction::new(RECLAIM).and(action, ()).send(&self.0.client).await? {
-            Sent::Committed | Sent::Refused(()) => Ok(()),
-            Sent::InConflict => Err(RepositoryError::contention(RECLAIM)),
+            TransactionOutcome::Committed | TransactionOutcome::Refused(()) => Ok(()),
+            TransactionOutcome::InConflict => Err(RepositoryError::contention(RECLAIM)),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A session has no item while it lasts. A person has one item about sessions that were ended: a list, and a time by which all had
 //! ended. With the membership, that makes two items to read for a token, however many workspaces or sessions a person has.
 //!
-//! [`SessionsTable`] has only what functions that authenticate requests may do; [`UsersTable`] ends sessions.
+//! [`Sessions`] has only what functions that authenticate requests may do; [`UsersTable`] ends sessions.
 
 use aws_sdk_dynamodb::{
     Client,
@@ -18,13 +18,13 @@ use super::{
 use crate::{
     Consistency, RepositoryError,
     item::{Key, Table, from_item, number, text},
-    transaction::{Sent, Transaction},
+    transaction::{Transaction, TransactionOutcome},
     write::Outcome,
 };
 
 /// The repository for authentication by token: the items of UsersTable that say what a person may do.
 #[derive(Debug, Clone)]
-pub struct SessionsTable(Table);
+pub struct Sessions(Table);
 
 /// The session of a token, and what it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub struct PasswordChange<'a> {
     pub but: Option<&'a SessionId>,
 }
 
-impl SessionsTable {
+impl Sessions {
     /// A repository for the table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
@@ -185,7 +185,7 @@ impl UsersTable {
             .and(update.action()?, ())
             // If all sessions were ended since the request came, its own session was, too.
             .and(self.0.put_if(OPERATION, &ended, ENDS_MORE, [(":at", text(&change.at))])?, ());
-        Ok(transaction.send(&self.0.client).await? == Sent::Committed)
+        Ok(transaction.send(&self.0.client).await? == TransactionOutcome::Committed)
     }
 }
 

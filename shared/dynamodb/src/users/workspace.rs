@@ -11,7 +11,7 @@ use crate::{
     RepositoryError,
     item::text,
     revision::{Guard, NEXT_REVISION, one_more},
-    transaction::{Sent, Transaction, retry_on_conflict},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
 /// The outcome of changing a workspace.
@@ -83,9 +83,9 @@ impl UsersTable {
         }
         Ok(match transaction.send(&self.0.client).await? {
             // Read again, since a concurrent request may have changed name or settings as well.
-            Sent::Committed => self.workspace(id).await?.map(WorkspaceOutcome::Changed),
-            Sent::Refused(refusal) => refusal,
-            Sent::InConflict => None,
+            TransactionOutcome::Committed => self.workspace(id).await?.map(WorkspaceOutcome::Changed),
+            TransactionOutcome::Refused(refusal) => refusal,
+            TransactionOutcome::InConflict => None,
         })
     }
 

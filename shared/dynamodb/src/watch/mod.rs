@@ -22,14 +22,14 @@ pub use self::{
     down::DownTargets,
     health::Health,
     ownership::OwnedTargets,
-    registration::{Registered, RequestKey, TargetRegistration},
+    registration::{RegisteredTarget, RequestKey, TargetRegistration},
     rounds::{RoundOutcome, RoundRecord},
     watchers::WatchOutcome,
 };
 use crate::{
     RepositoryError,
     item::{Item, Table, from_item, number, text},
-    transaction::{Sent, Transaction, retry_on_conflict},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
 /// The repository of targets: WatchTable.
@@ -123,7 +123,7 @@ pub struct UnreadableTarget {
 
 /// What became of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Written {
+enum WriteOutcome {
     /// All is written.
     Committed,
     /// A concurrent write prevented it.
@@ -288,7 +288,7 @@ impl WatchTable {
         operation: &'static str,
         actions: Vec<TransactWriteItem>,
     ) -> Result<Option<()>, RepositoryError> {
-        Ok((self.send(operation, actions, None).await? == Written::Committed).then_some(()))
+        Ok((self.send(operation, actions, None).await? == WriteOutcome::Committed).then_some(()))
     }
 
     /// Sends the actions as one transaction, which creates a target if there is an action that counts it.
@@ -297,19 +297,19 @@ impl WatchTable {
         operation: &'static str,
         actions: Vec<TransactWriteItem>,
         count_in: Option<TransactWriteItem>,
-    ) -> Result<Written, RepositoryError> {
+    ) -> Result<WriteOutcome, RepositoryError> {
         let transaction = actions
             .into_iter()
-            .fold(Transaction::new(operation), |transaction, action| transaction.and(action, Written::NotNow));
+            .fold(Transaction::new(operation), |transaction, action| transaction.and(action, WriteOutcome::NotNow));
         // The last one, so that a full workspace is the reason only if nothing else is.
         let transaction = match count_in {
-            Some(count_in) => transaction.and(count_in, Written::Full),
+            Some(count_in) => transaction.and(count_in, WriteOutcome::Full),
             None => transaction,
         };
         Ok(match transaction.send(&self.table.client).await? {
-            Sent::Committed => Written::Committed,
-            Sent::Refused(refusal) => refusal,
-            Sent::InConflict => Written::NotNow,
+            TransactionOutcome::Committed => WriteOutcome::Committed,
+            TransactionOutcome::Refused(refusal) => refusal,
+            TransactionOutcome::InConflict => WriteOutcome::NotNow,
         })
     }
 }

@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{CorrelationId, EventId, IdempotencyKey, Target, Timestamp, WorkspaceId};
 
 use super::{
-    WatchTable, Written,
+    WatchTable, WriteOutcome,
     item::{IdempotencyItem, TargetItem, idempotency_key, target_key},
 };
 use crate::{
@@ -27,7 +27,7 @@ const REGISTER: &str = "register a target";
 
 /// The outcome of registering a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Registered {
+pub struct RegisteredTarget {
     /// The target after the registration.
     pub target: Target,
     /// Whether this request created the target.
@@ -47,7 +47,7 @@ pub struct RequestKey<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TargetRegistration {
     /// The URL is registered.
-    Done(Registered),
+    Done(RegisteredTarget),
     /// Another request had the same idempotency key.
     KeyReused,
     /// The URL has no target, and the workspace has as many as it may.
@@ -133,7 +133,7 @@ impl WatchTable {
         let Some(item) = found.filter(|item| item.ttl > now.unix_seconds()) else { return Ok(KnownKey::Free(None)) };
         Ok(match self.find(&item.target_id).await?.filter(|target| item.is_of(target)) {
             Some(_) if item.fingerprint != key.fingerprint => KnownKey::Used(TargetRegistration::KeyReused),
-            Some(target) => KnownKey::Used(TargetRegistration::Done(Registered { target, is_new: false })),
+            Some(target) => KnownKey::Used(TargetRegistration::Done(RegisteredTarget { target, is_new: false })),
             None => KnownKey::Free(Some(item)),
         })
     }
@@ -153,7 +153,7 @@ impl WatchTable {
         }
         actions.extend(key.map(|key| self.put_key(&target, &key, wanted.created_at)).transpose()?);
         let is_done = actions.is_empty() || self.commit(REGISTER, actions).await?.is_some();
-        Ok(is_done.then_some(TargetRegistration::Done(Registered { target, is_new: false })))
+        Ok(is_done.then_some(TargetRegistration::Done(RegisteredTarget { target, is_new: false })))
     }
 
     /// The action that marks a target as registered and sets its owner, unless it is registered already.
@@ -180,9 +180,9 @@ impl WatchTable {
         actions.extend(key.map(|key| self.put_key(&target, &key, target.created_at)).transpose()?);
         let count_in = self.count_in(REGISTER, &target.workspace)?;
         Ok(match self.send(REGISTER, actions, Some(count_in)).await? {
-            Written::Committed => Some(TargetRegistration::Done(Registered { target, is_new: true })),
-            Written::Full => Some(TargetRegistration::Full),
-            Written::NotNow => None,
+            WriteOutcome::Committed => Some(TargetRegistration::Done(RegisteredTarget { target, is_new: true })),
+            WriteOutcome::Full => Some(TargetRegistration::Full),
+            WriteOutcome::NotNow => None,
         })
     }
 

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     RepositoryError,
     item::{IS_NEW, SortKeys, from_item, number, text},
-    transaction::{Sent, Transaction, retry_on_conflict},
+    transaction::{Transaction, TransactionOutcome, retry_on_conflict},
 };
 
 const RECORD: &str = "record a round";
@@ -82,10 +82,10 @@ impl WatchTable {
             .and(self.table.put_new(RECORD, &item_of(round))?, Refusal::AlreadyRecorded)
             .and(self.change_action(round, &change)?, Refusal::NotApplicable);
         match transaction.send(&self.table.client).await? {
-            Sent::Committed => Ok(Some(RoundOutcome::Changed(change.to))),
-            Sent::Refused(Refusal::AlreadyRecorded) => Ok(Some(RoundOutcome::AlreadyRecorded)),
-            Sent::Refused(Refusal::NotApplicable) => self.put_result(round).await.map(Some),
-            Sent::InConflict => Ok(None),
+            TransactionOutcome::Committed => Ok(Some(RoundOutcome::Changed(change.to))),
+            TransactionOutcome::Refused(Refusal::AlreadyRecorded) => Ok(Some(RoundOutcome::AlreadyRecorded)),
+            TransactionOutcome::Refused(Refusal::NotApplicable) => self.put_result(round).await.map(Some),
+            TransactionOutcome::InConflict => Ok(None),
         }
     }
 

@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{CorrelationId, EventId, LinkId, Target, TargetId, Timestamp, Watcher, WatcherState};
 
 use super::{
-    WatchTable, Written,
+    WatchTable, WriteOutcome,
     item::{TargetItem, WatcherItem, target_key, watcher_key},
 };
 use crate::{
@@ -74,9 +74,9 @@ impl WatchTable {
             });
         }
         Ok(match self.send(WATCH, actions, count_in).await? {
-            Written::Committed => Some(WatchOutcome::Settled),
-            Written::NotNow => None,
-            Written::Full => self.refuse(target, link, known, message.changed_at).await?,
+            WriteOutcome::Committed => Some(WatchOutcome::Settled),
+            WriteOutcome::NotNow => None,
+            WriteOutcome::Full => self.refuse(target, link, known, message.changed_at).await?,
         })
     }
 

@@ -1,7 +1,7 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use linklet_domain::{ApiKey, ApiKeySecret, KeyHash, KeyPrefix, Scope, Timestamp};
-use linklet_dynamodb::{ApiKeysTable, RepositoryError};
+use linklet_dynamodb::{ApiKeys, RepositoryError};
 use lru::LruCache;
 use parking_lot::Mutex;
 
@@ -16,7 +16,7 @@ use crate::{
 /// A valid key is cached for up to 60 seconds after it was read, so revoking a key takes effect within a minute. Unknown keys
 /// aren't cached, so a new key works at once, and made-up keys can't fill the memory.
 pub struct KeyVerifier {
-    table: ApiKeysTable,
+    table: ApiKeys,
     cache: Mutex<Cache>,
 }
 
@@ -26,7 +26,7 @@ impl KeyVerifier {
 
     /// Accepts the keys of this table.
     #[must_use]
-    pub fn new(table: ApiKeysTable) -> Self {
+    pub fn new(table: ApiKeys) -> Self {
         Self { table, cache: Mutex::default() }
     }
 

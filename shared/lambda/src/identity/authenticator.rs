@@ -2,7 +2,7 @@ use aws_config::SdkConfig;
 use aws_sdk_dynamodb::Client as DynamoDb;
 use lambda_http::http::header;
 use linklet_domain::{Scope, UserId};
-use linklet_dynamodb::ApiKeysTable;
+use linklet_dynamodb::ApiKeys;
 
 use super::{Caller, KeyVerifier, TokenVerifier, sessions::Freshness};
 use crate::{
@@ -22,13 +22,13 @@ impl Authenticator {
     /// # Errors
     /// When one of these variables is missing, or the secret can't be read.
     pub async fn from_env(aws: &SdkConfig, tables: &DynamoDb) -> Result<Self, StartError> {
-        let keys = ApiKeysTable::new(tables.clone(), config::required("USERS_TABLE")?);
+        let keys = ApiKeys::new(tables.clone(), config::required("USERS_TABLE")?);
         Ok(Self::new(TokenVerifier::from_env(aws, tables).await?, keys))
     }
 
     /// Accepts tokens that this verifier accepts, and the API keys of this table.
     #[must_use]
-    pub fn new(tokens: TokenVerifier, keys: ApiKeysTable) -> Self {
+    pub fn new(tokens: TokenVerifier, keys: ApiKeys) -> Self {
         Self { tokens, keys: KeyVerifier::new(keys) }
     }
 

@@ -1,7 +1,7 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use linklet_domain::{SessionId, Timestamp, WorkspaceId};
-use linklet_dynamodb::{Consistency, RepositoryError, Session, SessionsTable, Standing};
+use linklet_dynamodb::{Consistency, RepositoryError, Session, Sessions, Standing};
 use lru::LruCache;
 use parking_lot::Mutex;
 
@@ -19,19 +19,19 @@ pub(super) enum Freshness {
 /// The role of a member is held for up to 55 seconds, so a removed or demoted member is that within a minute in every
 /// environment, also if a read is some seconds behind. So is that a session without a workspace lasts. Other answers aren't held, so
 /// that a person who has just joined isn't refused.
-pub(super) struct Sessions {
-    table: SessionsTable,
+pub(super) struct HeldSessions {
+    table: Sessions,
     held: Mutex<LruCache<Purpose, (Standing, Timestamp)>>,
 }
 
 /// A session, and the workspace that one of its tokens is for.
 type Purpose = (SessionId, Option<WorkspaceId>);
 
-impl Sessions {
+impl HeldSessions {
     const MAX_AGE: Duration = Duration::from_secs(55);
     const CAPACITY: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
 
-    pub(super) fn new(table: SessionsTable) -> Self {
+    pub(super) fn new(table: Sessions) -> Self {
         Self { table, held: Mutex::new(LruCache::sparse(Self::CAPACITY)) }
     }
 

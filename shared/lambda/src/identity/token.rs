@@ -5,13 +5,13 @@ use aws_sdk_dynamodb::Client as DynamoDb;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, errors::ErrorKind};
 use lambda_http::http::header;
 use linklet_domain::{EmailAddress, Invalid, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
-use linklet_dynamodb::{Session, SessionsTable, Standing};
+use linklet_dynamodb::{Session, Sessions, Standing};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::{
     Actor, Caller, Person, api_key,
-    sessions::{Freshness, Sessions},
+    sessions::{Freshness, HeldSessions},
 };
 use crate::{
     StartError, config,
@@ -68,7 +68,7 @@ impl TokenSecret {
 pub struct TokenVerifier {
     keys: Mutex<Keys>,
     source: Option<Source>,
-    sessions: Option<Sessions>,
+    sessions: Option<HeldSessions>,
     reload_interval: Duration,
     validation: Validation,
     /// Accepts a token for its signature alone, to know whose token was refused for another reason.
@@ -115,7 +115,7 @@ impl TokenVerifier {
     /// When one of the variables is missing, or the secret can't be read or is too short.
     pub async fn from_env(aws: &SdkConfig, tables: &DynamoDb) -> Result<Self, StartError> {
         let secret_id = config::required(TokenSecret::VARIABLE)?;
-        let sessions = SessionsTable::new(tables.clone(), config::required("USERS_TABLE")?);
+        let sessions = Sessions::new(tables.clone(), config::required("USERS_TABLE")?);
         Ok(Self::load(&aws_sdk_secretsmanager::Client::new(aws), &secret_id).await?.with_sessions(sessions))
     }
 
@@ -147,8 +147,8 @@ impl TokenVerifier {
 
     /// Looks up in this table what the session of a token is worth.
     #[must_use]
-    pub fn with_sessions(self, sessions: SessionsTable) -> Self {
-        Self { sessions: Some(Sessions::new(sessions)), ..self }
+    pub fn with_sessions(self, sessions: Sessions) -> Self {
+        Self { sessions: Some(HeldSessions::new(sessions)), ..self }
     }
 
     /// Sets the minimum time between reads of the secret that invalid signatures cause.
@@ -187,7 +187,7 @@ impl TokenVerifier {
             return Err(api_key::refused_for_a_token(request));
         }
         let token = request.only_header(header::AUTHORIZATION).and_then(bearer_token);
-        let token = token.ok_or_else(|| Refused { reason: "no bearer token", claimed: None }.logged())?;
+        let token = token.ok_or_else(|| TokenRefusal { reason: "no bearer token", claimed: None }.logged())?;
         let now = request.received_at();
         self.reload(MAX_AGE, now).await;
         let mut verified = self.verify(token);
@@ -195,7 +195,7 @@ impl TokenVerifier {
         if is_signed_otherwise && self.reload(self.reload_interval, now).await {
             verified = self.verify(token);
         }
-        let claims = verified.map_err(Refused::logged)?;
+        let claims = verified.map_err(TokenRefusal::logged)?;
         let person = self.in_current_role(claims, now, freshness).await?;
         request.note_actor(person.actor());
         Ok(person)
@@ -238,20 +238,20 @@ impl TokenVerifier {
         }
     }
 
-    fn verify(&self, token: &str) -> Result<Claims, Refused> {
+    fn verify(&self, token: &str) -> Result<Claims, TokenRefusal> {
         let keys = self.keys.lock().known.clone();
         for key in keys.iter() {
             match jsonwebtoken::decode::<Claims>(token, key, &self.validation) {
                 Ok(token) if token.claims.ws.is_some() == token.claims.role.is_some() => return Ok(token.claims),
-                Ok(_) => return Err(Refused { reason: reason(&ErrorKind::InvalidToken), claimed: None }),
+                Ok(_) => return Err(TokenRefusal { reason: reason(&ErrorKind::InvalidToken), claimed: None }),
                 Err(error) if *error.kind() == ErrorKind::InvalidSignature => {}
                 // The signature matches this key, so another error, such as an expired token, is the reason to report.
                 Err(error) => {
-                    return Err(Refused { reason: reason(error.kind()), claimed: self.claimed(token, key) });
+                    return Err(TokenRefusal { reason: reason(error.kind()), claimed: self.claimed(token, key) });
                 }
             }
         }
-        Err(Refused { reason: INVALID_SIGNATURE, claimed: None })
+        Err(TokenRefusal { reason: INVALID_SIGNATURE, claimed: None })
     }
 
     /// Who a refused token says it belongs to; `None` unless this key has signed it.
@@ -285,13 +285,13 @@ impl TokenVerifier {
 }
 
 /// A token that was refused.
-struct Refused {
+struct TokenRefusal {
     reason: &'static str,
     /// Whose token it is, if that is certain.
     claimed: Option<Actor>,
 }
 
-impl Refused {
+impl TokenRefusal {
     /// Writes the line that says why, and returns the error of the request, which doesn't.
     fn logged(self) -> ApiError {
         let claimed = self.claimed.as_ref();
@@ -462,8 +462,8 @@ impl Claims {
         Session { id: self.jti.clone(), user: self.sub.clone(), workspace: self.ws.clone() }
     }
 
-    fn refused(self, reason: &'static str) -> Refused {
-        Refused { reason, claimed: Some(Person::from(self).actor()) }
+    fn refused(self, reason: &'static str) -> TokenRefusal {
+        TokenRefusal { reason, claimed: Some(Person::from(self).actor()) }
     }
 }
 

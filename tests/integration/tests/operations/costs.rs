@@ -9,8 +9,8 @@ use linklet_domain::{
     TargetStatus, Timestamp, UrlCreated, WorkspaceId,
 };
 use linklet_dynamodb::{
-    ClicksTable, LinksTable, NamesTable, NotificationsTable, RecipientsTable, RoundRecord, ShardRange, StatsTable,
-    ThrottleTable, WatchTable,
+    ClicksTable, LinksTable, Names, NotificationsTable, Recipients, RoundRecord, ShardRange, StatsTable, ThrottleTable,
+    WatchTable,
 };
 use linklet_lambda::{
     batch::Consumer,
@@ -187,7 +187,7 @@ impl Measured {
             }
         }
         let stats = StatsTable::new(metered.client.clone(), "StatsTable");
-        let people = NamesTable::new(metered.client.clone(), "UsersTable");
+        let people = Names::new(metered.client.clone(), "UsersTable");
         let list = List { links, stats, people, ..fixture::list(&db) };
         let request = RequestBuilder::new("GET", &format!("/api/urls?limit={PAGE}")).token(&token);
         assert_eq!(request.send_to(&list).await.json()["urls"].as_array().map(Vec::len), Some(PAGE));
@@ -247,7 +247,7 @@ impl Measured {
         let metered = Metered::of(&db);
         let notify = Notify {
             notifications: NotificationsTable::new(metered.client.clone(), "NotificationsTable"),
-            people: RecipientsTable::new(metered.client.clone(), "UsersTable"),
+            people: Recipients::new(metered.client.clone(), "UsersTable"),
             ..fixture::notify(&db, &queues, &outside, false)
         };
 

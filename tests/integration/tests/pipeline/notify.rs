@@ -10,7 +10,7 @@ use linklet_domain::{
     NotificationStatus, NotificationSubject, Role, TargetDown, TargetId, TargetUp, TargetUrl, Timestamp, UrlCreated,
     UrlDeleted, UserId, WorkspaceId,
 };
-use linklet_dynamodb::{NotificationsTable, RecipientsTable};
+use linklet_dynamodb::{NotificationsTable, Recipients};
 use linklet_lambda::{
     batch::Consumer,
     metrics::{self, Metric},
@@ -275,7 +275,7 @@ async fn nothing_is_told_before_it_is_known_whether_the_person_is_a_member() {
     let ada = &fixture.ada;
     let batch = event_batch(&[created(ada)]);
     let mut notify = fixture.notify(true);
-    notify.people = RecipientsTable::new(fixture.db.client_with(faults.clone()), "UsersTable");
+    notify.people = Recipients::new(fixture.db.client_with(faults.clone()), "UsersTable");
     faults.plan(Some((0, Fault::NotSent)));
 
     let unknown = notify.consume(batch.clone()).await;
@@ -294,7 +294,7 @@ async fn a_delivery_costs_a_read_unit_and_two_writes_and_with_mail_three() {
         let client = fixture.db.client_with(meter.clone());
         let mut notify = fixture.notify(with_mail);
         notify.notifications = NotificationsTable::new(client.clone(), "NotificationsTable");
-        notify.people = RecipientsTable::new(client, "UsersTable");
+        notify.people = Recipients::new(client, "UsersTable");
 
         let response = notify.consume(event_batch(&[created(&fixture.ada)])).await;
 

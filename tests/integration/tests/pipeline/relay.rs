@@ -297,7 +297,9 @@ async fn a_change_of_a_link_that_nobody_hears_of_costs_neither_a_call_nor_a_mess
         let (queues, markers) = (FakeQueues::start(), markers(&db));
         let is_called = is_let_through("LinksStream", &change);
         let is_watched = is_let_through("WatchLinksStream", &change);
-        relay(&db, &queues).consume(StreamEvent { records: vec![change] }).await;
+        let mut batch = StreamEvent::default();
+        batch.records.push(change);
+        relay(&db, &queues).consume(batch).await;
         let is_heard = !queues.bodies("notify").is_empty() || !queues.bodies("analytics").is_empty();
         assert!(is_called || !(is_heard || is_watched || self::markers(&db) != markers), "{called:?}");
         called.push(is_called);
@@ -306,9 +308,8 @@ async fn a_change_of_a_link_that_nobody_hears_of_costs_neither_a_call_nor_a_mess
     let [created, updated, switched_off, handed_over] = [true, false, false, false];
     let [expires, expired, extended, unwatched] = [true; 4];
     let [deleted, removed, purged] = [true, false, true];
-    let expected = [
-        created, updated, switched_off, handed_over, expires, expired, extended, unwatched, deleted, removed, purged,
-    ];
+    let expected =
+        [created, updated, switched_off, handed_over, expires, expired, extended, unwatched, deleted, removed, purged];
     assert_eq!(called, expected);
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use linklet_account::Account;
 use linklet_domain::{ApiKey, ApiKeySecret, Role, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::{ApiKeysTable, UsersTable};
+use linklet_dynamodb::{ApiKeys, UsersTable};
 use linklet_lambda::{http::ShortUrls, identity::Authenticator};
 use linklet_list::List;
 use linklet_test_support::{
@@ -66,7 +66,7 @@ impl Office {
     }
 
     /// An execution environment of a function that takes keys, with the keys behind this client.
-    fn environment(&self, keys: ApiKeysTable) -> List {
+    fn environment(&self, keys: ApiKeys) -> List {
         List {
             authenticator: Authenticator::new(tokens(), keys),
             links: self.db.links(),
@@ -271,7 +271,7 @@ async fn a_key_costs_a_read_and_a_write_a_minute_and_what_is_none_costs_nothing(
     let office = Office::new().await;
     let secret = office.key(&["links:read"]).await;
     let meter = CapacityMeter::default();
-    let list = office.environment(ApiKeysTable::new(office.db.client_with(meter.clone()), "UsersTable"));
+    let list = office.environment(ApiKeys::new(office.db.client_with(meter.clone()), "UsersTable"));
     let start = Timestamp::now();
     let spent_after = async |key: &str, millis| {
         meter.reset();
@@ -295,7 +295,7 @@ async fn a_second_environment_notes_no_use_that_was_just_noted() {
     let secret = office.key(&["links:read"]).await;
     let start = Timestamp::now();
     let (one, meter) = (office.environment(office.db.api_keys()), CapacityMeter::default());
-    let other = office.environment(ApiKeysTable::new(office.db.client_with(meter.clone()), "UsersTable"));
+    let other = office.environment(ApiKeys::new(office.db.client_with(meter.clone()), "UsersTable"));
 
     list_at(&one, secret.reveal(), start).await;
     list_at(&other, secret.reveal(), after(start, 59_999)).await;
@@ -312,7 +312,7 @@ async fn whoever_can_not_be_looked_up_gets_503_and_whoever_is_held_is_let_in() {
     let office = Office::new().await;
     let secret = office.key(&["links:read"]).await;
     let faults = Faults::default();
-    let list = office.environment(ApiKeysTable::new(office.db.client_with(faults.clone()), "UsersTable"));
+    let list = office.environment(ApiKeys::new(office.db.client_with(faults.clone()), "UsersTable"));
     let start = Timestamp::now();
 
     faults.plan(Some((0, Fault::NotSent)));
@@ -329,8 +329,7 @@ async fn whoever_can_not_be_looked_up_gets_503_and_whoever_is_held_is_let_in() {
     faults.plan(None);
     assert_eq!(list_at(&list, secret.reveal(), after(start, 60_000)).await.status, 200);
 
-    let answer =
-        list_at(&office.environment(ApiKeysTable::new(TestDynamoDb::unreachable(), "T")), "sk_live_", start).await;
+    let answer = list_at(&office.environment(ApiKeys::new(TestDynamoDb::unreachable(), "T")), "sk_live_", start).await;
     assert_eq!(answer.status, 401, "what is no key needs no table");
 }
 

@@ -11,7 +11,7 @@ use linklet_domain::{
     CheckError, CheckOutcome, CheckResult, Link, LinkPatch, LinkState, Role, ShortCode, Target, Timestamp, UserId,
     WorkspaceId,
 };
-use linklet_dynamodb::{Cursor, NamesTable, RoundRecord, StatsTable, WatchTable};
+use linklet_dynamodb::{Cursor, Names, RoundRecord, StatsTable, WatchTable};
 use linklet_lambda::batch::Consumer;
 use linklet_list::List;
 use linklet_test_support::{
@@ -240,7 +240,7 @@ async fn links_show_what_their_creators_are_called() {
 async fn without_the_table_of_names_links_are_shown_and_say_so() {
     let mut fixture = Fixture::new();
     fixture.db.store(&fixture.link("launch").build()).await;
-    fixture.list.people = NamesTable::new(TestDynamoDb::unreachable(), "UsersTable");
+    fixture.list.people = Names::new(TestDynamoDb::unreachable(), "UsersTable");
 
     for path in ["/api/links", "/api/urls", "/api/links/launch"] {
         let answer = fixture.get(path).await;

@@ -6,7 +6,7 @@ use linklet_auth::Auth;
 use linklet_delete::Delete;
 use linklet_domain::{ApiKeySecret, Link, Member, Role, SessionId, Timestamp, WorkspaceId, WorkspaceName};
 use linklet_dynamodb::{
-    Consistency, FoundOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, SessionsTable, Standing,
+    Consistency, FoundOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, Sessions, Standing,
 };
 use linklet_lambda::identity::Authenticator;
 use linklet_test_support::{
@@ -230,7 +230,7 @@ async fn who_has_just_joined_is_let_in_at_once() {
 async fn a_token_costs_a_read_unit_a_minute() {
     let fixture = Fixture::new().await;
     let meter = CapacityMeter::default();
-    let sessions = SessionsTable::new(fixture.db.client_with(meter.clone()), "UsersTable");
+    let sessions = Sessions::new(fixture.db.client_with(meter.clone()), "UsersTable");
     let auth = Auth::new(fixture.db.users(), tokens().with_sessions(sessions), issuer(), limits(&fixture.db));
     let now = Timestamp::now();
     // Many workspaces and sessions make it no dearer.
@@ -260,7 +260,7 @@ async fn a_token_costs_a_read_unit_a_minute() {
 #[tokio::test]
 async fn without_the_table_a_token_that_was_not_seen_before_is_unavailable() {
     let fixture = Fixture::new().await;
-    let sessions = SessionsTable::new(TestDynamoDb::unreachable(), "UsersTable");
+    let sessions = Sessions::new(TestDynamoDb::unreachable(), "UsersTable");
     let auth = Auth::new(fixture.db.users(), tokens().with_sessions(sessions), issuer(), limits(&fixture.db));
 
     let answer = RequestBuilder::new("GET", "/api/me").token(&fixture.token()).send_to(&auth).await;

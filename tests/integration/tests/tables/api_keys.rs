@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use linklet_domain::{ApiKey, ApiKeySecret, Member, Role, Timestamp, WorkspaceId, lifetimes};
-use linklet_dynamodb::{ApiKeysTable, CreateKeyOutcome, KeyOutcome, UsersTable};
+use linklet_dynamodb::{ApiKeys, CreateKeyOutcome, KeyOutcome, UsersTable};
 use linklet_test_support::{
     ApiKeyBuilder, Cancellation, CapacityMeter, Fault, Faults, Person, TestDynamoDb, a_session, removal,
 };
@@ -311,7 +311,7 @@ async fn a_key_costs_what_the_chart_says() {
     let (key, now) = (key_of(&ada), Timestamp::now());
     let meter = CapacityMeter::default();
     let users = UsersTable::new(db.client_with(meter.clone()), "UsersTable");
-    let keys = ApiKeysTable::new(db.client_with(meter.clone()), "UsersTable");
+    let keys = ApiKeys::new(db.client_with(meter.clone()), "UsersTable");
     let spent = || {
         let units = (meter.read_units(), meter.write_units());
         meter.reset();

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
 use linklet_domain::{
-    Generation, LinkId, LinkState, LinkStatus, LinkSummary, Order, Record, Timestamp, UserId, WorkspaceId,
+    Generation, LinkId, LinkState, LinkStatus, LinkSummary, Record, SortOrder, Timestamp, UserId, WorkspaceId,
 };
 use linklet_dynamodb::{CreateOutcome, Creation, DeleteOutcome, LinkRange};
 use linklet_test_support::{LinkBuilder, TestDynamoDb, link_id};
@@ -142,8 +142,13 @@ async fn a_summary_says_of_a_link_what_the_link_says() {
         stored.push(link);
     }
 
-    let range =
-        LinkRange { workspace: &workspace, created: (None, None), order: Order::Ascending, after: None, wanted: None };
+    let range = LinkRange {
+        workspace: &workspace,
+        created: (None, None),
+        order: SortOrder::Ascending,
+        after: None,
+        wanted: None,
+    };
     let (mut summaries, mut whole) = (db.links().summaries(&range), db.links().whole(&range));
 
     let expected: Vec<_> = stored.iter().cloned().map(LinkSummary::from).collect();

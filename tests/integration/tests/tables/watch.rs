@@ -20,8 +20,8 @@ use linklet_domain::{
     PageToken, Phase, Shard, Target, TargetId, TargetStatus, Timestamp, WatcherState, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
-    DeleteTargetOutcome, DueTarget, Registered, RepositoryError, RequestKey, RoundOutcome, RoundRecord, ShardRange,
-    TargetRegistration, WatchOutcome, WatchTable, stream::change_of,
+    DeleteTargetOutcome, DueTarget, RegisteredTarget, RepositoryError, RequestKey, RoundOutcome, RoundRecord,
+    ShardRange, TargetRegistration, WatchOutcome, WatchTable, stream::change_of,
 };
 use linklet_test_support::{CapacityMeter, Fault, Faults, Rendezvous, TargetBuilder, TestDynamoDb, link_id};
 use proptest::prelude::*;
@@ -50,7 +50,7 @@ fn with(key: &IdempotencyKey) -> RequestKey<'_> {
     RequestKey { key, fingerprint: "body" }
 }
 
-fn done(registration: Result<TargetRegistration, RepositoryError>) -> Registered {
+fn done(registration: Result<TargetRegistration, RepositoryError>) -> RegisteredTarget {
     match registration.unwrap() {
         TargetRegistration::Done(registered) => registered,
         other => panic!("{other:?}"),
@@ -209,7 +209,7 @@ async fn a_known_key_gets_its_target_as_it_is_now() {
     for (again, first) in [(done(again), of_new), (done(known_again), of_known)] {
         let now = table.find(&first.target.id).await.unwrap().unwrap();
         assert_eq!(now.status, TargetStatus::Up);
-        assert_eq!(again, Registered { target: now, is_new: false });
+        assert_eq!(again, RegisteredTarget { target: now, is_new: false });
     }
 }
 
@@ -1347,7 +1347,7 @@ proptest! {
 }
 
 /// What two registrations get that have read the table before either has written.
-async fn at_once(db: &TestDynamoDb, wanted: [Target; 2]) -> [Registered; 2] {
+async fn at_once(db: &TestDynamoDb, wanted: [Target; 2]) -> [RegisteredTarget; 2] {
     let client = db.client_with(Rendezvous::of(2));
     let registering = wanted.map(|wanted| {
         let table = WatchTable::new(client.clone(), "WatchTable");
