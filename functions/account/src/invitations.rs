@@ -55,7 +55,7 @@ impl Account {
         let mail = OrderedMail::Invitation {
             workspace_id: workspace.id,
             workspace_name: workspace.name,
-            invitation_id: invitation.id.clone(),
+            invitation_id: invitation.id,
         };
         self.mails.place(request, mail).await
     }
@@ -83,7 +83,8 @@ impl Account {
     /// 200 with the workspace of which the caller is a member now. A token for it comes from `POST /api/auth/switch`.
     pub(crate) async fn accept_invitation(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
         let Acceptance { token } = request.json(BodyLimit::EMPTY.bytes("token", OneTimeToken::LENGTH))?;
-        let attempt = Attempt::at_token_by(person.user().as_str());
+        let account = person.user().to_string();
+        let attempt = Attempt::at_token_by(&account);
         self.guesses.limit(request, attempt, async |_| self.accept(request, person, &token).await).await
     }
 

@@ -155,12 +155,12 @@ impl NewKey {
 
     fn key(&self, secret: &ApiKeySecret, caller: &Caller, now: Timestamp) -> ApiKey {
         ApiKey {
-            workspace: caller.workspace().clone(),
+            workspace: *caller.workspace(),
             prefix: secret.prefix(),
             hash: secret.hash(),
             name: self.name.clone(),
             scopes: self.scopes.clone(),
-            created_by: caller.user().clone(),
+            created_by: *caller.user(),
             created_by_email: caller.email().clone(),
             created_at: now,
             expires_at: self.expires_at,

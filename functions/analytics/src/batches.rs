@@ -109,7 +109,7 @@ impl Work {
         let days = self.links.entry(click.link.clone()).or_default();
         let of_day = days.entry(day).or_insert_with(|| DayOfClicks {
             link: click.link.clone(),
-            workspace: click.workspace.clone(),
+            workspace: click.workspace,
             day,
             clicks: BTreeMap::new(),
         });

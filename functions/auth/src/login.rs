@@ -82,7 +82,7 @@ impl Auth {
         let issued = self.issuer.issue(&account.id, &account.email, membership.as_ref(), now).await?;
         self.note_login(&account.id, now).await;
         let address_hash = self.limits.guesses.address_hash(request);
-        tracing::info!(user_id = account.id.as_str(), address_hash = address_hash.as_str(), "signed in");
+        tracing::info!(user_id = %account.id, address_hash = address_hash.as_str(), "signed in");
         request.note_account(&account.id);
         Ok(token_view(&issued))
     }
@@ -90,7 +90,7 @@ impl Auth {
     /// Writes the line that says why a login was refused, and returns the error, which doesn't.
     pub(crate) fn refused(&self, request: &Request, user: Option<&UserId>, reason: &'static str) -> ApiError {
         let address_hash = self.limits.guesses.address_hash(request);
-        let (user_id, address_hash) = (user.map(UserId::as_str), address_hash.as_str());
+        let (user_id, address_hash) = (user.map(UserId::to_string), address_hash.as_str());
         tracing::warn!(reason, user_id, address_hash, "a login was refused");
         ApiError::Problem(Problem::InvalidCredentials)
     }
@@ -146,7 +146,7 @@ impl Auth {
     /// Notes when somebody has logged in. A failure is only logged: the time is for information, and the next login sets it.
     async fn note_login(&self, user: &UserId, at: Timestamp) {
         if let Err(error) = self.users.note_login(user, at).await {
-            tracing::warn!(error = chain(&error), user_id = user.as_str(), "the time of a login could not be noted");
+            tracing::warn!(error = chain(&error), user_id = %user, "the time of a login could not be noted");
         }
     }
 

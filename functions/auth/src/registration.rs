@@ -130,7 +130,7 @@ impl Auth {
     ) -> Result<(RegisterOutcome, WorkspaceId), ApiError> {
         if let Some(invitation) = invitation.and_then(|open| open.into_workspace.as_ref()) {
             let outcome = self.users.register_into(invitation, account, verified_at).await?;
-            return Ok((outcome, invitation.workspace.clone()));
+            return Ok((outcome, invitation.workspace));
         }
         let registration = wanted.registration(account, verified_at);
         let outcome = match invitation {

@@ -39,7 +39,7 @@ impl Auth {
             let sentence = "password is required without a token of the account's session";
             return Err(Invalid::new(sentence).in_field("password").into());
         }
-        Ok(self.tokens.person_now(request).await?.user().clone())
+        Ok(*self.tokens.person_now(request).await?.user())
     }
 
     async fn verification_by(&self, request: &Request, token: &str) -> Result<AddressVerification, ApiError> {

@@ -97,13 +97,13 @@ impl Handovers {
     async fn process(&self, record: &EventRecord) -> bool {
         let taken = match turn_signal(record) {
             Ok(Some(TurnSignal::Handover(signal))) => self.take_turn(&signal).await.inspect_err(|error| {
-                let (workspace_id, user_id) = (signal.workspace.as_str(), signal.leaver.as_str());
+                let (workspace_id, user_id) = (signal.workspace.to_string(), signal.leaver.to_string());
                 let error = chain(error);
                 tracing::error!(workspace_id, user_id, error, "what a member left could not be handed over");
             }),
             Ok(Some(TurnSignal::Reclaim(user))) => self.pause(&user).await.inspect_err(|error| {
                 tracing::error!(
-                    user_id = user.as_str(),
+                    user_id = %user,
                     error = chain(error),
                     "a reclaimed account could not be paused"
                 );
@@ -217,8 +217,8 @@ impl Turn<'_> {
         if number > 0 {
             tracing::info!(
                 correlation_id = correlation_id.as_str(),
-                workspace_id = workspace.as_str(),
-                user_id = leaver.as_str(),
+                workspace_id = %workspace,
+                user_id = %leaver,
                 what,
                 number,
                 "handed over"

@@ -18,7 +18,7 @@ impl Handovers {
         let Some(open) = self.users.reclaim(user).await? else { return Ok(()) };
         metrics::concerns(open.correlation_id());
         let mut workspaces = self.users.workspaces_of(user).await?;
-        workspaces.sort_by(|(_, one), (_, other)| one.id.as_str().cmp(other.id.as_str()));
+        workspaces.sort_by_key(|(_, workspace)| workspace.id);
         let mut done = None;
         for (_, workspace) in workspaces.iter().filter(|(_, workspace)| open.is_ahead(&workspace.id)) {
             let is_all = self.pause_in(workspace, &open, ends_at).await?;
@@ -47,7 +47,7 @@ impl Handovers {
             let invitations = self.users.withdraw_all(id, at, |one| is_meant(&one.invited_by, one.created_at)).await?;
             let others = if is_theirs { self.others(id, open.user()).await? } else { Vec::new() };
             if keys + invitations + others.len() == 0 {
-                let (user_id, workspace_id) = (open.user().as_str(), id.as_str());
+                let (user_id, workspace_id) = (open.user().to_string(), id.to_string());
                 tracing::info!(user_id, workspace_id, is_theirs, "paused what others may have made");
                 return Ok(true);
             }

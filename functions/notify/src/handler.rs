@@ -109,7 +109,7 @@ const CONCURRENCY: usize = 10;
 fn by_id(received: Vec<ReceivedMessage<Message>>) -> Vec<Vec<ReceivedMessage<Message>>> {
     let mut messages: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for message in received {
-        messages.entry(message.event.id().to_owned()).or_default().push(message);
+        messages.entry(message.event.id()).or_default().push(message);
     }
     messages.into_values().collect()
 }
@@ -222,7 +222,7 @@ enum Outcome {
 }
 
 fn log_order(order: &MailOrder, attempt: u32, mailed: &Result<(), DeliveryError>) {
-    let (order_id, mail) = (order.order_id.as_str(), order.mail.kind());
+    let (order_id, mail) = (order.order_id.to_string(), order.mail.kind());
     match mailed {
         Ok(()) => tracing::debug!(order_id, mail, "an order of a mail is done with"),
         Err(error) => {

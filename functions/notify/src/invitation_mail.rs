@@ -28,7 +28,7 @@ impl Notify {
         let open = self.invitations.open(workspace, id, (self.clock)()).await?;
         let Some(invitation) = open else { return Ok(()) };
         let Recipient::Member(Some(inviter)) = self.people.find(&invitation.invited_by, workspace).await? else {
-            tracing::info!(order_id = order.order_id.as_str(), "no mail: the inviter has not confirmed an address");
+            tracing::info!(order_id = %order.order_id, "no mail: the inviter has not confirmed an address");
             return Ok(());
         };
         if self.admits_invitation(mailer, order, &invitation).await? {

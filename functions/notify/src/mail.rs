@@ -67,7 +67,7 @@ impl Mailer {
     ) -> Result<bool, RepositoryError> {
         let is_admitted = self.limit.table.admit_mail(whose, count, &order.order_id, now).await?;
         if !is_admitted {
-            let (order_id, limit) = (order.order_id.as_str(), count.as_str());
+            let (order_id, limit) = (order.order_id.to_string(), count.as_str());
             tracing::info!(order_id, limit, "no mail: there were as many as there may be");
         }
         Ok(is_admitted)

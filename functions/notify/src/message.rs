@@ -14,10 +14,10 @@ pub(crate) enum Message {
 
 impl Message {
     /// What is the same in each delivery.
-    pub(crate) fn id(&self) -> &str {
+    pub(crate) fn id(&self) -> String {
         match self {
-            Self::Event(event) => event.event_id.as_str(),
-            Self::Order(order) => order.order_id.as_str(),
+            Self::Event(event) => event.event_id.to_string(),
+            Self::Order(order) => order.order_id.to_string(),
         }
     }
 }

@@ -28,7 +28,7 @@ impl Topic {
             .publish()
             .topic_arn(&self.arn)
             .message(&notification.message)
-            .message_attributes("user_id", attribute(notification.user.as_str())?)
+            .message_attributes("user_id", attribute(&notification.user.to_string())?)
             .message_attributes("event_type", attribute(&notification.event_type)?)
             .send()
             .await

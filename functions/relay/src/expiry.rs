@@ -59,7 +59,7 @@ impl Relay {
             match self.take_step(&one).await {
                 Ok(None) => {}
                 Ok(Some(link)) => {
-                    removals.entry(link.identity.workspace.clone()).or_default().push(Removal { link, due: one });
+                    removals.entry(link.identity.workspace).or_default().push(Removal { link, due: one });
                 }
                 Err(error) => {
                     log_failed_step(&one.link, &one.correlation_id, &error);

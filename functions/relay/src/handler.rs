@@ -124,7 +124,7 @@ impl Relay {
             let EventDetail::MilestoneReached(reached) = &mut event.detail else { continue };
             match self.links.find(&reached.link.code).await {
                 Ok(Some(record)) if record.identity().id == reached.link => {
-                    reached.user_id = record.identity().owner.clone();
+                    reached.user_id = record.identity().owner;
                 }
                 // The link is gone, and with it who else might be told.
                 Ok(_) => {}

@@ -72,7 +72,7 @@ impl NewLink {
 
     pub(crate) fn link(&self, id: LinkId, caller: &Caller, request: &Request) -> Link {
         Link {
-            identity: LinkIdentity { id, workspace: caller.workspace().clone(), owner: caller.user().clone() },
+            identity: LinkIdentity { id, workspace: *caller.workspace(), owner: *caller.user() },
             target: self.target.clone(),
             created_at: request.received_at(),
             updated_at: request.received_at(),

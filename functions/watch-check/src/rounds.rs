@@ -63,7 +63,7 @@ impl<N: Network> Checker<N> {
         match self.targets.record(round).await {
             Ok(RoundOutcome::Changed(status)) => tracing::info!(
                 target_id = target_id.as_str(),
-                workspace_id = workspace_id.as_str(),
+                workspace_id = %workspace_id,
                 target_status = status.as_str(),
                 "a target's status changed"
             ),

@@ -26,7 +26,7 @@ pub(crate) struct Turns {
 impl Turns {
     /// Adds a target behind the others of its workspace.
     pub(crate) fn add(&mut self, target: DueTarget) {
-        let place = *self.places.entry(target.workspace.clone()).or_insert(self.queues.len());
+        let place = *self.places.entry(target.workspace).or_insert(self.queues.len());
         if place == self.queues.len() {
             self.queues.push(VecDeque::new());
         }
@@ -89,7 +89,7 @@ mod tests {
         let canonical = CanonicalUrl::of(&url).unwrap();
         DueTarget {
             id: TargetId::of(workspace, &canonical),
-            workspace: workspace.clone(),
+            workspace: *workspace,
             host: canonical.host(),
             url,
             status: TargetStatus::Up,

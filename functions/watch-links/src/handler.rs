@@ -76,7 +76,7 @@ fn watcher_change(event: &Event) -> Result<Option<WatcherChange<'_>>, Invalid> {
 /// The target to create for a new link if its URL has none. Its owner is the link's creator, its time of creation the link's.
 fn target_of(event: &Event, created: &UrlCreated) -> Result<Target, Invalid> {
     let UrlCreated { original_url, user_id, .. } = created.clone();
-    Target::new(original_url, event.workspace_id.clone(), user_id, event.occurred_at)
+    Target::new(original_url, event.workspace_id, user_id, event.occurred_at)
 }
 
 impl WatchLinks {
@@ -123,7 +123,7 @@ impl WatchLinks {
         match change {
             WatcherChange::Added(target, link) => {
                 if self.targets.watch(&target, link, at, &event.correlation_id).await? == WatchOutcome::NoRoom {
-                    let (workspace_id, short_code) = (target.workspace.as_str(), link.code.as_str());
+                    let (workspace_id, short_code) = (target.workspace.to_string(), link.code.as_str());
                     tracing::warn!(
                         workspace_id,
                         short_code,

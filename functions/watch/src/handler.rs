@@ -70,7 +70,7 @@ impl Watch {
         let NewTarget { url } = body.read()?;
         // Each check of a short link would count as a click.
         self.short_urls.refuse_own(request, &url)?;
-        let (workspace, owner) = (caller.workspace().clone(), caller.user().clone());
+        let (workspace, owner) = (*caller.workspace(), *caller.user());
         let target = Target::new(url, workspace, owner, request.received_at());
         Ok(target.map_err(|refused| refused.in_field("url"))?)
     }

@@ -149,7 +149,7 @@ impl Closed {
     /// What was done.
     #[must_use]
     pub fn record(&self) -> Record {
-        Record { message: "an account was closed", user_id: Some(self.user.clone()) }
+        Record { message: "an account was closed", user_id: Some(self.user) }
     }
 }
 
@@ -176,9 +176,7 @@ impl Issued {
     pub fn record(&self) -> Record {
         match &self.right {
             Right::Register => Record { message: "a token to register was made", user_id: None },
-            Right::SetPassword(user) => {
-                Record { message: "a token for a new password was made", user_id: Some(user.clone()) }
-            }
+            Right::SetPassword(user) => Record { message: "a token for a new password was made", user_id: Some(*user) },
         }
     }
 }
@@ -221,7 +219,7 @@ mod tests {
         let json = |issued: &Issued| serde_json::to_value(issued.record()).unwrap();
 
         let invited = json(&issued(TokenPurpose::Invitation, Right::Register));
-        let reset = json(&issued(TokenPurpose::Reset, Right::SetPassword(user.clone())));
+        let reset = json(&issued(TokenPurpose::Reset, Right::SetPassword(user)));
 
         assert_eq!(invited, serde_json::json!({"message": "a token to register was made"}));
         assert_eq!(reset, serde_json::json!({"message": "a token for a new password was made", "user_id": user}));

@@ -210,7 +210,7 @@ impl Member {
     /// The account as a member of a workspace.
     #[must_use]
     pub fn of(account: &Account, role: Role, joined_at: Timestamp) -> Self {
-        let (user, email, full_name) = (account.id.clone(), account.email.clone(), account.full_name.clone());
+        let (user, email, full_name) = (account.id, account.email.clone(), account.full_name.clone());
         Self { user, email, full_name, role, joined_at, paused_at: None }
     }
 

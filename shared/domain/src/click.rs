@@ -37,8 +37,8 @@ impl Click {
         Self {
             id: ClickId::generate(at),
             link: link.identity.id.clone(),
-            workspace: link.identity.workspace.clone(),
-            owner: link.identity.owner.clone(),
+            workspace: link.identity.workspace,
+            owner: link.identity.owner,
             visitor,
             correlation_id,
         }

@@ -83,8 +83,8 @@ mod tests {
     fn handover(leaver: &Member, heir: &Member) -> Handover {
         Handover {
             workspace: WorkspaceId::generate(),
-            leaver: leaver.user.clone(),
-            heir: heir.user.clone(),
+            leaver: leaver.user,
+            heir: heir.user,
             keys: KeysLeft::Revoked,
             left_at: Timestamp::from_unix_seconds(1_000).unwrap(),
             correlation_id: CorrelationId::generate(),

@@ -1,5 +1,7 @@
 //! Identifiers of users, workspaces, invitations, sessions and events.
 
+use std::{fmt, str::FromStr};
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::{NoContext, Uuid};
@@ -9,30 +11,29 @@ use crate::{EmailAddress, Invalid, LinkId, Timestamp, validated::string_newtype}
 macro_rules! uuid_newtype {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
-        pub struct $name(String);
+        pub struct $name(Uuid);
 
         impl $name {
-            /// Parses a UUID; the result is in hyphenated lower-case form.
+            /// Parses a UUID. As text, the id is in hyphenated lower-case form.
             ///
             /// # Errors
             /// When the text is not a UUID.
             pub fn parse(text: &str) -> Result<Self, Invalid> {
-                let uuid = Uuid::try_parse(text).map_err(|_| Invalid::new(concat!($what, " must be a UUID")))?;
-                Ok(Self(uuid.to_string()))
+                Uuid::try_parse(text).map(Self).map_err(|_| Invalid::new(concat!($what, " must be a UUID")))
             }
 
             /// Generates an id that sorts by time of creation (UUID version 7, RFC 9562).
             #[must_use]
             pub fn generate() -> Self {
-                Self(Uuid::now_v7().to_string())
+                Self(Uuid::now_v7())
             }
 
             /// The 16 bytes of the id, which take less than half of the space of its text.
             #[must_use]
             pub fn to_bytes(&self) -> [u8; 16] {
-                Uuid::try_parse(&self.0).unwrap_or_default().into_bytes()
+                self.0.into_bytes()
             }
 
             /// The id with these bytes.
@@ -40,12 +41,37 @@ macro_rules! uuid_newtype {
             /// # Errors
             /// When there are more or fewer than 16.
             pub fn from_bytes(bytes: &[u8]) -> Result<Self, Invalid> {
-                let uuid = Uuid::from_slice(bytes).map_err(|_| Invalid::new(concat!($what, " must have 16 bytes")))?;
-                Ok(Self(uuid.to_string()))
+                Uuid::from_slice(bytes).map(Self).map_err(|_| Invalid::new(concat!($what, " must have 16 bytes")))
             }
         }
 
-        string_newtype!($name);
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(formatter)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Invalid;
+
+            fn from_str(text: &str) -> Result<Self, Invalid> {
+                Self::parse(text)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = Invalid;
+
+            fn try_from(text: String) -> Result<Self, Invalid> {
+                Self::parse(&text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.to_string()
+            }
+        }
     };
 }
 
@@ -64,8 +90,7 @@ impl WorkspaceId {
     #[must_use]
     pub fn derived_from(user: &UserId, at: Timestamp) -> Self {
         let digest = Sha256::digest(format!("{user} {}", at.unix_seconds() / 60));
-        let bytes: [u8; 16] = std::array::from_fn(|place| digest[place]);
-        Self(uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string())
+        Self(uuid_of(&digest))
     }
 }
 
@@ -80,8 +105,7 @@ impl InvitationId {
     #[must_use]
     pub fn derived_from(workspace: &WorkspaceId, email: &EmailAddress) -> Self {
         let digest = Sha256::digest(format!("{workspace} {email}"));
-        let bytes: [u8; 16] = std::array::from_fn(|place| digest[place]);
-        Self(uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string())
+        Self(uuid_of(&digest))
     }
 }
 
@@ -96,22 +120,28 @@ impl SessionId {
     pub fn beginning_at(time: Timestamp) -> Self {
         let (seconds, millis) = (time.unix_millis() / 1_000, time.unix_millis() % 1_000);
         let nanos = u32::try_from(millis * 1_000_000).unwrap_or_default();
-        Self(Uuid::new_v7(uuid::Timestamp::from_unix(NoContext, seconds, nanos)).to_string())
+        Self(Uuid::new_v7(uuid::Timestamp::from_unix(NoContext, seconds, nanos)))
     }
 
-    /// When the session began, in the precision of a millisecond: the id has this time, and the claims of a token only seconds.
+    /// When the session began, in the precision of a millisecond: the id has this time, and the claims of a token only seconds. An
+    /// id that isn't of ours has no time; its session is as old as can be, and so over.
     #[must_use]
     pub fn began_at(&self) -> Timestamp {
-        let began = Uuid::try_parse(&self.0).ok().and_then(|uuid| uuid.get_timestamp());
-        let millis =
-            began.map(|began| began.to_unix()).map(|(seconds, nanos)| seconds * 1_000 + u64::from(nanos) / 1_000_000);
-        Timestamp::from_unix_millis(millis.unwrap_or_default())
+        self.0.get_timestamp().map_or(Timestamp::EPOCH, |began| {
+            let (seconds, nanos) = began.to_unix();
+            Timestamp::from_unix_millis(seconds * 1_000 + u64::from(nanos) / 1_000_000)
+        })
     }
 }
 
 uuid_newtype! {
     /// The id of an order of a mail, a UUID. It stays the same in every redelivery.
     MailOrderId, "order_id"
+}
+
+/// The UUID that a digest begins with (version 8, RFC 9562).
+fn uuid_of(digest: &[u8]) -> Uuid {
+    uuid::Builder::from_custom_bytes(std::array::from_fn(|place| digest[place])).into_uuid()
 }
 
 /// The id of an event. It stays the same in every redelivery, so consumers use it to recognise duplicates.
@@ -170,7 +200,7 @@ mod tests {
     fn an_id_survives_parsing_and_nothing_else_does() {
         let id = UserId::generate();
 
-        assert_eq!(UserId::parse(id.as_str()), Ok(id));
+        assert_eq!(UserId::parse(&id.to_string()), Ok(id));
         assert!(UserId::parse("alice").is_err());
     }
 

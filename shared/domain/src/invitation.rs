@@ -38,7 +38,7 @@ impl Invitation {
         created_at: Timestamp,
     ) -> Self {
         let id = InvitationId::derived_from(workspace, &email);
-        Self { id, workspace: workspace.clone(), email, role, invited_by: invited_by.clone(), created_at, token }
+        Self { id, workspace: *workspace, email, role, invited_by: *invited_by, created_at, token }
     }
 
     /// When it can't be accepted any more.
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(first.id, invitation(&here, "Ada@Example.com", now).id);
         assert_ne!(first.id, invitation(&here, "bob@example.com", now).id);
         assert_ne!(first.id, invitation(&elsewhere, "ada@example.com", now).id);
-        assert_eq!(InvitationId::parse(first.id.as_str()), Ok(first.id));
+        assert_eq!(InvitationId::parse(&first.id.to_string()), Ok(first.id));
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Notification {
         let Wording { user, about, message, .. } = wording(&event.detail)?;
         Some(Self {
             id: event.event_id.clone(),
-            user: user.clone(),
+            user: *user,
             event_type: event.event_type().to_owned(),
             message,
             about,
@@ -205,8 +205,7 @@ mod tests {
     #[test]
     fn a_mail_about_a_link_that_is_gone_says_so_in_its_subject() {
         let (link, user_id) = (LinkId::parse("launch.x7Kf2a").unwrap(), UserId::generate());
-        let expired =
-            EventDetail::UrlExpired(UrlExpired { link: link.clone(), user_id: user_id.clone(), watched_target: None });
+        let expired = EventDetail::UrlExpired(UrlExpired { link: link.clone(), user_id, watched_target: None });
         let purged = EventDetail::UrlPurged(UrlPurged { link, user_id, watched_target: None });
 
         assert_eq!(wording(&expired).unwrap().subject, "Your short link has expired");

@@ -59,7 +59,7 @@ impl WorkspaceSlug {
     /// Derives a slug from a name and the last characters of the workspace's id, which are random and make it unique.
     #[must_use]
     pub fn derive(name: &str, workspace: &WorkspaceId) -> Self {
-        let id = workspace.as_str();
+        let id = workspace.to_string();
         let suffix = &id[id.len().saturating_sub(6)..];
         let mut slug = String::new();
         for character in name.to_lowercase().chars().take(40) {

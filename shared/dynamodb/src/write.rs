@@ -156,6 +156,7 @@ impl Write<'_> {
         self.send_for(if_refused).await
     }
 
+    /// The calls are boxed: otherwise whatever awaits a write would have room for the largest of them.
     async fn send_for(
         self,
         if_refused: Option<ReturnValuesOnConditionCheckFailure>,
@@ -175,7 +176,7 @@ impl Write<'_> {
                     .set_expression_attribute_names(names)
                     .set_expression_attribute_values(values)
                     .set_return_values_on_condition_check_failure(if_refused);
-                let sent = unless_in_conflict(|| put.clone().send()).await;
+                let sent = unless_in_conflict(|| Box::pin(put.clone().send())).await;
                 match sent.map_err(SdkError::into_service_error) {
                     Ok(_) => Ok(Outcome::Done(Item::new())),
                     Err(PutItemError::ConditionalCheckFailedException(refused)) => Ok(Outcome::Refused(refused.item)),
@@ -194,8 +195,8 @@ impl Write<'_> {
                     .set_return_values(returns_new.then_some(ReturnValue::AllNew))
                     .set_return_values_on_condition_check_failure(if_refused);
                 let sent = match once {
-                    Some(settings) => update.customize().config_override(settings).send().await,
-                    None => unless_in_conflict(|| update.clone().send()).await,
+                    Some(settings) => Box::pin(update.customize().config_override(settings).send()).await,
+                    None => unless_in_conflict(|| Box::pin(update.clone().send())).await,
                 };
                 match sent.map_err(SdkError::into_service_error) {
                     Ok(updated) => Ok(Outcome::Done(updated.attributes.unwrap_or_default())),
@@ -214,7 +215,7 @@ impl Write<'_> {
                     .set_expression_attribute_names(names)
                     .set_expression_attribute_values(values)
                     .set_return_values_on_condition_check_failure(if_refused);
-                let sent = unless_in_conflict(|| delete.clone().send()).await;
+                let sent = unless_in_conflict(|| Box::pin(delete.clone().send())).await;
                 match sent.map_err(SdkError::into_service_error) {
                     Ok(_) => Ok(Outcome::Done(Item::new())),
                     Err(DeleteItemError::ConditionalCheckFailedException(refused)) => {

@@ -52,9 +52,9 @@ impl MailOrders {
 
     /// The same for what a request has caused that is over.
     pub async fn tell_of(&self, cause: &CorrelationId, user: &UserId, change: AccountChange) {
-        let mail = OrderedMail::AccountChange { user_id: user.clone(), change };
+        let mail = OrderedMail::AccountChange { user_id: *user, change };
         if !self.send(cause, Timestamp::now(), mail).await {
-            tracing::warn!(user_id = user.as_str(), "somebody is not told what was changed of their account");
+            tracing::warn!(user_id = %user, "somebody is not told what was changed of their account");
         }
     }
 

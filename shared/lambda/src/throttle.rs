@@ -69,7 +69,7 @@ impl Throttle {
 
     fn subjects(&self, request: &Request, person: &UserId) -> impl Iterator<Item = ThrottleSubject> {
         let addresses = ThrottleSubject::all_at(&self.edge.address(request), &self.salt);
-        iter::once(ThrottleSubject::Person(person.clone())).chain(addresses)
+        iter::once(ThrottleSubject::Person(*person)).chain(addresses)
     }
 
     async fn uncount(&self, counted: &[(ThrottleSubject, Window)]) {

@@ -102,10 +102,10 @@ pub async fn redeliver(consumer: &Analytics, mut batch: SqsEvent) {
 /// Somebody who has joined the workspace of a person who is its admin.
 pub async fn colleague(db: &TestDynamoDb, admin: &Person, name: &str, role: Role) -> Person {
     let person = db.register(name).await;
-    let (user, email) = (person.id.clone(), person.email.clone());
+    let (user, email) = (person.id, person.email.clone());
     let member = Member { user, email, full_name: None, role, joined_at: Timestamp::now(), paused_at: None };
     db.add_member(&admin.workspace, &admin.id, &member).await;
-    Person { workspace: admin.workspace.clone(), ..person }
+    Person { workspace: admin.workspace, ..person }
 }
 
 /// Lets an admin give somebody another role.

@@ -179,7 +179,7 @@ fn created(person: &Person, request: &str) -> Event {
     let detail = UrlCreated {
         link: link_id("launch"),
         original_url: "https://example.com/".parse().unwrap(),
-        user_id: person.id.clone(),
+        user_id: person.id,
         expires_at: None,
         watch: false,
     };
@@ -187,7 +187,7 @@ fn created(person: &Person, request: &str) -> Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
         correlation_id: id(request),
-        workspace_id: person.workspace.clone(),
+        workspace_id: person.workspace,
         detail: EventDetail::UrlCreated(detail),
     }
 }

@@ -92,8 +92,8 @@ async fn access_to_a_target_of_another_workspace_and_beyond_a_role_is_one_warnin
     for (workspace, role, method, problem) in [
         (WorkspaceId::generate(), Role::Admin, "GET", "forbidden"),
         (WorkspaceId::generate(), Role::Admin, "DELETE", "forbidden"),
-        (target.workspace.clone(), Role::Member, "DELETE", "forbidden"),
-        (target.workspace.clone(), Role::Viewer, "DELETE", "role_too_low"),
+        (target.workspace, Role::Member, "DELETE", "forbidden"),
+        (target.workspace, Role::Viewer, "DELETE", "role_too_low"),
     ] {
         let logs = CapturedLogs::start();
         let request = RequestBuilder::new(method, &path).token(&token_of(&user, &workspace, role));
@@ -110,7 +110,7 @@ async fn a_refused_token_is_one_warning_with_its_reason_and_the_subject_only_if_
     let db = TestDynamoDb::start();
     let ada = db.register("ada").await;
     let long_ago = Timestamp::parse("2020-01-01T00:00:00Z").unwrap();
-    let membership = Membership::new(ada.workspace.clone(), Role::Admin, long_ago);
+    let membership = Membership::new(ada.workspace, Role::Admin, long_ago);
     let (expired, _) = issuer().issue(&ada.id, &ada.email, Some(&membership), long_ago).await.unwrap();
     let good = token_of(&ada.id, &ada.workspace, Role::Admin);
     let forged = format!("{}.{}", good.rsplit_once('.').unwrap().0, "A".repeat(43));

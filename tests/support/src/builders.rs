@@ -47,14 +47,14 @@ impl LinkBuilder {
     /// Belonging to this workspace.
     #[must_use]
     pub fn in_workspace(mut self, workspace: &WorkspaceId) -> Self {
-        self.0.identity.workspace = workspace.clone();
+        self.0.identity.workspace = *workspace;
         self
     }
 
     /// Created by this person.
     #[must_use]
     pub fn owned_by(mut self, owner: &UserId) -> Self {
-        self.0.identity.owner = owner.clone();
+        self.0.identity.owner = *owner;
         self
     }
 
@@ -133,12 +133,12 @@ impl ApiKeyBuilder {
     #[must_use]
     pub fn new(secret: &ApiKeySecret, creator: &Person) -> Self {
         Self(ApiKey {
-            workspace: creator.workspace.clone(),
+            workspace: creator.workspace,
             prefix: secret.prefix(),
             hash: secret.hash(),
             name: KeyName::parse("CI").expect("a name"),
             scopes: Scopes::parse(&["links:read", "links:write", "analytics:read"]).expect("scopes"),
-            created_by: creator.id.clone(),
+            created_by: creator.id,
             created_by_email: creator.email.clone(),
             created_at: Timestamp::now(),
             expires_at: None,
@@ -205,14 +205,14 @@ impl TargetBuilder {
     /// Belonging to this workspace.
     #[must_use]
     pub fn in_workspace(mut self, workspace: &WorkspaceId) -> Self {
-        self.workspace = workspace.clone();
+        self.workspace = *workspace;
         self
     }
 
     /// Registered by this person.
     #[must_use]
     pub fn owned_by(mut self, owner: &UserId) -> Self {
-        self.owner = owner.clone();
+        self.owner = *owner;
         self
     }
 
@@ -299,7 +299,7 @@ impl ClickBuilder {
     /// On this workspace's link.
     #[must_use]
     pub fn in_workspace(mut self, workspace: &WorkspaceId) -> Self {
-        self.workspace = workspace.clone();
+        self.workspace = *workspace;
         self
     }
 
@@ -359,7 +359,7 @@ impl ClickBuilder {
     /// Of this person's link.
     #[must_use]
     pub fn owned_by(mut self, owner: &UserId) -> Self {
-        self.detail.user_id = owner.clone();
+        self.detail.user_id = *owner;
         self
     }
 

@@ -202,14 +202,14 @@ impl TestDynamoDb {
         let now = Timestamp::now();
         let registration = Registration {
             account: Account {
-                id: person.id.clone(),
+                id: person.id,
                 email: person.email.clone(),
                 full_name: None,
                 password_hash: Some("none".to_owned()),
                 created_at: now,
             },
             verified_at: None,
-            membership: Membership::new(person.workspace.clone(), Role::Admin, now),
+            membership: Membership::new(person.workspace, Role::Admin, now),
             workspace_name: WorkspaceName::parse(name).expect("a name"),
             workspace_slug: WorkspaceSlug::parse(name).expect("a slug"),
         };

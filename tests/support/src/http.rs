@@ -47,7 +47,7 @@ fn secret() -> TokenSecret {
 #[must_use]
 pub fn token_of(user: &UserId, workspace: &WorkspaceId, role: Role) -> String {
     let email = EmailAddress::parse("ada@example.com").expect("an address");
-    signed(user, &email, Some(&Membership::new(workspace.clone(), role, Timestamp::now())))
+    signed(user, &email, Some(&Membership::new(*workspace, role, Timestamp::now())))
 }
 
 /// A token of somebody who is in no workspace.

@@ -21,7 +21,7 @@ impl Correspondent {
     /// A person, whatever their address is.
     #[must_use]
     pub fn person(user: &UserId, salt: &Salt) -> Self {
-        Self(salt.hash(user.as_str()))
+        Self(salt.hash(&user.to_string()))
     }
 
     /// The hash's hexadecimal digits.

@@ -20,7 +20,7 @@ impl TargetId {
     /// The target id of a canonical URL in a workspace.
     #[must_use]
     pub fn of(workspace: &WorkspaceId, url: &CanonicalUrl) -> Self {
-        let digest = Sha256::new().chain_update(workspace.as_str()).chain_update("\n").chain_update(url.as_str());
+        let digest = Sha256::new().chain_update(workspace.to_string()).chain_update("\n").chain_update(url.as_str());
         let kept = digest.finalize().into_iter().take(16).fold(0, |number, byte| number << 8 | u128::from(byte));
         Self::from_number(kept)
     }

@@ -171,7 +171,7 @@ impl LinkItem {
             event_id: self.change_id.clone(),
             occurred_at: self.created_at,
             correlation_id: self.correlation_id.clone(),
-            workspace_id: self.workspace_id.clone(),
+            workspace_id: self.workspace_id,
             detail: EventDetail::UrlCreated(state_of_link(self.into_link())),
         }
     }
@@ -181,7 +181,7 @@ impl LinkItem {
         let change = LinkChange {
             id: self.change_id.clone(),
             correlation_id: self.correlation_id.clone(),
-            deleted_by: self.deleted_by.clone(),
+            deleted_by: self.deleted_by,
             before: before.into_link(),
             after: self.into_link(),
         };
@@ -211,20 +211,20 @@ impl LinkChange {
             event_id: EventId::of_change(&self.id, kind),
             occurred_at,
             correlation_id: self.correlation_id.clone(),
-            workspace_id: self.after.identity.workspace.clone(),
+            workspace_id: self.after.identity.workspace,
             detail,
         }
     }
 
     fn updated(&self) -> Option<Event> {
         let changes = LinkChanges::between(&self.before, &self.after)?;
-        let (link, user_id) = (self.after.id().clone(), self.after.identity.owner.clone());
+        let (link, user_id) = (self.after.id().clone(), self.after.identity.owner);
         let detail = EventDetail::UrlUpdated(Box::new(UrlUpdated { link, user_id, changes }));
         Some(self.event("updated", self.after.updated_at, detail))
     }
 
     fn switched(&self) -> Option<Event> {
-        let switched = UrlSwitched { link: self.after.id().clone(), user_id: self.after.identity.owner.clone() };
+        let switched = UrlSwitched { link: self.after.id().clone(), user_id: self.after.identity.owner };
         let (kind, detail) = match (self.before.availability.state, self.after.availability.state) {
             (LinkState::Inactive, LinkState::Active) => ("activated", EventDetail::UrlActivated(switched)),
             (LinkState::Active, LinkState::Inactive) => ("deactivated", EventDetail::UrlDeactivated(switched)),
@@ -254,7 +254,7 @@ impl LinkChange {
         let expired_at = self.before.availability.expires_at.filter(|_| is_expired)?;
         let detail = EventDetail::UrlExpired(UrlExpired {
             link: self.after.id().clone(),
-            user_id: self.after.identity.owner.clone(),
+            user_id: self.after.identity.owner,
             watched_target: self.after.watched_target(),
         });
         Some(self.event("expired", expired_at, detail))
@@ -268,8 +268,8 @@ impl LinkChange {
         let detail = EventDetail::UrlDeleted(UrlDeleted {
             link: self.after.id().clone(),
             original_url: self.after.target.clone(),
-            user_id: self.after.identity.owner.clone(),
-            deleted_by: self.deleted_by.clone().unwrap_or_else(|| self.after.identity.owner.clone()),
+            user_id: self.after.identity.owner,
+            deleted_by: self.deleted_by.unwrap_or(self.after.identity.owner),
             watched_target: self.before.watched_target(),
         });
         Some(self.event("deleted", deleted_at, detail))

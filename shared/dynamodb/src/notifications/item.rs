@@ -40,7 +40,7 @@ impl From<&Notification> for NotificationItem {
         Self {
             key: notification_key(notification),
             event_id: notification.id.clone(),
-            user_id: notification.user.clone(),
+            user_id: notification.user,
             event_type: notification.event_type.clone(),
             message: notification.message.clone(),
             about: notification.about.clone(),

@@ -396,8 +396,8 @@ impl MilestoneItem {
             // Padded to the digits of the largest count, so that the rows sort by number.
             key: Key::new(partition(&detail.link), format!("{MILESTONE_PREFIX}{:020}", detail.milestone)),
             link: detail.link.clone(),
-            workspace_id: workspace.clone(),
-            user_id: detail.user_id.clone(),
+            workspace_id: *workspace,
+            user_id: detail.user_id,
             milestone: detail.milestone,
             total_clicks: detail.total_clicks,
             reached_at: *reached_at,

@@ -59,13 +59,8 @@ impl Milestone {
     #[must_use]
     pub fn reached_by(click: &Click, milestone: u64, total_clicks: u64) -> Self {
         Self {
-            detail: MilestoneReached {
-                link: click.link.clone(),
-                user_id: click.owner.clone(),
-                milestone,
-                total_clicks,
-            },
-            workspace: click.workspace.clone(),
+            detail: MilestoneReached { link: click.link.clone(), user_id: click.owner, milestone, total_clicks },
+            workspace: click.workspace,
             reached_at: click.clicked_at(),
             correlation_id: click.correlation_id.clone(),
         }

@@ -56,5 +56,5 @@ impl ThrottleTable {
 /// Whether the mail of this order was counted in the window. Others may have been counted after it.
 fn is_counted(item: &Item, order: &MailOrderId) -> bool {
     let requests = item.get("requests").and_then(|requests| requests.as_ss().ok());
-    requests.is_some_and(|requests| requests.iter().any(|counted| counted == order.as_str()))
+    requests.is_some_and(|requests| requests.iter().any(|counted| *counted == order.to_string()))
 }

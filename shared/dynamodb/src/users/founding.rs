@@ -44,13 +44,13 @@ impl NewWorkspace {
     #[must_use]
     pub fn workspace(&self) -> Workspace {
         let (settings, created_at) = (WorkspaceSettings::default(), self.founder.joined_at);
-        let (id, name, slug) = (self.id.clone(), self.name.clone(), self.slug.clone());
+        let (id, name, slug) = (self.id, self.name.clone(), self.slug.clone());
         Workspace {
             id,
             name,
             slug,
             settings,
-            founded_by: self.founder.user.clone(),
+            founded_by: self.founder.user,
             created_at,
             updated_at: created_at,
             revision: Revision::FIRST,
@@ -61,7 +61,7 @@ impl NewWorkspace {
     #[must_use]
     pub fn membership(&self) -> Membership {
         let Member { role, joined_at, .. } = self.founder;
-        Membership::new(self.id.clone(), role, joined_at)
+        Membership::new(self.id, role, joined_at)
     }
 }
 
@@ -140,7 +140,7 @@ impl UsersTable {
         id_taken: T,
     ) -> Result<Transaction<T>, RepositoryError> {
         let NewWorkspace { id, slug, founder, .. } = workspace;
-        let slug_item = SlugItem { key: slug_key(slug), workspace_id: id.clone() };
+        let slug_item = SlugItem { key: slug_key(slug), workspace_id: *id };
         let workspace_item = WorkspaceItem::new(&workspace.workspace());
         let membership = MemberItem::new(&founder.user, &workspace.membership());
         Ok(transaction

@@ -44,8 +44,8 @@ pub struct Removal<'a> {
 impl Removal<'_> {
     pub(super) fn handover(&self, heir: UserId) -> Handover {
         Handover {
-            workspace: self.workspace.clone(),
-            leaver: self.user.clone(),
+            workspace: *self.workspace,
+            leaver: *self.user,
             heir,
             keys: self.keys,
             left_at: self.at,

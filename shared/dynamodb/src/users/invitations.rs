@@ -394,7 +394,7 @@ impl UsersTable {
         already: &T,
     ) -> Result<Transaction<T>, RepositoryError> {
         let Invitation { workspace, role, .. } = invitation;
-        let membership = Membership::new(workspace.clone(), *role, joined_at);
+        let membership = Membership::new(*workspace, *role, joined_at);
         let listed = WorkspaceMemberItem::new(workspace, &Member::of(account, *role, joined_at));
         Ok(transaction
             .and(self.0.put_new(operation, &MemberItem::new(&account.id, &membership))?, already.clone())

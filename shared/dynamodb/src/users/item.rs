@@ -126,7 +126,7 @@ pub(super) fn invitations_partition(workspace: &WorkspaceId) -> String {
 }
 
 pub(super) fn invitation_key(workspace: &WorkspaceId, id: &InvitationId) -> Key {
-    Key::new(invitations_partition(workspace), id.as_str())
+    Key::new(invitations_partition(workspace), id.to_string())
 }
 
 /// The key of an invitation's token. IAM roles in `template.yaml` name the prefix of the partition key.
@@ -177,7 +177,7 @@ impl From<&Account> for UserItem {
     fn from(account: &Account) -> Self {
         Self {
             key: user_key(&account.id),
-            user_id: account.id.clone(),
+            user_id: account.id,
             email: account.email.clone(),
             full_name: account.full_name.clone(),
             password_hash: account.password_hash.clone(),
@@ -213,7 +213,7 @@ pub(super) struct EmailItem {
 
 impl EmailItem {
     pub(super) fn new(account: &Account) -> Self {
-        Self { key: email_key(&account.email), user_id: account.id.clone(), closed_at: None }
+        Self { key: email_key(&account.email), user_id: account.id, closed_at: None }
     }
 }
 
@@ -309,7 +309,7 @@ impl MemberItem {
     pub(super) fn new(user: &UserId, membership: &Membership) -> Self {
         Self {
             key: member_key(user, &membership.workspace),
-            workspace_id: membership.workspace.clone(),
+            workspace_id: membership.workspace,
             role: membership.role,
             joined_at: membership.joined_at,
             paused_at: membership.paused_at,
@@ -343,7 +343,7 @@ impl WorkspaceMemberItem {
     pub(super) fn new(workspace: &WorkspaceId, member: &Member) -> Self {
         Self {
             key: workspace_member_key(workspace, &member.user),
-            user_id: member.user.clone(),
+            user_id: member.user,
             email: member.email.clone(),
             full_name: member.full_name.clone(),
             role: member.role,

@@ -146,7 +146,7 @@ impl UsersTable {
             .into_iter()
             .map(|row| {
                 let last_used_at = last_uses.remove(&row.key_hash);
-                row.into_key(workspace.clone(), last_used_at)
+                row.into_key(*workspace, last_used_at)
             })
             .collect();
         keys.sort_by(|one, other| {
@@ -210,7 +210,7 @@ impl UsersTable {
         Ok(match sent {
             TransactionOutcome::Committed => {
                 let last_used_at = self.last_uses(std::slice::from_ref(&row)).await?.remove(&row.key_hash);
-                let mut key = row.into_key(workspace.clone(), last_used_at);
+                let mut key = row.into_key(*workspace, last_used_at);
                 key.paused_at = paused.unwrap_or(key.paused_at);
                 key.name = name.cloned().unwrap_or(key.name);
                 Some(KeyOutcome::Done(Box::new(ChangedKey { key, was_active })))
@@ -296,7 +296,7 @@ impl UsersTable {
             .send(&self.0.client)
             .await?;
         Ok(match sent {
-            TransactionOutcome::Committed => Some(KeyOutcome::Done(Box::new(row.into_key(workspace.clone(), None)))),
+            TransactionOutcome::Committed => Some(KeyOutcome::Done(Box::new(row.into_key(*workspace, None)))),
             TransactionOutcome::Refused(refusal) => refusal,
             TransactionOutcome::InConflict => None,
         })

@@ -185,10 +185,10 @@ impl UsersTable {
     /// Who gets what a member leaves; `None` if there is no other admin.
     async fn heir_of(&self, removal: &Removal<'_>) -> Result<Option<UserId>, RepositoryError> {
         if removal.user != removal.caller {
-            return Ok(Some(removal.caller.clone()));
+            return Ok(Some(*removal.caller));
         }
         let members = self.members(removal.workspace).await?;
-        Ok(oldest_admin_but(removal.user, &members).map(|heir| heir.user.clone()))
+        Ok(oldest_admin_but(removal.user, &members).map(|heir| heir.user))
     }
 
     async fn member(&self, workspace: &WorkspaceId, user: &UserId) -> Result<Option<Member>, RepositoryError> {

@@ -69,7 +69,7 @@ impl Registration {
     fn workspace(&self) -> NewWorkspace {
         let founder = Member::of(&self.account, self.membership.role, self.membership.joined_at);
         let (name, slug) = (self.workspace_name.clone(), self.workspace_slug.clone());
-        NewWorkspace { id: self.membership.workspace.clone(), name, slug, founder }
+        NewWorkspace { id: self.membership.workspace, name, slug, founder }
     }
 }
 

@@ -59,7 +59,7 @@ impl OpenReclaim {
     /// Whether this workspace comes after those that are done with. They are in the order of their ids.
     #[must_use]
     pub fn is_ahead(&self, workspace: &WorkspaceId) -> bool {
-        self.0.after.as_ref().is_none_or(|after| workspace.as_str() > after.as_str())
+        self.0.after.as_ref().is_none_or(|after| workspace.to_string() > after.to_string())
     }
 }
 

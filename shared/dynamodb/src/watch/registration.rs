@@ -149,7 +149,7 @@ impl WatchTable {
         let (mut target, mut actions) = (found, Vec::new());
         if !target.registered {
             actions.push(self.set_owner(wanted, correlation_id)?);
-            target = Target { registered: true, owner: wanted.owner.clone(), ..target };
+            target = Target { registered: true, owner: wanted.owner, ..target };
         }
         actions.extend(key.map(|key| self.put_key(&target, &key, wanted.created_at)).transpose()?);
         let is_done = actions.is_empty() || self.commit(REGISTER, actions).await?.is_some();

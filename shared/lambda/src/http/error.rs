@@ -161,7 +161,7 @@ fn log_refused_access(request: &Request, problem: Problem) {
         problem = problem.code(),
         route = request.route(),
         short_code = request.short_code().as_ref().map(ShortCode::as_str),
-        user_id = actor.map(|actor| actor.user.as_str()),
+        user_id = actor.map(|actor| actor.user.to_string()),
         workspace_id = actor.and_then(Actor::workspace_id),
         key_prefix = actor.and_then(Actor::key_prefix),
         "access was refused"

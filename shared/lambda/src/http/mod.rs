@@ -196,7 +196,7 @@ impl<D> Exchange<D> {
         tracing::info!(
             route = self.request.route(),
             short_code = self.request.short_code().as_ref().map(ShortCode::as_str),
-            user_id = actor.filter(|actor| actor.key_prefix().is_none()).map(|actor| actor.user.as_str()),
+            user_id = actor.filter(|actor| actor.key_prefix().is_none()).map(|actor| actor.user.to_string()),
             key_prefix = actor.and_then(Actor::key_prefix),
             status = self.status.as_u16(),
             duration_ms = milliseconds(self.duration),

@@ -114,7 +114,7 @@ fn refused(reason: &'static str, prefix: Option<&KeyPrefix>, actor: Option<&Acto
     tracing::warn!(
         reason,
         key_prefix = prefix.map(KeyPrefix::as_str),
-        user_id = actor.map(|actor| actor.user.as_str()),
+        user_id = actor.map(|actor| actor.user.to_string()),
         workspace_id = actor.and_then(Actor::workspace_id),
         "an API key was refused"
     );

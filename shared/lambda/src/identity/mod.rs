@@ -39,18 +39,18 @@ pub(crate) struct Actor {
 
 impl Actor {
     fn with_key(key: &ApiKey) -> Self {
-        let (user, workspace) = (key.created_by.clone(), Some(key.workspace.clone()));
+        let (user, workspace) = (key.created_by, Some(key.workspace));
         Self { user, workspace, key: Some(key.prefix.clone()) }
     }
 
     /// Somebody who has just proved who they are by something else than a token.
     pub(crate) fn with_account(user: &UserId) -> Self {
-        Self { user: user.clone(), workspace: None, key: None }
+        Self { user: *user, workspace: None, key: None }
     }
 
     /// The id of the workspace, if there is one.
-    pub(crate) fn workspace_id(&self) -> Option<&str> {
-        self.workspace.as_ref().map(WorkspaceId::as_str)
+    pub(crate) fn workspace_id(&self) -> Option<String> {
+        self.workspace.map(|id| id.to_string())
     }
 
     /// The prefix of the API key, if it was one.
@@ -106,8 +106,8 @@ impl Caller {
     pub fn session(&self) -> Option<Session> {
         match &self.credential {
             Credential::Session(id) => {
-                let (user, workspace) = (self.user.clone(), Some(self.workspace.clone()));
-                Some(Session { id: id.clone(), user, workspace })
+                let (user, workspace) = (self.user, Some(self.workspace));
+                Some(Session { id: *id, user, workspace })
             }
             Credential::ApiKey => None,
         }

@@ -35,13 +35,13 @@ impl Person {
     /// The session of the token.
     #[must_use]
     pub fn session(&self) -> Session {
-        let workspace = self.membership.as_ref().map(|(workspace, _)| workspace.clone());
-        Session { id: self.session.clone(), user: self.user.clone(), workspace }
+        let workspace = self.membership.as_ref().map(|(workspace, _)| *workspace);
+        Session { id: self.session, user: self.user, workspace }
     }
 
     pub(super) fn actor(&self) -> Actor {
-        let workspace = self.membership.as_ref().map(|(workspace, _)| workspace.clone());
-        Actor { user: self.user.clone(), workspace, key: None }
+        let workspace = self.membership.as_ref().map(|(workspace, _)| *workspace);
+        Actor { user: self.user, workspace, key: None }
     }
 
     /// The person as a member of the workspace that the token is for.

@@ -56,7 +56,7 @@ impl HeldSessions {
         if matches!(standing, Standing::NoMember | Standing::Paused) && consistency == Consistency::Eventual {
             standing = self.table.standing(session, Consistency::Strong).await?;
         }
-        let (mut held, key) = (self.held.lock(), (session.id.clone(), session.workspace.clone()));
+        let (mut held, key) = (self.held.lock(), (session.id, session.workspace));
         match standing {
             // The age counts from the request's arrival, before the table was read.
             Standing::Member(_) | Standing::WithoutWorkspace => _ = held.put(key, (standing, now)),
@@ -77,7 +77,7 @@ impl HeldSessions {
     /// What was read within the last minute, unless the clock was set back since.
     fn held(&self, session: &Session, now: Timestamp) -> Option<Standing> {
         let held = self.held.lock();
-        let (standing, since) = held.peek(&(session.id.clone(), session.workspace.clone()))?;
+        let (standing, since) = held.peek(&(session.id, session.workspace))?;
         (*since <= now && now < since.plus(Self::MAX_AGE)).then_some(*standing)
     }
 }

@@ -297,7 +297,7 @@ impl TokenRefusal {
         let claimed = self.claimed.as_ref();
         tracing::warn!(
             reason = self.reason,
-            user_id = claimed.map(|actor| actor.user.as_str()),
+            user_id = claimed.map(|actor| actor.user.to_string()),
             workspace_id = claimed.and_then(Actor::workspace_id),
             "a token was refused"
         );
@@ -410,10 +410,10 @@ impl TokenIssuer {
         let expires_at = session.began_at().plus(lifetimes::SESSIONS);
         let claims = Claims {
             iss: ISSUER.to_owned(),
-            jti: session.clone(),
-            sub: user.clone(),
+            jti: *session,
+            sub: *user,
             email: email.clone(),
-            ws: membership.map(|membership| membership.workspace.clone()),
+            ws: membership.map(|membership| membership.workspace),
             role: membership.map(|membership| membership.role),
             iat: now.unix_seconds(),
             exp: expires_at.unix_seconds(),
@@ -459,7 +459,7 @@ struct Claims {
 
 impl Claims {
     fn session(&self) -> Session {
-        Session { id: self.jti.clone(), user: self.sub.clone(), workspace: self.ws.clone() }
+        Session { id: self.jti, user: self.sub, workspace: self.ws }
     }
 
     fn refused(self, reason: &'static str) -> TokenRefusal {

@@ -65,8 +65,7 @@ fn consumer(db: &TestDynamoDb, queues: &FakeQueues) -> Analytics {
 
 fn links() -> Vec<Link> {
     let (workspace, owner) = (WorkspaceId::generate(), UserId::generate());
-    let link =
-        |number| Link { id: link_id(&format!("link{number:04}")), workspace: workspace.clone(), owner: owner.clone() };
+    let link = |number| Link { id: link_id(&format!("link{number:04}")), workspace, owner };
     (0..LINKS).map(link).collect()
 }
 

@@ -144,7 +144,7 @@ impl Bench {
         let case = self.case.replace(self.case.get() + 1);
         let (workspace, owner) = (WorkspaceId::generate(), UserId::generate());
         let id = |link| link_id(&format!("x{link}{case:06}"));
-        (0..LINKS).map(|link| Link { id: id(link), workspace: workspace.clone(), owner: owner.clone() }).collect()
+        (0..LINKS).map(|link| Link { id: id(link), workspace, owner }).collect()
     }
 }
 

@@ -305,11 +305,11 @@ fn created(person: &Person) -> Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
         correlation_id: fixture::correlation(),
-        workspace_id: person.workspace.clone(),
+        workspace_id: person.workspace,
         detail: EventDetail::UrlCreated(UrlCreated {
             link: link_id("launch7"),
             original_url: "https://example.com/sale/7".parse().unwrap(),
-            user_id: person.id.clone(),
+            user_id: person.id,
             expires_at: None,
             watch: false,
         }),

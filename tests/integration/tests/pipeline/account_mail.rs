@@ -256,7 +256,7 @@ async fn the_sample_events_are_read() {
 }
 
 fn changed(user: &UserId, change: AccountChange) -> MailOrder {
-    order(OrderedMail::AccountChange { user_id: user.clone(), change })
+    order(OrderedMail::AccountChange { user_id: *user, change })
 }
 
 fn subject(mail: &Value) -> &str {

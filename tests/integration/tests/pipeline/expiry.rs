@@ -123,7 +123,7 @@ async fn an_expired_link_answers_410_and_stays_until_its_tombstone_replaces_it()
     assert_eq!(fixture.markers(), [due(link.availability.expires_at.unwrap().plus(KEPT_FOR))]);
 
     // An hour later.
-    fixture.db.patch(&link.id(), &expiring_at(ago(3_700))).await;
+    fixture.db.patch(link.id(), &expiring_at(ago(3_700))).await;
     fixture.carry().await;
     fixture.pass_time().await;
     fixture.pass_time().await;
@@ -160,7 +160,7 @@ async fn an_expiry_is_published_once_however_often_its_record_is_delivered() {
     fixture.carry().await;
 
     let [event] = fixture.events("url.expired").try_into().unwrap();
-    assert_eq!(event["user_id"], link.identity.owner.as_str());
+    assert_eq!(event["user_id"], link.identity.owner.to_string());
     assert_eq!(event["occurred_at"], link.availability.expires_at.unwrap().to_string());
     assert_eq!(
         (&event["short_code"], &event["generation"]),
@@ -175,11 +175,11 @@ async fn an_extended_link_redirects_again_and_expires_again() {
     fixture.pass_time().await;
 
     let later = Timestamp::now().plus(Duration::from_secs(600));
-    fixture.db.patch(&link.id(), &expiring_at(later)).await;
+    fixture.db.patch(link.id(), &expiring_at(later)).await;
     fixture.carry().await;
     assert_eq!(fixture.follow("launch").await.status, REDIRECT);
     assert_eq!(fixture.markers(), [due(later)]);
-    fixture.db.patch(&link.id(), &expiring_at(ago(30))).await;
+    fixture.db.patch(link.id(), &expiring_at(ago(30))).await;
     fixture.carry().await;
     fixture.pass_time().await;
 
@@ -192,7 +192,7 @@ async fn a_link_that_lost_its_expiry_is_left_alone() {
     let link = over("launch");
     let fixture = Fixture::with(&[&link]).await;
 
-    fixture.db.patch(&link.id(), &LinkPatch { expires_at: Some(None), ..LinkPatch::default() }).await;
+    fixture.db.patch(link.id(), &LinkPatch { expires_at: Some(None), ..LinkPatch::default() }).await;
     fixture.carry().await;
     fixture.pass_time().await;
 
@@ -223,7 +223,7 @@ async fn an_old_record_that_is_delivered_again_puts_no_expiry_off() {
     let fixture = Fixture::with(&[&link]).await;
     let creation = fixture.db.stream("LinksTable");
     let expiry = Timestamp::now().plus(earlier);
-    fixture.db.patch(&link.id(), &expiring_at(expiry)).await;
+    fixture.db.patch(link.id(), &expiring_at(expiry)).await;
     fixture.carry().await;
     assert_eq!(fixture.markers(), [due(expiry)]);
 
@@ -260,7 +260,7 @@ async fn the_code_stays_reserved_and_the_url_is_free() {
     let code = first.json()["short_code"].as_str().unwrap().to_owned();
     // Its expiry is set later, and passes.
     let link = fixture.db.link(&code).await;
-    fixture.db.patch(&link.id(), &expiring_at(ago(7_200))).await;
+    fixture.db.patch(link.id(), &expiring_at(ago(7_200))).await;
     let entries = || fixture.db.scan("LinksTable").iter().filter(|item| item["sk"]["S"] == "URL").count();
     assert_eq!(entries(), 1);
 

@@ -165,10 +165,7 @@ async fn what_somebody_leaves_is_the_admins_who_has_removed_them_and_nothing_is_
     for link in [&plain, &expiring, &watching, &deleted] {
         assert_eq!(fixture.owner(link).await, fixture.ada.id, "{}", link.code());
     }
-    assert_eq!(
-        (fixture.owner(&carols).await, fixture.owner(&elsewhere).await),
-        (carol.id.clone(), fixture.bob.id.clone())
-    );
+    assert_eq!((fixture.owner(&carols).await, fixture.owner(&elsewhere).await), (carol.id, fixture.bob.id));
     let changed = fixture.db.link("expiring").await;
     assert_eq!(Link { identity: expiring.identity.clone(), ..changed }, expiring);
     assert_eq!(fixture.owner_of(&bobs_target).await, fixture.ada.id);
@@ -192,8 +189,8 @@ async fn a_milestone_after_the_handover_is_told_to_the_heir_also_of_clicks_from_
     let click = |second| {
         let mut event = click_event("launch", ago(second));
         let EventDetail::UrlClicked(clicked) = &mut event.detail else { panic!("{event:?}") };
-        (clicked.link, clicked.user_id) = (link.id().clone(), fixture.bob.id.clone());
-        event.workspace_id = link.identity.workspace.clone();
+        (clicked.link, clicked.user_id) = (link.id().clone(), fixture.bob.id);
+        event.workspace_id = link.identity.workspace;
         event
     };
     fixture.remove_bob().await;
@@ -282,7 +279,7 @@ async fn an_heir_who_leaves_before_it_is_done_leaves_it_to_the_oldest_admin() {
     fixture.remove(&removal(workspace, &carol.id, &carol.id)).await;
     fixture.carry().await;
 
-    assert_eq!((fixture.owner(&first).await, fixture.owner(&carols).await), (ada.clone(), ada.clone()));
+    assert_eq!((fixture.owner(&first).await, fixture.owner(&carols).await), (*ada, *ada));
 }
 
 #[tokio::test]
@@ -294,12 +291,12 @@ async fn what_an_heir_has_got_goes_on_to_the_next_one() {
     let target = fixture.target("https://a.example/", &fixture.bob).await;
     fixture.remove(&removal(workspace, &carol.id, &fixture.bob.id)).await;
     fixture.carry().await;
-    assert_eq!((fixture.owner(&link).await, fixture.owner_of(&target).await), (carol.id.clone(), carol.id.clone()));
+    assert_eq!((fixture.owner(&link).await, fixture.owner_of(&target).await), (carol.id, carol.id));
 
     fixture.remove(&removal(workspace, ada, &carol.id)).await;
     fixture.carry().await;
 
-    assert_eq!((fixture.owner(&link).await, fixture.owner_of(&target).await), (ada.clone(), ada.clone()));
+    assert_eq!((fixture.owner(&link).await, fixture.owner_of(&target).await), (*ada, *ada));
 }
 
 #[tokio::test]
@@ -315,16 +312,13 @@ async fn what_somebody_creates_who_has_come_back_is_theirs() {
 
     fixture.carry().await;
 
-    assert_eq!(
-        (fixture.owner(&old).await, fixture.owner(&new).await),
-        (fixture.ada.id.clone(), fixture.bob.id.clone())
-    );
+    assert_eq!((fixture.owner(&old).await, fixture.owner(&new).await), (fixture.ada.id, fixture.bob.id));
     assert!(fixture.db.api_keys().find(&key.hash).await.unwrap().is_some());
 }
 
 impl Fixture {
     async fn rejoin(&self, person: &Person) {
-        let (user, email) = (person.id.clone(), person.email.clone());
+        let (user, email) = (person.id, person.email.clone());
         let member = linklet_domain::Member {
             user,
             email,
@@ -348,7 +342,7 @@ async fn keys_are_revoked_by_the_handover_at_the_latest_and_become_the_heirs_if_
 
         let found = fixture.db.api_keys().find(&bobs.hash).await.unwrap();
         let listed = fixture.db.users().keys(&fixture.ada.workspace, Timestamp::now()).await.unwrap();
-        let (created_by, created_by_email) = (fixture.ada.id.clone(), fixture.ada.email.clone());
+        let (created_by, created_by_email) = (fixture.ada.id, fixture.ada.email.clone());
         let kept = (keys == KeysLeft::Kept).then_some(ApiKey { created_by, created_by_email, ..bobs.clone() });
         assert_eq!(found, kept);
         assert_eq!(listed.iter().find(|key| key.hash == bobs.hash), kept.as_ref());

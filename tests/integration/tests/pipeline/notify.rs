@@ -71,11 +71,11 @@ fn created(person: &Person) -> Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
         correlation_id: CorrelationId::parse("req-42").unwrap(),
-        workspace_id: person.workspace.clone(),
+        workspace_id: person.workspace,
         detail: EventDetail::UrlCreated(UrlCreated {
             link: link_id("launch"),
             original_url: "https://example.com/win?a=prize".parse().unwrap(),
-            user_id: person.id.clone(),
+            user_id: person.id,
             expires_at: None,
             watch: false,
         }),
@@ -87,10 +87,10 @@ fn milestone(person: &Person) -> Event {
         event_id: EventId::milestone(&link_id("launch"), 1_000),
         occurred_at: Timestamp::now(),
         correlation_id: CorrelationId::generate(),
-        workspace_id: person.workspace.clone(),
+        workspace_id: person.workspace,
         detail: EventDetail::MilestoneReached(MilestoneReached {
             link: link_id("launch"),
-            user_id: person.id.clone(),
+            user_id: person.id,
             milestone: 1_000,
             total_clicks: 1_003,
         }),
@@ -102,11 +102,11 @@ fn target_down(person: &Person) -> Event {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
         correlation_id: CorrelationId::generate(),
-        workspace_id: person.workspace.clone(),
+        workspace_id: person.workspace,
         detail: EventDetail::TargetDown(TargetDown {
             target_id: TargetId::from_number(7),
             url: "https://example.com/a".parse().unwrap(),
-            user_id: person.id.clone(),
+            user_id: person.id,
             status_code: None,
             error: Some(CheckError::Timeout),
         }),
@@ -133,7 +133,7 @@ async fn an_event_is_stored_published_and_mailed() {
     assert_eq!(stored[0].about, NotificationSubject::Link(link_id("launch").code));
     let published = fixture.outside.published();
     assert_eq!(published.len(), 1);
-    assert!(published[0].contains("user_id") && published[0].contains(ada.id.as_str()), "{}", published[0]);
+    assert!(published[0].contains("user_id") && published[0].contains(&ada.id.to_string()), "{}", published[0]);
     assert!(published[0].contains("event_type") && published[0].contains("url.created"), "{}", published[0]);
     let mails = fixture.outside.mails();
     assert_eq!(mails.len(), 1);
@@ -344,21 +344,21 @@ async fn no_mail_shows_more_of_a_target_than_its_host() {
         event_id: EventId::generate(),
         occurred_at: Timestamp::now(),
         correlation_id: CorrelationId::generate(),
-        workspace_id: ada.workspace.clone(),
+        workspace_id: ada.workspace,
         detail,
     };
     let url: TargetUrl = "https://example.com/win?a=prize#now".parse().unwrap();
     let deleted = of(EventDetail::UrlDeleted(UrlDeleted {
         link: link_id("launch"),
         original_url: url.clone(),
-        user_id: ada.id.clone(),
-        deleted_by: ada.id.clone(),
+        user_id: ada.id,
+        deleted_by: ada.id,
         watched_target: None,
     }));
     let up = of(EventDetail::TargetUp(TargetUp {
         target_id: TargetId::from_number(7),
         url,
-        user_id: ada.id.clone(),
+        user_id: ada.id,
         down_since: Timestamp::now(),
     }));
 

@@ -195,9 +195,9 @@ async fn somebody_who_counts_while_the_link_is_purged_counts_nothing() {
     let (link, workspace, now) = (fixture.link.id(), &fixture.link.identity.workspace, Timestamp::now());
     let click = classified(&click_in(workspace, "launch", now));
     let clicks = [&click];
-    let work = DayWork { link: &link, workspace, day: now.day(), clicks: &clicks };
+    let work = DayWork { link, workspace, day: now.day(), clicks: &clicks };
     let before = fixture.db.stats().load(&[work]).await.unwrap().remove(0);
-    fixture.db.stats().purge(workspace, &link, now).await.unwrap();
+    fixture.db.stats().purge(workspace, link, now).await.unwrap();
 
     let outcome = fixture.db.stats().count(&work, before, now).await.unwrap();
     let again = fixture.db.stats().load(&[work]).await.unwrap().remove(0);
@@ -215,9 +215,9 @@ async fn the_first_click_of_a_day_that_is_counted_while_the_link_is_purged_leave
     let event = click_in(workspace, "launch", now);
     let click = classified(&event);
     let clicks = [&click];
-    let work = DayWork { link: &link, workspace, day: now.day(), clicks: &clicks };
+    let work = DayWork { link, workspace, day: now.day(), clicks: &clicks };
     let before = fixture.db.stats().load(&[work]).await.unwrap().remove(0);
-    fixture.db.stats().purge(workspace, &link, now).await.unwrap();
+    fixture.db.stats().purge(workspace, link, now).await.unwrap();
 
     // Nobody has written the day, so it can be written; but the total tells that the link is purged.
     assert_eq!(fixture.db.stats().count(&work, before, now).await.unwrap(), DayOutcome::Purged);
@@ -282,7 +282,7 @@ async fn a_link_that_has_expired_can_be_purged_with_its_statistics() {
     let record = fixture.db.record("launch").await.unwrap();
     let Record::Link(link) = record else { panic!("{record:?}") };
     let expired = LinkPatch { expires_at: Some(Some(Timestamp::now())), ..LinkPatch::default() };
-    let link = fixture.db.patch(&link.id(), &expired).await;
+    let link = fixture.db.patch(link.id(), &expired).await;
     let correlation_id = linklet_domain::CorrelationId::generate();
     fixture.db.links().leave_tombstone(&link, Timestamp::now(), &correlation_id).await.unwrap();
     assert!(matches!(fixture.db.record("launch").await, Some(Record::Tombstone(_))));

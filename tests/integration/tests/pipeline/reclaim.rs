@@ -133,7 +133,7 @@ impl Fixture {
     /// Who of the members is paused.
     async fn paused(&self, workspace: &WorkspaceId) -> Vec<(UserId, bool)> {
         let members = self.db.users().members(workspace).await.unwrap();
-        members.into_iter().map(|member| (member.user.clone(), member.active_role().is_none())).collect()
+        members.into_iter().map(|member| (member.user, member.active_role().is_none())).collect()
     }
 
     fn told(&self) -> Vec<(UserId, Value)> {
@@ -163,10 +163,7 @@ async fn the_first_proof_of_an_address_pauses_what_others_may_have_made_in_its_n
     fixture.reclaim().await;
 
     assert_eq!(send(&fixture.auth(), "GET", "/api/me", &before, None).await.status, 401, "sessions end");
-    assert_eq!(
-        fixture.paused(&fixture.ada.workspace).await,
-        [(fixture.ada.id.clone(), false), (fixture.eve.id.clone(), true)]
-    );
+    assert_eq!(fixture.paused(&fixture.ada.workspace).await, [(fixture.ada.id, false), (fixture.eve.id, true)]);
     assert_eq!(fixture.send("GET", "/api/workspace", &fixture.eve, None).await.status, 401);
     assert_eq!([fixture.opens(&own).await, fixture.opens(&eves).await], [false, false]);
     for (token, name) in [(&invitation, "carol"), (&by_eve, "dave")] {
@@ -213,10 +210,7 @@ async fn the_person_sees_what_is_paused_and_keeps_or_removes_each() {
     assert_eq!((fixture.opens(&own).await, fixture.opens(&eves).await), (true, false));
     let bobs = token_of(&bob.id, &bob.workspace, Role::Member);
     assert_eq!(send(&fixture.account(), "GET", "/api/workspace", &bobs, None).await.status, 200);
-    assert_eq!(
-        fixture.paused(&fixture.ada.workspace).await,
-        [(fixture.ada.id.clone(), false), (bob.id.clone(), false)]
-    );
+    assert_eq!(fixture.paused(&fixture.ada.workspace).await, [(fixture.ada.id, false), (bob.id, false)]);
 }
 
 #[tokio::test]
@@ -241,7 +235,7 @@ async fn only_a_mailed_reset_of_an_address_that_nothing_has_proved_pauses_anythi
 async fn in_workspaces_of_others_only_what_the_account_has_made_is_paused() {
     let fixture = Fixture::new().await;
     let grace = fixture.db.register("grace").await;
-    let guest = Person { workspace: grace.workspace.clone(), ..fixture.ada.clone() };
+    let guest = Person { workspace: grace.workspace, ..fixture.ada.clone() };
     join(&fixture.db, &grace, &guest).await;
     let (graces, guests) = (fixture.key_of(&grace).await, fixture.key_of(&guest).await);
     let (_, by_guest) = fixture.invite(&guest, "carol@example.com").await;
@@ -260,7 +254,7 @@ async fn in_workspaces_of_others_only_what_the_account_has_made_is_paused() {
 /// Lets somebody into a workspace as an admin.
 async fn join(db: &TestDynamoDb, admin: &Person, person: &Person) {
     let member = linklet_domain::Member {
-        user: person.id.clone(),
+        user: person.id,
         email: person.email.clone(),
         full_name: None,
         role: Role::Admin,
@@ -314,7 +308,7 @@ async fn what_is_not_paused_does_not_go_on_again() {
     let changed = fixture.send("PATCH", &member_path, &fixture.ada, member).await;
 
     assert_eq!((resumed.status, changed.status), (200, 200));
-    assert_eq!(fixture.told(), [(fixture.eve.id.clone(), json!("role_changed"))]);
+    assert_eq!(fixture.told(), [(fixture.eve.id, json!("role_changed"))]);
 }
 
 #[tokio::test]
@@ -334,7 +328,7 @@ async fn whoever_has_made_a_key_hears_once_that_it_is_paused_and_that_it_goes_on
     let renamed = fixture.send("PATCH", &path, &fixture.ada, Some(json!({"name": "Nightly"}))).await;
 
     assert_eq!(renamed.status, 200, "{}", renamed.body);
-    let eve = || fixture.eve.id.clone();
+    let eve = || fixture.eve.id;
     assert_eq!(fixture.told(), [(eve(), json!("key_paused")), (eve(), json!("key_resumed"))]);
 }
 
@@ -405,7 +399,7 @@ async fn whoever_is_concerned_hears_of_it() {
 
     assert_eq!(
         fixture.told(),
-        [(fixture.ada.id.clone(), json!("password_reset")), (fixture.eve.id.clone(), json!("membership_paused"))]
+        [(fixture.ada.id, json!("password_reset")), (fixture.eve.id, json!("membership_paused"))]
     );
     let reset = fixture.queues.events("notify").into_iter().find(|event| event["change"] == "password_reset").unwrap();
     assert_eq!(reset["pauses"], true);

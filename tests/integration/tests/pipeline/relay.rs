@@ -56,8 +56,8 @@ async fn creating_and_deleting_a_link_publish_an_event_each() {
     assert_eq!(events[0]["correlation_id"], "req-42");
     assert_eq!(events[0]["occurred_at"], link.created_at.to_string());
     assert_eq!(events[1]["event_type"], "url.deleted");
-    assert_eq!(events[1]["user_id"], link.identity.owner.as_str());
-    assert_eq!(events[1]["deleted_by"], deleter.as_str());
+    assert_eq!(events[1]["user_id"], link.identity.owner.to_string());
+    assert_eq!(events[1]["deleted_by"], deleter.to_string());
     assert_ne!(events[0]["event_id"], events[1]["event_id"]);
     assert!(queues.bodies("analytics").is_empty());
 }

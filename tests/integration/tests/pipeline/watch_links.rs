@@ -215,7 +215,7 @@ async fn a_link_ceases_to_watch_when_it_expires_and_watches_again_when_it_is_ext
     assert_eq!(fixture.watchers(&link).await, None);
 
     let later = Timestamp::now().plus(Duration::from_secs(3_600));
-    fixture.db.patch(&link.id(), &LinkPatch { expires_at: Some(Some(later)), ..LinkPatch::default() }).await;
+    fixture.db.patch(link.id(), &LinkPatch { expires_at: Some(Some(later)), ..LinkPatch::default() }).await;
     fixture.carry().await;
 
     assert_eq!(fixture.watchers(&link).await, Some(1));
@@ -239,7 +239,7 @@ async fn a_link_that_is_switched_off_goes_on_watching_until_it_is_deleted() {
     let fixture = Fixture::new();
     let link = fixture.watching(link("launch")).await;
     let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
-    let changed = fixture.db.patch(&link.id(), &off).await;
+    let changed = fixture.db.patch(link.id(), &off).await;
     fixture.carry().await;
     assert!(changed.watch);
     assert_eq!(fixture.watchers(&link).await, Some(1));
@@ -263,7 +263,7 @@ async fn purging_what_is_deleted_is_no_news_any_more() {
 #[tokio::test]
 async fn in_whichever_order_and_however_often_the_news_come_a_deleted_link_watches_nothing() {
     let (launch, other) = (link("launch").watching().build(), link("other").watching().build());
-    let identity = LinkIdentity { workspace: launch.identity.workspace.clone(), ..other.identity };
+    let identity = LinkIdentity { workspace: launch.identity.workspace, ..other.identity };
     let other = Link { identity, ..other };
     let source = Fixture::new();
     source.db.store(&launch).await;
@@ -348,7 +348,7 @@ async fn a_link_that_gives_up_watching_takes_its_target_along_and_keeps_its_plac
     let other = fixture.watching(other.in_workspace(&first.identity.workspace)).await;
     let give_up = async |link: &Link| {
         let patch = LinkPatch { watch: Some(NoWatch), ..LinkPatch::default() };
-        fixture.db.patch(&link.id(), &patch).await;
+        fixture.db.patch(link.id(), &patch).await;
         fixture.carry().await;
     };
     assert_eq!(fixture.watchers(&first).await, Some(2));
@@ -373,7 +373,7 @@ async fn a_link_that_is_extended_and_gives_up_watching_does_not_watch_again() {
 
     let later = Timestamp::now().plus(Duration::from_secs(3_600));
     let patch = LinkPatch { expires_at: Some(Some(later)), watch: Some(NoWatch), ..LinkPatch::default() };
-    let extended = fixture.db.patch(&expired.id(), &patch).await;
+    let extended = fixture.db.patch(expired.id(), &patch).await;
     fixture.carry().await;
 
     assert!(!extended.watch && !extended.expiry_is_published);

@@ -32,7 +32,7 @@ impl Office {
     /// Registers somebody whom the admin invites, and who accepts.
     async fn join(&self, admin: &Person, name: &str, role: Role) -> Person {
         let person = self.register(name).await;
-        let (user, email, joined_at) = (person.id.clone(), person.email.clone(), Timestamp::now());
+        let (user, email, joined_at) = (person.id, person.email.clone(), Timestamp::now());
         let member = Member { user, email, full_name: None, role, joined_at, paused_at: None };
         self.db.add_member(&admin.workspace, &admin.id, &member).await;
         person
@@ -62,7 +62,7 @@ impl Office {
 
     /// The rows of a workspace, or all of them.
     fn rows(&self, workspace: Option<&WorkspaceId>) -> Vec<String> {
-        let own = |row: &String| workspace.is_none_or(|workspace| row.contains(workspace.as_str()));
+        let own = |row: &String| workspace.is_none_or(|workspace| row.contains(&workspace.to_string()));
         let mut rows: Vec<_> = self.db.scan("UsersTable").iter().map(Value::to_string).filter(own).collect();
         rows.sort_unstable();
         rows
@@ -117,7 +117,7 @@ async fn each_route_answers_each_role() {
             }
             if caller == "stranger" {
                 assert_eq!(office.rows(Some(workspace)), own, "{what} changed somebody else's workspace");
-                assert!(!answer.body.contains(workspace.as_str()), "{what}: {}", answer.body);
+                assert!(!answer.body.contains(&workspace.to_string()), "{what}: {}", answer.body);
             }
         }
     }

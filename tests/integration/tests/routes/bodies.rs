@@ -48,7 +48,7 @@ impl Office {
 
     async fn send_text(&self, route: &str, body: &str) -> Answer {
         let (method, path) = route.split_once(' ').unwrap();
-        let path = path.replace("{user_id}", self.ada.id.as_str()).replace("{prefix}", &self.key);
+        let path = path.replace("{user_id}", &self.ada.id.to_string()).replace("{prefix}", &self.key);
         let path = path.replace("{code}", "launch");
         let routes = Template::load().routes();
         let function =

@@ -51,9 +51,9 @@ impl Deployment {
         let admin = self.db.register("admin").await;
         let ada = self.register("ada").await;
         let heir = colleague(&self.db, &ada, "heir", Role::Admin).await;
-        let guest = Person { workspace: admin.workspace.clone(), ..ada.clone() };
+        let guest = Person { workspace: admin.workspace, ..ada.clone() };
         let member = linklet_domain::Member {
-            user: guest.id.clone(),
+            user: guest.id,
             email: guest.email.clone(),
             full_name: None,
             role: Role::Viewer,
@@ -126,7 +126,7 @@ async fn members_and_viewers_found_workspaces_only_where_everybody_may() {
         let ada = deployment.db.register("ada").await;
         let bob = colleague(&deployment.db, &ada, "bob", Role::Viewer).await;
         let (users, own) = (deployment.db.users(), deployment.db.users().memberships(&bob.id).await.unwrap());
-        let heir = Person { workspace: own[0].workspace.clone(), ..bob.clone() };
+        let heir = Person { workspace: own[0].workspace, ..bob.clone() };
         let heir = colleague(&deployment.db, &heir, "heir", Role::Admin).await;
         users.remove_member(&removal(&own[0].workspace, &heir.id, &bob.id)).await.unwrap();
 

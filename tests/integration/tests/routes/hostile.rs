@@ -23,16 +23,17 @@ fn request(route: &Route) -> RequestBuilder {
 fn claiming(request: RequestBuilder, workspace: &WorkspaceId, user: &UserId) -> RequestBuilder {
     let claims =
         json!({"sub": user, "ws": workspace, "email": "eve@example.com", "role": "admin", "iss": "url-shortener"});
+    let (user_id, workspace_id) = (user.to_string(), workspace.to_string());
     let named = [
-        ("x-user-id", user.as_str()),
+        ("x-user-id", user_id.as_str()),
         ("x-user-role", "admin"),
-        ("x-workspace-id", workspace.as_str()),
-        ("x-amzn-oidc-identity", user.as_str()),
+        ("x-workspace-id", workspace_id.as_str()),
+        ("x-amzn-oidc-identity", user_id.as_str()),
         ("x-apigateway-event", "{}"),
         ("x-forwarded-for", "198.51.100.1, 127.0.0.1"),
         ("x-forwarded-host", "evil.example"),
         ("x-forwarded-proto", "javascript"),
-        ("x-forwarded-user", user.as_str()),
+        ("x-forwarded-user", user_id.as_str()),
         ("x-real-ip", "127.0.0.1"),
         ("x-original-url", "/api/admin/cleanup/stats"),
         ("forwarded", "for=127.0.0.1;host=evil.example;proto=http"),

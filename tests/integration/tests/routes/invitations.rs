@@ -300,7 +300,7 @@ async fn who_is_a_member_already_leaves_the_invitation_as_it_is() {
     let bob = office.db.register("bob").await;
     let email = EmailAddress::parse("bob-before@example.com").unwrap();
     let member = Member {
-        user: bob.id.clone(),
+        user: bob.id,
         email,
         full_name: None,
         role: Role::Viewer,

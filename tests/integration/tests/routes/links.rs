@@ -112,7 +112,7 @@ async fn each_filter_narrows() {
         fixture.db.store(&fixture.link(code).build()).await;
     }
     let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
-    fixture.db.patch(&fixture.db.link("off11").await.id(), &off).await;
+    fixture.db.patch(fixture.db.link("off11").await.id(), &off).await;
     let deleted = fixture.db.link("deleted").await;
     fixture.db.links().delete(&deleted, &deleted.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
 
@@ -428,7 +428,7 @@ impl Fixture {
         let minute_ago = link.created_at.minus(Duration::from_secs(60));
         let target =
             TargetBuilder::new(link.target.as_str()).in_workspace(&self.workspace).created_at(minute_ago).build();
-        self.db.watch().watch(&target, &link.id(), Timestamp::now(), &correlation()).await.unwrap();
+        self.db.watch().watch(&target, link.id(), Timestamp::now(), &correlation()).await.unwrap();
         (link, target)
     }
 

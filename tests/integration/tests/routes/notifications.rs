@@ -18,7 +18,7 @@ async fn get(db: &TestDynamoDb, user: &UserId, query: &str) -> Answer {
 fn notification(user: &UserId, created_at: Timestamp) -> Notification {
     Notification {
         id: EventId::generate(),
-        user: user.clone(),
+        user: *user,
         event_type: "url.created".into(),
         message: "Your short link is there.".into(),
         about: NotificationSubject::Link("launch".parse().unwrap()),

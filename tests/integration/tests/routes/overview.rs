@@ -62,7 +62,7 @@ impl Fixture {
     }
 
     async fn switch_off(&self, link: &Link) {
-        self.db.patch(&link.id(), &LinkPatch { is_active: Some(false), ..LinkPatch::default() }).await;
+        self.db.patch(link.id(), &LinkPatch { is_active: Some(false), ..LinkPatch::default() }).await;
     }
 
     async fn delete(&self, link: &Link) {

@@ -266,7 +266,7 @@ impl<'d> Scene<'d> {
 async fn join(db: &TestDynamoDb, founder: &Person, name: &str, role: Role) -> Person {
     let person = db.register(name).await;
     let member = Member {
-        user: person.id.clone(),
+        user: person.id,
         email: person.email.clone(),
         full_name: None,
         role,
@@ -274,7 +274,7 @@ async fn join(db: &TestDynamoDb, founder: &Person, name: &str, role: Role) -> Pe
         paused_at: None,
     };
     db.add_member(&founder.workspace, &founder.id, &member).await;
-    Person { workspace: founder.workspace.clone(), ..person }
+    Person { workspace: founder.workspace, ..person }
 }
 
 fn parameter(path: &str) -> &str {

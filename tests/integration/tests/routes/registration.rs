@@ -236,7 +236,7 @@ async fn a_closed_account_opens_nothing_and_its_address_is_nobodys() {
         let ada = user(&entrance.register("ada@example.com", Some(&right.token)).await);
         users.verify_address(&ada, &email("ada@example.com"), now).await.unwrap();
         let workspace = users.memberships(&ada).await.unwrap().remove(0).workspace;
-        let person = Person { id: ada.clone(), email: email("ada@example.com"), workspace };
+        let person = Person { id: ada, email: email("ada@example.com"), workspace };
         let secret = ApiKeySecret::generate().unwrap();
         entrance.db.store_key(&ApiKeyBuilder::new(&secret, &person).build()).await;
         let session = entrance.log_in("ada@example.com", PASSWORD).await.json()["token"].as_str().unwrap().to_owned();
@@ -247,7 +247,7 @@ async fn a_closed_account_opens_nothing_and_its_address_is_nobodys() {
 
         // The operator's clock may be behind.
         let begun_later = SessionId::beginning_at(now.plus(Duration::from_secs(60)));
-        let begun_later = Session { id: begun_later, user: ada.clone(), workspace: None };
+        let begun_later = Session { id: begun_later, user: ada, workspace: None };
 
         let closed = people.close(&person.email).await.unwrap();
 
@@ -292,7 +292,7 @@ async fn memberships_of_a_closed_account_end_as_by_leaving_and_closing_it_again_
     }
 
     let members: Vec<_> = users.members(&ada.workspace).await.unwrap().into_iter().map(|one| one.user).collect();
-    assert_eq!((members, invitation().await), (vec![ada.id.clone()], 0));
+    assert_eq!((members, invitation().await), (vec![ada.id], 0));
     let handover = users.handover(&ada.workspace, &bob.id).await.unwrap().unwrap();
     assert_eq!(handover.handover.heir, ada.id);
     assert!(matches!(people.close(&email("nobody@example.com")).await, Err(PeopleError::NotRegistered)));

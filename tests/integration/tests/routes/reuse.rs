@@ -297,10 +297,10 @@ async fn a_watching_link_that_is_switched_on_again_is_the_one_that_requests_to_w
     let watching = code(&fixture.post(json!({"url": "https://example.com", "watch": true})).await);
     let link = fixture.db.link(&watching).await;
     let active = |is_active| LinkPatch { is_active: Some(is_active), ..LinkPatch::default() };
-    fixture.db.patch(&link.id(), &active(false)).await;
+    fixture.db.patch(link.id(), &active(false)).await;
     fixture.post(json!({"url": "https://example.com"})).await;
 
-    fixture.db.patch(&link.id(), &active(true)).await;
+    fixture.db.patch(link.id(), &active(true)).await;
 
     assert_eq!(code(&fixture.post(json!({"url": "https://example.com", "watch": true})).await), watching);
 }
@@ -318,13 +318,13 @@ async fn a_link_that_can_be_reused_again_becomes_the_one_of_its_url_if_there_is_
         let link = fixture.db.link(&first).await;
         let off = LinkPatch { is_active: Some(false), expires_at: Some(None), ..LinkPatch::default() };
         if patch.is_active.is_some() {
-            fixture.db.patch(&link.id(), &off).await;
+            fixture.db.patch(link.id(), &off).await;
             assert_eq!(fixture.count("URL"), 0);
         }
         let other =
             if with_other { Some(code(&fixture.post(json!({"url": "https://example.com"})).await)) } else { None };
 
-        fixture.db.patch(&link.id(), patch).await;
+        fixture.db.patch(link.id(), patch).await;
         let again = fixture.post(json!({"url": "https://example.com"})).await;
 
         assert_eq!((again.status, code(&again)), (200, other.unwrap_or(first)), "{patch:?}");
@@ -341,7 +341,7 @@ async fn a_link_that_is_off_or_will_expire_is_replaced() {
     for patch in patches {
         let fixture = Fixture::new();
         let first = code(&fixture.post(json!({"url": "https://example.com"})).await);
-        fixture.db.patch(&fixture.db.link(&first).await.id(), &patch).await;
+        fixture.db.patch(fixture.db.link(&first).await.id(), &patch).await;
 
         let second = fixture.post(json!({"url": "https://example.com"})).await;
         let third = fixture.post(json!({"url": "https://example.com"})).await;
@@ -358,7 +358,7 @@ async fn deleting_a_link_leaves_the_entry_of_the_one_that_replaced_it() {
     let fixture = Fixture::new();
     let first = code(&fixture.post(json!({"url": "https://example.com"})).await);
     let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
-    fixture.db.patch(&fixture.db.link(&first).await.id(), &off).await;
+    fixture.db.patch(fixture.db.link(&first).await.id(), &off).await;
     let second = code(&fixture.post(json!({"url": "https://example.com"})).await);
     let link = fixture.db.link(&first).await;
     assert_eq!(link.availability.state, LinkState::Inactive);

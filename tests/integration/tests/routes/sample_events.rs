@@ -28,14 +28,14 @@ async fn register(users: &UsersTable, email: &str, user: &UserId, workspace: &Wo
     let now = Timestamp::now();
     let registration = Registration {
         account: Account {
-            id: user.clone(),
+            id: *user,
             email: EmailAddress::parse(email).unwrap(),
             full_name: None,
             password_hash: Some("none".to_owned()),
             created_at: now,
         },
         verified_at: None,
-        membership: Membership::new(workspace.clone(), Role::Admin, now),
+        membership: Membership::new(*workspace, Role::Admin, now),
         workspace_name: WorkspaceName::parse(email).unwrap(),
         workspace_slug: WorkspaceSlug::derive(email, workspace),
     };
@@ -115,7 +115,7 @@ async fn every_sample_of_a_workspace_gets_the_answer_it_stands_for() {
     register(&db.users(), "grace@example.com", &grace, &graces).await;
     let email = EmailAddress::parse("grace@example.com").unwrap();
     let joined_at = Timestamp::now();
-    let member = Member { user: grace.clone(), email, full_name: None, role: Role::Member, joined_at, paused_at: None };
+    let member = Member { user: grace, email, full_name: None, role: Role::Member, joined_at, paused_at: None };
     db.add_member(&workspace, &user, &member).await;
     let invitation = OneTimeToken::parse(TokenPurpose::Invitation, &format!("inv_{}", "0".repeat(32))).unwrap().hash();
     let email = EmailAddress::parse("ada@example.com").unwrap();

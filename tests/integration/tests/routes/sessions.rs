@@ -32,7 +32,7 @@ impl Fixture {
         let db = TestDynamoDb::start();
         let (grace, ada) = (db.register("grace").await, db.register("ada").await);
         let member = Member {
-            user: ada.id.clone(),
+            user: ada.id,
             email: ada.email.clone(),
             full_name: None,
             role: Role::Admin,
@@ -213,7 +213,7 @@ async fn who_has_just_joined_is_let_in_at_once() {
     let token = fixture.token();
     assert_eq!(fixture.me(&token).await.status, 401);
     let member = Member {
-        user: fixture.ada.id.clone(),
+        user: fixture.ada.id,
         email: fixture.ada.email.clone(),
         full_name: None,
         role: Role::Viewer,
@@ -235,7 +235,7 @@ async fn a_token_costs_a_read_unit_a_minute() {
     let now = Timestamp::now();
     // Many workspaces and sessions make it no dearer.
     for number in 0..60 {
-        let session = Session { id: SessionId::generate(), user: fixture.ada.id.clone(), workspace: None };
+        let session = Session { id: SessionId::generate(), user: fixture.ada.id, workspace: None };
         fixture.db.users().end_session(&session, now).await.unwrap();
         let name = WorkspaceName::parse(&format!("Engines {number}")).unwrap();
         let account = fixture.db.users().account(&fixture.ada.id).await.unwrap().unwrap();
@@ -328,7 +328,7 @@ async fn a_change_of_the_password_brings_no_session_back_that_was_ended_meanwhil
     users.end_sessions(ada, at.plus(Duration::from_millis(5)), None).await.unwrap();
     let changed = users.change_password(&change).await.unwrap();
 
-    let session = Session { id: mallory, user: ada.clone(), workspace: Some(fixture.grace.workspace.clone()) };
+    let session = Session { id: mallory, user: *ada, workspace: Some(fixture.grace.workspace) };
     let standing = fixture.db.sessions().standing(&session, Consistency::Strong).await.unwrap();
     assert_eq!((changed, standing), (false, Standing::Ended));
     assert_eq!(users.account(ada).await.unwrap().unwrap().password_hash.as_deref(), Some("none"));
@@ -362,7 +362,7 @@ async fn people_switch_between_their_workspaces_and_found_others() {
     let other = switched.json()["token"].as_str().unwrap().to_owned();
     let there = fixture.me(&other).await.json();
     assert_eq!(there["workspace_id"], founded.json()["workspace_id"]);
-    assert_eq!(fixture.me(&token).await.json()["workspace_id"], fixture.grace.workspace.as_str());
+    assert_eq!(fixture.me(&token).await.json()["workspace_id"], fixture.grace.workspace.to_string());
     fixture.db.register("eve").await;
     for foreign in ["eve", "nowhere", "No Slug"] {
         assert_eq!(switch(foreign).await.problem(), (404, "this workspace does not exist".into()), "{foreign}");
@@ -390,8 +390,7 @@ async fn a_token_can_be_exchanged_but_not_renewed() {
 
     let switched = switch().await;
     // Another environment ends it, while this one still holds it.
-    let ended =
-        Session { id: session.clone(), user: fixture.ada.id.clone(), workspace: Some(fixture.grace.workspace.clone()) };
+    let ended = Session { id: session, user: fixture.ada.id, workspace: Some(fixture.grace.workspace) };
     fixture.db.users().end_session(&ended, Timestamp::now()).await.unwrap();
 
     let expiry = session.began_at().plus(Duration::from_secs(86_400)).unix_seconds();
@@ -406,8 +405,8 @@ async fn the_fifty_first_single_session_takes_the_oldest_with_it() {
     let now = Timestamp::now();
     let session = |seconds| Session {
         id: SessionId::beginning_at(now.minus(Duration::from_secs(seconds))),
-        user: fixture.ada.id.clone(),
-        workspace: Some(fixture.grace.workspace.clone()),
+        user: fixture.ada.id,
+        workspace: Some(fixture.grace.workspace),
     };
     let ended: Vec<_> = (1..=51).map(|age| session(age * 10)).collect();
     let standing =
@@ -459,7 +458,7 @@ async fn who_has_no_workspace_left_gets_a_new_one_at_the_next_login() {
     let eve = registered["user_id"].as_str().unwrap().parse().unwrap();
     let workspace = registered["workspace_id"].as_str().unwrap().parse().unwrap();
     let grace = Member {
-        user: fixture.grace.id.clone(),
+        user: fixture.grace.id,
         email: fixture.grace.email.clone(),
         full_name: None,
         role: Role::Admin,

@@ -366,7 +366,7 @@ async fn the_identity_comes_from_the_token_whatever_headers_say() {
     let answer = RequestBuilder::new("POST", "/api/shorten")
         .token(&token_for(&ours, Role::Member))
         .header("x-user-id", "somebody-else")
-        .header("x-workspace-id", theirs.as_str())
+        .header("x-workspace-id", &theirs.to_string())
         .json(&json!({"url": "https://example.com", "workspace_id": theirs, "user_id": "somebody-else"}))
         .send_to(&fixture::shorten(&db))
         .await;

@@ -279,7 +279,7 @@ async fn a_change_of_a_link_that_was_purged_since_leaves_the_next_one_with_its_c
 
     let off = LinkPatch { is_active: Some(false), ..LinkPatch::default() };
     let (any, now) = (Precondition::None, Timestamp::now());
-    let changed = fixture.db.links().update(&read.id(), &off, &any, now, &correlation()).await.unwrap();
+    let changed = fixture.db.links().update(read.id(), &off, &any, now, &correlation()).await.unwrap();
     fixture.db.links().delete(&read, &read.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
     fixture.db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
 

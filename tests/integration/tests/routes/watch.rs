@@ -28,7 +28,7 @@ impl<'d> Client<'d> {
 
     /// Somebody else in the workspace.
     fn colleague(&self, role: Role) -> Self {
-        Self { db: self.db, user: UserId::generate(), workspace: self.workspace.clone(), role }
+        Self { db: self.db, user: UserId::generate(), workspace: self.workspace, role }
     }
 
     async fn send(&self, request: RequestBuilder) -> Answer {

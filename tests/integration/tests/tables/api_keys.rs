@@ -35,7 +35,7 @@ async fn listed(db: &TestDynamoDb, workspace: &WorkspaceId) -> Vec<ApiKey> {
 async fn second_admin(db: &TestDynamoDb, ada: &Person) -> Person {
     let bob = db.register("bob").await;
     let member = Member {
-        user: bob.id.clone(),
+        user: bob.id,
         email: bob.email.clone(),
         full_name: None,
         role: Role::Admin,
@@ -43,7 +43,7 @@ async fn second_admin(db: &TestDynamoDb, ada: &Person) -> Person {
         paused_at: None,
     };
     db.add_member(&ada.workspace, &ada.id, &member).await;
-    Person { workspace: ada.workspace.clone(), ..bob }
+    Person { workspace: ada.workspace, ..bob }
 }
 
 #[tokio::test]

@@ -31,17 +31,17 @@ async fn a_changed_link_says_which_members_have_changed_and_from_what_to_what() 
     let db = TestDynamoDb::start();
     let link = LinkBuilder::new("launch").build();
     db.store(&link).await;
-    db.patch(&link.id(), &patch(json!({"title": "Old", "description": "stays"}))).await;
+    db.patch(link.id(), &patch(json!({"title": "Old", "description": "stays"}))).await;
     let later = "2031-01-02T03:04:05.000Z";
 
     let members =
         json!({"title": "New", "tags": ["a"], "expires_at": later, "metadata": {"k": "v"}, "external_id": "7"});
-    let changed = db.patch(&link.id(), &patch(members)).await;
+    let changed = db.patch(link.id(), &patch(members)).await;
 
     let events = latest(&db);
     assert_eq!(types(&events), ["url.updated"]);
     assert_eq!(events[0]["short_code"], "launch");
-    assert_eq!(events[0]["workspace_id"], link.identity.workspace.as_str());
+    assert_eq!(events[0]["workspace_id"], link.identity.workspace.to_string());
     assert_eq!(events[0]["occurred_at"], changed.updated_at.to_string());
     let expected = json!({
         "title": {"from": "Old", "to": "New"},
@@ -59,9 +59,9 @@ async fn a_write_of_several_members_has_an_event_for_each_thing_that_has_happene
     let link = LinkBuilder::new("launch").watching().build();
     db.store(&link).await;
 
-    db.patch(&link.id(), &patch(json!({"is_active": false, "watch": false}))).await;
+    db.patch(link.id(), &patch(json!({"is_active": false, "watch": false}))).await;
     let off = latest(&db);
-    db.patch(&link.id(), &patch(json!({"is_active": true}))).await;
+    db.patch(link.id(), &patch(json!({"is_active": true}))).await;
     let on = latest(&db);
 
     assert_eq!(types(&off), ["url.updated", "url.deactivated", "url.unwatched"]);
@@ -79,7 +79,7 @@ async fn a_change_to_what_a_link_is_already_has_no_event() {
     let link = LinkBuilder::new("launch").build();
     db.store(&link).await;
 
-    db.patch(&link.id(), &patch(json!({"title": null, "is_active": true}))).await;
+    db.patch(link.id(), &patch(json!({"title": null, "is_active": true}))).await;
 
     assert_eq!(latest(&db), Vec::<Value>::new());
 }
@@ -96,8 +96,11 @@ async fn a_link_that_is_handed_over_says_whose_it_was_and_is() {
 
     let events = latest(&db);
     assert_eq!(types(&events), ["url.updated"]);
-    assert_eq!(events[0]["changes"], json!({"user_id": {"from": link.identity.owner.as_str(), "to": heir.as_str()}}));
-    assert_eq!((&events[0]["user_id"], &events[0]["correlation_id"]), (&json!(heir.as_str()), &json!("handover-1")));
+    assert_eq!(
+        events[0]["changes"],
+        json!({"user_id": {"from": link.identity.owner.to_string(), "to": heir.to_string()}})
+    );
+    assert_eq!((&events[0]["user_id"], &events[0]["correlation_id"]), (&json!(heir.to_string()), &json!("handover-1")));
     assert_ne!(events[0]["event_id"], created[0]["event_id"]);
 }
 
@@ -111,7 +114,7 @@ async fn each_step_of_an_expiry_has_an_event() {
     steps.publish_expiry(&link).await.unwrap();
     let expired = latest(&db);
     let later = Timestamp::now().plus(Duration::from_secs(60));
-    let extended_link = db.patch(&link.id(), &patch(json!({"expires_at": later.to_string()}))).await;
+    let extended_link = db.patch(link.id(), &patch(json!({"expires_at": later.to_string()}))).await;
     let extended = latest(&db);
     steps.publish_expiry(&extended_link).await.unwrap();
     let again = latest(&db);

@@ -70,8 +70,8 @@ async fn a_token_sets_a_new_password_once_and_ends_all_sessions() {
     let fixture = Fixture::new().await;
     let session = Session {
         id: SessionId::beginning_at(fixture.now),
-        user: fixture.ada.id.clone(),
-        workspace: Some(fixture.ada.workspace.clone()),
+        user: fixture.ada.id,
+        workspace: Some(fixture.ada.workspace),
     };
     let token = fixture.issue_reset(fixture.now, TokenDelivery::Shown).await;
     let reset = fixture.found(&token, fixture.in_minutes(1)).await.unwrap();
@@ -157,7 +157,7 @@ async fn each_try_ends_the_sessions_that_have_begun_by_then() {
     assert_eq!((done, tries.get()), (FIRST_PROOF, 2));
     let session = Session {
         id: SessionId::beginning_at(fixture.in_minutes(1).plus(Duration::from_secs(1))),
-        user: fixture.ada.id.clone(),
+        user: fixture.ada.id,
         workspace: None,
     };
     let standing = fixture.db.sessions().standing(&session, Consistency::Strong).await.unwrap();
@@ -253,6 +253,6 @@ async fn an_account_is_found_by_its_address_to_make_it_a_token() {
     let fixture = Fixture::new().await;
     let tokens = fixture.db.one_time_tokens();
 
-    assert_eq!(tokens.account_of(&fixture.ada.email).await.unwrap(), Some(fixture.ada.id.clone()));
+    assert_eq!(tokens.account_of(&fixture.ada.email).await.unwrap(), Some(fixture.ada.id));
     assert_eq!(tokens.account_of(&"eve@example.com".parse().unwrap()).await.unwrap(), None);
 }

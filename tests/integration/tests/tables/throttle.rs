@@ -121,7 +121,7 @@ async fn no_address_is_stored_and_ttl_removes_what_is_over() {
     let db = TestDynamoDb::start();
     db.calls().count(ROUTE, &ada(), ten(), Timestamp::now().minus(MINUTE * 5)).await.unwrap();
     let user = UserId::generate();
-    db.calls().count(ROUTE, &ThrottleSubject::Person(user.clone()), ten(), Timestamp::now()).await.unwrap();
+    db.calls().count(ROUTE, &ThrottleSubject::Person(user), ten(), Timestamp::now()).await.unwrap();
     assert!(!format!("{:?}", db.scan("ThrottleTable")).contains(ADDRESS));
 
     db.sweep_ttl();

@@ -125,7 +125,8 @@ fn to_slug(text: &str) -> WorkspacePatch {
 /// The slugs that lead to a workspace.
 fn slugs_of(db: &TestDynamoDb, workspace: &WorkspaceId) -> Vec<String> {
     let items = db.scan("UsersTable");
-    let own = items.iter().filter(|item| item["sk"]["S"] == "SLUG" && item["workspace_id"]["S"] == workspace.as_str());
+    let own =
+        items.iter().filter(|item| item["sk"]["S"] == "SLUG" && item["workspace_id"]["S"] == workspace.to_string());
     own.map(|item| item["pk"]["S"].as_str().unwrap().trim_start_matches("SLUG#").to_owned()).collect()
 }
 
@@ -172,11 +173,11 @@ async fn a_new_workspace_has_its_founder_as_its_only_member() {
     let members = db.users().members(id).await.unwrap();
 
     let expected = Workspace {
-        id: id.clone(),
+        id: *id,
         name: ada.workspace_name,
         slug: ada.workspace_slug,
         settings: WorkspaceSettings::default(),
-        founded_by: ada.account.id.clone(),
+        founded_by: ada.account.id,
         created_at: ada.account.created_at,
         updated_at: ada.account.created_at,
         revision: Revision::FIRST,
@@ -303,24 +304,24 @@ async fn a_member_joins_changes_and_leaves_in_both_rows() {
     let ada = found(&db, "ada@example.com", "engines").await;
     let bob = found(&db, "bob@example.com", "mills").await;
     let (workspace, caller, user) = (&ada.membership.workspace, &ada.account.id, &bob.account.id);
-    let member = Member { user: user.clone(), ..newcomer("bob@example.com", Role::Viewer) };
+    let member = Member { user: *user, ..newcomer("bob@example.com", Role::Viewer) };
     let users = db.users();
     let memberships = async || {
         let (_, memberships) = users.find_by_email(&bob.account.email).await.unwrap().unwrap();
         memberships.into_iter().map(|membership| (membership.workspace, membership.role)).collect::<Vec<_>>()
     };
-    let own = (bob.membership.workspace.clone(), Role::Admin);
+    let own = (bob.membership.workspace, Role::Admin);
     // The token of an invitation stays until its TTL, and leads nowhere.
     let rows = || db.scan("UsersTable").iter().filter(|item| item["sk"]["S"] != "INVITATION").count();
     let before = rows();
 
     db.add_member(workspace, caller, &member).await;
     assert_eq!(users.members(workspace).await.unwrap().last(), Some(&member));
-    assert_eq!(memberships().await, [own.clone(), (workspace.clone(), Role::Viewer)]);
+    assert_eq!(memberships().await, [own, (*workspace, Role::Viewer)]);
 
     let promoted = change_role(&users, workspace, caller, user, Role::Admin).await.unwrap();
     assert_eq!(promoted, MemberOutcome::Done(Member { role: Role::Admin, ..member }));
-    assert_eq!(memberships().await, [own.clone(), (workspace.clone(), Role::Admin)]);
+    assert_eq!(memberships().await, [own, (*workspace, Role::Admin)]);
     assert_eq!(admins(&db, workspace), [2, 2, 2]);
 
     assert!(matches!(users.remove_member(&removal(workspace, caller, user)).await.unwrap(), MemberOutcome::Done(_)));
@@ -516,7 +517,7 @@ async fn a_workspace_costs_what_the_chart_says() {
     assert_eq!(spent(), (2.0, 8.0), "an invitation");
     users.invitations(workspace, Timestamp::now()).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "the invitations");
-    let account = Account { id: bob.user.clone(), email: bob.email.clone(), ..ada.account.clone() };
+    let account = Account { id: bob.user, email: bob.email.clone(), ..ada.account.clone() };
     users.accept_invitation(&token, &account, &a_session(), Timestamp::now()).await.unwrap();
     assert_eq!(spent(), (3.0, 10.0), "an admin joins");
     change_role(&users, workspace, caller, &bob.user, Role::Member).await.unwrap();

@@ -28,11 +28,11 @@ impl From<&Invitation> for InvitationItem {
     fn from(invitation: &Invitation) -> Self {
         Self {
             key: invitation_key(&invitation.workspace, &invitation.id),
-            invitation_id: invitation.id.clone(),
-            workspace_id: invitation.workspace.clone(),
+            invitation_id: invitation.id,
+            workspace_id: invitation.workspace,
             email: invitation.email.clone(),
             role: invitation.role,
-            invited_by: invitation.invited_by.clone(),
+            invited_by: invitation.invited_by,
             created_at: invitation.created_at,
             token_hash: invitation.token.clone(),
             ttl: invitation.expires_at().unix_seconds(),
@@ -79,8 +79,8 @@ pub(in crate::users) enum InvitedTo {
 impl InvitationTokenItem {
     pub(in crate::users) fn of(invitation: &Invitation, token: &TokenHash, mailed: bool) -> Self {
         let to = InvitedTo::Workspace {
-            workspace_id: invitation.workspace.clone(),
-            invitation_id: invitation.id.clone(),
+            workspace_id: invitation.workspace,
+            invitation_id: invitation.id,
             shown_token: invitation.token.clone(),
         };
         Self { key: invitation_token_key(token), to, mailed, ttl: invitation.expires_at().unix_seconds() }

@@ -85,7 +85,7 @@ impl From<&ApiKey> for KeyAttributes {
             prefix: key.prefix.clone(),
             name: key.name.clone(),
             scopes: key.scopes.clone(),
-            created_by: key.created_by.clone(),
+            created_by: key.created_by,
             created_by_email: key.created_by_email.clone(),
             created_at: key.created_at,
             expires_at: key.expires_at,
@@ -100,7 +100,7 @@ impl From<&ApiKey> for ApiKeyItem {
         Self {
             key: api_key_key(&key.hash),
             key_hash: key.hash.clone(),
-            workspace_id: key.workspace.clone(),
+            workspace_id: key.workspace,
             attributes: key.into(),
             last_used_at: key.last_used_at,
         }

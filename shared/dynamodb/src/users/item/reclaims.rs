@@ -26,7 +26,7 @@ impl ReclaimItem {
     pub(in crate::users) fn new(user: &UserId, reclaimed_at: Timestamp, correlation_id: &CorrelationId) -> Self {
         Self {
             key: reclaim_key(user),
-            user_id: user.clone(),
+            user_id: *user,
             reclaimed_at,
             correlation_id: correlation_id.clone(),
             after: None,

@@ -29,7 +29,7 @@ impl ResetItem {
         let expires_at = token.issued_at.plus(lifetimes::PASSWORD_RESETS);
         Self {
             key: reset_key(token.hash),
-            user_id: token.user.clone(),
+            user_id: *token.user,
             email: token.email.clone(),
             issued_at: token.issued_at,
             expires_at,
@@ -55,7 +55,7 @@ impl VerificationItem {
         let expires_at = token.issued_at.plus(lifetimes::ADDRESS_VERIFICATIONS);
         Self {
             key: verification_key(token.hash),
-            user_id: token.user.clone(),
+            user_id: *token.user,
             email: token.email.clone(),
             expires_at,
             ttl: expires_at.unix_seconds(),
