@@ -63,7 +63,7 @@ impl PasswordHasher<PasswordHash> for Passwords {
     }
 }
 
-/// The same as [`Argon2`]'s implementation, except that it reuses the memory. Verification is built on it.
+/// As [`Argon2`]'s implementation, except that it reuses the memory. Verification is built on it.
 impl CustomizedPasswordHasher<PasswordHash> for Passwords {
     type Params = Params;
 

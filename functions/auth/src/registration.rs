@@ -48,7 +48,7 @@ impl Auth {
         if wanted.invitation.is_none() && self.registration.needs_verified_addresses() {
             return Ok(Credential::ChosenLater);
         }
-        let Chosen { password } = body.read()?;
+        let PasswordBody { password } = body.read()?;
         password.refuse_guessable(&wanted.email).map_err(|refused| refused.in_field("password"))?;
         Ok(Credential::Password(password))
     }
@@ -150,7 +150,7 @@ enum Credential {
 
 /// The member of a registration's body that chooses the password.
 #[derive(Deserialize)]
-struct Chosen {
+struct PasswordBody {
     password: Password,
 }
 

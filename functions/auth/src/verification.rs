@@ -109,7 +109,7 @@ impl Auth {
             let email = self.tokens.person(request).await?.email().clone();
             // It says nothing new, but what is wrong in it is not to be taken for right.
             if request.has_body() {
-                request.json::<Known>(EMAIL)?;
+                request.json::<AnotherMailBody>(EMAIL)?;
             }
             email
         } else {
@@ -154,9 +154,9 @@ struct Requested {
     email: EmailAddress,
 }
 
-/// The same from somebody whose address is known.
+/// The body of a request for another mail from somebody whose address is known.
 #[derive(Deserialize)]
-struct Known {
+struct AnotherMailBody {
     #[expect(dead_code, reason = "it is only judged")]
     #[serde(default, deserialize_with = "optional")]
     email: Option<EmailAddress>,

@@ -47,7 +47,7 @@ impl Mailer {
         self.admits(&Correspondent::reader(address, &self.limit.salt), count, order, now).await
     }
 
-    /// The same of mails that are counted for a person and not for an address.
+    /// Whether there may be one more mail of those that are counted for a person and not for an address.
     pub(crate) async fn admits_of(
         &self,
         user: &UserId,

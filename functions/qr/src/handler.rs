@@ -30,7 +30,7 @@ pub struct QrCodes {
 /// Whoever reads the code asks for the link with this parameter, by which logs of an edge can tell scans from other visits.
 /// Redirects leave it out.
 const SCANNED: &str = "?qr=1";
-/// The same address always has the same picture.
+/// An address always has the same picture.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 /// What an SVG document may load and do: nothing.
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";

@@ -12,13 +12,13 @@ use linklet_lambda::{
 use crate::Relay;
 
 /// A marker to write, with the position of the link's record in the batch.
-pub(crate) struct Marking {
+pub(crate) struct DueMarker {
     pub position: usize,
     pub marker: ExpiryMarker,
 }
 
 /// A link whose marker is gone, with the position of the marker's record in the batch.
-pub(crate) struct Due {
+pub(crate) struct DueExpiry {
     pub position: usize,
     pub link: LinkId,
     pub correlation_id: CorrelationId,
@@ -27,7 +27,7 @@ pub(crate) struct Due {
 /// A link to replace by its tombstone.
 struct Removal {
     link: Box<Link>,
-    due: Due,
+    due: DueExpiry,
 }
 
 /// How many links a run has replaced, and the positions of those that failed.
@@ -40,9 +40,9 @@ struct Run {
 impl Relay {
     /// Writes markers in the order of their records, so that the last change of a link counts. Returns the positions of those that
     /// failed.
-    pub(crate) async fn mark(&self, markings: &[Marking]) -> Vec<usize> {
+    pub(crate) async fn mark(&self, markings: &[DueMarker]) -> Vec<usize> {
         let mut failed = Vec::new();
-        for Marking { position, marker } in markings {
+        for DueMarker { position, marker } in markings {
             if let Err(error) = self.links.mark_expiry(marker).await {
                 log_failed_step(&marker.link, &marker.correlation_id, &error);
                 failed.push(*position);
@@ -52,7 +52,7 @@ impl Relay {
     }
 
     /// Takes the steps that are due, and returns the positions of the records whose steps failed.
-    pub(crate) async fn take_steps(&self, due: Vec<Due>) -> Vec<usize> {
+    pub(crate) async fn take_steps(&self, due: Vec<DueExpiry>) -> Vec<usize> {
         let mut failed = Vec::new();
         let mut removals: BTreeMap<WorkspaceId, Vec<Removal>> = BTreeMap::new();
         for one in due {
@@ -74,7 +74,7 @@ impl Relay {
     }
 
     /// Publishes the expiry of a link, writes a marker that came too early again, or returns the link if it is to be removed.
-    async fn take_step(&self, due: &Due) -> Result<Option<Box<Link>>, RepositoryError> {
+    async fn take_step(&self, due: &DueExpiry) -> Result<Option<Box<Link>>, RepositoryError> {
         let Some(Record::Link(link)) = self.links.find(&due.link.code).await? else { return Ok(None) };
         if *link.id() != due.link {
             return Ok(None);

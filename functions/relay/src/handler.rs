@@ -23,7 +23,7 @@ use linklet_lambda::{
     telemetry::chain,
 };
 
-use self::expiry::{Due, Marking};
+use self::expiry::{DueExpiry, DueMarker};
 
 /// The consumer of the tables' streams.
 pub struct Relay {
@@ -79,12 +79,12 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
         for (position, record) in batch.records.iter().enumerate() {
             match self.read(record) {
                 Ok(RecordContent { change, marker }) => {
-                    markings.extend(marker.map(|marker| Marking { position, marker }));
+                    markings.extend(marker.map(|marker| DueMarker { position, marker }));
                     match change {
                         Change::Events(events) => {
                             outgoing.extend(events.into_iter().map(|event| OutgoingEvent { position, event }));
                         }
-                        Change::ExpiryDue(link, correlation_id) => due.push(Due { position, link, correlation_id }),
+                        Change::ExpiryDue(link, correlation_id) => due.push(DueExpiry { position, link, correlation_id }),
                     }
                 }
                 Err(error) => {

@@ -57,7 +57,7 @@ impl Shorten {
         Self { reserved, ..self }
     }
 
-    /// The same with another source of codes.
+    /// This handler with another source of codes.
     #[must_use]
     pub fn with_codes(self, generate_code: CodeGenerator) -> Self {
         Self { generate_code, ..self }

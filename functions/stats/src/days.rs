@@ -33,7 +33,7 @@ impl Stats {
     ) -> Result<Response, ApiError> {
         let interval = request.parsed("interval", Interval::parse)?.unwrap_or(Interval::Day);
         let zone = request.parsed("tz", Zone::parse)?.unwrap_or_else(Zone::utc);
-        let asked = Asked::parse(request, &zone)?;
+        let asked = DayRange::parse(request, &zone)?;
         let is_short = asked.days().is_some_and(|days| days <= MOST_PUBLIC_DAYS);
         let is_public = is_short || !may_see_details.await?;
         let days = asked.within(if is_public { Longest::PUBLIC } else { Longest::OF_MEMBERS })?;
@@ -44,7 +44,7 @@ impl Stats {
     }
 
     pub(crate) async fn daily(&self, request: &Request, link: &LinkId) -> Result<Response, ApiError> {
-        let days = Asked::parse(request, &Zone::utc())?.within(Longest::OF_MEMBERS)?;
+        let days = DayRange::parse(request, &Zone::utc())?.within(Longest::OF_MEMBERS)?;
         let stats = self.stats.days(link, &days).await?;
         let days = stats.days.iter().map(|(day, stats)| DayView::new(*day, stats)).collect();
         Ok(json(StatusCode::OK, &DailyView { short_code: &link.code, days }))
@@ -64,12 +64,12 @@ impl Longest {
 }
 
 /// The days that the query parameters `from` and `to` ask for, both inclusive.
-struct Asked {
+struct DayRange {
     from: Option<Day>,
     to: Day,
 }
 
-impl Asked {
+impl DayRange {
     /// By default `to` is today.
     fn parse(request: &Request, zone: &Zone) -> Result<Self, Invalid> {
         let (from, to) = request.time_between(("from", "to"))?;

@@ -64,7 +64,7 @@ pub enum DispatchError {
 
 /// The outcome of a round.
 #[derive(Debug, Default)]
-struct Sent {
+struct RoundReport {
     checks: usize,
     left_out: LeftOut,
 }
@@ -99,18 +99,18 @@ impl Dispatch {
             tracing::warn!(phase, slot, "a round came too late");
             return;
         }
-        let mut sent = Sent::default();
+        let mut sent = RoundReport::default();
         if let Err(error) = self.send(round, &mut sent).await {
             sent.left_out.others = true;
             tracing::error!(phase, slot, error = chain(&error), "a round left targets out");
         }
-        let Sent { checks, left_out: LeftOut { held_back, others: cut } } = sent;
+        let RoundReport { checks, left_out: LeftOut { held_back, others: cut } } = sent;
         metrics::add(Metric::RoundsCut, cut.into());
         metrics::add(Metric::ChecksHeldBack, held_back);
         tracing::info!(phase, slot, checks, held_back, cut, "round begun");
     }
 
-    async fn send(&self, round: &PlannedRound, sent: &mut Sent) -> Result<(), DispatchError> {
+    async fn send(&self, round: &PlannedRound, sent: &mut RoundReport) -> Result<(), DispatchError> {
         let retries = RetryDeadline::new(round, self.retry_for);
         let allowance = Allowance::new(self.max_concurrency, round.interval, self.waiting(&retries).await?);
         let mut walk = TargetWalk::new(round.phase, StartPoint::random()?, allowance, self.extra_reads);

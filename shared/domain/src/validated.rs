@@ -27,7 +27,7 @@ impl Invalid {
         Self { sentence: sentence.into(), field: None }
     }
 
-    /// The same, naming the input to blame: a member of a body, a parameter or a header.
+    /// This error with the input to blame: a member of a body, a parameter or a header.
     #[must_use]
     pub fn in_field(self, field: impl Into<String>) -> Self {
         Self { field: Some(field.into()), ..self }

@@ -171,7 +171,7 @@ impl DeadLetterQueue {
         Self { client, url: url.into(), consumer: None }
     }
 
-    /// The same queue for one of several consumers that use it. Each message then names its consumer in an attribute, so that a
+    /// This queue for one of several consumers that use it. Each message then names its consumer in an attribute, so that a
     /// redrive hands it to the same one.
     #[must_use]
     pub fn shared_by(mut self, consumer: &'static str) -> Self {

@@ -88,7 +88,7 @@ pub async fn click_counts(stats: &StatsTable, links: &[Link]) -> Option<ClickCou
     click_counts_of(stats, &first.identity.workspace, &ids).await
 }
 
-/// The same for links that haven't been read themselves.
+/// Reads the click counts of links that haven't been read themselves; `None` if that fails or takes longer than 1 s.
 pub async fn click_counts_of(stats: &StatsTable, workspace: &WorkspaceId, links: &[LinkId]) -> Option<ClickCounts> {
     within_budget(CLICKS, stats.totals(workspace, links)).await
 }

@@ -50,7 +50,7 @@ impl MailOrders {
         self.tell_of(request.correlation_id(), user, change).await;
     }
 
-    /// The same for what a request has caused that is over.
+    /// Has a person told what was changed of their account by a request that is over.
     pub async fn tell_of(&self, cause: &CorrelationId, user: &UserId, change: AccountChange) {
         let mail = OrderedMail::AccountChange { user_id: *user, change };
         if !self.send(cause, Timestamp::now(), mail).await {

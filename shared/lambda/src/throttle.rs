@@ -27,7 +27,7 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// The same limits for another route, whose calls are counted apart.
+    /// These limits for another route, whose calls are counted apart.
     #[must_use]
     pub fn of(&self, route: LimitedRoute) -> Self {
         Self { table: self.table.clone(), route, limits: self.limits, edge: self.edge, salt: self.salt.clone() }

@@ -52,7 +52,7 @@ impl Workload {
         Self { event: Rc::new(move |number| with(&event(number), r#""method":"GET""#, r#""method":"HEAD""#)), expected }
     }
 
-    /// The same link all the time.
+    /// One link all the time.
     pub fn hot_link() -> Self {
         Self::redirect(|_| HOT.to_owned())
     }

@@ -36,7 +36,7 @@ impl TestDynamoDb {
         Self::with_tables(Template::load().tables().into_values())
     }
 
-    /// The same without the tables' streams, for tests and measurements with very many writes: dynoxide looks through a
+    /// Starts it without the tables' streams, for tests and measurements with very many writes: dynoxide looks through a
     /// table's whole stream at each of them, and DynamoDB Local gets slower with it, too.
     ///
     /// # Panics

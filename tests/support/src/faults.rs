@@ -39,7 +39,7 @@ pub enum Fault {
     /// `BatchGetItem` leaves one key unprocessed, the first of the first table by name, and reads the others. If it is the
     /// only one, nothing is read. Other calls succeed.
     Unprocessed,
-    /// The same with the first half of the keys, at least one.
+    /// `BatchGetItem` leaves the first half of the keys unprocessed, at least one, and reads the others.
     HalfUnprocessed,
 }
 

@@ -23,7 +23,7 @@ pub fn tokens() -> TokenVerifier {
     TokenVerifier::new(&[secret()])
 }
 
-/// The same behind a function that would take API keys, too, and can't reach their table. With it there is
+/// Accepts these tokens for a function that would take API keys, too, and can't reach their table. With it there is
 /// [`TestDynamoDb::authenticator`].
 #[must_use]
 pub fn authenticator() -> Authenticator {

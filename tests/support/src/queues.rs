@@ -25,7 +25,7 @@ pub enum Outage {
     OneCall,
     /// It answers with success, and reports messages whose body contains this text as failed inside the answer.
     MessagesWith(String),
-    /// The same, and it says that it will never take them.
+    /// It answers with success, reports these messages as failed, and says that it will never take them.
     NeverMessagesWith(String),
     /// It reports them as failed in the first answer to a call that has any, and takes them later.
     OnceMessagesWith(String),
@@ -134,7 +134,7 @@ impl FakeQueues {
         self.messages(queue).iter().map(text).collect()
     }
 
-    /// The same, read as JSON.
+    /// The bodies of all accepted messages, read as JSON.
     ///
     /// # Panics
     /// When one of them is no JSON.

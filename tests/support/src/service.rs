@@ -254,7 +254,7 @@ mod tests {
         service
     }
 
-    /// The same one, which doesn't mind the access key.
+    /// This service, which doesn't mind the access key.
     fn from_elsewhere(service: &Service) -> Service {
         Service::at(service.endpoint().to_owned())
     }

@@ -298,7 +298,7 @@ impl Template {
         self.routes_by(&["GET"])
     }
 
-    /// The same, with HEAD where a route takes any method.
+    /// Every route of the HTTP API, with HEAD where a route takes any method.
     ///
     /// # Panics
     /// When a route leads to no function.

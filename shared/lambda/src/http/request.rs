@@ -182,7 +182,7 @@ impl Request {
         self.time_between_in(&Zone::utc(), ends)
     }
 
-    /// The same with the days of a time zone.
+    /// Two query parameters that are the ends of a time, whose dates are days of a time zone.
     ///
     /// # Errors
     /// When one of them is neither, or the first is later than the last.
@@ -357,7 +357,7 @@ impl Request {
         self.actor.get()
     }
 
-    /// The same request, as if it had arrived at this time.
+    /// This request, as if it had arrived at this time.
     #[must_use]
     pub fn arriving_at(self, received_at: Timestamp) -> Self {
         Self { received_at, ..self }

@@ -20,7 +20,7 @@ pub fn created(location: &str, body: &impl Serialize) -> Response {
     located(json(StatusCode::CREATED, body), location)
 }
 
-/// The same response with the header `Location`. An address that can't be in a header is left out.
+/// This response with the header `Location`. An address that can't be in a header is left out.
 #[must_use]
 pub fn located(mut response: Response, location: &str) -> Response {
     if let Ok(location) = HeaderValue::from_str(location) {
@@ -64,7 +64,7 @@ pub fn not_modified() -> Response {
     response
 }
 
-/// The same response, which has a secret in its body, such as a token. It is never compressed: the length of what is compressed
+/// This response, which has a secret in its body, such as a token. It is never compressed: the length of what is compressed
 /// tells whoever can have something of theirs put beside the secret what it begins with
 /// ([BREACH](https://www.breachattack.com)).
 #[must_use]

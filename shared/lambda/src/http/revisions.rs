@@ -13,7 +13,7 @@ use super::{Request, Response};
 /// What is put behind a tag when an answer is compressed, since a strong tag names one form only.
 const COMPRESSED: &str = "-gzip";
 
-/// The same answer with the strong tag of a revision of `thing`, which has an id without quotes and spaces.
+/// This answer with the strong tag of a revision of `thing`, which has an id without quotes and spaces.
 #[must_use]
 pub fn tagged(mut response: Response, thing: &impl Display, revision: Revision) -> Response {
     if let Ok(tag) = HeaderValue::from_str(&format!("\"{thing}-{revision}\"")) {

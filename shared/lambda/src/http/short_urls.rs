@@ -41,7 +41,7 @@ impl ShortUrls {
         self.at(|| request.origin(), code)
     }
 
-    /// The same outside a request, for an API that is reached at this origin.
+    /// The short URL for a code outside a request, for an API that is reached at this origin.
     #[must_use]
     pub fn at_origin(&self, origin: &str, code: &ShortCode) -> String {
         self.at(|| origin.trim_end_matches('/').to_owned(), code)

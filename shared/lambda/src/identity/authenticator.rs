@@ -58,7 +58,7 @@ impl Authenticator {
         }
     }
 
-    /// The same by what the tables say at this moment: for what can't be undone, or changes what is others'.
+    /// Authenticates a request by what the tables say at this moment: for what can't be undone, or changes what is others'.
     ///
     /// # Errors
     /// As [`Self::require`].

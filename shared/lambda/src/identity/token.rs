@@ -166,7 +166,7 @@ impl TokenVerifier {
         self.person(request).await?.into_caller()
     }
 
-    /// The same for routes about an account, which who has no workspace needs, too.
+    /// Authenticates a request for a route about an account, which who has no workspace needs, too.
     ///
     /// # Errors
     /// As [`Self::authenticate`], but for 403.
@@ -174,7 +174,7 @@ impl TokenVerifier {
         self.person_as_of(request, Freshness::LastMinute).await
     }
 
-    /// The same with what is true at this moment.
+    /// Authenticates a request for a route about an account by what the tables say at this moment.
     ///
     /// # Errors
     /// As [`Self::person`].
@@ -222,7 +222,7 @@ impl TokenVerifier {
         self.authenticate(request).await?.with_role(role)
     }
 
-    /// The same with membership and role of this moment: for what can't be undone, changes what is others', or changes who may
+    /// Requires a role by the membership of this moment: for what can't be undone, changes what is others', or changes who may
     /// do what.
     ///
     /// # Errors

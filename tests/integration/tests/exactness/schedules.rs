@@ -80,7 +80,7 @@ struct Bench {
     case: Cell<u32>,
 }
 
-/// The same consumer's table with and without the SDK's retries.
+/// A consumer's table with and without the SDK's retries.
 struct Consumers {
     seat: Seat,
     retrying: StatsTable,

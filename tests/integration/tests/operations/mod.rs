@@ -25,7 +25,7 @@ fn alarms<'t>(template: &'t Template, monitoring: &str) -> Vec<(&'t str, &'t Val
     of_monitoring(template, "AWS::CloudWatch::Alarm", monitoring)
 }
 
-/// The same of any type of resource that observes the system.
+/// The resources of a type that observe the system with a value of the parameter `Monitoring`, when no deployment is gradual.
 fn of_monitoring<'t>(template: &'t Template, kind: &str, monitoring: &str) -> Vec<(&'t str, &'t Value)> {
     let conditions: &[Option<&str>] = match monitoring {
         "none" => &[],

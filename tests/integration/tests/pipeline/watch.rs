@@ -250,7 +250,7 @@ async fn register_on(db: &TestDynamoDb, phase: Phase, count: usize, url: impl Fn
     register_all(db, targets.filter(|target| target.id.shard().phase() == phase).take(count)).await
 }
 
-/// The same at one host.
+/// Targets of one phase at one host, so many.
 async fn register_in_phase(db: &TestDynamoDb, phase: Phase, count: usize) -> Vec<Target> {
     register_on(db, phase, count, |number| format!("https://example.com/{number}")).await
 }

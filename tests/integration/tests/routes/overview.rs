@@ -97,7 +97,7 @@ impl Fixture {
         }
     }
 
-    /// The same tables, with one that can't be reached.
+    /// These tables, with one that can't be reached.
     fn without_links(&self) -> Overviews {
         Overviews { links: LinksTable::new(TestDynamoDb::unreachable(), "LinksTable"), ..overviews(&self.db) }
     }

@@ -287,7 +287,7 @@ async fn a_browser_gets_a_page_also_for_an_item_of_an_unknown_form() {
     assert_ne!(page.header("content-security-policy"), "");
 }
 
-/// The same for each problem, since all pages share their style.
+/// Each problem has this policy, since all pages share their style.
 #[tokio::test]
 async fn a_page_may_apply_its_style_and_nothing_else() {
     let db = TestDynamoDb::start();

@@ -88,7 +88,7 @@ impl Monitored {
         record(&self.db.watch(), &self.target.id, number, known_status, outcome).await.unwrap()
     }
 
-    /// The same, planned with the status that the target has.
+    /// The result of the round with this number, planned with the status that the target has.
     async fn next_round(&self, number: u32, outcome: CheckOutcome) -> RoundOutcome {
         self.round(number, self.status().await, outcome).await
     }
