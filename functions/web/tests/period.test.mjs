@@ -10,6 +10,7 @@ const number = (file, pattern) => Number(readFileSync(new URL(`../../../${file}`
 test('the longest time of a page is the one that the API answers with, which is how long the template keeps raw clicks', () => {
   assert.equal(number('shared/domain/src/lifetimes.rs', /RAW_CLICKS: Duration = Duration::from_secs\((\d+) \* DAY\)/), MOST_DAYS);
   assert.equal(number('template.yaml', /RawClickDays: \{ Type: Number, Default: (\d+),/), MOST_DAYS);
+  assert.equal(number('docs/openapi.yaml', /^    Days:$(?:\n {6,}.*)*?\n          maxItems: (\d+)$/m), MOST_DAYS);
 });
 
 test('a time of one’s own is at most that long, and the usual one otherwise', () => {
