@@ -84,7 +84,9 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
                         Change::Events(events) => {
                             outgoing.extend(events.into_iter().map(|event| OutgoingEvent { position, event }));
                         }
-                        Change::ExpiryDue(link, correlation_id) => due.push(DueExpiry { position, link, correlation_id }),
+                        Change::ExpiryDue(link, correlation_id) => {
+                            due.push(DueExpiry { position, link, correlation_id })
+                        }
                     }
                 }
                 Err(error) => {

@@ -183,8 +183,7 @@ fn compared(label: &str) -> String {
 
 /// Changes to a link; its destination can't be changed. `None` leaves a property unchanged, `Some(None)` removes it.
 ///
-/// Request bodies have these members under the same names, with `null` for a removed property, and so have the attributes that
-/// they change.
+/// Request bodies have these members under the same names, with `null` for a removed property.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LinkPatch {

@@ -39,6 +39,11 @@ impl RepositoryError {
         Self::Unavailable { operation, source: "conflicting writes to the same items in all retries".into() }
     }
 
+    /// The error of a write that nothing should refuse.
+    pub(crate) fn refused(operation: &'static str) -> Self {
+        Self::Unavailable { operation, source: "the condition of the write has failed".into() }
+    }
+
     /// Wraps a (de)serialisation error, for `map_err`.
     pub(crate) fn unexpected_item<E: Error + Send + Sync + 'static>(operation: &'static str) -> impl Fn(E) -> Self {
         move |source| Self::UnexpectedItem { operation, source: Box::new(source) }

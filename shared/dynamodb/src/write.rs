@@ -232,10 +232,10 @@ impl Write<'_> {
         Ok(matches!(self.send_for(None).await?, Outcome::Done(_)))
     }
 
-    /// Sends the write, whose condition fails only if another one has come first, which is an error.
+    /// Sends the write, to which a refusal is an error: nobody counts on it.
     pub(crate) async fn or_fail(self) -> Result<(), RepositoryError> {
         let operation = self.operation;
-        if self.unless_refused().await? { Ok(()) } else { Err(RepositoryError::contention(operation)) }
+        if self.unless_refused().await? { Ok(()) } else { Err(RepositoryError::refused(operation)) }
     }
 
     /// The write as an action of a transaction.

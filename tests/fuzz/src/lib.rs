@@ -24,6 +24,8 @@ mod user_agents;
 
 use std::borrow::Cow;
 
+pub use events::is_readable;
+
 /// Something that is fed with inputs.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeSet, env, fmt, fs, path::PathBuf};
 
-use linklet_fuzz::{TARGETS, target};
+use linklet_fuzz::{TARGETS, is_readable, target};
 use proptest::{
     collection::vec,
     prelude::*,
@@ -118,11 +118,26 @@ fn mutated(mut input: Vec<u8>, mutations: Vec<Mutation>) -> Input {
     Input(input)
 }
 
-fn corpus(name: &str) -> Vec<Vec<u8>> {
+fn files(name: &str) -> Vec<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    files.iter().map(|file| fs::read(file).unwrap()).collect()
+    files
+}
+
+fn corpus(name: &str) -> Vec<Vec<u8>> {
+    files(name).iter().map(|file| fs::read(file).unwrap()).collect()
+}
+
+/// Otherwise a change of the items leaves a corpus that is refused at its first look, and nothing behind that is tried.
+#[test]
+fn the_records_of_the_corpus_are_read_unless_their_names_say_otherwise() {
+    for file in files("records") {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        let is_meant_to_be = !name.starts_with("bad_") && !name.starts_with("unknown_");
+
+        assert_eq!(is_readable(&fs::read(&file).unwrap()), is_meant_to_be, "{name}");
+    }
 }
 
 fn run(name: &str) {

@@ -206,7 +206,7 @@ impl Queues {
             Outage::OnceMessagesWith(text) => (text, false, true),
         };
         let mut is_met = false;
-        for entry in request["Entries"].as_array_mut().into_iter().flatten() {
+        for entry in request.get_mut("Entries").and_then(Value::as_array_mut).into_iter().flatten() {
             if entry["MessageBody"].as_str().is_some_and(|body| body.contains(text)) {
                 entry["MessageBody"] = REFUSED.into();
                 is_met = true;
@@ -228,7 +228,7 @@ impl Queues {
                 *told = count.to_string().into();
             }
         }
-        for failed in answer["Failed"].as_array_mut().into_iter().flatten() {
+        for failed in answer.get_mut("Failed").and_then(Value::as_array_mut).into_iter().flatten() {
             failed["SenderFault"] = for_good.into();
         }
         let entries = request["Entries"].as_array().into_iter().flatten();

@@ -394,7 +394,7 @@ struct Changes {
 }
 
 impl Changes {
-    /// Each member of the patch is the attribute of its name. Another expiry is not published yet.
+    /// Each member of the patch is the attribute of its name, or [in a map](path_of). Another expiry is not published yet.
     fn of(
         operation: &'static str,
         patch: &LinkPatch,

@@ -44,8 +44,9 @@ async function findLink(code) {
 }
 
 function isGone(link, now) {
-  const isExpired = link.expires_at && new Date(link.expires_at) <= now;
-  return link.tombstone || link.deleted_at || link.is_active === false || isExpired;
+  if (link.tombstone) return true;
+  const { expires_at: expiry, deleted_at: deletedAt, is_active: isActive } = link.availability;
+  return deletedAt || isActive === false || (expiry && new Date(expiry) <= now);
 }
 
 async function recordClick(link, event, now) {
@@ -72,8 +73,8 @@ async function recordClick(link, event, now) {
 }
 
 function maxAge(link, now) {
-  if (!link.expires_at) return CACHE_SECONDS;
-  return Math.min(CACHE_SECONDS, Math.floor((new Date(link.expires_at) - now) / 1000));
+  const { expires_at: expiry } = link.availability;
+  return expiry ? Math.min(CACHE_SECONDS, Math.floor((new Date(expiry) - now) / 1000)) : CACHE_SECONDS;
 }
 
 function problem(status, title) {

@@ -50,11 +50,15 @@ def find_link(code):
 
 
 def expiry(link):
-    return datetime.fromisoformat(link["expires_at"]["S"]) if "expires_at" in link else None
+    availability = link["availability"]["M"]
+    return datetime.fromisoformat(availability["expires_at"]["S"]) if "expires_at" in availability else None
 
 
 def is_gone(link):
-    return "tombstone" in link or "deleted_at" in link or link.get("is_active") == {"BOOL": False}
+    if "tombstone" in link:
+        return True
+    availability = link["availability"]["M"]
+    return "deleted_at" in availability or availability.get("is_active") == {"BOOL": False}
 
 
 def record_click(link, event, now):

@@ -445,6 +445,7 @@ async fn what_could_not_be_stored_comes_again_and_what_follows_waits_for_it() {
 /// As the runbook of dead-letter queues says, for records that have left their stream.
 #[tokio::test]
 async fn a_row_can_be_handed_in_as_a_record() {
+    const EXTENDED: &str = "MODIFY of a link that was extended";
     let fixture = Fixture::new();
     let link = link("launch").watching().build();
     fixture.db.store(&link).await;
@@ -452,6 +453,11 @@ async fn a_row_can_be_handed_in_as_a_record() {
         let row = fixture.db.scan("LinksTable").into_iter().find(|row| row["sk"]["S"] == "LINK").unwrap();
         let mut before = row.clone();
         before["availability"]["M"].as_object_mut().unwrap().remove("deleted_at");
+        if event_name == EXTENDED {
+            before["expiry_is_published"] = json!({"BOOL": true});
+            before["availability"]["M"]["expires_at"] = row["created_at"].clone();
+        }
+        let event_name = if event_name == EXTENDED { "MODIFY" } else { event_name };
         let record = json!({"eventName": event_name, "eventID": "by hand", "awsRegion": "", "dynamodb": {
             "SizeBytes": 0, "Keys": {"pk": row["pk"], "sk": row["sk"]}, "NewImage": row, "OldImage": before,
         }});
@@ -459,6 +465,7 @@ async fn a_row_can_be_handed_in_as_a_record() {
         fixture.watchers(&link).await
     };
 
+    assert_eq!(hand_in(EXTENDED).await, Some(1));
     assert_eq!(hand_in("INSERT").await, Some(1));
     fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
     assert_eq!(hand_in("MODIFY").await, None);
