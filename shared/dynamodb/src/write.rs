@@ -61,7 +61,7 @@ impl Table {
     }
 
     /// Changes an item, or makes one with this key. With an empty expression, an item that isn't there is made, and one that is
-    /// there stays as it is.
+    /// there stays as it is; an action of a transaction needs an expression.
     pub(crate) fn update(&self, operation: &'static str, key: Key, expression: impl Into<String>) -> Write<'_> {
         self.write(operation, Kind::Update { key, expression: expression.into() })
     }
