@@ -85,7 +85,7 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
                             outgoing.extend(events.into_iter().map(|event| OutgoingEvent { position, event }));
                         }
                         Change::ExpiryDue(link, correlation_id) => {
-                            due.push(DueExpiry { position, link, correlation_id })
+                            due.push(DueExpiry { position, link, correlation_id });
                         }
                     }
                 }
