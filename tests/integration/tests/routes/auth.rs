@@ -249,41 +249,25 @@ async fn every_failed_login_gets_the_same_answer() {
     }
 }
 
+/// How long a busy machine takes says nothing, but no answer may come before its step has passed, however soon it is known.
 #[tokio::test]
-async fn a_failed_login_takes_the_same_time_whatever_is_wrong() {
-    const ROUNDS: usize = 5;
+async fn a_failed_login_is_answered_no_sooner_than_a_step_whatever_is_wrong() {
+    const STEP: Duration = Duration::from_millis(500);
     let db = TestDynamoDb::start();
     let auth = auth(&db);
-    store_with_hash(&db.users(), bcrypt::hash("correct horse", 11).unwrap()).await;
+    store_with_hash(&db.users(), bcrypt::hash("correct horse", 4).unwrap()).await;
     register(&auth, &json!({"email": "bob@example.com", "password": "correct horse"})).await;
     let wrong = |who: &str| json!({"email": format!("{who}@example.com"), "password": "wrong horse"});
     // Only the workspace is wrong. If that were quicker, it would tell that the password is right.
     let elsewhere = json!({"email": "bob@example.com", "password": "correct horse", "workspace": "nobodys"});
-    let logins = [wrong("ada"), wrong("bob"), wrong("nobody"), elsewhere];
-    let mut millis = logins.clone().map(|_| Vec::new());
 
-    for round in 0..ROUNDS {
-        // Hours apart, so that no attempt has to wait, and from where nobody has signed in.
-        let at = Timestamp::now().plus(Duration::from_secs(3_600) * u32::try_from(round).unwrap());
-        // In turns, so that whatever else the machine does hits all alike.
-        for (login, millis) in logins.iter().zip(&mut millis) {
-            let request = RequestBuilder::new("POST", "/api/auth/login").json(login).at(at).source_ip("203.0.113.77");
-            let started = Instant::now();
-            assert_eq!(request.send_to(&auth).await.status, 401);
-            millis.push(started.elapsed().as_millis());
-        }
+    for login in [wrong("ada"), wrong("bob"), wrong("nobody"), elsewhere] {
+        let started = Instant::now();
+        let response = RequestBuilder::new("POST", "/api/auth/login").json(&login).send_to(&auth).await;
+
+        assert_eq!(response.status, 401, "{login}");
+        assert!(started.elapsed() >= STEP, "{login} after {:?}", started.elapsed());
     }
-
-    let medians = millis.map(|mut millis| {
-        millis.sort_unstable();
-        millis[ROUNDS / 2]
-    });
-    // The two kinds of hashes differ by a factor of about ten.
-    let (shortest, longest) = (medians.iter().min().unwrap(), medians.iter().max().unwrap());
-    assert!(
-        2 * longest < 3 * shortest,
-        "medians in ms for bcrypt, Argon2id, nobody and another workspace: {medians:?}"
-    );
 }
 
 #[tokio::test]
