@@ -83,7 +83,7 @@ def logs() -> None:
     try:
         says(process.stdout.readline(), '"level"')
     finally:
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, signal.SIGTERM)
         process.wait(30)
 
 
