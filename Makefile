@@ -76,10 +76,10 @@ fmt: ## check the formatting
 deny: ## check licences, versions, sources and known vulnerabilities of all crates
 	@$(PYTHON) -m infra.deny
 
-# The functions alone, too: with the tests beside them, their dependencies have features that they lack when they are deployed.
+# What is deployed or run by operators also alone: with the tests beside it, its dependencies have features that it lacks then.
 lint: ## clippy, warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
-	cargo check --quiet --bins $(addprefix --package ,$(FUNCTIONS))
+	cargo check --quiet --bins $(addprefix --package ,$(FUNCTIONS) linklet-people linklet-reconcile)
 
 unit: ## unit tests
 	@$(PYTHON) -m infra.run_tests --lib --bin bench

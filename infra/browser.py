@@ -19,6 +19,8 @@ TESTS = ROOT / "tests" / "browser"
 # The first one has no windows, and so needs a third of the time.
 NAMES = ["chromium-headless-shell", "chromium", "google-chrome", "google-chrome-stable", "chromium-browser"]
 MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+# All tests go to so many processes, each with a browser of its own, since a test mostly waits for the system.
+AT_ONCE = ["--numprocesses", "3"]
 HOW_TO_GET_ONE = "Install one (apt install chromium, brew install --cask google-chrome), or name yours: CHROMIUM=/path/to/it."
 
 
@@ -50,7 +52,7 @@ def start(command: str, arguments: list[str]) -> int:
         return 0
     python = install("browser") / "bin" / "python"
     environment = os.environ | {"CHROMIUM": chromium, "PYTHONDONTWRITEBYTECODE": "1"}
-    programs = {"test": ["-m", "pytest", TESTS, *arguments], "screenshots": [TESTS / "screenshots.py", *arguments]}
+    programs = {"test": ["-m", "pytest", TESTS, *(arguments or AT_ONCE)], "screenshots": [TESTS / "screenshots.py", *arguments]}
     return subprocess.run([python, *programs[command]], cwd=TESTS, env=environment).returncode
 
 

@@ -21,6 +21,8 @@ LONG = [TARGETS, "watch-load", "outage", "redeploy", "admission"]
 BROWSER = "browser"
 # All of them: Cargo's tests, the contract, the browser.
 USUAL = "e2e"
+# Each test mostly waits for the system, for a window of a limit, or for a key to be forgotten.
+AT_ONCE = "--test-threads=8"
 NAMES = [USUAL, BROWSER, *LONG]
 
 
@@ -67,4 +69,4 @@ def commands(name: str, arguments: list[str]) -> list[list[str | Path]]:
     cargo: list[str | Path] = ["cargo", "test", "--workspace", "--test", name, *arguments]
     if name != USUAL or arguments:
         return [cargo]
-    return [cargo, [install("contract") / "bin" / "python", "-m", "infra.contract.run"], *commands(BROWSER, [])]
+    return [[*cargo, "--", AT_ONCE], [install("contract") / "bin" / "python", "-m", "infra.contract.run"], *commands(BROWSER, [])]

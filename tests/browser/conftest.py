@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
@@ -16,7 +17,7 @@ from support.tab import Tab, Tabs
 
 # A machine on which other tests run at the same time is slow.
 expect.set_options(timeout=15_000)
-MEASURED = pytest.StashKey[list[str]]()
+MEASURED = "measured"
 
 
 @pytest.fixture(scope="session")
@@ -71,17 +72,15 @@ def hand(request: pytest.FixtureRequest) -> Callable[[Tab], Hand]:
 # -- numbers that are printed at the end
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.stash[MEASURED] = []
-
-
 @pytest.fixture
-def measured(pytestconfig: pytest.Config) -> Callable[[str], None]:
+def measured(record_property: Callable[[str, str], None]) -> Callable[[str], None]:
     """Keeps a line for the end."""
-    return pytestconfig.stash[MEASURED].append
+    return partial(record_property, MEASURED)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if config.stash[MEASURED]:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = [report for outcome in ("passed", "failed") for report in terminalreporter.getreports(outcome) if report.when == "call"]
+    lines = [text for report in reports for name, text in report.user_properties if name == MEASURED]
+    if lines:
         terminalreporter.section("measured")
-        terminalreporter.write_line("\n".join(config.stash[MEASURED]))
+        terminalreporter.write_line("\n".join(lines))
