@@ -1,4 +1,4 @@
-"""The other pages: overview, monitoring, notifications, members, API keys, settings and account."""
+"""The pages other than those of links."""
 
 from __future__ import annotations
 
