@@ -73,7 +73,7 @@ const startOf = (day) => (day ? new Date(`${day}T00:00:00`).toISOString() : '');
 const endOf = (day) => (day ? new Date(`${day}T23:59:59.999`).toISOString() : '');
 
 /** Whether all links are meant. @param {Filter} filter */
-export const isEverything = ({ q, status, tags, not, by, from, to }) => !q && !status && tags.length + not.length === 0 && !by && !from && !to;
+export const isEverything = ({ isAny, sort, ...conditions }) => Object.values(conditions).every(({ length }) => length === 0);
 
 /** The query that takes all filters away. */
 export const NO_FILTER = { q: '', status: '', tag: [], tags: '', not: [], by: '', from: '', to: '' };
