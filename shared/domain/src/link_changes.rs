@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Description, ExternalId, Link, Notes, Tags, Timestamp, Title, UserId};
+use crate::{Description, ExternalId, Link, LinkMetadata, Notes, Tags, Timestamp, Title, UserId};
 
 /// A member of a link before and after a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,13 +54,15 @@ impl LinkChanges {
     /// What has changed from one state of a link to another; `None` if none of the members has.
     #[must_use]
     pub fn between(before: &Link, after: &Link) -> Option<Self> {
-        let (old, new) = (&before.metadata, &after.metadata);
+        let new = &after.metadata;
+        // Taken apart by name, so that the compiler asks for a new one.
+        let LinkMetadata { title, description, tags, metadata, external_id } = &before.metadata;
         let changes = Self {
-            title: Transition::between(&old.title, &new.title),
-            description: Transition::between(&old.description, &new.description),
-            tags: Transition::between(&old.tags, &new.tags),
-            metadata: Transition::between(&old.metadata, &new.metadata),
-            external_id: Transition::between(&old.external_id, &new.external_id),
+            title: Transition::between(title, &new.title),
+            description: Transition::between(description, &new.description),
+            tags: Transition::between(tags, &new.tags),
+            metadata: Transition::between(metadata, &new.metadata),
+            external_id: Transition::between(external_id, &new.external_id),
             expires_at: Transition::between(&before.availability.expires_at, &after.availability.expires_at),
             watch: Transition::between(&before.watch, &after.watch),
             user_id: Transition::between(&before.identity.owner, &after.identity.owner),

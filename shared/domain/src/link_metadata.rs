@@ -37,13 +37,14 @@ impl LinkMetadata {
     /// The names of the properties that are given here and that another link doesn't have like this.
     #[must_use]
     pub fn missing_in(&self, other: &Self) -> Vec<&'static str> {
-        let differs = |given: bool, same: bool| given && !same;
+        // Taken apart by name, so that the compiler asks for a new one.
+        let Self { title, description, tags, metadata, external_id } = self;
         [
-            ("title", differs(self.title.is_some(), self.title == other.title)),
-            ("description", differs(self.description.is_some(), self.description == other.description)),
-            ("tags", self.tags.iter().any(|tag| !other.tags.contains(tag))),
-            ("metadata", differs(self.metadata.is_some(), self.metadata == other.metadata)),
-            ("external_id", differs(self.external_id.is_some(), self.external_id == other.external_id)),
+            ("title", title.is_some() && *title != other.title),
+            ("description", description.is_some() && *description != other.description),
+            ("tags", tags.iter().any(|tag| !other.tags.contains(tag))),
+            ("metadata", metadata.is_some() && *metadata != other.metadata),
+            ("external_id", external_id.is_some() && *external_id != other.external_id),
         ]
         .into_iter()
         .filter_map(|(name, is_missing)| is_missing.then_some(name))
@@ -269,6 +270,15 @@ mod tests {
         assert!(Description::parse("two\r\nlines\tand a tab").is_ok());
         for plain in ["Frühling 🌱", "שלום\u{200F}", "تخفيضات"] {
             assert!(Title::parse(plain).is_ok() && tags(plain).is_ok(), "{plain}");
+        }
+    }
+
+    #[test]
+    fn each_property_can_be_changed() {
+        let properties = serde_json::to_value(LinkMetadata::default()).unwrap();
+        for property in properties.as_object().unwrap().keys() {
+            let patch: LinkPatch = serde_json::from_value(serde_json::json!({ property: null })).unwrap();
+            assert_ne!(patch, LinkPatch::default(), "{property}");
         }
     }
 

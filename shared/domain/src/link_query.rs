@@ -129,15 +129,16 @@ impl LinkFilter {
     #[must_use]
     pub fn matches_nearly_all(&self) -> bool {
         let has_status = matches!(self.status, StatusFilter::Only(_));
-        self.tags.is_empty() && self.created_by.is_none() && !has_status
+        !has_status && *self == Self { status: self.status, ..Self::default() }
     }
 
     /// Whether a link matches the filter at `now`.
     #[must_use]
     pub fn matches(&self, link: &LinkSummary, now: Timestamp) -> bool {
-        self.status.shows(link.availability.status(now))
-            && self.created_by.as_ref().is_none_or(|creator| *creator == link.owner)
-            && self.tags.iter().all(|term| term.matches(&link.tags))
+        let Self { tags, created_by, status } = self;
+        status.shows(link.availability.status(now))
+            && created_by.as_ref().is_none_or(|creator| *creator == link.owner)
+            && tags.iter().all(|term| term.matches(&link.tags))
     }
 }
 

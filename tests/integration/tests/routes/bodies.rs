@@ -1,6 +1,6 @@
 //! What holds of the body of every route that takes one, by the document's list of them.
 
-use linklet_domain::{ApiKeySecret, Role};
+use linklet_domain::{ApiKeySecret, LinkMetadata, Role};
 use linklet_test_support::{
     Answer, ApiKeyBuilder, Contract, LinkBuilder, Person, RequestBuilder, Template, TestDynamoDb, token_of,
 };
@@ -166,6 +166,17 @@ async fn a_reused_link_names_what_it_has_not_before_what_no_link_has() {
     let reused = office.send("POST /api/shorten", &json!({"url": url, "title": "B", "surprise": true})).await;
 
     assert_eq!((reused.status, &reused.json()["ignored"]), (200, &json!(["title", "surprise"])));
+}
+
+#[test]
+fn the_document_has_each_property_of_links() {
+    let schemas = &Contract::load().document()["components"]["schemas"];
+    let properties = serde_json::to_value(LinkMetadata::default()).unwrap();
+    for property in properties.as_object().unwrap().keys() {
+        for schema in ["NewLink", "LinkMembers", "LinkChange"] {
+            assert!(schemas[schema]["properties"][property].is_object(), "{schema} has no {property}");
+        }
+    }
 }
 
 /// How many bytes an operation takes, as its description says.

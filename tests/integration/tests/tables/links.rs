@@ -1,21 +1,31 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::join_all;
 use linklet_domain::{
-    Generation, LinkId, LinkState, LinkStatus, LinkSummary, Record, SortOrder, Timestamp, UserId, WorkspaceId,
+    Generation, LinkId, LinkMetadata, LinkState, LinkStatus, LinkSummary, Record, SortOrder, Timestamp, UserId,
+    WorkspaceId,
 };
 use linklet_dynamodb::{CreateOutcome, Creation, DeleteOutcome, LinkRange};
 use linklet_test_support::{LinkBuilder, TestDynamoDb, link_id};
 
 use crate::fixture::correlation;
 
+/// Each property has a value, and the compiler asks for a new one.
+fn all_metadata() -> LinkMetadata {
+    LinkMetadata {
+        title: Some("Launch".parse().unwrap()),
+        description: Some("The big one".parse().unwrap()),
+        tags: vec!["news".to_owned(), "2026".to_owned()].try_into().unwrap(),
+        metadata: Some(BTreeMap::from([("order".to_owned(), "42".to_owned())]).try_into().unwrap()),
+        external_id: Some("crm-7".parse().unwrap()),
+    }
+}
+
 #[tokio::test]
 async fn a_link_is_read_as_it_was_stored() {
     let db = TestDynamoDb::start();
     let mut link = LinkBuilder::new("launch").to("https://example.com/ä?b=c").expires_at(Timestamp::now()).build();
-    link.metadata.title = "Launch".parse().ok();
-    link.metadata.description = "The big one".parse().ok();
-    link.metadata.tags = vec!["news".to_owned(), "2026".to_owned()].try_into().unwrap();
+    link.metadata = all_metadata();
 
     db.store(&link).await;
 
@@ -136,8 +146,9 @@ async fn a_summary_says_of_a_link_what_the_link_says() {
         let mut link = LinkBuilder::new(&format!("code{number}")).in_workspace(&workspace).created_at(now).build();
         link.availability.state = state;
         link.availability.expires_at = (number > 0).then_some(now);
-        let tags = (0..number).map(|tag| format!("tag {tag}")).collect::<Vec<_>>();
-        link.metadata.tags = tags.try_into().unwrap();
+        if number == 0 {
+            link.metadata = all_metadata();
+        }
         db.store(&link).await;
         stored.push(link);
     }
