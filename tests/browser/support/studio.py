@@ -295,6 +295,7 @@ ANSWERS: dict[str, Answer] = {
     r"/api/keys": lambda path, query: {"keys": KEYS},
     r"/api/links": lambda path, query: links(query),
     r"/api/links/(\w+)": lambda path, query: one_link(path[0]),
+    r"/api/codes/\w+": lambda path, query: {"available": True},
     r"/api/tags": lambda path, query: {"as_of": at(seconds=20), "tags": [{"tag": tag, "links": count} for tag, count in TAGS]},
     r"/api/overview": lambda path, query: overview(),
     r"/api/stats/\w+": lambda path, query: statistics(),
