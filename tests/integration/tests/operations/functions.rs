@@ -9,7 +9,7 @@ use linklet_notify::CLAIMED_FOR;
 use linklet_test_support::Template;
 use serde_json::{Value, json};
 
-use super::folder;
+use super::{alarms, folder};
 
 /// The functions with an alias, which are deployed gradually.
 fn versioned(template: &Template) -> BTreeMap<String, Value> {
@@ -183,14 +183,62 @@ fn who_takes_or_fetches_urls_knows_where_we_are_ourselves() {
     }
 }
 
+/// The schedules, each with the function that it calls.
+fn schedules(template: &Template) -> Vec<(&str, &Value, &str)> {
+    let schedules = template.of_type("AWS::Scheduler::Schedule");
+    let found: Vec<_> = schedules
+        .map(|(id, schedule)| (id, schedule, schedule["Target"]["Arn"].as_str().unwrap().trim_end_matches(".Arn")))
+        .collect();
+    assert!(!found.is_empty());
+    found
+}
+
 #[test]
-fn the_scheduler_may_call_one_function_and_nothing_else() {
+fn each_schedule_may_call_its_function_and_nothing_else() {
     let template = Template::load();
 
-    let allowed: Value = template.statements("WatchScheduleRole").into_iter().cloned().collect();
+    for (id, schedule, function) in schedules(template) {
+        let role = schedule["Target"]["RoleArn"].as_str().unwrap().trim_end_matches(".Arn");
+        let allowed: Value = template.statements(role).into_iter().cloned().collect();
+        let function = format!("{function}.Arn");
+        let expected = json!([{"Effect": "Allow", "Action": "lambda:InvokeFunction", "Resource": function}]);
+        assert_eq!(allowed, expected, "{id}");
+    }
+}
 
-    let expected = json!([{"Effect": "Allow", "Action": "lambda:InvokeFunction", "Resource": "WatchTickFunction.Arn"}]);
-    assert_eq!(allowed, expected);
+/// Lambda takes the scheduler's calls over, and would forget those that fail.
+#[test]
+fn a_call_of_the_scheduler_that_fails_is_kept_in_a_dead_letter_queue() {
+    let template = Template::load();
+
+    for (id, _, function) in schedules(template) {
+        let mut retries = template.of_type("AWS::Lambda::EventInvokeConfig");
+        let (_, retries) = retries.find(|(_, retries)| retries["FunctionName"] == function).expect(id);
+        let queue = retries["DestinationConfig"]["OnFailure"]["Destination"].as_str().expect(id);
+        assert!(queue.ends_with("Dlq.Arn"), "{id}: {queue}");
+        let role = function.replace("Function", "Role");
+        let may_send = |statement: &&Value| {
+            texts(&statement["Action"]).contains(&"sqs:SendMessage") && texts(&statement["Resource"]).contains(&queue)
+        };
+        assert!(template.statements(&role).iter().any(may_send), "{role}: {queue}");
+    }
+}
+
+/// An alarm that waits for a second failure never goes off where the next call is a night away.
+#[test]
+fn every_scheduled_function_has_an_alarm_that_its_failures_set_off() {
+    let template = Template::load();
+
+    for (id, schedule, function) in schedules(template) {
+        let is_called_each_minute = schedule["ScheduleExpression"].as_str().unwrap().starts_with("cron(* *");
+        let goes_off = |alarm: &Value| {
+            alarm["Namespace"] == "AWS/Lambda"
+                && alarm["MetricName"] == "Errors"
+                && alarm["Dimensions"] == json!([{"Name": "FunctionName", "Value": function}])
+                && (is_called_each_minute || alarm["DatapointsToAlarm"] == 1)
+        };
+        assert!(alarms(template, "full").into_iter().any(|(_, alarm)| goes_off(alarm)), "{id}: {function}");
+    }
 }
 
 /// A role of its own for each, which allows this much; whatever else is in the policies that name the role.
