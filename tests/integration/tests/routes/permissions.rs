@@ -7,8 +7,8 @@ use linklet_domain::{
 };
 use linklet_dynamodb::InviteOutcome;
 use linklet_test_support::{
-    ApiKeyBuilder, LinkBuilder, Person, RequestBuilder, Route, TargetBuilder, Template, TestDynamoDb, a_session,
-    token_of,
+    ApiKeyBuilder, Contract, LinkBuilder, Person, RequestBuilder, Route, TargetBuilder, Template, TestDynamoDb,
+    a_session, token_of,
 };
 use serde_json::{Value, json};
 
@@ -295,6 +295,8 @@ async fn every_route_answers_everybody_about_everybodys_things() {
         let route = routes.iter().find(|route| key(route) == *name).unwrap();
         let parameter = parameter(&route.path);
         assert_eq!(rows.len(), if parameter.is_empty() { 1 } else { OWNERS.len() }, "{name}");
+        let is_for_anybody = rows.iter().all(|statuses| *statuses == anybody(statuses[0]));
+        assert!(is_for_anybody || !Contract::load().is_public(route), "{name} isn't for anybody, as the document says");
         for (whose, statuses) in OWNERS.into_iter().zip(rows) {
             for (who, status) in CALLERS.into_iter().zip(statuses) {
                 number += 1;
