@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, expect
 
 from support.api import Account
 from support.hand import Hand
-from support.tab import Tab, Tabs
+from support.tab import Tab, Tabs, from_nowhere
 
 
 def rows(tab: Tab) -> Locator:
@@ -46,6 +46,101 @@ def test_a_pasted_url_becomes_a_link(tabs: Tabs, account: Account, hand: Callabl
     tab.page.keyboard.press("Enter")
     tab.says("You already had this one. Copied.")
     expect(rows(tab)).to_have_count(1)
+
+
+# The connection of somebody far away. Answers that a test makes up take as long.
+FAR_AWAY = """
+() => {
+  const near = window.fetch;
+  window.fetch = async (...request) => {
+    await new Promise((done) => setTimeout(done, 900));
+    return near(...request);
+  };
+}
+"""
+
+
+def test_no_url_is_lost_when_the_next_is_pasted_before_the_answer(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    urls = [f"https://example.com/pasted/{number}" for number in range(13)]
+    tab = tabs.open(account, "links")
+    tab.settled()
+    tab.page.evaluate(FAR_AWAY)
+    use = hand(tab)
+    field = tab.page.get_by_label("Paste a long URL")
+    for url in urls:
+        use.write(field, url)
+        tab.page.keyboard.press("Enter")
+        expect(field).to_have_value("")
+    expect(tab.page.get_by_role("status").filter(has_text=re.compile(r"^Making \d+ links …$"))).to_be_attached()
+    # From one address, the local system takes ten links a minute.
+    expect(rows(tab).nth(4)).to_be_attached()
+    tab.context.set_extra_http_headers(from_nowhere())
+    expect(rows(tab)).to_have_count(13, timeout=60_000)
+    made = account.call("GET", "/api/links?per_page=100")["links"]
+    # In the order in which they were pasted, the newest first.
+    assert [link["original_url"] for link in made] == urls[::-1]
+
+
+def test_what_is_typed_while_a_link_is_made_stays(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(account, "links")
+    use = hand(tab)
+    field = tab.page.get_by_label("Paste a long URL")
+    held = tab.hold("**/api/shorten")
+    use.write(field, "https://example.com/first")
+    tab.page.keyboard.press("Enter")
+    use.write(field, "https://example.com/sec")
+    held.let_go()
+    tab.says("Link created. Copied.")
+    expect(field).to_have_value("https://example.com/sec")
+    # Also while another page is looked at.
+    use.press(tab.page.get_by_role("link", name="Members"))
+    expect(tab.heading("Members")).to_be_visible()
+    use.press(tab.page.get_by_role("link", name="Links", exact=True))
+    expect(field).to_have_value("https://example.com/sec")
+
+
+def test_a_url_that_is_refused_while_the_next_is_typed_stays_in_sight(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(account, "links")
+    tab.settled()
+    tab.page.evaluate(FAR_AWAY)
+    use = hand(tab)
+    tab.fails("**/api/shorten", 429, "rate_limited", headers={"retry-after": "1"})
+    field = tab.page.get_by_label("Paste a long URL")
+    use.write(field, "https://example.com/first")
+    tab.page.keyboard.press("Enter")
+    use.write(field, "https://example.com/second")
+    refused = tab.page.get_by_role("alert")
+    expect(refused).to_contain_text("https://example.com/first That was too much at once.")
+    expect(field).to_have_value("https://example.com/second")
+
+    tab.recovers("**/api/shorten")
+    expect(tab.button("Try again", refused)).to_be_enabled()
+    use.press(tab.button("Try again", refused))
+    use.write(field, "https://example.com/third")
+    tab.page.keyboard.press("Enter")
+    expect(rows(tab)).to_have_count(2)
+    expect(refused).to_have_count(0)
+    made = account.call("GET", "/api/links")["links"]
+    assert [link["original_url"] for link in made] == ["https://example.com/third", "https://example.com/first"]
+
+
+def test_a_code_that_is_too_long_is_refused_in_words(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(account, "links")
+    use = hand(tab)
+    use.press(tab.button("Options"))
+    form = tab.dialog("New link")
+    use.write(form.get_by_label("Target", exact=True), "https://example.com/sale")
+    code = form.get_by_label("Code")
+    tab.page.evaluate("navigator.clipboard.writeText('springsale2026')")
+    use.write(code, "")
+    tab.page.keyboard.press("ControlOrMeta+v")
+    expect(code).to_have_value("springsale2026")
+    words = "This has 14 characters; a code has 4 to 10."
+    expect(code).to_have_accessible_description(words)
+    use.press(tab.button("Create link", form))
+    expect(code).to_have_attribute("aria-invalid", "true")
+    expect(code).to_have_accessible_description(words)
+    assert account.call("GET", "/api/links")["links"] == []
 
 
 def test_a_new_link_is_taken_back(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:

@@ -52,6 +52,19 @@ def test_a_url_is_monitored_and_no_longer(tabs: Tabs, account: Account, hand: Ca
     expect(tab.page.get_by_text("No URL is monitored yet")).to_be_visible()
 
 
+def test_a_url_that_is_typed_while_another_is_added_stays(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(account, "monitoring")
+    use = hand(tab)
+    field = tab.page.get_by_label("URL to monitor")
+    held = tab.hold("**/v1/targets")
+    use.write(field, "https://status.example.com/health")
+    tab.page.keyboard.press("Enter")
+    use.write(field, "https://other.example.com/")
+    held.let_go()
+    tab.says("status.example.com is monitored from now on.")
+    expect(field).to_have_value("https://other.example.com/")
+
+
 def test_notifications_lead_to_their_links(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
     code = account.shorten("https://example.com/new")
     account.wait_for("/api/notifications", lambda feed: len(feed["notifications"]) > 0)

@@ -14,6 +14,7 @@ import { guardChanges } from './version.js';
  * @property {boolean} isDirty
  * @property {(name: keyof V & string, value: any) => void} set
  * @property {(name: keyof V & string, error: string) => void} setError
+ * @property {(name: keyof V & string, sent: string) => void} empty empties a field, unless something else was written than what was sent
  * @property {(event?: Event) => Promise<void>} submit
  * @property {(name: keyof V & string) => { name: string, value: any, onInput: (event: Event) => void, error?: string }} field what a Field wants
  */
@@ -82,6 +83,7 @@ export function useForm(initial, send, { check = () => ({}), keeps = false } = {
     isDirty,
     set,
     setError: (name, error) => setErrors((before) => ({ ...before, [name]: error })),
+    empty: (name, sent) => setValues((before) => (before[name] === sent ? { ...before, [name]: '' } : before)),
     submit,
     field: (name) => ({
       name,

@@ -18,6 +18,7 @@ import { Filters } from './filters.js';
 import { FirstRun } from './first-run.js';
 import { useLinkList } from './link-list.js';
 import { QuickCreate } from './quick-create.js';
+import { emptyField } from './quick-queue.js';
 import { LinkRow, ROW_HEIGHT } from './row.js';
 import { SelectionBar } from './selection.js';
 import { useRowKeys } from './row-keys.js';
@@ -42,8 +43,9 @@ export function LinksPage() {
     setFresh(link.short_code);
   };
   const onSaved = (/** @type {Link} */ link, /** @type {boolean} */ isNew) => {
-    if (isNew) onLink(link);
-    else list.change(link.short_code, link);
+    if (!isNew) return list.change(link.short_code, link);
+    onLink(link);
+    emptyField(form?.url ?? '');
   };
   const openers = {
     edit: (/** @type {Link} */ link) => setForm({ link }),

@@ -1,18 +1,16 @@
 // The field on top: a long URL goes in, and a short one is in the clipboard.
 
-import { html, useRef, useState } from '../../vendor/preact.js';
-import { ApiError, call } from '../../core/api.js';
-import { guessUrl } from '../../core/address.js';
-import { newId } from '../../core/random.js';
-import { invalidate } from '../../core/resource.js';
+import { html, useEffect, useRef } from '../../vendor/preact.js';
+import { counted } from '../../core/format.js';
 import { useShortcuts } from '../../core/shortcuts.js';
+import { useStore } from '../../core/store.js';
 import { Button } from '../../ui/button.js';
-import { copyText } from '../../ui/copy.js';
 import { Icon } from '../../ui/icons.js';
-import { FormFailure } from '../../ui/states.js';
-import { toast, toastFailure } from '../../ui/toast.js';
+import { FormFailure, Notice, useCountdown } from '../../ui/states.js';
+import { giveUp, makeLink, places, quick, tryAgain } from './quick-queue.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
+/** @typedef {import('./quick-queue.js').Wanted} Wanted */
 
 /**
  * @param {object} props
@@ -23,64 +21,27 @@ import { toast, toastFailure } from '../../ui/toast.js';
  * @param {() => void} props.prepareOptions
  */
 export function QuickCreate({ onLink, onUndone, edit, openOptions, prepareOptions }) {
-  const [url, setUrl] = useState('');
-  const [error, setError] = useState(/** @type {ApiError | undefined} */ (undefined));
-  const [isBusy, setBusy] = useState(false);
-  const attempt = useRef({ url: '', id: '' });
+  const { text, error, queue } = useStore(quick);
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const failed = queue.filter((wanted) => wanted.error);
+  const count = queue.length - failed.length;
+  const making = count > 0 ? `Making ${counted(count, 'link')} …` : '';
 
-  /** @param {Event} event */
-  async function submit(event) {
+  const place = useRef({ onLink, onUndone, edit });
+  place.current = { onLink, onUndone, edit };
+  useEffect(() => {
+    places.add(place);
+    return () => void places.delete(place);
+  }, []);
+  useEffect(() => {
+    if (error && isNear(input.current)) input.current?.focus();
+  }, [error]);
+
+  const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
-    if (isBusy) return;
-    const target = guessUrl(url);
-    if (!target) return fail(new ApiError('problem', 'Paste an address that begins with http:// or https://.'));
-    // A repeated attempt is the same one, should the answer have been lost.
-    if (attempt.current.url !== target) attempt.current = { url: target, id: newId() };
-    setBusy(true);
-    try {
-      const made = await call('POST /api/shorten', { body: { url: target }, idempotencyKey: attempt.current.id });
-      attempt.current = { url: '', id: '' };
-      setUrl('');
-      setError(undefined);
-      await announce(made);
-    } catch (failure) {
-      fail(/** @type {ApiError} */ (failure));
-    } finally {
-      setBusy(false);
-    }
-  }
-
-  /** @param {ApiError} failure */
-  function fail(failure) {
-    setError(failure);
-    input.current?.focus();
-  }
-
-  /** @param {any} made */
-  async function announce(made) {
-    const isCopied = await copyText(made.short_url);
-    const link = await call('GET /api/links/{code}', { path: { code: made.short_code } });
-    onLink(link);
-    invalidate('overview');
-    const editing = { label: 'Edit', act: () => edit(link) };
-    const copied = isCopied ? ' Copied.' : '';
-    if (made.reused) return toast(`You already had this one.${copied}`, { actions: [editing] });
-    toast(`Link created.${copied}`, { actions: [editing, { label: 'Undo', act: () => undo(made.short_code) }] });
-  }
-
-  /** @param {string} code */
-  async function undo(code) {
-    try {
-      await call('DELETE /api/links/{code}', { path: { code } });
-      onUndone(code);
-      toast('The link is gone.');
-    } catch (failure) {
-      toastFailure('The link wasn’t removed.', failure);
-    }
-  }
-
-  useShortcuts('Links', [{ keys: 'c', text: 'Create a link', act: () => openOptions(url) }]);
+    makeLink();
+  };
+  useShortcuts('Links', [{ keys: 'c', text: 'Create a link', act: () => openOptions(text) }]);
   return html`<form class="quick" novalidate onSubmit=${submit}>
     <div class="quick-field">
       <${Icon} name="links" />
@@ -92,15 +53,37 @@ export function QuickCreate({ onLink, onUndone, edit, openOptions, prepareOption
         inputmode="url"
         autocomplete="off"
         spellcheck=${false}
-        placeholder="Paste a long URL"
-        value=${url}
+        placeholder=${making || 'Paste a long URL'}
+        value=${text}
         aria-invalid=${error ? 'true' : undefined}
         aria-describedby=${error ? 'quick-error' : undefined}
-        onInput=${(/** @type {any} */ event) => setUrl(event.target.value)}
+        onInput=${(/** @type {any} */ event) => quick.set({ text: event.target.value })}
       />
-      <${Button} kind="quiet" icon="settings" class="options" aria-label="Options" onClick=${() => openOptions(url)} onPointerEnter=${prepareOptions} onFocus=${prepareOptions}>Options<//>
-      <${Button} kind="primary" type="submit" isBusy=${isBusy}>Shorten<//>
+      <${Button} kind="quiet" icon="settings" class="options" aria-label="Options" onClick=${() => openOptions(text)} onPointerEnter=${prepareOptions} onFocus=${prepareOptions}>Options<//>
+      <${Button} kind="primary" type="submit" isBusy=${count > 0}>Shorten<//>
     </div>
+    <p class="hidden" role="status">${making}</p>
     ${error && html`<div id="quick-error"><${FormFailure} error=${error} /></div>`}
+    ${failed.length > 0 && html`<${Failed} list=${failed} />`}
   </form>`;
+}
+
+/** Whether nothing else is being used. @param {HTMLInputElement | null} input */
+const isNear = (input) => document.activeElement === document.body || input?.form?.contains(document.activeElement);
+
+/** What couldn't be made, and can't go back into the field, where something else stands. @param {{ list: Wanted[] }} props */
+function Failed({ list }) {
+  const wait = useCountdown(list[list.length - 1].error);
+  return html`<${Notice} tone="bad">
+    <p><strong>${list.length === 1 ? 'This link wasn’t made.' : 'These links weren’t made.'}</strong></p>
+    <ul class="quick-failed">
+      ${list.map(
+        (wanted) => html`<li key=${wanted.id}>
+          <span><bdi>${wanted.typed}</bdi> <span class="muted">${wanted.error?.message}</span></span>
+          <${Button} kind="quiet" icon="close" label=${`Forget ${wanted.typed}`} onClick=${() => giveUp(wanted)} />
+        </li>`,
+      )}
+    </ul>
+    <${Button} icon="refresh" disabled=${wait > 0} onClick=${tryAgain}>${wait > 0 ? `Try again in ${wait} s` : 'Try again'}<//>
+  <//>`;
 }

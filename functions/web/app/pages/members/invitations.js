@@ -56,7 +56,7 @@ function InvitationForm({ members, open, onMade }) {
     { email: '', role: 'member' },
     async ({ email, role }) => {
       onMade(await call('POST /api/workspace/invitations', { body: { email: email.trim(), role } }));
-      form.set('email', '');
+      form.empty('email', email);
     },
     { check },
   );

@@ -73,7 +73,7 @@ function AddTarget({ known }) {
     async ({ url }) => {
       const target = /** @type {Target} */ (await call('POST /v1/targets', { body: { url: guessUrl(url) } }));
       invalidate('targets:');
-      form.set('url', '');
+      form.empty('url', url);
       const actions = [{ label: 'Show', act: () => navigate(href(`monitoring/${target.id}`)) }];
       // One that is new has never been checked.
       const isNew = target.status === 'pending' && !known.some(({ id }) => id === target.id);

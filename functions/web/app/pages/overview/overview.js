@@ -14,6 +14,7 @@ import { Page } from '../../ui/page.js';
 import { Loaded, Notice, Skeleton } from '../../ui/states.js';
 import { FirstRun } from '../links/first-run.js';
 import { QuickCreate } from '../links/quick-create.js';
+import { emptyField } from '../links/quick-queue.js';
 import { ClicksCard } from './clicks-card.js';
 import { Down } from './down.js';
 import { TopLinks } from './top-links.js';
@@ -45,6 +46,10 @@ function Create() {
   const [form, setForm] = useState(/** @type {{ link?: Link, url?: string, template?: Link } | null} */ (null));
   const [made, setMade] = useState(/** @type {Link | null} */ (null));
   const close = () => setForm(null);
+  const onSaved = (/** @type {Link} */ link) => {
+    setMade(link);
+    emptyField(form?.url ?? '');
+  };
   return html`<${QuickCreate}
       onLink=${setMade}
       onUndone=${() => setMade(null)}
@@ -59,7 +64,7 @@ function Create() {
       name="LinkForm"
       key=${form.link?.short_code ?? 'new'}
       ...${form}
-      onSaved=${setMade}
+      onSaved=${onSaved}
       onFailure=${close}
       onClose=${close}
       onCopy=${(/** @type {Link} */ template) => setForm({ template })}

@@ -24,7 +24,8 @@ const RESERVED = [
 function findingOf(code) {
   if (code === '') return { text: 'Without one, a short code is made up.', tone: '' };
   if (!/^[0-9A-Za-z]*$/.test(code)) return { text: 'Only the letters a–z and A–Z, and digits.', tone: 'bad' };
-  if (code.length < 4 || code.length > 10) return { text: 'It has 4 to 10 characters.', tone: code.length > 10 ? 'bad' : '' };
+  if (code.length > 10) return { text: `This has ${code.length} characters; a code has 4 to 10.`, tone: 'bad' };
+  if (code.length < 4) return { text: 'It has 4 to 10 characters.', tone: '' };
   if (RESERVED.includes(code.toLowerCase())) return { text: 'This word is reserved.', tone: 'bad' };
   return undefined;
 }
@@ -73,7 +74,6 @@ export function CodeField({ value, error, ...input }) {
     isOptional
     value=${value}
     error=${error}
-    maxlength="10"
     autocomplete="off"
     autocapitalize="none"
     spellcheck=${false}

@@ -1,0 +1,131 @@
+// The links that were asked for and aren't there yet. They are made one after another, so that the next address can be pasted
+// meanwhile. What is typed and what waits stays while other pages are shown, and belongs to one workspace.
+
+import { ApiError, call } from '../../core/api.js';
+import { guessUrl } from '../../core/address.js';
+import { newId } from '../../core/random.js';
+import { invalidate } from '../../core/resource.js';
+import { session } from '../../core/session.js';
+import { createStore } from '../../core/store.js';
+import { guardChanges } from '../../core/version.js';
+import { copyText } from '../../ui/copy.js';
+import { toast, toastFailure } from '../../ui/toast.js';
+
+/** @typedef {import('../../core/lists.js').Link} Link */
+/** @typedef {{ typed: string, url: string, id: string, error?: ApiError }} Wanted `id` stays the same, should an answer have been lost */
+
+/**
+ * What shows the links that were made.
+ * @typedef {{ onLink: (link: Link) => void, onUndone: (code: string) => void, edit: (link: Link) => void }} Place
+ */
+
+/** @typedef {{ text: string, error: ApiError | undefined, queue: Wanted[] }} Quick `error` is about the text; those of the queue that have failed have their own */
+
+/** @type {Quick} */
+const NOTHING = { text: '', error: undefined, queue: [] };
+
+export const quick = createStore(NOTHING);
+
+/** The places that are shown. @type {Set<{ current: Place }>} */
+export const places = new Set();
+const place = () => [...places].pop()?.current;
+
+/** The one that the text in the field was, before it was given back. @type {Wanted | undefined} */
+let returned;
+let isMaking = false;
+
+const ownerOf = () => JSON.stringify([session.get().email, session.get().visit]);
+let owner = ownerOf();
+session.subscribe(() => {
+  if (owner === ownerOf()) return;
+  owner = ownerOf();
+  quick.set(NOTHING);
+});
+guardChanges(() => quick.get().queue.length > 0);
+
+/** Makes a link of what is typed, once those before it are made. */
+export function makeLink() {
+  const { text, queue } = quick.get();
+  const url = guessUrl(text);
+  if (url) {
+    const wanted = returned?.url === url ? returned : { typed: text, url, id: newId() };
+    quick.set({ text: '', error: undefined, queue: [...queue, wanted] });
+    void makeAll();
+  } else if (text.trim() || queue.length === 0) {
+    quick.set({ error: new ApiError('problem', 'Paste an address that begins with http:// or https://.') });
+  }
+}
+
+/** Tries all again that have failed. */
+export function tryAgain() {
+  quick.set({ queue: quick.get().queue.map((wanted) => ({ ...wanted, error: undefined })) });
+  void makeAll();
+}
+
+/** @param {Wanted} wanted */
+export const giveUp = (wanted) => quick.set({ queue: quick.get().queue.filter(({ id }) => id !== wanted.id) });
+
+/** Empties the field, if nothing else was typed since. @param {string} text */
+export function emptyField(text) {
+  if (quick.get().text === text) quick.set({ text: '' });
+}
+
+const waiting = () => quick.get().queue.filter(({ error }) => !error);
+
+async function makeAll() {
+  if (isMaking) return;
+  isMaking = true;
+  for (let [next] = waiting(); next; [next] = waiting()) await make(next);
+  isMaking = false;
+}
+
+/** @param {Wanted} wanted */
+async function make(wanted) {
+  const whose = owner;
+  try {
+    const made = await call('POST /api/shorten', { body: { url: wanted.url }, idempotencyKey: wanted.id });
+    giveUp(wanted);
+    if (whose === owner) void announce(made);
+  } catch (error) {
+    if (whose !== owner) return;
+    const failure = error instanceof ApiError ? error : new ApiError('broken', 'Something went wrong here.');
+    if (failure !== error) console.error(error);
+    // What would fail as well isn't tried.
+    for (const one of failure.isTemporary ? waiting() : [wanted]) giveBack(one, failure);
+  }
+}
+
+/** Back into the field, or if something else is in it, below. @param {Wanted} wanted @param {ApiError} error */
+function giveBack(wanted, error) {
+  const { text, queue } = quick.get();
+  if (text === '') {
+    returned = wanted;
+    giveUp(wanted);
+    quick.set({ text: wanted.typed, error });
+  } else {
+    quick.set({ queue: queue.map((one) => (one.id === wanted.id ? { ...wanted, error } : one)) });
+  }
+}
+
+/** @param {any} made */
+async function announce(made) {
+  const isCopied = await copyText(made.short_url);
+  const link = await call('GET /api/links/{code}', { path: { code: made.short_code } }).catch(() => undefined);
+  if (link) place()?.onLink(link);
+  invalidate('overview');
+  const editing = link && place() ? [{ label: 'Edit', act: () => place()?.edit(link) }] : [];
+  const copied = isCopied ? ' Copied.' : '';
+  if (made.reused) toast(`You already had this one.${copied}`, { actions: editing });
+  else toast(`Link created.${copied}`, { actions: [...editing, { label: 'Undo', act: () => undo(made.short_code) }] });
+}
+
+/** @param {string} code */
+async function undo(code) {
+  try {
+    await call('DELETE /api/links/{code}', { path: { code } });
+    place()?.onUndone(code);
+    toast('The link is gone.');
+  } catch (failure) {
+    toastFailure('The link wasn’t removed.', failure);
+  }
+}
