@@ -85,6 +85,15 @@ def test_a_link_is_changed_switched_off_and_deleted(tabs: Tabs, account: Account
     assert account.call("GET", "/api/links")["links"] == []
 
 
+def test_what_was_changed_elsewhere_is_read_when_one_comes_back(tabs: Tabs, account: Account) -> None:
+    code = account.shorten("https://example.com/shared", title="Old")
+    tab = tabs.open(account, f"links/{code}")
+    expect(tab.page.get_by_role("main")).to_contain_text("Old")
+    account.call("PATCH", f"/api/links/{code}", {"title": "New"})
+    tab.come_back()
+    expect(tab.page.get_by_role("main")).to_contain_text("New")
+
+
 def test_what_two_people_change_at_once_is_lost_for_neither(tabs: Tabs, account: Account) -> None:
     code = account.shorten("https://example.com/shared", title="Old", tags=["spring"])
     path = f"/api/links/{code}"

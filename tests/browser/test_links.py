@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, expect
 
+from support.answers import answer_links, made_up_links
 from support.api import Account
 from support.hand import Hand
 from support.tab import Tab, Tabs, from_nowhere
@@ -205,6 +206,28 @@ def test_several_mistakes_are_summed_up_and_what_was_typed_stays(tabs: Tabs, acc
     question = tab.dialog("Close without saving?")
     tab.button("Keep editing", question).click()
     expect(form.get_by_label("Code")).to_have_value("a-b")
+
+
+def test_what_others_have_made_is_read_when_one_comes_back(tabs: Tabs, shop: Account) -> None:
+    tab = tabs.open(shop, "links")
+    expect(rows(tab)).to_have_count(3)
+    shop.shorten("https://shop.example.com/summer", title="Summer sale")
+    tab.come_back()
+    expect(rows(tab).first).to_contain_text("Summer sale")
+    expect(rows(tab)).to_have_count(4)
+
+
+def test_rows_that_were_loaded_stay_when_one_comes_back(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "account")
+    tab.settled()
+    *links, newest = made_up_links(201)
+    answer_links(tab, links)
+    tab.page.evaluate("location.hash = '#/links'")
+    tab.button("Load more").click()
+    expect(tab.page.get_by_text("150 of 200")).to_be_visible()
+    links.insert(0, newest)
+    tab.come_back()
+    expect(tab.page.get_by_text("151 of 201")).to_be_visible()
 
 
 def test_links_are_found_by_word_tag_and_status(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:

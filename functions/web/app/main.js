@@ -2,10 +2,12 @@
 
 import { h, render } from './vendor/preact.js';
 import { start } from './core/session.js';
+import { watchComingBack } from './core/coming-back.js';
 import { watchConnection } from './core/connection.js';
 import { watchVersion } from './core/version.js';
 import { App } from './frame/app.js';
 
+watchComingBack();
 watchConnection();
 watchVersion();
 render(h(App, {}), /** @type {HTMLElement} */ (document.getElementById('app')));

@@ -99,6 +99,10 @@ class Tab:
             quiet = 0 if self.under_way else quiet + 1
         expect(self.page.locator(".skeleton, .skeleton-text")).to_have_count(0)
 
+    def come_back(self) -> None:
+        """As if somebody had been in another window: a browser that nobody sees always has the focus."""
+        self.page.evaluate("window.dispatchEvent(new Event('focus'))")
+
     # -- what the server answers
 
     def answers(self, pattern: str, body: Any, status: int = 200) -> None:

@@ -1,6 +1,7 @@
 // What was read from the API: kept while the page is open, shown at once, and read again behind that.
 
 import { useEffect, useRef, useState } from '../vendor/preact.js';
+import { onComingBack } from './coming-back.js';
 import { connection } from './connection.js';
 
 /**
@@ -123,6 +124,9 @@ export function forgetResources() {
   }
 }
 
+onComingBack(() => {
+  for (const entry of entries.values()) if (entry.listeners.size > 0) refresh(entry);
+});
 connection.subscribe(() => {
   if (!connection.get().isOnline) return;
   for (const entry of entries.values()) if (entry.error && entry.listeners.size > 0) refresh(entry);

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
+import { onComingBack } from '../../core/coming-back.js';
 import { session } from '../../core/session.js';
 import { isByClicks, requestOf } from './filter.js';
 
@@ -34,17 +35,15 @@ export class LinkList {
     for (const listener of this.listeners) listener();
   }
 
-  /** Reads from the beginning. What is shown stays until then. */
+  /** Reads from the beginning. What is shown stays until then, and further rows stay below the page that was read. */
   reload() {
     return this.once(async () => {
       const page = await this.page(null, Math.max(FIRST_PAGE, Math.min(FURTHER_PAGE, this.links.length)));
-      const isSame = this.isRead && page.links.every((/** @type {Link} */ link, /** @type {number} */ index) => this.links[index]?.short_code === link.short_code);
-      // Further rows stay if what is above them has not moved.
-      if (isSame && page.links.length < this.links.length) {
-        this.links = [...page.links, ...this.links.slice(page.links.length)];
-        return;
-      }
-      this.take(page, []);
+      const last = page.links[page.links.length - 1]?.short_code;
+      const further = this.links.slice(this.links.findIndex((link) => link.short_code === last) + 1);
+      if (page.next === null || further.length === 0 || further.length === this.links.length) return this.take(page, []);
+      const { next } = this;
+      this.take({ links: further, next, total: page.total }, page.links);
     });
   }
 
@@ -142,8 +141,10 @@ export function useLinkList(filter) {
     const listener = () => redraw((count) => count + 1);
     list.listeners.add(listener);
     list.reload();
+    const end = onComingBack(() => list.reload());
     return () => {
       list.listeners.delete(listener);
+      end();
     };
   }, [list]);
   return list;
