@@ -78,10 +78,13 @@ def test_a_link_is_changed_switched_off_and_deleted(tabs: Tabs, account: Account
     tab.says(re.compile("Switched off"))
     expect(tab.button("Switch on")).to_be_visible()
 
-    use.pick(tab.button("More"), "Purge")
-    use.press(tab.button("Purge", tab.dialog(f"Purge {code}?")))
+    use.press(tab.button("More"))
+    expect(tab.page.get_by_role("menuitem", name=re.compile("Delete"))).to_have_text(["Delete", "Delete with statistics"])
+    tab.page.keyboard.press("Escape")
+    use.pick(tab.button("More"), "Delete with statistics")
+    use.press(tab.button("Delete with statistics", tab.dialog(f"Delete {code} with its statistics?")))
     expect(tab.heading("Links")).to_be_attached()
-    tab.says("Link purged, with its statistics.")
+    tab.says("Link deleted, with its statistics.")
     assert account.call("GET", "/api/links")["links"] == []
 
 

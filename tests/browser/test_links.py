@@ -230,6 +230,13 @@ def test_rows_that_were_loaded_stay_when_one_comes_back(tabs: Tabs, account: Acc
     expect(tab.page.get_by_text("151 of 201")).to_be_visible()
 
 
+def test_one_link_is_no_links(tabs: Tabs, account: Account) -> None:
+    account.shorten("https://example.com/only")
+    account.wait_for("/api/links", lambda answer: len(answer["links"]) == 1)
+    tab = tabs.open(account, "links")
+    expect(tab.page.get_by_role("status").filter(has_text=re.compile("^1 link$"))).to_be_attached()
+
+
 def test_links_are_found_by_word_tag_and_status(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
     tab = tabs.open(shop, "links")
     use = hand(tab)

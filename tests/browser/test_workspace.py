@@ -65,6 +65,15 @@ def test_a_url_that_is_typed_while_another_is_added_stays(tabs: Tabs, account: A
     expect(field).to_have_value("https://other.example.com/")
 
 
+def test_numbers_are_grouped_and_one_is_no_many(tabs: Tabs, account: Account) -> None:
+    down = [{"id": f"t_{number}", "url": f"https://{number}.example.com/", "since": "2026-11-12T11:25:00.000Z"} for number in range(1200)]
+    many = tabs.open(account, "monitoring", answers={"**/api/overview": {"down": down}})
+    expect(many.page.get_by_text("1,200 URLs are down")).to_be_visible()
+    expect(many.page.get_by_text("and 1,195 more")).to_be_visible()
+    one = tabs.open(account, "monitoring", answers={"**/api/overview": {"down": down[:1]}})
+    expect(one.page.get_by_text("1 URL is down")).to_be_visible()
+
+
 def test_notifications_lead_to_their_links(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
     code = account.shorten("https://example.com/new")
     account.wait_for("/api/notifications", lambda feed: len(feed["notifications"]) > 0)

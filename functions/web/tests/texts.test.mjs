@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import './browser.mjs';
 
 const { guessUrl, safeUrl } = await import('../app/core/address.js');
-const { age, counted, cutMiddle, hostOf, shortNumber, withoutScheme } = await import('../app/core/format.js');
+const { age, counted, cutMiddle, hostOf, number, percent, percents, shortNumber, withoutScheme } = await import('../app/core/format.js');
 const { contrastOf } = await import('../app/parts/qr/contrast.js');
 const { withParameter } = await import('../app/parts/link-form/campaign.js');
 const { invitationToken } = await import('../app/pages/nowhere/invitation-token.js');
@@ -43,6 +43,15 @@ test('numbers, ages and addresses are short', () => {
   assert.deepEqual([hostOf('https://www.example.com/a'), withoutScheme('https://example.com/')], ['example.com', 'example.com']);
   assert.equal(cutMiddle('abcdefghijkl', 7), 'abcd…kl');
   assert.equal(cutMiddle('abc', 7), 'abc');
+});
+
+test('numbers have one digit behind the point or none, and shares below each other as many', () => {
+  const locale = (/** @type {number} */ value, options = {}) => new Intl.NumberFormat(undefined, options).format(value);
+  const one = { style: 'percent', minimumFractionDigits: 1 };
+  assert.deepEqual([number(1234.5678), number(0.25)], [locale(1234.6), locale(0.3)]);
+  assert.deepEqual(percents([0.5, 0.25, 0.25]), [0.5, 0.25, 0.25].map((share) => locale(share, { style: 'percent' })));
+  assert.deepEqual(percents([0.5, 1 / 3, 1 / 6]), [0.5, 0.333, 0.167].map((share) => locale(share, one)));
+  assert.deepEqual([percent(1), percent(0.125)], [locale(1, { style: 'percent' }), locale(0.125, one)]);
 });
 
 test('a parameter is written into an address and leaves everything else alone', () => {

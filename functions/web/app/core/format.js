@@ -1,9 +1,10 @@
 // Numbers, dates and addresses as people read them, in the visitor's locale and time zone.
 
 const DAY_MS = 86_400_000;
-const exact = new Intl.NumberFormat();
+const exact = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const abbreviated = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
-const percentage = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
+const wholePercentage = new Intl.NumberFormat(undefined, { style: 'percent' });
+const percentage = new Intl.NumberFormat(undefined, { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const dayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
 const timeFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const fullFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'medium' });
@@ -15,8 +16,14 @@ export const number = (value) => exact.format(value);
 /** `12.4k` @param {number} value */
 export const shortNumber = (value) => (value < 10_000 ? exact.format(value) : abbreviated.format(value).replace('K', 'k'));
 
+/** Shares of 1 that stand below each other: all with one digit behind the point, or none. @param {number[]} shares */
+export function percents(shares) {
+  const areWhole = shares.every((share) => Math.round(share * 1000) % 10 === 0);
+  return shares.map((areWhole ? wholePercentage : percentage).format);
+}
+
 /** `12.5%` @param {number} share of 1 */
-export const percent = (share) => percentage.format(share);
+export const percent = (share) => percents([share])[0];
 
 /** `3 Mar 2026` @param {string | Date} when */
 export const day = (when) => dayFormat.format(new Date(when));

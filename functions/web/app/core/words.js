@@ -7,6 +7,7 @@ const WORDS = {
   internal_error: 'Linklet has made a mistake.',
   rate_limited: 'That was too much at once.',
   short_code_taken: 'This code is taken.',
+  link_purged: 'It was deleted, with its statistics.',
   last_admin: 'A workspace needs an admin: make somebody else one first.',
   target_quota_reached: 'This workspace monitors as many URLs as it may. Stop monitoring another one first.',
   target_watched: 'Links watch it: switch “Watch” off for them first.',

@@ -10,7 +10,7 @@ import { FormFailure } from '../../ui/states.js';
 /** What a key may be allowed to do, as the API names it. */
 const SCOPES = [
   { scope: 'links:read', label: 'Read links', hint: 'Lists, single links and monitored URLs.' },
-  { scope: 'links:write', label: 'Make and change links', hint: 'Also deletes and purges links, and adds and removes monitored URLs.' },
+  { scope: 'links:write', label: 'Make and change links', hint: 'Also deletes links, with or without their statistics, and adds and removes monitored URLs.' },
   { scope: 'analytics:read', label: 'Read statistics', hint: 'Days, single clicks and whole referrers.' },
 ];
 

@@ -40,8 +40,8 @@ export function LinkButtons({ link, actions, mayChange }) {
   const items = [
     canSwitch && { label: switchText, icon: /** @type {const} */ ('power'), isNarrow: true, act: actions.toggle },
     { label: 'New link like this one', icon: /** @type {const} */ ('plus'), act: actions.copyTo },
-    link.status !== 'deleted' && { label: 'Delete', note: 'keeps its numbers', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.delete },
-    { label: 'Purge', note: 'with its numbers', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.purge },
+    link.status !== 'deleted' && { label: 'Delete', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.delete },
+    { label: 'Delete with statistics', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.purge },
   ];
   return html`<${CopyButton} text=${link.short_url} kind="primary">Copy<//>
     <${Button} icon="qr" onClick=${actions.showQr}>QR code<//>

@@ -58,9 +58,9 @@ export async function deleteLink(link, list) {
 /** Removes the link with its numbers. @param {Link} link @param {LinkList} list */
 export async function purgeLink(link, list) {
   const question = {
-    title: `Purge ${link.short_code}?`,
+    title: `Delete ${link.short_code} with its statistics?`,
     text: `The link and its statistics (${clicksOf([link])}) will be lost. This can’t be undone.`,
-    action: 'Purge',
+    action: 'Delete with statistics',
     isDanger: true,
     typed: typedFor([link]),
   };
@@ -68,10 +68,10 @@ export async function purgeLink(link, list) {
   try {
     await call('DELETE /api/links/{code}', { path: { code: link.short_code } });
     list.remove(link.short_code);
-    toast('Link purged, with its statistics.');
+    toast('Link deleted, with its statistics.');
     forgetNumbers();
   } catch (error) {
-    toastFailure('The link wasn’t purged.', error);
+    toastFailure('The link wasn’t deleted.', error);
   }
 }
 
@@ -146,7 +146,7 @@ async function many(links, done, change, list, progress) {
 /** @param {{ link: Link, error: unknown }[]} failed */
 function explained(failed) {
   const names = failed.slice(0, NAMED_FAILURES).map(({ link }) => link.short_code).join(', ');
-  const more = failed.length > NAMED_FAILURES ? ` and ${failed.length - NAMED_FAILURES} more` : '';
+  const more = failed.length > NAMED_FAILURES ? ` and ${number(failed.length - NAMED_FAILURES)} more` : '';
   const [{ error }] = failed;
   return `Not ${names}${more}: ${error instanceof Error ? error.message : 'unknown'}`;
 }

@@ -1,7 +1,7 @@
 // The home page: making links, finding them, and acting on them.
 
 import { html, useRef, useState } from '../../vendor/preact.js';
-import { number } from '../../core/format.js';
+import { counted, number } from '../../core/format.js';
 import { useOverview } from '../../core/lists.js';
 import { route, setQuery } from '../../core/router.js';
 import { mayAct, session } from '../../core/session.js';
@@ -113,7 +113,7 @@ function Results({ list, filter, fresh, down, openers }) {
     return html`<${Empty} title="No link matches these filters." action=${html`<${Button} onClick=${() => setQuery(NO_FILTER)}>Show all links<//>`} />`;
   }
   const chosen = links.filter((link) => selected.has(link.short_code));
-  return html`<p class="hidden" role="status">${list.total === null ? `${number(links.length)} links so far` : `${number(list.total)} links`}</p>
+  return html`<p class="hidden" role="status">${list.total === null ? `${counted(links.length, 'link')} so far` : counted(list.total, 'link')}</p>
     <div class="card link-list">
       <${VirtualList} label="Links" count=${links.length} height=${ROW_HEIGHT} kept=${active} onEnd=${() => !list.error && list.loadMore()}>
         ${(/** @type {number} */ index) => {

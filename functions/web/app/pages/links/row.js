@@ -1,5 +1,5 @@
 import { html } from '../../vendor/preact.js';
-import { age, fullTime, hostOf, number, shortNumber, withoutScheme } from '../../core/format.js';
+import { age, counted, fullTime, hostOf, shortNumber, withoutScheme } from '../../core/format.js';
 import { href } from '../../core/router.js';
 import { mayAct, session } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
@@ -69,7 +69,7 @@ export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, is
       </a>
     </div>
     <${Tags} tags=${link.tags} filterByTag=${actions.filterByTag} />
-    <span class="link-clicks" title=${link.total_clicks === null ? 'Can’t be read at the moment' : `${number(link.total_clicks)} clicks`}>
+    <span class="link-clicks" title=${link.total_clicks === null ? 'Can’t be read at the moment' : counted(link.total_clicks, 'click')}>
       ${link.total_clicks === null ? '–' : shortNumber(link.total_clicks)}<span class="unit"> ${link.total_clicks === 1 ? 'click' : 'clicks'}</span>
     </span>
     <time class="link-age" datetime=${link.created_at} title=${fullTime(link.created_at)}>${age(link.created_at)}</time>
@@ -133,8 +133,8 @@ function Actions({ link, actions }) {
     isChangeable && !isGone && { label: 'Edit', icon: /** @type {const} */ ('edit'), isNarrow: true, act: () => actions.edit(link) },
     { label: 'Details', icon: /** @type {const} */ ('overview'), href: href(`links/${link.short_code}`) },
     isChangeable && !isGone && { label: link.is_active ? 'Switch off' : 'Switch on', icon: /** @type {const} */ ('power'), act: () => actions.toggle(link) },
-    isChangeable && !isGone && { label: 'Delete', note: 'keeps its numbers', icon: /** @type {const} */ ('trash'), isDanger: true, act: () => actions.delete(link) },
-    isChangeable && { label: 'Purge', note: 'with its numbers', icon: /** @type {const} */ ('trash'), isDanger: true, act: () => actions.purge(link) },
+    isChangeable && !isGone && { label: 'Delete', icon: /** @type {const} */ ('trash'), isDanger: true, act: () => actions.delete(link) },
+    isChangeable && { label: 'Delete with statistics', icon: /** @type {const} */ ('trash'), isDanger: true, act: () => actions.purge(link) },
   ];
   return html`<div class="link-actions">
     <${CopyButton} text=${link.short_url} label="Copy" />

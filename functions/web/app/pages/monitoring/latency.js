@@ -14,7 +14,6 @@ export function Latency({ results }) {
   const values = oldestFirst.map((result) => (result.error ? null : result.latency_ms));
   const hasValues = values.some((value) => value !== null);
   const bad = results.filter((result) => !isGood(result)).length;
-  const summary = bad === 0 ? `All of the last ${number(results.length)} checks found it up.` : `${number(bad)} of the last ${number(results.length)} checks found it down.`;
   return html`<${Card} title="Latency">
     ${hasValues
       ? html`<${TimeChart} label="Latency of the last checks" times=${times} series=${[{ label: 'Latency', look: 'area', values }]} unit="minute" height=${220} suffix=" ms" />`
@@ -22,6 +21,12 @@ export function Latency({ results }) {
     <div class="strip" aria-hidden="true">
       ${oldestFirst.map((result) => html`<i key=${result.checked_at} class=${isGood(result) ? '' : 'bad'}></i>`)}
     </div>
-    <p class="small-print">${summary}</p>
+    <p class="small-print">${summaryOf(results.length, bad)}</p>
   <//>`;
+}
+
+/** @param {number} all @param {number} bad */
+function summaryOf(all, bad) {
+  if (all === 1) return `The only check so far found it ${bad ? 'down' : 'up'}.`;
+  return bad === 0 ? `All of the last ${number(all)} checks found it up.` : `${number(bad)} of the last ${number(all)} checks found it down.`;
 }

@@ -1,7 +1,7 @@
 import { html, useState } from '../../vendor/preact.js';
 import { guessUrl } from '../../core/address.js';
 import { call } from '../../core/api.js';
-import { age, cutMiddle, fullTime, number, withoutScheme } from '../../core/format.js';
+import { age, counted, cutMiddle, fullTime, number, withoutScheme } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
 import { useOverview } from '../../core/lists.js';
 import { invalidate, useResource } from '../../core/resource.js';
@@ -102,7 +102,7 @@ function DownNow() {
   const down = /** @type {{ id: string, url: string, since: string }[]} */ (useOverview().data?.down ?? []);
   if (down.length === 0) return null;
   return html`<${Notice} tone="bad">
-    <p><strong>${down.length === 1 ? 'One URL is down' : `${down.length} URLs are down`}</strong></p>
+    <p><strong>${counted(down.length, 'URL is', 'URLs are')} down</strong></p>
     <ul>
       ${down.slice(0, DOWN_SHOWN).map(
         ({ id, url, since }) => html`<li key=${id} class="down-row">
@@ -110,7 +110,7 @@ function DownNow() {
           <span class="small-print" title=${fullTime(since)}>${agoOf(since)}</span>
         </li>`,
       )}
-      ${down.length > DOWN_SHOWN && html`<li class="down-row small-print">and ${down.length - DOWN_SHOWN} more</li>`}
+      ${down.length > DOWN_SHOWN && html`<li class="down-row small-print">and ${number(down.length - DOWN_SHOWN)} more</li>`}
     </ul>
   <//>`;
 }

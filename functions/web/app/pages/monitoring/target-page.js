@@ -1,7 +1,7 @@
 import { html, useState } from '../../vendor/preact.js';
 import { safeUrl } from '../../core/address.js';
 import { call } from '../../core/api.js';
-import { ago, cutMiddle, day, fullTime, moment, number, percent, withoutScheme } from '../../core/format.js';
+import { ago, counted, cutMiddle, day, fullTime, moment, number, percent, withoutScheme } from '../../core/format.js';
 import { invalidate, useResource } from '../../core/resource.js';
 import { href, navigate } from '../../core/router.js';
 import { mayAct } from '../../core/session.js';
@@ -59,12 +59,12 @@ function Numbers({ target, results }) {
   const latest = results?.[0];
   const good = results?.filter(isGood) ?? [];
   const typical = median(good.map((result) => result.latency_ms));
-  const checks = results && `${number(good.length)} of ${number(results.length)} checks`;
+  const checks = results && `${number(good.length)} of ${counted(results.length, 'check')}`;
   const none = results ? '–' : undefined;
   return html`<${Figures} label="Numbers">
     <${Figure} label="Status" value=${text} isText title=${fullTime(target.status_since)} note=${`since ${moment(target.status_since)}`} />
     <${Figure} label="Last check" value=${latest ? outcome(latest) : none} isText title=${latest && fullTime(latest.checked_at)} note=${latest && ago(latest.checked_at) + (latest.error ? '' : `, ${number(latest.latency_ms)} ms`)} />
-    <${Figure} label="Typical latency" hint="Half of the answers were faster." value=${typical === undefined ? none : `${number(typical)} ms`} isText note=${results?.length ? `in ${number(results.length)} checks` : ''} />
+    <${Figure} label="Typical latency" hint="Half of the answers were faster." value=${typical === undefined ? none : `${number(typical)} ms`} isText note=${results?.length ? `in ${counted(results.length, 'check')}` : ''} />
     <${Figure} label="Found up" value=${results?.length ? percent(good.length / results.length) : none} isText note=${checks} />
   <//>`;
 }

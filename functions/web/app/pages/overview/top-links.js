@@ -1,5 +1,5 @@
 import { html } from '../../vendor/preact.js';
-import { number, shortNumber, withoutScheme } from '../../core/format.js';
+import { counted, number, shortNumber, withoutScheme } from '../../core/format.js';
 import { href } from '../../core/router.js';
 import { Card } from '../../ui/page.js';
 
@@ -21,6 +21,6 @@ function TopLink({ link, most }) {
       <a href=${href(`links/${link.short_code}`)} title=${link.short_url}>${link.short_code}</a>
       <span class="muted" dir="auto">${link.title || withoutScheme(link.original_url)}</span>
     </span>
-    <span class="bar-count" title=${`${number(link.clicks)} clicks, ${number(link.people)} by people`}>${shortNumber(link.clicks)}<span class="hidden"> clicks</span></span>
+    <span class="bar-count" title=${`${counted(link.clicks, 'click')}, ${number(link.people)} by people`}>${shortNumber(link.clicks)}<span class="hidden"> ${link.clicks === 1 ? 'click' : 'clicks'}</span></span>
   </li>`;
 }

@@ -1,6 +1,6 @@
 import { html, useRef } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
-import { day } from '../../core/format.js';
+import { day, number } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
 import { compact, indented, memberText } from '../../core/json.js';
 import { changeUnlessOvertaken } from '../../core/overtaken.js';
@@ -117,7 +117,7 @@ function check({ name, slug, settings }) {
 function settingsError(text) {
   if (!isObject(text)) return 'This isn’t a JSON object, such as { "colour": "blue" }.';
   const bytes = new TextEncoder().encode(compact(text)).length;
-  return bytes > SETTINGS_BYTES ? `This has ${bytes} bytes; there is room for ${SETTINGS_BYTES}.` : undefined;
+  return bytes > SETTINGS_BYTES ? `This has ${number(bytes)} bytes; there is room for ${number(SETTINGS_BYTES)}.` : undefined;
 }
 
 /** @param {string} text nothing is an empty object */
