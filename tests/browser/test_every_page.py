@@ -190,6 +190,29 @@ def test_nothing_moves_for_who_wants_no_motion(tabs: Tabs, furnished: Account) -
         assert tab.page.evaluate(moving) == 0
 
 
+# How large each text is that can be seen.
+LETTERS = """
+() => [...document.querySelectorAll('body *')]
+  .filter((element) => element.checkVisibility() && [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()))
+  .map((element) => [element.outerHTML.slice(0, 100), parseFloat(getComputedStyle(element).fontSize)])
+"""
+
+
+@pytest.mark.parametrize("view", ["links", "links/{code}", "overview", "monitoring/{target}", "notifications", "members", "keys", "settings", "account"])
+def test_all_letters_are_as_large_as_the_browser_is_set_to(tabs: Tabs, furnished: Account, target: str, view: str) -> None:
+    tab = tabs.open(furnished, view.format(code=sale_of(furnished), target=target))
+    tab.settled()
+    before = dict(tab.page.evaluate(LETTERS))
+    tab.page.evaluate("document.documentElement.style.fontSize = '24px'")
+    after = dict(tab.page.evaluate(LETTERS))
+    small = [text for text, size in after.items() if text in before and abs(size - 1.5 * before[text]) > 0.1]
+    assert small == []
+    assert len(before.keys() & after.keys()) > 10
+    tab.page.set_viewport_size({"width": 360, "height": 800})
+    tab.settled()
+    tab.assert_not_sideways()
+
+
 def test_no_page_is_forgotten() -> None:
     """Neither here, nor where each page fails, shows what others have written, or has its picture taken."""
     rows = dict(re.findall(r"^  \{ path: '([a-z-]+)', (.*) \},$", PAGES_OF_THE_APPLICATION.read_text(), re.MULTILINE))

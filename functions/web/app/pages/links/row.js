@@ -1,5 +1,6 @@
 import { html } from '../../vendor/preact.js';
 import { age, counted, fullTime, hostOf, shortNumber, withoutScheme } from '../../core/format.js';
+import { rem } from '../../core/rem.js';
 import { href } from '../../core/router.js';
 import { mayAct, session } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
@@ -11,7 +12,7 @@ import { toast } from '../../ui/toast.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 
-export const ROW_HEIGHT = 56;
+export const ROW_HEIGHT = rem(3.5);
 const SHOWN_TAGS = 2;
 // More never fits, and laying it out takes time.
 const SHOWN_TITLE = 200;

@@ -1,14 +1,15 @@
 // What uPlot is told: axes, lines and colours.
 
 import { shortNumber } from '../../core/format.js';
+import { rem } from '../../core/rem.js';
 import { markName } from './moments.js';
 
 /** @typedef {import('./chart.js').Series} Series */
 
-const FONT = '12px system-ui, sans-serif';
-const LETTER_WIDTH = 7.5;
+const FONT = `${rem(0.75)}px system-ui, sans-serif`;
+const LETTER_WIDTH = rem(0.47);
 const LEAST_TOP = 4;
-const LEAST_STEP = 72;
+const LEAST_STEP = rem(4.5);
 
 /**
  * The colours of the theme, as a canvas understands them.
@@ -64,12 +65,12 @@ export function optionsOf({ uPlot, series, unit, suffix, colours, width, height,
     },
     scales: { y: { range: (_, least, most) => [0, Math.max(LEAST_TOP, (most ?? 0) * 1.08, least ?? 0)] } },
     axes: [
-      { ...axis, grid: { show: false }, size: 28, gap: 10, space: LEAST_STEP, values: (_, marks, _axis, _space, step) => marks.map((mark) => markName(mark, unit, step)) },
+      { ...axis, grid: { show: false }, size: rem(1.75), gap: 10, space: LEAST_STEP, values: (_, marks, _axis, _space, step) => marks.map((mark) => markName(mark, unit, step)) },
       {
         ...axis,
         grid: { stroke: colours.grid, width: 1 },
         incrs: STEPS,
-        space: 44,
+        space: rem(2.75),
         size: (_, marks) => 16 + LETTER_WIDTH * Math.max(1, ...(marks ?? []).map((mark) => mark.length)),
         values: (_, marks) => marks.map((mark) => shortNumber(mark) + suffix),
       },

@@ -2,6 +2,7 @@
 
 import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { number } from '../../core/format.js';
+import { rem } from '../../core/rem.js';
 import { momentName } from './moments.js';
 import { coloursOf, optionsOf } from './options.js';
 import { loadUPlot } from './uplot.js';
@@ -96,7 +97,7 @@ function useThemeCount() {
   return count;
 }
 
-const TIP_WIDTH = 208;
+const TIP_WIDTH = rem(13);
 const TIP_GAP = 12;
 
 /**
