@@ -237,6 +237,17 @@ def test_one_link_is_no_links(tabs: Tabs, account: Account) -> None:
     expect(tab.page.get_by_role("status").filter(has_text=re.compile("^1 link$"))).to_be_attached()
 
 
+def test_nothing_is_beside_a_drawer_and_nothing_moves_behind_it(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(shop, "links")
+    expect(rows(tab)).to_have_count(3)
+    before = rows(tab).first.bounding_box()
+    hand(tab).press(tab.button("Options"))
+    tab.page.wait_for_timeout(300)
+    right = tab.dialog("New link").evaluate("(drawer) => drawer.getBoundingClientRect().right")
+    assert right == tab.page.evaluate("innerWidth")
+    assert rows(tab).first.bounding_box() == before
+
+
 def test_links_are_found_by_word_tag_and_status(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
     tab = tabs.open(shop, "links")
     use = hand(tab)

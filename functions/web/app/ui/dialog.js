@@ -24,6 +24,7 @@ export function Dialog({ title, onClose, children, footer, kind = 'dialog', isWi
   useLayoutEffect(() => {
     const before = /** @type {HTMLElement | null} */ (document.activeElement);
     const dialog = /** @type {HTMLDialogElement} */ (element.current);
+    keepWidth();
     dialog.showModal();
     return () => {
       dialog.close();
@@ -64,6 +65,13 @@ export function Dialog({ title, onClose, children, footer, kind = 'dialog', isWi
       ? html`<form class="dialog-inner" novalidate onSubmit=${onSubmit}>${inner}</form>`
       : html`<div class="dialog-inner">${inner}</div>`}
   </dialog>`;
+}
+
+/** How wide the bar is with which the page scrolls: it goes while a dialog is open. */
+function keepWidth() {
+  if (document.querySelector('dialog:modal')) return;
+  const { documentElement: root } = document;
+  root.style.setProperty('--bar', `${innerWidth - root.getBoundingClientRect().width}px`);
 }
 
 /**
