@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
 from support.api import PASSWORD, Account
 from support.furniture import sale_of
+from support.hand import Hand
 from support.tab import Tab, Tabs
 
 UNREACHABLE = "Linklet can’t reach its data at the moment."
@@ -183,6 +185,29 @@ def test_a_lost_connection_is_said_and_recovered_from(tabs: Tabs, account: Accou
     expect(field).to_have_value("https://example.com/later")
     tab.button("Shorten").click()
     tab.says("Link created.")
+
+
+def test_a_page_that_was_never_opened_says_that_one_is_offline(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open_new(furnished)
+    tab.refused.add("ERR_INTERNET_DISCONNECTED")
+    tab.open("links")
+    tab.settled()
+    use = hand(tab)
+    tab.context.set_offline(True)
+    use.press(tab.button("Options"))
+    tab.says("You are offline, and this wasn’t opened before.")
+    use.press(tab.page.get_by_role("link", name="Members"))
+    expect(tab.page.get_by_role("alert")).to_contain_text("You are offline. This page wasn’t opened before")
+    tab.context.set_offline(False)
+    expect(tab.page.get_by_role("table", name="Members")).to_be_visible()
+
+
+def test_a_link_that_was_never_opened_says_that_one_is_offline(tabs: Tabs, furnished: Account) -> None:
+    tab = tabs.open(furnished, f"links/{sale_of(furnished)}", refused=["ERR_INTERNET_DISCONNECTED"])
+    tab.settled()
+    tab.context.set_offline(True)
+    tab.page.evaluate("(hash) => { location.hash = hash; }", f"#/links/{furnished.links[0]['short_code']}")
+    expect(tab.page.get_by_role("alert")).to_contain_text("The link can’t be shown. You are offline: Linklet can’t be reached.")
 
 
 def test_an_answer_of_something_else_is_no_success(tabs: Tabs, furnished: Account) -> None:

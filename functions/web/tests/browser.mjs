@@ -1,5 +1,7 @@
 // What the modules expect of a browser, as far as these tests need it. Imported first.
 
+// Newer versions of Node.js have one, which knows of no network.
+globalThis.navigator ??= { onLine: true };
 globalThis.document = { baseURI: 'http://127.0.0.1:4566/_aws/execute-api/c0ffee00/app' };
 
 const stored = new Map();

@@ -131,7 +131,7 @@ function failureOfFetch(error) {
   if (name === 'AbortError') return error;
   if (name === 'TimeoutError') return new ApiError('timeout', 'This took too long.');
   lostConnection();
-  return new ApiError('offline', 'Linklet can’t be reached.');
+  return new ApiError('offline', `${navigator.onLine === false ? 'You are offline: ' : ''}Linklet can’t be reached.`);
 }
 
 /**

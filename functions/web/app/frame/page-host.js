@@ -44,8 +44,8 @@ export function PageHost({ page }) {
   const retry = () => (attempt > 0 && isOnline ? location.reload() : setAttempt(attempt + 1));
   if (!page) return html`<${NotFound} />`;
   if (loaded.page === page && loaded.failed) {
-    const error = new ApiError('offline', 'Its files couldn’t be loaded.');
-    return html`<${Page} title=${page.title}><${Failure} what="This page can’t be shown." error=${error} retry=${retry} /><//>`;
+    const [what, why] = isOnline ? ['This page can’t be shown.', 'Its files couldn’t be loaded.'] : ['You are offline.', 'This page wasn’t opened before, so it is shown as soon as there is a connection.'];
+    return html`<${Page} title=${page.title}><${Failure} what=${what} error=${new ApiError('offline', why)} retry=${retry} /><//>`;
   }
   if (!isReady) return html`<${Page} title=${page.title}><${Skeleton} rows=${5} height=${56} /><//>`;
   return html`<${Guarded} key=${path}><${loaded.component} /><//>`;

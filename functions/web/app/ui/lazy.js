@@ -1,6 +1,7 @@
 // A component that is loaded when it is needed first.
 
 import { html, useEffect, useState } from '../vendor/preact.js';
+import { connection } from '../core/connection.js';
 import { reloadIfOutdated } from '../core/version.js';
 import { toast } from './toast.js';
 
@@ -11,7 +12,7 @@ export function Lazy({ load, name, onFailure, ...props }) {
   const [module, setModule] = useState(/** @type {any} */ (undefined));
   useEffect(() => {
     load().then(setModule, async () => {
-      if (!(await reloadIfOutdated())) toast('This couldn’t be loaded. Try again in a moment.', { tone: 'bad' });
+      if (!(await reloadIfOutdated())) toast(connection.get().isOnline ? 'This couldn’t be loaded. Try again in a moment.' : 'You are offline, and this wasn’t opened before. Try again when there is a connection.', { tone: 'bad' });
       onFailure?.();
     });
   }, []);

@@ -96,7 +96,7 @@ function useActions(resource, open) {
   return {
     showQr: () => open('qr'),
     edit: () => open('edit'),
-    prepareEdit: () => void loadForm(),
+    prepareEdit: () => void loadForm().catch(() => {}),
     copyTo: () => open('copy'),
     toggle: () => void toggle(link, place),
     delete: () => void deleteLink(link, place),

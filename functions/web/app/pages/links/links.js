@@ -26,6 +26,8 @@ import { useRowKeys } from './row-keys.js';
 /** @typedef {import('../../core/lists.js').Link} Link */
 
 const loadForm = () => import('../../parts/link-form/link-form.js');
+/** A failure is told when the form is opened. */
+const prepareForm = () => void loadForm().catch(() => {});
 const loadQr = () => import('../../parts/qr/qr.js');
 
 export function LinksPage() {
@@ -50,7 +52,7 @@ export function LinksPage() {
   const openers = {
     edit: (/** @type {Link} */ link) => setForm({ link }),
     showQr: setQr,
-    prepareEdit: () => void loadForm(),
+    prepareEdit: prepareForm,
   };
   const isFirstRun = list.isRead && list.links.length === 0 && isEverything(filter);
 

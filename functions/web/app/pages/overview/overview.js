@@ -55,7 +55,7 @@ function Create() {
       onUndone=${() => setMade(null)}
       edit=${(/** @type {Link} */ link) => setForm({ link })}
       openOptions=${(/** @type {string} */ url) => setForm({ url })}
-      prepareOptions=${() => void loadForm()}
+      prepareOptions=${() => void loadForm().catch(() => {})}
     />
     ${made && html`<${Made} link=${made} />`}
     ${form &&
