@@ -90,6 +90,9 @@ def test_an_invitation_brings_somebody_into_the_workspace(
     use.press(admin.button("Invite"))
     invitation = admin.dialog("Give them this link").get_by_label("Invitation").input_value()
     assert invitation.startswith(f"{api.app}#/invitation?token=inv_")
+    # It is shown only now.
+    admin.page.keyboard.press("Escape")
+    expect(admin.dialog("Give them this link")).to_be_visible()
     use.press(admin.button("Done"))
     expect(admin.page.get_by_role("table", name="Open invitations").get_by_text(friend)).to_be_visible()
 

@@ -27,6 +27,7 @@ def test_a_newcomer_makes_an_account_a_link_and_a_qr_code_and_sees_a_click(
     use.write(page.get_by_label("Password"), PASSWORD)
     use.press(tab.button("Create account"))
 
+    expect(page.get_by_label("Paste a long URL")).to_be_focused()
     use.write(page.get_by_label("Paste a long URL"), "https://doc.rust-lang.org/std/")
     use.press(tab.button("Shorten"))
     tab.says("Link created. Copied.")

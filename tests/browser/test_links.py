@@ -125,6 +125,51 @@ def test_a_url_that_is_refused_while_the_next_is_typed_stays_in_sight(tabs: Tabs
     assert [link["original_url"] for link in made] == ["https://example.com/third", "https://example.com/first"]
 
 
+def test_a_url_that_is_pasted_anywhere_begins_a_link(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(shop, "links")
+    use = hand(tab)
+    expect(rows(tab)).to_have_count(3)
+    copy(tab, "https://example.com/pasted")
+    use.press(rows(tab).first.get_by_role("checkbox"))
+    tab.page.keyboard.press("ControlOrMeta+v")
+    field = tab.page.get_by_label("Paste a long URL")
+    expect(field).to_have_value("https://example.com/pasted")
+    expect(field).to_be_focused()
+    tab.page.keyboard.press("Enter")
+    tab.says("Link created. Copied.")
+    expect(rows(tab)).to_have_count(4)
+
+    # What is pasted into a field stays there, and what is no URL begins nothing.
+    copy(tab, "https://example.com/sought")
+    search = tab.page.get_by_label("Search links")
+    use.write(search, "")
+    tab.page.keyboard.press("ControlOrMeta+v")
+    expect(search).to_have_value("https://example.com/sought")
+    copy(tab, "no url")
+    use.press(rows(tab).first.get_by_role("checkbox"))
+    tab.page.keyboard.press("ControlOrMeta+v")
+    expect(field).to_have_value("")
+
+
+def copy(tab: Tab, text: str) -> None:
+    tab.page.evaluate("(text) => navigator.clipboard.writeText(text)", text)
+
+
+def test_a_comma_ends_a_tag_and_what_was_typed_last_is_one(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(account, "links")
+    use = hand(tab)
+    use.press(tab.button("Options"))
+    form = tab.dialog("New link")
+    use.write(form.get_by_label("Target", exact=True), "https://example.com/tagged")
+    tags = form.get_by_role("combobox", name="Tags")
+    use.write(tags, "spring, Sale,spring,last")
+    expect(form.get_by_role("button", name="Remove the tag")).to_have_count(2)
+    expect(tags).to_have_value("last")
+    tab.page.keyboard.press("ControlOrMeta+Enter")
+    tab.says("Link created. Copied.")
+    assert account.call("GET", "/api/links")["links"][0]["tags"] == ["spring", "Sale", "last"]
+
+
 def test_a_code_that_is_too_long_is_refused_in_words(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
     tab = tabs.open(account, "links")
     use = hand(tab)
@@ -132,7 +177,7 @@ def test_a_code_that_is_too_long_is_refused_in_words(tabs: Tabs, account: Accoun
     form = tab.dialog("New link")
     use.write(form.get_by_label("Target", exact=True), "https://example.com/sale")
     code = form.get_by_label("Code")
-    tab.page.evaluate("navigator.clipboard.writeText('springsale2026')")
+    copy(tab, "springsale2026")
     use.write(code, "")
     tab.page.keyboard.press("ControlOrMeta+v")
     expect(code).to_have_value("springsale2026")

@@ -126,6 +126,9 @@ def test_an_api_key_is_made_works_and_is_revoked(tabs: Tabs, api: Api, account: 
     made = tab.dialog("Build server is ready")
     key = made.get_by_label("API key").input_value()
     expect(made).to_contain_text("curl")
+    # It is shown only now.
+    tab.page.keyboard.press("Escape")
+    expect(made).to_be_visible()
     use.press(tab.button("Copy", made).first)
     assert tab.page.evaluate("navigator.clipboard.readText()") == key
     assert api.call("GET", "/api/links", headers={"X-API-Key": key})["links"] == []

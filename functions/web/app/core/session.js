@@ -26,6 +26,7 @@ const TRY_AGAIN_MS = 5_000;
  * @property {boolean} isNowhere whether the session is for no workspace, as far as is known
  * @property {boolean} [hasFailed] whether it couldn't be read who that is
  * @property {number} visit
+ * @property {boolean} [isNewcomer] whether somebody has just made their account
  */
 
 export const session = createStore(/** @type {Session} */ ({ status: 'starting', email: '', isNowhere: false, visit: 0 }));

@@ -43,8 +43,27 @@ export function useShortcuts(group, list) {
 /** @param {KeyboardEvent} event */
 function isTyping(event) {
   const target = /** @type {HTMLElement} */ (event.target);
-  if (target.matches('input[type=checkbox], input[type=radio]')) return event.key === ' ';
-  return target.matches('input, textarea, select') || target.isContentEditable;
+  return target.matches(BOX) ? event.key === ' ' : takesText(target);
+}
+
+const BOX = 'input[type=checkbox], input[type=radio]';
+
+/** Whether what is typed or pasted goes into it. @param {HTMLElement} element */
+const takesText = (element) => (element.matches('input, textarea, select') && !element.matches(BOX)) || element.isContentEditable;
+
+/**
+ * Hears of a text that is pasted while nothing takes it.
+ * @param {(text: string) => boolean} take whether it is of use
+ */
+export function usePaste(take) {
+  useEffect(() => {
+    const onPaste = (/** @type {ClipboardEvent} */ event) => {
+      if ((event.target instanceof HTMLElement && takesText(event.target)) || document.querySelector('dialog[open]')) return;
+      if (take(event.clipboardData?.getData('text/plain').trim() ?? '')) event.preventDefault();
+    };
+    addEventListener('paste', onPaste);
+    return () => removeEventListener('paste', onPaste);
+  });
 }
 
 addEventListener('keydown', (event) => {

@@ -14,7 +14,7 @@ import { Field, useId } from './field.js';
  * @param {unknown} [props.footer] its buttons
  * @param {'dialog' | 'drawer'} [props.kind]
  * @param {boolean} [props.isWide]
- * @param {boolean} [props.mustAnswer] whether it has no cross
+ * @param {boolean} [props.mustAnswer] whether only its buttons close it
  * @param {(event: Event) => void} [props.onSubmit] makes its content a form
  */
 export function Dialog({ title, onClose, children, footer, kind = 'dialog', isWide = false, mustAnswer = false, onSubmit }) {
@@ -37,7 +37,7 @@ export function Dialog({ title, onClose, children, footer, kind = 'dialog', isWi
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && onSubmit) onSubmit(event);
     if (event.key !== 'Escape' || event.defaultPrevented) return;
     event.preventDefault();
-    onClose();
+    if (!mustAnswer) onClose();
   }
 
   /** @param {MouseEvent} event */
@@ -57,6 +57,7 @@ export function Dialog({ title, onClose, children, footer, kind = 'dialog', isWi
     ref=${element}
     class=${`${kind} ${isWide ? 'wide' : ''}`}
     aria-labelledby=${id}
+    closedby=${mustAnswer ? 'none' : undefined}
     onKeyDown=${onKeyDown}
     onMouseDown=${onBackdrop}
     onCancel=${(/** @type {Event} */ event) => event.preventDefault()}

@@ -27,20 +27,25 @@ export function TagInput({ label, value, onChange, known, hint, error, isOptiona
   const offered = known.filter((tag) => tag.toLowerCase().includes(folded) && !taken.includes(tag.toLowerCase())).slice(0, SUGGESTIONS);
   const isListed = isOpen && offered.length > 0;
 
-  /** @param {string} tag */
-  function add(tag) {
-    const name = tag.trim();
-    if (name && !taken.includes(name.toLowerCase())) onChange([...value, name]);
+  /** @param {string[]} tags */
+  function add(tags) {
+    const known = new Set(taken);
+    const names = tags.map((tag) => tag.trim()).filter((name) => name && !known.has(name.toLowerCase()) && known.add(name.toLowerCase()));
+    if (names.length > 0) onChange([...value, ...names]);
     setText('');
     setActive(-1);
     // What it would cover is needed next.
     setOpen(false);
   }
 
+  /** Takes what is typed, in which commas separate tags. */
+  const addTyped = () => add(text.split(','));
+
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
-    if (event.key === 'Enter' && !event.ctrlKey && !event.metaKey && (text.trim() || active >= 0)) add(offered[active] ?? text);
-    else if (event.key === ',' && text.trim()) add(text);
+    const isSaving = event.key === 'Enter' && (event.ctrlKey || event.metaKey);
+    if (event.key === 'Enter' && !isSaving && active >= 0) add([offered[active]]);
+    else if (event.key === 'Enter' && text.trim()) addTyped();
     else if (event.key === 'Backspace' && text === '') return onChange(value.slice(0, -1));
     else if (event.key === 'ArrowDown' && offered.length > 0) move(active + 1);
     else if (event.key === 'ArrowUp' && offered.length > 0) move(active - 1);
@@ -48,6 +53,18 @@ export function TagInput({ label, value, onChange, known, hint, error, isOptiona
     else return;
     event.preventDefault();
     event.stopPropagation();
+    // With what was typed last, which is a tag once it is drawn.
+    if (isSaving) setTimeout(() => input.current?.form?.requestSubmit());
+  }
+
+  /** A comma ends a tag, wherever it comes from: not all keyboards tell which key it was. @param {string} typed */
+  function type(typed) {
+    const parts = typed.split(',');
+    const rest = parts.pop() ?? '';
+    if (parts.length > 0) add(parts);
+    setText(parts.length > 0 ? rest.trimStart() : rest);
+    setActive(-1);
+    setOpen(true);
   }
 
   /** @param {number} to */
@@ -76,16 +93,12 @@ export function TagInput({ label, value, onChange, known, hint, error, isOptiona
         aria-invalid=${error ? 'true' : undefined}
         aria-describedby=${described}
         value=${text}
-        onInput=${(/** @type {any} */ event) => {
-          setText(event.target.value);
-          setActive(-1);
-          setOpen(true);
-        }}
+        onInput=${(/** @type {any} */ event) => type(event.target.value)}
         onKeyDown=${onKeyDown}
         onFocus=${() => setOpen(true)}
         onBlur=${() => {
           setOpen(false);
-          add(text);
+          addTyped();
         }}
       />
       <ul class=${`menu-list start ${isListed ? '' : 'gone'}`} role="listbox" id=${`${id}-list`} aria-label="Known tags">
@@ -98,7 +111,7 @@ export function TagInput({ label, value, onChange, known, hint, error, isOptiona
             aria-selected=${index === active}
             onMouseDown=${(/** @type {Event} */ event) => {
               event.preventDefault();
-              add(tag);
+              add([tag]);
             }}
           >${tag}</li>`,
         )}

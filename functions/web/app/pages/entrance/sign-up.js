@@ -2,7 +2,7 @@ import { html, useState } from '../../vendor/preact.js';
 import { ApiError, call } from '../../core/api.js';
 import { emailError, PASSWORD_HINT, passwordError } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
-import { signIn } from '../../core/session.js';
+import { session, signIn } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure, Notice, Skeleton } from '../../ui/states.js';
@@ -46,6 +46,7 @@ export function SignUpForm({ invitation, email: invited = '', domains, onDone })
     { full_name: '', email: invited, password: '', invitation },
     async ({ email, password, full_name }) => {
       await call('POST /api/auth/register', { anonymous: true, body: { email, password, full_name, invitation } }).catch(blameDomain(domains));
+      session.set({ isNewcomer: true });
       await signIn(email, password);
       onDone?.();
     },

@@ -1,8 +1,10 @@
 // The field on top: a long URL goes in, and a short one is in the clipboard.
 
 import { html, useEffect, useRef } from '../../vendor/preact.js';
+import { guessUrl } from '../../core/address.js';
 import { counted } from '../../core/format.js';
-import { useShortcuts } from '../../core/shortcuts.js';
+import { session } from '../../core/session.js';
+import { usePaste, useShortcuts } from '../../core/shortcuts.js';
 import { useStore } from '../../core/store.js';
 import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icons.js';
@@ -41,7 +43,21 @@ export function QuickCreate({ onLink, onUndone, edit, openOptions, prepareOption
     event.preventDefault();
     makeLink();
   };
-  useShortcuts('Links', [{ keys: 'c', text: 'Create a link', act: () => openOptions(text) }]);
+  useEffect(() => {
+    if (!session.get().isNewcomer) return;
+    session.set({ isNewcomer: false });
+    input.current?.focus();
+  }, []);
+
+  usePaste((pasted) => {
+    if (!guessUrl(pasted)) return false;
+    if (text === '') quick.set({ text: pasted });
+    // What is there already isn't lost: pasted once more, the text takes its place.
+    else input.current?.select();
+    input.current?.focus();
+    return true;
+  });
+  useShortcuts('Links', [{ keys: 'Ctrl V', text: 'Paste a URL' }, { keys: 'c', text: 'Create a link', act: () => openOptions(text) }]);
   return html`<form class="quick" novalidate onSubmit=${submit}>
     <div class="quick-field">
       <${Icon} name="links" />

@@ -65,6 +65,6 @@ function TagDialog({ count, onClose, onTags }) {
   const footer = html`<${Button} onClick=${onClose}>Cancel<//>
     <${Button} kind="primary" type="submit" disabled=${tags.length === 0}>Add to ${counted(count, 'link')}<//>`;
   return html`<${Dialog} title="Add tags" onClose=${onClose} onSubmit=${submit} footer=${footer}>
-    <${TagInput} label="Tags" hint="Enter makes a tag. The links keep those that they have." value=${tags} onChange=${setTags} known=${known} />
+    <${TagInput} label="Tags" hint="Enter or a comma makes a tag. The links keep those that they have." value=${tags} onChange=${setTags} known=${known} />
   <//>`;
 }

@@ -117,7 +117,7 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
       : html`<${Field} label="Target" type="url" inputmode="url" autofocus spellcheck=${false} autocomplete="off" placeholder="https://" ...${field('url')} />
           <${CodeField} ...${field('custom_code')} />`}
     <${Field} label="Title" isOptional maxlength="500" dir="auto" autofocus=${link !== undefined} ...${field('title')} />
-    <${TagInput} label="Tags" isOptional hint="Enter makes a tag." value=${values.tags} onChange=${(/** @type {string[]} */ tags) => set('tags', tags)} known=${known} error=${errors.tags} />
+    <${TagInput} label="Tags" isOptional hint="Enter or a comma makes a tag." value=${values.tags} onChange=${(/** @type {string[]} */ tags) => set('tags', tags)} known=${known} error=${errors.tags} />
     <${Expiry} value=${values.expires_at} onChange=${(/** @type {string | null} */ expiry) => set('expires_at', expiry)} error=${errors.expires_at} />
     ${!link && html`<${Campaign} url=${guessUrl(values.url) ?? values.url} onUrl=${(/** @type {string} */ changed) => set('url', changed)} />`}
     <${Field} label="Description" isOptional as="textarea" maxlength="2000" dir="auto" rows="3" ...${field('description')} />
