@@ -88,6 +88,17 @@ def test_a_link_is_changed_switched_off_and_deleted(tabs: Tabs, account: Account
     assert account.call("GET", "/api/links")["links"] == []
 
 
+def test_a_short_link_is_opened_beside_its_page(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    code = account.shorten("https://example.com/opened")
+    tab = tabs.open(account, f"links/{code}")
+    opener = tab.page.get_by_role("link", name="Open", exact=True)
+    expect(opener).to_have_attribute("href", account.links[0]["short_url"])
+    with tab.context.expect_page() as opened:
+        hand(tab).press(opener)
+    opened.value.close()
+    account.wait_for_clicks(code, 1)
+
+
 def test_what_was_changed_elsewhere_is_read_when_one_comes_back(tabs: Tabs, account: Account) -> None:
     code = account.shorten("https://example.com/shared", title="Old")
     tab = tabs.open(account, f"links/{code}")

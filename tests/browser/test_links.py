@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, expect
 
 from support.answers import answer_links, made_up_links
 from support.api import Account
-from support.hand import Hand
+from support.hand import Hand, Keyboard
 from support.tab import Tab, Tabs, from_nowhere
 
 
@@ -168,6 +168,83 @@ def test_a_comma_ends_a_tag_and_what_was_typed_last_is_one(tabs: Tabs, account: 
     tab.page.keyboard.press("ControlOrMeta+Enter")
     tab.says("Link created. Copied.")
     assert account.call("GET", "/api/links")["links"][0]["tags"] == ["spring", "Sale", "last"]
+
+
+def test_a_short_link_is_opened_beside_the_list(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(shop, "links")
+    use = hand(tab)
+    expect(rows(tab)).to_have_count(3)
+    with tab.context.expect_page() as opened:
+        use.pick(rows(tab).first.get_by_role("button", name="More"), "Open")
+    opened.value.close()
+    shop.wait_for_clicks(shop.links[0]["short_code"], 1)
+
+
+@pytest.mark.parametrize("width", [768, 1279])
+def test_tags_and_actions_share_a_row_without_room_to_spare(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand], width: int) -> None:
+    tab = tabs.open(shop, "links", width=width)
+    use = hand(tab)
+    row = rows(tab).nth(1)
+    actions = row.locator(".link-actions")
+    expect(actions).to_have_css("opacity", "0")
+    assert right_of(row) - right_of(row.locator(".link-age")) < 16
+    tag = row.get_by_role("button", name="Only links with the tag spring")
+    expect(tag).to_be_visible()
+
+    if isinstance(use, Keyboard):
+        use.reach(row.get_by_role("link"))
+    else:
+        row.hover()
+    expect(actions).to_have_css("opacity", "1")
+    use.press(tag)
+    expect(rows(tab)).to_have_count(1)
+
+
+def right_of(part: Locator) -> float:
+    box = part.bounding_box()
+    assert box
+    return box["x"] + box["width"]
+
+
+# Whether a finger hits it that is 21 pixels beside its middle.
+HIT = """
+(element) => {
+  const { left, right, top, bottom } = element.getBoundingClientRect();
+  const beside = [[0, -21], [0, 21], [-21, 0], [21, 0]].map(([x, y]) => document.elementFromPoint((left + right) / 2 + x, (top + bottom) / 2 + y));
+  return beside.every((one) => element.contains(one));
+}
+"""
+
+
+@pytest.mark.parametrize("width", [390, 834, 1366])
+def test_fingers_hit_what_is_on_the_page(tabs: Tabs, shop: Account, width: int) -> None:
+    context = tabs.context(width=width, height=900, has_touch=True, is_mobile=True)
+    context.add_init_script(tabs.entering(shop.kept))
+    tab = tabs.keep(Tab(context, shop.api)).open("links?tag=spring")
+    expect(rows(tab)).to_have_count(1)
+    tab.settled()
+    row = rows(tab).first
+    sort = tab.button(re.compile("^Order:"))
+    for target in [
+        tab.button("Created"),
+        tab.button("spring: leave out links with this tag"),
+        tab.button("No longer only the tag spring"),
+        tab.button("Clear"),
+        sort,
+        row.get_by_role("button", name="Copy", exact=True),
+        row.get_by_role("button", name="More"),
+        *row.get_by_role("button", name=re.compile("^Only links with the tag")).all(),
+    ]:
+        if target.is_visible():
+            assert target.evaluate(HIT), target
+    row.get_by_role("button", name="Copy", exact=True).tap()
+    tab.says("Copied.")
+    sort.tap()
+    item = tab.page.get_by_role("menuitemradio", name="Oldest first")
+    assert item.evaluate(HIT)
+    item.tap()
+    assert tab.view() == "links?tag=spring&sort=oldest"
+    tab.assert_not_sideways()
 
 
 def test_a_code_that_is_too_long_is_refused_in_words(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:

@@ -10,7 +10,7 @@ import { useId } from './field.js';
  * @property {string} [key] what tells it from the others, if a label can occur twice
  * @property {import('./icons.js').IconName} [icon]
  * @property {() => void} [act]
- * @property {string} [href]
+ * @property {string} [href] an address elsewhere is opened in another tab
  * @property {boolean} [isDanger]
  * @property {boolean} [isCurrent]
  * @property {boolean} [isDisabled] whether it is shown, but can't be chosen
@@ -125,5 +125,6 @@ function ItemView({ item, choose }) {
     tabindex: -1,
     onClick: choose,
   };
-  return href ? html`<a ...${common} href=${href}>${inner}</a>` : html`<button ...${common} type="button">${inner}</button>`;
+  const elsewhere = href?.startsWith('http') ? { target: '_blank', rel: 'noopener noreferrer' } : {};
+  return href ? html`<a ...${common} ...${elsewhere} href=${href}>${inner}</a>` : html`<button ...${common} type="button">${inner}</button>`;
 }

@@ -44,6 +44,7 @@ export function LinkButtons({ link, actions, mayChange }) {
     { label: 'Delete with statistics', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.purge },
   ];
   return html`<${CopyButton} text=${link.short_url} kind="primary">Copy<//>
+    <${Button} icon="out" class="link-open" href=${safeUrl(link.short_url)} target="_blank" rel="noopener noreferrer" aria-label="Open">Open<//>
     <${Button} icon="qr" onClick=${actions.showQr}>QR code<//>
     ${canSwitch && html`<${Button} icon="power" class="link-switch" onClick=${actions.toggle}>${switchText}<//>`}
     ${canEdit && html`<${Button} icon="edit" onClick=${actions.edit} onPointerEnter=${actions.prepareEdit}>Edit<//>`}

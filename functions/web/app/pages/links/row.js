@@ -1,14 +1,14 @@
 import { html } from '../../vendor/preact.js';
+import { safeUrl } from '../../core/address.js';
 import { age, counted, fullTime, hostOf, shortNumber, withoutScheme } from '../../core/format.js';
 import { rem } from '../../core/rem.js';
 import { href } from '../../core/router.js';
 import { mayAct, session } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Chip, Status } from '../../ui/chips.js';
-import { CopyButton, copyText, CopyText } from '../../ui/copy.js';
+import { CopyButton, CopyText } from '../../ui/copy.js';
 import { Icon } from '../../ui/icons.js';
 import { Menu } from '../../ui/menu.js';
-import { toast } from '../../ui/toast.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 
@@ -127,9 +127,8 @@ function Tags({ tags, filterByTag }) {
 function Actions({ link, actions }) {
   const isGone = link.status === 'deleted';
   const isChangeable = mayChange(link);
-  const copy = () => void copyText(link.short_url).then((isDone) => isDone && toast('Copied.'));
   const items = [
-    { label: 'Copy', icon: /** @type {const} */ ('copy'), isNarrow: true, act: copy },
+    { label: 'Open', icon: /** @type {const} */ ('out'), href: safeUrl(link.short_url) },
     { label: 'QR code', icon: /** @type {const} */ ('qr'), isNarrow: true, act: () => actions.showQr(link) },
     isChangeable && !isGone && { label: 'Edit', icon: /** @type {const} */ ('edit'), isNarrow: true, act: () => actions.edit(link) },
     { label: 'Details', icon: /** @type {const} */ ('overview'), href: href(`links/${link.short_code}`) },
