@@ -88,6 +88,20 @@ def test_a_link_is_changed_switched_off_and_deleted(tabs: Tabs, account: Account
     assert account.call("GET", "/api/links")["links"] == []
 
 
+def test_the_latest_clicks_are_read_once_and_then_followed(tabs: Tabs, furnished: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(furnished, "account")
+    tab.settled()
+    asked: list[str] = []
+    tab.page.on("request", lambda request: asked.append(request.url.partition("/clicks?limit=")[2]) if "/clicks?" in request.url else None)
+    tab.page.evaluate("(hash) => { location.hash = hash; }", f"#/links/{sale_of(furnished)}")
+    expect(tab.page.get_by_role("table", name="Latest clicks")).to_be_visible()
+    tab.settled()
+    assert asked == ["100"]
+    with tab.page.expect_request("**/clicks?*") as next_one:
+        hand(tab).press(tab.button("7 d"))
+    assert next_one.value.url.endswith("?limit=20")
+
+
 def test_a_short_link_is_opened_beside_its_page(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
     code = account.shorten("https://example.com/opened")
     tab = tabs.open(account, f"links/{code}")

@@ -2,7 +2,6 @@
 
 import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { counted, fullTime, hostOf, moment } from '../../core/format.js';
-import { useResource } from '../../core/resource.js';
 import { Button } from '../../ui/button.js';
 import { Status } from '../../ui/chips.js';
 import { Dialog } from '../../ui/dialog.js';
@@ -11,20 +10,17 @@ import { Card } from '../../ui/page.js';
 import { Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { audienceName, countryName, deviceName, valueName } from './names.js';
-import { MOST_CLICKS, readClicks } from './read.js';
+import { FEW_CLICKS, MOST_CLICKS } from './read.js';
 
 /** @typedef {import('./read.js').Click} Click */
 
-const EVERY_MS = 5_000;
-const FEW = 20;
 const MARKED_MS = 2_000;
 
 /**
- * @param {{ code: string, onNews: () => void }} props `onNews` is called when a click has come
+ * @param {{ resource: import('../../core/resource.js').Resource<Click[]>, onNews: () => void }} props `onNews` is called when a click has come
  */
-export function LatestClicks({ code, onNews }) {
-  const [limit, setLimit] = useState(FEW);
-  const resource = useResource(`clicks:${code}:${limit}`, () => readClicks(code, limit), { everyMs: EVERY_MS });
+export function LatestClicks({ resource, onNews }) {
+  const [limit, setLimit] = useState(FEW_CLICKS);
   const fresh = useFresh(resource.data, onNews);
   const [opened, setOpened] = useState(/** @type {Click | null} */ (null));
   const actions = html`<span class="small-print">as they come</span>`;
@@ -34,8 +30,8 @@ export function LatestClicks({ code, onNews }) {
       ${(/** @type {Click[]} */ clicks) => html`
         ${clicks.length === 0
           ? html`<p class="muted">No single clicks are kept.</p>`
-          : html`<${Table} label="Latest clicks" columns=${columnsOf(setOpened)} rows=${clicks} keyOf=${(/** @type {Click} */ { id }) => id} classOf=${(/** @type {Click} */ { id }) => (fresh.has(id) ? 'fresh' : '')} />`}
-        ${clicks.length === FEW && limit === FEW && html`<p class="more"><${Button} class="compact" onClick=${() => setLimit(MOST_CLICKS)}>Show ${MOST_CLICKS}<//></p>`}
+          : html`<${Table} label="Latest clicks" columns=${columnsOf(setOpened)} rows=${clicks.slice(0, limit)} keyOf=${(/** @type {Click} */ { id }) => id} classOf=${(/** @type {Click} */ { id }) => (fresh.has(id) ? 'fresh' : '')} />`}
+        ${clicks.length > limit && html`<p class="more"><${Button} class="compact" onClick=${() => setLimit(MOST_CLICKS)}>Show ${clicks.length}<//></p>`}
       `}
     <//>
     ${opened && html`<${WholeClick} click=${opened} onClose=${() => setOpened(null)} />`}

@@ -27,17 +27,18 @@ const DIRECT = 'Direct or unknown';
 
 /**
  * @param {Readings} readings
+ * @param {Click[] | undefined} latest the latest clicks, if they could be read
  * @param {boolean} hasBefore whether the link was there before the period
  * @returns {Numbers}
  */
-export function numbersOf(readings, hasBefore) {
+export function numbersOf(readings, latest, hasBefore) {
   const { period, days, hours } = readings;
   const [all, people] = period.unit === 'hour' ? [hoursOf(hours ?? [], 'clicks'), hoursOf(hours ?? [], 'people')] : [daysOf(days ?? [], 'total_clicks'), daysOf(days ?? [], 'human_clicks')];
   const during = (/** @type {Map<number, number>} */ counts) => valuesIn(counts, period.from, period.to, period.unit);
   const earlier = (/** @type {Map<number, number>} */ counts) => valuesIn(counts, period.before, period.from, period.unit);
   const compared = (/** @type {Map<number, number>} */ counts) => ({ now: sum(during(counts)), before: hasBefore ? sum(earlier(counts)) : null });
   const clicks = compared(all);
-  const clicksOfPeriod = clicksSince(readings, period.from, clicks.now);
+  const clicksOfPeriod = latest ? clicksOf(period, latest, clicks.now) : null;
   const series = [
     { label: 'People', look: /** @type {const} */ ('area'), values: untilNow(during(people), readings) },
     { label: 'All clicks', look: /** @type {const} */ ('line'), values: untilNow(during(all), readings) },
@@ -65,10 +66,10 @@ function untilNow(values, { period }) {
   return values.map((value, index) => (period.from + index * HOUR_MS > Date.now() ? null : value));
 }
 
-/** All clicks since a time, if those that were read go back so far. @param {Readings} readings @param {number} from @param {number} expected how many there should be */
-function clicksSince({ clicks, period }, from, expected) {
-  const found = clicks.filter(({ clicked_at: at }) => Date.parse(at) >= from && Date.parse(at) < period.to);
-  const goesBack = clicks.length < MOST_CLICKS || found.length < clicks.length;
+/** All clicks of a period, if those that were read go back so far. @param {import('./period.js').Period} period @param {Click[]} latest @param {number} expected how many there should be */
+function clicksOf({ from, to }, latest, expected) {
+  const found = latest.filter(({ clicked_at: at }) => Date.parse(at) >= from && Date.parse(at) < to);
+  const goesBack = latest.length < MOST_CLICKS || found.length < latest.length;
   return goesBack && found.length + ON_THEIR_WAY >= expected ? found : null;
 }
 

@@ -40,11 +40,12 @@ import { DAY_MS, dayOf, MOST_DAYS, periodOf } from './period.js';
  * @property {import('./period.js').Period} period
  * @property {Day[] | null} days none for the last 24 hours, which aren't whole days
  * @property {Point[] | null} hours
- * @property {Click[]} clicks the latest
  */
 
 /** The API shows at most so many single clicks. */
 export const MOST_CLICKS = 100;
+/** So many are shown first, and read again and again. */
+export const FEW_CLICKS = 20;
 /** And so many referrers. */
 export const MOST_REFERRERS = 30;
 
@@ -55,12 +56,11 @@ export const MOST_REFERRERS = 30;
  */
 export async function readPeriod(code, query) {
   const period = periodOf(query, Date.now());
-  const [days, hours, clicks] = await Promise.all([
+  const [days, hours] = await Promise.all([
     period.range === '24h' ? null : readDays(code, period),
     period.unit === 'hour' ? readHours(code, period) : null,
-    readClicks(code, MOST_CLICKS),
   ]);
-  return { period, days, hours, clicks };
+  return { period, days, hours };
 }
 
 /** @param {string} code @param {import('./period.js').Period} period @returns {Promise<Day[]>} */
@@ -77,7 +77,33 @@ async function readHours(code, { before, to }) {
 }
 
 /** @param {string} code @param {number} limit @returns {Promise<Click[]>} */
-export const readClicks = async (code, limit) => (await call('GET /api/stats/{code}/clicks', { path: { code }, query: { limit } })).clicks;
+const readClicks = async (code, limit) => (await call('GET /api/stats/{code}/clicks', { path: { code }, query: { limit } })).clicks;
+
+/**
+ * The latest clicks, and afterwards only those that have come since: the same list, if there are none.
+ * @param {string} code
+ * @param {Click[] | undefined} known
+ */
+export async function readLatest(code, known) {
+  if (!known) return readClicks(code, MOST_CLICKS);
+  const few = await readClicks(code, FEW_CLICKS);
+  return withNews(known, few) ?? readClicks(code, MOST_CLICKS);
+}
+
+/**
+ * @param {Click[]} known
+ * @param {Click[]} few the latest of all
+ * @returns {Click[] | undefined} nothing if there may be others between them
+ */
+export function withNews(known, few) {
+  if (few.length < FEW_CLICKS) return isSame(known, few) ? known : few;
+  const at = known.findIndex(({ id }) => id === few[few.length - 1].id);
+  if (at < 0) return undefined;
+  return isSame(known.slice(0, at + 1), few) ? known : [...few, ...known.slice(at + 1)].slice(0, MOST_CLICKS);
+}
+
+/** @param {Click[]} some @param {Click[]} others */
+const isSame = (some, others) => some.length === others.length && some.every(({ id }, index) => id === others[index].id);
 
 /** @param {string} code @returns {Promise<Statistics>} */
 export const readStatistics = (code) => call('GET /api/stats/{code}', { path: { code }, query: { top: MOST_REFERRERS } });

@@ -16,11 +16,12 @@ import { numbersOf, panelsOf } from './numbers.js';
 import { Panels } from './panels.js';
 import { periodOf } from './period.js';
 import { RangeChoice } from './range.js';
-import { readPeriod, readStatistics } from './read.js';
+import { readLatest, readPeriod, readStatistics } from './read.js';
 
 /** Sums are some seconds behind the single clicks. */
 const SUMS_AFTER_MS = 6_000;
 const CHART_HEIGHT = 260;
+const CLICKS_EVERY_MS = 5_000;
 
 /** @param {{ link: import('./link.js').ShownLink, showQr: () => void, onNews: () => void }} props */
 export function Traffic({ link, showQr, onNews }) {
@@ -29,9 +30,11 @@ export function Traffic({ link, showQr, onNews }) {
   const wanted = ['range', 'unit', 'from', 'to'].map((name) => query.get(name) ?? '').join(':');
   const statistics = useResource(`statistics:${code}`, () => readStatistics(code));
   const readings = useResource(`readings:${code}:${wanted}`, () => readPeriod(code, query));
-  const known = useLatest(readings.data);
+  const clicks = useClicks(code);
+  // Without the single clicks, the numbers come from the sums alone.
+  const known = useLatest(clicks.isLoading ? undefined : readings.data);
   const hasBefore = known !== undefined && Date.parse(link.created_at) < known.period.from;
-  const numbers = useMemo(() => known && numbersOf(known, hasBefore), [known, hasBefore]);
+  const numbers = useMemo(() => known && numbersOf(known, clicks.data, hasBefore), [known, clicks.data, hasBefore]);
   const hear = useNews(() => [statistics.reload, readings.reload, onNews].forEach((reload) => reload()));
 
   const period = periodOf(query, Date.now());
@@ -48,7 +51,7 @@ export function Traffic({ link, showQr, onNews }) {
           ${numbers && known && statistics.data && html`<${Panels} panels=${panelsOf(known, numbers, statistics.data)} name=${known.period.name} />`}`}
     ${!isReady && html`<div class="panels">${[1, 2, 3].map(() => html`<${Skeleton} height=${240} />`)}</div>`}
     ${isReady && link.health && html`<${HealthCard} health=${link.health} target=${link.target_id} />`}
-    <div class=${isUnused || !isReady ? 'gone' : ''}><${LatestClicks} code=${code} onNews=${hear} /></div>`;
+    <div class=${isUnused || !isReady ? 'gone' : ''}><${LatestClicks} resource=${clicks} onNews=${hear} /></div>`;
 }
 
 /**
@@ -81,6 +84,13 @@ function FirstClick({ link, showQr }) {
   if (link.status !== 'active') return html`<${Card}><${Empty} title="Nobody has followed this link." /><//>`;
   const action = html`<div class="row"><${CopyButton} text=${link.short_url} kind="primary">Copy the link<//><${Button} icon="qr" onClick=${showQr}>QR code<//></div>`;
   return html`<${Card}><${Empty} title="Nobody has followed this link yet." action=${action}><p>Share it. The first click appears here by itself, within seconds.</p><//><//>`;
+}
+
+/** The latest clicks, which are read once and then followed. @param {string} code */
+function useClicks(code) {
+  const latest = useRef(/** @type {import('./read.js').Click[] | undefined} */ (undefined));
+  const read = async () => (latest.current = await readLatest(code, latest.current));
+  return useResource(`clicks:${code}`, read, { everyMs: CLICKS_EVERY_MS });
 }
 
 /**
