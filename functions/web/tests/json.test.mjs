@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import './browser.mjs';
 
-const { compact, indented, memberText } = await import('../app/core/json.js');
+const { compact, indented, memberText } = await import('../app/pages/settings/json.js');
 
 test('a member of an object is found as it is written', () => {
   const json = '{"name":"a \\"settings\\": {","list":[{"settings":1}], "settings" : {"id": 12345678901234567890, "b":[1.0,{"c":"},"}]} ,"x":null}';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import './browser.mjs';
 
-const { clicksOf, typedFor } = await import('../app/pages/links/loss.js');
+const { clicksOf, typedFor } = await import('../app/parts/link-changes/loss.js');
 
 const link = (short_code, total_clicks) => ({ short_code, total_clicks });
 

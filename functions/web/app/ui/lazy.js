@@ -6,9 +6,9 @@ import { reloadIfOutdated } from '../core/version.js';
 import { toast } from './toast.js';
 
 /**
- * @param {{ load: () => Promise<any>, name: string, onFailure?: () => void }} props `name` is the component's in its module; all else is handed to it
+ * @param {{ load: () => Promise<any>, name: string, waiting?: unknown, onFailure?: () => void }} props `name` is the component's in its module; all else is handed to it
  */
-export function Lazy({ load, name, onFailure, ...props }) {
+export function Lazy({ load, name, waiting = null, onFailure, ...props }) {
   const [module, setModule] = useState(/** @type {any} */ (undefined));
   useEffect(() => {
     load().then(setModule, async () => {
@@ -16,5 +16,5 @@ export function Lazy({ load, name, onFailure, ...props }) {
       onFailure?.();
     });
   }, []);
-  return module ? html`<${module[name]} ...${props} />` : null;
+  return module ? html`<${module[name]} ...${props} />` : waiting;
 }

@@ -7,13 +7,13 @@ import { href, navigate, route } from '../../core/router.js';
 import { mayAct, session } from '../../core/session.js';
 import { useShortcuts } from '../../core/shortcuts.js';
 import { useStore } from '../../core/store.js';
+import { deleteLink, purgeLink, toggle } from '../../parts/link-changes/link-changes.js';
 import { Button } from '../../ui/button.js';
 import { copyText } from '../../ui/copy.js';
 import { Lazy } from '../../ui/lazy.js';
 import { Page } from '../../ui/page.js';
 import { Empty, Failure, Skeleton } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
-import { deleteLink, purgeLink, toggle } from '../links/changes.js';
 import { LinkButtons, LinkFacts, LinkHeading } from './head.js';
 import { Traffic } from './traffic.js';
 
@@ -88,7 +88,7 @@ function Known({ link, resource }) {
  */
 function useActions(resource, open) {
   const link = /** @type {ShownLink} */ (resource.data);
-  /** @type {import('../links/changes.js').LinkList} */
+  /** @type {import('../../parts/link-changes/link-changes.js').LinkList} */
   const place = {
     change: (_, change) => resource.change((before) => ({ ...before, ...change })),
     remove: () => navigate(href('links'), { replace: true }),

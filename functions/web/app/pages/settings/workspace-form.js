@@ -2,7 +2,7 @@ import { html, useRef } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { day, number } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
-import { compact, indented, memberText } from '../../core/json.js';
+import { compact, indented, memberText } from './json.js';
 import { changeUnlessOvertaken } from '../../core/overtaken.js';
 import { refreshMe } from '../../core/session.js';
 import { Button } from '../../ui/button.js';

@@ -14,11 +14,13 @@ import { copyText } from '../../ui/copy.js';
 import { ask, Dialog } from '../../ui/dialog.js';
 import { Checkbox, Field } from '../../ui/field.js';
 import { FormFailure, Notice } from '../../ui/states.js';
-import { TagInput } from '../../ui/tags.js';
 import { toast } from '../../ui/toast.js';
 import { Campaign, hasCampaign } from './campaign.js';
 import { CodeField, codeError } from './code-field.js';
 import { Expiry } from './expiry.js';
+import { TagInput } from './tags.js';
+
+export { TagDialog } from './tag-dialog.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 

@@ -2,17 +2,15 @@
 
 import { html, useEffect, useState } from '../../vendor/preact.js';
 import { counted, number } from '../../core/format.js';
-import { rememberTags, useTagNames } from '../../core/lists.js';
+import { deleteMany, switchOffMany, tagMany } from '../link-changes/link-changes.js';
 import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
-import { TagInput } from '../../ui/tags.js';
-import { deleteMany, switchOffMany, tagMany } from './changes.js';
+import { Lazy } from '../../ui/lazy.js';
 import { mayChange } from './row.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 
 /**
- * @param {{ links: Link[], list: import('./link-list.js').LinkList, selectAll: () => void, clear: () => void }} props `links` are the selected ones
+ * @param {{ links: Link[], list: import('../../pages/links/link-list.js').LinkList, selectAll: () => void, clear: () => void }} props `links` are the selected ones
  */
 export function SelectionBar({ links, list, selectAll, clear }) {
   const [progress, setProgress] = useState(/** @type {[number, number] | null} */ (null));
@@ -41,7 +39,10 @@ export function SelectionBar({ links, list, selectAll, clear }) {
     <${Button} class="compact" icon="trash" disabled=${isNone || progress !== null} onClick=${() => run((tell) => deleteMany(changeable, list, tell))}>Delete<//>
     <${Button} class="compact" kind="quiet" icon="close" label="Select none" onClick=${clear} />
     ${isTagging &&
-    html`<${TagDialog}
+    html`<${Lazy}
+      load=${() => import('../link-form/link-form.js')}
+      name="TagDialog"
+      onFailure=${() => setTagging(false)}
       count=${changeable.length}
       onClose=${() => setTagging(false)}
       onTags=${(/** @type {string[]} */ tags) => {
@@ -50,21 +51,4 @@ export function SelectionBar({ links, list, selectAll, clear }) {
       }}
     />`}
   </div>`;
-}
-
-/** @param {{ count: number, onClose: () => void, onTags: (tags: string[]) => void }} props */
-function TagDialog({ count, onClose, onTags }) {
-  const [tags, setTags] = useState(/** @type {string[]} */ ([]));
-  const known = useTagNames();
-  const submit = (/** @type {Event} */ event) => {
-    event.preventDefault();
-    if (tags.length === 0) return;
-    rememberTags(tags);
-    onTags(tags);
-  };
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//>
-    <${Button} kind="primary" type="submit" disabled=${tags.length === 0}>Add to ${counted(count, 'link')}<//>`;
-  return html`<${Dialog} title="Add tags" onClose=${onClose} onSubmit=${submit} footer=${footer}>
-    <${TagInput} label="Tags" hint="Enter or a comma makes a tag. The links keep those that they have." value=${tags} onChange=${setTags} known=${known} />
-  <//>`;
 }

@@ -1,4 +1,4 @@
-import { useMemo, useRef } from '../vendor/preact.js';
+import { useMemo, useRef } from '../../vendor/preact.js';
 
 /**
  * Functions that stay the same objects while what they do changes, so that what only hands them on needn't be drawn again.

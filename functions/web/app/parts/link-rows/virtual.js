@@ -1,6 +1,6 @@
 // A long list of which only what can be seen is in the page.
 
-import { html, useLayoutEffect, useRef, useState } from '../vendor/preact.js';
+import { html, useLayoutEffect, useRef, useState } from '../../vendor/preact.js';
 
 const OVERSCAN = 8;
 

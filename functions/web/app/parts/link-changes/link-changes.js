@@ -8,7 +8,7 @@ import { toast, toastFailure } from '../../ui/toast.js';
 import { clicksOf, typedFor } from './loss.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
-/** What shows links: a list, or the page of one. @typedef {Pick<import('./link-list.js').LinkList, 'change' | 'remove'>} LinkList */
+/** What shows links: a list, or the page of one. @typedef {Pick<import('../../pages/links/link-list.js').LinkList, 'change' | 'remove'>} LinkList */
 
 const AT_ONCE = 4;
 const NAMED_FAILURES = 3;

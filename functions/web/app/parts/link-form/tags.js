@@ -1,8 +1,8 @@
 // A field for several tags, with completion.
 
-import { html, useRef, useState } from '../vendor/preact.js';
-import { Chip } from './chips.js';
-import { useId } from './field.js';
+import { html, useRef, useState } from '../../vendor/preact.js';
+import { Chip } from '../../ui/chips.js';
+import { useId } from '../../ui/field.js';
 
 const SUGGESTIONS = 8;
 

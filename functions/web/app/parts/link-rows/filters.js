@@ -5,18 +5,18 @@ import { day, number } from '../../core/format.js';
 import { nameOf, useMembers, useTags } from '../../core/lists.js';
 import { setQuery } from '../../core/router.js';
 import { useShortcuts } from '../../core/shortcuts.js';
+import { isEverything, NO_FILTER, SORTS, STATUSES, withTag } from '../../pages/links/filter.js';
 import { Button } from '../../ui/button.js';
 import { Chip } from '../../ui/chips.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
 import { Icon } from '../../ui/icons.js';
 import { Menu } from '../../ui/menu.js';
-import { isEverything, NO_FILTER, SORTS, STATUSES, withTag } from './filter.js';
 
 const TYPING_MS = 250;
 const OFFERED_TAGS = 50;
 
-/** @typedef {import('./filter.js').Filter} Filter */
+/** @typedef {import('../../pages/links/filter.js').Filter} Filter */
 
 /**
  * @param {{ filter: Filter, counts: Record<string, number> | undefined, hasColleagues: boolean }} props `counts` of links by status; whether several people have made links

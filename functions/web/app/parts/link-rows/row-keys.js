@@ -10,7 +10,7 @@ import { mayChange, ROW_HEIGHT } from './row.js';
 
 /**
  * @param {object} props
- * @param {import('./link-list.js').LinkList} props.list
+ * @param {import('../../pages/links/link-list.js').LinkList} props.list
  * @param {import('./row.js').RowActions} props.actions
  * @param {() => void} props.clear
  * @param {boolean} props.hasSelection

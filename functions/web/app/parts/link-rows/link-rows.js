@@ -1,0 +1,116 @@
+// The rows of links, and what finds, selects and changes them. Whoever has no links yet doesn't need them.
+
+import { html, useRef, useState } from '../../vendor/preact.js';
+import { counted, number } from '../../core/format.js';
+import { useOverview } from '../../core/lists.js';
+import { setQuery } from '../../core/router.js';
+import { session } from '../../core/session.js';
+import { isEverything, NO_FILTER, withTag } from '../../pages/links/filter.js';
+import { deleteLink, purgeLink, toggle } from '../link-changes/link-changes.js';
+import { Button } from '../../ui/button.js';
+import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { Filters } from './filters.js';
+import { LinkRow, ROW_HEIGHT } from './row.js';
+import { useRowKeys } from './row-keys.js';
+import { SelectionBar } from './selection.js';
+import { useRows, useStable } from './stable.js';
+import { VirtualList } from './virtual.js';
+
+/** @typedef {import('../../core/lists.js').Link} Link */
+/** @typedef {import('../../pages/links/filter.js').Filter} Filter */
+/** @typedef {import('../../pages/links/link-list.js').LinkList} LinkList */
+/** @typedef {{ edit: (link: Link) => void, showQr: (link: Link) => void, prepareEdit: () => void }} Openers */
+
+/** @param {{ list: LinkList, filter: Filter, fresh: string, openers: Openers }} props `fresh` is the code of the link that was made last */
+export function LinkRows({ list, filter, fresh, openers }) {
+  const overview = useOverview().data;
+  const hasColleagues = list.links.some((link) => link.created_by !== list.links[0].created_by);
+  return html`<${Filters} filter=${filter} counts=${overview?.links} hasColleagues=${hasColleagues} />
+    <${Results} list=${list} filter=${filter} fresh=${fresh} down=${downTargets(overview)} openers=${openers} />`;
+}
+
+/** The targets that don't answer. @param {import('../../core/lists.js').Overview | undefined} overview */
+const downTargets = (overview) => new Set((overview?.down ?? []).map(({ id }) => id));
+
+/**
+ * @param {object} props
+ * @param {LinkList} props.list
+ * @param {Filter} props.filter
+ * @param {string} props.fresh the code of the link that was made last
+ * @param {Set<string>} props.down the targets that don't answer
+ * @param {Openers} props.openers
+ */
+function Results({ list, filter, fresh, down, openers }) {
+  const [selected, setSelected] = useState(/** @type {Set<string>} */ (new Set()));
+  const lastSelected = useRef(-1);
+  const { links } = list;
+  const { me } = session.get();
+
+  const select = (/** @type {number} */ index, /** @type {boolean} */ isRange) => {
+    const from = isRange ? lastSelected.current : -1;
+    setSelected((before) => selectedWith(before, links, index, from));
+    lastSelected.current = index;
+  };
+  const row = useRows();
+  const actions = useStable({
+    ...openers,
+    toggle: (/** @type {Link} */ link) => void toggle(link, list),
+    delete: (/** @type {Link} */ link) => void deleteLink(link, list),
+    purge: (/** @type {Link} */ link) => void purgeLink(link, list),
+    filterByTag: (/** @type {string} */ tag) => setQuery(withTag(filter, tag, 'with')),
+    select,
+  });
+  const clear = () => setSelected(new Set());
+  const active = useRowKeys({ list, actions, clear, hasSelection: selected.size > 0 });
+
+  if (!list.isRead && list.error) return html`<${Failure} what="The links can’t be shown." error=${list.error} retry=${() => list.reload()} />`;
+  if (!list.isRead) return html`<${Skeleton} rows=${8} height=${ROW_HEIGHT - 8} />`;
+  if (links.length === 0) {
+    if (isEverything(filter)) return html`<${Empty} title="There are no links yet."><p>You see them here as soon as somebody has made one.</p><//>`;
+    return html`<${Empty} title="No link matches these filters." action=${html`<${Button} onClick=${() => setQuery(NO_FILTER)}>Show all links<//>`} />`;
+  }
+  const chosen = links.filter((link) => selected.has(link.short_code));
+  return html`<p class="hidden" role="status">${list.total === null ? `${counted(links.length, 'link')} so far` : counted(list.total, 'link')}</p>
+    <div class="card link-list">
+      <${VirtualList} label="Links" count=${links.length} height=${ROW_HEIGHT} kept=${active} onEnd=${() => !list.error && list.loadMore()}>
+        ${(/** @type {number} */ index) => {
+          const link = links[index];
+          const code = link.short_code;
+          const state = {
+            link,
+            index,
+            count: list.total ?? -1,
+            isSelected: selected.has(code),
+            isSelecting: selected.size > 0,
+            isNew: code === fresh,
+            isDown: link.target_id !== undefined && down.has(link.target_id),
+          };
+          return row(code, [...Object.values(state), me], () => html`<${LinkRow} key=${code} ...${state} actions=${actions} />`);
+        }}
+      <//>
+    </div>
+    <${End} list=${list} />
+    ${chosen.length > 0 && html`<${SelectionBar} links=${chosen} list=${list} selectAll=${() => setSelected(new Set(links.map((link) => link.short_code)))} clear=${clear} />`}`;
+}
+
+/** @param {Set<string>} before @param {Link[]} links @param {number} index @param {number} from where a range begins, or -1 */
+function selectedWith(before, links, index, from) {
+  const after = new Set(before);
+  const code = links[index].short_code;
+  if (from < 0) {
+    if (!after.delete(code)) after.add(code);
+    return after;
+  }
+  for (let at = Math.min(from, index); at <= Math.max(from, index); at += 1) after.add(links[at].short_code);
+  return after;
+}
+
+/** What is below the rows. @param {{ list: LinkList }} props */
+function End({ list }) {
+  if (list.error) return html`<${Failure} what="Not everything could be read." error=${list.error} retry=${() => (list.next === null ? list.reload() : list.loadMore())} />`;
+  const text = list.total === null ? `${number(list.links.length)} so far` : `${number(list.links.length)} of ${number(list.total)}`;
+  return html`<p class="list-end muted small">
+    <span>${text}</span>
+    ${list.next !== null && html`<${Button} class="compact" isBusy=${list.reading !== undefined} onClick=${() => list.loadMore()}>Load more<//>`}
+  </p>`;
+}
