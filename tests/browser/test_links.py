@@ -145,6 +145,9 @@ def test_a_url_that_is_pasted_anywhere_begins_a_link(tabs: Tabs, shop: Account, 
     use.write(search, "")
     tab.page.keyboard.press("ControlOrMeta+v")
     expect(search).to_have_value("https://example.com/sought")
+    expect(rows(tab)).to_have_count(0)
+    use.write(search, "")
+    expect(rows(tab)).to_have_count(4)
     copy(tab, "no url")
     use.press(rows(tab).first.get_by_role("checkbox"))
     tab.page.keyboard.press("ControlOrMeta+v")
@@ -263,6 +266,23 @@ def test_a_code_that_is_too_long_is_refused_in_words(tabs: Tabs, account: Accoun
     use.press(tab.button("Create link", form))
     expect(code).to_have_attribute("aria-invalid", "true")
     expect(code).to_have_accessible_description(words)
+    assert account.call("GET", "/api/links")["links"] == []
+
+
+def test_a_title_that_is_too_long_is_refused_in_words_and_kept(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(account, "links", refused=[400])
+    use = hand(tab)
+    use.press(tab.button("Options"))
+    form = tab.dialog("New link")
+    use.write(form.get_by_label("Target", exact=True), "https://example.com/sale")
+    title = form.get_by_label("Title")
+    copy(tab, "a" * 501)
+    use.write(title, "")
+    tab.page.keyboard.press("ControlOrMeta+v")
+    use.press(tab.button("Create link", form))
+    expect(title).to_have_attribute("aria-invalid", "true")
+    expect(title).to_have_accessible_description(re.compile("500 characters"))
+    expect(title).to_have_value("a" * 501)
     assert account.call("GET", "/api/links")["links"] == []
 
 

@@ -68,6 +68,6 @@ export function NewWorkspace({ onClose }) {
   return html`<${Dialog} title="New workspace" onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
     <p>A workspace has links, members and API keys of its own. You will be its admin.</p>
     <${FormFailure} error=${form.failure} />
-    <${Field} label="Name" autofocus maxlength="100" ...${form.field('name')} />
+    <${Field} label="Name" autofocus ...${form.field('name')} />
   <//>`;
 }

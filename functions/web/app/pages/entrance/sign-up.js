@@ -114,7 +114,7 @@ function MailSent({ to }) {
 }
 
 /** @param {{ form: import('../../core/form.js').Form<any> }} props */
-const Name = ({ form }) => html`<${Field} label="Your name" isOptional autocomplete="name" maxlength="255" ...${form.field('full_name')} />`;
+const Name = ({ form }) => html`<${Field} label="Your name" isOptional autocomplete="name" ...${form.field('full_name')} />`;
 
 /** @param {{ error?: ApiError }} props */
 function Refusal({ error }) {

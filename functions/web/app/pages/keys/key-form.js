@@ -64,7 +64,7 @@ export function KeyForm({ onClose, onCreated }) {
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Create key<//>`;
   return html`<${Dialog} title="New API key" onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
     <${FormFailure} error=${form.failure} />
-    <${Field} label="Name" placeholder="Build server" autofocus autocomplete="off" maxlength="100" ...${form.field('name')} />
+    <${Field} label="Name" placeholder="Build server" autofocus autocomplete="off" ...${form.field('name')} />
     <fieldset class="options">
       <legend>It may</legend>
       ${SCOPES.map(

@@ -23,6 +23,6 @@ export function RenameKey({ of: key, onClose }) {
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Rename<//>`;
   return html`<${Dialog} title="Rename key" onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
     <${FormFailure} error=${form.failure} />
-    <${Field} label="Name" autofocus autocomplete="off" maxlength="100" ...${form.field('name')} />
+    <${Field} label="Name" autofocus autocomplete="off" ...${form.field('name')} />
   <//>`;
 }

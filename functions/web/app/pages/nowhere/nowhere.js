@@ -102,7 +102,6 @@ function FoundForm() {
       label="Name"
       hint="With links, members and API keys of its own. You will be its admin."
       autocomplete="off"
-      maxlength="100"
       after=${html`<${Button} type="submit" isBusy=${form.isBusy}>Create<//>`}
       ...${form.field('name')}
     />

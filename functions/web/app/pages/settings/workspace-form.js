@@ -75,13 +75,12 @@ export function WorkspaceForm({ workspace, show }) {
   const hasSettings = initial.settings !== NO_SETTINGS || form.errors.settings !== undefined;
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
     <${FormFailure} error=${form.failure} />
-    <${Field} label="Name" maxlength="100" ...${form.field('name')} />
+    <${Field} label="Name" ...${form.field('name')} />
     <${Field}
       label="Short name"
       class="code-input"
       spellcheck="false"
       autocapitalize="none"
-      maxlength="63"
       hint="Lower-case letters, digits and hyphens. Scripts that sign in to this workspace by its short name need the new one."
       ...${form.field('slug')}
     />

@@ -118,11 +118,11 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
         </div>`
       : html`<${Field} label="Target" type="url" inputmode="url" autofocus spellcheck=${false} autocomplete="off" placeholder="https://" ...${field('url')} />
           <${CodeField} ...${field('custom_code')} />`}
-    <${Field} label="Title" isOptional maxlength="500" dir="auto" autofocus=${link !== undefined} ...${field('title')} />
+    <${Field} label="Title" isOptional dir="auto" autofocus=${link !== undefined} ...${field('title')} />
     <${TagInput} label="Tags" isOptional hint="Enter or a comma makes a tag." value=${values.tags} onChange=${(/** @type {string[]} */ tags) => set('tags', tags)} known=${known} error=${errors.tags} />
     <${Expiry} value=${values.expires_at} onChange=${(/** @type {string | null} */ expiry) => set('expires_at', expiry)} error=${errors.expires_at} />
     ${!link && html`<${Campaign} url=${guessUrl(values.url) ?? values.url} onUrl=${(/** @type {string} */ changed) => set('url', changed)} />`}
-    <${Field} label="Description" isOptional as="textarea" maxlength="2000" dir="auto" rows="3" ...${field('description')} />
+    <${Field} label="Description" isOptional as="textarea" dir="auto" rows="3" ...${field('description')} />
     ${link
       ? html`<${Checkbox} label="The link works" hint="While it is switched off, visitors see that it is." checked=${values.is_active} onChange=${(/** @type {boolean} */ on) => set('is_active', on)} />
           ${link.watch && html`<${Checkbox} label="Watch the target" hint="Given up, it can’t be begun again." checked=${values.watch} onChange=${(/** @type {boolean} */ on) => set('watch', on)} />`}`
