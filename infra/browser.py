@@ -20,7 +20,7 @@ TESTS = ROOT / "tests" / "browser"
 NAMES = ["chromium-headless-shell", "chromium", "google-chrome", "google-chrome-stable", "chromium-browser"]
 MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 # All tests go to so many processes, each with a browser of its own, since a test mostly waits for the system.
-AT_ONCE = ["--numprocesses", "3"]
+AT_ONCE = ["--numprocesses", "2"]
 HOW_TO_GET_ONE = "Install one (apt install chromium, brew install --cask google-chrome), or name yours: CHROMIUM=/path/to/it."
 
 

@@ -34,6 +34,7 @@ def test_somebody_signs_in_and_is_where_they_wanted_to_be(tabs: Tabs, account: A
 
 def test_somebody_signs_out(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
     tab = tabs.open(account, "links")
+    tab.settled()
     hand(tab).pick(tab.button(account.email), "Sign out")
     expect(tab.heading("Sign in")).to_be_visible()
     assert tab.page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('linklet:session'))") == []

@@ -78,8 +78,9 @@ class Keyboard:
         raise AssertionError(f"No arrow key reaches “{item}”.")
 
     def reach(self, target: Locator) -> None:
-        """Goes there with the tabulator."""
+        """Goes there with the tabulator, no sooner than the page has done what the last key asked for, such as giving a heading the focus."""
         target.wait_for(state="attached")
+        self.page.evaluate(TWO_FRAMES)
         for _ in range(MOST_STOPS):
             if target.evaluate("(element) => element === document.activeElement"):
                 return self.assert_ring(target)
@@ -98,4 +99,5 @@ class Keyboard:
         assert ring, f"{target} doesn't show that it has the focus."
 
 
+TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
 HANDS = {"pointer": Pointer, "keyboard": Keyboard}
