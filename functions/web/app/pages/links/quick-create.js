@@ -12,7 +12,7 @@ import { FormFailure, Notice, useCountdown } from '../../ui/states.js';
 import { giveUp, makeLink, places, quick, tryAgain } from './quick-queue.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
-/** @typedef {import('./quick-queue.js').Wanted} Wanted */
+/** @typedef {import('./quick-queue.js').QueuedUrl} QueuedUrl */
 
 /**
  * @param {object} props
@@ -87,7 +87,7 @@ export function QuickCreate({ onLink, onUndone, edit, openOptions, prepareOption
 /** Whether nothing else is being used. @param {HTMLInputElement | null} input */
 const isNear = (input) => document.activeElement === document.body || input?.form?.contains(document.activeElement);
 
-/** What couldn't be made, and can't go back into the field, where something else stands. @param {{ list: Wanted[] }} props */
+/** What couldn't be made, and can't go back into the field, where something else stands. @param {{ list: QueuedUrl[] }} props */
 function Failed({ list }) {
   const wait = useCountdown(list[list.length - 1].error);
   return html`<${Notice} tone="bad">

@@ -12,14 +12,14 @@ import { copyText } from '../../ui/copy.js';
 import { toast, toastFailure } from '../../ui/toast.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
-/** @typedef {{ typed: string, url: string, id: string, error?: ApiError }} Wanted `id` stays the same, should an answer have been lost */
+/** @typedef {{ typed: string, url: string, id: string, error?: ApiError }} QueuedUrl `id` stays the same, should an answer have been lost */
 
 /**
  * What shows the links that were made.
  * @typedef {{ onLink: (link: Link) => void, onUndone: (code: string) => void, edit: (link: Link) => void }} Place
  */
 
-/** @typedef {{ text: string, error: ApiError | undefined, queue: Wanted[] }} Quick `error` is about the text; those of the queue that have failed have their own */
+/** @typedef {{ text: string, error: ApiError | undefined, queue: QueuedUrl[] }} Quick `error` is about the text; those of the queue that have failed have their own */
 
 /** @type {Quick} */
 const NOTHING = { text: '', error: undefined, queue: [] };
@@ -30,7 +30,7 @@ export const quick = createStore(NOTHING);
 export const places = new Set();
 const place = () => [...places].pop()?.current;
 
-/** The one that the text in the field was, before it was given back. @type {Wanted | undefined} */
+/** The one that the text in the field was, before it was given back. @type {QueuedUrl | undefined} */
 let returned;
 let isMaking = false;
 
@@ -62,7 +62,7 @@ export function tryAgain() {
   void makeAll();
 }
 
-/** @param {Wanted} wanted */
+/** @param {QueuedUrl} wanted */
 export const giveUp = (wanted) => quick.set({ queue: quick.get().queue.filter(({ id }) => id !== wanted.id) });
 
 /** Empties the field, if nothing else was typed since. @param {string} text */
@@ -79,7 +79,7 @@ async function makeAll() {
   isMaking = false;
 }
 
-/** @param {Wanted} wanted */
+/** @param {QueuedUrl} wanted */
 async function make(wanted) {
   const whose = owner;
   try {
@@ -95,7 +95,7 @@ async function make(wanted) {
   }
 }
 
-/** Back into the field, or if something else is in it, below. @param {Wanted} wanted @param {ApiError} error */
+/** Back into the field, or if something else is in it, below. @param {QueuedUrl} wanted @param {ApiError} error */
 function giveBack(wanted, error) {
   const { text, queue } = quick.get();
   if (text === '') {
