@@ -1,10 +1,12 @@
 //! Registers users, logs them in, and shows the caller's identity.
 
+mod cookie;
 mod limits;
 mod login;
 mod password;
 mod refusal;
 mod registration;
+mod renewal;
 mod reset;
 mod verification;
 
@@ -24,10 +26,10 @@ use linklet_lambda::{
 use serde::Deserialize;
 use serde_json::json;
 
-pub use self::limits::Limits;
 use self::password::Passwords;
+pub use self::{cookie::ApiAddress, limits::Limits};
 
-/// `POST /api/auth/register`, `login`, `logout`, `switch`, `password` and what is below it, `verify` and `verification`, and
+/// `POST /api/auth/register`, `login`, `refresh`, `logout`, `switch`, `password` and what is below it, `verify` and `verification`, and
 /// `GET /api/auth/registration` and `/api/me`.
 pub struct Auth {
     users: UsersTable,
@@ -38,6 +40,7 @@ pub struct Auth {
     mails: MailOrders,
     registration: RegistrationPolicy,
     founding: FoundingPolicy,
+    address: ApiAddress,
 }
 
 /// The longest body with an address.
@@ -51,6 +54,7 @@ impl Handler for Auth {
             (&Method::GET, ["api", "auth", "registration"]) => Ok(self.show_registration()),
             (&Method::POST, ["api", "auth", "register"]) => self.register(request).await,
             (&Method::POST, ["api", "auth", "login"]) => self.login(request).await,
+            (&Method::POST, ["api", "auth", "refresh"]) => self.refresh(request).await,
             (&Method::POST, ["api", "auth", "logout"]) => self.log_out(request).await,
             (&Method::POST, ["api", "auth", "switch"]) => self.switch(request).await,
             (&Method::POST, ["api", "auth", "password"]) => self.change_password(request).await,
@@ -68,8 +72,8 @@ impl Auth {
     /// A handler with its repository, the verifier and issuer of tokens, and the limits on guessing, where no mail is configured.
     #[must_use]
     pub fn new(users: UsersTable, tokens: TokenVerifier, issuer: TokenIssuer, limits: Limits) -> Self {
-        let (passwords, mails, registration, founding) = Default::default();
-        Self { users, tokens, issuer, limits, passwords, mails, registration, founding }
+        let (passwords, mails, registration, founding, address) = Default::default();
+        Self { users, tokens, issuer, limits, passwords, mails, registration, founding, address }
     }
 
     /// Orders mails here.
@@ -88,6 +92,12 @@ impl Auth {
     #[must_use]
     pub fn with_founding(self, founding: FoundingPolicy) -> Self {
         Self { founding, ..self }
+    }
+
+    /// Is reached at this address.
+    #[must_use]
+    pub fn at(self, address: ApiAddress) -> Self {
+        Self { address, ..self }
     }
 
     /// A token for another workspace of somebody's, which belongs to the same session.
@@ -148,10 +158,10 @@ impl Auth {
             self.users.end_sessions(person.user(), request.received_at(), None).await?;
             self.mails.tell(request, person.user(), AccountChange::SessionsEnded).await;
         } else {
-            self.users.end_session(&session, request.received_at()).await?;
+            self.users.end_session(&session.user, &session.id, request.received_at()).await?;
         }
         self.tokens.forget(&session);
-        Ok(no_content())
+        Ok(self.address.without_cookie(no_content(), request))
     }
 
     async fn me(&self, request: &Request) -> Result<Response, ApiError> {

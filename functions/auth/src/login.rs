@@ -25,15 +25,22 @@ struct Credentials {
     /// The slug of the workspace that the token is for.
     #[serde(default, deserialize_with = "optional")]
     workspace: Option<String>,
+    /// Whether the session can be renewed, by a refresh token in a cookie.
+    #[serde(default, deserialize_with = "optional")]
+    remember: Option<bool>,
 }
 
 impl Credentials {
-    const LIMIT: BodyLimit = EMAIL.bytes("password", Password::MAX_BYTES).bytes("workspace", WorkspaceSlug::MAX_LENGTH);
+    const LIMIT: BodyLimit =
+        EMAIL.bytes("password", Password::MAX_BYTES).bytes("workspace", WorkspaceSlug::MAX_LENGTH).word("remember");
 }
 
 impl Auth {
     pub(crate) async fn login(&self, request: &Request) -> Result<Response, ApiError> {
         let credentials = request.json::<Credentials>(Credentials::LIMIT)?;
+        if credentials.remember == Some(true) {
+            self.address.require_own_page(request)?;
+        }
         let attempt = Attempt::at_password_of(&credentials.email);
         let log_in = async |whose| {
             self.limits.admit_hashes(request, whose, 1).await?;
@@ -48,7 +55,7 @@ impl Auth {
     }
 
     async fn log_in(&self, request: &Request, credentials: &Credentials) -> Result<Response, ApiError> {
-        let Credentials { email, password, workspace } = credentials;
+        let Credentials { email, password, workspace, remember } = credentials;
         // An invalid address is treated like an unknown one, so that all refusals take the same time.
         let found = match EmailAddress::parse(email) {
             Ok(email) => self.users.find_by_email(&email).await?,
@@ -79,12 +86,16 @@ impl Auth {
         };
         self.refresh_hash(&account, password).await;
         let now = request.received_at();
-        let issued = self.issuer.issue(&account.id, &account.email, membership.as_ref(), now).await?;
+        let answer = if *remember == Some(true) {
+            self.begin_renewable(request, &account, membership.as_ref()).await?
+        } else {
+            token_view(&self.issuer.issue(&account.id, &account.email, membership.as_ref(), now).await?)
+        };
         self.note_login(&account.id, now).await;
         let address_hash = self.limits.guesses.address_hash(request);
         tracing::info!(user_id = %account.id, address_hash = address_hash.as_str(), "signed in");
         request.note_account(&account.id);
-        Ok(token_view(&issued))
+        Ok(answer)
     }
 
     /// Writes the line that says why a login was refused, and returns the error, which doesn't.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_auth::{Auth, Limits};
+use linklet_auth::{ApiAddress, Auth, Limits};
 use linklet_domain::RegistrationPolicy;
 use linklet_dynamodb::UsersTable;
 use linklet_lambda::{
@@ -28,6 +28,7 @@ async fn run() -> Result<(), StartError> {
     let mails = MailOrders::from_env(&aws);
     let registration = registration(mails.are_placed())?;
     let auth = Auth::new(UsersTable::new(tables, table), verifier, issuer, Limits { guesses, hashes });
+    let auth = auth.at(ApiAddress::from_env());
     http::serve(auth.with_mails(mails).with_registration(registration).with_founding(admission::founding()?)).await
 }
 

@@ -34,6 +34,7 @@ mod own_address;
 mod password;
 mod redirect;
 mod registration;
+mod renewal;
 mod revision;
 mod short_code;
 mod stats;
@@ -79,6 +80,7 @@ pub use own_address::OwnAddress;
 pub use password::Password;
 pub use redirect::{CountsAs, Decision, Intent, RedirectTarget};
 pub use registration::RegistrationPolicy;
+pub use renewal::{RefreshToken, RenewableSession, Renewal};
 pub use revision::{Precondition, Revision};
 pub use short_code::{GENERATED_LENGTH, RESERVED, ReservedCodes, ShortCode, Unavailable};
 pub use stats::{

@@ -41,8 +41,14 @@ pub const EXPIRED_API_KEYS: Duration = Duration::from_secs(30 * DAY);
 /// How long the response to an idempotency key is kept: longer than clients retry.
 pub const IDEMPOTENCY_KEYS: Duration = Duration::from_secs(24 * HOUR);
 
-/// How long a token is valid, and so a session at most.
+/// How long the token of a login is valid, and so a session that can't be renewed.
 pub const SESSIONS: Duration = Duration::from_secs(24 * HOUR);
+
+/// How long the token of a session that can be renewed is valid.
+pub const RENEWABLE_TOKENS: Duration = Duration::from_secs(HOUR);
+
+/// How long a session can be renewed after it was renewed last.
+pub const RENEWABLE_SESSIONS: Duration = Duration::from_secs(30 * DAY);
 
 /// How long an invitation can be accepted.
 pub const INVITATIONS: Duration = Duration::from_secs(7 * DAY);

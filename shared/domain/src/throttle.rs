@@ -100,14 +100,7 @@ impl ThrottleSubject {
     /// own.
     #[must_use]
     pub fn at(address: &str, salt: &Salt) -> Self {
-        Self::Address(
-            Tier::Client,
-            match parse(address) {
-                Ok(IpAddr::V6(address)) => IpHash::of(&Tier::Client.network(address), salt),
-                Ok(address @ IpAddr::V4(_)) => IpHash::of(&address.to_string(), salt),
-                Err(_) => IpHash::of(address, salt),
-            },
-        )
+        Self::Address(Tier::Client, IpHash::of_network(address, salt))
     }
 
     /// All subjects that a call from an IP address counts for, the smallest first: one, or the three tiers of IPv6.
@@ -134,6 +127,18 @@ impl ThrottleSubject {
 
 fn parse(address: &str) -> Result<IpAddr, AddrParseError> {
     address.parse::<IpAddr>().map(|address| address.to_canonical())
+}
+
+impl IpHash {
+    /// The hash of the network of a [client](Tier::Client) with this address.
+    #[must_use]
+    pub fn of_network(address: &str, salt: &Salt) -> Self {
+        match parse(address) {
+            Ok(IpAddr::V6(address)) => Self::of(&Tier::Client.network(address), salt),
+            Ok(address @ IpAddr::V4(_)) => Self::of(&address.to_string(), salt),
+            Err(_) => Self::of(address, salt),
+        }
+    }
 }
 
 /// The maximum number of calls per subject, route and window.

@@ -39,6 +39,14 @@ impl<T> Transaction<T> {
         self
     }
 
+    /// Adds actions that are refused for the same reason.
+    pub(crate) fn and_each(self, actions: impl IntoIterator<Item = TransactWriteItem>, refusal: T) -> Self
+    where
+        T: Clone,
+    {
+        actions.into_iter().fold(self, |transaction, action| transaction.and(action, refusal.clone()))
+    }
+
     /// Sends the transaction. The SDK retries it with the same client request token, so it is applied at most once.
     pub(crate) async fn send(self, client: &Client) -> Result<TransactionOutcome<T>, RepositoryError> {
         let sent = client.transact_write_items().set_transact_items(Some(self.actions)).send().await;

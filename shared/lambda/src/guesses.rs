@@ -139,6 +139,12 @@ impl Guesses {
         IpHash::of(&self.edge.address(request), &self.salt)
     }
 
+    /// The hash of the smallest network that the request comes from, for which it is remembered who has signed in from there.
+    #[must_use]
+    pub fn network_hash(&self, request: &Request) -> IpHash {
+        IpHash::of_network(&self.edge.address(request), &self.salt)
+    }
+
     /// The largest network that the request comes from.
     #[must_use]
     pub fn sender(&self, request: &Request) -> ThrottleSubject {

@@ -10,8 +10,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
 use linklet_auth::Limits;
 use linklet_domain::{
-    CheckInterval, Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute, Member, RateLimit, Role,
-    RouteLimits, Salt, TargetId, Timestamp, UserId, Visitor, WorkspaceId, lifetimes,
+    CheckInterval, Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute, Member, RateLimit, RefreshToken,
+    RenewableSession, Role, RouteLimits, Salt, SessionId, TargetId, Timestamp, UserId, Visitor, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     Acting, ClassifiedClick, ClicksTable, LinksTable, MemberChange, MemberOutcome, RepositoryError, ThrottleTable,
@@ -106,6 +106,16 @@ pub async fn colleague(db: &TestDynamoDb, admin: &Person, name: &str, role: Role
     let member = Member { user, email, full_name: None, role, joined_at: Timestamp::now(), paused_at: None };
     db.add_member(&admin.workspace, &admin.id, &member).await;
     Person { workspace: admin.workspace, ..person }
+}
+
+/// The cookie of a session of a person's that can be renewed.
+pub async fn refresh_cookie(db: &TestDynamoDb, person: &Person) -> String {
+    let now = Timestamp::now();
+    let token = RefreshToken::first_of(person.id, SessionId::beginning_at(now));
+    let address = IpHash::of_network("203.0.113.9", &salt());
+    let renewable = RenewableSession { generation: token.generation, renewed_at: now, address };
+    db.users().remember_session(&person.id, &token.session, renewable).await.unwrap();
+    format!("linklet_refresh={}", issuer().refresh_token(&token, now).await.unwrap())
 }
 
 /// Lets an admin give somebody another role.

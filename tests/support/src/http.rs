@@ -121,6 +121,13 @@ impl RequestBuilder {
         self.header("authorization", &format!("Bearer {token}"))
     }
 
+    /// With a cookie, as API Gateway hands it on.
+    #[must_use]
+    pub fn cookie(mut self, cookie: &str) -> Self {
+        self.event["cookies"] = json!([cookie]);
+        self
+    }
+
     /// With an API key.
     #[must_use]
     pub fn api_key(self, key: &str) -> Self {

@@ -160,7 +160,7 @@ impl UsersTable {
             let not_admin = InviteOutcome::CallerNotAdmin;
             let sent = Transaction::new(OPERATION)
                 .and(self.caller_is_admin(&invitation.workspace, inviter.user)?, not_admin)
-                .and(self.session_lasts(inviter)?, not_admin)
+                .and_each(self.session_lasts(inviter)?, not_admin)
                 .and(self.0.put(OPERATION, &InvitationItem::from(invitation))?, not_admin)
                 .and(self.0.put(OPERATION, &token)?, not_admin)
                 .send(&self.0.client)
@@ -331,7 +331,7 @@ impl UsersTable {
         let transaction = self.and_membership(Transaction::new(ACCEPT), ACCEPT, invitation, account, now, &already)?;
         let transaction = transaction.and(self.admission(invitation)?, INVALID);
         // Otherwise somebody whose account is being closed would be a member again.
-        let transaction = transaction.and(self.session_lasts(Acting { user: &account.id, session })?, INVALID);
+        let transaction = transaction.and_each(self.session_lasts(Acting { user: &account.id, session })?, INVALID);
         let mut transaction = transaction.and(self.deletion(ACCEPT, invitation).action()?, None);
         if let Some(at) = open.verified_at(now) {
             transaction = transaction.and(self.address_verification(&account.id, &account.email, at)?, INVALID);

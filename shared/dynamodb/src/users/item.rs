@@ -6,12 +6,10 @@ mod keys;
 mod reclaims;
 mod tokens;
 
-use std::collections::BTreeSet;
-
 use linklet_domain::{
     Account, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, KeyHash, KeyPrefix, Member, Membership,
-    Revision, Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings,
-    WorkspaceSlug, lifetimes,
+    RenewableSession, Revision, Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceName,
+    WorkspaceSettings, WorkspaceSlug, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +36,7 @@ pub(super) fn user_partition(user: &UserId) -> String {
     format!("USER#{user}")
 }
 
-/// What a person may do: their memberships, and which of their sessions were ended. It is a partition of its own, since functions
+/// What a person may do: their memberships, and what became of their sessions. It is a partition of its own, since functions
 /// that verify tokens may read it, and not the password hash. IAM roles in `template.yaml` name its prefix.
 pub(super) fn access_partition(user: &UserId) -> String {
     format!("ACCESS#{user}")
@@ -70,6 +68,10 @@ pub(super) fn member_key(user: &UserId, workspace: &WorkspaceId) -> Key {
 
 pub(super) fn ended_sessions_key(user: &UserId) -> Key {
     Key::new(access_partition(user), "SESSIONS")
+}
+
+pub(super) fn session_key(user: &UserId, session: &SessionId) -> Key {
+    Key::new(access_partition(user), format!("SESSION#{session}"))
 }
 
 pub(super) fn address_key(user: &UserId) -> Key {
@@ -262,47 +264,47 @@ impl AddressItem {
     }
 }
 
-/// `ACCESS#<user>` / `SESSIONS`: which sessions were ended: all that had begun at a time, but for one, and single ones.
+/// `ACCESS#<user>` / `SESSIONS`: a time by which all sessions had ended, but for one.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct EndedSessionsItem {
     #[serde(flatten)]
     pub key: Key,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ended_at: Option<Timestamp>,
+    pub ended_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub but: Option<SessionId>,
-    #[serde(default, skip_serializing)]
-    pub ended: BTreeSet<SessionId>,
+    /// As long as a session that had begun by then could be renewed.
     pub ttl: i64,
 }
 
 impl EndedSessionsItem {
-    /// As many single sessions as fit into what one read unit reads.
-    const MOST: usize = 50;
-
     pub(super) fn new(user: &UserId, at: Timestamp, but: Option<&SessionId>) -> Self {
         Self {
             key: ended_sessions_key(user),
-            ended_at: Some(at),
-            but: but.cloned(),
-            ended: BTreeSet::new(),
-            ttl: at.plus(lifetimes::SESSIONS).unix_seconds(),
+            ended_at: at,
+            but: but.copied(),
+            ttl: at.plus(lifetimes::RENEWABLE_SESSIONS).unix_seconds(),
         }
     }
 
     pub(super) fn has_ended(&self, session: &SessionId) -> bool {
-        let with_all = self.ended_at.is_some_and(|at| session.began_at() <= at) && self.but.as_ref() != Some(session);
-        with_all || self.ended.contains(session)
+        session.began_at() <= self.ended_at && self.but.as_ref() != Some(session)
     }
+}
 
-    /// The oldest sessions of a list that is too long, and the time by which they had begun.
-    pub(super) fn too_many(self) -> Option<(Vec<String>, Timestamp)> {
-        let excess = self.ended.len().checked_sub(Self::MOST).filter(|excess| *excess > 0)?;
-        // Ids begin with the time, so they are in the order in which the sessions began.
-        let dropped: Vec<_> = self.ended.into_iter().take(excess).collect();
-        let last = dropped.last()?.began_at();
-        Some((dropped.iter().map(SessionId::to_string).collect(), last))
-    }
+/// `ACCESS#<user>` / `SESSION#<session>`: how far the refresh tokens of a session have come, or that it was ended, or both.
+#[derive(Debug, Deserialize)]
+pub(super) struct SessionItem {
+    pub ended_at: Option<Timestamp>,
+}
+
+/// The item of a session that can be renewed, as it is made, and read by who renews it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct RenewableSessionItem {
+    #[serde(flatten)]
+    pub key: Key,
+    #[serde(flatten)]
+    pub renewable: RenewableSession,
+    pub ttl: i64,
 }
 
 impl MemberItem {

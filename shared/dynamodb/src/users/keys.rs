@@ -121,7 +121,7 @@ impl UsersTable {
         retry_on_conflict(OPERATION, || async {
             let sent = Transaction::new(OPERATION)
                 .and(self.caller_is_admin(&key.workspace, creator.user)?, CreateKeyOutcome::CallerNotAdmin)
-                .and(self.session_lasts(creator)?, CreateKeyOutcome::CallerNotAdmin)
+                .and_each(self.session_lasts(creator)?, CreateKeyOutcome::CallerNotAdmin)
                 .and(self.0.put_new(OPERATION, &WorkspaceKeyItem::from(key))?, CreateKeyOutcome::PrefixTaken)
                 .and(self.0.put_new(OPERATION, &ApiKeyItem::from(key))?, CreateKeyOutcome::PrefixTaken)
                 .send(&self.0.client)
@@ -196,7 +196,7 @@ impl UsersTable {
         let Some(row) = found.filter(|row| row.is_kept(now)) else { return Ok(Some(KeyOutcome::NoKey)) };
         let mut transaction = Transaction::new(CHANGE)
             .and(self.caller_is_admin(workspace, caller.user)?, Some(KeyOutcome::CallerNotAdmin))
-            .and(self.session_lasts(caller)?, Some(KeyOutcome::CallerNotAdmin));
+            .and_each(self.session_lasts(caller)?, Some(KeyOutcome::CallerNotAdmin));
         let was_active = row.attributes.paused_at.is_none();
         let paused =
             change.is_active.filter(|is_active| *is_active != was_active).map(|is_active| (!is_active).then_some(now));

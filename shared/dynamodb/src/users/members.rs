@@ -137,7 +137,7 @@ impl UsersTable {
             return Ok(Some(MemberOutcome::Unchanged(member)));
         }
         let transaction = self.transition("change a member", workspace, &member, &changed)?;
-        let mut transaction = transaction.and(self.session_lasts(caller)?, CALLER_NOT_ADMIN);
+        let mut transaction = transaction.and_each(self.session_lasts(caller)?, CALLER_NOT_ADMIN);
         // The caller's own items are in the transaction already, with the condition that their role hasn't changed.
         if user != caller.user {
             transaction = transaction.and(self.caller_is_admin(workspace, caller.user)?, CALLER_NOT_ADMIN);

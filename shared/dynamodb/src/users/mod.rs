@@ -12,6 +12,7 @@ mod names;
 mod one_time;
 mod recipients;
 mod reclaims;
+mod renewals;
 mod sessions;
 mod workspace;
 

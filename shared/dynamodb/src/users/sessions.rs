@@ -1,25 +1,21 @@
 //! Sessions: whether the person of a token is still a member, in which role, and whether the session was ended.
 //!
-//! A session has no item while it lasts. A person has one item about sessions that were ended: a list, and a time by which all had
-//! ended. With the membership, that makes two items to read for a token, however many workspaces or sessions a person has.
+//! A session has an item if it can be renewed, or was ended by itself. A person has one more item with a time by which all sessions
+//! had ended. With the membership, that makes three items to read for a token, however many workspaces or sessions a person has.
 //!
-//! [`Sessions`] has only what functions that authenticate requests may do; [`UsersTable`] ends sessions.
+//! [`Sessions`] has only what functions that authenticate requests may do; [`UsersTable`] ends and [renews](super::renewals) them.
 
-use aws_sdk_dynamodb::{
-    Client,
-    types::{AttributeValue, TransactWriteItem},
-};
+use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
 use linklet_domain::{Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
 
 use super::{
     UsersTable,
-    item::{EndedSessionsItem, MemberItem, ended_sessions_key, member_key, user_key},
+    item::{EndedSessionsItem, MemberItem, SessionItem, ended_sessions_key, member_key, session_key, user_key},
 };
 use crate::{
     Consistency, RepositoryError,
     item::{Key, Table, from_item, number, text},
     transaction::{Transaction, TransactionOutcome},
-    write::Outcome,
 };
 
 /// The repository for authentication by token: the items of UsersTable that say what a person may do.
@@ -95,15 +91,21 @@ impl Sessions {
     /// When DynamoDB can't be reached.
     pub async fn standing(&self, session: &Session, consistency: Consistency) -> Result<Standing, RepositoryError> {
         const OPERATION: &str = "look up a session";
-        let ended = ended_sessions_key(&session.user);
+        let (ended, own) = (ended_sessions_key(&session.user), session_key(&session.user, &session.id));
         let membership = session.workspace.as_ref().map(|workspace| member_key(&session.user, workspace));
         let mut standing = if membership.is_some() { Standing::NoMember } else { Standing::WithoutWorkspace };
-        let keys = membership.into_iter().chain([ended.clone()]).collect();
+        let keys = membership.into_iter().chain([ended.clone(), own.clone()]).collect();
         for item in self.0.batch_get(OPERATION, keys, consistency == Consistency::Strong, None).await? {
             let Key { sk, .. } = from_item(OPERATION, item.clone())?;
-            if sk != ended.sk {
+            let has_ended = if sk == ended.sk {
+                from_item::<EndedSessionsItem>(OPERATION, item)?.has_ended(&session.id)
+            } else if sk == own.sk {
+                from_item::<SessionItem>(OPERATION, item)?.ended_at.is_some()
+            } else {
                 standing = Standing::of(&from_item(OPERATION, item)?);
-            } else if from_item::<EndedSessionsItem>(OPERATION, item)?.has_ended(&session.id) {
+                false
+            };
+            if has_ended {
                 return Ok(Standing::Ended);
             }
         }
@@ -112,36 +114,18 @@ impl Sessions {
 }
 
 impl UsersTable {
-    /// Ends a session.
+    /// Ends a session. That is kept for as long as a token of it may be valid; a session without an item isn't renewed in any case.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn end_session(&self, session: &Session, now: Timestamp) -> Result<(), RepositoryError> {
-        const OPERATION: &str = "end a session";
-        let updated = self
-            .0
-            .update(OPERATION, ended_sessions_key(&session.user), "ADD ended :session SET #ttl = :ttl")
-            .value(":session", AttributeValue::Ss(vec![session.id.to_string()]))
+    pub async fn end_session(&self, user: &UserId, session: &SessionId, now: Timestamp) -> Result<(), RepositoryError> {
+        const ENDED: &str = "SET ended_at = if_not_exists(ended_at, :now), #ttl = :ttl";
+        self.0
+            .update("end a session", session_key(user, session), ENDED)
+            .value(":now", text(&now))
             .value(":ttl", number(&now.plus(lifetimes::SESSIONS).unix_seconds()))
-            .returning_new()
-            .send()
-            .await?;
-        match updated {
-            Outcome::Done(ended) => self.shorten_list(&session.user, from_item(OPERATION, ended)?).await,
-            Outcome::Refused(_) => Ok(()),
-        }
-    }
-
-    /// Drops the oldest sessions from a list that has become too long. A time takes their place, so a session that is as old, and
-    /// wasn't ended, ends with them: that takes fifty logouts a day.
-    async fn shorten_list(&self, user: &UserId, item: EndedSessionsItem) -> Result<(), RepositoryError> {
-        let Some((dropped, ended_at)) = item.too_many() else { return Ok(()) };
-        let update = self
-            .0
-            .update("drop ended sessions", ended_sessions_key(user), "SET ended_at = :at DELETE ended :dropped")
-            .only_if(ENDS_MORE)
-            .values([(":at", text(&ended_at)), (":dropped", AttributeValue::Ss(dropped))]);
-        update.unless_refused().await.map(|_| ())
+            .or_fail()
+            .await
     }
 
     /// Ends all sessions of a person that have begun by now, but for one.
@@ -160,12 +144,16 @@ impl UsersTable {
         put.value(":at", text(&now)).unless_refused().await.map(|_| ())
     }
 
-    /// A condition check that a session has not ended, as [`EndedSessionsItem::has_ended`] has it.
-    pub(super) fn session_lasts(&self, acting: Acting<'_>) -> Result<TransactWriteItem, RepositoryError> {
-        const LASTS: &str = "(attribute_not_exists(ended_at) OR ended_at < :began OR but = :session) \
-                             AND NOT contains(ended, :session)";
-        let values = [(":began", text(&acting.session.began_at())), (":session", text(acting.session))];
-        self.0.check("check a session", ended_sessions_key(acting.user), LASTS, values)
+    /// Condition checks that a session has not ended, as [`Sessions::standing`] has it.
+    pub(super) fn session_lasts(&self, acting: Acting<'_>) -> Result<[TransactWriteItem; 2], RepositoryError> {
+        const OPERATION: &str = "check a session";
+        const LASTS: &str = "attribute_not_exists(ended_at) OR ended_at < :began OR but = :session";
+        let Acting { user, session } = acting;
+        let values = [(":began", text(&session.began_at())), (":session", text(session))];
+        Ok([
+            self.0.check(OPERATION, ended_sessions_key(user), LASTS, values)?,
+            self.0.check(OPERATION, session_key(user, session), "attribute_not_exists(ended_at)", [])?,
+        ])
     }
 
     /// Replaces a password hash, and ends all sessions but for one, in one transaction. Returns `false` if the hash has changed

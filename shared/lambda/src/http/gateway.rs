@@ -9,7 +9,7 @@ use std::{borrow::Cow, fmt};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use lambda_http::{
     Body,
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header, response::Parts},
 };
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -32,6 +32,9 @@ pub struct GatewayEvent {
     /// The headers; repeated ones are joined with commas.
     #[serde(default, deserialize_with = "headers")]
     pub headers: HeaderMap,
+    /// The cookies, each as `name=value`. Emulators leave them in the header `Cookie`, which API Gateway takes them out of.
+    #[serde(default)]
+    pub cookies: Vec<String>,
     /// The request context of API Gateway.
     pub request_context: RequestContext,
     /// The body, as text or in Base64.
@@ -113,15 +116,18 @@ pub(super) struct GatewayAnswer {
     #[serde(skip_serializing_if = "is_empty")]
     body: Body,
     is_base64_encoded: bool,
-    /// Always empty. Emulators that use the types of `aws_lambda_events`, such as `cargo lambda watch`, require the member.
-    cookies: [&'static str; 0],
+    /// The values of `Set-Cookie`. Emulators that use the types of `aws_lambda_events`, such as `cargo lambda watch`, require the
+    /// member, also if it is empty.
+    cookies: Vec<String>,
 }
 
 impl From<Response> for GatewayAnswer {
     fn from(response: Response) -> Self {
-        let (parts, body) = response.into_parts();
+        let (Parts { status, mut headers, .. }, body) = response.into_parts();
         let is_base64_encoded = matches!(body, Body::Binary(_));
-        Self { status_code: parts.status, headers: parts.headers, body, is_base64_encoded, cookies: [] }
+        let cookies = headers.remove(header::SET_COOKIE).into_iter();
+        let cookies = cookies.map(|cookie| String::from_utf8_lossy(cookie.as_bytes()).into_owned()).collect();
+        Self { status_code: status, headers, body, is_base64_encoded, cookies }
     }
 }
 
@@ -205,6 +211,31 @@ mod tests {
 
     fn told(answer: Response) -> Value {
         serde_json::to_value(GatewayAnswer::from(answer)).unwrap()
+    }
+
+    #[test]
+    fn a_cookie_is_found_where_the_gateway_and_where_an_emulator_puts_it() {
+        let mut aws = event("go.example.com", "https", "/api/auth/refresh", "");
+        aws["cookies"] = json!(["theme=dark", "refresh=a.b=c"]);
+        let mut emulator = event("go.example.com", "https", "/api/auth/refresh", "");
+        emulator["headers"]["cookie"] = json!("theme=dark;refresh=a.b=c; refresh=other");
+        let none = event("go.example.com", "https", "/api/auth/refresh", "");
+
+        for given in [aws, emulator] {
+            let request = read(given);
+            assert_eq!((request.cookie("refresh"), request.cookie("fresh")), (Some("a.b=c"), None));
+        }
+        assert_eq!(read(none).cookie("refresh"), None);
+    }
+
+    #[test]
+    fn a_cookie_to_set_is_no_header() {
+        let mut answer = no_content();
+        answer.headers_mut().insert(header::SET_COOKIE, HeaderValue::from_static("refresh=a; HttpOnly"));
+        let answer = told(answer);
+
+        assert_eq!((&answer["cookies"], answer["headers"].get("set-cookie")), (&json!(["refresh=a; HttpOnly"]), None));
+        assert_eq!(told(no_content())["cookies"], json!([]));
     }
 
     #[test]

@@ -84,6 +84,8 @@ problems! {
     FoundingClosed = FORBIDDEN "founding_closed" "you may not create workspaces here; an operator decides who may";
     /// The token is for somebody without a workspace.
     NoWorkspace = FORBIDDEN "no_workspace" "you are in no workspace; accept an invitation first";
+    /// The page that has sent the request is not one of the API's own.
+    ForeignPage = FORBIDDEN "foreign_page" "only pages of this address may do this";
     /// The address must be verified first.
     AddressUnverified = FORBIDDEN "address_unverified" "verify your address first; a mail tells how";
     /// No function has such a route.
@@ -143,6 +145,8 @@ problems! {
     /// The body is compressed or encoded in another way.
     EncodingUnsupported =
         UNSUPPORTED_MEDIA_TYPE "encoding_unsupported" "the request body must not be compressed or encoded" in "Content-Encoding";
+    /// The body isn't declared as JSON, where that tells a program from a form on a page of another site.
+    JsonRequired = UNSUPPORTED_MEDIA_TYPE "json_required" "the request body must be application/json" in "Content-Type";
     /// Another request had the same idempotency key.
     IdempotencyKeyReused =
         UNPROCESSABLE_ENTITY "idempotency_key_reused" "Idempotency-Key was used with another request" in "Idempotency-Key";

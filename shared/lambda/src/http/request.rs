@@ -19,6 +19,7 @@ pub struct Request {
     is_head: bool,
     path: String,
     headers: HeaderMap,
+    cookies: Vec<String>,
     query: QueryMap,
     body: Body,
     source_ip: Option<String>,
@@ -43,6 +44,7 @@ impl From<GatewayEvent> for Request {
             is_head,
             path: event.raw_path.unwrap_or_default(),
             headers: event.headers,
+            cookies: event.cookies,
             query: event.raw_query_string.unwrap_or_default().parse().unwrap_or_default(),
             body,
             // X-Forwarded-For also holds what the client wrote into it.
@@ -129,6 +131,21 @@ impl Request {
     #[must_use]
     pub fn header_lossy(&self, name: impl header::AsHeaderName) -> Option<Cow<'_, str>> {
         self.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()))
+    }
+
+    /// A cookie's value. Of several with the same name, it is the first.
+    #[must_use]
+    pub fn cookie(&self, name: &str) -> Option<&str> {
+        let in_header = self.header(header::COOKIE).unwrap_or_default().split(';');
+        let pairs = self.cookies.iter().map(String::as_str).chain(in_header);
+        pairs.filter_map(|pair| pair.trim().split_once('=')).find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    /// Whether the body says that it is JSON, which no form on a page of another site can say.
+    #[must_use]
+    pub fn is_json(&self) -> bool {
+        let media_type = self.header(header::CONTENT_TYPE).and_then(|value| value.split(';').next());
+        media_type.is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case("application/json"))
     }
 
     /// A query parameter's first value. An empty one is an absent one, since forms send what nobody filled in.

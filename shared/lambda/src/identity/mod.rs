@@ -8,6 +8,7 @@
 mod api_key;
 mod authenticator;
 mod person;
+mod refresh;
 mod sessions;
 mod token;
 

@@ -1,4 +1,4 @@
-use linklet_domain::{EmailAddress, Role, SessionId, UserId, WorkspaceId};
+use linklet_domain::{EmailAddress, Role, SessionId, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{Acting, Session};
 
 use super::{Actor, Caller, Credential};
@@ -10,6 +10,8 @@ pub struct Person {
     pub(super) user: UserId,
     pub(super) email: EmailAddress,
     pub(super) session: SessionId,
+    /// When the token expires.
+    pub(super) expires_at: Timestamp,
     pub(super) membership: Option<(WorkspaceId, Role)>,
 }
 
@@ -49,7 +51,7 @@ impl Person {
     /// # Errors
     /// 403 if it is for none.
     pub(super) fn into_caller(self) -> Result<Caller, ApiError> {
-        let Self { user, email, session, membership } = self;
+        let Self { user, email, session, membership, .. } = self;
         let (workspace, role) = membership.ok_or(ApiError::Problem(Problem::NoWorkspace))?;
         Ok(Caller { user, email, workspace, role, credential: Credential::Session(session) })
     }

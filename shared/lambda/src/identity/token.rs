@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Actor, Caller, Person, api_key,
+    Actor, Caller, Person, api_key, refresh,
     sessions::{Freshness, HeldSessions},
 };
 use crate::{
@@ -73,6 +73,8 @@ pub struct TokenVerifier {
     validation: Validation,
     /// Accepts a token for its signature alone, to know whose token was refused for another reason.
     signature_only: Validation,
+    /// Accepts refresh tokens.
+    pub(super) refresh: Validation,
 }
 
 struct Keys {
@@ -142,7 +144,8 @@ impl TokenVerifier {
         signature_only.set_required_spec_claims::<&str>(&[]);
         let keys = Mutex::new(Keys { known: decoding_keys(secrets), read_at: Timestamp::now() });
         let (source, sessions) = (None, None);
-        Self { keys, source, sessions, reload_interval: Self::RELOAD_INTERVAL, validation, signature_only }
+        let (reload_interval, refresh) = (Self::RELOAD_INTERVAL, refresh::validation());
+        Self { keys, source, sessions, reload_interval, validation, signature_only, refresh }
     }
 
     /// Looks up in this table what the session of a token is worth.
@@ -235,6 +238,20 @@ impl TokenVerifier {
     pub fn forget(&self, session: &Session) {
         if let Some(sessions) = &self.sessions {
             sessions.forget(&session.id);
+        }
+    }
+
+    /// What the first of the known secrets that has signed a refresh token finds in it, after reading them again if none has.
+    pub(super) async fn signed_by_known<C>(
+        &self,
+        find: impl Fn(&DecodingKey) -> Option<C>,
+        now: Timestamp,
+    ) -> Option<C> {
+        let known = || self.keys.lock().known.iter().find_map(&find);
+        self.reload(MAX_AGE, now).await;
+        match known() {
+            None if self.reload(self.reload_interval, now).await => known(),
+            found => found,
         }
     }
 
@@ -381,11 +398,11 @@ impl TokenIssuer {
         now: Timestamp,
     ) -> Result<(String, Timestamp), ApiError> {
         // The session begins with the request, so ending all sessions also ends one whose password is being verified.
-        self.issue_in(&SessionId::beginning_at(now), user, email, membership, now).await
+        let expires_at = now.plus(lifetimes::SESSIONS);
+        self.issue_in((&SessionId::beginning_at(now), expires_at), user, email, membership, now).await
     }
 
-    /// Issues another token of somebody's session, for another workspace of theirs. It ends with the session: when that is
-    /// ended, or 24 hours after it began.
+    /// Issues another token of somebody's session, for another workspace of theirs. It expires when the present one does.
     ///
     /// # Errors
     /// When signing fails.
@@ -395,10 +412,15 @@ impl TokenIssuer {
         membership: &Membership,
         now: Timestamp,
     ) -> Result<(String, Timestamp), ApiError> {
-        self.issue_in(&person.session, &person.user, &person.email, Some(membership), now).await
+        let Person { session, user, email, expires_at, .. } = person;
+        self.issue_in((session, *expires_at), user, email, Some(membership), now).await
     }
 
-    async fn issue_in(
+    /// Issues a token of a session that can be renewed. It is valid for an hour.
+    ///
+    /// # Errors
+    /// When signing fails.
+    pub async fn issue_renewable(
         &self,
         session: &SessionId,
         user: &UserId,
@@ -406,8 +428,17 @@ impl TokenIssuer {
         membership: Option<&Membership>,
         now: Timestamp,
     ) -> Result<(String, Timestamp), ApiError> {
-        self.reload(now).await;
-        let expires_at = session.began_at().plus(lifetimes::SESSIONS);
+        self.issue_in((session, now.plus(lifetimes::RENEWABLE_TOKENS)), user, email, membership, now).await
+    }
+
+    async fn issue_in(
+        &self,
+        (session, expires_at): (&SessionId, Timestamp),
+        user: &UserId,
+        email: &EmailAddress,
+        membership: Option<&Membership>,
+        now: Timestamp,
+    ) -> Result<(String, Timestamp), ApiError> {
         let claims = Claims {
             iss: ISSUER.to_owned(),
             jti: *session,
@@ -418,10 +449,16 @@ impl TokenIssuer {
             iat: now.unix_seconds(),
             exp: expires_at.unix_seconds(),
         };
-        let token = jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &self.key.lock().key)
-            .map_err(|error| ApiError::Internal(Box::new(error)))?;
+        let token = self.signed(&claims, now).await?;
         let expires_at = Timestamp::from_unix_seconds(claims.exp).unwrap_or(expires_at);
         Ok((token, expires_at))
+    }
+
+    /// Signs claims with the current secret.
+    pub(super) async fn signed(&self, claims: &impl Serialize, now: Timestamp) -> Result<String, ApiError> {
+        self.reload(now).await;
+        jsonwebtoken::encode(&Header::new(Algorithm::HS256), claims, &self.key.lock().key)
+            .map_err(|error| ApiError::Internal(Box::new(error)))
     }
 
     async fn reload(&self, now: Timestamp) {
@@ -470,6 +507,7 @@ impl Claims {
 impl From<Claims> for Person {
     fn from(claims: Claims) -> Self {
         let membership = claims.ws.zip(claims.role);
-        Self { user: claims.sub, email: claims.email, session: claims.jti, membership }
+        let expires_at = Timestamp::from_unix_seconds(claims.exp).unwrap_or(Timestamp::EPOCH);
+        Self { user: claims.sub, email: claims.email, session: claims.jti, expires_at, membership }
     }
 }

@@ -56,7 +56,11 @@ impl Office {
         let token = token_of(&self.ada.id, &self.ada.workspace, Role::Admin);
         let request = RequestBuilder::new(method, &path).body(body);
         // Whoever has a token needs no body there.
-        let request = if route == "POST /api/auth/verification" { request } else { request.token(&token) };
+        let request = match route {
+            "POST /api/auth/verification" => request,
+            "POST /api/auth/refresh" => request.cookie(&fixture::refresh_cookie(&self.db, &self.ada).await),
+            _ => request.token(&token),
+        };
         fixture::send(&self.db, function, request).await
     }
 
@@ -69,7 +73,7 @@ impl Office {
                 assert_eq!(self.send("POST /api/auth/register", &eve).await.status, 201);
                 eve
             }
-            "POST /api/auth/switch" => json!({"workspace": "ada"}),
+            "POST /api/auth/switch" | "POST /api/auth/refresh" => json!({"workspace": "ada"}),
             "POST /api/workspaces" | "PATCH /api/workspace" => json!({"name": "Launches"}),
             "PATCH /api/workspace/members/{user_id}" => json!({"role": "admin"}),
             "POST /api/workspace/invitations" => json!({"email": "eve@example.com"}),

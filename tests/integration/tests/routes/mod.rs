@@ -23,6 +23,7 @@ mod permissions;
 mod qr;
 mod redirect;
 mod registration;
+mod renewal;
 mod representations;
 mod reuse;
 mod revisions;

@@ -99,6 +99,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("GET /api/auth/registration", none(), vec![anybody(200)]),
         ("POST /api/auth/register", json!({"email": "NEW", "password": "correct horse"}), vec![anybody(201)]),
         ("POST /api/auth/login", stranger, vec![anybody(401)]),
+        ("POST /api/auth/refresh", json!({"workspace": "ada"}), vec![anybody(401)]),
         ("POST /api/auth/logout", none(), vec![people(204, 204, 204)]),
         ("POST /api/auth/switch", json!({"workspace": "nowhere"}), vec![people(404, 404, 404)]),
         ("POST /api/auth/password", json!({"current": "wrong horse", "new": "correct horse"}), vec![anybody(401)]),

@@ -173,15 +173,17 @@ async fn an_answer_with_a_secret_is_never_compressed_whatever_stands_beside_it()
     let registered = fixture.send("auth", RequestBuilder::new("POST", "/api/auth/register").json(&grace)).await;
     assert_eq!(registered.status, 201, "{}", registered.body);
 
+    let cookie = fixture::refresh_cookie(&fixture.db, &fixture.ada).await;
     let mut slug = fixture.send("account", RequestBuilder::new("GET", "/api/workspace")).await.json();
     for (function, path, body, secret) in [
         ("auth", "/api/auth/login", grace, "token"),
         ("auth", "/api/auth/switch", json!({"workspace": slug["slug"].take()}), "token"),
+        ("auth", "/api/auth/refresh", json!({}), "token"),
         ("account", "/api/keys", json!({"name": "CI"}), "key"),
         ("account", "/api/workspace/invitations", json!({"email": "linus@example.com"}), "token"),
     ] {
         let request = RequestBuilder::new("POST", path).json(&padded(body)).header("accept-encoding", "gzip");
-        let answer = fixture.send(function, request).await;
+        let answer = fixture.send(function, request.cookie(&cookie)).await;
 
         assert!(answer.json()[secret].is_string() && answer.body.len() > 1_024, "{path}: {}", answer.body);
         assert_eq!((answer.header("content-encoding"), answer.header("vary")), ("", ""), "{path}");
@@ -207,8 +209,9 @@ fn the_answers_with_a_secret_are_those_that_are_tried() {
         }
     }
 
-    let tried = ["POST /api/auth/login", "POST /api/auth/switch", "POST /api/keys", "POST /api/workspace/invitations"];
-    assert_eq!(found, tried.map(str::to_owned).into());
+    let tried = ["POST /api/auth/login", "POST /api/auth/refresh", "POST /api/auth/switch", "POST /api/keys"];
+    let expected = tried.into_iter().chain(["POST /api/workspace/invitations"]).map(str::to_owned).collect();
+    assert_eq!(found, expected);
 }
 
 #[tokio::test]

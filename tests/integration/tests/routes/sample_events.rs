@@ -83,9 +83,10 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     assert_eq!(status(&auth, "auth", "login", "").await, 200);
     assert_eq!(status(&auth, "auth", "forgot", "").await, 202);
     assert_eq!(status(&auth, "auth", "verification", "").await, 202);
-    // The samples' tokens are as unknown as any that nobody was mailed.
+    // The samples' tokens and cookie are as unknown as any that nobody was given.
     assert_eq!(status(&auth, "auth", "reset", "").await, 404);
     assert_eq!(status(&auth, "auth", "verify", "").await, 404);
+    assert_eq!(status(&auth, "auth", "refresh", "").await, 401);
     assert_eq!(status(&auth, "auth", "me", &token).await, 200);
     assert_eq!(status(&auth, "auth", "logout", &token).await, 204);
     assert_eq!(status(&shorten, "shorten", "shorten", &token).await, 201);

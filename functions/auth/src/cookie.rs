@@ -1,0 +1,196 @@
+//! The cookie with the refresh token, and which pages may have it sent.
+
+use linklet_domain::{OwnAddress, lifetimes};
+use linklet_lambda::{
+    config,
+    http::{ApiError, HeaderValue, Problem, Request, Response, header},
+};
+use url::Url;
+
+/// The name of the cookie.
+const NAME: &str = "linklet_refresh";
+
+/// Where people reach the API, which decides where the cookie is sent to, and whose pages may send it.
+#[derive(Debug, Clone, Default)]
+pub struct ApiAddress(Option<Url>);
+
+impl ApiAddress {
+    /// The address in `PUBLIC_BASE_URL`, which is optional: without one, the API is at the root of the host that was called.
+    #[must_use]
+    pub fn from_env() -> Self {
+        Self::new(config::optional("PUBLIC_BASE_URL").as_deref())
+    }
+
+    /// The API at this address, such as `https://go.example.com`.
+    #[must_use]
+    pub fn new(base: Option<&str>) -> Self {
+        Self(base.and_then(|base| Url::parse(base).ok()))
+    }
+
+    /// Refuses what a page of another site may have sent: browsers say which site that is, and no form can send JSON. A page of a
+    /// sibling subdomain is another site's, too, though `SameSite` lets it send the cookie.
+    ///
+    /// # Errors
+    /// 415 if the body isn't declared as JSON, 403 if the page is another site's.
+    pub(crate) fn require_own_page(&self, request: &Request) -> Result<(), ApiError> {
+        if !request.is_json() {
+            return Err(Problem::JsonRequired.into());
+        }
+        let is_foreign_site = request.header("sec-fetch-site").is_some_and(|site| site != "same-origin");
+        let page = request.header(header::ORIGIN);
+        if is_foreign_site || page.is_some_and(|page| !self.is_own(request, page)) {
+            return Err(Problem::ForeignPage.into());
+        }
+        Ok(())
+    }
+
+    /// Whether an origin is that of the API, as it was called or as it is configured.
+    fn is_own(&self, request: &Request, page: &str) -> bool {
+        let Ok(page) = Url::parse(page) else { return false };
+        let called = Url::parse(&request.origin()).ok();
+        called.iter().chain(&self.0).any(|own| own.origin() == page.origin())
+    }
+
+    /// The response with a refresh token in a cookie that no script reads, and that a browser sends to the routes below
+    /// `/api/auth` of this API only.
+    pub(crate) fn with_cookie(&self, response: Response, request: &Request, token: &str) -> Response {
+        self.with(response, request, token, lifetimes::RENEWABLE_SESSIONS.as_secs())
+    }
+
+    /// The response that has a browser forget the cookie.
+    pub(crate) fn without_cookie(&self, response: Response, request: &Request) -> Response {
+        self.with(response, request, "", 0)
+    }
+
+    fn with(&self, mut response: Response, request: &Request, value: &str, seconds: u64) -> Response {
+        // The page that asks, or else the API itself as it was called.
+        let page = request.header(header::ORIGIN).map_or_else(|| request.origin(), str::to_owned);
+        let secure = if is_local(&page) { "" } else { "; Secure" };
+        let path = self.path(&page);
+        let cookie =
+            format!("{NAME}={value}; Path={path}/api/auth; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
+        if let Ok(cookie) = HeaderValue::try_from(cookie) {
+            response.headers_mut().insert(header::SET_COOKIE, cookie);
+        }
+        response
+    }
+
+    /// What comes before `/api` in the addresses of the API, for a page at this origin. Only emulators have something there.
+    fn path(&self, page: &str) -> &str {
+        let Some(base) = &self.0 else { return "" };
+        let is_there = OwnAddress::parse(page).zip(OwnAddress::parse(base.as_str()));
+        if is_there.is_some_and(|(page, base)| page.is_same_server(&base)) {
+            base.path().trim_end_matches('/')
+        } else {
+            ""
+        }
+    }
+}
+
+/// The refresh token that a request has in its cookie.
+pub(crate) fn refresh_token_of(request: &Request) -> Option<&str> {
+    request.cookie(NAME)
+}
+
+/// Whether an origin is on this machine and without TLS, where browsers may keep no `Secure` cookie.
+fn is_local(origin: &str) -> bool {
+    let Ok(url) = Url::parse(origin) else { return false };
+    let is_loopback = match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    url.scheme() == "http" && is_loopback
+}
+
+#[cfg(test)]
+mod tests {
+    use linklet_lambda::http::{GatewayEvent, no_content};
+
+    use super::*;
+
+    fn called(scheme: &str, host: &str, headers: &[(&'static str, &str)]) -> Request {
+        let mut event = GatewayEvent::default();
+        for (name, value) in [("host", host), ("x-forwarded-proto", scheme), ("content-type", "application/json")] {
+            event.headers.insert(name, value.parse().unwrap());
+        }
+        for (name, value) in headers {
+            event.headers.insert(*name, value.parse().unwrap());
+        }
+        event.into()
+    }
+
+    fn cookie(address: &ApiAddress, request: &Request) -> String {
+        let response = address.with_cookie(no_content(), request, "a.b.c");
+        response.headers()[header::SET_COOKIE].to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn the_cookie_is_for_the_routes_that_read_it_and_for_no_script() {
+        let request = called("https", "go.example.com", &[]);
+
+        assert_eq!(
+            cookie(&ApiAddress::new(Some("https://go.example.com")), &request),
+            "linklet_refresh=a.b.c; Path=/api/auth; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure"
+        );
+    }
+
+    #[test]
+    fn behind_an_emulator_the_path_is_that_of_the_api_and_plain_http_on_this_machine_keeps_it() {
+        let address = ApiAddress::new(Some("http://127.0.0.1:4566/_aws/execute-api/c0ffee00/"));
+
+        for host in ["127.0.0.1:4566", "localhost:4566"] {
+            let cookie = cookie(&address, &called("http", host, &[]));
+            assert!(cookie.contains("; Path=/_aws/execute-api/c0ffee00/api/auth;"), "{cookie}");
+            assert!(!cookie.contains("Secure"), "{cookie}");
+        }
+        let elsewhere = cookie(&address, &called("http", "c0ffee00.execute-api.localhost:4566", &[]));
+        assert!(elsewhere.contains("; Path=/api/auth;") && !elsewhere.contains("Secure"), "{elsewhere}");
+        for plain in ["go.example.com", "192.0.2.1", "localhost.example.com"] {
+            assert!(cookie(&address, &called("http", plain, &[])).ends_with("; Secure"), "{plain}");
+        }
+    }
+
+    #[test]
+    fn behind_an_edge_the_address_of_the_page_counts() {
+        let address = ApiAddress::new(Some("https://example.com/go"));
+        let request = called("https", "abc.execute-api.amazonaws.com", &[("origin", "https://example.com")]);
+
+        assert!(address.require_own_page(&request).is_ok());
+        assert!(cookie(&address, &request).contains("; Path=/go/api/auth;"));
+    }
+
+    #[test]
+    fn only_the_apis_own_pages_and_programs_are_let_in() {
+        let address = ApiAddress::new(Some("https://go.example.com"));
+        let judged = |headers: &[(&'static str, &str)]| {
+            let request = called("https", "api.example.com", headers);
+            address.require_own_page(&request).map_err(|error| error.problem())
+        };
+
+        for own in [
+            &[][..],
+            &[("sec-fetch-site", "same-origin")],
+            &[("origin", "https://api.example.com")],
+            &[("origin", "https://go.example.com"), ("sec-fetch-site", "same-origin")],
+        ] {
+            assert_eq!(judged(own), Ok(()), "{own:?}");
+        }
+        for foreign in [
+            ("sec-fetch-site", "same-site"),
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-site", "none"),
+            ("origin", "https://blog.example.com"),
+            ("origin", "http://api.example.com"),
+            ("origin", "https://api.example.com:8443"),
+            ("origin", "null"),
+        ] {
+            assert_eq!(judged(&[foreign]), Err(Problem::ForeignPage), "{foreign:?}");
+        }
+        for body in ["text/plain", "application/x-www-form-urlencoded", "application/jsonp"] {
+            assert_eq!(judged(&[("content-type", body)]), Err(Problem::JsonRequired), "{body}");
+        }
+        assert_eq!(judged(&[("content-type", "Application/JSON; charset=utf-8")]), Ok(()));
+    }
+}

@@ -1,0 +1,120 @@
+//! Staying signed in: a session is renewed by the refresh token in a cookie, without the password.
+
+use linklet_domain::{
+    Account, Membership, RefreshToken, RenewableSession, Renewal, SessionId, WorkspaceSlug, optional,
+};
+use linklet_lambda::http::{ApiError, BodyLimit, Problem, Request, Response};
+use serde::Deserialize;
+
+use crate::{Auth, cookie::refresh_token_of, token_view};
+
+/// The body of a renewal.
+#[derive(Deserialize)]
+struct Refresh {
+    /// The slug of the workspace that the token is for.
+    #[serde(default, deserialize_with = "optional")]
+    workspace: Option<String>,
+}
+
+impl Refresh {
+    const LIMIT: BodyLimit = BodyLimit::EMPTY.bytes("workspace", WorkspaceSlug::MAX_LENGTH);
+}
+
+impl Auth {
+    /// A token for the session of the cookie, and the cookie's successor.
+    pub(crate) async fn refresh(&self, request: &Request) -> Result<Response, ApiError> {
+        self.address.require_own_page(request)?;
+        let Refresh { workspace } = request.json(Refresh::LIMIT)?;
+        let offered = refresh_token_of(request).ok_or_else(|| refused("no refresh token", None))?;
+        let now = request.received_at();
+        let token = self.tokens.refresh_token(offered, now).await;
+        let token = token.ok_or_else(|| refused("invalid refresh token", None))?;
+        let known = self.users.renewable_session(&token).await?;
+        let renewal = known.as_ref().map_or(Renewal::Over, |session| session.renewal(token.generation, now));
+        match renewal {
+            Renewal::Next | Renewal::Again => {}
+            Renewal::Over => return Err(refused("ended session", Some(&token))),
+            Renewal::Reused => {
+                self.users.end_session(&token.user, &token.session, now).await?;
+                return Err(refused("used refresh token", Some(&token)));
+            }
+        }
+        let account = self.users.account(&token.user).await?.ok_or(Problem::Unauthorized)?;
+        self.require_usable(&account).await?;
+        let membership = self.membership_to_renew(&account, workspace.as_deref()).await?;
+        let issued =
+            self.issuer.issue_renewable(&token.session, &account.id, &account.email, membership.as_ref(), now).await?;
+        let successor = self.issuer.refresh_token(&token.successor(), now).await?;
+        // Written last: what fails before leaves the client with a refresh token that is the latest.
+        if renewal == Renewal::Next {
+            self.advance(request, &token, known.as_ref(), &account).await?;
+        }
+        request.note_account(&account.id);
+        Ok(self.address.with_cookie(token_view(&issued), request, &successor))
+    }
+
+    /// Begins a session that can be renewed, and gives its first token.
+    pub(crate) async fn begin_renewable(
+        &self,
+        request: &Request,
+        account: &Account,
+        membership: Option<&Membership>,
+    ) -> Result<Response, ApiError> {
+        let now = request.received_at();
+        // The session begins with the request, so ending all sessions also ends one whose password is being verified.
+        let session = SessionId::beginning_at(now);
+        let first = RefreshToken::first_of(account.id, session);
+        let issued = self.issuer.issue_renewable(&session, &account.id, &account.email, membership, now).await?;
+        let refresh_token = self.issuer.refresh_token(&first, now).await?;
+        self.users.remember_session(&account.id, &session, self.renewed(request, &first)).await?;
+        Ok(self.address.with_cookie(token_view(&issued), request, &refresh_token))
+    }
+
+    /// The membership of the workspace with this slug, or else the oldest one, also for somebody who was removed from it.
+    async fn membership_to_renew(&self, account: &Account, slug: Option<&str>) -> Result<Option<Membership>, ApiError> {
+        let mut memberships = self.users.memberships(&account.id).await?;
+        memberships.retain(Membership::is_active);
+        let named = match slug {
+            Some(slug) => self.membership_at(&memberships, slug).await?.cloned(),
+            None => None,
+        };
+        Ok(named.or_else(|| memberships.into_iter().next()))
+    }
+
+    /// Makes the successor of a refresh token the latest one.
+    async fn advance(
+        &self,
+        request: &Request,
+        token: &RefreshToken,
+        known: Option<&RenewableSession>,
+        account: &Account,
+    ) -> Result<(), ApiError> {
+        let renewed = self.renewed(request, &token.successor());
+        let has_moved = known.is_some_and(|session| session.address != renewed.address);
+        if !self.users.renew_session(token, &renewed).await? {
+            // Another tab was faster, or the first try of this write was answered too late.
+            let known = self.users.renewable_session(token).await?;
+            let renewal = known.map_or(Renewal::Over, |session| session.renewal(token.generation, renewed.renewed_at));
+            if renewal != Renewal::Again {
+                return Err(refused("session ended meanwhile", Some(token)));
+            }
+        }
+        if has_moved {
+            self.limits.guesses.remember_proof(request, account.email.as_str()).await;
+        }
+        Ok(())
+    }
+
+    /// How far a session has come when this is its latest refresh token.
+    fn renewed(&self, request: &Request, token: &RefreshToken) -> RenewableSession {
+        let address = self.limits.guesses.network_hash(request);
+        RenewableSession { generation: token.generation, renewed_at: request.received_at(), address }
+    }
+}
+
+/// Writes the line that says why a session was not renewed, and returns the error, which doesn't.
+fn refused(reason: &'static str, token: Option<&RefreshToken>) -> ApiError {
+    let user_id = token.map(|token| token.user.to_string());
+    tracing::warn!(reason, user_id, "a session was not renewed");
+    Problem::Unauthorized.into()
+}
