@@ -37,7 +37,10 @@ export const PAGES = [
 /** Instead of all pages but the account's, for who is in no workspace. @type {PageEntry} */
 export const NOWHERE = { path: 'links', title: 'Workspaces', icon: 'members', component: 'NowherePage', load: () => import('./pages/nowhere/nowhere.js') };
 
-/** One link: `#/links/TVFpvdN`. @type {PageEntry} */
+/** While the address is of another workspace than the tab is in. @type {PageEntry} */
+export const ELSEWHERE = { path: 'elsewhere', title: 'Another workspace', component: 'ElsewherePage', load: () => import('./pages/elsewhere/elsewhere.js') };
+
+/** One link: `#/w/fjord/links/TVFpvdN`. @type {PageEntry} */
 const LINK = { path: 'link', title: 'Link', component: 'LinkPage', load: () => import('./pages/link/link.js') };
 
 /**

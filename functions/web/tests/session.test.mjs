@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { answering } from './browser.mjs';
 
 const { call } = await import('../app/core/api.js');
+const { route } = await import('../app/core/router.js');
 const { currentWorkspace, foundWorkspace, joinWorkspace, mayAct, session, signIn, signInAgain } = await import('../app/core/session.js');
 
 const login = (token) => ({ body: { token, expires_at: '2126-01-01T00:00:00.000Z' } });
@@ -88,13 +89,13 @@ test('a workspace is made once, however often that is tried', async () => {
 
 test('who goes on sends the password once, and comes back to the same workspace', async () => {
   answering(login('ten'), me('harbour', 'admin'), mine(workspace('harbour'), workspace('fjord')));
-  await signIn('ada@example.com', 'secret', 'harbour');
+  await signIn('ada@example.com', 'secret');
 
   const wrong = answering({ status: 401, body: { code: 'invalid_credentials', detail: 'invalid credentials' } });
   await assert.rejects(signInAgain('not my password'), { code: 'invalid_credentials' });
   assert.equal(wrong.length, 1);
   const right = answering(login('fjords'), login('harbours'), me('harbour', 'admin'), mine(workspace('harbour'), workspace('fjord')));
-  assert.equal(await signInAgain('secret'), true);
+  await signInAgain('secret');
 
   assert.equal(right[0].body, '{"email":"ada@example.com","password":"secret"}');
   assert.deepEqual([right[1].body, right[1].headers.Authorization], ['{"workspace":"harbour"}', 'Bearer fjords']);
@@ -103,11 +104,105 @@ test('who goes on sends the password once, and comes back to the same workspace'
 
 test('who was removed from the workspace meanwhile goes on in another one', async () => {
   answering(login('eleven'), me('harbour', 'admin'), mine(workspace('harbour'), workspace('fjord')));
-  await signIn('ada@example.com', 'secret', 'harbour');
+  await signIn('ada@example.com', 'secret');
   const gone = { status: 404, body: { code: 'workspace_not_found', detail: 'this workspace does not exist' } };
   answering(login('twelve'), gone, me('fjord', 'member'), mine(workspace('fjord')));
 
-  assert.equal(await signInAgain('secret'), false);
+  await signInAgain('secret');
 
   assert.deepEqual([kept().token, currentWorkspace().slug], ['twelve', 'fjord']);
+});
+
+// -- staying signed in
+
+const tokenOf = (sub, ws, number) => ['e30', Buffer.from(JSON.stringify({ sub, ws, number, email: `${sub}@example.com` })).toString('base64url'), 'c2ln'].join('.');
+const refreshed = (...claims) => ({ body: { token: tokenOf(...claims), expires_at: new Date(Date.now() + 3_600_000).toISOString() } });
+const ended = { status: 401, body: { code: 'unauthorized', detail: 'unauthorized' } };
+const paths = (requests) => requests.map(({ url }) => new URL(url).pathname.split('/c0ffee00')[1]);
+const isMarked = () => localStorage.getItem('linklet:remembered:/_aws/execute-api/c0ffee00/') !== null;
+
+async function stayingSignedIn() {
+  const requests = answering(refreshed('ada', 'fjord', 1), me('fjord', 'admin'), mine(workspace('fjord')));
+  await signIn('ada@example.com', 'secret', true);
+  return requests;
+}
+
+test('who stays signed in says so, and only this request and what renews it may have a cookie', async () => {
+  const requests = await stayingSignedIn();
+
+  assert.equal(JSON.parse(requests[0].body).remember, true);
+  assert.deepEqual(requests.map(({ credentials }) => credentials), ['same-origin', 'omit', 'omit']);
+  assert.deepEqual([kept().isRemembered, isMarked()], [true, true]);
+});
+
+test('a token that is refused is renewed, and what was asked for is asked for again', async () => {
+  await stayingSignedIn();
+  const requests = answering(ended, refreshed('ada', 'fjord', 2), { body: { links: [] } });
+
+  await call('GET /api/links');
+
+  assert.deepEqual(paths(requests), ['/api/links', '/api/auth/refresh', '/api/links']);
+  assert.equal(requests[1].body, '{"workspace":"fjord"}');
+  assert.equal(requests[1].credentials, 'same-origin');
+  assert.equal(requests[2].headers.Authorization, `Bearer ${tokenOf('ada', 'fjord', 2)}`);
+  assert.equal(session.get().status, 'in');
+});
+
+test('a lost answer is asked for once more, and a lost connection ends no session', async () => {
+  await stayingSignedIn();
+  const lost = answering(ended, new TypeError('fetch failed'), refreshed('ada', 'fjord', 2), { body: {} });
+  await call('GET /api/links');
+  assert.deepEqual(paths(lost).slice(1, 3), ['/api/auth/refresh', '/api/auth/refresh']);
+
+  answering(ended, new TypeError('fetch failed'), new TypeError('fetch failed'));
+  await assert.rejects(call('GET /api/links'), { kind: 'offline' });
+
+  assert.deepEqual([session.get().status, isMarked()], ['in', true]);
+});
+
+test('a session that can no longer be renewed asks for the password, and goes on as one that can', async () => {
+  await stayingSignedIn();
+  answering(ended, ended);
+  const waiting = call('GET /api/links');
+  await new Promise((done) => setTimeout(done));
+  assert.deepEqual([session.get().status, isMarked()], ['over', false]);
+
+  const requests = answering(refreshed('ada', 'fjord', 3), refreshed('ada', 'fjord', 4), me('fjord', 'admin'), mine(workspace('fjord')));
+  await signInAgain('secret');
+  await waiting;
+
+  assert.equal(JSON.parse(requests[0].body).remember, true);
+  assert.deepEqual([session.get().status, isMarked(), kept().isRemembered], ['in', true, true]);
+});
+
+test('a cookie of somebody else renews nothing here', async () => {
+  await stayingSignedIn();
+  answering(ended, refreshed('bob', 'harbour', 1));
+  call('GET /api/links').catch(() => {});
+  await new Promise((done) => setTimeout(done, 5));
+
+  assert.equal(session.get().status, 'over');
+});
+
+test('who was removed from the workspace is in another one, and what they asked for is not done there', async () => {
+  await stayingSignedIn();
+  const { removals = 0 } = session.get();
+  const requests = answering(ended, refreshed('ada', 'harbour', 2), me('harbour', 'admin'), mine(workspace('harbour')));
+
+  await assert.rejects(call('POST /api/shorten', { body: {} }), { code: 'signed_out' });
+  await new Promise((done) => setTimeout(done, 5));
+
+  assert.deepEqual(paths(requests).filter((path) => path === '/api/shorten').length, 1);
+  assert.deepEqual([currentWorkspace().slug, session.get().removals], ['harbour', removals + 1]);
+  assert.equal(route.get().path, 'links');
+});
+
+test('who goes to another workspace is at an address of it', async () => {
+  await stayingSignedIn();
+  answering({ body: { slug: 'harbour', name: 'Harbour' } }, refreshed('ada', 'harbour', 3), me('harbour', 'viewer'), mine(workspace('harbour')));
+
+  await joinWorkspace('inv_0');
+
+  assert.equal(location.hash, '#/w/harbour/links');
+  assert.deepEqual([route.get().workspace, route.get().parts], ['harbour', ['links']]);
 });

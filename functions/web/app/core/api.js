@@ -49,6 +49,7 @@ export class ApiError extends Error {
  * @property {string} [idempotencyKey]
  * @property {AbortSignal} [signal]
  * @property {boolean} [anonymous] whether it is called without a token
+ * @property {boolean} [withCookie] whether the cookie with the refresh token is sent, and taken from the answer
  * @property {string} [token] the token to call it with, instead of the one of who is signed in
  * @property {boolean} [asText] whether the body of the answer is given as it is
  * @property {boolean} [tagged] whether the body is given with its `ETag`, as a `Tagged`
@@ -102,7 +103,7 @@ async function callOnce(operation, options) {
     headers: headersOf(options),
     body: typeof options.body === 'object' ? JSON.stringify(options.body) : options.body,
     cache: 'no-store',
-    credentials: 'omit',
+    credentials: options.withCookie ? 'same-origin' : 'omit',
     signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(options.signal ? [options.signal] : [])]),
   });
   if (!response.ok) throw await failureOf(response);

@@ -1,14 +1,15 @@
-// Which page is shown: what stands behind the address's `#`, such as `#/links/TVFpvdN?range=30d`.
+// Which page is shown, and of which workspace: what stands behind the address's `#`, such as `#/w/fjord/links/TVFpvdN?range=30d`.
 
 import { createStore } from './store.js';
 
-/** @typedef {{ path: string, parts: string[], query: URLSearchParams }} Route */
+/** @typedef {{ workspace?: string, path: string, parts: string[], query: URLSearchParams }} Route `workspace` is a slug */
 
 /** @returns {Route} */
 function parse() {
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split(/\?(.*)/s);
-  const parts = path.split('/').filter(Boolean).map(decoded);
-  return { path: parts.join('/'), parts, query: new URLSearchParams(query) };
+  const all = path.split('/').filter(Boolean).map(decoded);
+  const [workspace, parts] = all[0] === 'w' ? [all[1], all.slice(2)] : [undefined, all];
+  return { workspace, path: parts.join('/'), parts, query: new URLSearchParams(query) };
 }
 
 /** @param {string} part */
@@ -21,6 +22,9 @@ function decoded(part) {
 }
 
 export const route = createStore(parse());
+
+/** The slug of the workspace that addresses are of; session.js fills it in. */
+export const here = { slug: () => /** @type {string | undefined} */ (undefined) };
 
 /** How far the present view was scrolled when one left it; nothing if it is new. @returns {number | undefined} */
 export const scrolledBefore = () => history.state?.scrolled;
@@ -37,11 +41,13 @@ addEventListener('click', (event) => /** @type {Element} */ (event.target).close
  * The address of a view, for `href`.
  * @param {string} path such as `links/TVFpvdN`
  * @param {Record<string, string | string[] | undefined>} [query] what is empty is left out
+ * @param {string} [workspace] the slug of another workspace than the one that one is in
  */
-export function href(path, query = {}) {
+export function href(path, query = {}, workspace = here.slug()) {
   const pairs = Object.entries(query).flatMap(([name, value]) => [value ?? ''].flat().map((item) => [name, item]));
   const text = new URLSearchParams(pairs.filter(([, value]) => value !== '')).toString();
-  return `#/${path.split('/').map(encodeURIComponent).join('/')}${text ? `?${text}` : ''}`;
+  const all = [...(workspace ? ['w', workspace] : []), ...path.split('/')];
+  return `#/${all.map(encodeURIComponent).join('/')}${text ? `?${text}` : ''}`;
 }
 
 /**

@@ -1,19 +1,25 @@
-// Who is signed in, in which workspace. The token is in this tab's sessionStorage; a further tab asks the ones that are open.
+// Who is signed in, in which workspace. The token is in this tab's sessionStorage; a further tab asks the ones that are open, and
+// after them the server, if somebody stays signed in here.
 
 import { basePath } from './address.js';
 import { ApiError, call, identity } from './api.js';
 import { newId } from './random.js';
+import { alone, claimsOf, isRemembered, refresh, setRemembered } from './renewal.js';
 import { forgetResources } from './resource.js';
+import { here, href, navigate, route } from './router.js';
 import { createStore } from './store.js';
 
 const SESSION_KEY = `linklet:session:${basePath}`;
 const HAND_OVER_MS = 150;
 const TRY_AGAIN_MS = 5_000;
+/** How long before its end a token is renewed, and how long after a failure that is tried again. */
+const AHEAD_MS = 5 * 60_000;
+const RENEW_AGAIN_MS = 30_000;
 
 /** @typedef {'viewer' | 'member' | 'admin'} RoleName */
 /** @typedef {{ user_id: string, email: string, workspace_id: string | null, role: RoleName | null, full_name?: string | null, verified?: boolean, last_login_at?: string | null }} Me */
 /** @typedef {{ workspace_id: string, name: string, slug: string, role: string, paused_at?: string }} MyWorkspace */
-/** @typedef {{ token: string, expires_at: string, email: string, slug?: string, isNowhere?: boolean }} Kept what is kept of a session */
+/** @typedef {{ token: string, expires_at: string, email: string, slug?: string, isNowhere?: boolean, isRemembered?: boolean }} Kept what is kept of a session */
 
 /**
  * `starting`: nobody knows yet. `out`: nobody is signed in. `in`: somebody is. `over`: somebody was, and may go on with their
@@ -23,8 +29,10 @@ const TRY_AGAIN_MS = 5_000;
  * @property {string} email
  * @property {Me} [me]
  * @property {MyWorkspace[]} [workspaces]
+ * @property {string} [slug] of the workspace that one is in, as far as is known
  * @property {boolean} isNowhere whether the session is for no workspace, as far as is known
  * @property {boolean} [hasFailed] whether it couldn't be read who that is
+ * @property {number} [removals] how often one was found to be no member of the workspace any more, and went to another one
  * @property {number} visit
  * @property {boolean} [isNewcomer] whether somebody has just made their account
  */
@@ -36,14 +44,22 @@ let kept;
 /** @type {{ promise: Promise<void>, resolve: () => void, reject: (error: Error) => void } | undefined} */
 let renewal;
 let founding = { name: '', id: '' };
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let renewing;
 const channel = new BroadcastChannel(SESSION_KEY);
 
 identity.token = () => kept?.token;
 identity.renew = () => {
-  renewal ??= deferred();
-  session.set({ status: 'over' });
-  return renewal.promise;
+  if (renewal) return renewal.promise;
+  const { promise } = (renewal = deferred());
+  renewQuietly().then(
+    (isRenewed) => isRenewed || session.set({ status: 'over' }),
+    // It may still be good, as soon as the API can be reached.
+    (error) => endRenewal(error),
+  );
+  return promise;
 };
+here.slug = () => session.get().slug;
 // A page may learn it sooner than this module does, or later, when another session has begun.
 identity.onNowhere = (token) => {
   if (token !== kept?.token) return;
@@ -58,14 +74,76 @@ function deferred() {
   return { promise, resolve, reject };
 }
 
-/** Takes the session of this tab, or else that of another one. */
+/** @param {Error} [error] why the calls that wait for another token fail; without one, they go on */
+function endRenewal(error) {
+  if (error) renewal?.reject(error);
+  else renewal?.resolve();
+  renewal = undefined;
+}
+
+/** @param {number} ms */
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+/** Takes the session of this tab, or else that of another one, or else the one that is remembered. */
 export async function start() {
   channel.onmessage = ({ data }) => hear(data);
   const stored = read();
   if (stored) return adopt(stored);
   channel.postMessage({ type: 'ask' });
-  await new Promise((done) => setTimeout(done, HAND_OVER_MS));
-  if (session.get().status === 'starting') session.set({ status: 'out' });
+  await pause(HAND_OVER_MS);
+  if (session.get().status === 'starting') return recall();
+}
+
+/** Takes the session that is remembered. As long as the API can't be reached, nobody knows whether there is one. */
+async function recall() {
+  try {
+    await alone(async () => {
+      // Another tab may have been faster.
+      if (session.get().status !== 'starting') return;
+      const answer = isRemembered() && (await refresh(route.get().workspace));
+      if (!answer) return session.set({ status: 'out' });
+      give({ ...answer, email: claimsOf(answer.token).email, isRemembered: true });
+      // The others hear of it before one of them asks the server, too.
+      return pause(HAND_OVER_MS);
+    });
+  } catch {
+    session.set({ hasFailed: true });
+    await pause(TRY_AGAIN_MS);
+    await recall();
+  }
+}
+
+/**
+ * Gets another token for the session of this tab, once for all tabs.
+ * @returns {Promise<boolean>} whether there is one
+ */
+async function renewQuietly() {
+  const before = kept;
+  if (!before?.isRemembered || !isRemembered()) return false;
+  return alone(async () => {
+    if (kept !== before) return kept !== undefined;
+    const answer = await refresh(session.get().slug);
+    if (!answer || kept !== before) return false;
+    const [was, is] = [claimsOf(before.token), claimsOf(answer.token)];
+    // In another tab, somebody else has signed in.
+    if (was.sub !== is.sub) return false;
+    if (was.ws !== is.ws) {
+      goElsewhere(answer);
+    } else {
+      keep({ ...before, ...answer });
+      channel.postMessage({ type: 'give', kept });
+    }
+    await pause(HAND_OVER_MS);
+    return true;
+  });
+}
+
+/** Renews the token before it ends. What fails is tried again, and otherwise the next call finds out. */
+function renewInTime() {
+  clearTimeout(renewing);
+  if (!kept?.isRemembered || !isRemembered()) return;
+  const ms = Date.parse(kept.expires_at) - Date.now() - AHEAD_MS;
+  renewing = setTimeout(() => renewQuietly().catch(() => {}).then(renewInTime), Math.max(ms, RENEW_AGAIN_MS));
 }
 
 /** @returns {Kept | undefined} */
@@ -84,26 +162,33 @@ function hear({ type, kept: given }) {
   if (type === 'ask' && kept && status === 'in') channel.postMessage({ type: 'give', kept });
   if (type === 'give' && given && (status === 'starting' || status === 'out')) adopt(given);
   if (type === 'give' && given && status === 'over' && given.email === email) adopt(given);
+  const isSame = given?.isRemembered && kept?.isRemembered && given.email === email && given.slug === kept.slug;
+  if (type === 'give' && status === 'in' && isSame) keep({ ...kept, ...given });
   if (type === 'out' && status !== 'out') forget();
 }
 
 /** @param {Kept} given */
 function adopt(given) {
+  keep(given);
+  session.set({ status: 'in', email: given.email, slug: given.slug, isNowhere: given.isNowhere ?? session.get().isNowhere });
+  return refreshMe();
+}
+
+/** Goes on with another token. @param {Kept} given */
+function keep(given) {
   kept = given;
   sessionStorage.setItem(SESSION_KEY, JSON.stringify(given));
-  session.set({ status: 'in', email: given.email, isNowhere: given.isNowhere ?? session.get().isNowhere });
-  renewal?.resolve();
-  renewal = undefined;
-  return refreshMe();
+  endRenewal();
+  renewInTime();
 }
 
 function forget() {
   kept = undefined;
+  clearTimeout(renewing);
   sessionStorage.removeItem(SESSION_KEY);
-  renewal?.reject(new ApiError('problem', 'You have signed out.', { status: 401, code: 'signed_out' }));
-  renewal = undefined;
+  endRenewal(new ApiError('problem', 'You have signed out.', { status: 401, code: 'signed_out' }));
   forgetResources();
-  session.set({ status: 'out', email: '', me: undefined, workspaces: undefined, isNowhere: false });
+  session.set({ status: 'out', email: '', slug: undefined, me: undefined, workspaces: undefined, isNowhere: false });
 }
 
 /** Looks up who is signed in, and which workspaces they have. */
@@ -122,8 +207,10 @@ export async function refreshMe() {
 /** Keeps for which workspace the session is, or that it is for none: loaded again, the page begins with the right view. */
 function keepWhere() {
   if (!kept) return;
-  kept = { ...kept, isNowhere: session.get().isNowhere, slug: currentWorkspace()?.slug ?? kept.slug };
+  const slug = currentWorkspace()?.slug ?? kept.slug;
+  kept = { ...kept, isNowhere: session.get().isNowhere, slug };
   sessionStorage.setItem(SESSION_KEY, JSON.stringify(kept));
+  if (session.get().slug !== slug) session.set({ slug });
 }
 
 /** The workspace of the token, once it is known. */
@@ -135,11 +222,19 @@ export function currentWorkspace() {
 /**
  * @param {string} email
  * @param {string} password
- * @param {string} [workspace] a slug
+ * @param {boolean} [remember] whether one stays signed in
  */
-export async function signIn(email, password, workspace) {
-  const answer = await call('POST /api/auth/login', { anonymous: true, body: { email, password, workspace } });
-  await give({ ...answer, email: email.trim(), slug: workspace });
+export async function signIn(email, password, remember = false) {
+  const answer = await logIn(email, password, remember);
+  await give({ ...answer, email: email.trim(), isRemembered: remember });
+}
+
+/** @param {string} email @param {string} password @param {boolean} remember */
+async function logIn(email, password, remember) {
+  const body = { email, password, remember: remember || undefined };
+  const answer = await call('POST /api/auth/login', { anonymous: true, withCookie: remember, body });
+  if (remember) setRemembered(true);
+  return answer;
 }
 
 /** Takes a session, and gives it to the other tabs. @param {Kept} taken */
@@ -153,24 +248,27 @@ function give(taken) {
  * another one. The password is sent once, without the workspace: sent to one that is refused it would have to be sent again, and
  * a wrong one would count as two guesses.
  * @param {string} password
- * @returns {Promise<boolean>} whether it is the same workspace
  */
 export async function signInAgain(password) {
-  const { email } = session.get();
-  const slug = kept?.slug;
-  const answer = await call('POST /api/auth/login', { anonymous: true, body: { email, password } });
+  const { email, slug } = session.get();
+  const wasRemembered = kept?.isRemembered ?? false;
+  const answer = await logIn(email, password, wasRemembered);
   try {
     const there = slug ? await call('POST /api/auth/switch', { token: answer.token, body: { workspace: slug } }) : answer;
-    await give({ ...there, email, slug });
-    return true;
+    await give({ ...there, email, slug, isRemembered: wasRemembered });
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'workspace_not_found') throw error;
+    await goElsewhere(answer);
   }
+}
+
+/** Goes to another workspace, since one was removed from the present one. @param {{ token: string, expires_at: string }} answer */
+async function goElsewhere(answer) {
+  const { isNowhere, removals = 0 } = session.get();
   // What was being done belongs to the workspace that is left.
-  renewal?.reject(new ApiError('problem', 'You are no longer a member of that workspace.', { status: 401, code: 'signed_out' }));
-  renewal = undefined;
+  endRenewal(new ApiError('problem', 'You are no longer a member of that workspace.', { status: 401, code: 'signed_out' }));
   await enter(answer);
-  return false;
+  if (!isNowhere) session.set({ removals: removals + 1 });
 }
 
 /** @param {string} slug */
@@ -198,11 +296,18 @@ export async function foundWorkspace(name) {
   founding = { name: '', id: '' };
 }
 
-/** @param {{ token: string, expires_at: string }} answer @param {string} [slug] */
+/**
+ * Goes to another workspace of the same person: to its links, unless the address is there already.
+ * @param {{ token: string, expires_at: string }} answer
+ * @param {string} [slug] if it is known
+ */
 function enter(answer, slug) {
   forgetResources();
+  const { workspace, parts } = route.get();
+  // An invitation that was used leads nowhere.
+  if (!slug || workspace !== slug) navigate(href('links', {}, slug ?? ''), { replace: parts[0] === 'invitation' });
   session.set({ me: undefined, isNowhere: false, visit: session.get().visit + 1 });
-  return adopt({ ...answer, email: session.get().email, slug });
+  return adopt({ ...answer, email: session.get().email, slug, isRemembered: kept?.isRemembered });
 }
 
 /**
@@ -210,11 +315,12 @@ function enter(answer, slug) {
  */
 export async function signOut({ everywhere = false } = {}) {
   if (session.get().status === 'in') {
-    await call('POST /api/auth/logout', { body: { everywhere } }).catch((error) => {
+    await call('POST /api/auth/logout', { withCookie: kept?.isRemembered, body: { everywhere } }).catch((error) => {
       // Here, the token is forgotten whatever the server says; it ends by itself within a day.
       if (everywhere) throw error;
     });
   }
+  if (kept?.isRemembered) setRemembered(false);
   channel.postMessage({ type: 'out' });
   forget();
 }

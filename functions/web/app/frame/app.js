@@ -1,13 +1,13 @@
 // What is shown: the way in, or the application in its frame.
 
 import { html, useEffect } from '../vendor/preact.js';
-import { NOWHERE, PAGES, pageOf } from '../pages.js';
+import { ELSEWHERE, NOWHERE, PAGES, pageOf } from '../pages.js';
 import { href, navigate, route } from '../core/router.js';
-import { session } from '../core/session.js';
+import { currentWorkspace, session } from '../core/session.js';
 import { useStore } from '../core/store.js';
 import { applyTheme } from '../core/theme.js';
 import { Questions } from '../ui/dialog.js';
-import { Toasts } from '../ui/toast.js';
+import { toast, Toasts } from '../ui/toast.js';
 import { Frame } from './frame.js';
 import { OfflineBar } from './offline.js';
 import { PageHost } from './page-host.js';
@@ -18,8 +18,8 @@ const SIGN_IN = /** @type {import('../pages.js').PageEntry} */ (PAGES.find((page
 const ONLY_WITHOUT_SESSION = ['sign-in', 'sign-up', 'forgot'];
 
 export function App() {
-  const { status, isNowhere } = useStore(session);
-  const { parts } = useStore(route);
+  const { status, isNowhere, hasFailed, slug, removals } = useStore(session);
+  const { workspace, parts } = useStore(route);
   const page = pageOf(parts);
   const isIn = status === 'in' || status === 'over';
 
@@ -28,10 +28,21 @@ export function App() {
     if (isIn && ONLY_WITHOUT_SESSION.includes(parts[0])) navigate(href('links'), { replace: true });
   }, [isIn, parts[0]]);
 
-  if (status === 'starting') return null;
   const isAlone = page?.isPublic || !isIn;
+  const isWithoutWorkspace = isIn && !isAlone && slug !== undefined && workspace === undefined;
+  useEffect(() => {
+    // An address has its workspace, so that it leads to the same view whatever workspace somebody is in.
+    if (isWithoutWorkspace) navigate(`#/w/${slug}${location.hash.slice(1) || '/links'}`, { replace: true });
+  }, [isWithoutWorkspace]);
+  useEffect(() => {
+    const there = isNowhere ? 'no workspace' : currentWorkspace()?.name ?? 'another one';
+    if (removals) toast(`You are no longer a member of that workspace. You are in ${there} now.`);
+  }, [removals]);
+
+  if (status === 'starting') return hasFailed ? html`<main id="main" class="alone"><p role="status">Linklet can’t be reached. Trying again …</p></main>` : null;
   // Who isn't signed in, or is in no workspace, stays at the address that they wanted, and is there afterwards.
-  const instead = isAlone ? SIGN_IN : isNowhere && page?.path !== 'account' && NOWHERE;
+  const isElsewhere = workspace !== undefined && workspace !== slug;
+  const instead = isAlone ? SIGN_IN : isNowhere ? page?.path !== 'account' && NOWHERE : isElsewhere && ELSEWHERE;
   const shown = (!page?.isPublic && instead) || page;
   return html`<${OfflineBar} />
     ${isAlone ? html`<main id="main" class="alone"><${PageHost} page=${shown} /></main>` : html`<${Frame} page=${shown} />`}

@@ -3,7 +3,7 @@
 import { html, useEffect, useErrorBoundary, useRef, useState } from '../vendor/preact.js';
 import { ApiError } from '../core/api.js';
 import { connection } from '../core/connection.js';
-import { route, scrolledBefore } from '../core/router.js';
+import { href, route, scrolledBefore } from '../core/router.js';
 import { useStore } from '../core/store.js';
 import { reloadIfOutdated } from '../core/version.js';
 import { Button } from '../ui/button.js';
@@ -109,6 +109,6 @@ function Guarded({ children }) {
 
 function NotFound() {
   return html`<${Page} title="There is no such page">
-    <p>The address may be mistyped. <a href="#/links">Your links</a></p>
+    <p>The address may be mistyped. <a href=${href('links')}>Your links</a></p>
   <//>`;
 }

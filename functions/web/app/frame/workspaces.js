@@ -2,7 +2,6 @@
 
 import { html } from '../vendor/preact.js';
 import { useForm } from '../core/form.js';
-import { href, navigate } from '../core/router.js';
 import { currentWorkspace, foundWorkspace, session, switchWorkspace } from '../core/session.js';
 import { useStore } from '../core/store.js';
 import { hasUnsavedChanges } from '../core/version.js';
@@ -49,7 +48,6 @@ export async function enterWorkspace(slug, name) {
   if (hasUnsavedChanges() && !(await ask(question))) return;
   try {
     await switchWorkspace(slug);
-    navigate(href('links'));
     toast(`You are in ${name} now.`);
   } catch (error) {
     toastFailure('The workspace wasn’t changed.', error);
@@ -61,7 +59,6 @@ export function NewWorkspace({ onClose }) {
   const form = useForm({ name: '' }, async ({ name }) => {
     await foundWorkspace(name);
     onClose();
-    navigate(href('links'));
     toast(`${name} is ready.`);
   });
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Create<//>`;

@@ -11,6 +11,7 @@ import { FormFailure } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 import { Door } from './door.js';
 import { SignUpForm } from './sign-up.js';
+import { StaySignedIn } from './stay-signed-in.js';
 
 /**
  * Somebody was invited: with the account that they have, or with a new one. An operator's invitation leads into no workspace, but
@@ -68,9 +69,9 @@ export function InvitationPage() {
 /** @param {{ token: string }} props */
 function SignInAndJoin({ token }) {
   const form = useForm(
-    { email: '', password: '' },
-    async ({ email, password }) => {
-      await signIn(email, password);
+    { email: '', password: '', remember: true },
+    async ({ email, password, remember }) => {
+      await signIn(email, password, remember);
       await acceptInvitation(token);
     },
     { check: ({ email }) => ({ email: emailError(email) }) },
@@ -79,6 +80,7 @@ function SignInAndJoin({ token }) {
     <${FormFailure} error=${form.failure} />
     <${Field} label="Email" type="email" autocomplete="username" ...${form.field('email')} />
     <${Field} label="Password" type="password" autocomplete="current-password" ...${form.field('password')} />
+    <${StaySignedIn} form=${form} />
     <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Sign in and join<//>
   </form>`;
 }
@@ -86,7 +88,6 @@ function SignInAndJoin({ token }) {
 /** @param {string} token */
 async function acceptInvitation(token) {
   const name = await joinWorkspace(token);
-  enter();
   toast(`Welcome to ${name}.`);
 }
 

@@ -8,9 +8,10 @@ import { Field } from '../../ui/field.js';
 import { FormFailure, Notice } from '../../ui/states.js';
 import { Door } from './door.js';
 import { useRegistration } from './registration.js';
+import { StaySignedIn } from './stay-signed-in.js';
 
 export function SignInPage() {
-  const form = useForm({ email: '', password: '' }, ({ email, password }) => signIn(email, password), {
+  const form = useForm({ email: '', password: '', remember: true }, ({ email, password, remember }) => signIn(email, password, remember), {
     check: ({ email, password }) => ({ email: emailError(email), password: password ? undefined : 'Enter your password.' }),
   });
   const isUnverified = form.failure?.code === 'address_unverified';
@@ -19,6 +20,7 @@ export function SignInPage() {
       ${isUnverified ? html`<${Unverified} email=${form.values.email} />` : html`<${FormFailure} error=${form.failure} />`}
       <${Field} label="Email" type="email" autocomplete="username" autofocus ...${form.field('email')} />
       <${Field} label="Password" type="password" autocomplete="current-password" ...${form.field('password')} />
+      <${StaySignedIn} form=${form} />
       <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Sign in<//>
       <p class="small"><a href="#/forgot">Forgotten your password?</a></p>
     </form>

@@ -8,9 +8,10 @@ import { Field } from '../../ui/field.js';
 import { FormFailure, Notice, Skeleton } from '../../ui/states.js';
 import { Door } from './door.js';
 import { useRegistration } from './registration.js';
+import { StaySignedIn } from './stay-signed-in.js';
 
 // As high as the form that most will see, so that nothing moves when it is there.
-const FORM = { rows: 4, height: 69 };
+const FORM = { rows: 4, height: 77 };
 
 export function SignUpPage() {
   const { rules, isKnown } = useRegistration();
@@ -43,11 +44,11 @@ function Whose({ domains }) {
  */
 export function SignUpForm({ invitation, email: invited = '', domains, onDone }) {
   const form = useForm(
-    { full_name: '', email: invited, password: '', invitation },
-    async ({ email, password, full_name }) => {
+    { full_name: '', email: invited, password: '', invitation, remember: true },
+    async ({ email, password, full_name, remember }) => {
       await call('POST /api/auth/register', { anonymous: true, body: { email, password, full_name, invitation } }).catch(blameDomain(domains));
       session.set({ isNewcomer: true });
-      await signIn(email, password);
+      await signIn(email, password, remember);
       onDone?.();
     },
     { check: ({ email, password }) => ({ email: emailError(email), password: passwordError(password) }) },
@@ -63,6 +64,7 @@ export function SignUpForm({ invitation, email: invited = '', domains, onDone })
     <${Field} label="Email" type="email" autocomplete="username" autofocus=${!invited} readonly=${invited !== '' && !emailError(invited)} ...${form.field('email')} />
     <${Field} label="Password" type="password" autocomplete="new-password" autofocus=${!!invited} hint=${PASSWORD_HINT} ...${form.field('password')} />
     <${Name} form=${form} />
+    <${StaySignedIn} form=${form} />
     <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Create account<//>
   </form>`;
 }

@@ -4,6 +4,7 @@ import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { age, day, fullTime } from '../../core/format.js';
 import { nameOf, useMembers } from '../../core/lists.js';
+import { href } from '../../core/router.js';
 import { invalidate, useResource } from '../../core/resource.js';
 import { mayAct, session } from '../../core/session.js';
 import { useShortcuts } from '../../core/shortcuts.js';
@@ -33,7 +34,7 @@ export function KeysPage() {
 
 function ForAdmins() {
   return html`<${Page} title="API keys">
-    <${Empty} title="API keys are made by admins" action=${html`<${Button} href="#/members">See who is an admin<//>`}>
+    <${Empty} title="API keys are made by admins" action=${html`<${Button} href=${href('members')}>See who is an admin<//>`}>
       With a key, a program works with the links of this workspace. Ask an admin to make one for you.
     <//>
   <//>`;

@@ -78,7 +78,7 @@ function InvitationForm({ members, open, onMade }) {
 
 /** The only time the link is shown. @param {{ made: NewInvitation, onClose: () => void }} props */
 function MadeInvitation({ made, onClose }) {
-  const link = new URL(href('invitation', { token: made.token }), location.href).href;
+  const link = new URL(href('invitation', { token: made.token }, ''), location.href).href;
   return html`<${Dialog} title="Give them this link" mustAnswer onClose=${onClose} footer=${html`<${Button} onClick=${onClose}>Done<//>`}>
     <p>With it, <bdi><strong>${made.email}</strong></bdi> joins as ${withArticle(made.role)}, once, until <${Time} at=${made.expires_at}>${day(made.expires_at)}<//>.</p>
     <${CopyField} label="Invitation" text=${link} hint="Copy it now: it isn’t shown again. If it gets lost, invite them again." />

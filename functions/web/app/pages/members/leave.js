@@ -1,6 +1,5 @@
 import { html } from '../../vendor/preact.js';
 import { nameOf } from '../../core/lists.js';
-import { href, navigate } from '../../core/router.js';
 import { currentWorkspace, leaveWorkspace, session } from '../../core/session.js';
 import { ask } from '../../ui/dialog.js';
 import { toast, toastFailure } from '../../ui/toast.js';
@@ -29,7 +28,6 @@ export async function leave(members) {
   if (!(await ask(question))) return;
   try {
     await leaveWorkspace(me.user_id, next?.slug);
-    navigate(href('links'));
     toast(`You have left ${here.name}.`);
   } catch (error) {
     toastFailure('You haven’t left.', error);

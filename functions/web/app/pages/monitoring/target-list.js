@@ -50,7 +50,7 @@ export function TargetList() {
       ${(/** @type {import('./targets.js').TargetPage} */ { items, next_page_token: next }) => html`
         ${items.length > 0 && html`<${Card} class="flush"><${Rows} items=${items} /><//>`}
         ${isFirst && html`<${NothingYet} />`}
-        ${isEmpty && host && html`<${Empty} title="No URL of this host is monitored" action=${html`<${Button} href="#/monitoring">Show all<//>`} />`}
+        ${isEmpty && host && html`<${Empty} title="No URL of this host is monitored" action=${html`<${Button} href=${href('monitoring')}>Show all<//>`} />`}
         <${Pages} page=${page} next=${next} />
       `}
     <//>`}

@@ -47,7 +47,7 @@ export function TargetPage({ id }) {
 
 function NotHere() {
   return html`<${Page} title="Not monitored">
-    <${Empty} title="This URL isn’t monitored here" action=${html`<${Button} href="#/monitoring">To what is<//>`}>
+    <${Empty} title="This URL isn’t monitored here" action=${html`<${Button} href=${href('monitoring')}>To what is<//>`}>
       Somebody may have stopped it, or it belongs to another workspace.
     <//>
   <//>`;

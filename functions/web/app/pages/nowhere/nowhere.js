@@ -3,7 +3,6 @@
 import { html, useState } from '../../vendor/preact.js';
 import { ApiError } from '../../core/api.js';
 import { useForm } from '../../core/form.js';
-import { href, navigate } from '../../core/router.js';
 import { foundWorkspace, joinWorkspace, session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
 import { enterWorkspace } from '../../frame/workspaces.js';
@@ -56,7 +55,6 @@ function JoinForm() {
     { invitation: '' },
     async ({ invitation }) => {
       const name = await joinWorkspace(/** @type {string} */ (invitationToken(invitation))).catch(blameInvitation);
-      navigate(href('links'), { replace: true });
       toast(`Welcome to ${name}.`);
     },
     { check: ({ invitation }) => ({ invitation: invitationToken(invitation) ? undefined : 'Paste the whole link, or what follows “token=” in it.' }) },
@@ -90,7 +88,6 @@ function FoundForm() {
       if (!(error instanceof ApiError) || error.code !== 'founding_closed') throw error;
       return setRefused(true);
     }
-    navigate(href('links'), { replace: true });
     toast(`${name} is ready.`);
   });
   if (isRefused) {

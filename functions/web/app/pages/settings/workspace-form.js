@@ -1,6 +1,7 @@
 import { html, useRef } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { day, number } from '../../core/format.js';
+import { href } from '../../core/router.js';
 import { useForm } from '../../core/form.js';
 import { compact, indented, memberText } from './json.js';
 import { changeUnlessOvertaken } from '../../core/overtaken.js';
@@ -44,7 +45,7 @@ export function WorkspaceFacts({ workspace }) {
   ];
   return html`<div class="stack">
     <${Facts} rows=${rows} />
-    <p class="muted">Only <a href="#/members">admins</a> can change this.</p>
+    <p class="muted">Only <a href=${href('members')}>admins</a> can change this.</p>
   </div>`;
 }
 
