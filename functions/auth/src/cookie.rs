@@ -47,7 +47,8 @@ impl ApiAddress {
     /// Whether an origin is that of the API, as it was called or as it is configured.
     fn is_own(&self, request: &Request, page: &str) -> bool {
         let Ok(page) = Url::parse(page) else { return false };
-        let called = Url::parse(&request.origin()).ok();
+        let is_safe = page.scheme() == "https" || is_local(&page);
+        let called = Url::parse(&format!("{}://{}", page.scheme(), request.host())).ok().filter(|_| is_safe);
         called.iter().chain(&self.0).any(|own| own.origin() == page.origin())
     }
 
@@ -63,10 +64,11 @@ impl ApiAddress {
     }
 
     fn with(&self, mut response: Response, request: &Request, value: &str, seconds: u64) -> Response {
-        // The page that asks, or else the API itself as it was called.
-        let page = request.header(header::ORIGIN).map_or_else(|| request.origin(), str::to_owned);
-        let secure = if is_local(&page) { "" } else { "; Secure" };
-        let path = self.path(&page);
+        let called = request.header(header::ORIGIN).map_or_else(|| request.origin(), str::to_owned);
+        let base = self.0.as_ref().filter(|base| is_same_server(base, &called));
+        let path = base.map_or("", |base| base.path().trim_end_matches('/'));
+        let is_local = base.cloned().or_else(|| Url::parse(&called).ok()).is_some_and(|address| is_local(&address));
+        let secure = if is_local { "" } else { "; Secure" };
         let cookie =
             format!("{NAME}={value}; Path={path}/api/auth; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
         if let Ok(cookie) = HeaderValue::try_from(cookie) {
@@ -74,17 +76,13 @@ impl ApiAddress {
         }
         response
     }
+}
 
-    /// What comes before `/api` in the addresses of the API, for a page at this origin. Only emulators have something there.
-    fn path(&self, page: &str) -> &str {
-        let Some(base) = &self.0 else { return "" };
-        let is_there = OwnAddress::parse(page).zip(OwnAddress::parse(base.as_str()));
-        if is_there.is_some_and(|(page, base)| page.is_same_server(&base)) {
-            base.path().trim_end_matches('/')
-        } else {
-            ""
-        }
-    }
+/// Whether the API at this base was called there, so that its path is that of the base: only emulators have something before `/api`.
+fn is_same_server(base: &Url, called: &str) -> bool {
+    OwnAddress::parse(called)
+        .zip(OwnAddress::parse(base.as_str()))
+        .is_some_and(|(one, other)| one.is_same_server(&other))
 }
 
 /// The refresh token that a request has in its cookie.
@@ -92,9 +90,8 @@ pub(crate) fn refresh_token_of(request: &Request) -> Option<&str> {
     request.cookie(NAME)
 }
 
-/// Whether an origin is on this machine and without TLS, where browsers may keep no `Secure` cookie.
-fn is_local(origin: &str) -> bool {
-    let Ok(url) = Url::parse(origin) else { return false };
+/// Whether an address is on this machine and without TLS, where browsers may keep no `Secure` cookie.
+fn is_local(url: &Url) -> bool {
     let is_loopback = match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(url::Host::Ipv4(address)) => address.is_loopback(),
@@ -113,7 +110,10 @@ mod tests {
     fn called(scheme: &str, host: &str, headers: &[(&'static str, &str)]) -> Request {
         let mut event = GatewayEvent::default();
         for (name, value) in [("host", host), ("x-forwarded-proto", scheme), ("content-type", "application/json")] {
-            event.headers.insert(name, value.parse().unwrap());
+            // Some emulators don't say how they were called.
+            if !value.is_empty() {
+                event.headers.insert(name, value.parse().unwrap());
+            }
         }
         for (name, value) in headers {
             event.headers.insert(*name, value.parse().unwrap());
@@ -141,10 +141,21 @@ mod tests {
         let address = ApiAddress::new(Some("http://127.0.0.1:4566/_aws/execute-api/c0ffee00/"));
 
         for host in ["127.0.0.1:4566", "localhost:4566"] {
-            let cookie = cookie(&address, &called("http", host, &[]));
-            assert!(cookie.contains("; Path=/_aws/execute-api/c0ffee00/api/auth;"), "{cookie}");
-            assert!(!cookie.contains("Secure"), "{cookie}");
+            for (scheme, headers) in [
+                ("http", vec![]),
+                ("", vec![]),
+                ("", vec![("origin", "http://localhost:4566")]),
+                ("", vec![("origin", "http://127.0.0.1:4566")]),
+            ] {
+                let cookie = cookie(&address, &called(scheme, host, &headers));
+                assert!(cookie.contains("; Path=/_aws/execute-api/c0ffee00/api/auth;"), "{cookie}");
+                assert!(!cookie.contains("Secure"), "{cookie}");
+            }
         }
+        let own = called("", "localhost:4566", &[("origin", "http://localhost:4566")]);
+        assert!(address.require_own_page(&own).is_ok());
+        let foreign = called("", "localhost:4566", &[("origin", "http://localhost:8080")]);
+        assert!(address.require_own_page(&foreign).is_err());
         let elsewhere = cookie(&address, &called("http", "c0ffee00.execute-api.localhost:4566", &[]));
         assert!(elsewhere.contains("; Path=/api/auth;") && !elsewhere.contains("Secure"), "{elsewhere}");
         for plain in ["go.example.com", "192.0.2.1", "localhost.example.com"] {

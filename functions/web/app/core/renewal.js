@@ -26,7 +26,7 @@ export const alone = (work) => (navigator.locks ? navigator.locks.request(MARK, 
  * @param {string} [workspace] a slug
  * @returns {Promise<{ token: string, expires_at: string } | undefined>} nothing if the session can't be renewed any more
  */
-export async function refresh(workspace) {
+export async function refreshToken(workspace) {
   const ask = () => call('POST /api/auth/refresh', { anonymous: true, withCookie: true, body: { workspace } });
   try {
     return await ask().catch((error) => (error instanceof ApiError && error.kind !== 'problem' ? ask() : Promise.reject(error)));

@@ -4,7 +4,7 @@
 import { basePath } from './address.js';
 import { ApiError, call, identity } from './api.js';
 import { newId } from './random.js';
-import { alone, claimsOf, isRemembered, refresh, setRemembered } from './renewal.js';
+import { alone, claimsOf, isRemembered, refreshToken, setRemembered } from './renewal.js';
 import { forgetResources } from './resource.js';
 import { here, href, navigate, route } from './router.js';
 import { createStore } from './store.js';
@@ -100,7 +100,7 @@ async function recall() {
     await alone(async () => {
       // Another tab may have been faster.
       if (session.get().status !== 'starting') return;
-      const answer = isRemembered() && (await refresh(route.get().workspace));
+      const answer = isRemembered() && (await refreshToken(route.get().workspace));
       if (!answer) return session.set({ status: 'out' });
       give({ ...answer, email: claimsOf(answer.token).email, isRemembered: true });
       // The others hear of it before one of them asks the server, too.
@@ -122,7 +122,7 @@ async function renewQuietly() {
   if (!before?.isRemembered || !isRemembered()) return false;
   return alone(async () => {
     if (kept !== before) return kept !== undefined;
-    const answer = await refresh(session.get().slug);
+    const answer = await refreshToken(session.get().slug);
     if (!answer || kept !== before) return false;
     const [was, is] = [claimsOf(before.token), claimsOf(answer.token)];
     // In another tab, somebody else has signed in.
