@@ -1,12 +1,12 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use linklet_domain::{
-    CorrelationId, EventId, Notification, NotificationStatus, NotificationSubject, Role, TargetId, Timestamp, UserId,
-    WorkspaceId,
+    CorrelationId, EventId, Notification, NotificationKind, NotificationStatus, NotificationSubject, Role, TargetId,
+    Timestamp, UserId, WorkspaceId,
 };
 use linklet_dynamodb::Claim;
 use linklet_notifications::Notifications;
-use linklet_test_support::{Answer, RequestBuilder, TestDynamoDb, token_of, tokens};
+use linklet_test_support::{Answer, Contract, RequestBuilder, TestDynamoDb, token_of, tokens};
 use serde_json::{Value, json};
 
 async fn get(db: &TestDynamoDb, user: &UserId, query: &str) -> Answer {
@@ -181,4 +181,17 @@ async fn a_bad_limit_or_cursor_is_refused() {
 
     assert_eq!(get(&db, &UserId::generate(), "?limit=0").await.status, 400);
     assert_eq!(get(&db, &UserId::generate(), "?after=nonsense").await.status, 400);
+}
+
+#[test]
+fn each_event_that_people_are_told_about_is_of_one_kind() {
+    let kinds = ["problem", "milestone", "deletion", "creation"].map(|kind| NotificationKind::parse(kind).unwrap());
+    let schema = &Contract::load().document()["components"]["schemas"]["Notification"];
+    let types = schema["properties"]["event_type"]["enum"].as_array().unwrap();
+
+    for event_type in types.iter().map(|event_type| event_type.as_str().unwrap()) {
+        let of = kinds.iter().filter(|kind| kind.event_types().contains(&event_type)).count();
+        assert_eq!(of, 1, "{event_type}");
+    }
+    assert_eq!(kinds.iter().map(|kind| kind.event_types().len()).sum::<usize>(), types.len());
 }
