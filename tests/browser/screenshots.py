@@ -123,6 +123,7 @@ TOUR = [
     Picture("monitoring", "monitoring"),
     Picture("target", f"monitoring/{target_id(3)}"),
     Picture("notifications", "notifications"),
+    Picture("notifications-phone", "notifications", size=PHONE),
     Picture("members", "members"),
     Picture("members-paused", "members", otherwise=RECLAIMED),
     Picture("members-paused-phone", "members", size=PHONE, otherwise=RECLAIMED),

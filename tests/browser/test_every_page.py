@@ -16,6 +16,7 @@ from support.axe import assert_usable_by_everybody
 from support.furniture import sale_of
 from support.states import DOMAINS, INVITED, REGISTRATION, in_no_workspace, paused_key, paused_member, paused_workspace
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
+from support.told import Told, ago, told
 from test_hostile import VIEWS as SHOWING_TEXTS
 from test_trouble import READS
 
@@ -32,6 +33,7 @@ VIEWS = {
     "monitoring": "Monitoring",
     "monitoring/{target}": re.compile(".+"),
     "notifications": "Notifications",
+    "notifications?kind=all": "Notifications",
     "members": "Members",
     "keys": "API keys",
     "settings": "Settings",
@@ -59,12 +61,14 @@ ELSEWHERE = [
     ("sign-in", INVITED, "Accounts are made by invitation here."),
     ("forgot", INVITED, "This Linklet sends no mails."),
 ]
+TOLD = Told([told("target.down", "t_7UJmGlcSOIpXh9XKQroFP8", "https://shop.example.com/ is down: it answered 503."), told("milestone.reached", "launch", "Your short link launch has reached 100 clicks.", hours=1)])
 # What is rare: the answers that make it so, and a sentence that shows that they have.
 RARE: dict[str, tuple[dict[str, Any], str]] = {
     "links": (in_no_workspace("ada@example.com"), "You are in no workspace"),
     "members": ({"**/api/workspace/members": {"members": [paused_member("Bob")]}}, "1 member is paused."),
     "keys": ({"**/api/keys": {"keys": [paused_key("Old script")]}}, "1 key is paused."),
     "verify?token=vrf_0": ({}, "You are signed in as"),
+    "notifications": (TOLD.answers | {"**/api/overview": {"as_of": ago(hours=1), "down": []}}, "Needs attention"),
 }
 WIDE = {"width": 1280, "height": 800}
 NARROW = {"width": 320, "height": 640}
@@ -198,7 +202,7 @@ LETTERS = """
 """
 
 
-@pytest.mark.parametrize("view", ["links", "links/{code}", "overview", "monitoring/{target}", "notifications", "members", "keys", "settings", "account"])
+@pytest.mark.parametrize("view", ["links", "links/{code}", "overview", "monitoring/{target}", "notifications?kind=all", "members", "keys", "settings", "account"])
 def test_all_letters_are_as_large_as_the_browser_is_set_to(tabs: Tabs, furnished: Account, target: str, view: str) -> None:
     tab = tabs.open(furnished, view.format(code=sale_of(furnished), target=target))
     tab.settled()

@@ -20,7 +20,8 @@ READS = {
     "links/{code}": "**/api/links/*",
     "overview": "**/api/overview",
     "monitoring": "**/v1/targets?*",
-    "notifications": "**/api/notifications?*",
+    # What is new is counted before.
+    "notifications?kind=all": "**/api/notifications?limit=*",
     "members": "**/api/workspace/members",
     "keys": "**/api/keys",
     "settings": "**/api/workspace",

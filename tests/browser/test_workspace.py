@@ -74,25 +74,6 @@ def test_numbers_are_grouped_and_one_is_no_many(tabs: Tabs, account: Account) ->
     expect(one.page.get_by_text("1 URL is down")).to_be_visible()
 
 
-def test_notifications_lead_to_their_links(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
-    code = account.shorten("https://example.com/new")
-    account.wait_for("/api/notifications", lambda feed: len(feed["notifications"]) > 0)
-    tab = tabs.open(account, "notifications")
-    expect(tab.page.get_by_role("heading", name="Today")).to_be_visible()
-    hand(tab).press(tab.page.get_by_role("link", name=code))
-    expect(tab.page.get_by_text("Nobody has followed this link yet.")).to_be_visible()
-
-
-def test_a_notification_about_a_monitored_url_leads_to_it(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
-    target = account.call("POST", "/v1/targets", {"url": "https://status.example.com/health"})
-    told = {"id": "n1", "event_type": "target.down", "status": "sent", "created_at": target["created_at"], "sent_at": target["created_at"]}
-    told |= {"message": "https://status.example.com/health is down: it answered 503.", "target_id": target["id"]}
-    feed = {"notifications": [told], "next_cursor": None}
-    tab = tabs.open(account, "notifications", answers={"**/api/notifications?*": feed})
-    hand(tab).press(tab.page.get_by_role("link", name="is down: it answered 503."))
-    expect(tab.heading(re.compile("status.example.com"))).to_be_visible()
-
-
 def test_a_member_changes_role_and_is_removed(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
     colleague = join(api, account)
     tab = tabs.open(account, "members")

@@ -1,14 +1,16 @@
-//! Lists the caller's notifications.
+//! Lists the caller's notifications, and notes which they have seen.
 
-use linklet_domain::{EventId, Notification, NotificationStatus, NotificationSubject, Timestamp};
+use linklet_domain::{
+    EventId, Invalid, Notification, NotificationKind, NotificationStatus, NotificationSubject, Timestamp,
+};
 use linklet_dynamodb::{Cursor, NotificationsTable};
 use linklet_lambda::{
-    http::{ApiError, Handler, Method, Problem, Request, Response, StatusCode, json},
+    http::{ApiError, BodyLimit, Handler, Method, Problem, Request, Response, StatusCode, json, no_content},
     identity::{Caller, TokenVerifier},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// `GET /api/notifications`.
+/// `GET /api/notifications` and `POST /api/notifications/seen`.
 pub struct Notifications {
     /// Verifies tokens.
     pub tokens: TokenVerifier,
@@ -23,6 +25,10 @@ impl Handler for Notifications {
                 let caller = self.tokens.authenticate(request).await?;
                 self.list(request, &caller).await
             }
+            (&Method::POST, ["api", "notifications", "seen"]) => {
+                let caller = self.tokens.authenticate(request).await?;
+                self.mark_seen(request, &caller).await
+            }
             _ => Err(Problem::RouteUnknown.into()),
         }
     }
@@ -32,16 +38,38 @@ impl Notifications {
     async fn list(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
         let limit = request.page_size()?;
         let after = request.parsed("after", Cursor::decode)?;
-        let page = self.notifications.list(caller.user(), limit, after.as_ref()).await?;
-        let notifications = page.items.iter().map(NotificationView::from).collect();
-        Ok(json(StatusCode::OK, &Feed { notifications, next_cursor: page.next.map(|cursor| cursor.encode()) }))
+        let kinds: Result<Vec<_>, Invalid> = request.queries("kind").map(NotificationKind::parse).collect();
+        let kinds = kinds.map_err(|refused| refused.in_field("kind"))?;
+        let feed = self.notifications.list(caller.user(), &kinds, limit, after.as_ref()).await?;
+        let body = FeedView {
+            notifications: feed.page.items.iter().map(NotificationView::from).collect(),
+            next_cursor: feed.page.next.map(|cursor| cursor.encode()),
+            seen_at: after.is_none().then_some(feed.seen_at),
+        };
+        Ok(json(StatusCode::OK, &body))
+    }
+
+    async fn mark_seen(&self, request: &Request, caller: &Caller) -> Result<Response, ApiError> {
+        const LIMIT: BodyLimit = BodyLimit::EMPTY.time("seen_at");
+        let Seen { seen_at } = request.json(LIMIT)?;
+        // A clock that is ahead must not have seen what is yet to come.
+        self.notifications.mark_seen(caller.user(), seen_at.min(request.received_at())).await?;
+        Ok(no_content())
     }
 }
 
+#[derive(Deserialize)]
+struct Seen {
+    seen_at: Timestamp,
+}
+
 #[derive(Serialize)]
-struct Feed<'a> {
+struct FeedView<'a> {
     notifications: Vec<NotificationView<'a>>,
     next_cursor: Option<String>,
+    /// Only the first page has it, also if it is `null`, since nothing was seen yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seen_at: Option<Option<Timestamp>>,
 }
 
 #[derive(Serialize)]

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     Output, fingerprint, modules,
-    modules::{Source, served_as},
+    modules::{DRAWS, Source, served_as},
     read,
 };
 
@@ -39,9 +39,8 @@ fn files(folder: &Path) -> Result<BTreeMap<String, String>, Box<dyn Error>> {
         .into_iter()
         .map(|(bundle, text)| (format!("{bundle}.js"), text))
         .collect();
-    for name in ["preact.js", "uPlot.iife.min.js"] {
-        files.insert(name.to_owned(), read(&folder.join("vendor").join(name))?);
-    }
+    files.entry(served_as(DRAWS)).or_default().insert_str(0, &read(&folder.join(DRAWS))?);
+    files.insert("uPlot.iife.min.js".to_owned(), read(&folder.join("vendor/uPlot.iife.min.js"))?);
     files.insert("app.css".to_owned(), styles(folder)?);
     Ok(files)
 }

@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The bundle of what every page needs.
 const MAIN: &str = "main";
+/// What draws, which every page needs, too: it is in front of that bundle, as it is.
+pub const DRAWS: &str = "vendor/preact.js";
 
 /// A file of the source: its path within `app/`, and its text.
 pub struct Source {
@@ -20,7 +22,7 @@ pub fn bundle_of(path: &str) -> &str {
     let mut parts = path.split('/');
     match (parts.next(), parts.next(), parts.next()) {
         (Some("pages" | "parts"), Some(folder), Some(_)) => folder,
-        (Some("vendor"), Some(file), None) => file.trim_end_matches(".js"),
+        (Some("vendor"), Some(file), None) if path != DRAWS => file.trim_end_matches(".js"),
         _ => MAIN,
     }
 }
@@ -267,7 +269,7 @@ impl<'m> Joined<'m> {
         }
         let bundle = bundle_of(&import.from);
         if bundle == self.bundle {
-            return self.add(&import.from);
+            return if import.from == DRAWS { Ok(()) } else { self.add(&import.from) };
         }
         if import.is_passed_on {
             return Err(format!("{} is another bundle's, so its names can't be passed on", import.from));
@@ -309,7 +311,7 @@ mod tests {
             ("core/one.js", "/**\n * Does it.\n */\nexport function one() {\n  return html; // kept\n}\n"),
         ]);
 
-        let text = "import {html} from './preact.js';\nexport function one() {\n  return html; // kept\n}\none();\n";
+        let text = "export function one() {\n  return html; // kept\n}\none();\n";
         assert_eq!(bundles.unwrap()["main"], text);
     }
 
@@ -335,7 +337,8 @@ mod tests {
             ("ui/button.js", "export function Button() {}\n"),
             (
                 "pages/links/links.js",
-                "import { Button } from '../../ui/button.js';\nimport { row } from './row.js';\nrow(Button);\n",
+                "import { html } from '../../vendor/preact.js';\nimport { Button } from '../../ui/button.js';\n\
+                 import { row } from './row.js';\nrow(Button, html);\n",
             ),
             ("pages/links/row.js", "import {\n  Button,\n} from '../../ui/button.js';\nexport const row = Button;\n"),
         ]);
@@ -343,7 +346,8 @@ mod tests {
         let bundles = bundles.unwrap();
         assert!(bundles["main"].ends_with("export function Button() {}\n"), "no page has it of its own");
         assert!(bundles["main"].contains("import('./links.js')"), "{}", bundles["main"]);
-        assert_eq!(bundles["links"], "import {Button} from './main.js';\nexport const row = Button;\nrow(Button);\n");
+        let text = "import {Button,html} from './main.js';\nexport const row = Button;\nrow(Button, html);\n";
+        assert_eq!(bundles["links"], text);
     }
 
     #[test]

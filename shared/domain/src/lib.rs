@@ -73,7 +73,9 @@ pub use link_query::{
 pub use mail_order::{AccountChange, MailOrder, OrderedMail};
 pub use milestone::milestones_crossed;
 pub use normalized_url::NormalizedUrl;
-pub use notification::{Notification, NotificationStatus, NotificationSubject, Wording, mail_wording, wording};
+pub use notification::{
+    Notification, NotificationKind, NotificationStatus, NotificationSubject, Wording, mail_wording, wording,
+};
 pub use one_time_token::{OneTimeToken, TokenHash, TokenPurpose};
 pub use overview::{DownTarget, LinkCounts, Overview, OverviewPart, Period, TagCount, Tally, TopLink};
 pub use own_address::OwnAddress;

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CorrelationId, Event, EventDetail, EventId, LinkId, MilestoneReached, ShortCode, TargetDown, TargetId, TargetUrl,
-    Timestamp, UserId,
+    CorrelationId, Event, EventDetail, EventId, Invalid, LinkId, MilestoneReached, ShortCode, TargetDown, TargetId,
+    TargetUrl, Timestamp, UserId,
 };
 
 /// A message to a person about one of their links or monitored URLs.
@@ -37,6 +37,46 @@ pub enum NotificationSubject {
     /// A monitored URL.
     #[serde(rename = "target_id")]
     Target(TargetId),
+}
+
+/// Which notifications somebody wants to see. Each event that people are told about is of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotificationKind {
+    /// Something doesn't work any more, or works again.
+    Problem,
+    /// A link has reached a round number of clicks.
+    Milestone,
+    /// A link was deleted.
+    Deletion,
+    /// A link was created, which its creator knows.
+    Creation,
+}
+
+impl NotificationKind {
+    /// Reads a kind's name.
+    ///
+    /// # Errors
+    /// When there is no such kind.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        match text {
+            "problem" => Ok(Self::Problem),
+            "milestone" => Ok(Self::Milestone),
+            "deletion" => Ok(Self::Deletion),
+            "creation" => Ok(Self::Creation),
+            _ => Err(Invalid::new("kind must be problem, milestone, deletion or creation")),
+        }
+    }
+
+    /// The types of the events that notifications of this kind tell about.
+    #[must_use]
+    pub const fn event_types(self) -> &'static [&'static str] {
+        match self {
+            Self::Problem => &["target.down", "target.up", "url.expired"],
+            Self::Milestone => &["milestone.reached"],
+            Self::Deletion => &["url.deleted", "url.purged"],
+            Self::Creation => &["url.created"],
+        }
+    }
 }
 
 /// How far the delivery of a notification has come.

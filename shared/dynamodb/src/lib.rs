@@ -28,7 +28,7 @@ pub use links::{
     CleanupStats, CreateOutcome, Creation, DeleteOutcome, ExpiryMarker, ExpiryOutcome, FirstAnswer, LinkRange,
     LinkReader, LinksTable, OwnedLinks, PurgeOutcome, Reusable, UpdateOutcome,
 };
-pub use notifications::{Claim, ClaimOutcome, NotificationsTable};
+pub use notifications::{Claim, ClaimOutcome, Feed, NotificationsTable};
 pub use stats::{
     ClassifiedClick, CommitOutcome, Correction, CountedDay, CountsReader, DayOutcome, DayWork, Life, Loaded, Milestone,
     StatsTable,

@@ -14,6 +14,8 @@ from typing import Any
 
 from playwright.sync_api import Page, Route
 
+from .told import KINDS
+
 # The same in each picture, so that they change only if the application does.
 NOW = datetime.datetime(2026, 11, 12, 14, 25, tzinfo=datetime.UTC)
 SHORT = "https://go.fjord.example"
@@ -246,14 +248,15 @@ def results(number: int, query: dict[str, str]) -> dict[str, Any]:
     return {"items": checks}
 
 
-def notifications() -> dict[str, Any]:
+def notifications(query: dict[str, str]) -> dict[str, Any]:
     targets = {url: target_id(number) for number, (url, *_) in enumerate(TARGETS)}
     shown = [
         {"id": f"n{number}", "event_type": kind, "status": "sent", "created_at": at(days=days), "sent_at": at(days=days), "message": text}
         | ({"target_id": targets[about]} if about in targets else {"short_code": about})
         for number, (kind, days, about, text) in enumerate(NOTIFICATIONS)
     ]
-    return {"notifications": shown, "next_cursor": None}
+    types = [each for kind in (query["kind"].split(",") if "kind" in query else KINDS) for each in KINDS[kind]]
+    return {"notifications": [one for one in shown if one["event_type"] in types], "next_cursor": None, "seen_at": at(hours=8)}
 
 
 def one_link(code: str) -> dict[str, Any] | None:
@@ -302,7 +305,8 @@ ANSWERS: dict[str, Answer] = {
     r"/api/stats/\w+/daily": lambda path, query: daily(query),
     r"/api/stats/\w+/timeline": lambda path, query: timeline(query),
     r"/api/stats/\w+/clicks": lambda path, query: latest_clicks(query),
-    r"/api/notifications": lambda path, query: notifications(),
+    r"/api/notifications": lambda path, query: notifications(query),
+    r"/api/notifications/seen": lambda path, query: {},
     r"/v1/targets": lambda path, query: {"items": [with_health(number) for number in range(len(TARGETS))], "next_page_token": None},
     r"/v1/targets/t_\w+(\d)": lambda path, query: target(int(path[0])),
     r"/v1/targets/t_\w+(\d)/results": lambda path, query: results(int(path[0]), query),
@@ -339,7 +343,7 @@ def answer_everything(page: Page, system: str, otherwise: dict[str, Answer] | No
         for pattern, answer_of in answers.items():
             found = re.fullmatch(pattern, path)
             if found:
-                body = answer_of(list(found.groups()), dict(urllib.parse.parse_qsl(url.query)))
+                body = answer_of(list(found.groups()), {name: ",".join(values) for name, values in urllib.parse.parse_qs(url.query).items()})
                 if isinstance(body, Refusal):
                     problem = {"status": body.status, "code": body.code, "detail": "not here"}
                     return route.fulfill(status=body.status, body=json.dumps(problem), content_type="application/problem+json")

@@ -67,8 +67,8 @@ export function useTagNames() {
  * @property {string[]} [incomplete] of what only a part was counted
  */
 
-/** @param {{ everyMs?: number }} [options] @returns {import('./resource.js').Resource<Overview>} */
-export const useOverview = (options) => useResource('overview', () => call('GET /api/overview'), options);
+/** @param {{ isWanted?: boolean, everyMs?: number }} [options] @returns {import('./resource.js').Resource<Overview>} */
+export const useOverview = ({ isWanted = true, ...options } = {}) => useResource(isWanted ? 'overview' : null, () => call('GET /api/overview'), options);
 
 /** @typedef {{ user_id: string, email: string, full_name?: string, role: string, joined_at: string, paused_at?: string }} Member */
 

@@ -53,6 +53,7 @@ async function readInto(entry) {
  * @property {T | undefined} data what was read last, also if reading it again has failed
  * @property {import('./api.js').ApiError | undefined} error why the last reading failed
  * @property {boolean} isLoading
+ * @property {number} readAt when it was read last
  * @property {() => Promise<void>} reload
  * @property {(change: (data: T) => T) => void} change shows something else until it is read again
  */
@@ -62,10 +63,10 @@ async function readInto(entry) {
  * @template T
  * @param {string | null} key
  * @param {() => Promise<T>} load
- * @param {{ everyMs?: number }} [options] how often it is read again while the page is visible
+ * @param {{ everyMs?: number, freshMs?: number }} [options] how often it is read again while the page is visible, and for how long it isn't when it is shown anew
  * @returns {Resource<T>}
  */
-export function useResource(key, load, { everyMs } = {}) {
+export function useResource(key, load, { everyMs, freshMs = 0 } = {}) {
   const [, redraw] = useState(0);
   const entry = key === null ? undefined : entryOf(key);
   const loader = useRef(load);
@@ -76,7 +77,7 @@ export function useResource(key, load, { everyMs } = {}) {
     const listener = () => redraw((count) => count + 1);
     entry.listeners.add(listener);
     entry.load = () => loader.current();
-    refresh(entry);
+    if (entry.data === undefined || Date.now() - entry.readAt >= freshMs) refresh(entry);
     listener();
     return () => {
       entry.listeners.delete(listener);
@@ -93,6 +94,7 @@ export function useResource(key, load, { everyMs } = {}) {
     data: entry?.data,
     error: entry?.error,
     isLoading: entry !== undefined && entry.data === undefined && entry.error === undefined,
+    readAt: entry?.readAt ?? 0,
     reload: () => (entry ? refresh(entry) : Promise.resolve()),
     change(change) {
       if (entry?.data === undefined) return;

@@ -2,6 +2,7 @@
 
 import { html, useState } from '../vendor/preact.js';
 import { NOWHERE, PAGES } from '../pages.js';
+import { newCount, useNews } from '../core/notifications.js';
 import { href, navigate, route } from '../core/router.js';
 import { mayAct, session, signOut } from '../core/session.js';
 import { useShortcuts } from '../core/shortcuts.js';
@@ -20,6 +21,7 @@ export function Frame({ page }) {
   const { path } = useStore(route);
   const [isHelpOpen, setHelpOpen] = useState(false);
   const [isNaming, setNaming] = useState(false);
+  const unread = newCount(useNews().data);
   const pages = PAGES.filter(({ group, role }) => group && mayAct(role ?? 'viewer'));
 
   useShortcuts('Go to', pages.filter(({ key }) => key).map(({ key, title, path: to }) => ({ keys: `g ${key}`, text: title, act: () => navigate(href(to)) })));
@@ -29,6 +31,7 @@ export function Frame({ page }) {
     // In no workspace, these two are all that there is.
     work: isNowhere ? [NOWHERE, ACCOUNT] : pages.filter(({ group }) => group === 'work'),
     workspace: pages.filter(({ group }) => group === 'workspace'),
+    unread,
     current: isNowhere && page !== ACCOUNT ? NOWHERE.path : path.split('/')[0] || 'links',
     openHelp: () => setHelpOpen(true),
     nameWorkspace: () => setNaming(true),
@@ -46,10 +49,10 @@ export function Frame({ page }) {
 }
 
 /** @typedef {import('../pages.js').PageEntry} PageEntry */
-/** @typedef {{ work: PageEntry[], workspace: PageEntry[], current: string, openHelp: () => void, nameWorkspace: () => void }} RailProps */
+/** @typedef {{ work: PageEntry[], workspace: PageEntry[], unread: string, current: string, openHelp: () => void, nameWorkspace: () => void }} RailProps */
 
 /** @param {RailProps} props */
-function Rail({ work, workspace, current, openHelp, nameWorkspace }) {
+function Rail({ work, workspace, unread, current, openHelp, nameWorkspace }) {
   const { email, me, isNowhere } = useStore(session);
   const groups = [work, workspace].filter((group) => group.length > 0);
   return html`<header class="rail">
@@ -57,7 +60,7 @@ function Rail({ work, workspace, current, openHelp, nameWorkspace }) {
       ? html`<p class="brand"><span class="brand-mark" aria-hidden="true"></span>Linklet</p>`
       : html`<${WorkspaceSwitcher} nameWorkspace=${nameWorkspace} />`}
     <nav aria-label="Pages">
-      ${groups.map((group) => html`<ul>${group.map((page) => html`<li><${PageLink} page=${page} current=${current} /></li>`)}</ul>`)}
+      ${groups.map((group) => html`<ul>${group.map((page) => html`<li><${PageLink} page=${page} unread=${unread} current=${current} /></li>`)}</ul>`)}
     </nav>
     ${me?.verified === false && html`<a class="rail-item unconfirmed" href=${href('account')}><${Icon} name="warn" /><span class="rail-label">Confirm your address</span></a>`}
     <${Menu} class="rail-item" align="start" isUp items=${accountItems(openHelp)}>
@@ -67,22 +70,24 @@ function Rail({ work, workspace, current, openHelp, nameWorkspace }) {
 }
 
 /** @param {RailProps} props */
-function BottomBar({ work, workspace, current, openHelp, nameWorkspace }) {
+function BottomBar({ work, workspace, unread, current, openHelp, nameWorkspace }) {
   const items = [
     ...workspace.map(({ title, icon, path: to }) => ({ label: title, icon, href: href(to) })),
     ...(session.get().isNowhere ? [] : workspaceItems(nameWorkspace)),
     ...accountItems(openHelp),
   ];
   return html`<nav class="bottom" aria-label="Pages">
-    ${work.map((page) => html`<${PageLink} page=${page} current=${current} />`)}
+    ${work.map((page) => html`<${PageLink} page=${page} unread=${unread} current=${current} />`)}
     <${Menu} class="rail-item" align="end" isUp items=${items}><${Icon} name="more" /><span class="rail-label">More</span><//>
   </nav>`;
 }
 
-/** @param {{ page: PageEntry, current: string }} props */
-function PageLink({ page, current }) {
-  return html`<a class="rail-item" href=${href(page.path)} aria-current=${page.path === current ? 'page' : undefined}>
-    <${Icon} name=${page.icon} /><span class="rail-label">${page.title}</span>
+/** @param {{ page: PageEntry, unread: string, current: string }} props */
+function PageLink({ page, unread, current }) {
+  const count = page.path === 'notifications' && unread;
+  const label = count ? `${page.title}, ${count} new` : undefined;
+  return html`<a class="rail-item" href=${href(page.path)} aria-current=${page.path === current ? 'page' : undefined} aria-label=${label}>
+    <${Icon} name=${page.icon} /><span class="rail-label">${page.title}</span>${count && html`<span class="rail-count">${count}</span>`}
   </a>`;
 }
 

@@ -16,6 +16,20 @@ pub(super) fn notification_key(notification: &Notification) -> Key {
     Key::new(user_partition(&notification.user), cursor.sort_key())
 }
 
+/// The sort key of what somebody has seen. It comes after those of all notifications, which begin with a digit, so whoever reads
+/// backwards reads it first.
+pub(super) const SEEN: &str = "SEEN";
+
+pub(super) fn seen_key(user: &UserId) -> Key {
+    Key::new(user_partition(user), SEEN)
+}
+
+/// `USER#<id>` / `SEEN`: up to when somebody has seen their notifications.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SeenItem {
+    pub seen_at: Timestamp,
+}
+
 /// `USER#<id>` / `<created_at>#<event>`: a notification. The key contains the event's id, so an event has one notification.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct NotificationItem {

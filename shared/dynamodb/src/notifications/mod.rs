@@ -4,14 +4,14 @@ mod item;
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::Client;
-use linklet_domain::{EventId, Notification, NotificationStatus, Timestamp, UserId};
+use aws_sdk_dynamodb::{Client, operation::query::builders::QueryFluentBuilder};
+use linklet_domain::{EventId, Notification, NotificationKind, NotificationStatus, Timestamp, UserId, lifetimes};
 use uuid::Uuid;
 
-use self::item::{NotificationItem, notification_key, user_partition};
+use self::item::{NotificationItem, SEEN, SeenItem, notification_key, seen_key, user_partition};
 use crate::{
     Cursor, Page, RepositoryError,
-    item::{Item, SortKeys, Table, from_item, text, to_item},
+    item::{Item, SortKeys, Table, from_item, number, text, to_item},
     write::{Outcome, Write},
 };
 
@@ -49,6 +49,15 @@ pub enum ClaimOutcome {
     ClaimedByOther,
     /// The notification was delivered to all channels.
     AlreadySent,
+}
+
+/// A page of somebody's notifications.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Feed {
+    /// The notifications, newest first. There may be fewer than were asked for, also none, although others come behind them.
+    pub page: Page<Notification, EventId>,
+    /// Up to when they have seen their notifications. Only the first page knows.
+    pub seen_at: Option<Timestamp>,
 }
 
 impl NotificationsTable {
@@ -126,24 +135,69 @@ impl NotificationsTable {
         update.only_if("attribute_exists(pk)")
     }
 
-    /// Lists a user's notifications, newest first: at most `limit`, starting after the cursor.
+    /// Lists a user's notifications of these kinds, or of all if none is named, newest first: at most `limit`, starting after the
+    /// cursor.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn list(
         &self,
         user: &UserId,
+        kinds: &[NotificationKind],
         limit: usize,
         after: Option<&Cursor<EventId>>,
-    ) -> Result<Page<Notification, EventId>, RepositoryError> {
+    ) -> Result<Feed, RepositoryError> {
         const OPERATION: &str = "list notifications";
+        /// How many rows are looked at together for those of some kinds, which may be few of many.
+        const AT_A_TIME: usize = 250;
         let after = after.map(Cursor::sort_key);
         let query = self.0.query(&user_partition(user), after.as_deref().map_or(SortKeys::All, SortKeys::Before));
-        let rows = self.0.query_all(OPERATION, query.scan_index_forward(false), limit + 1).await?;
-        let notifications: Result<Vec<Notification>, _> =
-            rows.into_iter().map(|item| from_item::<NotificationItem>(OPERATION, item).map(Into::into)).collect();
-        Ok(Page::of(notifications?, limit, |row| Cursor { at: row.created_at, id: row.id.clone() }))
+        // One more shows that there is a next page, and one may be what was seen.
+        let most = limit + 2;
+        let (query, most) =
+            if kinds.is_empty() { (query, most) } else { (of_kinds(query, kinds), most.max(AT_A_TIME)) };
+        let query = query.scan_index_forward(false).set_limit(i32::try_from(most).ok());
+        let mut answers = self.0.query_within_budget(OPERATION, query);
+        let (mut notifications, mut seen_at) = (Vec::new(), None);
+        while notifications.len() <= limit
+            && let Some(items) = answers.next().await?
+        {
+            for item in items {
+                if item.get("sk") == Some(&text(SEEN)) {
+                    seen_at = Some(from_item::<SeenItem>(OPERATION, item)?.seen_at);
+                } else {
+                    notifications.push(Notification::from(from_item::<NotificationItem>(OPERATION, item)?));
+                }
+            }
+        }
+        let mut page = Page::of(notifications, limit, |row| Cursor { at: row.created_at, id: row.id.clone() });
+        let read_to =
+            || answers.last_read()?.get("sk")?.as_s().ok().and_then(|sort_key| Cursor::from_sort_key(sort_key));
+        page.next = page.next.or_else(read_to);
+        Ok(Feed { page, seen_at })
     }
+
+    /// Notes up to when a user has seen their notifications, unless they have seen later ones already.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn mark_seen(&self, user: &UserId, at: Timestamp) -> Result<(), RepositoryError> {
+        // Nothing older exists once it is gone.
+        let ttl = at.plus(lifetimes::NOTIFICATIONS).unix_seconds();
+        let update = self.0.update("note what was seen", seen_key(user), "SET seen_at = :at, #ttl = :ttl");
+        let update = update.only_if("attribute_not_exists(seen_at) OR seen_at < :at");
+        update.values([(":at", text(&at)), (":ttl", number(&ttl))]).unless_refused().await.map(|_| ())
+    }
+}
+
+/// Has a query give the notifications of these kinds only, and what was seen.
+fn of_kinds(query: QueryFluentBuilder, kinds: &[NotificationKind]) -> QueryFluentBuilder {
+    let types = kinds.iter().flat_map(|kind| kind.event_types()).enumerate();
+    let types: Vec<_> = types.map(|(index, event_type)| (format!(":type{index}"), text(*event_type))).collect();
+    let names: Vec<_> = types.iter().map(|(name, _)| name.as_str()).collect();
+    let filter = format!("attribute_exists(seen_at) OR event_type IN ({})", names.join(", "));
+    let query = query.filter_expression(filter);
+    types.into_iter().fold(query, |query, (name, value)| query.expression_attribute_values(name, value))
 }
 
 /// The stored form of [`NotificationStatus::Sent`].

@@ -49,7 +49,7 @@ const RIGHTS: &str = "
     list            UsersTable                          ACCESS#        BatchGetItem
     list            UsersTable                          KEY#           GetItem UpdateItem
     list            WatchTable                          *              GetItem Query
-    notifications   NotificationsTable                  *              Query
+    notifications   NotificationsTable                  *              Query UpdateItem
     notifications   UsersTable                          ACCESS#        BatchGetItem
     notify          NotificationsTable                  *              UpdateItem
     notify          ThrottleTable                       MAIL#          UpdateItem

@@ -56,7 +56,7 @@ impl Fixture {
     }
 
     async fn list(&self, person: &Person) -> Vec<Notification> {
-        self.db.notifications().list(&person.id, 100, None).await.unwrap().items
+        self.db.notifications().list(&person.id, &[], 100, None).await.unwrap().page.items
     }
 
     /// The texts of all mails.

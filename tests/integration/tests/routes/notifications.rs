@@ -1,18 +1,25 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use linklet_domain::{
-    CorrelationId, EventId, Notification, NotificationStatus, NotificationSubject, Role, TargetId, Timestamp, UserId,
-    WorkspaceId,
+    CorrelationId, EventId, Notification, NotificationKind, NotificationStatus, NotificationSubject, Role, TargetId,
+    Timestamp, UserId, WorkspaceId,
 };
 use linklet_dynamodb::Claim;
 use linklet_notifications::Notifications;
-use linklet_test_support::{Answer, RequestBuilder, TestDynamoDb, token_of, tokens};
+use linklet_test_support::{Answer, Contract, RequestBuilder, TestDynamoDb, token_of, tokens};
 use serde_json::{Value, json};
 
 async fn get(db: &TestDynamoDb, user: &UserId, query: &str) -> Answer {
+    send(db, user, RequestBuilder::new("GET", &format!("/api/notifications{query}"))).await
+}
+
+async fn mark_seen(db: &TestDynamoDb, user: &UserId, body: &Value) -> Answer {
+    send(db, user, RequestBuilder::new("POST", "/api/notifications/seen").json(body)).await
+}
+
+async fn send(db: &TestDynamoDb, user: &UserId, request: RequestBuilder) -> Answer {
     let handler = Notifications { tokens: tokens(), notifications: db.notifications() };
-    let token = token_of(user, &WorkspaceId::generate(), Role::Viewer);
-    RequestBuilder::new("GET", &format!("/api/notifications{query}")).token(&token).send_to(&handler).await
+    request.token(&token_of(user, &WorkspaceId::generate(), Role::Viewer)).send_to(&handler).await
 }
 
 fn notification(user: &UserId, created_at: Timestamp) -> Notification {
@@ -65,8 +72,80 @@ async fn people_see_their_own_with_what_each_is_about_and_nothing_raw() {
                 "sent_at": null, "message": "https://example.com is down.", "target_id": target,
             }],
             "next_cursor": null,
+            "seen_at": null,
         })
     );
+}
+
+#[tokio::test]
+async fn what_somebody_has_seen_is_theirs_and_only_the_first_page_tells() {
+    let db = TestDynamoDb::start();
+    let (ada, bob) = (UserId::generate(), UserId::generate());
+    let now = Timestamp::now();
+    for seconds in 0..3 {
+        store(&db, &notification(&ada, now.minus(Duration::from_secs(seconds)))).await;
+    }
+
+    let marked = mark_seen(&db, &ada, &json!({"seen_at": now})).await;
+    let earlier = mark_seen(&db, &ada, &json!({"seen_at": now.minus(Duration::from_secs(9))})).await;
+    let first = get(&db, &ada, "?limit=2").await.json();
+    let next = get(&db, &ada, &format!("?limit=2&after={}", first["next_cursor"].as_str().unwrap())).await.json();
+
+    assert_eq!((marked.status, earlier.status), (204, 204));
+    assert_eq!((&first["seen_at"], first["notifications"].as_array().unwrap().len()), (&json!(now), 2));
+    assert_eq!((next.get("seen_at"), next["notifications"].as_array().unwrap().len()), (None, 1));
+    assert_eq!(get(&db, &bob, "").await.json()["seen_at"], Value::Null);
+}
+
+#[tokio::test]
+async fn nobody_has_seen_what_is_yet_to_come() {
+    let db = TestDynamoDb::start();
+    let user = UserId::generate();
+    let before = Timestamp::now();
+
+    let marked = mark_seen(&db, &user, &json!({"seen_at": "2999-12-31T23:59:59Z"})).await;
+
+    let seen = get(&db, &user, "").await.json()["seen_at"].as_str().map(Timestamp::parse).unwrap().unwrap();
+    assert_eq!(marked.status, 204);
+    assert!(before <= seen && seen <= Timestamp::now(), "{seen}");
+}
+
+#[tokio::test]
+async fn what_is_no_time_is_refused() {
+    let db = TestDynamoDb::start();
+    let user = UserId::generate();
+
+    for body in [json!({"seen_at": 5}), json!({"seen_at": "yesterday"}), json!({"seen_at": null}), json!({})] {
+        let refused = mark_seen(&db, &user, &body).await;
+        assert_eq!((refused.status, &refused.json()["field"]), (400, &json!("seen_at")), "{body}");
+    }
+    assert_eq!(get(&db, &user, "").await.json()["seen_at"], Value::Null);
+}
+
+#[tokio::test]
+async fn some_kinds_alone_can_be_listed() {
+    let db = TestDynamoDb::start();
+    let user = UserId::generate();
+    let now = Timestamp::now();
+    for (seconds, event_type) in (0..).zip(["url.created", "target.down", "milestone.reached", "url.deleted"]) {
+        let at = now.minus(Duration::from_secs(seconds));
+        store(&db, &Notification { event_type: event_type.into(), ..notification(&user, at) }).await;
+    }
+
+    for (query, expected) in [
+        ("?kind=problem", vec!["target.down"]),
+        ("?kind=creation", vec!["url.created"]),
+        ("?kind=problem&kind=milestone&kind=deletion", vec!["target.down", "milestone.reached", "url.deleted"]),
+        ("?kind=", vec!["url.created", "target.down", "milestone.reached", "url.deleted"]),
+    ] {
+        let listed = get(&db, &user, query).await.json();
+        let types: Vec<_> = listed["notifications"].as_array().unwrap().iter().map(|row| &row["event_type"]).collect();
+        assert_eq!(types, expected, "{query}");
+    }
+    for query in ["?kind=problems", "?kind=problem&kind=all", "?kind=problem,milestone"] {
+        let refused = get(&db, &user, query).await;
+        assert_eq!((refused.status, &refused.json()["field"]), (400, &json!("kind")), "{query}");
+    }
 }
 
 #[tokio::test]
@@ -102,4 +181,17 @@ async fn a_bad_limit_or_cursor_is_refused() {
 
     assert_eq!(get(&db, &UserId::generate(), "?limit=0").await.status, 400);
     assert_eq!(get(&db, &UserId::generate(), "?after=nonsense").await.status, 400);
+}
+
+#[test]
+fn each_event_that_people_are_told_about_is_of_one_kind() {
+    let kinds = ["problem", "milestone", "deletion", "creation"].map(|kind| NotificationKind::parse(kind).unwrap());
+    let schema = &Contract::load().document()["components"]["schemas"]["Notification"];
+    let types = schema["properties"]["event_type"]["enum"].as_array().unwrap();
+
+    for event_type in types.iter().map(|event_type| event_type.as_str().unwrap()) {
+        let of = kinds.iter().filter(|kind| kind.event_types().contains(&event_type)).count();
+        assert_eq!(of, 1, "{event_type}");
+    }
+    assert_eq!(kinds.iter().map(|kind| kind.event_types().len()).sum::<usize>(), types.len());
 }

@@ -132,6 +132,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("GET /api/stats/{code}/clicks", none(), details()),
         ("GET /api/admin/cleanup/stats", none(), vec![people(403, 403, 200)]),
         ("GET /api/notifications", none(), vec![people(200, 200, 200)]),
+        ("POST /api/notifications/seen", json!({"seen_at": "2026-03-02T14:05:09Z"}), vec![people(204, 204, 204)]),
         ("GET /api/workspace", none(), vec![people(200, 200, 200)]),
         ("PATCH /api/workspace", json!({"name": "New"}), vec![people(403, 403, 200)]),
         ("GET /api/workspace/members", none(), vec![people(200, 200, 200)]),

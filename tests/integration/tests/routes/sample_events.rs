@@ -101,6 +101,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
     assert_eq!(status(&stats, "stats", "clicks", &token).await, 200);
     assert_eq!(status(&update, "update", "change", &token).await, 200);
     assert_eq!(status(&notifications, "notifications", "notifications", &token).await, 200);
+    assert_eq!(status(&notifications, "notifications", "seen", &token).await, 204);
     assert_eq!(status(&delete, "delete", "delete", &token).await, 204);
 }
 

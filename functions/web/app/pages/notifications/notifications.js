@@ -1,78 +1,114 @@
-// What the person was told, newest first. The API doesn't know what was read, so nothing is marked.
+// What the person was told: problems first, the rest newest first.
 
-import { html, useRef, useState } from '../../vendor/preact.js';
-import { call } from '../../core/api.js';
+import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { day } from '../../core/format.js';
+import { FRESH_MS, markSeen, readFeed, useNews } from '../../core/notifications.js';
 import { useResource } from '../../core/resource.js';
+import { href, route, setQuery } from '../../core/router.js';
 import { session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
 import { Button } from '../../ui/button.js';
+import { Chip } from '../../ui/chips.js';
 import { Card, Page } from '../../ui/page.js';
 import { Empty, Loaded, Skeleton } from '../../ui/states.js';
 import { toastFailure } from '../../ui/toast.js';
+import { newestFirst, useAttention } from './attention.js';
 import { NotificationRow } from './row.js';
+import { hasAllNews, VIEWS } from './views.js';
 
-/** @typedef {import('./row.js').Notification} Notification */
-/** @typedef {{ notifications: Notification[], next_cursor: string | null }} Feed */
+/** @typedef {import('../../core/notifications.js').Feed} Feed */
+/** @typedef {import('../../core/notifications.js').Notification} Notification */
+/** @typedef {import('./views.js').View} View */
 
-const PAGE = 50;
 const READ_EVERY_MS = 30_000;
 /** For how long a notification is kept. */
 const KEPT_DAYS = 90;
 
-/** @param {string} [after] @returns {Promise<Feed>} */
-const read = (after) => call('GET /api/notifications', { query: { limit: PAGE, after } });
+const waiting = html`<${Skeleton} rows=${8} height=${56} />`;
 
 export function NotificationsPage() {
-  const resource = useResource('notifications', () => read(), { everyMs: READ_EVERY_MS });
-  const waiting = html`<${Skeleton} rows=${8} height=${56} />`;
+  const { query } = useStore(route);
+  const view = VIEWS.find(({ value }) => value === query.get('kind')) ?? VIEWS[0];
+  const news = useNews({ everyMs: READ_EVERY_MS });
+  const seenBefore = useSeen(news, view);
+  const others = useResource(view.value ? `notifications:${view.value}` : null, () => readFeed(view.kinds), { everyMs: READ_EVERY_MS });
   return html`<${Page} title="Notifications">
-    <${Loaded} of=${resource} what="The notifications can’t be shown." waiting=${waiting}>
-      ${(/** @type {Feed} */ first) => html`<${FeedView} first=${first} />`}
+    <div class="chips" role="group" aria-label="Which notifications">
+      ${VIEWS.map(({ value, label }) => html`<${Chip} key=${value} isOn=${value === view.value} onClick=${() => setQuery({ kind: value })}>${label}<//>`)}
+    </div>
+    <${Loaded} of=${view.value ? others : news} what="The notifications can’t be shown." waiting=${waiting}>
+      ${(/** @type {Feed} */ first) => html`<${FeedView} key=${view.value} view=${view} first=${first} seenBefore=${seenBefore} />`}
     <//>
   <//>`;
 }
 
-/** @param {{ first: Feed }} props */
-function FeedView({ first }) {
+/**
+ * Notes that the news were seen where all of them are shown, once they were read since the page was opened.
+ * @param {import('../../core/resource.js').Resource<Feed>} news
+ * @param {View} view
+ * @returns {string} what had been seen before, so that the new ones stay marked
+ */
+function useSeen(news, view) {
+  const openedAt = useRef(Date.now() - FRESH_MS);
+  const before = useRef(/** @type {string | undefined} */ (undefined));
+  const isFresh = news.readAt >= openedAt.current;
+  if (isFresh) before.current ??= news.data?.seen_at ?? '';
+  useEffect(() => {
+    if (isFresh && hasAllNews(view)) markSeen(news);
+  }, [news.readAt, view]);
+  return before.current ?? news.data?.seen_at ?? '';
+}
+
+/** @param {{ view: View, first: Feed, seenBefore: string }} props */
+function FeedView({ view, first, seenBefore }) {
   const { me } = useStore(session);
-  const { all, cursor, more, isBusy } = useFurther(first);
-  if (all.length === 0) {
-    return html`<${Empty} title="Nothing has happened yet" action=${html`<${Button} href="#/links">To your links<//>`}>
+  const { all, cursor, more, isBusy } = useFurther(view, first);
+  const attention = useAttention(all, { isWanted: view.value === '', goesOn: first.next_cursor !== null });
+  if (!attention) return waiting;
+  if (all.length === 0 && !cursor) {
+    return html`<${Empty} title=${view.nothing} action=${html`<${Button} href=${href('links')}>To your links<//>`}>
       Here you read when one of your links expires or reaches a round number of clicks, and when a URL that you monitor is down.
     <//>`;
   }
+  const rest = all.filter(({ id }) => !attention.some((row) => row.id === id));
+  const list = (/** @type {string} */ title, /** @type {Notification[]} */ rows, /** @type {boolean} */ hasDay) => html`<section key=${title} class="stack tight">
+    <h2>${title}</h2>
+    <${Card} class="flush"><ul class="feed">${rows.map((row) => html`<${NotificationRow} key=${row.id} shown=${row} isNew=${isNew(row, seenBefore)} hasDay=${hasDay} />`)}</ul><//>
+  </section>`;
   return html`${me?.verified === false &&
-    html`<p class="muted">You read this here only, and not by mail, until you <a href="#/account">confirm your address</a>.</p>`}
-    ${byDay(all).map(
-      ({ title, rows }) => html`<section key=${title} class="stack tight">
-        <h2>${title}</h2>
-        <${Card} class="flush"><ul class="feed">${rows.map((row) => html`<${NotificationRow} key=${row.id} shown=${row} />`)}</ul><//>
-      </section>`,
-    )}
+    html`<p class="muted">You read this here only, and not by mail, until you <a href=${href('account')}>confirm your address</a>.</p>`}
+    ${attention.length > 0 && list('Needs attention', attention, true)}
+    ${byDay(rest).map(({ title, rows }) => list(title, rows, false))}
     ${cursor
       ? html`<p class="row centred"><${Button} isBusy=${isBusy} onClick=${more}>Load more<//></p>`
       : html`<p class="small-print centred">That’s all of the last ${KEPT_DAYS} days.</p>`}`;
 }
 
+/** Of one's own new links one knows. @param {Notification} row @param {string} seenBefore */
+const isNew = ({ created_at, event_type }, seenBefore) => created_at > seenBefore && event_type !== 'url.created';
+
 /**
  * The first page, which is read again now and then, and those that were asked for.
+ * @param {View} view
  * @param {Feed} first
  */
-function useFurther(first) {
-  const seen = useRef(/** @type {Map<string, Notification>} */ (new Map()));
+function useFurther({ kinds }, first) {
+  const known = useRef(/** @type {Notification[]} */ ([]));
   const [cursor, setCursor] = useState(first.next_cursor);
   const [isBusy, setBusy] = useState(false);
-  const keep = (/** @type {Notification[]} */ rows) => rows.forEach((row) => seen.current.set(row.id, row));
-  keep(first.notifications);
+  // What was read last says how far its delivery has come.
+  known.current = newestFirst([...known.current, ...first.notifications]);
 
   async function more() {
-    if (!cursor || isBusy) return;
     setBusy(true);
     try {
-      const page = await read(cursor);
-      keep(page.notifications);
-      setCursor(page.next_cursor);
+      // What is looked at for one page may have none of these kinds.
+      for (let at = cursor; at; ) {
+        const page = await readFeed(kinds, at);
+        at = page.notifications.length === 0 ? page.next_cursor : null;
+        known.current = newestFirst([...known.current, ...page.notifications]);
+        setCursor(page.next_cursor);
+      }
     } catch (error) {
       toastFailure('No more could be loaded.', error);
     } finally {
@@ -80,8 +116,7 @@ function useFurther(first) {
     }
   }
 
-  const all = [...seen.current.values()].sort((a, b) => b.created_at.localeCompare(a.created_at) || b.id.localeCompare(a.id));
-  return { all, cursor, more, isBusy };
+  return { all: known.current, cursor, more, isBusy };
 }
 
 /** @param {Notification[]} rows */

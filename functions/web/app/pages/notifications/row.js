@@ -1,15 +1,12 @@
 import { html } from '../../vendor/preact.js';
-import { cutMiddle } from '../../core/format.js';
+import { cutMiddle, moment } from '../../core/format.js';
 import { href } from '../../core/router.js';
 import { Status } from '../../ui/chips.js';
 import { Icon } from '../../ui/icons.js';
 import { Time } from '../../ui/time.js';
 import { pageOf } from './subject.js';
 
-/**
- * It is about a link or about a monitored URL.
- * @typedef {{ id: string, event_type: string, status: 'pending' | 'sent' | 'failed', created_at: string, sent_at: string | null, message: string, short_code?: string, target_id?: string }} Notification
- */
+/** @typedef {import('../../core/notifications.js').Notification} Notification */
 
 /** @type {Record<string, { icon: import('../../ui/icons.js').IconName, tone: string, name: string }>} */
 const EVENTS = {
@@ -25,16 +22,17 @@ const UNKNOWN_EVENT = { icon: /** @type {const} */ ('bell'), tone: '', name: 'No
 const URL_LETTERS = 90;
 const timeFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 
-/** @param {{ shown: Notification }} props */
-export function NotificationRow({ shown }) {
+/** @param {{ shown: Notification, isNew: boolean, hasDay: boolean }} props */
+export function NotificationRow({ shown, isNew, hasDay }) {
   const { icon, tone, name } = EVENTS[shown.event_type] ?? UNKNOWN_EVENT;
-  return html`<li class="event">
+  const time = hasDay ? moment(shown.created_at) : timeFormat.format(new Date(shown.created_at));
+  return html`<li class=${`event ${isNew ? 'new' : ''}`}>
     <span class=${`event-icon ${tone}`}><${Icon} name=${icon} /></span>
     <div class="event-text">
-      <p><span class="hidden">${name}: </span><${Sentence} shown=${shown} /></p>
+      <p><span class="hidden">${isNew && 'New. '}${name}: </span><${Sentence} shown=${shown} /></p>
       ${shown.status === 'failed' && html`<${Status} tone="warn" title="It is listed here, but could not be delivered.">Not delivered<//>`}
     </div>
-    <span class="small-print event-time"><${Time} at=${shown.created_at}>${timeFormat.format(new Date(shown.created_at))}<//></span>
+    <span class="small-print event-time"><${Time} at=${shown.created_at}>${time}<//></span>
   </li>`;
 }
 

@@ -1,0 +1,17 @@
+// What can be chosen above the list. It is in the address as `kind`.
+
+import { NEWS } from '../../core/notifications.js';
+
+/** @typedef {{ value: string, label: string, kinds: string[], nothing: string }} View `kinds` are those that are read; none is all */
+
+/** @type {View[]} */
+export const VIEWS = [
+  { value: '', label: 'Important', kinds: NEWS, nothing: 'Nothing has happened yet' },
+  { value: 'problem', label: 'Problems', kinds: ['problem'], nothing: 'No problems' },
+  { value: 'milestone', label: 'Milestones', kinds: ['milestone'], nothing: 'No milestones yet' },
+  { value: 'deletion', label: 'Deleted links', kinds: ['deletion'], nothing: 'No link was deleted' },
+  { value: 'all', label: 'All', kinds: [], nothing: 'Nothing has happened yet' },
+];
+
+/** Whether it has all that counts as new. @param {View} view */
+export const hasAllNews = (view) => NEWS.every((kind) => view.kinds.length === 0 || view.kinds.includes(kind));
