@@ -4,6 +4,7 @@
  * @typedef {object} Filter
  * @property {string} q
  * @property {string} status
+ * @property {'' | 'true' | 'all'} archived whether archived links are listed: alone, or with the others
  * @property {string[]} tags those that links have
  * @property {boolean} isAny whether one of these is enough
  * @property {string[]} not the tags that links don't have
@@ -35,6 +36,7 @@ export function filterOf(query) {
   return {
     q: query.get('q') ?? '',
     status: STATUSES.find(({ value }) => value === query.get('status'))?.value ?? '',
+    archived: /** @type {any} */ (['true', 'all'].find((value) => value === query.get('archived')) ?? ''),
     tags: query.getAll('tag'),
     isAny: query.get('tags') === 'any',
     not: query.getAll('not'),
@@ -50,10 +52,11 @@ const dayOf = (text) => (text && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isN
 
 /** What the API is asked for. @param {Filter} filter */
 export function requestOf(filter) {
-  const { q, status, tags, isAny, not, by, from, to, sort } = filter;
+  const { q, status, archived, tags, isAny, not, by, from, to, sort } = filter;
   return {
     search: q,
     status,
+    archived,
     tag: [...(isAny && tags.length ? [tags.map(tagTerm).join()] : tags.map(tagTerm)), ...not.map((tag) => `-${tagTerm(tag)}`)],
     created_by: by,
     created_after: startOf(from),
@@ -76,7 +79,7 @@ const endOf = (day) => (day ? new Date(`${day}T23:59:59.999`).toISOString() : ''
 export const isEverything = ({ isAny, sort, ...conditions }) => Object.values(conditions).every(({ length }) => length === 0);
 
 /** The query that takes all filters away. */
-export const NO_FILTER = { q: '', status: '', tag: [], tags: '', not: [], by: '', from: '', to: '' };
+export const NO_FILTER = { q: '', status: '', archived: '', tag: [], tags: '', not: [], by: '', from: '', to: '' };
 
 /**
  * The query in which links have a tag, or don't have it, or may have it.
