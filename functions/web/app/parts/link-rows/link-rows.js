@@ -81,6 +81,8 @@ function Results({ list, filter, fresh, down, openers }) {
             isSelected: selected.has(code),
             isSelecting: selected.size > 0,
             isNew: code === fresh,
+            // Where all are, it needs no saying.
+            isPutAway: link.archived && link.status !== 'deleted' && filter.archived !== 'true',
             isDown: link.target_id !== undefined && down.has(link.target_id),
           };
           return row(code, [...Object.values(state), me], () => html`<${LinkRow} key=${code} ...${state} actions=${actions} />`);

@@ -42,9 +42,9 @@ export const mayChange = (link) => mayAct('admin') || (mayAct('member') && link.
  */
 
 /**
- * @param {{ link: Link, index: number, count: number, isSelected: boolean, isSelecting: boolean, isNew: boolean, isDown: boolean, actions: RowActions }} props
+ * @param {{ link: Link, index: number, count: number, isSelected: boolean, isSelecting: boolean, isNew: boolean, isDown: boolean, isPutAway: boolean, actions: RowActions }} props
  */
-export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, isDown, actions }) {
+export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, isDown, isPutAway, actions }) {
   const { short_code: code, short_url: url } = link;
   const page = href(`links/${code}`);
   const classes = `link-row ${isSelected ? 'selected' : ''} ${isSelecting ? 'selecting' : ''} ${isNew ? 'fresh' : ''} ${link.status === 'active' ? '' : 'idle'}`;
@@ -64,7 +64,7 @@ export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, is
       <div class="link-line">
         <${CopyText} class="short-url" text=${url} label=${`Copy ${withoutScheme(url)}`}><${ShortUrl} url=${url} code=${code} /><//>
         ${STATUS_WORDS[link.status] && html`<${Status} tone=${STATUS_WORDS[link.status].tone}>${STATUS_WORDS[link.status].word}<//>`}
-        ${link.archived && link.status !== 'deleted' && html`<${Status} tone="muted">Archived<//>`}
+        ${isPutAway && html`<${Status} tone="muted">Archived<//>`}
         ${link.watch && link.status !== 'deleted' && html`<${Health} isDown=${isDown} />`}
       </div>
       <a class="link-title" dir="auto" href=${page} aria-label=${link.title ? null : withoutScheme(link.original_url)} title=${link.title ? `${link.title}\n${link.original_url}` : link.original_url}>
