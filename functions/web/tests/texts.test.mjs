@@ -8,7 +8,8 @@ const { contrastOf } = await import('../app/parts/qr/contrast.js');
 const { withParameter } = await import('../app/parts/link-form/campaign.js');
 const { invitationToken } = await import('../app/pages/nowhere/invitation-token.js');
 const { pageOf } = await import('../app/pages/notifications/subject.js');
-const { filterOf, isEverything, requestOf, withTag } = await import('../app/pages/links/filter.js');
+const { filterOf, isEverything, requestOf } = await import('../app/pages/links/filter.js');
+const { withTag } = await import('../app/parts/link-rows/choices.js');
 const { retagged, tagsBack } = await import('../app/parts/selection/retagged.js');
 
 test('only http and https lead somewhere', () => {

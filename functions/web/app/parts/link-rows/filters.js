@@ -5,13 +5,14 @@ import { day, number } from '../../core/format.js';
 import { nameOf, useMembers, useTags } from '../../core/lists.js';
 import { setQuery } from '../../core/router.js';
 import { useShortcuts } from '../../core/shortcuts.js';
-import { isEverything, NO_FILTER, SORTS, STATUSES, withTag } from '../../pages/links/filter.js';
+import { isEverything } from '../../pages/links/filter.js';
 import { Button } from '../../ui/button.js';
 import { Chip } from '../../ui/chips.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
 import { Icon } from '../../ui/icons.js';
 import { Menu } from '../../ui/menu.js';
+import { NO_FILTER, SORTS, STATUSES, withTag } from './choices.js';
 
 const TYPING_MS = 250;
 const OFFERED_TAGS = 50;
