@@ -483,35 +483,42 @@ def test_the_address_is_the_view(tabs: Tabs, shop: Account) -> None:
     assert tab.view() == "links?q=sale&tag=spring&sort=oldest"
 
 
-def test_many_links_are_tagged_switched_off_and_deleted(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+def select(tab: Tab, use: Hand, *numbers: int) -> Locator:
+    """Selects these rows. The bar that appears."""
+    for number in numbers:
+        use.press(rows(tab).nth(number).get_by_role("checkbox"))
+    bar = tab.page.get_by_role("region", name="Selected links")
+    expect(bar).to_contain_text(f"{len(numbers)} link{'s' * (len(numbers) > 1)} selected")
+    return bar
+
+
+def test_many_links_are_switched_off_and_deleted(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
     tab = tabs.open(shop, "links")
     use = hand(tab)
-    bar = tab.page.get_by_role("region", name="Selected links")
-    use.press(rows(tab).nth(0).get_by_role("checkbox"))
-    use.press(rows(tab).nth(1).get_by_role("checkbox"))
-    expect(bar).to_contain_text("2 links selected")
-
-    use.press(tab.button("Tag", bar))
-    use.write(tab.dialog("Add tags").get_by_role("combobox"), "archive")
-    tab.page.keyboard.press("Enter")
-    use.press(tab.button("Add to 2 links"))
-    tab.says("2 links tagged.")
-
-    use.press(rows(tab).nth(0).get_by_role("checkbox"))
-    use.press(rows(tab).nth(1).get_by_role("checkbox"))
+    bar = select(tab, use, 0, 1)
+    expect(tab.button("Switch on", bar)).to_have_count(0)
     use.press(tab.button("Switch off", bar))
-    use.press(tab.button("Switch off", tab.dialog("Switch off 2 links?")))
     tab.says("2 links switched off.")
+    expect(bar).to_have_count(0)
     expect(rows(tab).filter(has_text="Switched off")).to_have_count(2)
 
-    use.press(rows(tab).nth(0).get_by_role("checkbox"))
+    # Of all three, two can be switched on and one off.
+    bar = select(tab, use, 0, 1, 2)
+    use.press(tab.button("Switch on", bar))
+    tab.says("2 links switched on.")
+    expect(rows(tab).filter(has_text="Switched off")).to_have_count(0)
+    # Those that were switched off before, and no others.
+    use.press(tab.button("Undo").last)
+    tab.says("Undone for 2 links.")
+    assert [link["is_active"] for link in shop.call("GET", "/api/links")["links"]] == [False, False, True]
+
+    bar = select(tab, use, 0)
     use.press(tab.button("Delete", bar))
     use.press(tab.button("Delete 1", tab.dialog("Delete 1 link?")))
     tab.says("1 link deleted.")
     expect(rows(tab).filter(has_text="Deleted")).to_have_count(1)
     stored = shop.call("GET", "/api/links?status=all")["links"]
     assert sorted(link["status"] for link in stored) == ["active", "deleted", "inactive"]
-    assert [link["tags"][-1] for link in stored if link["status"] != "active"] == ["archive", "archive"]
 
     tab.page.reload()
     expect(rows(tab)).to_have_count(2)
@@ -519,6 +526,194 @@ def test_many_links_are_tagged_switched_off_and_deleted(tabs: Tabs, shop: Accoun
     tab.open("links?status=deleted")
     expect(tab.button(re.compile("^Deleted"))).to_have_attribute("aria-pressed", "true")
     expect(rows(tab)).to_have_count(1)
+
+
+def tags_of(shop: Account) -> list[list[str]]:
+    """Those of each link, the newest first."""
+    return [link["tags"] for link in shop.call("GET", "/api/links")["links"]]
+
+
+def test_many_links_get_tags_and_lose_others_and_have_them_back(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    before = [[], ["sale", "spring"], ["sale"]]
+    assert tags_of(shop) == before
+    shop.wait_for("/api/tags", lambda answer: {tag["tag"] for tag in answer["tags"]} == {"sale", "spring"})
+    tab = tabs.open(shop, "links")
+    use = hand(tab)
+    use.press(tab.button("Tags", select(tab, use, 0, 1, 2)))
+    form = tab.dialog("Tags of 3 links")
+    expect(tab.button("Change 3 links", form)).to_be_disabled()
+    # What others have added since the list was read is kept.
+    theirs = shop.links[0]["short_code"]
+    shop.call("PATCH", f"/api/links/{theirs}", {"tags": ["theirs"]})
+    add = form.get_by_role("combobox", name="Add")
+    use.write(add, "spr")
+    tab.page.keyboard.press("ArrowDown")
+    tab.page.keyboard.press("Enter")
+    use.write(add, "2026,")
+    use.write(form.get_by_role("combobox", name="Remove"), "SALE,")
+    use.press(tab.button("Change 3 links", form))
+    tab.says("Tags of 3 links changed.")
+    after = [["theirs", "spring", "2026"], ["spring", "2026"], ["spring", "2026"]]
+    assert tags_of(shop) == after
+    expect(rows(tab).get_by_role("button", name="Only links with the tag spring")).to_have_count(3)
+
+    # Also what they add before that is taken back: the first attempt is refused.
+    tab.refused.add("412")
+    shop.call("PATCH", f"/api/links/{theirs}", {"tags": [*after[0], "late"]})
+    use.press(tab.button("Undo"))
+    tab.says("Undone for 3 links.")
+    assert tags_of(shop) == [["theirs", "late"], *before[1:]]
+    expect(rows(tab).get_by_role("button", name="Only links with the tag sale")).to_have_count(2)
+
+
+def test_many_links_are_archived_and_brought_back(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(shop, "links")
+    use = hand(tab)
+    use.press(tab.button("Archive", select(tab, use, 0, 1)))
+    tab.says("2 links archived.")
+    expect(rows(tab)).to_have_count(1)
+    expect(tab.page.get_by_text("1 of 1")).to_be_visible()
+    use.press(tab.button("Undo"))
+    tab.says("Undone for 2 links.")
+    # Where they were.
+    expect(rows(tab).nth(0)).to_contain_text("Terms")
+    expect(rows(tab).nth(1)).to_contain_text("Spring sale")
+    expect(rows(tab).nth(2)).to_contain_text("Winter sale")
+
+    use.press(tab.button("Archive", select(tab, use, 0, 1, 2)))
+    tab.says("3 links archived.")
+    expect(tab.page.get_by_text("All links are archived.")).to_be_visible()
+    tab.page.reload()
+    use.press(tab.button("Show 3 archived links, too"))
+    assert tab.view() == "links?archived=all"
+    expect(rows(tab).filter(has_text="Archived")).to_have_count(3)
+
+    bar = select(tab, use, 1, 2)
+    expect(tab.button("Archive", bar)).to_have_count(0)
+    use.press(tab.button("Bring back", bar))
+    tab.says("2 links brought back.")
+    expect(rows(tab).filter(has_text="Archived")).to_have_count(1)
+    bar = select(tab, use, 0, 1)
+    expect(tab.button("Archive", bar)).to_be_visible()
+    expect(tab.button("Bring back", bar)).to_be_visible()
+    assert [link["archived"] for link in shop.call("GET", "/api/links?archived=all")["links"]] == [True, False, False]
+
+
+def test_what_could_not_be_done_to_many_links_is_named_and_the_rest_is_undone(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(shop, "links")
+    use = hand(tab)
+    expect(rows(tab)).to_have_count(3)
+    code = shop.links[1]["short_code"]
+    tab.fails(f"**/api/links/{code}", 503, "unavailable", "service unavailable")
+    use.press(tab.button("Archive", select(tab, use, 0, 1, 2)))
+    tab.says(re.compile(f"2 links archived. Not {code}: "))
+    expect(rows(tab)).to_have_count(1)
+    expect(rows(tab)).to_contain_text("Spring sale")
+
+    tab.recovers(f"**/api/links/{code}")
+    gone = shop.links[2]["short_code"]
+    shop.call("DELETE", f"/api/links/{gone}")
+    tab.refused.add("410")
+    use.press(tab.button("Undo"))
+    tab.says(re.compile(f"Undone for 1 link. Not {gone}: "))
+    expect(rows(tab)).to_have_count(2)
+    expect(rows(tab).first).to_contain_text("Terms")
+    assert [link["archived"] for link in shop.call("GET", "/api/links?archived=all")["links"]] == [False, False]
+
+
+def test_a_link_is_archived_from_its_row_and_from_its_page(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(shop, "links")
+    use = hand(tab)
+    expect(rows(tab)).to_have_count(3)
+    use.pick(rows(tab).nth(1).get_by_role("button", name="More"), "Archive")
+    tab.says("Archived. It works as before.")
+    expect(rows(tab)).to_have_count(2)
+    # The row in its place has the focus now.
+    expect(rows(tab).nth(1).get_by_role("link")).to_be_focused()
+    use.press(tab.button("Undo"))
+    tab.says("Brought back.")
+    expect(rows(tab).nth(1)).to_contain_text("Spring sale")
+
+    use.press(rows(tab).nth(1).get_by_role("link"))
+    facts = tab.page.locator(".about-meta")
+    expect(facts).to_contain_text("Active")
+    expect(facts).not_to_contain_text("Archived")
+    use.pick(tab.button("More"), "Archive")
+    expect(facts).to_contain_text("Archived")
+    expect(facts).to_contain_text("Active")
+    # It redirects, or else this is refused.
+    shop.api.click(shop.links[1]["short_code"])
+    tab.open("links?archived=true")
+    expect(rows(tab)).to_have_count(1)
+    expect(tab.button(re.compile("^Archived"))).to_have_attribute("aria-pressed", "true")
+    use.pick(rows(tab).first.get_by_role("button", name="More"), "Bring back")
+    tab.says("Brought back.")
+    expect(tab.page.get_by_text("No link is archived.")).to_be_visible()
+    use.press(tab.button("Show all links"))
+    expect(rows(tab)).to_have_count(3)
+    assert tab.view() == "links"
+
+
+def test_archived_links_are_found_when_they_are_asked_for(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    shop.call("PATCH", f"/api/links/{shop.links[1]['short_code']}", {"archived": True})
+    shop.wait_for("/api/overview", lambda answer: answer["links"]["archived"] == 1)
+    tab = tabs.open(shop, "links")
+    use = hand(tab)
+    expect(rows(tab)).to_have_count(2)
+    search = tab.page.get_by_label("Search links")
+    use.write(search, "sale")
+    expect(rows(tab)).to_have_count(1)
+    use.press(tab.button("Show 1 archived link, too"))
+    expect(rows(tab)).to_have_count(2)
+    use.press(tab.button(re.compile("^With archived")))
+    assert tab.view() == "links?q=sale"
+    use.write(search, "spring")
+    expect(tab.page.get_by_text("No link matches these filters, but for archived ones.")).to_be_visible()
+    use.press(tab.button("Clear"))
+
+    use.press(tab.button(re.compile("^Archived")))
+    assert tab.view() == "links?archived=true"
+    expect(rows(tab)).to_have_count(1)
+    tab.page.reload()
+    expect(rows(tab)).to_contain_text("Spring sale")
+    use.press(tab.button(re.compile("^Archived")))
+    expect(rows(tab)).to_have_count(2)
+
+
+def test_a_url_whose_link_is_archived_brings_it_back(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
+    code = shop.links[2]["short_code"]
+    shop.call("PATCH", f"/api/links/{code}", {"archived": True})
+    tab = tabs.open(shop, "links")
+    use = hand(tab)
+    expect(rows(tab)).to_have_count(2)
+    use.write(tab.page.get_by_label("Paste a long URL"), "https://shop.example.com/winter")
+    tab.page.keyboard.press("Enter")
+    tab.says("You already had this one. It was archived, and is back. Copied.")
+    expect(rows(tab)).to_have_count(3)
+    expect(rows(tab).first).to_contain_text("Winter sale")
+    assert not shop.call("GET", f"/api/links/{code}")["archived"]
+
+
+def test_the_bar_of_a_selection_has_room_on_a_phone(tabs: Tabs, shop: Account) -> None:
+    context = tabs.context(width=360, height=640, has_touch=True, is_mobile=True)
+    context.add_init_script(tabs.entering(shop.kept))
+    tab = tabs.keep(Tab(context, shop.api)).open("links")
+    expect(rows(tab)).to_have_count(3)
+    for row in rows(tab).all():
+        row.locator(".link-mark").tap()
+    bar = tab.page.get_by_role("region", name="Selected links")
+    buttons = bar.get_by_role("button")
+    expect(buttons).to_have_count(5)
+    for button in buttons.all():
+        box = button.bounding_box()
+        assert box and box["height"] >= 44 and box["width"] >= 44, button
+        assert button.evaluate(HIT), button
+    # A line that says how many, and one of buttons.
+    box = bar.bounding_box()
+    assert box and box["height"] <= 120 and 0 <= box["x"] and box["x"] + box["width"] <= 360
+    tab.assert_not_sideways()
+    tab.button("Archive", bar).tap()
+    tab.says("3 links archived.")
 
 
 def test_a_link_is_switched_off_and_on_again(tabs: Tabs, shop: Account, hand: Callable[[Tab], Hand]) -> None:
@@ -562,6 +757,13 @@ def test_keys_move_through_the_list_and_act(tabs: Tabs, shop: Account) -> None:
     press("Escape")
     expect(tab.dialog("QR code")).to_have_count(0)
     expect(rows(tab).nth(2).get_by_role("link")).to_be_focused()
+    press("a")
+    tab.says("Archived. It works as before.")
+    expect(rows(tab)).to_have_count(2)
+    expect(rows(tab).nth(1).get_by_role("link")).to_be_focused()
+    tab.button("Undo").click()
+    expect(rows(tab)).to_have_count(3)
+    rows(tab).nth(2).get_by_role("link").focus()
     press("e")
     expect(tab.dialog(re.compile("^Edit "))).to_be_visible()
     press("Escape")

@@ -3,7 +3,7 @@
 mod management;
 mod matches;
 
-use linklet_domain::{Link, Record, Scope, ShortCode};
+use linklet_domain::{ArchivedFilter, Link, Record, Scope, ShortCode};
 use linklet_dynamodb::{Cursor, LinksTable, Names, StatsTable, WatchTable};
 use linklet_lambda::{
     http::{ApiError, Handler, Method, Problem, Request, Response, ShortUrls, StatusCode, json, tagged},
@@ -46,7 +46,10 @@ impl List {
         let limit = request.page_size()?;
         let after = request.parsed("after", Cursor::decode)?;
         let status = management::status(request)?;
-        let is_shown = |link: &Link| status.shows(link.availability.status(request.received_at()));
+        let archived = request.parsed("archived", ArchivedFilter::parse)?.unwrap_or_default();
+        let is_shown = |link: &Link| {
+            status.shows(link.availability.status(request.received_at())) && archived.shows(link.archived)
+        };
         let page = self.links.list(caller.workspace(), limit, after, is_shown).await?;
         let (clicks, names) =
             tokio::join!(click_counts(&self.stats, &page.items), creator_names(&self.people, &page.items));

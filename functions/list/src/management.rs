@@ -5,8 +5,8 @@
 //! How much is read for one request is bounded, and a page that ends there has a cursor to go on.
 
 use linklet_domain::{
-    ExternalId, Invalid, Link, LinkFilter, LinkId, LinkSearch, LinkSummary, PageNumber, PageRows, ShortCode, SortBy,
-    SortOrder, StatusFilter, TagTerm, Timestamp, UserId, sort_links,
+    ArchivedFilter, ExternalId, Invalid, Link, LinkFilter, LinkId, LinkSearch, LinkSummary, PageNumber, PageRows,
+    ShortCode, SortBy, SortOrder, StatusFilter, TagTerm, Timestamp, UserId, Verdict, sort_links,
 };
 use linklet_dynamodb::Cursor;
 use linklet_lambda::{
@@ -54,13 +54,16 @@ impl List {
         id: &ExternalId,
     ) -> Result<Response, ApiError> {
         let found = self.links.with_external_id(caller.workspace(), id).await?;
-        let found = found.filter(|link| wanted.lets_through(link, request.received_at()));
+        let verdict = found.as_ref().map(|link| wanted.verdict(link, request.received_at()));
+        let found = found.filter(|_| verdict == Some(Verdict::Shown));
+        let left_out = usize::from(verdict == Some(Verdict::LeftOut));
         let (total, mut page) = (usize::from(found.is_some()), PageRows::of(wanted.page));
         found.into_iter().for_each(|link| page.take(link));
         let links = page.into_rows();
         let ids: Vec<_> = links.iter().map(Link::id).cloned().collect();
         let clicks = click_counts_of(&self.stats, caller.workspace(), &ids).await;
-        Ok(self.page(request, wanted, PageContent { ids, total: Some(total), next: None }, links, clicks).await)
+        let content = PageContent { ids, total: Some(total), left_out, next: None };
+        Ok(self.page(request, wanted, content, links, clicks).await)
     }
 
     /// All links have to be known before one of them can be said to have the most clicks, or the latest.
@@ -91,7 +94,7 @@ impl List {
         let (total, mut page) = (found.len(), PageRows::of(wanted.page));
         found.into_iter().for_each(|link| page.take(link));
         let ids = page.into_rows().into_iter().map(|link| link.id).collect();
-        Ok((PageContent { ids, total: Some(total), next: None }, clicks))
+        Ok((PageContent { ids, total: Some(total), left_out: matches.left_out(), next: None }, clicks))
     }
 
     async fn page(
@@ -109,6 +112,7 @@ impl List {
             page: wanted.page.page(),
             per_page: wanted.page.per_page(),
             total_pages: chosen.total.map(|total| wanted.page.pages(total)),
+            archived_left_out: chosen.total.map(|_| chosen.left_out),
             next_cursor: chosen.next.map(|cursor| cursor.encode()),
             degraded: around.degraded(),
         };
@@ -133,7 +137,8 @@ async fn choose_by_time(wanted: &ListQuery, mut matches: Matches<'_>) -> Result<
     let is_full = page.is_full();
     let rows = page.into_rows();
     let next = if is_full { rows.last().filter(|_| goes_on).map(cursor_of) } else { matches.rest().cloned() };
-    Ok(PageContent { ids: rows.into_iter().map(|link| link.id).collect(), total, next })
+    let ids = rows.into_iter().map(|link| link.id).collect();
+    Ok(PageContent { ids, total, left_out: matches.left_out(), next })
 }
 
 fn cursor_of(link: &LinkSummary) -> Cursor<ShortCode> {
@@ -153,6 +158,8 @@ struct PageContent {
     ids: Vec<LinkId>,
     /// How many links there are on all pages, if all were counted.
     total: Option<usize>,
+    /// How many archived links were left out on the way.
+    left_out: usize,
     next: Option<Cursor<ShortCode>>,
 }
 
@@ -171,6 +178,9 @@ pub(crate) struct ListQuery {
 impl ListQuery {
     fn parse(request: &Request) -> Result<Self, Invalid> {
         let zone = request.parsed("tz", Zone::parse)?.unwrap_or_else(Zone::utc);
+        let external_id = request.parsed("external_id", ExternalId::parse)?.filter(|id| !id.as_str().is_empty());
+        // Who asks for one link by its name asks for it wherever it is: its name is taken.
+        let archived = if external_id.is_some() { ArchivedFilter::All } else { ArchivedFilter::default() };
         let wanted = Self {
             page: PageNumber::new(
                 number(request, "page", 1, "page must be a number from 1 on")?,
@@ -181,11 +191,12 @@ impl ListQuery {
             created: request.time_between_in(&zone, ("created_after", "created_before"))?,
             after: request.parsed("after", Cursor::decode)?,
             search: request.parsed("search", LinkSearch::parse)?,
-            external_id: request.parsed("external_id", ExternalId::parse)?.filter(|id| !id.as_str().is_empty()),
+            external_id,
             filter: LinkFilter {
                 tags: request.queries("tag").map(tag_term).collect::<Result<_, _>>()?,
                 created_by: request.parsed("created_by", creator)?,
                 status: status(request)?,
+                archived: request.parsed("archived", ArchivedFilter::parse)?.unwrap_or(archived),
             },
         };
         if wanted.after.is_some() && wanted.sort != SortBy::CreatedAt {
@@ -194,13 +205,13 @@ impl ListQuery {
         Ok(wanted)
     }
 
-    /// Whether a link is among those that are asked for.
-    fn lets_through(&self, link: &Link, now: Timestamp) -> bool {
+    /// What is made of a link that was found on another way.
+    fn verdict(&self, link: &Link, now: Timestamp) -> Verdict {
         let (from, to) = self.created;
-        from.is_none_or(|from| from <= link.created_at)
+        let is_wanted = from.is_none_or(|from| from <= link.created_at)
             && to.is_none_or(|to| link.created_at <= to)
-            && self.search.as_ref().is_none_or(|search| search.finds(link))
-            && self.filter.matches(&LinkSummary::from(link.clone()), now)
+            && self.search.as_ref().is_none_or(|search| search.finds(link));
+        if is_wanted { self.filter.verdict(&link.clone().into(), now) } else { Verdict::Other }
     }
 
     /// How many links the page needs, if it takes nearly each that is read. One more tells whether there are more.
@@ -235,6 +246,7 @@ struct LinkPage {
     page: usize,
     per_page: usize,
     total_pages: Option<usize>,
+    archived_left_out: Option<usize>,
     next_cursor: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     degraded: Vec<&'static str>,

@@ -1,6 +1,6 @@
 //! The links that a request for a page asks for, as they are read.
 
-use linklet_domain::{Link, LinkFilter, LinkSearch, LinkSummary, ShortCode, Timestamp, WorkspaceId};
+use linklet_domain::{Link, LinkFilter, LinkSearch, LinkSummary, ShortCode, Timestamp, Verdict, WorkspaceId};
 use linklet_dynamodb::{Cursor, LinkRange, LinkReader, LinksTable, RepositoryError};
 
 use crate::management::ListQuery;
@@ -11,6 +11,7 @@ pub(crate) struct Matches<'a> {
     filter: &'a LinkFilter,
     now: Timestamp,
     read: usize,
+    left_out: usize,
 }
 
 /// What is read. Only a search needs whole links.
@@ -32,7 +33,7 @@ impl<'a> Matches<'a> {
             Some(search) => Source::Links(links.whole(&range), search),
             None => Source::Summaries(links.summaries(&range)),
         };
-        Self { source, filter: &wanted.filter, now, read: 0 }
+        Self { source, filter: &wanted.filter, now, read: 0, left_out: 0 }
     }
 
     /// The matches among the next links; `None` at the end, or when as much has been read as one request may read.
@@ -49,13 +50,22 @@ impl<'a> Matches<'a> {
             }
         };
         self.read += read;
-        found.retain(|link| self.filter.matches(link, self.now));
+        found.retain(|link| {
+            let verdict = self.filter.verdict(link, self.now);
+            self.left_out += usize::from(verdict == Verdict::LeftOut);
+            verdict == Verdict::Shown
+        });
         Ok(Some(found))
     }
 
     /// How many links have been read, whether they match or not.
     pub(crate) fn read(&self) -> usize {
         self.read
+    }
+
+    /// How many of these would match if they weren't archived.
+    pub(crate) fn left_out(&self) -> usize {
+        self.left_out
     }
 
     /// The last link that was read, if there are more behind it.

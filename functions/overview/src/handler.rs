@@ -46,8 +46,8 @@ impl Overviews {
         let overview = self.current(caller.workspace(), request.received_at()).await?;
         let top: Vec<_> = overview.top.iter().map(|top| top.id.clone()).collect();
         let mut top = self.links.with_ids(&top).await?;
-        // One may have been deleted since, or before the overview was made, if that could not read all links.
-        top.retain(|link| !link.availability.is_deleted());
+        // One may have been deleted or archived since, or before the overview was made, if that could not read all links.
+        top.retain(|link| !link.availability.is_deleted() && !link.archived);
         Ok(json(StatusCode::OK, &OverviewView::new(request, &self.short_urls, &overview, top)))
     }
 

@@ -27,6 +27,7 @@ struct LinksView {
     inactive: u64,
     expired: u64,
     deleted: u64,
+    archived: u64,
 }
 
 #[derive(Serialize)]
@@ -77,6 +78,7 @@ impl<'o> OverviewView<'o> {
                 inactive: links.inactive,
                 expired: links.expired,
                 deleted: links.deleted,
+                archived: links.archived,
             },
             clicks: ClicksView {
                 today: overview.last_days(1),

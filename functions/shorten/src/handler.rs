@@ -270,6 +270,7 @@ impl Shorten {
             metadata: link.metadata.metadata,
             external_id: link.metadata.external_id,
             watch: link.watch,
+            archived: link.archived,
             reused,
         };
         let body = serde_json::to_string(&view).map_err(|error| ApiError::Internal(Box::new(error)))?;
@@ -324,6 +325,9 @@ struct View<'a> {
     external_id: Option<ExternalId>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     watch: bool,
+    /// Whether a reused link is put away. It stays so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    archived: bool,
     reused: bool,
     /// What the request brought and the reused link has not, and what no link has.
     #[serde(skip_serializing_if = "Vec::is_empty")]

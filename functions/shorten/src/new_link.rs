@@ -80,6 +80,7 @@ impl NewLink {
             expiry_is_published: false,
             metadata: self.metadata.clone(),
             watch: self.watch,
+            archived: false,
             revision: Revision::FIRST,
         }
     }

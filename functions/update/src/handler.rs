@@ -28,7 +28,7 @@ pub struct Update {
     pub short_urls: ShortUrls,
 }
 
-const BODY_LIMIT: BodyLimit = LINK_BODY.word("is_active").word("watch");
+const BODY_LIMIT: BodyLimit = LINK_BODY.word("is_active").word("watch").word("archived");
 
 impl Handler for Update {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

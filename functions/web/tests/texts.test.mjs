@@ -8,7 +8,9 @@ const { contrastOf } = await import('../app/parts/qr/contrast.js');
 const { withParameter } = await import('../app/parts/link-form/campaign.js');
 const { invitationToken } = await import('../app/pages/nowhere/invitation-token.js');
 const { pageOf } = await import('../app/pages/notifications/subject.js');
-const { filterOf, isEverything, requestOf, withTag } = await import('../app/pages/links/filter.js');
+const { filterOf, isEverything, requestOf } = await import('../app/pages/links/filter.js');
+const { withTag } = await import('../app/parts/link-rows/choices.js');
+const { retagged, tagsBack } = await import('../app/parts/selection/retagged.js');
 
 test('only http and https lead somewhere', () => {
   for (const url of ['https://example.com/', 'http://münchen.de/']) assert(safeUrl(url), url);
@@ -72,6 +74,24 @@ test('an address of the list is read as far as it makes sense', () => {
     return [request.sort, request.order];
   };
   assert.deepEqual(['', 'oldest', 'clicks', 'last_click', 'nonsense'].map(orderOf), [['created_at', 'desc'], ['created_at', 'asc'], ['clicks', 'desc'], ['last_click', 'desc'], ['created_at', 'desc']]);
+});
+
+test('archived links are listed alone, with the others, or not', () => {
+  const archivedOf = (/** @type {string} */ query) => requestOf(filterOf(new URLSearchParams(query))).archived;
+  assert.deepEqual(['', 'archived=true', 'archived=all', 'archived=false', 'archived=x'].map(archivedOf), ['', 'true', 'all', '', '']);
+  assert(!isEverything(filterOf(new URLSearchParams('archived=all'))) && isEverything(filterOf(new URLSearchParams('archived=false'))));
+});
+
+test('tags that links get and lose are taken back, and what others did since stays', () => {
+  const before = ['Spring', 'sale', 'old'];
+  const after = retagged(before, { add: ['SALE', 'new', 'Old'], remove: ['old'] });
+
+  assert.deepEqual(after, ['Spring', 'sale', 'new', 'Old']);
+  assert.deepEqual(retagged(before, { add: ['spring'], remove: [] }), before);
+  assert.deepEqual(tagsBack(after, before, after), before);
+  const added = retagged(before, { add: ['new'], remove: ['old'] });
+  assert.deepEqual(tagsBack(['theirs', ...added], before, added), ['theirs', 'Spring', 'sale', 'old']);
+  assert.deepEqual(tagsBack(['Spring', 'OLD'], before, added), ['Spring', 'OLD']);
 });
 
 test('tags are asked for as the API names them', () => {

@@ -68,7 +68,8 @@ pub use link_changes::{LinkChanges, Transition};
 pub use link_id::{Generation, LinkId};
 pub use link_metadata::{Description, ExternalId, LinkMetadata, LinkPatch, NoWatch, Notes, Tags, Title};
 pub use link_query::{
-    LinkFilter, LinkSearch, LinkSummary, PageNumber, PageRows, SortBy, SortOrder, StatusFilter, TagTerm, sort_links,
+    ArchivedFilter, LinkFilter, LinkSearch, LinkSummary, PageNumber, PageRows, SortBy, SortOrder, StatusFilter,
+    TagTerm, Verdict, sort_links,
 };
 pub use mail_order::{AccountChange, MailOrder, OrderedMail};
 pub use milestone::milestones_crossed;

@@ -35,6 +35,8 @@ pub struct Link {
     pub metadata: LinkMetadata,
     /// Whether the destination is monitored until the link is deleted or expires.
     pub watch: bool,
+    /// Whether lists leave the link out unless they are asked for it. It redirects as before.
+    pub archived: bool,
     /// How often somebody has changed the link. Its clicks change nothing of it.
     pub revision: Revision,
 }
@@ -212,6 +214,7 @@ mod tests {
             expiry_is_published: false,
             metadata: LinkMetadata::default(),
             watch: true,
+            archived: false,
             revision: Revision::FIRST,
         }
     }

@@ -45,6 +45,9 @@ pub struct LinkChanges {
     /// Whether the link watches where it leads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watch: Option<Transition<bool>>,
+    /// Whether lists leave it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archived: Option<Transition<bool>>,
     /// Whose link it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_id: Option<Transition<UserId>>,
@@ -65,6 +68,7 @@ impl LinkChanges {
             external_id: Transition::between(external_id, &new.external_id),
             expires_at: Transition::between(&before.availability.expires_at, &after.availability.expires_at),
             watch: Transition::between(&before.watch, &after.watch),
+            archived: Transition::between(&before.archived, &after.archived),
             user_id: Transition::between(&before.identity.owner, &after.identity.owner),
         };
         (changes != Self::default()).then_some(changes)

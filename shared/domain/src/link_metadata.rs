@@ -209,6 +209,9 @@ pub struct LinkPatch {
     /// Whether the link is switched on.
     #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub is_active: Option<bool>,
+    /// Whether the link is put away.
+    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
+    pub archived: Option<bool>,
     /// That the link watches no more where it leads.
     #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub watch: Option<NoWatch>,

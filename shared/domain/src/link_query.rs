@@ -21,6 +21,8 @@ pub struct LinkSummary {
     pub availability: Availability,
     /// The link's tags.
     pub tags: Tags,
+    /// Whether the link is put away.
+    pub archived: bool,
 }
 
 impl From<Link> for LinkSummary {
@@ -31,11 +33,13 @@ impl From<Link> for LinkSummary {
             created_at: link.created_at,
             availability: link.availability,
             tags: link.metadata.tags,
+            archived: link.archived,
         }
     }
 }
 
-/// A filter for links; all of its conditions must match. Without conditions it matches every link that isn't deleted.
+/// A filter for links; all of its conditions must match. Without conditions it matches every link that is neither deleted nor
+/// archived.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinkFilter {
     /// What is asked of the link's tags, all of it.
@@ -44,6 +48,8 @@ pub struct LinkFilter {
     pub created_by: Option<UserId>,
     /// The link's status at the time of the request.
     pub status: StatusFilter,
+    /// Whether archived links are shown.
+    pub archived: ArchivedFilter,
 }
 
 /// Which links a list shows by their status.
@@ -78,6 +84,54 @@ impl StatusFilter {
             Self::Kept => status != LinkStatus::Deleted,
             Self::All => true,
             Self::Only(wanted) => status == wanted,
+        }
+    }
+}
+
+/// What a filter makes of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It matches.
+    Shown,
+    /// It would match if it weren't archived.
+    LeftOut,
+    /// It doesn't match.
+    Other,
+}
+
+/// Which links a list shows by whether they are archived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ArchivedFilter {
+    /// Those that aren't.
+    #[default]
+    LeftOut,
+    /// Those that are.
+    Only,
+    /// All.
+    All,
+}
+
+impl ArchivedFilter {
+    /// Parses `false`, `true` or `all`.
+    ///
+    /// # Errors
+    /// When the text is anything else.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        match text {
+            "false" => Ok(Self::LeftOut),
+            "true" => Ok(Self::Only),
+            "all" => Ok(Self::All),
+            _ => Err(Invalid::new("archived must be true, false or all")),
+        }
+    }
+
+    /// Whether a link is shown that is archived, or isn't.
+    #[must_use]
+    pub fn shows(self, archived: bool) -> bool {
+        match self {
+            Self::LeftOut => !archived,
+            Self::Only => archived,
+            Self::All => true,
         }
     }
 }
@@ -125,20 +179,26 @@ impl TagTerm {
 }
 
 impl LinkFilter {
-    /// Whether the filter matches every link, but perhaps deleted ones, which are few.
+    /// Whether the filter matches every link, but perhaps deleted and archived ones.
     #[must_use]
     pub fn matches_nearly_all(&self) -> bool {
-        let has_status = matches!(self.status, StatusFilter::Only(_));
-        !has_status && *self == Self { status: self.status, ..Self::default() }
+        let Self { tags, created_by, status, archived } = self;
+        let is_narrow = matches!(status, StatusFilter::Only(_)) || *archived == ArchivedFilter::Only;
+        !is_narrow && tags.is_empty() && created_by.is_none()
     }
 
-    /// Whether a link matches the filter at `now`.
+    /// What the filter makes of a link at `now`.
     #[must_use]
-    pub fn matches(&self, link: &LinkSummary, now: Timestamp) -> bool {
-        let Self { tags, created_by, status } = self;
-        status.shows(link.availability.status(now))
+    pub fn verdict(&self, link: &LinkSummary, now: Timestamp) -> Verdict {
+        let Self { tags, created_by, status, archived } = self;
+        let is_wanted = status.shows(link.availability.status(now))
             && created_by.as_ref().is_none_or(|creator| *creator == link.owner)
-            && tags.iter().all(|term| term.matches(&link.tags))
+            && tags.iter().all(|term| term.matches(&link.tags));
+        match (is_wanted, archived.shows(link.archived)) {
+            (true, true) => Verdict::Shown,
+            (true, false) if link.archived => Verdict::LeftOut,
+            _ => Verdict::Other,
+        }
     }
 }
 
@@ -370,6 +430,7 @@ mod tests {
             created_at: at(created_at),
             availability: Availability::default(),
             tags: Tags::default(),
+            archived: false,
         }
     }
 

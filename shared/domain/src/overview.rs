@@ -24,8 +24,8 @@ pub struct Overview {
     pub tags_total: u64,
     /// The days with clicks among the last [`Self::DAYS`].
     pub days: BTreeMap<Day, ClickCount>,
-    /// The links that were followed most in the last seven days, with what they had then, and without deleted ones: at most
-    /// [`Self::MAX_TOP`].
+    /// The links that were followed most in the last seven days, with what they had then, and without deleted and
+    /// archived ones: at most [`Self::MAX_TOP`].
     pub top: Vec<TopLink>,
     /// The monitored URLs that are down, those that went down last first: at most [`Self::MAX_DOWN`].
     pub down: Vec<DownTarget>,
@@ -33,7 +33,7 @@ pub struct Overview {
     pub incomplete: Vec<OverviewPart>,
 }
 
-/// Links by status.
+/// Links by status, without those that are archived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LinkCounts {
     /// Links that redirect.
@@ -44,6 +44,8 @@ pub struct LinkCounts {
     pub expired: u64,
     /// Links that were deleted and keep their statistics.
     pub deleted: u64,
+    /// Links that are archived, whatever their status.
+    pub archived: u64,
 }
 
 /// A tag, and how many links have it.
@@ -51,7 +53,7 @@ pub struct LinkCounts {
 pub struct TagCount {
     /// The tag as the newest of the links has it.
     pub tag: String,
-    /// The links that aren't deleted.
+    /// The links that are neither deleted nor archived.
     pub links: u64,
 }
 
@@ -101,7 +103,7 @@ pub struct Period {
 }
 
 impl LinkCounts {
-    /// All links that lists have.
+    /// All links that aren't archived.
     #[must_use]
     pub fn total(self) -> u64 {
         self.active + self.inactive + self.expired + self.deleted
@@ -135,7 +137,7 @@ impl Overview {
     pub fn fresh_until(&self) -> Timestamp {
         const LINKS_OF_A_MINUTE: u64 = 1_000;
         const LONGEST: u64 = 15;
-        let minutes = self.links.total().div_ceil(LINKS_OF_A_MINUTE).clamp(1, LONGEST);
+        let minutes = (self.links.total() + self.links.archived).div_ceil(LINKS_OF_A_MINUTE).clamp(1, LONGEST);
         self.as_of.plus(Duration::from_secs(minutes * 60))
     }
 
@@ -169,7 +171,7 @@ fn days_before(time: Timestamp, days: u64) -> Day {
 pub struct Tally {
     as_of: Timestamp,
     links: LinkCounts,
-    /// The links that aren't deleted.
+    /// The links that are neither deleted nor archived.
     there: HashSet<LinkId>,
     /// The links of each tag, by what is the same in all of its spellings.
     tags: HashMap<String, TagCount>,
@@ -200,6 +202,10 @@ impl Tally {
 
     /// Adds a link. The newest comes first, since tags are spelled as it has them.
     pub fn link(&mut self, link: &LinkSummary) {
+        if link.archived {
+            self.links.archived += 1;
+            return;
+        }
         let status = link.availability.status(self.as_of);
         self.links.count(status);
         if status == LinkStatus::Deleted {
@@ -291,6 +297,7 @@ mod tests {
             created_at: at("2026-03-01T00:00:00Z"),
             availability: Availability { state, expires_at: None },
             tags: Tags::try_from(tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>()).unwrap(),
+            archived: false,
         }
     }
 
@@ -309,10 +316,11 @@ mod tests {
         tally.link(&link(&["mail", "launch"], LinkState::Deleted(now())));
         let expired = Availability { expires_at: Some(now()), ..Availability::default() };
         tally.link(&LinkSummary { availability: expired, ..link(&["art"], LinkState::Active) });
+        tally.link(&LinkSummary { archived: true, ..link(&["old", "art"], LinkState::Active) });
 
         let overview = tally.finish();
 
-        assert_eq!(overview.links, LinkCounts { active: 1, inactive: 1, expired: 1, deleted: 1 });
+        assert_eq!(overview.links, LinkCounts { active: 1, inactive: 1, expired: 1, deleted: 1, archived: 1 });
         assert_eq!(overview.links.total(), 4);
         let tags: Vec<_> = overview.tags.iter().map(|tag| (tag.tag.as_str(), tag.links)).collect();
         assert_eq!((tags, overview.tags_total), (vec![("Launch", 2), ("art", 1), ("mail", 1)], 3));
@@ -355,6 +363,8 @@ mod tests {
             tally.link(&LinkSummary { id: id(code), ..link(&[], LinkState::Active) });
         }
         tally.link(&LinkSummary { id: id("gone"), ..link(&[], LinkState::Deleted(now())) });
+        tally.link(&LinkSummary { id: id("away"), archived: true, ..link(&[], LinkState::Active) });
+        tally.clicks(&id("away"), &totals(&[("2026-03-02", 50, 50)]));
         tally.clicks(&id("gone"), &totals(&[("2026-03-02", 50, 50)]));
         tally.clicks(&id("purged"), &totals(&[("2026-03-02", 50, 50)]));
         tally.clicks(&id("long"), &totals(&[("2026-02-23", 100, 100)]));
@@ -386,12 +396,13 @@ mod tests {
 
     #[test]
     fn a_large_workspace_gets_a_new_overview_less_often() {
-        let fresh_for = |active| {
+        let fresh_for = |(active, archived)| {
             let mut tally = Tally::new(now());
-            tally.links.active = active;
+            tally.links = LinkCounts { active, archived, ..LinkCounts::default() };
             now().until(tally.finish().fresh_until()).as_secs() / 60
         };
 
-        assert_eq!([0, 1, 1_000, 1_001, 10_000, 1_000_000].map(fresh_for), [1, 1, 1, 2, 10, 15]);
+        let counts = [(0, 0), (1, 0), (1_000, 0), (1_000, 1), (1, 9_999), (1_000_000, 0)];
+        assert_eq!(counts.map(fresh_for), [1, 1, 1, 2, 10, 15]);
     }
 }

@@ -146,6 +146,13 @@ impl Answers {
         Ok(Some(answer.items.unwrap_or_default()))
     }
 
+    /// Has each further answer be larger than the one before, if the query has a limit.
+    pub(crate) fn enlarge(&mut self) {
+        const FACTOR: i32 = 4;
+        let larger = self.query.get_limit().map(|limit| limit.saturating_mul(FACTOR));
+        self.query = self.query.clone().set_limit(larger);
+    }
+
     /// Whether everything was read.
     pub(crate) fn is_at_end(&self) -> bool {
         self.is_at_end

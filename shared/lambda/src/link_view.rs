@@ -102,6 +102,7 @@ pub struct LinkView {
     #[serde(flatten)]
     metadata: LinkMetadata,
     watch: bool,
+    archived: bool,
     /// The target that the link watches; missing if it watches none, or not any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     target_id: Option<TargetId>,
@@ -146,6 +147,7 @@ impl LinkView {
             original_url: link.target,
             metadata: link.metadata,
             watch: link.watch,
+            archived: link.archived,
             created_at: link.created_at,
             updated_at: link.updated_at,
             created_by_name: names.as_ref().and_then(|names| names.get(&link.identity.owner)).cloned(),

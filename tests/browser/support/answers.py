@@ -37,6 +37,7 @@ def made_up_link(dice: random.Random, number: int) -> dict[str, Any]:
         "description": None,
         "tags": dice.sample(TAGS, dice.randrange(5)),
         "watch": number % 9 == 0,
+        "archived": False,
         "created_at": f"2026-{dice.randrange(1, 11):02}-{dice.randrange(1, 28):02}T10:00:00.000Z",
         "updated_at": "2026-10-01T10:00:00.000Z",
         "expires_at": None,

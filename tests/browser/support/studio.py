@@ -36,7 +36,7 @@ def stamp(moment: datetime.datetime) -> str:
 
 def link(code: str, url: str, title: str | None, clicks: int, days: float, tags: str = "", **more: Any) -> dict[str, Any]:
     made = {"short_code": code, "short_url": f"{SHORT}/{code}", "original_url": url, "title": title, "description": None}
-    made |= {"tags": tags.split(), "watch": False, "created_at": at(days=days), "updated_at": at(days=days), "expires_at": None}
+    made |= {"tags": tags.split(), "watch": False, "archived": False, "created_at": at(days=days), "updated_at": at(days=days), "expires_at": None}
     return made | {"is_active": True, "status": "active", "total_clicks": clicks, "created_by": MAYA} | more
 
 
@@ -58,6 +58,11 @@ LINKS = [
     link("b4NvK8s", "https://www.example.net/reviews/design/harbour-lamp-one-year-later", None, 388, 245, "press", created_by=LIN),
 ]
 LINKS.sort(key=lambda one: one["created_at"], reverse=True)
+ARCHIVED = [
+    link("summer25", f"{SHOP}/collections/summer-2025", "Summer collection 2025", 9871, 402, "summer newsletter", archived=True),
+    link("xmas25", f"{SITE}/winter/gifts-2025", "Gifts 2025", 4410, 330, "winter", archived=True, created_by=LIN),
+    link("k3PwT9c", "https://tickets.example.com/e/harbour-market-2025", None, 1206, 371, "event", archived=True, is_active=False, status="inactive"),
+]
 STAR = next(one for one in LINKS if one["short_code"] == "winter26")
 TAGS = [("newsletter", 41), ("press", 26), ("journal", 22), ("print", 19), ("winter", 14), ("social", 12), ("event", 9), ("café", 4)]
 MEMBERS = [
@@ -203,7 +208,7 @@ def overview() -> dict[str, Any]:
     down = [{"id": target_id(number), "url": url, "since": at(days=days)} for number, (url, status, days, _) in enumerate(TARGETS) if status == "down"]
     return {
         "as_of": at(seconds=20),
-        "links": {"total": 148, "active": 139, "inactive": 3, "expired": 6, "deleted": 0},
+        "links": {"total": 148, "active": 139, "inactive": 3, "expired": 6, "deleted": 0, "archived": 23},
         "clicks": clicks,
         "days": [{"date": str(day), "clicks": count, "people": people_of(count)} for day, count in days],
         "top_links": tops,
@@ -212,9 +217,12 @@ def overview() -> dict[str, Any]:
 
 
 def links(query: dict[str, str]) -> dict[str, Any]:
-    found = [one for one in LINKS if query.get("status", one["status"]) == one["status"] and query.get("tag", "") in ["", *one["tags"]]]
+    wanted = [one for one in LINKS + ARCHIVED if query.get("status", one["status"]) == one["status"] and query.get("tag", "") in ["", *one["tags"]]]
+    archived = query.get("archived", "false")
+    found = [one for one in wanted if archived in ["all", str(one["archived"]).lower()]]
     total = 148 if found == LINKS else len(found)
-    return {"links": found, "total": total, "page": 1, "per_page": 50, "total_pages": -(-total // 50), "next_cursor": None}
+    page = {"total": total, "page": 1, "per_page": 50, "total_pages": -(-total // 50), "next_cursor": None}
+    return {"links": found, "archived_left_out": len(wanted) - len(found) if archived == "false" else 0} | page
 
 
 def target_id(number: int) -> str:
@@ -260,7 +268,7 @@ def notifications(query: dict[str, str]) -> dict[str, Any]:
 
 
 def one_link(code: str) -> dict[str, Any] | None:
-    found = next((one for one in LINKS if one["short_code"] == code), None)
+    found = next((one for one in LINKS + ARCHIVED if one["short_code"] == code), None)
     if found is None:
         return None
     health = {"status": "up", "checked_at": at(minutes=2), "status_code": 200, "latency_ms": 164}

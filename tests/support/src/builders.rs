@@ -30,6 +30,7 @@ impl LinkBuilder {
             expiry_is_published: false,
             metadata: LinkMetadata::default(),
             watch: false,
+            archived: false,
             revision: Revision::FIRST,
         })
     }
@@ -87,6 +88,13 @@ impl LinkBuilder {
     #[must_use]
     pub fn watching(mut self) -> Self {
         self.0.watch = true;
+        self
+    }
+
+    /// Put away.
+    #[must_use]
+    pub fn archived(mut self) -> Self {
+        self.0.archived = true;
         self
     }
 

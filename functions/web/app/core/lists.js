@@ -16,6 +16,7 @@ import { session } from './session.js';
  * @property {string | null} description
  * @property {string[]} tags
  * @property {boolean} watch
+ * @property {boolean} archived whether lists leave it out
  * @property {string} [target_id] what it watches, as long as that is checked
  * @property {string} created_at
  * @property {string | null} expires_at
@@ -27,6 +28,24 @@ import { session } from './session.js';
  * @property {Record<string, string> | null} [metadata] what programs note of it
  * @property {string | null} [external_id] what it is called in another system
  */
+
+/**
+ * The link of an answer to `POST /api/shorten`. One that was archived is needed again, so it is brought back by who may.
+ * @param {any} made
+ * @returns {Promise<Link>}
+ */
+export async function readMade(made) {
+  const path = { code: made.short_code };
+  const read = () => call('GET /api/links/{code}', { path });
+  return made.archived ? call('PATCH /api/links/{code}', { path, body: { archived: false } }).catch(read) : read();
+}
+
+/** @param {any} made @param {Link | undefined} link */
+export function wordsOfMade(made, link) {
+  if (!made.reused) return 'Link created.';
+  const archived = link?.archived === false ? ' It was archived, and is back.' : ' It is archived.';
+  return `You already had this one.${made.archived ? archived : ''}`;
+}
 
 /** The tags that links have, the most used first. */
 export function useTags() {
@@ -59,7 +78,7 @@ export function useTagNames() {
  * The numbers of the whole workspace.
  * @typedef {object} Overview
  * @property {string} as_of
- * @property {{ total: number, active: number, inactive: number, expired: number, deleted: number }} links
+ * @property {{ total: number, active: number, inactive: number, expired: number, deleted: number, archived: number }} links those by status aren't archived
  * @property {{ today: ComparedClicks, last_7_days: ComparedClicks, last_30_days: ComparedClicks }} clicks
  * @property {{ date: string, clicks: number, people: number }[]} days the last 60
  * @property {(Pick<Link, 'short_code' | 'short_url' | 'original_url' | 'title'> & { clicks: number, people: number })[]} top_links

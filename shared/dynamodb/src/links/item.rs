@@ -76,6 +76,8 @@ pub(crate) struct LinkItem {
     pub metadata: LinkMetadata,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub watch: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archived: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_by: Option<UserId>,
     /// Absent as long as nothing was changed.
@@ -139,6 +141,7 @@ impl LinkItem {
             expiry_is_published: link.expiry_is_published,
             metadata: link.metadata.clone(),
             watch: link.watch,
+            archived: link.archived,
             deleted_by: None,
             revision: link.revision,
             is_news: true,
@@ -161,6 +164,7 @@ impl LinkItem {
             expiry_is_published: self.expiry_is_published,
             metadata: self.metadata,
             watch: self.watch,
+            archived: self.archived,
             revision: self.revision,
         }
     }
@@ -295,6 +299,8 @@ pub(super) struct LeanItem {
     user_id: UserId,
     #[serde(default)]
     tags: Tags,
+    #[serde(default)]
+    archived: bool,
     availability: AvailabilityMap,
 }
 
@@ -308,6 +314,7 @@ impl LeanItem {
             created_at: at,
             availability: self.availability.into(),
             tags: self.tags,
+            archived: self.archived,
         })
     }
 }

@@ -132,6 +132,8 @@ impl<R> LinkReader<R> {
     pub async fn next(&mut self) -> Result<Option<Vec<R>>, RepositoryError> {
         let Some(answers) = &mut self.answers else { return Ok(None) };
         let Some(items) = answers.next().await? else { return Ok(None) };
+        // Where most links aren't to be shown, such as archived ones, few answers get through them.
+        answers.enlarge();
         self.rest = answers.last_read().map(place_of).transpose()?;
         let is_after = |item: &Item| self.after.is_none() || sort_key_of(item) != self.after.as_deref();
         items.into_iter().filter(is_after).map(self.row_of).collect::<Result<_, _>>().map(Some)

@@ -224,8 +224,9 @@ impl LinksTable {
         at: Timestamp,
         correlation_id: &CorrelationId,
     ) -> Result<DeleteOutcome, RepositoryError> {
+        // A deleted link isn't archived, so that it is found among the deleted ones.
         const DELETED: &str = "SET availability.deleted_at = :at, updated_at = :at, deleted_by = :by, is_news = :yes, \
-                               change_id = :change, correlation_id = :correlation";
+                               change_id = :change, correlation_id = :correlation REMOVE archived";
         let Guard { condition, values } = Guard::of(precondition);
         let generation = &link.id().generation;
         let deleted = self
@@ -394,7 +395,8 @@ struct Changes {
 }
 
 impl Changes {
-    /// Each member of the patch is the attribute of its name, or [in a map](path_of). Another expiry is not published yet.
+    /// Each member of the patch is the attribute of its name, or [in a map](path_of). Another expiry is not published yet, and a
+    /// link that isn't archived has nothing that says so.
     fn of(
         operation: &'static str,
         patch: &LinkPatch,
@@ -407,6 +409,9 @@ impl Changes {
         }
         if patch.expires_at.is_some() {
             attributes.insert("expiry_is_published".to_owned(), AttributeValue::Null(true));
+        }
+        if patch.archived == Some(false) {
+            attributes.insert("archived".to_owned(), AttributeValue::Null(true));
         }
         let written = [
             ("updated_at", text(&at)),

@@ -164,6 +164,20 @@ async fn only_a_search_reads_what_links_weigh() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_page_is_full_though_most_links_are_archived() {
+    let workspace = Workspace::new();
+    let links: Vec<_> =
+        (0..600).map(|number| Link { archived: number % 100 != 0, ..workspace.heavy(number) }).collect();
+    workspace.store(&links).await;
+
+    let (first, _) = workspace.page("per_page=2").await;
+    let (next, units) = workspace.page(&format!("per_page=2&after={}", cursor(&first))).await;
+
+    assert_eq!((codes(&first), codes(&next)), ([500, 400].map(code).to_vec(), [300, 200].map(code).to_vec()));
+    assert!(units < 40.0, "{units}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn cursors_respect_dates_filters_and_order() {
     let workspace = Workspace::with_heavy_links(90).await;
     let dates = "created_after=2026-01-01T00:00:05Z&created_before=2026-01-01T00:00:20Z";

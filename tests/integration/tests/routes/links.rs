@@ -92,7 +92,8 @@ async fn a_page_shows_links_with_their_clicks_and_counts_them_all() {
 async fn an_empty_workspace_has_an_empty_page() {
     let answer = Fixture::new().get("/api/links").await;
 
-    let empty = json!({"links": [], "total": 0, "page": 1, "per_page": 20, "total_pages": 0, "next_cursor": null});
+    let mut empty = json!({"links": [], "total": 0, "page": 1, "per_page": 20, "total_pages": 0, "next_cursor": null});
+    empty["archived_left_out"] = json!(0);
     assert_eq!(answer.json(), empty);
 }
 
@@ -118,6 +119,9 @@ async fn each_filter_narrows() {
 
     let colleague = UserId::generate();
     fixture.db.store(&fixture.link("colleague").owned_by(&colleague).build()).await;
+    let mut away = fixture.link("away").to("https://github.com/old").archived().build();
+    away.metadata.tags = titled.metadata.tags.clone();
+    fixture.db.store(&away).await;
     let by_colleague = format!("created_by={colleague}");
     let cases = [
         ("search=github.com", vec!["old1"]),
@@ -157,6 +161,13 @@ async fn each_filter_narrows() {
         ("created_before=2026-01-15&search=&tag=&status=&sort=&order=&page=&per_page=&created_after=", vec!["old1"]),
         ("created_after=2026-01-15T14:00:00%2B02:00&created_before=2026-01-15T14:00:00+02:00", vec!["old1"]),
         ("tag=sale&search=github", vec![]),
+        ("archived=true", vec!["away"]),
+        ("archived=true&status=inactive", vec![]),
+        ("archived=true&tag=2026&search=github&sort=clicks", vec!["away"]),
+        ("archived=all", vec!["away", "colleague", "expired", "off11", "old1", "titled"]),
+        ("archived=all&search=github", vec!["away", "old1"]),
+        ("archived=false&search=github", vec!["old1"]),
+        ("archived=&tag=sale&sort=clicks", vec!["titled"]),
     ];
     for (query, expected) in cases {
         let answer = fixture.get(&format!("/api/links?{query}")).await;
@@ -164,6 +175,52 @@ async fn each_filter_narrows() {
         assert_eq!(found, expected.iter().map(|code| (*code).to_owned()).collect(), "{query}");
         assert_eq!(answer.json()["total"], expected.len(), "{query}");
     }
+}
+
+#[tokio::test]
+async fn a_page_says_how_many_archived_links_it_leaves_out() {
+    let fixture = Fixture::new();
+    for code in ["away1", "away2"] {
+        let mut away = fixture.link(code).to("https://github.com/").archived().build();
+        away.metadata.external_id = (code == "away1").then(|| "crm-7".parse().unwrap());
+        fixture.db.store(&away).await;
+    }
+    for code in ["here1", "here2"] {
+        fixture.db.store(&fixture.link(code).build()).await;
+    }
+    let left_out =
+        async |query: &str| fixture.get(&format!("/api/links?{query}")).await.json()["archived_left_out"].clone();
+
+    for (query, expected) in [
+        ("", 2),
+        ("per_page=1&sort=clicks", 2),
+        ("search=github", 2),
+        ("search=landing", 0),
+        ("status=inactive", 0),
+        ("archived=all", 0),
+        ("archived=true", 0),
+        ("external_id=crm-7", 0),
+        ("external_id=crm-7&archived=false", 1),
+        ("external_id=crm-7&archived=false&search=landing", 0),
+    ] {
+        assert_eq!(left_out(query).await, json!(expected), "{query}");
+    }
+    let first = fixture.get("/api/links?per_page=1").await.json();
+    let next = first["next_cursor"].as_str().unwrap().to_owned();
+    assert_eq!(left_out(&format!("per_page=1&after={next}")).await, Value::Null);
+}
+
+#[tokio::test]
+async fn an_archived_link_that_is_deleted_is_among_the_deleted_ones() {
+    let fixture = Fixture::new();
+    let link = fixture.link("away").archived().build();
+    fixture.db.store(&link).await;
+
+    fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+
+    let deleted = fixture.get("/api/links?status=deleted").await.json();
+    assert_eq!((&deleted["links"][0]["short_code"], &deleted["links"][0]["archived"]), (&json!("away"), &json!(false)));
+    assert_eq!(fixture.get("/api/links?status=all&archived=true").await.json()["total"], 0);
 }
 
 #[tokio::test]
@@ -207,6 +264,10 @@ async fn an_external_id_finds_its_link_alone() {
         assert_eq!(find(none).await, (vec![], json!(0)), "{none}");
     }
     assert_eq!(find("crm%207/%C3%A4&page=2").await, (vec![], json!(1)));
+    // It is asked for by its name, so it is found where lists leave it out.
+    fixture.db.patch(link.id(), &LinkPatch { archived: Some(true), ..LinkPatch::default() }).await;
+    assert_eq!(find("crm%207/%C3%A4").await, (vec!["launch".to_owned()], json!(1)));
+    assert_eq!(find("crm%207/%C3%A4&archived=false").await, (vec![], json!(0)));
     fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
     assert_eq!(find("crm%207/%C3%A4").await, (vec![], json!(0)));
     assert_eq!(find("crm%207/%C3%A4&status=all").await, (vec!["launch".to_owned()], json!(1)));
@@ -250,15 +311,20 @@ async fn without_the_table_of_names_links_are_shown_and_say_so() {
 
 /// Pages behind a cursor read no more than they show, and so does the feed.
 #[tokio::test]
-async fn deleted_links_leave_no_gap_in_a_chain_of_pages() {
+async fn deleted_and_archived_links_leave_no_gap_in_a_chain_of_pages() {
     let fixture = Fixture::new();
+    let archive = LinkPatch { archived: Some(true), ..LinkPatch::default() };
     let created = at("2026-03-01T00:00:00Z");
     for number in 0..40 {
         let link =
             fixture.link(&format!("code{number:02}")).created_at(created.plus(Duration::from_secs(number))).build();
         fixture.db.store(&link).await;
-        if number % 4 != 0 {
-            fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+        match number % 4 {
+            0 => {}
+            1 => _ = fixture.db.patch(link.id(), &archive).await,
+            _ => {
+                fixture.db.links().delete(&link, &link.identity.owner, Timestamp::now(), &correlation()).await.unwrap();
+            }
         }
     }
     let chain = async |first: &str, rows: &str| {
@@ -278,12 +344,19 @@ async fn deleted_links_leave_no_gap_in_a_chain_of_pages() {
 
     assert_eq!(chain("/api/urls?limit=3", "urls").await, kept);
     assert_eq!(chain("/api/links?per_page=3", "links").await, kept);
-    assert_eq!(chain("/api/urls?limit=3&status=all", "urls").await.len(), 40);
-    assert_eq!(chain("/api/urls?limit=3&status=deleted", "urls").await.len(), 30);
+    assert_eq!(chain("/api/urls?limit=3&status=all&archived=all", "urls").await.len(), 40);
+    assert_eq!(chain("/api/urls?limit=3&status=deleted", "urls").await.len(), 20);
+    assert_eq!(chain("/api/urls?limit=3&archived=true", "urls").await.len(), 10);
+    assert_eq!(chain("/api/links?per_page=3&archived=true", "links").await.len(), 10);
+    assert_eq!(chain("/api/links?per_page=3&archived=all", "links").await.len(), 20);
     assert_eq!(fixture.get("/api/links").await.json()["total"], 10);
     assert_eq!(fixture.get("/api/links?sort=clicks&per_page=3").await.json()["total_pages"], 4);
     let refused = fixture.get("/api/urls?status=gone").await;
     assert_eq!(refused.problem(), (400, "status must be active, inactive, deleted, expired or all".into()));
+    for list in ["urls", "links"] {
+        let refused = fixture.get(&format!("/api/{list}?archived=yes")).await;
+        assert_eq!(refused.problem(), (400, "archived must be true, false or all".into()), "{list}");
+    }
 }
 
 #[tokio::test]
@@ -405,7 +478,7 @@ async fn one_link_is_shown_to_its_workspace_only() {
         answer.json(),
         json!({
             "short_code": "launch", "short_url": "https://api.example.com/r/launch",
-            "original_url": "https://example.com/landing", "title": null, "description": null, "tags": [], "watch": false,
+            "original_url": "https://example.com/landing", "title": null, "description": null, "tags": [], "watch": false, "archived": false,
             "created_at": now, "updated_at": now, "expires_at": null, "is_active": true, "status": "active", "total_clicks": 3,
             "created_by": owner, "created_by_name": null, "metadata": null, "external_id": null,
         })

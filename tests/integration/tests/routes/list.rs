@@ -56,7 +56,7 @@ async fn a_link_shows_everything_its_owner_needs() {
         answer.json()["urls"],
         json!([{
             "short_code": "launch", "short_url": "https://api.example.com/r/launch",
-            "original_url": "https://example.com/landing", "title": null, "description": null, "tags": [], "watch": false,
+            "original_url": "https://example.com/landing", "title": null, "description": null, "tags": [], "watch": false, "archived": false,
             "created_at": now, "updated_at": now, "expires_at": null, "is_active": false, "status": "deleted", "total_clicks": 0,
             "created_by": owner, "created_by_name": null, "metadata": null, "external_id": null,
         }])

@@ -65,6 +65,10 @@ impl Fixture {
         self.db.patch(link.id(), &LinkPatch { is_active: Some(false), ..LinkPatch::default() }).await;
     }
 
+    async fn archive(&self, link: &Link) {
+        self.db.patch(link.id(), &LinkPatch { archived: Some(true), ..LinkPatch::default() }).await;
+    }
+
     async fn delete(&self, link: &Link) {
         let outcome =
             self.db.links().delete(link, &link.identity.owner, self.now, &crate::fixture::correlation()).await.unwrap();
@@ -129,7 +133,10 @@ async fn a_new_workspace_has_an_overview_of_nothing() {
 
     let none = period(0, 0, 0, 0);
     assert_eq!(overview["as_of"], json!(fixture.now));
-    assert_eq!(overview["links"], json!({"total": 0, "active": 0, "inactive": 0, "expired": 0, "deleted": 0}));
+    assert_eq!(
+        overview["links"],
+        json!({"total": 0, "active": 0, "inactive": 0, "expired": 0, "deleted": 0, "archived": 0})
+    );
     assert_eq!(overview["clicks"], json!({"today": none, "last_7_days": none, "last_30_days": none}));
     assert_eq!((&overview["top_links"], &overview["down"]), (&json!([]), &json!([])));
     assert_eq!(overview["days"].as_array().unwrap().len(), 60);
@@ -148,10 +155,12 @@ async fn links_are_counted_by_status_and_tag() {
     expired.metadata.tags = Tags::try_from(vec!["art".to_owned()]).unwrap();
     fixture.db.store(&expired).await;
     fixture.db.store(&LinkBuilder::new("strange").build()).await;
+    fixture.archive(&fixture.store("fifth", &["launch", "old"]).await).await;
 
     let (overview, tags) = (fixture.overview().await, fixture.tags().await);
 
-    assert_eq!(overview["links"], json!({"total": 4, "active": 1, "inactive": 1, "expired": 1, "deleted": 1}));
+    let counts = json!({"total": 4, "active": 1, "inactive": 1, "expired": 1, "deleted": 1, "archived": 1});
+    assert_eq!(overview["links"], counts);
     let launch = tags["tags"][0]["tag"].as_str().unwrap();
     assert!(launch.eq_ignore_ascii_case("launch"), "{launch}");
     let expected = json!([
@@ -199,7 +208,7 @@ async fn days_that_have_settled_are_still_known_one_by_one() {
 }
 
 #[tokio::test]
-async fn the_links_that_were_followed_most_come_first_and_deleted_ones_not_at_all() {
+async fn the_links_that_were_followed_most_come_first_and_deleted_and_archived_ones_not_at_all() {
     let fixture = Fixture::new();
     for number in 1..=12 {
         let code = format!("link{number:02}");
@@ -210,6 +219,9 @@ async fn the_links_that_were_followed_most_come_first_and_deleted_ones_not_at_al
     let gone = fixture.store("deleted", &[]).await;
     fixture.click("deleted", (30, 0), 1).await;
     fixture.delete(&gone).await;
+    let away = fixture.store("away", &[]).await;
+    fixture.click("away", (30, 0), 1).await;
+    fixture.archive(&away).await;
 
     let top = fixture.overview().await["top_links"].clone();
 
@@ -223,12 +235,14 @@ async fn the_links_that_were_followed_most_come_first_and_deleted_ones_not_at_al
 }
 
 #[tokio::test]
-async fn a_link_that_is_deleted_while_the_overview_is_kept_is_not_among_the_top_links() {
+async fn a_link_that_is_deleted_or_archived_while_the_overview_is_kept_is_not_among_the_top_links() {
     let fixture = Fixture::new();
-    let link = fixture.store("deleted", &[]).await;
+    let (deleted, away) = (fixture.store("deleted", &[]).await, fixture.store("away", &[]).await);
     fixture.click("deleted", (3, 3), 1).await;
-    assert_eq!(fixture.overview().await["top_links"].as_array().unwrap().len(), 1);
-    fixture.delete(&link).await;
+    fixture.click("away", (3, 3), 1).await;
+    assert_eq!(fixture.overview().await["top_links"].as_array().unwrap().len(), 2);
+    fixture.delete(&deleted).await;
+    fixture.archive(&away).await;
 
     assert_eq!(fixture.overview().await["top_links"], json!([]));
 }

@@ -332,6 +332,20 @@ async fn a_link_that_can_be_reused_again_becomes_the_one_of_its_url_if_there_is_
 }
 
 #[tokio::test]
+async fn a_link_that_is_archived_is_reused_and_stays_so() {
+    let fixture = Fixture::new();
+    let first = fixture.post(json!({"url": "https://example.com"})).await;
+    let archive = LinkPatch { archived: Some(true), ..LinkPatch::default() };
+    fixture.db.patch(fixture.db.link(&code(&first)).await.id(), &archive).await;
+
+    let again = fixture.post(json!({"url": "https://example.com"})).await;
+
+    assert_eq!((again.status, code(&again), &again.json()["archived"]), (200, code(&first), &json!(true)));
+    assert_eq!(first.json().get("archived"), None);
+    assert!(fixture.db.link(&code(&first)).await.archived);
+}
+
+#[tokio::test]
 async fn a_link_that_is_off_or_will_expire_is_replaced() {
     let later = Timestamp::now().plus(Duration::from_secs(3_600));
     let patches = [

@@ -146,6 +146,25 @@ async fn each_member_changes_alone_and_null_takes_it_away() {
 }
 
 #[tokio::test]
+async fn an_archived_link_redirects_as_before_and_has_nothing_left_when_it_is_brought_back() {
+    let fixture = Fixture::new().await;
+    let stored = || fixture.db.scan("LinksTable")[0].get("archived").cloned();
+
+    let archived = fixture.patch(&json!({"archived": true})).await;
+    let kept = stored();
+    let followed = fixture.follow().await;
+    let unchanged = fixture.patch(&json!({"archived": null, "title": "T"})).await;
+    let back = fixture.patch(&json!({"archived": false})).await;
+
+    let shown = |answer: &Answer| (answer.status, answer.json()["archived"].clone(), answer.json()["status"].clone());
+    assert_eq!(shown(&archived), (200, json!(true), json!("active")), "{}", archived.body);
+    assert_eq!((kept, followed.status), (Some(json!({"BOOL": true})), REDIRECT));
+    assert_eq!(shown(&unchanged), (200, json!(true), json!("active")));
+    assert_eq!((shown(&back), stored()), ((200, json!(false), json!("active")), None));
+    assert_eq!(fixture.patch(&json!({"archived": "yes"})).await.json()["field"], "archived");
+}
+
+#[tokio::test]
 async fn metadata_and_external_id_are_replaced_whole_and_taken_away() {
     let fixture = Fixture::new().await;
     let shown = |answer: &Answer| json!([answer.json()["metadata"], answer.json()["external_id"]]);

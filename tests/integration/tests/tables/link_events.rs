@@ -34,8 +34,7 @@ async fn a_changed_link_says_which_members_have_changed_and_from_what_to_what() 
     db.patch(link.id(), &patch(json!({"title": "Old", "description": "stays"}))).await;
     let later = "2031-01-02T03:04:05.000Z";
 
-    let members =
-        json!({"title": "New", "tags": ["a"], "expires_at": later, "metadata": {"k": "v"}, "external_id": "7"});
+    let members = json!({"title": "New", "tags": ["a"], "expires_at": later, "metadata": {"k": "v"}, "external_id": "7", "archived": true});
     let changed = db.patch(link.id(), &patch(members)).await;
 
     let events = latest(&db);
@@ -49,8 +48,11 @@ async fn a_changed_link_says_which_members_have_changed_and_from_what_to_what() 
         "metadata": {"from": null, "to": {"k": "v"}},
         "external_id": {"from": null, "to": "7"},
         "expires_at": {"from": null, "to": later},
+        "archived": {"from": false, "to": true},
     });
     assert_eq!(events[0]["changes"], expected);
+    db.patch(link.id(), &patch(json!({"archived": false}))).await;
+    assert_eq!(latest(&db)[0]["changes"], json!({"archived": {"from": true, "to": false}}));
 }
 
 #[tokio::test]
@@ -79,7 +81,7 @@ async fn a_change_to_what_a_link_is_already_has_no_event() {
     let link = LinkBuilder::new("launch").build();
     db.store(&link).await;
 
-    db.patch(link.id(), &patch(json!({"title": null, "is_active": true}))).await;
+    db.patch(link.id(), &patch(json!({"title": null, "is_active": true, "archived": false}))).await;
 
     assert_eq!(latest(&db), Vec::<Value>::new());
 }

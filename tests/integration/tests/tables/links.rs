@@ -24,7 +24,8 @@ fn all_metadata() -> LinkMetadata {
 #[tokio::test]
 async fn a_link_is_read_as_it_was_stored() {
     let db = TestDynamoDb::start();
-    let mut link = LinkBuilder::new("launch").to("https://example.com/ä?b=c").expires_at(Timestamp::now()).build();
+    let link = LinkBuilder::new("launch").to("https://example.com/ä?b=c").expires_at(Timestamp::now()).archived();
+    let mut link = link.build();
     link.metadata = all_metadata();
 
     db.store(&link).await;
@@ -147,7 +148,7 @@ async fn a_summary_says_of_a_link_what_the_link_says() {
         link.availability.state = state;
         link.availability.expires_at = (number > 0).then_some(now);
         if number == 0 {
-            link.metadata = all_metadata();
+            (link.metadata, link.archived) = (all_metadata(), true);
         }
         db.store(&link).await;
         stored.push(link);

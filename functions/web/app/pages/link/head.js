@@ -14,7 +14,7 @@ import { Menu } from '../../ui/menu.js';
 import { SkeletonText } from '../../ui/states.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
-/** @typedef {{ showQr: () => void, edit: () => void, prepareEdit: () => void, toggle: () => void, delete: () => void, purge: () => void, copyTo: () => void }} LinkActions */
+/** @typedef {{ showQr: () => void, edit: () => void, prepareEdit: () => void, toggle: () => void, archive: () => void, delete: () => void, purge: () => void, copyTo: () => void }} LinkActions */
 
 /** @type {Record<Link['status'], { tone: 'good' | 'warn' | 'bad' | 'muted', text: string, title: string }>} */
 const STATUSES = {
@@ -39,6 +39,7 @@ export function LinkButtons({ link, actions, mayChange }) {
   const switchText = link.is_active ? 'Switch off' : 'Switch on';
   const items = [
     canSwitch && { label: switchText, icon: /** @type {const} */ ('power'), isNarrow: true, act: actions.toggle },
+    canEdit && { label: link.archived ? 'Bring back' : 'Archive', icon: /** @type {const} */ ('archive'), act: actions.archive },
     { label: 'New link like this one', icon: /** @type {const} */ ('plus'), act: actions.copyTo },
     link.status !== 'deleted' && { label: 'Delete', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.delete },
     { label: 'Delete with statistics', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.purge },
@@ -63,6 +64,7 @@ export function LinkFacts({ link }) {
     ${link.description && html`<p class="about-description" dir="auto">${link.description}</p>`}
     <ul class="about-meta">
       <li><${Status} tone=${tone} title=${title}>${text}<//></li>
+      ${link.archived && link.status !== 'deleted' && html`<li><${Status} tone="muted" title="Lists leave it out. It works as before.">Archived<//></li>`}
       ${link.health?.status === 'down' && html`<li><${Status} tone="bad" title="The latest checks got no answer.">Target down<//></li>`}
       ${link.created_by_name && html`<li>by <bdi>${link.created_by_name}</bdi></li>`}
       ${!link.created_by_name && !members.error && html`<li>by ${members.data ? html`<bdi>${nameOf(owner)}</bdi>` : html`<${SkeletonText} width=${72} />`}</li>`}

@@ -7,7 +7,7 @@ import { href, navigate, route } from '../../core/router.js';
 import { mayAct, session } from '../../core/session.js';
 import { useShortcuts } from '../../core/shortcuts.js';
 import { useStore } from '../../core/store.js';
-import { deleteLink, purgeLink, toggle } from '../../parts/link-changes/link-changes.js';
+import { archive, deleteLink, purgeLink, toggle } from '../../parts/link-changes/link-changes.js';
 import { Button } from '../../ui/button.js';
 import { copyText } from '../../ui/copy.js';
 import { Lazy } from '../../ui/lazy.js';
@@ -54,7 +54,12 @@ function Known({ link, resource }) {
   useShortcuts('This link', [
     { keys: 'y', text: 'Copy the short URL', act: async () => (await copyText(link.short_url)) && toast('Copied.') },
     { keys: 'q', text: 'QR code', act: () => setOpen('qr') },
-    ...(mayChange && link.status !== 'deleted' ? [{ keys: 'e', text: 'Edit', act: () => setOpen('edit') }] : []),
+    ...(mayChange && link.status !== 'deleted'
+      ? [
+          { keys: 'e', text: 'Edit', act: () => setOpen('edit') },
+          { keys: 'a', text: link.archived ? 'Bring back' : 'Archive', act: actions.archive },
+        ]
+      : []),
   ]);
 
   const onSaved = (/** @type {ShownLink} */ saved, /** @type {boolean} */ isNew) => {
@@ -99,6 +104,7 @@ function useActions(resource, open) {
     prepareEdit: () => void loadForm().catch(() => {}),
     copyTo: () => open('copy'),
     toggle: () => void toggle(link, place),
+    archive: () => void archive(link, place),
     delete: () => void deleteLink(link, place),
     purge: () => void purgeLink(link, place),
   };

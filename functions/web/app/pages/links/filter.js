@@ -4,6 +4,7 @@
  * @typedef {object} Filter
  * @property {string} q
  * @property {string} status
+ * @property {'' | 'true' | 'all'} archived whether archived links are listed: alone, or with the others
  * @property {string[]} tags those that links have
  * @property {boolean} isAny whether one of these is enough
  * @property {string[]} not the tags that links don't have
@@ -13,47 +14,42 @@
  * @property {'newest' | 'oldest' | 'clicks' | 'last_click'} sort
  */
 
-export const SORTS = [
-  { value: 'newest', label: 'Newest first' },
-  { value: 'oldest', label: 'Oldest first' },
-  { value: 'clicks', label: 'Most clicks' },
-  { value: 'last_click', label: 'Last click' },
-];
-
 /** Whether the order needs the clicks of all links, so that the API has numbered pages of it and no cursor. @param {Filter} filter */
 export const isByClicks = ({ sort }) => sort === 'clicks' || sort === 'last_click';
 
-export const STATUSES = [
-  { value: 'active', label: 'Active' },
-  { value: 'inactive', label: 'Switched off' },
-  { value: 'expired', label: 'Expired' },
-  { value: 'deleted', label: 'Deleted' },
-];
+const STATUSES = ['active', 'inactive', 'expired', 'deleted'];
+const SORTS = ['newest', 'oldest', 'clicks', 'last_click'];
+const ARCHIVED = ['true', 'all'];
 
 /** @param {URLSearchParams} query @returns {Filter} */
 export function filterOf(query) {
   return {
     q: query.get('q') ?? '',
-    status: STATUSES.find(({ value }) => value === query.get('status'))?.value ?? '',
+    status: oneOf(STATUSES, query.get('status')),
+    archived: /** @type {any} */ (oneOf(ARCHIVED, query.get('archived'))),
     tags: query.getAll('tag'),
     isAny: query.get('tags') === 'any',
     not: query.getAll('not'),
     by: query.get('by') ?? '',
     from: dayOf(query.get('from')),
     to: dayOf(query.get('to')),
-    sort: /** @type {any} */ (SORTS.find(({ value }) => value === query.get('sort'))?.value ?? 'newest'),
+    sort: /** @type {any} */ (oneOf(SORTS, query.get('sort')) || 'newest'),
   };
 }
+
+/** @param {string[]} known @param {string | null} text */
+const oneOf = (known, text) => (text !== null && known.includes(text) ? text : '');
 
 /** @param {string | null} text */
 const dayOf = (text) => (text && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : '');
 
 /** What the API is asked for. @param {Filter} filter */
 export function requestOf(filter) {
-  const { q, status, tags, isAny, not, by, from, to, sort } = filter;
+  const { q, status, archived, tags, isAny, not, by, from, to, sort } = filter;
   return {
     search: q,
     status,
+    archived,
     tag: [...(isAny && tags.length ? [tags.map(tagTerm).join()] : tags.map(tagTerm)), ...not.map((tag) => `-${tagTerm(tag)}`)],
     created_by: by,
     created_after: startOf(from),
@@ -74,18 +70,3 @@ const endOf = (day) => (day ? new Date(`${day}T23:59:59.999`).toISOString() : ''
 
 /** Whether all links are meant. @param {Filter} filter */
 export const isEverything = ({ isAny, sort, ...conditions }) => Object.values(conditions).every(({ length }) => length === 0);
-
-/** The query that takes all filters away. */
-export const NO_FILTER = { q: '', status: '', tag: [], tags: '', not: [], by: '', from: '', to: '' };
-
-/**
- * The query in which links have a tag, or don't have it, or may have it.
- * @param {Filter} filter
- * @param {string} tag
- * @param {'with' | 'without' | 'either'} wanted
- */
-export function withTag({ tags, not }, tag, wanted) {
-  const others = (/** @type {string[]} */ list) => list.filter((other) => other.toLowerCase() !== tag.toLowerCase());
-  const given = (/** @type {boolean} */ isGiven) => (isGiven ? [tag] : []);
-  return { tag: [...others(tags), ...given(wanted === 'with')], not: [...others(not), ...given(wanted === 'without')] };
-}

@@ -16,8 +16,14 @@ export class LinkList {
   /** @param {import('./filter.js').Filter} filter */
   constructor(filter) {
     this.filter = filter;
-    /** @type {Link[]} */
+    /** What was read. @type {Link[]} */
+    this.known = [];
+    /** Of these, what is shown: not what was archived or brought back since. @type {Link[]} */
     this.links = [];
+    /** How many archived links matched besides, as far as that is known. */
+    this.leftOutBefore = 0;
+    /** The link that was put on top: it is shown, whatever the filter is. */
+    this.top = '';
     /** How many there are, if that is known. @type {number | null} */
     this.total = null;
     /** Where the next page begins. @type {string | number | null} */
@@ -31,6 +37,20 @@ export class LinkList {
     this.listeners = new Set();
   }
 
+  /** How many archived links match besides, with those that were archived since. */
+  get leftOut() {
+    return this.filter.archived ? 0 : this.leftOutBefore + this.known.length - this.links.length;
+  }
+
+  /** @param {Link[]} known @returns {number} how many more are shown than before */
+  show(known) {
+    const { archived } = this.filter;
+    const before = this.links.length;
+    this.known = known;
+    this.links = known.filter((link) => archived === 'all' || Boolean(link.archived) === (archived === 'true') || link.short_code === this.top);
+    return this.links.length - before;
+  }
+
   tell() {
     for (const listener of this.listeners) listener();
   }
@@ -40,8 +60,9 @@ export class LinkList {
     return this.once(async () => {
       const page = await this.page(null, Math.max(FIRST_PAGE, Math.min(FURTHER_PAGE, this.links.length)));
       const last = page.links[page.links.length - 1]?.short_code;
-      const further = this.links.slice(this.links.findIndex((link) => link.short_code === last) + 1);
-      if (page.next === null || further.length === 0 || further.length === this.links.length) return this.take(page, []);
+      const further = this.known.slice(this.known.findIndex((link) => link.short_code === last) + 1);
+      this.leftOutBefore = page.leftOut ?? 0;
+      if (page.next === null || further.length === 0 || further.length === this.known.length) return this.take(page, []);
       const { next } = this;
       this.take({ links: further, next, total: page.total }, page.links);
     });
@@ -49,7 +70,7 @@ export class LinkList {
 
   loadMore() {
     if (this.next === null || this.reading) return this.reading ?? Promise.resolve();
-    return this.once(async () => this.take(await this.page(this.next, FURTHER_PAGE), this.links));
+    return this.once(async () => this.take(await this.page(this.next, FURTHER_PAGE), this.known));
   }
 
   /** @param {() => Promise<void>} read */
@@ -75,7 +96,7 @@ export class LinkList {
   /** @param {{ links: Link[], next: string | number | null, total: number | null }} page @param {Link[]} before */
   take(page, before) {
     const known = new Set(before.map((link) => link.short_code));
-    this.links = [...before, ...page.links.filter((link) => !known.has(link.short_code))];
+    this.show([...before, ...page.links.filter((link) => !known.has(link.short_code))]);
     this.next = page.next;
     this.total = page.total ?? (page.next === null ? this.links.length : this.total);
   }
@@ -86,37 +107,44 @@ export class LinkList {
    * @param {number} size
    */
   async page(from, size) {
-    for (let at = from; ; ) {
-      const isByPage = isByClicks(this.filter);
+    const isByPage = isByClicks(this.filter);
+    // Pages of what is shown: those behind move up where some are archived.
+    for (let at = isByPage && from !== null ? Math.floor(this.links.length / FURTHER_PAGE) + 1 : from; ; ) {
       const number = isByPage ? Number(at ?? 1) : 1;
       const place = isByPage ? { page: number, per_page: FURTHER_PAGE } : { after: at, per_page: size };
       const answer = await call('GET /api/links', { query: { ...requestOf(this.filter), ...place } });
       const next = isByPage ? (number < (answer.total_pages ?? 0) ? number + 1 : null) : answer.next_cursor;
-      if (answer.links.length > 0 || next === null) return { links: answer.links, next, total: answer.total };
+      if (answer.links.length > 0 || next === null) return { links: answer.links, next, total: answer.total, leftOut: answer.archived_left_out };
       at = next;
     }
   }
 
-  /** Shows a link otherwise, wherever it stands. @param {string} code @param {Partial<Link>} change */
-  change(code, change) {
-    this.links = this.links.map((link) => (link.short_code === code ? { ...link, ...change } : link));
+  /** Shows other links than before. @param {Link[]} known */
+  replace(known) {
+    const more = this.show(known);
+    if (this.total !== null) this.total += more;
+    if (this.links.length === 0) this.loadMore();
     this.tell();
+  }
+
+  /** Shows a link otherwise, in whichever list it stands. @param {string} code @param {Partial<Link>} change */
+  change(code, change) {
+    for (const list of new Set([this, ...lists.values()])) {
+      if (!list.known.some((link) => link.short_code === code)) continue;
+      if ('archived' in change && list.top === code) list.top = '';
+      list.replace(list.known.map((link) => (link.short_code === code ? { ...link, ...change } : link)));
+    }
   }
 
   /** @param {string} code */
   remove(code) {
-    const left = this.links.filter((link) => link.short_code !== code);
-    if (this.total !== null) this.total -= this.links.length - left.length;
-    this.links = left;
-    this.tell();
+    this.replace(this.known.filter((link) => link.short_code !== code));
   }
 
   /** Puts a link on top. @param {Link} link */
   putFirst(link) {
-    const isNew = !this.links.some((other) => other.short_code === link.short_code);
-    this.links = [link, ...this.links.filter((other) => other.short_code !== link.short_code)];
-    if (isNew && this.total !== null) this.total += 1;
-    this.tell();
+    this.top = link.short_code;
+    this.replace([link, ...this.known.filter((other) => other.short_code !== link.short_code)]);
   }
 }
 

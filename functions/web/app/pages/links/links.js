@@ -48,7 +48,7 @@ export function LinksPage() {
     showQr: setQr,
     prepareEdit: prepareForm,
   };
-  const isFirstRun = mayCreate && list.isRead && list.links.length === 0 && isEverything(filter);
+  const isFirstRun = mayCreate && list.isRead && list.links.length === 0 && list.next === null && list.leftOut === 0 && isEverything(filter);
   // Once they are shown they stay, also while others are read.
   const hasRows = useRef(false);
   hasRows.current ||= list.isRead || list.error !== undefined || !isEverything(filter);

@@ -3,6 +3,7 @@
 
 import { ApiError, call } from '../../core/api.js';
 import { guessUrl } from '../../core/address.js';
+import { readMade, wordsOfMade } from '../../core/lists.js';
 import { newId } from '../../core/random.js';
 import { invalidate } from '../../core/resource.js';
 import { session } from '../../core/session.js';
@@ -110,13 +111,14 @@ function giveBack(wanted, error) {
 /** @param {any} made */
 async function announce(made) {
   const isCopied = await copyText(made.short_url);
-  const link = await call('GET /api/links/{code}', { path: { code: made.short_code } }).catch(() => undefined);
+  const link = await readMade(made).catch(() => undefined);
   if (link) place()?.onLink(link);
   invalidate('overview');
   const editing = link && place() ? [{ label: 'Edit', act: () => place()?.edit(link) }] : [];
   const copied = isCopied ? ' Copied.' : '';
-  if (made.reused) toast(`You already had this one.${copied}`, { actions: editing });
-  else toast(`Link created.${copied}`, { actions: [...editing, { label: 'Undo', act: () => undo(made.short_code) }] });
+  const text = `${wordsOfMade(made, link)}${copied}`;
+  if (made.reused) toast(text, { actions: editing });
+  else toast(text, { actions: [...editing, { label: 'Undo', act: () => undo(made.short_code) }] });
 }
 
 /** @param {string} code */

@@ -36,7 +36,7 @@ export function OverviewPage() {
   return html`<${Page} title="Overview" actions=${actions}>
     ${mayAct('member') && html`<${Create} />`}
     <${Loaded} of=${overview} what="The overview can’t be shown." waiting=${html`<${Waiting} />`}>
-      ${(/** @type {Overview} */ data) => (data.links.total === 0 && mayAct('member') ? html`<${FirstRun} />` : html`<${Numbers} overview=${data} />`)}
+      ${(/** @type {Overview} */ data) => (data.links.total + data.links.archived === 0 && mayAct('member') ? html`<${FirstRun} />` : html`<${Numbers} overview=${data} />`)}
     <//>
   <//>`;
 }
@@ -92,7 +92,7 @@ const PARTS = { links: 'links', clicks: 'clicks', down: 'monitored addresses' };
 /** @param {{ overview: Overview }} props */
 function Numbers({ overview }) {
   const { links, clicks, incomplete = [] } = overview;
-  const others = [links.inactive && `${number(links.inactive)} switched off`, links.expired && `${number(links.expired)} expired`].filter(Boolean);
+  const others = [links.inactive && `${number(links.inactive)} switched off`, links.expired && `${number(links.expired)} expired`, links.archived && `${number(links.archived)} archived`].filter(Boolean);
   return html`${incomplete.length > 0 &&
     html`<${Notice} tone="warn">This workspace is so large that only a part of its ${incomplete.map((part) => PARTS[part] ?? part).join(' and ')} was counted. The numbers are too small.<//>`}
     <${Figures} label="Numbers">

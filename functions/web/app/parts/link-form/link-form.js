@@ -5,7 +5,7 @@ import { guessUrl } from '../../core/address.js';
 import { call } from '../../core/api.js';
 import { useForm } from '../../core/form.js';
 import { withoutScheme } from '../../core/format.js';
-import { rememberTags, useTagNames } from '../../core/lists.js';
+import { readMade, rememberTags, useTagNames, wordsOfMade } from '../../core/lists.js';
 import { changeUnlessOvertaken } from '../../core/overtaken.js';
 import { newId } from '../../core/random.js';
 import { invalidate } from '../../core/resource.js';
@@ -20,7 +20,7 @@ import { CodeField, codeError } from './code-field.js';
 import { Expiry } from './expiry.js';
 import { TagInput } from './tags.js';
 
-export { TagDialog } from './tag-dialog.js';
+export { TagsDialog } from './tags-dialog.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 
@@ -62,8 +62,8 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
     if (attempt.current.body !== text) attempt.current = { body: text, id: newId() };
     const made = await call('POST /api/shorten', { body, idempotencyKey: attempt.current.id });
     const isCopied = await copyText(made.short_url);
-    const whole = await call('GET /api/links/{code}', { path: { code: made.short_code } });
-    toast(`${made.reused ? 'You already had this one.' : 'Link created.'}${isCopied ? ' Copied.' : ''}`);
+    const whole = await readMade(made);
+    toast(`${wordsOfMade(made, whole)}${isCopied ? ' Copied.' : ''}`);
     finish(whole, true);
   }
 

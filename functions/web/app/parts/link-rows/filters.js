@@ -5,13 +5,14 @@ import { day, number } from '../../core/format.js';
 import { nameOf, useMembers, useTags } from '../../core/lists.js';
 import { setQuery } from '../../core/router.js';
 import { useShortcuts } from '../../core/shortcuts.js';
-import { isEverything, NO_FILTER, SORTS, STATUSES, withTag } from '../../pages/links/filter.js';
+import { isEverything } from '../../pages/links/filter.js';
 import { Button } from '../../ui/button.js';
 import { Chip } from '../../ui/chips.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
 import { Icon } from '../../ui/icons.js';
 import { Menu } from '../../ui/menu.js';
+import { NO_FILTER, SORTS, STATUSES, withTag } from './choices.js';
 
 const TYPING_MS = 250;
 const OFFERED_TAGS = 50;
@@ -25,7 +26,7 @@ export function Filters({ filter, counts, hasColleagues }) {
   return html`<div class="filters" role="search" aria-label="Links">
     <${Search} value=${filter.q} />
     <div class="chips">
-      <${StatusFilter} status=${filter.status} counts=${counts} />
+      <${StatusFilter} filter=${filter} counts=${counts} />
       <${TagFilter} filter=${filter} />
       ${(hasColleagues || filter.by) && html`<${CreatorFilter} by=${filter.by} />`}
       <${DateFilter} from=${filter.from} to=${filter.to} />
@@ -37,17 +38,20 @@ export function Filters({ filter, counts, hasColleagues }) {
   </div>`;
 }
 
-/** A chip for each status that links have; on a phone they are one menu. @param {{ status: string, counts: Record<string, number> | undefined }} props */
-function StatusFilter({ status, counts }) {
-  const offered = STATUSES.filter(({ value }) => counts?.[value] !== 0 || value === status);
-  const choose = (/** @type {string} */ value) => setQuery({ status: value === status ? '' : value });
-  const noteOf = (/** @type {string} */ value) => (counts?.[value] === undefined ? undefined : number(counts[value]));
-  const items = offered.map(({ value, label }) => ({ label, note: noteOf(value), isCurrent: value === status, act: () => choose(value) }));
-  const current = STATUSES.find(({ value }) => value === status);
+/** A chip for each status that links have, and for archived ones; on a phone they are one menu. @param {{ filter: Filter, counts: Record<string, number> | undefined }} props */
+function StatusFilter({ filter: { status, archived }, counts }) {
+  const items = [
+    ...STATUSES.map(({ value, label }) => ({ key: value, label, isCurrent: value === status, act: () => setQuery({ status: value === status ? '' : value }) })),
+    { key: 'archived', label: archived === 'all' ? 'With archived' : 'Archived', isCurrent: archived !== '', act: () => setQuery({ archived: archived ? '' : 'true' }) },
+  ]
+    .filter(({ key, isCurrent }) => counts?.[key] !== 0 || isCurrent)
+    // Of archived links it is not known how many have a status.
+    .map((item) => ({ ...item, note: counts?.[item.key] === undefined || (archived && item.key !== 'archived') ? undefined : number(counts[item.key]) }));
+  const current = items.filter(({ isCurrent }) => isCurrent).map(({ label }) => label);
   return html`<span class="status-chips">
-      ${offered.map(({ value, label }) => html`<${Chip} key=${value} isOn=${value === status} onClick=${() => choose(value)}>${label}${noteOf(value) && html` <span class="muted">${noteOf(value)}</span>`}<//>`)}
+      ${items.map(({ key, label, note, isCurrent, act }) => html`<${Chip} key=${key} isOn=${isCurrent} onClick=${act}>${label}${note && html` <span class="muted">${note}</span>`}<//>`)}
     </span>
-    <span class="status-menu"><${Menu} class=${`chip ${current ? 'on' : ''}`} align="start" items=${items}>${current?.label ?? 'Status'}<${Icon} name="down" /><//></span>`;
+    <span class="status-menu"><${Menu} class=${`chip ${current.length ? 'on' : ''}`} align="start" items=${items}>${current.join(', ') || 'Status'}<${Icon} name="down" /><//></span>`;
 }
 
 /** @param {{ value: string }} props */

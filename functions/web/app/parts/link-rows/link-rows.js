@@ -5,14 +5,15 @@ import { counted, number } from '../../core/format.js';
 import { useOverview } from '../../core/lists.js';
 import { setQuery } from '../../core/router.js';
 import { session } from '../../core/session.js';
-import { isEverything, NO_FILTER, withTag } from '../../pages/links/filter.js';
-import { deleteLink, purgeLink, toggle } from '../link-changes/link-changes.js';
+import { isEverything } from '../../pages/links/filter.js';
+import { archive, deleteLink, purgeLink, toggle } from '../link-changes/link-changes.js';
 import { Button } from '../../ui/button.js';
+import { Lazy } from '../../ui/lazy.js';
 import { Empty, Failure, Skeleton } from '../../ui/states.js';
+import { NO_FILTER, withTag } from './choices.js';
 import { Filters } from './filters.js';
 import { LinkRow, ROW_HEIGHT } from './row.js';
 import { useRowKeys } from './row-keys.js';
-import { SelectionBar } from './selection.js';
 import { useRows, useStable } from './stable.js';
 import { VirtualList } from './virtual.js';
 
@@ -55,6 +56,7 @@ function Results({ list, filter, fresh, down, openers }) {
   const actions = useStable({
     ...openers,
     toggle: (/** @type {Link} */ link) => void toggle(link, list),
+    archive: (/** @type {Link} */ link) => void archive(link, list),
     delete: (/** @type {Link} */ link) => void deleteLink(link, list),
     purge: (/** @type {Link} */ link) => void purgeLink(link, list),
     filterByTag: (/** @type {string} */ tag) => setQuery(withTag(filter, tag, 'with')),
@@ -64,11 +66,8 @@ function Results({ list, filter, fresh, down, openers }) {
   const active = useRowKeys({ list, actions, clear, hasSelection: selected.size > 0 });
 
   if (!list.isRead && list.error) return html`<${Failure} what="The links can’t be shown." error=${list.error} retry=${() => list.reload()} />`;
-  if (!list.isRead) return html`<${Skeleton} rows=${8} height=${ROW_HEIGHT - 8} />`;
-  if (links.length === 0) {
-    if (isEverything(filter)) return html`<${Empty} title="There are no links yet."><p>You see them here as soon as somebody has made one.</p><//>`;
-    return html`<${Empty} title="No link matches these filters." action=${html`<${Button} onClick=${() => setQuery(NO_FILTER)}>Show all links<//>`} />`;
-  }
+  if (!list.isRead || (links.length === 0 && list.next !== null)) return html`<${Skeleton} rows=${8} height=${ROW_HEIGHT - 8} />`;
+  if (links.length === 0) return html`<${Nothing} list=${list} filter=${filter} />`;
   const chosen = links.filter((link) => selected.has(link.short_code));
   return html`<p class="hidden" role="status">${list.total === null ? `${counted(links.length, 'link')} so far` : counted(list.total, 'link')}</p>
     <div class="card link-list">
@@ -83,6 +82,8 @@ function Results({ list, filter, fresh, down, openers }) {
             isSelected: selected.has(code),
             isSelecting: selected.size > 0,
             isNew: code === fresh,
+            // Where all are, it needs no saying.
+            isPutAway: link.archived && link.status !== 'deleted' && filter.archived !== 'true',
             isDown: link.target_id !== undefined && down.has(link.target_id),
           };
           return row(code, [...Object.values(state), me], () => html`<${LinkRow} key=${code} ...${state} actions=${actions} />`);
@@ -90,8 +91,11 @@ function Results({ list, filter, fresh, down, openers }) {
       <//>
     </div>
     <${End} list=${list} />
-    ${chosen.length > 0 && html`<${SelectionBar} links=${chosen} list=${list} selectAll=${() => setSelected(new Set(links.map((link) => link.short_code)))} clear=${clear} />`}`;
+    ${chosen.length > 0 &&
+    html`<${Lazy} load=${loadSelection} name="SelectionBar" onFailure=${clear} links=${chosen} list=${list} selectAll=${() => setSelected(new Set(links.map((link) => link.short_code)))} clear=${clear} />`}`;
 }
+
+const loadSelection = () => import('../selection/selection.js');
 
 /** @param {Set<string>} before @param {Link[]} links @param {number} index @param {number} from where a range begins, or -1 */
 function selectedWith(before, links, index, from) {
@@ -105,12 +109,25 @@ function selectedWith(before, links, index, from) {
   return after;
 }
 
+/** @param {{ list: LinkList, filter: Filter }} props */
+function Nothing({ list, filter }) {
+  const showAll = html`<${Button} onClick=${() => setQuery(NO_FILTER)}>Show all links<//>`;
+  if (list.leftOut > 0) return html`<${Empty} title=${isEverything(filter) ? 'All links are archived.' : 'No link matches these filters, but for archived ones.'} action=${html`<${LeftOut} count=${list.leftOut} />`} />`;
+  if (isEverything(filter)) return html`<${Empty} title="There are no links yet."><p>You see them here as soon as somebody has made one.</p><//>`;
+  if (filter.archived && isEverything({ ...filter, archived: '' })) return html`<${Empty} title="No link is archived." action=${showAll}><p>Archive a link that you no longer need to see. It works as before.</p><//>`;
+  return html`<${Empty} title="No link matches these filters." action=${showAll} />`;
+}
+
+/** @param {{ count: number }} props */
+const LeftOut = ({ count }) => html`<${Button} class="compact" icon="archive" onClick=${() => setQuery({ archived: 'all' })}>Show ${counted(count, 'archived link')}, too<//>`;
+
 /** What is below the rows. @param {{ list: LinkList }} props */
 function End({ list }) {
   if (list.error) return html`<${Failure} what="Not everything could be read." error=${list.error} retry=${() => (list.next === null ? list.reload() : list.loadMore())} />`;
   const text = list.total === null ? `${number(list.links.length)} so far` : `${number(list.links.length)} of ${number(list.total)}`;
   return html`<p class="list-end muted small">
     <span>${text}</span>
+    ${list.filter.q && list.leftOut > 0 && html`<${LeftOut} count=${list.leftOut} />`}
     ${list.next !== null && html`<${Button} class="compact" isBusy=${list.reading !== undefined} onClick=${() => list.loadMore()}>Load more<//>`}
   </p>`;
 }

@@ -31,6 +31,14 @@ export function useRowKeys({ list, actions, clear, hasSelection }) {
     if (wanted.current === active && active >= 0) focusRow(active);
     wanted.current = -1;
   });
+  // A row that goes, since it is archived or deleted, leaves the focus to the one in its place.
+  const count = list.links.length;
+  const countBefore = useRef(count);
+  useEffect(() => {
+    const isGone = count < countBefore.current && document.activeElement === document.body;
+    countBefore.current = count;
+    if (isGone && active >= 0 && count > 0) focusRow(Math.min(active, count - 1));
+  }, [count]);
 
   /** @param {number} step */
   function move(step) {
@@ -57,6 +65,7 @@ export function useRowKeys({ list, actions, clear, hasSelection }) {
     { keys: 'y', text: 'Copy', act: at((link) => void copyText(link.short_url).then(() => toast('Copied.'))) },
     { keys: 'q', text: 'QR code', act: at(actions.showQr) },
     { keys: 'e', text: 'Edit', act: at((link) => mayChange(link) && link.status !== 'deleted' && actions.edit(link)) },
+    { keys: 'a', text: 'Archive, or bring back', act: at((link) => mayChange(link) && link.status !== 'deleted' && actions.archive(link)) },
     { keys: 'x', text: 'Select', act: at((_, index) => actions.select(index, false)) },
     { keys: 'X', text: 'Select up to here', act: at((_, index) => actions.select(index, true)) },
   ];

@@ -33,6 +33,7 @@ export const mayChange = (link) => mayAct('admin') || (mayAct('member') && link.
  * @property {(link: Link) => void} edit
  * @property {(link: Link) => void} showQr
  * @property {(link: Link) => void} toggle switches it on or off
+ * @property {(link: Link) => void} archive puts it away, or brings it back
  * @property {(link: Link) => void} delete
  * @property {(link: Link) => void} purge
  * @property {(tag: string) => void} filterByTag
@@ -41,9 +42,9 @@ export const mayChange = (link) => mayAct('admin') || (mayAct('member') && link.
  */
 
 /**
- * @param {{ link: Link, index: number, count: number, isSelected: boolean, isSelecting: boolean, isNew: boolean, isDown: boolean, actions: RowActions }} props
+ * @param {{ link: Link, index: number, count: number, isSelected: boolean, isSelecting: boolean, isNew: boolean, isDown: boolean, isPutAway: boolean, actions: RowActions }} props
  */
-export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, isDown, actions }) {
+export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, isDown, isPutAway, actions }) {
   const { short_code: code, short_url: url } = link;
   const page = href(`links/${code}`);
   const classes = `link-row ${isSelected ? 'selected' : ''} ${isSelecting ? 'selecting' : ''} ${isNew ? 'fresh' : ''} ${link.status === 'active' ? '' : 'idle'}`;
@@ -63,6 +64,7 @@ export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, is
       <div class="link-line">
         <${CopyText} class="short-url" text=${url} label=${`Copy ${withoutScheme(url)}`}><${ShortUrl} url=${url} code=${code} /><//>
         ${STATUS_WORDS[link.status] && html`<${Status} tone=${STATUS_WORDS[link.status].tone}>${STATUS_WORDS[link.status].word}<//>`}
+        ${isPutAway && html`<${Status} tone="muted">Archived<//>`}
         ${link.watch && link.status !== 'deleted' && html`<${Health} isDown=${isDown} />`}
       </div>
       <a class="link-title" dir="auto" href=${page} aria-label=${link.title ? null : withoutScheme(link.original_url)} title=${link.title ? `${link.title}\n${link.original_url}` : link.original_url}>
@@ -133,6 +135,7 @@ function Actions({ link, actions }) {
     isChangeable && !isGone && { label: 'Edit', icon: /** @type {const} */ ('edit'), isNarrow: true, act: () => actions.edit(link) },
     { label: 'Details', icon: /** @type {const} */ ('overview'), href: href(`links/${link.short_code}`) },
     isChangeable && !isGone && { label: link.is_active ? 'Switch off' : 'Switch on', icon: /** @type {const} */ ('power'), act: () => actions.toggle(link) },
+    isChangeable && !isGone && { label: link.archived ? 'Bring back' : 'Archive', icon: /** @type {const} */ ('archive'), act: () => actions.archive(link) },
     isChangeable && !isGone && { label: 'Delete', icon: /** @type {const} */ ('trash'), isDanger: true, act: () => actions.delete(link) },
     isChangeable && { label: 'Delete with statistics', icon: /** @type {const} */ ('trash'), isDanger: true, act: () => actions.purge(link) },
   ];

@@ -1,0 +1,32 @@
+// What a list can be narrowed to, and how the address says so.
+
+/** @typedef {import('../../pages/links/filter.js').Filter} Filter */
+
+export const SORTS = [
+  { value: 'newest', label: 'Newest first' },
+  { value: 'oldest', label: 'Oldest first' },
+  { value: 'clicks', label: 'Most clicks' },
+  { value: 'last_click', label: 'Last click' },
+];
+
+export const STATUSES = [
+  { value: 'active', label: 'Active' },
+  { value: 'inactive', label: 'Switched off' },
+  { value: 'expired', label: 'Expired' },
+  { value: 'deleted', label: 'Deleted' },
+];
+
+/** The query that takes all filters away. */
+export const NO_FILTER = { q: '', status: '', archived: '', tag: [], tags: '', not: [], by: '', from: '', to: '' };
+
+/**
+ * The query in which links have a tag, or don't have it, or may have it.
+ * @param {Filter} filter
+ * @param {string} tag
+ * @param {'with' | 'without' | 'either'} wanted
+ */
+export function withTag({ tags, not }, tag, wanted) {
+  const others = (/** @type {string[]} */ list) => list.filter((other) => other.toLowerCase() !== tag.toLowerCase());
+  const given = (/** @type {boolean} */ isGiven) => (isGiven ? [tag] : []);
+  return { tag: [...others(tags), ...given(wanted === 'with')], not: [...others(not), ...given(wanted === 'without')] };
+}
