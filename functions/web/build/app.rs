@@ -39,7 +39,7 @@ fn files(folder: &Path) -> Result<BTreeMap<String, String>, Box<dyn Error>> {
         .into_iter()
         .map(|(bundle, text)| (format!("{bundle}.js"), text))
         .collect();
-    for name in ["preact.js", "uPlot.iife.min.js"] {
+    for name in ["preact.js", "uPlot.iife.min.js", "uPlot.min.css"] {
         files.insert(name.to_owned(), read(&folder.join("vendor").join(name))?);
     }
     files.insert("app.css".to_owned(), styles(folder)?);
