@@ -5,6 +5,7 @@ import { html, useLayoutEffect, useRef, useState } from '../vendor/preact.js';
 import { createStore, useStore } from '../core/store.js';
 import { Button } from './button.js';
 import { Field, useId } from './field.js';
+import { moveToasts, Toasts } from './toast.js';
 
 /**
  * @param {object} props
@@ -27,8 +28,10 @@ export function Dialog({ title, instead, onClose, children, footer, kind = 'dial
     const dialog = /** @type {HTMLDialogElement} */ (element.current);
     keepWidth();
     dialog.showModal();
+    moveToasts();
     return () => {
       dialog.close();
+      moveToasts();
       if (before?.isConnected) before.focus();
     };
   }, []);
@@ -54,13 +57,13 @@ export function Dialog({ title, instead, onClose, children, footer, kind = 'dial
 
   useBack(kind === 'drawer', onClose);
 
-  const inner = html`<header class="dialog-head">
+  const inner = html`<div class="dialog-head">
       <h2 id=${id} tabindex="-1" class=${instead ? 'hidden' : ''}>${title}</h2>
       ${instead}
       ${!mustAnswer && html`<${Button} kind="quiet" icon="close" label="Close" onClick=${onClose} />`}
-    </header>
+    </div>
     <div class="dialog-body">${children}</div>
-    ${footer && html`<footer class="dialog-foot">${footer}</footer>`}`;
+    ${footer && html`<div class="dialog-foot">${footer}</div>`}`;
   return html`<dialog
     ref=${element}
     class=${`${kind} ${isWide ? 'wide' : ''}`}
@@ -73,6 +76,7 @@ export function Dialog({ title, instead, onClose, children, footer, kind = 'dial
     ${onSubmit
       ? html`<form class="dialog-inner" novalidate onSubmit=${onSubmit}>${inner}</form>`
       : html`<div class="dialog-inner">${inner}</div>`}
+    <${Toasts} />
   </dialog>`;
 }
 

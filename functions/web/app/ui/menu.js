@@ -77,6 +77,7 @@ export function Menu({ children, label, items, class: classes = 'button quiet', 
   return html`<div class="menu" ref=${root} onKeyDown=${onKeyDown}>
     <button
       type="button"
+      id=${`${id}-opener`}
       class=${classes}
       aria-haspopup="menu"
       aria-expanded=${isOpen}
@@ -89,7 +90,7 @@ export function Menu({ children, label, items, class: classes = 'button quiet', 
       }}
     >${children}</button>
     ${isOpen &&
-    html`<div class=${`menu-list ${align} ${isUp ? 'up' : ''} ${isFlipped ? 'flipped' : ''}`} role="menu" id=${id}>
+    html`<div class=${`menu-list ${align} ${isUp ? 'up' : ''} ${isFlipped ? 'flipped' : ''}`} role="menu" id=${id} aria-labelledby=${`${id}-opener`}>
       ${
         // The key keeps a press that has begun on its item when others appear above it, as workspaces do once they are read.
         shown.map((item) => html`<${ItemView} key=${item.key ?? item.label} item=${item} choose=${choose(item)} />`)

@@ -1,9 +1,10 @@
 // What a page shows while it waits, when there is nothing, and when something has failed.
 
-import { html, useEffect, useState } from '../vendor/preact.js';
+import { html, useEffect, useRef, useState } from '../vendor/preact.js';
 import { Button } from './button.js';
 import { CopyButton } from './copy.js';
 import { Icon } from './icons.js';
+import { say } from './toast.js';
 
 /**
  * Grey shapes of the final size, after a moment.
@@ -77,9 +78,12 @@ export function useCountdown(error) {
  * @param {{ tone?: 'plain' | 'good' | 'warn' | 'bad', children: unknown }} props
  */
 export function Notice({ tone = 'plain', children }) {
-  return html`<div class=${`notice ${tone}`} role=${tone === 'bad' ? 'alert' : 'status'}>
+  const text = useRef(/** @type {HTMLElement | null} */ (null));
+  // Only an alert is read as soon as it is there.
+  useEffect(() => (tone === 'bad' ? undefined : say(text.current?.textContent ?? '')), []);
+  return html`<div class=${`notice ${tone}`} role=${tone === 'bad' ? 'alert' : undefined}>
     ${(tone === 'bad' || tone === 'warn') && html`<${Icon} name="warn" />`}
-    <div>${children}</div>
+    <div ref=${text}>${children}</div>
   </div>`;
 }
 

@@ -11,7 +11,7 @@ const SHOWN_MS = 6_000;
 const SHOWN_WITH_ACTIONS_MS = 12_000;
 const AT_MOST = 3;
 
-const toasts = createStore({ list: /** @type {Toast[]} */ ([]) });
+const toasts = createStore({ list: /** @type {Toast[]} */ ([]), said: { id: 0, text: '' } });
 let count = 0;
 
 /**
@@ -32,20 +32,29 @@ export function toastFailure(what, error) {
   toast(`${what} ${error instanceof Error ? error.message : ''}`.trim(), { tone: 'bad' });
 }
 
+/** Tells a screen reader what can be seen elsewhere. @param {string} text */
+export const say = (text) => toasts.set({ said: { id: (count += 1), text } });
+
+/** Shows toasts in the dialog that has just been opened, or where one was closed. */
+export const moveToasts = () => toasts.set({});
+
 /** @param {number} id */
 const dismiss = (id) => toasts.set({ list: toasts.get().list.filter((one) => one.id !== id) });
 
-/** Where toasts are shown; part of the frame. */
+/** Where toasts are shown; part of the frame and of each dialog, since nothing beside an open one can be heard or used. */
 export function Toasts() {
-  const { list } = useStore(toasts);
+  const { list, said } = useStore(toasts);
+  const [isNear, setNear] = useState(false);
   const region = useRef(/** @type {HTMLElement | null} */ (null));
-  // A popover stands above dialogs, too, if it was opened after them.
   useEffect(() => {
-    region.current?.hidePopover?.();
-    region.current?.showPopover?.();
-  }, [list]);
-  return html`<div class="toasts" ref=${region} popover="manual" role="status" aria-live="polite">
-    ${list.map((one) => html`<${ToastView} key=${one.id} ...${one} />`)}
+    const dialogs = [null, ...document.querySelectorAll('dialog:modal')];
+    const isIn = region.current?.closest('dialog') === dialogs[dialogs.length - 1];
+    region.current?.togglePopover?.(isIn);
+    setNear(isIn);
+  });
+  return html`<div class="toasts" ref=${region} popover="manual" role="status" aria-live="polite" aria-atomic="false">
+    ${isNear && said.text && html`<p class="hidden" key=${said.id}>${said.text}</p>`}
+    ${isNear && list.map((one) => html`<${ToastView} key=${one.id} ...${one} />`)}
   </div>`;
 }
 

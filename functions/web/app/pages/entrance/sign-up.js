@@ -103,13 +103,13 @@ function MailSent({ to }) {
     await again.submit();
     setAgain(true);
   };
+  const isSent = isAgain && !again.failure && !again.isBusy;
   return html`<div class="stack">
     <${Notice} tone="good">A mail is on its way to <strong><bdi>${to}</bdi></strong>. Its link leads to a page on which you choose a password.<//>
     <${FormFailure} error=${again.failure} />
     <p class="small-print">The link works for 24 hours. No mail? Look into the spam folder first.</p>
-    ${isAgain && !again.failure && !again.isBusy
-      ? html`<p role="status">Sent again. It may take a minute.</p>`
-      : html`<${Button} isBusy=${again.isBusy} onClick=${send}>Send it again<//>`}
+    <div role="status">${isSent && 'Sent again. It may take a minute.'}</div>
+    ${!isSent && html`<${Button} isBusy=${again.isBusy} onClick=${send}>Send it again<//>`}
   </div>`;
 }
 

@@ -32,7 +32,7 @@ export function SelectionBar({ links, list, selectAll, clear }) {
 
   const text = progress ? `${number(progress[0])} of ${number(progress[1])} …` : `${counted(links.length, 'link')} selected`;
   return html`<div class="selection" role="region" aria-label="Selected links">
-    <p aria-live="polite">${text}${!progress && changeable.length < links.length && html` <span class="muted">(${number(changeable.length)} that you can change)</span>`}</p>
+    <p aria-live=${progress ? 'polite' : undefined}>${text}${!progress && changeable.length < links.length && html` <span class="muted">(${number(changeable.length)} that you can change)</span>`}</p>
     ${links.length < list.links.length && html`<${Button} kind="quiet" class="compact" onClick=${selectAll}>All ${number(list.links.length)}<//>`}
     <${Button} class="compact" icon="tag" disabled=${isNone || progress !== null} onClick=${() => setTagging(true)}>Tag<//>
     <${Button} class="compact" icon="power" disabled=${isNone || progress !== null} onClick=${() => run((tell) => switchOffMany(changeable, list, tell))}>Switch off<//>
