@@ -129,7 +129,7 @@ function HostFilter({ host, error }) {
     <${Field}
       label=${html`<span class="hidden">Only this host</span>`}
       type="search"
-      placeholder="Only this host, such as example.com"
+      placeholder="Only this host"
       value=${text}
       error=${error}
       onInput=${(/** @type {any} */ event) => setText(event.target.value)}
