@@ -9,8 +9,9 @@ async () => {
   const found = [];
   const said = (element) => `<${element.tagName.toLowerCase()} class="${element.getAttribute('class') ?? ''}"> ${(element.getAttribute('aria-label') ?? element.innerText ?? '').slice(0, 60).replace(/\s+/g, ' ')}`;
   const wide = document.documentElement.clientWidth;
-  const dialogs = document.querySelectorAll('dialog:modal');
-  const scope = dialogs[dialogs.length - 1] ?? document.body;
+  // What lies over the page may cover it.
+  const over = document.querySelectorAll('dialog:modal, [role=menu]');
+  const scope = over[over.length - 1] ?? document.body;
   const elements = [...scope.querySelectorAll('*')].filter((element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true }));
   // What only screen readers get is cut away.
   const forEyes = (element) => {
