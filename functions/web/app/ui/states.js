@@ -1,10 +1,9 @@
 // What a page shows while it waits, when there is nothing, and when something has failed.
 
-import { html, useEffect, useRef, useState } from '../vendor/preact.js';
+import { html, useEffect, useState } from '../vendor/preact.js';
 import { Button } from './button.js';
 import { CopyButton } from './copy.js';
 import { Icon } from './icons.js';
-import { say } from './toast.js';
 
 /**
  * Grey shapes of the final size, after a moment.
@@ -74,16 +73,14 @@ export function useCountdown(error) {
 }
 
 /**
- * A note above a form or a page.
+ * A note above a form or a page. Only a bad one or a warning is read as soon as it is there.
  * @param {{ tone?: 'plain' | 'good' | 'warn' | 'bad', children: unknown }} props
  */
 export function Notice({ tone = 'plain', children }) {
-  const text = useRef(/** @type {HTMLElement | null} */ (null));
-  // Only an alert is read as soon as it is there.
-  useEffect(() => (tone === 'bad' ? undefined : say(text.current?.textContent ?? '')), []);
-  return html`<div class=${`notice ${tone}`} role=${tone === 'bad' ? 'alert' : undefined}>
-    ${(tone === 'bad' || tone === 'warn') && html`<${Icon} name="warn" />`}
-    <div ref=${text}>${children}</div>
+  const isAlert = tone === 'bad' || tone === 'warn';
+  return html`<div class=${`notice ${tone}`} role=${isAlert ? 'alert' : undefined}>
+    ${isAlert && html`<${Icon} name="warn" />`}
+    <div>${children}</div>
   </div>`;
 }
 

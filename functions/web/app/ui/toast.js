@@ -11,7 +11,7 @@ const SHOWN_MS = 6_000;
 const SHOWN_WITH_ACTIONS_MS = 12_000;
 const AT_MOST = 3;
 
-const toasts = createStore({ list: /** @type {Toast[]} */ ([]), said: { id: 0, text: '' } });
+const toasts = createStore({ list: /** @type {Toast[]} */ ([]) });
 let count = 0;
 
 /**
@@ -32,9 +32,6 @@ export function toastFailure(what, error) {
   toast(`${what} ${error instanceof Error ? error.message : ''}`.trim(), { tone: 'bad' });
 }
 
-/** Tells a screen reader what can be seen elsewhere. @param {string} text */
-export const say = (text) => toasts.set({ said: { id: (count += 1), text } });
-
 /** Shows toasts in the dialog that has just been opened, or where one was closed. */
 export const moveToasts = () => toasts.set({});
 
@@ -43,7 +40,7 @@ const dismiss = (id) => toasts.set({ list: toasts.get().list.filter((one) => one
 
 /** Where toasts are shown; part of the frame and of each dialog, since nothing beside an open one can be heard or used. */
 export function Toasts() {
-  const { list, said } = useStore(toasts);
+  const { list } = useStore(toasts);
   const [isNear, setNear] = useState(false);
   const region = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => {
@@ -53,7 +50,6 @@ export function Toasts() {
     setNear(isIn);
   });
   return html`<div class="toasts" ref=${region} popover="manual" role="status" aria-live="polite" aria-atomic="false">
-    ${isNear && said.text && html`<p class="hidden" key=${said.id}>${said.text}</p>`}
     ${isNear && list.map((one) => html`<${ToastView} key=${one.id} ...${one} />`)}
   </div>`;
 }

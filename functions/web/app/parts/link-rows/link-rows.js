@@ -65,14 +65,14 @@ function Results({ list, filter, fresh, down, openers }) {
 
   const chosen = links.filter((link) => selected.has(link.short_code));
   const found = list.total === null ? `${counted(links.length, 'link')} so far` : counted(list.total, 'link');
-  const said = links.length === 0 ? NO_MATCH : chosen.length > 0 ? `${counted(chosen.length, 'link')} selected` : found;
+  const said = chosen.length > 0 ? `${counted(chosen.length, 'link')} selected` : found;
   // It stays whatever is shown below, since what is new with its text isn't read.
   const status = html`<p class="hidden" role="status">${list.isRead && said}</p>`;
   if (!list.isRead && list.error) return html`${status}<${Failure} what="The links can’t be shown." error=${list.error} retry=${() => list.reload()} />`;
   if (!list.isRead) return html`${status}<${Skeleton} rows=${8} height=${ROW_HEIGHT - 8} />`;
   if (links.length === 0) {
     if (isEverything(filter)) return html`${status}<${Empty} title="There are no links yet."><p>You see them here as soon as somebody has made one.</p><//>`;
-    return html`${status}<${Empty} title=${NO_MATCH} action=${html`<${Button} onClick=${() => setQuery(NO_FILTER)}>Show all links<//>`} />`;
+    return html`${status}<${Empty} title="No link matches these filters." action=${html`<${Button} onClick=${() => setQuery(NO_FILTER)}>Show all links<//>`} />`;
   }
   return html`${status}
     <div class="card link-list">
@@ -96,8 +96,6 @@ function Results({ list, filter, fresh, down, openers }) {
     <${End} list=${list} />
     ${chosen.length > 0 && html`<${SelectionBar} links=${chosen} list=${list} selectAll=${() => setSelected(new Set(links.map((link) => link.short_code)))} clear=${clear} />`}`;
 }
-
-const NO_MATCH = 'No link matches these filters.';
 
 /** @param {Set<string>} before @param {Link[]} links @param {number} index @param {number} from where a range begins, or -1 */
 function selectedWith(before, links, index, from) {
