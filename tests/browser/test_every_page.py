@@ -26,7 +26,7 @@ VIEWS = {
     "links?q=nothing-has-this-name": "Links",
     "links?tag=sale&status=inactive&sort=clicks&from=2026-01-01": "Links",
     "links/{code}": re.compile(".+"),
-    "links/{code}?view=table": re.compile(".+"),
+    "links/{code}?table=1": re.compile(".+"),
     "links/nowhere1": "nowhere1",
     "overview": "Overview",
     "monitoring": "Monitoring",
