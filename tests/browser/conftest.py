@@ -57,6 +57,12 @@ def furnished(api: Api) -> Account:
     return furnish(api)
 
 
+@pytest.fixture(scope="session")
+def target(furnished: Account) -> str:
+    """The id of a monitored URL."""
+    return furnished.call("GET", "/v1/targets")["items"][0]["id"]
+
+
 @pytest.fixture
 def account(api: Api) -> Account:
     """Somebody new, for tests that change things."""

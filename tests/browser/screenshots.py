@@ -139,6 +139,8 @@ TOUR = [
     Picture("settings", "settings"),
     Picture("account", "account"),
     Picture("shortcuts", "links", press("?")),
+    Picture("palette", "links", press("Control+k")),
+    Picture("palette-phone", "links", press("Control+k"), size=PHONE),
     Picture("nowhere", "no-such-page"),
 ]
 

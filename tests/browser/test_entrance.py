@@ -151,7 +151,7 @@ def test_a_forgotten_password_is_asked_for(tabs: Tabs, account: Account, hand: C
     expect(tab.heading("Forgotten password")).to_be_visible()
     use.write(tab.page.get_by_label("Email"), account.email)
     use.press(tab.button("Send the link"))
-    expect(tab.page.get_by_role("status").filter(has_text=account.email)).to_be_visible()
+    expect(tab.page.locator(".notice").filter(has_text=account.email)).to_be_visible()
 
 
 def test_a_new_password_is_set(tabs: Tabs, hand: Callable[[Tab], Hand]) -> None:
@@ -235,7 +235,7 @@ def test_a_token_for_an_address_that_is_too_old_says_so(tabs: Tabs) -> None:
     expect(password).to_be_focused()
     password.fill(PASSWORD)
     tab.button("Confirm this address").click()
-    expect(tab.page.get_by_role("status").filter(has_text="This link was used already, or is too old.")).to_be_visible()
+    expect(tab.page.locator(".notice").filter(has_text="This link was used already, or is too old.")).to_be_visible()
 
 
 def test_a_first_password_is_chosen(tabs: Tabs, hand: Callable[[Tab], Hand]) -> None:
@@ -286,7 +286,7 @@ def test_where_addresses_are_confirmed_first_nobody_chooses_a_password_yet(tabs:
     with tab.page.expect_request("**/api/auth/register") as sent:
         use.press(tab.button("Create account"))
     assert sent.value.post_data_json == {"email": "ada@example.com", "full_name": ""}
-    expect(tab.page.get_by_role("status").filter(has_text="A mail is on its way to ada@example.com")).to_be_visible()
+    expect(tab.page.locator(".notice").filter(has_text="A mail is on its way to ada@example.com")).to_be_visible()
 
     tab.answers("**/api/auth/verification", {}, status=202)
     with tab.page.expect_request("**/api/auth/verification") as sent:

@@ -40,7 +40,9 @@ fn files(folder: &Path) -> Result<BTreeMap<String, String>, Box<dyn Error>> {
         .map(|(bundle, text)| (format!("{bundle}.js"), text))
         .collect();
     files.entry(served_as(DRAWS)).or_default().insert_str(0, &read(&folder.join(DRAWS))?);
-    files.insert("uPlot.iife.min.js".to_owned(), read(&folder.join("vendor/uPlot.iife.min.js"))?);
+    for name in ["uPlot.iife.min.js", "uPlot.min.css"] {
+        files.insert(name.to_owned(), read(&folder.join("vendor").join(name))?);
+    }
     files.insert("app.css".to_owned(), styles(folder)?);
     Ok(files)
 }

@@ -72,6 +72,16 @@ export function useTagNames() {
   return [...others, ...names];
 }
 
+/** The list of all links, newest first, once it is shown. @type {{ whose: string, list?: { isRead: boolean, links: Link[] } }} */
+const shownLinks = { whose: '' };
+const whose = () => `${session.get().visit} ${session.get().email}`;
+
+/** @param {{ isRead: boolean, links: Link[] }} list */
+export const rememberLinks = (list) => void Object.assign(shownLinks, { whose: whose(), list });
+
+/** The links, the newest first, if they are in memory. */
+export const knownLinks = () => (shownLinks.whose === whose() && shownLinks.list?.isRead ? shownLinks.list.links : undefined);
+
 /** @typedef {{ clicks: number, people: number, clicks_before: number, people_before: number }} ComparedClicks */
 
 /**

@@ -4,11 +4,15 @@ import { useEffect } from '../vendor/preact.js';
 
 /**
  * @typedef {object} Shortcut
- * @property {string} keys a key, or two after each other: `g l`
+ * @property {string} keys a key, or two after each other: `g l`; with `MOD` before it, it works in fields, too
  * @property {string} [or] another key that does the same
  * @property {string} text
- * @property {(event: KeyboardEvent) => void} [act] none if the browser does it
+ * @property {() => void} [act] none if the browser does it
+ * @property {(focused: Element | null) => boolean} [isOffered] whether the palette has it, too; without, it has
  */
+
+/** The key that is held with another one. */
+export const MOD = /Mac|iP/.test(navigator.platform) ? '⌘' : 'Ctrl';
 
 const SEQUENCE_MS = 1_000;
 
@@ -67,11 +71,12 @@ export function usePaste(take) {
 }
 
 addEventListener('keydown', (event) => {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (document.querySelector('dialog[open]')) return;
+  const held = `${event.ctrlKey ? 'Ctrl' : ''}${event.metaKey ? '⌘' : ''}`;
+  if (event.defaultPrevented || event.altKey || (held && (held !== MOD || event.shiftKey))) return;
+  if (document.querySelector(`dialog[open]${held && ':is([closedby=none], :has(form))'}`)) return;
   // Out of the field, keys do something again.
-  if (isTyping(event)) return event.key === 'Escape' ? /** @type {HTMLElement} */ (event.target).blur() : undefined;
-  const key = event.key;
+  if (!held && isTyping(event)) return event.key === 'Escape' ? /** @type {HTMLElement} */ (event.target).blur() : undefined;
+  const key = held ? `${held} ${event.key.toUpperCase()}` : event.key;
   const sequence = Date.now() - firstAt < SEQUENCE_MS && first ? `${first} ${key}` : '';
   const all = [...groups].reverse().flatMap(({ list }) => list).filter(({ act }) => act);
   const found = all.find(({ keys }) => keys === sequence) ?? all.find(({ keys, or }) => keys === key || or === key);
@@ -79,5 +84,5 @@ addEventListener('keydown', (event) => {
   if (!found?.act) return;
   event.preventDefault();
   first = '';
-  found.act(event);
+  found.act();
 });

@@ -5,13 +5,14 @@ import { NOWHERE, PAGES } from '../pages.js';
 import { newCount, useNews } from '../core/notifications.js';
 import { href, navigate, route } from '../core/router.js';
 import { mayAct, session, signOut } from '../core/session.js';
-import { useShortcuts } from '../core/shortcuts.js';
+import { MOD, useShortcuts } from '../core/shortcuts.js';
 import { useStore } from '../core/store.js';
 import { Icon } from '../ui/icons.js';
+import { Lazy } from '../ui/lazy.js';
 import { Menu } from '../ui/menu.js';
-import { Help } from './help.js';
 import { PageHost } from './page-host.js';
-import { NewWorkspace, WorkspaceSwitcher, workspaceItems } from './workspaces.js';
+import { loadPalette, Palette } from './palette.js';
+import { WorkspaceSwitcher, workspaceItems } from './workspaces.js';
 
 const ACCOUNT = /** @type {PageEntry} */ (PAGES.find(({ path }) => path === 'account'));
 
@@ -19,13 +20,20 @@ const ACCOUNT = /** @type {PageEntry} */ (PAGES.find(({ path }) => path === 'acc
 export function Frame({ page }) {
   const { isNowhere } = useStore(session);
   const { path } = useStore(route);
-  const [isHelpOpen, setHelpOpen] = useState(false);
-  const [isNaming, setNaming] = useState(false);
+  const [open, setOpen] = useState(/** @type {'' | 'palette' | 'keys' | 'name'} */ (''));
+  const close = () => setOpen('');
   const unread = newCount(useNews().data);
   const pages = PAGES.filter(({ group, role }) => group && mayAct(role ?? 'viewer'));
 
   useShortcuts('Go to', pages.filter(({ key }) => key).map(({ key, title, path: to }) => ({ keys: `g ${key}`, text: title, act: () => navigate(href(to)) })));
-  useShortcuts('Everywhere', [{ keys: '?', text: 'Show all keys', act: () => setHelpOpen(true) }]);
+  const openPalette = () => {
+    // What lies over the page is closed, as by Esc.
+    for (const dialog of document.querySelectorAll('dialog[open]')) dialog.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
+    if (open !== 'palette') setTimeout(() => setOpen('palette'));
+  };
+  const openKeys = () => setOpen('keys');
+  const nameWorkspace = () => setOpen('name');
+  useShortcuts('Everywhere', [{ keys: `${MOD} K`, text: FIND, act: openPalette }, { keys: '?', text: 'Show all keys', act: openKeys }]);
 
   const shown = {
     // In no workspace, these two are all that there is.
@@ -33,8 +41,8 @@ export function Frame({ page }) {
     workspace: pages.filter(({ group }) => group === 'workspace'),
     unread,
     current: isNowhere && page !== ACCOUNT ? NOWHERE.path : path.split('/')[0] || 'links',
-    openHelp: () => setHelpOpen(true),
-    nameWorkspace: () => setNaming(true),
+    account: accountItems(openPalette, openKeys),
+    nameWorkspace,
   };
   const onSkip = (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -44,15 +52,16 @@ export function Frame({ page }) {
     <${Rail} ...${shown} />
     <main id="main" class="framed"><${PageHost} page=${page} key=${session.get().visit} /></main>
     <${BottomBar} ...${shown} />
-    ${isHelpOpen && html`<${Help} onClose=${() => setHelpOpen(false)} />`}
-    ${isNaming && html`<${NewWorkspace} onClose=${() => setNaming(false)} />`}`;
+    ${open === 'palette' && html`<${Palette} pages=${isNowhere ? shown.work : [...pages, ACCOUNT]} workspaces=${workspaceItems(nameWorkspace)} others=${LEAVING} onClose=${close} />`}
+    ${open === 'keys' && html`<${Lazy} load=${loadPalette} name="Help" onFailure=${close} onClose=${close} />`}
+    ${open === 'name' && html`<${Lazy} load=${() => import('../parts/new-workspace/new-workspace.js')} name="NewWorkspace" onFailure=${close} onClose=${close} />`}`;
 }
 
 /** @typedef {import('../pages.js').PageEntry} PageEntry */
-/** @typedef {{ work: PageEntry[], workspace: PageEntry[], unread: string, current: string, openHelp: () => void, nameWorkspace: () => void }} RailProps */
+/** @typedef {{ work: PageEntry[], workspace: PageEntry[], unread: string, current: string, account: import('../ui/menu.js').MenuItem[], nameWorkspace: () => void }} RailProps */
 
 /** @param {RailProps} props */
-function Rail({ work, workspace, unread, current, openHelp, nameWorkspace }) {
+function Rail({ work, workspace, unread, current, account, nameWorkspace }) {
   const { email, me, isNowhere } = useStore(session);
   const groups = [work, workspace].filter((group) => group.length > 0);
   return html`<header class="rail">
@@ -63,18 +72,18 @@ function Rail({ work, workspace, unread, current, openHelp, nameWorkspace }) {
       ${groups.map((group) => html`<ul>${group.map((page) => html`<li><${PageLink} page=${page} unread=${unread} current=${current} /></li>`)}</ul>`)}
     </nav>
     ${me?.verified === false && html`<a class="rail-item unconfirmed" href=${href('account')}><${Icon} name="warn" /><span class="rail-label">Confirm your address</span></a>`}
-    <${Menu} class="rail-item" align="start" isUp items=${accountItems(openHelp)}>
+    <${Menu} class="rail-item" align="start" isUp items=${account}>
       <${Icon} name="account" /><span class="rail-label">${email}</span>
     <//>
   </header>`;
 }
 
 /** @param {RailProps} props */
-function BottomBar({ work, workspace, unread, current, openHelp, nameWorkspace }) {
+function BottomBar({ work, workspace, unread, current, account, nameWorkspace }) {
   const items = [
     ...workspace.map(({ title, icon, path: to }) => ({ label: title, icon, href: href(to) })),
     ...(session.get().isNowhere ? [] : workspaceItems(nameWorkspace)),
-    ...accountItems(openHelp),
+    ...account,
   ];
   return html`<nav class="bottom" aria-label="Pages">
     ${work.map((page) => html`<${PageLink} page=${page} unread=${unread} current=${current} />`)}
@@ -91,12 +100,18 @@ function PageLink({ page, unread, current }) {
   </a>`;
 }
 
-/** @param {() => void} openHelp @returns {import('../ui/menu.js').MenuItem[]} */
-function accountItems(openHelp) {
-  return [
-    { label: 'Account', icon: 'account', href: href('account') },
-    { label: 'Keyboard', icon: 'more', act: openHelp },
-    { label: 'API documentation', icon: 'table', href: 'api/docs' },
-    { label: 'Sign out', icon: 'out', act: () => signOut() },
-  ];
-}
+const FIND = 'Find anything';
+
+/** @type {import('../ui/menu.js').MenuItem[]} */
+const LEAVING = [
+  { label: 'API documentation', icon: 'table', href: 'api/docs' },
+  { label: 'Sign out', icon: 'out', act: () => signOut() },
+];
+
+/** @param {() => void} openPalette @param {() => void} openKeys @returns {import('../ui/menu.js').MenuItem[]} */
+const accountItems = (openPalette, openKeys) => [
+  { label: FIND, icon: 'search', note: `${MOD} K`, act: openPalette },
+  { label: 'Account', icon: 'account', href: href('account') },
+  { label: 'Keyboard', icon: 'more', act: openKeys },
+  ...LEAVING,
+];

@@ -1,16 +1,13 @@
 // The workspaces of a person, and the way from one to another.
 
 import { html } from '../vendor/preact.js';
-import { useForm } from '../core/form.js';
-import { currentWorkspace, foundWorkspace, session, switchWorkspace } from '../core/session.js';
+import { currentWorkspace, session, switchWorkspace } from '../core/session.js';
 import { useStore } from '../core/store.js';
 import { hasUnsavedChanges } from '../core/version.js';
-import { Button } from '../ui/button.js';
-import { ask, Dialog } from '../ui/dialog.js';
-import { Field } from '../ui/field.js';
+import { ask } from '../ui/dialog.js';
 import { Icon } from '../ui/icons.js';
 import { Menu } from '../ui/menu.js';
-import { FormFailure, SkeletonText } from '../ui/states.js';
+import { SkeletonText } from '../ui/states.js';
 import { toast, toastFailure } from '../ui/toast.js';
 
 /** @param {{ nameWorkspace: () => void }} props */
@@ -52,19 +49,4 @@ export async function enterWorkspace(slug, name) {
   } catch (error) {
     toastFailure('The workspace wasn’t changed.', error);
   }
-}
-
-/** @param {{ onClose: () => void }} props */
-export function NewWorkspace({ onClose }) {
-  const form = useForm({ name: '' }, async ({ name }) => {
-    await foundWorkspace(name);
-    onClose();
-    toast(`${name} is ready.`);
-  });
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Create<//>`;
-  return html`<${Dialog} title="New workspace" onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
-    <p>A workspace has links, members and API keys of its own. You will be its admin.</p>
-    <${FormFailure} error=${form.failure} />
-    <${Field} label="Name" autofocus ...${form.field('name')} />
-  <//>`;
 }

@@ -5,19 +5,21 @@ import { html, useLayoutEffect, useRef, useState } from '../vendor/preact.js';
 import { createStore, useStore } from '../core/store.js';
 import { Button } from './button.js';
 import { Field, useId } from './field.js';
+import { moveToasts, Toasts } from './toast.js';
 
 /**
  * @param {object} props
  * @param {unknown} props.title
+ * @param {unknown} [props.instead] what is shown in place of its title
  * @param {() => void} props.onClose is asked to close it, by Esc, a click beside it, or its cross
  * @param {unknown} props.children
  * @param {unknown} [props.footer] its buttons
- * @param {'dialog' | 'drawer'} [props.kind]
+ * @param {'dialog' | 'drawer' | 'palette'} [props.kind]
  * @param {boolean} [props.isWide]
  * @param {boolean} [props.mustAnswer] whether only its buttons close it
  * @param {(event: Event) => void} [props.onSubmit] makes its content a form
  */
-export function Dialog({ title, onClose, children, footer, kind = 'dialog', isWide = false, mustAnswer = false, onSubmit }) {
+export function Dialog({ title, instead, onClose, children, footer, kind = 'dialog', isWide = false, mustAnswer = false, onSubmit }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const id = useId('dialog');
 
@@ -26,8 +28,10 @@ export function Dialog({ title, onClose, children, footer, kind = 'dialog', isWi
     const dialog = /** @type {HTMLDialogElement} */ (element.current);
     keepWidth();
     dialog.showModal();
+    moveToasts();
     return () => {
       dialog.close();
+      moveToasts();
       if (before?.isConnected) before.focus();
     };
   }, []);
@@ -45,14 +49,21 @@ export function Dialog({ title, onClose, children, footer, kind = 'dialog', isWi
     if (event.target === element.current && !mustAnswer) onClose();
   }
 
+  /** What closes dialogs without a key, such as a phone's gesture. @param {Event} event */
+  function onCancel(event) {
+    event.preventDefault();
+    if (!mustAnswer) onClose();
+  }
+
   useBack(kind === 'drawer', onClose);
 
-  const inner = html`<header class="dialog-head">
-      <h2 id=${id} tabindex="-1">${title}</h2>
+  const inner = html`<div class="dialog-head">
+      <h2 id=${id} tabindex="-1" class=${instead ? 'hidden' : ''}>${title}</h2>
+      ${instead}
       ${!mustAnswer && html`<${Button} kind="quiet" icon="close" label="Close" onClick=${onClose} />`}
-    </header>
+    </div>
     <div class="dialog-body">${children}</div>
-    ${footer && html`<footer class="dialog-foot">${footer}</footer>`}`;
+    ${footer && html`<div class="dialog-foot">${footer}</div>`}`;
   return html`<dialog
     ref=${element}
     class=${`${kind} ${isWide ? 'wide' : ''}`}
@@ -60,11 +71,12 @@ export function Dialog({ title, onClose, children, footer, kind = 'dialog', isWi
     closedby=${mustAnswer ? 'none' : undefined}
     onKeyDown=${onKeyDown}
     onMouseDown=${onBackdrop}
-    onCancel=${(/** @type {Event} */ event) => event.preventDefault()}
+    onCancel=${onCancel}
   >
     ${onSubmit
       ? html`<form class="dialog-inner" novalidate onSubmit=${onSubmit}>${inner}</form>`
       : html`<div class="dialog-inner">${inner}</div>`}
+    <${Toasts} />
   </dialog>`;
 }
 

@@ -46,7 +46,7 @@ export function Menu({ children, label, items, class: classes = 'button quiet', 
 
   useLayoutEffect(() => {
     if (!isOpen) return;
-    setFlipped(!isUp && !fitsBelow(root.current));
+    setFlipped(place(/** @type {HTMLElement} */ (root.current), isUp));
     itemsOf(root.current)[0]?.focus();
   }, [isOpen]);
 
@@ -77,6 +77,7 @@ export function Menu({ children, label, items, class: classes = 'button quiet', 
   return html`<div class="menu" ref=${root} onKeyDown=${onKeyDown}>
     <button
       type="button"
+      id=${`${id}-opener`}
       class=${classes}
       aria-haspopup="menu"
       aria-expanded=${isOpen}
@@ -89,7 +90,7 @@ export function Menu({ children, label, items, class: classes = 'button quiet', 
       }}
     >${children}</button>
     ${isOpen &&
-    html`<div class=${`menu-list ${align} ${isUp ? 'up' : ''} ${isFlipped ? 'flipped' : ''}`} role="menu" id=${id}>
+    html`<div class=${`menu-list ${align} ${isUp ? 'up' : ''} ${isFlipped ? 'flipped' : ''}`} role="menu" id=${id} aria-labelledby=${`${id}-opener`}>
       ${
         // The key keeps a press that has begun on its item when others appear above it, as workspaces do once they are read.
         shown.map((item) => html`<${ItemView} key=${item.key ?? item.label} item=${item} choose=${choose(item)} />`)
@@ -98,12 +99,26 @@ export function Menu({ children, label, items, class: classes = 'button quiet', 
   </div>`;
 }
 
-/** Whether the list has room below its button, or less above it. @param {HTMLElement | null} root */
-function fitsBelow(root) {
-  const { top = 0, bottom = 0 } = root?.getBoundingClientRect() ?? {};
-  const height = root?.querySelector('[role=menu]')?.scrollHeight ?? 0;
-  const below = innerHeight - bottom;
-  return below > height + 16 || below > top;
+const EDGE = 12;
+
+/**
+ * Makes the list as high as there is room, and moves it into the window.
+ * @param {HTMLElement} root
+ * @param {boolean} isUp
+ * @returns {boolean} whether it has more room above its button
+ */
+function place(root, isUp) {
+  const list = /** @type {HTMLElement} */ (root.querySelector('[role=menu]'));
+  const { top, bottom } = root.getBoundingClientRect();
+  // A phone's bar lies over the page.
+  const bar = /** @type {HTMLElement | null} */ (document.querySelector('.bottom'))?.offsetHeight ?? 0;
+  const [above, below] = [top - EDGE, innerHeight - bar - bottom - EDGE];
+  const isFlipped = !isUp && list.scrollHeight > below && above > below;
+  list.style.maxHeight = `min(60vh, ${isUp || isFlipped ? above : below}px)`;
+  const { left, right } = list.getBoundingClientRect();
+  const { clientWidth } = document.documentElement;
+  list.style.translate = `${Math.max(EDGE - left, 0) + Math.min(clientWidth - EDGE - right, 0)}px`;
+  return isFlipped;
 }
 
 /** @param {HTMLElement | null} root @returns {HTMLElement[]} */
@@ -115,7 +130,7 @@ function itemsOf(root) {
 /** @param {{ item: MenuItem, choose: () => void }} props */
 function ItemView({ item, choose }) {
   const { label, icon, href, isDanger, isCurrent, isDisabled, note, isNarrow } = item;
-  const inner = html`${icon && html`<${Icon} name=${icon} />`}<span class="menu-label" dir="auto">${label}</span>
+  const inner = html`${icon && html`<${Icon} name=${icon} />`}<span class="menu-label" dir="auto" title=${label}>${label}</span>
     ${note && html`<span class="menu-note">${note}</span>`}${isCurrent && html`<${Icon} name="tick" />`}`;
   const common = {
     class: `menu-item ${isDanger ? 'bad' : ''} ${isNarrow ? 'for-narrow' : ''}`,

@@ -73,12 +73,13 @@ export function useCountdown(error) {
 }
 
 /**
- * A note above a form or a page.
+ * A note above a form or a page. Only a bad one or a warning is read as soon as it is there.
  * @param {{ tone?: 'plain' | 'good' | 'warn' | 'bad', children: unknown }} props
  */
 export function Notice({ tone = 'plain', children }) {
-  return html`<div class=${`notice ${tone}`} role=${tone === 'bad' ? 'alert' : 'status'}>
-    ${(tone === 'bad' || tone === 'warn') && html`<${Icon} name="warn" />`}
+  const isAlert = tone === 'bad' || tone === 'warn';
+  return html`<div class=${`notice ${tone}`} role=${isAlert ? 'alert' : undefined}>
+    ${isAlert && html`<${Icon} name="warn" />`}
     <div>${children}</div>
   </div>`;
 }

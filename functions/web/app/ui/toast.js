@@ -32,20 +32,25 @@ export function toastFailure(what, error) {
   toast(`${what} ${error instanceof Error ? error.message : ''}`.trim(), { tone: 'bad' });
 }
 
+/** Shows toasts in the dialog that has just been opened, or where one was closed. */
+export const moveToasts = () => toasts.set({});
+
 /** @param {number} id */
 const dismiss = (id) => toasts.set({ list: toasts.get().list.filter((one) => one.id !== id) });
 
-/** Where toasts are shown; part of the frame. */
+/** Where toasts are shown; part of the frame and of each dialog, since nothing beside an open one can be heard or used. */
 export function Toasts() {
   const { list } = useStore(toasts);
+  const [isNear, setNear] = useState(false);
   const region = useRef(/** @type {HTMLElement | null} */ (null));
-  // A popover stands above dialogs, too, if it was opened after them.
   useEffect(() => {
-    region.current?.hidePopover?.();
-    region.current?.showPopover?.();
-  }, [list]);
-  return html`<div class="toasts" ref=${region} popover="manual" role="status" aria-live="polite">
-    ${list.map((one) => html`<${ToastView} key=${one.id} ...${one} />`)}
+    const dialogs = [null, ...document.querySelectorAll('dialog:modal')];
+    const isIn = region.current?.closest('dialog') === dialogs[dialogs.length - 1];
+    region.current?.togglePopover?.(isIn);
+    setNear(isIn);
+  });
+  return html`<div class="toasts" ref=${region} popover="manual" role="status" aria-live="polite" aria-atomic="false">
+    ${isNear && list.map((one) => html`<${ToastView} key=${one.id} ...${one} />`)}
   </div>`;
 }
 

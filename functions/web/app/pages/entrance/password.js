@@ -7,7 +7,7 @@ import { useForm } from '../../core/form.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure, Notice, Skeleton } from '../../ui/states.js';
-import { Door } from './door.js';
+import { Door, Outcome } from './door.js';
 import { useNewPassword } from './new-password.js';
 import { useRegistration } from './registration.js';
 
@@ -35,7 +35,7 @@ function ForgotForm() {
     { check: ({ email }) => ({ email: emailError(email) }) },
   );
   if (sentTo) {
-    return html`<${Notice} tone="good">
+    return html`<${Outcome}>
       If <strong>${sentTo}</strong> has an account, a mail is on its way. Its link works for 30 minutes. No mail? Look into the spam
       folder, or ask whoever runs this Linklet.
     <//>`;

@@ -6,7 +6,7 @@ import { session, signIn } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure, Notice, Skeleton } from '../../ui/states.js';
-import { Door } from './door.js';
+import { Door, Outcome } from './door.js';
 import { useRegistration } from './registration.js';
 import { StaySignedIn } from './stay-signed-in.js';
 
@@ -54,7 +54,7 @@ export function SignUpForm({ invitation, email: invited = '', domains, onDone })
     { check: ({ email, password }) => ({ email: emailError(email), password: passwordError(password) }) },
   );
   if (form.failure?.code === 'address_unverified') {
-    return html`<${Notice} tone="good">
+    return html`<${Outcome}>
       Your account is there. We have sent a mail to <strong>${form.values.email}</strong>: confirm the address with its link, then sign in.
     <//>`;
   }
@@ -105,13 +105,13 @@ function MailSent({ to }) {
     await again.submit();
     setAgain(true);
   };
+  const isSent = isAgain && !again.failure && !again.isBusy;
   return html`<div class="stack">
-    <${Notice} tone="good">A mail is on its way to <strong><bdi>${to}</bdi></strong>. Its link leads to a page on which you choose a password.<//>
+    <${Outcome}>A mail is on its way to <strong><bdi>${to}</bdi></strong>. Its link leads to a page on which you choose a password.<//>
     <${FormFailure} error=${again.failure} />
     <p class="small-print">The link works for 24 hours. No mail? Look into the spam folder first.</p>
-    ${isAgain && !again.failure && !again.isBusy
-      ? html`<p role="status">Sent again. It may take a minute.</p>`
-      : html`<${Button} isBusy=${again.isBusy} onClick=${send}>Send it again<//>`}
+    <div role="status">${isSent && 'Sent again. It may take a minute.'}</div>
+    ${!isSent && html`<${Button} isBusy=${again.isBusy} onClick=${send}>Send it again<//>`}
   </div>`;
 }
 

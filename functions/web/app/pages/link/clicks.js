@@ -74,7 +74,7 @@ const columnsOf = (open) => [
 /** @param {{ click: Click, open: (click: Click) => void }} props */
 function OpenClick({ click, open }) {
   return html`<button type="button" class="click-opener two-lines" title=${click.user_agent} aria-haspopup="dialog" onClick=${() => open(click)}>
-    <span>${browserOf(click)}</span><span>${systemOf(click)}</span>
+    <span>${browserOf(click)}</span><span>${systemOf(click)}</span><span class="hidden">: all of the click, ${fullTime(click.clicked_at)}</span>
   </button>`;
 }
 

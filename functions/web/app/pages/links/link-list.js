@@ -3,8 +3,9 @@
 import { useEffect, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { onComingBack } from '../../core/coming-back.js';
+import { rememberLinks } from '../../core/lists.js';
 import { session } from '../../core/session.js';
-import { isByClicks, requestOf } from './filter.js';
+import { isByClicks, isEverything, requestOf } from './filter.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 
@@ -165,6 +166,7 @@ function listOf(filter) {
 export function useLinkList(filter) {
   const [, redraw] = useState(0);
   const list = listOf(filter);
+  if (isEverything(filter) && filter.sort === 'newest') rememberLinks(list);
   useEffect(() => {
     const listener = () => redraw((count) => count + 1);
     list.listeners.add(listener);

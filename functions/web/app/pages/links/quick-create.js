@@ -4,7 +4,7 @@ import { html, useEffect, useRef } from '../../vendor/preact.js';
 import { guessUrl } from '../../core/address.js';
 import { counted } from '../../core/format.js';
 import { session } from '../../core/session.js';
-import { usePaste, useShortcuts } from '../../core/shortcuts.js';
+import { MOD, usePaste, useShortcuts } from '../../core/shortcuts.js';
 import { useStore } from '../../core/store.js';
 import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icons.js';
@@ -57,7 +57,7 @@ export function QuickCreate({ onLink, onUndone, edit, openOptions, prepareOption
     input.current?.focus();
     return true;
   });
-  useShortcuts('Links', [{ keys: 'Ctrl V', text: 'Paste a URL' }, { keys: 'c', text: 'Create a link', act: () => openOptions(text) }]);
+  useShortcuts('Links', [{ keys: `${MOD} V`, text: 'Paste a URL' }, { keys: 'c', text: 'Create a link', act: () => openOptions(text) }]);
   return html`<form class="quick" novalidate onSubmit=${submit}>
     <div class="quick-field">
       <${Icon} name="links" />

@@ -38,8 +38,8 @@ export function TargetList() {
   const isEmpty = list.data?.items.length === 0 && !page;
   const isFirst = isEmpty && !host;
   useShortcuts('Monitoring', [
-    { keys: 'c', text: 'Add a URL', act: () => focus('.add-target input') },
-    { keys: '/', text: 'Filter by host', act: () => focus('.host-filter input') },
+    ...(mayAct('member') ? [{ keys: 'c', text: 'Add a URL', act: () => focus('.add-target input') }] : []),
+    ...(isFirst ? [] : [{ keys: '/', text: 'Filter by host', act: () => focus('.host-filter input') }]),
   ]);
   return html`<${Page} title="Monitoring">
     ${mayAct('member') ? html`<${AddTarget} known=${list.data?.items ?? []} />` : html`<p class="muted">Members and admins can add URLs. You can see how they do.</p>`}
@@ -129,7 +129,7 @@ function HostFilter({ host, error }) {
     <${Field}
       label=${html`<span class="hidden">Only this host</span>`}
       type="search"
-      placeholder="Only this host, such as example.com"
+      placeholder="Only this host"
       value=${text}
       error=${error}
       onInput=${(/** @type {any} */ event) => setText(event.target.value)}

@@ -90,17 +90,18 @@ function FoundForm() {
     }
     toast(`${name} is ready.`);
   });
-  if (isRefused) {
-    return html`<p role="status">Whoever runs this Linklet decides who creates workspaces. Ask them for one, or a colleague for an invitation to theirs.</p>`;
-  }
-  return html`<form class="stack" novalidate onSubmit=${form.submit}>
-    <${FormFailure} error=${form.failure} />
-    <${Field}
-      label="Name"
-      hint="With links, members and API keys of its own. You will be its admin."
-      autocomplete="off"
-      after=${html`<${Button} type="submit" isBusy=${form.isBusy}>Create<//>`}
-      ...${form.field('name')}
-    />
-  </form>`;
+  return html`<div role="status">
+      ${isRefused && 'Whoever runs this Linklet decides who creates workspaces. Ask them for one, or a colleague for an invitation to theirs.'}
+    </div>
+    ${!isRefused &&
+    html`<form class="stack" novalidate onSubmit=${form.submit}>
+      <${FormFailure} error=${form.failure} />
+      <${Field}
+        label="Name"
+        hint="With links, members and API keys of its own. You will be its admin."
+        autocomplete="off"
+        after=${html`<${Button} type="submit" isBusy=${form.isBusy}>Create<//>`}
+        ...${form.field('name')}
+      />
+    </form>`}`;
 }

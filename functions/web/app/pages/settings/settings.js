@@ -5,9 +5,10 @@ import { useResource } from '../../core/resource.js';
 import { currentWorkspace, mayAct, session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
 import { chooseTheme, chosenTheme } from '../../core/theme.js';
-import { enterWorkspace, NewWorkspace } from '../../frame/workspaces.js';
+import { enterWorkspace } from '../../frame/workspaces.js';
 import { Button } from '../../ui/button.js';
 import { Chip, Choice, Status } from '../../ui/chips.js';
+import { Lazy } from '../../ui/lazy.js';
 import { Card, Page } from '../../ui/page.js';
 import { Loaded, Skeleton } from '../../ui/states.js';
 import { readWorkspace, WorkspaceFacts, WorkspaceForm } from './workspace-form.js';
@@ -64,6 +65,7 @@ function ThisBrowser() {
 function MyWorkspaces() {
   const { workspaces, hasFailed } = useStore(session);
   const [isNaming, setNaming] = useState(false);
+  const close = () => setNaming(false);
   const current = currentWorkspace();
   const create = html`<${Button} class="compact" icon="plus" onClick=${() => setNaming(true)}>New workspace<//>`;
   return html`<${Card} title="Your workspaces" actions=${create}>
@@ -81,7 +83,7 @@ function MyWorkspaces() {
           )}
         </ul>`
       : hasFailed ? html`<p class="muted">They can’t be read at the moment.</p>` : html`<${Skeleton} rows=${2} height=${48} />`}
-    ${isNaming && html`<${NewWorkspace} onClose=${() => setNaming(false)} />`}
+    ${isNaming && html`<${Lazy} load=${() => import('../../parts/new-workspace/new-workspace.js')} name="NewWorkspace" onFailure=${close} onClose=${close} />`}
   <//>`;
 }
 

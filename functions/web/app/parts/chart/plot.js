@@ -38,7 +38,9 @@ export function Plot({ label, times, series, unit, suffix = '', height = 240 }) 
       onBlur=${() => setPoint(NOWHERE)}
     ></div>
     ${failure && html`<p class="muted">${failure}</p>`}
-    ${point.index !== null && html`<${Tip} at=${point.index} left=${point.left} plot=${drawn.current} times=${times} series=${series} unit=${unit} suffix=${suffix} />`}
+    <div role="status">
+      ${point.index !== null && html`<${Tip} at=${point.index} left=${point.left} plot=${drawn.current} times=${times} series=${series} unit=${unit} suffix=${suffix} />`}
+    </div>
   </div>`;
 }
 
@@ -65,6 +67,7 @@ function useDrawing({ box, times, series, unit, suffix, height, setPoint }) {
         if (isGone) return;
         const options = optionsOf({ uPlot, series: latest.current.series, unit, suffix, colours: coloursOf(element), width: element.clientWidth, height, onPoint });
         drawn.current = new uPlot(options, latest.current.data, element);
+        drawn.current.root.ariaHidden = 'true';
         observer.observe(element);
       },
       (error) => isGone || setFailure(error.message),
@@ -109,7 +112,7 @@ function Tip({ at, left, plot, times, series, unit, suffix }) {
   const line = plot.over.offsetLeft + left;
   const fitsBehind = line + TIP_GAP + TIP_WIDTH <= plot.width;
   const place = fitsBehind ? line + TIP_GAP : Math.max(0, line - TIP_WIDTH - TIP_GAP);
-  return html`<div class="chart-tip" role="status" style=${{ left: `${place}px`, width: `${TIP_WIDTH}px` }}>
+  return html`<div class="chart-tip" style=${{ left: `${place}px`, width: `${TIP_WIDTH}px` }}>
     <p>${momentName(times[at], unit)}</p>
     ${series.map(({ label, look, values }) => {
       const value = values[at];

@@ -65,11 +65,15 @@ function Results({ list, filter, fresh, down, openers }) {
   const clear = () => setSelected(new Set());
   const active = useRowKeys({ list, actions, clear, hasSelection: selected.size > 0 });
 
-  if (!list.isRead && list.error) return html`<${Failure} what="The links can’t be shown." error=${list.error} retry=${() => list.reload()} />`;
-  if (!list.isRead || (links.length === 0 && list.next !== null)) return html`<${Skeleton} rows=${8} height=${ROW_HEIGHT - 8} />`;
-  if (links.length === 0) return html`<${Nothing} list=${list} filter=${filter} />`;
   const chosen = links.filter((link) => selected.has(link.short_code));
-  return html`<p class="hidden" role="status">${list.total === null ? `${counted(links.length, 'link')} so far` : counted(list.total, 'link')}</p>
+  const found = list.total === null ? `${counted(links.length, 'link')} so far` : counted(list.total, 'link');
+  const said = chosen.length > 0 ? `${counted(chosen.length, 'link')} selected` : found;
+  // It stays whatever is shown below, since what is new with its text isn't read.
+  const status = html`<p class="hidden" role="status">${list.isRead && said}</p>`;
+  if (!list.isRead && list.error) return html`${status}<${Failure} what="The links can’t be shown." error=${list.error} retry=${() => list.reload()} />`;
+  if (!list.isRead || (links.length === 0 && list.next !== null)) return html`${status}<${Skeleton} rows=${8} height=${ROW_HEIGHT - 8} />`;
+  if (links.length === 0) return html`${status}<${Nothing} list=${list} filter=${filter} />`;
+  return html`${status}
     <div class="card link-list">
       <${VirtualList} label="Links" count=${links.length} height=${ROW_HEIGHT} kept=${active} onEnd=${() => !list.error && list.loadMore()}>
         ${(/** @type {number} */ index) => {

@@ -57,8 +57,8 @@ export function useRowKeys({ list, actions, clear, hasSelection }) {
   };
 
   const moves = [
-    { keys: 'j', or: 'ArrowDown', text: 'Next link', act: () => move(1) },
-    { keys: 'k', or: 'ArrowUp', text: 'Link before', act: () => move(-1) },
+    { keys: 'j', or: 'ArrowDown', text: 'Next link', act: () => move(1), isOffered: () => false },
+    { keys: 'k', or: 'ArrowUp', text: 'Link before', act: () => move(-1), isOffered: () => false },
   ];
   const onRow = [
     { keys: 'Enter', text: 'Open' },
@@ -68,7 +68,7 @@ export function useRowKeys({ list, actions, clear, hasSelection }) {
     { keys: 'a', text: 'Archive, or bring back', act: at((link) => mayChange(link) && link.status !== 'deleted' && actions.archive(link)) },
     { keys: 'x', text: 'Select', act: at((_, index) => actions.select(index, false)) },
     { keys: 'X', text: 'Select up to here', act: at((_, index) => actions.select(index, true)) },
-  ];
+  ].map((one) => ({ ...one, isOffered: (/** @type {Element | null} */ focused) => rowOf(focused) >= 0 }));
   useShortcuts('Links', [...moves, ...onRow, ...(hasSelection ? [{ keys: 'Escape', text: 'Select none', act: clear }] : [])]);
   return active;
 }

@@ -127,24 +127,25 @@ function Tags({ tags, filterByTag }) {
 
 /** @param {{ link: Link, actions: RowActions }} props */
 function Actions({ link, actions }) {
+  const { short_code: code } = link;
   const isGone = link.status === 'deleted';
   const isChangeable = mayChange(link);
   const items = [
     { label: 'Open', icon: /** @type {const} */ ('out'), href: safeUrl(link.short_url) },
     { label: 'QR code', icon: /** @type {const} */ ('qr'), isNarrow: true, act: () => actions.showQr(link) },
     isChangeable && !isGone && { label: 'Edit', icon: /** @type {const} */ ('edit'), isNarrow: true, act: () => actions.edit(link) },
-    { label: 'Details', icon: /** @type {const} */ ('overview'), href: href(`links/${link.short_code}`) },
+    { label: 'Details', icon: /** @type {const} */ ('overview'), href: href(`links/${code}`) },
     isChangeable && !isGone && { label: link.is_active ? 'Switch off' : 'Switch on', icon: /** @type {const} */ ('power'), act: () => actions.toggle(link) },
     isChangeable && !isGone && { label: link.archived ? 'Bring back' : 'Archive', icon: /** @type {const} */ ('archive'), act: () => actions.archive(link) },
     isChangeable && !isGone && { label: 'Delete', icon: /** @type {const} */ ('trash'), isDanger: true, act: () => actions.delete(link) },
     isChangeable && { label: 'Delete with statistics', icon: /** @type {const} */ ('trash'), isDanger: true, act: () => actions.purge(link) },
   ];
   return html`<div class="link-actions">
-    <${CopyButton} text=${link.short_url} label="Copy" />
-    <${Button} kind="quiet" icon="qr" label="QR code" onClick=${() => actions.showQr(link)} />
+    <${CopyButton} text=${link.short_url} label=${`Copy ${code}`} />
+    <${Button} kind="quiet" icon="qr" label=${`QR code of ${code}`} onClick=${() => actions.showQr(link)} />
     ${isChangeable &&
     !isGone &&
-    html`<${Button} kind="quiet" icon="edit" label="Edit" onClick=${() => actions.edit(link)} onPointerEnter=${actions.prepareEdit} />`}
-    <${Menu} class="button quiet square" label="More" items=${items}><${Icon} name="more" /><//>
+    html`<${Button} kind="quiet" icon="edit" label=${`Edit ${code}`} onClick=${() => actions.edit(link)} onPointerEnter=${actions.prepareEdit} />`}
+    <${Menu} class="button quiet square" label=${`More for ${code}`} items=${items}><${Icon} name="more" /><//>
   </div>`;
 }

@@ -39,7 +39,8 @@ export function QrDialog({ link, onClose }) {
         <${Colour} label="Colour" value=${look.color} onChange=${(/** @type {string} */ color) => change({ color })} />
         <${Colour} label="Background" value=${look.background} isOff=${look.isTransparent} onChange=${(/** @type {string} */ background) => change({ background })} />
         <${Checkbox} label="Transparent background" checked=${look.isTransparent} onChange=${(/** @type {boolean} */ isTransparent) => change({ isTransparent })} />
-        <${Warning} look=${look} />
+        <div role="status">${look.isTransparent && html`<${Notice}>Put it on something light, so that cameras can tell it from its ground.<//>`}</div>
+        ${!look.isTransparent && html`<${Warning} look=${look} />`}
       </div>
     </div>
   <//>`;
@@ -87,8 +88,7 @@ function Colour({ label, value, isOff = false, onChange }) {
 }
 
 /** Says when cameras will have trouble. @param {{ look: Look }} props */
-function Warning({ look: { color, background, isTransparent } }) {
-  if (isTransparent) return html`<${Notice}>Put it on something light, so that cameras can tell it from its ground.<//>`;
+function Warning({ look: { color, background } }) {
   const contrast = contrastOf(color, background);
   if (contrast === null) return null;
   if (contrast.ratio < LEAST_CONTRAST) return html`<${Notice} tone="warn">These colours are too alike: many cameras won’t read the code.<//>`;

@@ -40,7 +40,7 @@ export function SelectionBar({ links, list, selectAll, clear }) {
     html`<${Button} key=${label} class="compact" icon=${icon} disabled=${isStill} onClick=${act}>${label}<//>`;
   return html`<div class="selection" role="region" aria-label="Selected links">
     <${Button} class="compact" kind="quiet" icon="close" label="Select none" onClick=${clear} />
-    <p aria-live="polite">${text}${!progress && changeable.length < links.length && html` <span class="muted">(${number(changeable.length)} that you can change)</span>`}</p>
+    <p aria-live=${progress ? 'polite' : undefined}>${text}${!progress && changeable.length < links.length && html` <span class="muted">(${number(changeable.length)} that you can change)</span>`}</p>
     ${links.length < list.links.length && html`<${Button} kind="quiet" class="compact" onClick=${selectAll}>All ${number(list.links.length)}<//>`}
     <div class="selection-actions" role="group" aria-label="For the selected links">
       ${action('Tags', 'tag', () => setTagging(true))}

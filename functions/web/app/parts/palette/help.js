@@ -1,12 +1,12 @@
 // The list of keys.
 
-import { html } from '../vendor/preact.js';
-import { shortcutGroups } from '../core/shortcuts.js';
-import { Dialog } from '../ui/dialog.js';
+import { html } from '../../vendor/preact.js';
+import { MOD, shortcutGroups } from '../../core/shortcuts.js';
+import { Dialog } from '../../ui/dialog.js';
 
 /** Lists the keys that do something at the moment. @param {{ onClose: () => void }} props */
 export function Help({ onClose }) {
-  const groups = [...shortcutGroups(), { group: 'In forms', list: [{ keys: 'Ctrl Enter', text: 'Save' }, { keys: 'Esc', text: 'Close' }] }];
+  const groups = [...shortcutGroups(), { group: 'In forms', list: [{ keys: `${MOD} Enter`, text: 'Save' }, { keys: 'Esc', text: 'Close' }] }];
   return html`<${Dialog} title="Keyboard" onClose=${onClose} isWide>
     ${groups.map(
       ({ group, list }) => html`<h3 class="help-head">${group}</h3>

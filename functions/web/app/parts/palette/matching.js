@@ -1,0 +1,40 @@
+// How well something fits what is looked for.
+
+/** A text as it is compared: without accents, in lower case. @param {string} text */
+export const plain = (text) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+
+/** The words that are looked for. @param {string} text */
+export const wordsOf = (text) => plain(text).split(/\s+/).filter(Boolean);
+
+/**
+ * The smaller, the better: its name begins with what is looked for, words of its name do, its name has all words, or what else is
+ * known of it has them. Infinity if a word is missing.
+ * @param {string[]} words as `wordsOf` gives them
+ * @param {string} name
+ * @param {string} [more]
+ */
+export function rankOf(words, name, more = '') {
+  const text = plain(name);
+  if (text.startsWith(words.join(' '))) return 0;
+  const parts = text.split(/[^\p{L}\p{N}]+/u);
+  if (words.every((word) => parts.some((part) => part.startsWith(word)))) return 1;
+  if (words.every((word) => text.includes(word))) return 2;
+  const all = `${text} ${plain(more)}`;
+  return words.every((word) => all.includes(word)) ? 3 : Infinity;
+}
+
+/**
+ * What fits, the best first, and else in the order it has.
+ * @template {{ label: string, more?: string }} T
+ * @param {T[]} items
+ * @param {string} text
+ * @param {number} [worst] the rank of what is kept although a word is missing
+ * @returns {(T & { rank: number })[]}
+ */
+export function ranked(items, text, worst = Infinity) {
+  const words = wordsOf(text);
+  return items
+    .map((item) => ({ ...item, rank: Math.min(worst, rankOf(words, item.label, item.more)) }))
+    .filter(({ rank }) => rank < Infinity)
+    .sort((one, other) => one.rank - other.rank);
+}

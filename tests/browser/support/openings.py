@@ -1,0 +1,79 @@
+"""What lies over a page when somebody opens it: dialogs, drawers and menus."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from playwright.sync_api import expect
+
+from .tab import Tab
+
+
+@dataclass(frozen=True)
+class Opening:
+    view: str
+    open: Callable[[Tab], object]
+    role: str
+    name: str | re.Pattern[str]
+
+
+def press(*keys: str) -> Callable[[Tab], object]:
+    def open_it(tab: Tab) -> None:
+        for key in keys:
+            tab.page.keyboard.press(key)
+
+    return open_it
+
+
+def click(name: str | re.Pattern[str]) -> Callable[[Tab], object]:
+    """On the one that can be seen: narrow windows have other menus than wide ones."""
+    return lambda tab: tab.button(name).locator("visible=true").first.click()
+
+
+def delete_selected(tab: Tab) -> None:
+    press("j", "x")(tab)
+    tab.button("Delete", tab.page.get_by_role("region", name="Selected links")).click()
+
+
+def find(tab: Tab) -> None:
+    tab.page.keyboard.press("Control+k")
+    tab.page.get_by_role("combobox", name="Find anything").fill("sale")
+    expect(tab.page.get_by_role("option", name=re.compile("^Spring sale"))).to_be_visible()
+
+
+def find_nothing(tab: Tab) -> None:
+    tab.page.keyboard.press("Control+k")
+    tab.page.get_by_role("combobox", name="Find anything").fill("nothing has this name")
+    expect(tab.page.get_by_text("Nothing found", exact=False).last).to_be_visible()
+
+
+OPENINGS = {
+    "a new link": Opening("links", press("c"), "dialog", "New link"),
+    "a link that is changed": Opening("links/{code}", press("e"), "dialog", re.compile("^Edit ")),
+    "a QR code": Opening("links/{code}", press("q"), "dialog", "QR code"),
+    "a click": Opening("links/{code}", lambda tab: tab.page.locator(".click-opener").first.click(), "dialog", "Click"),
+    "a range": Opening("links/{code}", click("Own"), "dialog", re.compile(".")),
+    "dates": Opening("links", click("Created"), "dialog", "Created between"),
+    "a question": Opening("links?tag=spring", delete_selected, "dialog", "Delete 1 link?"),
+    "the list of keys": Opening("links", press("?"), "dialog", "Keyboard"),
+    "the palette": Opening("links", press("Control+k"), "dialog", "Find anything"),
+    "what the palette finds": Opening("overview", find, "dialog", "Find anything"),
+    "a palette that finds nothing": Opening("overview", find_nothing, "dialog", "Find anything"),
+    "a new key": Opening("keys", press("c"), "dialog", re.compile("key")),
+    "a key that is renamed": Opening("keys", click("Rename Nightly export"), "dialog", re.compile("Nightly export|Rename")),
+    "a new workspace": Opening("settings", click("New workspace"), "dialog", "New workspace"),
+    "a row's menu": Opening("links?tag=spring", click(re.compile("^More for ")), "menu", re.compile("^More for ")),
+    "a link's menu": Opening("links/{code}", lambda tab: tab.page.get_by_role("main").get_by_role("button", name="More").click(), "menu", "More"),
+    "the order": Opening("links", click(re.compile("^Order")), "menu", re.compile("^Order")),
+    "the account's menu": Opening("links", click(re.compile("@example.com|^More$")), "menu", re.compile("@example.com|^More$")),
+}
+
+
+def open_one(tab: Tab, opening: Opening) -> None:
+    """Opens it and waits until it is there."""
+    tab.settled()
+    opening.open(tab)
+    expect(tab.page.get_by_role(opening.role, name=opening.name).first).to_be_visible()
+    tab.settled()
