@@ -218,6 +218,10 @@ def look(usage: Usage) -> None:
     usage.call("stats", pages, ms["stats"], pages / SECONDS)
     usage.operation("list_page", pages)
     usage.operation("summary", pages)
+    refreshes = pages / traffic["pages_a_refresh"]
+    usage.http(refreshes, traffic["answer_bytes"])
+    usage.call("auth", refreshes, ms["auth"], refreshes / SECONDS)
+    usage.operation("refresh", refreshes)
 
 
 def checks_a_month(load: Load, data: Data) -> float:

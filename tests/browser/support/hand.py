@@ -51,6 +51,8 @@ class Keyboard:
     def __init__(self, tab: Tab) -> None:
         self.page = tab.page
         self.keyboard = tab.page.keyboard
+        # So what each hand does is done in light and in dark.
+        tab.page.emulate_media(color_scheme="dark")
 
     def press(self, target: Locator) -> None:
         self.reach(target)

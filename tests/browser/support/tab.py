@@ -71,8 +71,8 @@ class Tab:
         return self
 
     def view(self) -> str:
-        """The address behind `#/`."""
-        return self.page.evaluate("location.hash.replace(/^#\\/?/, '')")
+        """The address behind `#/` and the workspace."""
+        return self.page.evaluate("location.hash.replace(/^#\\/?(w\\/[^/]+\\/?)?/, '')")
 
     def heading(self, text: str | re.Pattern[str]) -> Locator:
         return self.page.get_by_role("heading", level=1, name=text)
@@ -243,6 +243,7 @@ class Tabs:
             context.close()
         for context in self.borrowed:
             context.set_offline(False)
+            context.clear_cookies()
             first, *others = context.pages
             for page in others:
                 if page.url.startswith(self.api.url):

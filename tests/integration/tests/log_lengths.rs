@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use linklet_auth::Auth;
 use linklet_domain::{
     CheckInterval, CorrelationId, Event, EventDetail, EventId, Phase, PlannedCheck, PlannedRound, Role, TargetStatus,
     Timestamp, UrlCreated, WorkspaceId,
@@ -14,7 +15,7 @@ use linklet_lambda::{
 };
 use linklet_test_support::{
     CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, Site, TargetBuilder,
-    TestDynamoDb, cost_units, event_batch, link_id, queue_batch, token_for, write_cost_units,
+    TestDynamoDb, cost_units, event_batch, issuer, link_id, queue_batch, token_for, tokens, write_cost_units,
 };
 use linklet_watch_check::Reach;
 use serde::{Deserialize, Serialize};
@@ -78,9 +79,12 @@ impl System {
         system
     }
 
-    async fn of_requests(&self) -> [(&'static str, Lengths); 4] {
+    async fn of_requests(&self) -> [(&'static str, Lengths); 5] {
         let (redirect, shorten) = (fixture::redirect(&self.db), fixture::shorten(&self.db));
         let (list, stats) = (fixture::list(&self.db), fixture::stats(&self.db));
+        let auth = Auth::new(self.db.users(), tokens(), issuer(), fixture::limits(&self.db));
+        let cookie = fixture::refresh_cookie(&self.db, &self.db.register("ada").await).await;
+        let refresh = || RequestBuilder::new("POST", "/api/auth/refresh").json(&serde_json::json!({})).cookie(&cookie);
         let token = token_for(&WorkspaceId::generate(), Role::Member);
         let link = serde_json::json!({"url": "https://example.com/"});
         let get = |path: &str| RequestBuilder::new("GET", path).token(&token);
@@ -89,6 +93,7 @@ impl System {
             ("redirect", lengths(async || drop(get("/launch7").send_to(&redirect).await)).await),
             ("shorten", lengths(async || drop(create().send_to(&shorten).await)).await),
             ("list", lengths(async || drop(get("/api/urls").send_to(&list).await)).await),
+            ("auth", lengths(async || drop(refresh().send_to(&auth).await)).await),
             ("stats", lengths(async || drop(get("/api/stats/launch7").send_to(&stats).await)).await),
         ]
     }

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::Client;
+use linklet_auth::Auth;
 use linklet_domain::{
     CheckInterval, CheckOutcome, CheckResult, Event, EventDetail, EventId, Phase, PlannedRound, Role, Shard, TargetId,
     TargetStatus, Timestamp, UrlCreated, WorkspaceId,
 };
 use linklet_dynamodb::{
     ClicksTable, LinksTable, Names, NotificationsTable, Recipients, RoundRecord, ShardRange, StatsTable, ThrottleTable,
-    WatchTable,
+    UsersTable, WatchTable,
 };
 use linklet_lambda::{
     batch::Consumer,
@@ -24,8 +25,8 @@ use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
     CapacityMeter, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, TargetBuilder,
-    Template, TestDynamoDb, authenticator, cost_units, event_batch, item_bytes, link_id, queue_batch, token_for,
-    write_cost_units,
+    Template, TestDynamoDb, authenticator, cost_units, event_batch, issuer, item_bytes, link_id, queue_batch,
+    token_for, tokens, write_cost_units,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -125,6 +126,7 @@ impl Measured {
         measured.count_lone_clicks_and_read().await;
         measured.count_a_full_batch().await;
         measured.notify().await;
+        measured.stay_signed_in().await;
         measured.watch().await;
         measured
     }
@@ -256,6 +258,20 @@ impl Measured {
         self.operation("notify", metered.spent());
         let stored = rows(&db, "NotificationsTable", "USER#");
         self.stored("notification", stored_at(Timestamp::now(), &stored[..1]));
+    }
+
+    async fn stay_signed_in(&mut self) {
+        let db = TestDynamoDb::start();
+        let cookie = fixture::refresh_cookie(&db, &db.register("ada").await).await;
+        let metered = Metered::of(&db);
+        let limits = fixture::limits_with(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 10);
+        let auth = Auth::new(UsersTable::new(metered.client.clone(), "UsersTable"), tokens(), issuer(), limits);
+
+        let refresh =
+            RequestBuilder::new("POST", "/api/auth/refresh").json(&json!({"workspace": "ada"})).cookie(&cookie);
+        assert_eq!(refresh.send_to(&auth).await.status, 200);
+
+        self.operation("refresh", metered.spent());
     }
 
     async fn watch(&mut self) {

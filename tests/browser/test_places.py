@@ -1,0 +1,98 @@
+"""Each address has its workspace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import expect
+
+from support.api import Account, Api
+from support.hand import Hand
+from support.tab import Tab, Tabs
+
+
+def whole_view(tab: Tab) -> str:
+    return tab.page.evaluate("location.hash")
+
+
+def own_slug(account: Account) -> str:
+    return account.call("GET", "/api/workspace")["slug"]
+
+
+def two_workspaces(account: Account) -> tuple[str, str]:
+    """The one that somebody is in, and a second one with a link."""
+    second = account.call("POST", "/api/workspaces", {"name": "Harbour Lamps"})["slug"]
+    token = account.call("POST", "/api/auth/switch", {"workspace": second})["token"]
+    account.api.call("POST", "/api/shorten", {"url": "https://example.com/lamps", "title": "Lamps", "custom_code": code_of(second)}, token=token)
+    return own_slug(account), second
+
+
+def code_of(slug: str) -> str:
+    return f"L{slug.rsplit('-', 1)[-1]}"[:10]
+
+
+def test_an_address_without_a_workspace_gets_that_of_the_tab(tabs: Tabs, account: Account) -> None:
+    slug = own_slug(account)
+    tab = tabs.open(account, "overview?tag=spring")
+    expect(tab.heading("Overview")).to_be_visible()
+    tab.page.wait_for_function("location.hash.startsWith('#/w/')")
+    assert whole_view(tab) == f"#/w/{slug}/overview?tag=spring"
+    expect(tab.page.get_by_role("navigation").get_by_role("link", name="Members").first).to_have_attribute("href", f"#/w/{slug}/members")
+    tab.page.reload()
+    expect(tab.heading("Overview")).to_be_visible()
+    assert whole_view(tab) == f"#/w/{slug}/overview?tag=spring"
+    tab.open("")
+    tab.page.wait_for_function("location.hash.startsWith('#/w/')")
+    assert whole_view(tab) == f"#/w/{slug}/links"
+    tab.settled()
+
+
+def test_a_link_of_another_workspace_of_mine_opens_there_and_other_tabs_stay(tabs: Tabs, account: Account) -> None:
+    first, second = two_workspaces(account)
+    here = tabs.open(account, "links")
+    expect(here.heading("Links")).to_be_attached()
+    here.settled()
+
+    there = tabs.open(account, f"w/{second}/links/{code_of(second)}")
+    expect(there.heading("Lamps")).to_be_visible()
+    expect(there.button(re.compile("Harbour Lamps"))).to_be_visible()
+    assert whole_view(there).startswith(f"#/w/{second}/links/{code_of(second)}")
+    there.settled()
+    here.page.get_by_role("link", name="Members").click()
+    expect(here.heading("Members")).to_be_visible()
+    assert whole_view(here) == f"#/w/{first}/members"
+    here.settled()
+
+
+def test_a_tab_goes_to_and_fro_between_workspaces_by_its_address(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    first, second = two_workspaces(account)
+    tab = tabs.open(account, "settings")
+    expect(tab.heading("Settings")).to_be_visible()
+    tab.settled()
+    hand(tab).pick(tab.button(re.compile("Switch workspace")), "Harbour Lamps")
+    tab.says("You are in Harbour Lamps now.")
+    assert whole_view(tab) == f"#/w/{second}/links"
+    expect(tab.page.get_by_text("Lamps").first).to_be_visible()
+    tab.settled()
+
+    tab.page.go_back()
+    expect(tab.heading("Settings")).to_be_visible()
+    assert whole_view(tab) == f"#/w/{first}/settings"
+    tab.settled()
+    tab.page.go_forward()
+    expect(tab.page.locator(".link-row").filter(has_text="Lamps")).to_be_visible()
+    tab.settled()
+
+
+def test_an_address_of_a_foreign_workspace_says_so(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    stranger = api.register("Eve", name="eve")
+    slug = own_slug(stranger)
+    tab = tabs.open(account, f"w/{slug}/links", refused=[404])
+    expect(tab.heading("Not one of your workspaces")).to_be_visible()
+    expect(tab.page.get_by_text("You aren’t a member of it.")).to_be_visible()
+    tab.settled()
+    hand(tab).press(tab.page.get_by_role("link", name="To your links"))
+    expect(tab.heading("Links")).to_be_attached()
+    assert whole_view(tab) == f"#/w/{own_slug(account)}/links"
+    tab.settled()

@@ -1,0 +1,308 @@
+"""Staying signed in, by a cookie that only the routes for signing in get."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.parse
+from collections.abc import Callable
+
+from playwright.sync_api import BrowserContext, Page, Request, Route, expect
+
+from support.api import PASSWORD, Account, Api, new_email
+from support.hand import Hand
+from support.tab import Tab, Tabs
+
+COOKIE = "linklet_refresh"
+REFRESH = "**/api/auth/refresh"
+
+
+class Asked:
+    """The requests of a profile to the routes for signing in, and whatever had a cookie."""
+
+    def __init__(self, context: BrowserContext) -> None:
+        self.requests: list[Request] = []
+        context.on("request", self.requests.append)
+
+    def paths(self) -> list[str]:
+        return [path for path in map(path_of, self.requests) if "/api/auth/" in path]
+
+    def refreshes(self) -> int:
+        return sum(path.endswith("/refresh") for path in self.paths())
+
+    def with_cookies(self) -> set[str]:
+        return {path_of(request).split("/api/auth/")[-1] for request in self.requests if "cookie" in request.all_headers()}
+
+
+def path_of(request: Request) -> str:
+    return urllib.parse.urlsplit(request.url).path
+
+
+def cookie_of(context: BrowserContext) -> dict[str, str] | None:
+    return next((cookie for cookie in context.cookies() if cookie["name"] == COOKIE), None)
+
+
+def sign_in(tab: Tab, account: Account, *, stays: bool = True) -> None:
+    tab.page.get_by_label("Email").fill(account.email)
+    tab.page.get_by_label("Password").fill(PASSWORD)
+    tab.page.get_by_label("Stay signed in").set_checked(stays)
+    tab.button("Sign in").click()
+    expect(tab.heading("Links")).to_be_attached()
+    tab.settled()
+
+
+def staying(tabs: Tabs, account: Account, view: str = "sign-in", **more: object) -> Tab:
+    tab = tabs.open(None, view, **more)
+    sign_in(tab, account)
+    return tab
+
+
+def another(tabs: Tabs, tab: Tab, view: str = "links") -> Tab:
+    return tabs.keep(Tab(tab.context, tab.api, tab.refused)).open(view)
+
+
+def restarted(tabs: Tabs, tab: Tab, view: str = "links") -> Tab:
+    """As if the browser had been closed: what belongs to a tab is gone."""
+    tab.page.close()
+    tabs.opened.remove(tab)
+    return another(tabs, tab, view)
+
+
+def test_who_stays_signed_in_need_not_enter_the_password_again(tabs: Tabs, api: Api, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(None, "sign-in")
+    asked = Asked(tab.context)
+    use = hand(tab)
+    expect(tab.page.get_by_label("Stay signed in")).to_be_checked()
+    use.write(tab.page.get_by_label("Email"), account.email)
+    use.write(tab.page.get_by_label("Password"), PASSWORD)
+    use.press(tab.button("Sign in"))
+    expect(tab.heading("Links")).to_be_attached()
+    tab.settled()
+
+    again = restarted(tabs, tab, "settings")
+    expect(again.heading("Settings")).to_be_visible()
+    again.settled()
+    expect(again.button(account.email)).to_be_visible()
+
+    assert asked.refreshes() == 1
+    assert asked.with_cookies() == {"refresh"}, "a cookie reaches nothing else"
+    cookie = cookie_of(again.context)
+    assert cookie is not None
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+    assert cookie["path"] == urllib.parse.urlsplit(api.url).path + "/api/auth"
+    assert again.page.evaluate("document.cookie") == ""
+
+
+def test_without_the_tick_the_session_ends_with_the_tab_and_nothing_is_asked_for(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(None, "sign-in")
+    asked = Asked(tab.context)
+    use = hand(tab)
+    use.press(tab.page.get_by_label("Stay signed in"))
+    use.write(tab.page.get_by_label("Email"), account.email)
+    use.write(tab.page.get_by_label("Password"), PASSWORD)
+    use.press(tab.button("Sign in"))
+    expect(tab.heading("Links")).to_be_attached()
+    tab.settled()
+
+    again = restarted(tabs, tab)
+    expect(again.heading("Sign in")).to_be_visible()
+    again.settled()
+
+    assert cookie_of(again.context) is None
+    assert [path.rsplit("/", 1)[-1] for path in asked.paths()] == ["login", "registration"]
+
+
+def test_who_makes_an_account_stays_signed_in(tabs: Tabs, hand: Callable[[Tab], Hand]) -> None:
+    tab = tabs.open(None, "sign-up")
+    use = hand(tab)
+    email = new_email()
+    use.write(tab.page.get_by_label("Email"), email)
+    use.write(tab.page.get_by_label("Password"), PASSWORD)
+    use.press(tab.button("Create account"))
+    expect(tab.heading("Links")).to_be_attached()
+    tab.settled()
+
+    again = restarted(tabs, tab)
+    expect(again.button(email)).to_be_visible()
+    again.settled()
+
+
+def test_a_token_is_renewed_in_time_and_once_for_all_tabs(tabs: Tabs, account: Account) -> None:
+    first = tabs.open(None, "sign-in")
+    first.page.clock.install()
+    first.page.reload()
+    sign_in(first, account)
+    asked = Asked(first.context)
+    second, third = (tabs.keep(Tab(first.context, first.api)) for _ in range(2))
+    for tab in (second, third):
+        tab.page.clock.install()
+        tab.open("links")
+        tab.page.clock.run_for(1_000)
+        expect(tab.heading("Links")).to_be_attached()
+    before = {kept(tab)["token"] for tab in (first, second, third)}
+    assert len(before) == 1
+    assert asked.refreshes() == 0, "a further tab takes the session of another one"
+
+    with first.page.expect_response(REFRESH):
+        for tab in (first, second, third):
+            tab.page.clock.fast_forward("56:00")
+    for tab in (first, second, third):
+        tab.page.clock.run_for(2_000)
+    for tab in (second, third):
+        tab.page.wait_for_function("(before) => JSON.parse(sessionStorage.getItem(Object.keys(sessionStorage).find((key) => key.startsWith('linklet:session')))).token !== before", arg=before.copy().pop())
+
+    after = {kept(tab)["token"] for tab in (first, second, third)}
+    assert len(after) == 1 and after != before
+    assert asked.refreshes() == 1
+    assert all(tab.page.get_by_role("dialog").count() == 0 for tab in (first, second, third))
+
+
+def kept(tab: Tab) -> dict[str, str]:
+    return json.loads(tab.page.evaluate("sessionStorage.getItem(Object.keys(sessionStorage).find((key) => key.startsWith('linklet:session')))"))
+
+
+def test_a_token_that_has_ended_is_renewed_without_a_word(tabs: Tabs, account: Account) -> None:
+    tab = staying(tabs, account, refused=[401])
+    spoil_token(tab.page)
+    tab.page.get_by_role("link", name="Members").click()
+    expect(tab.page.get_by_role("table", name="Members")).to_be_visible()
+    assert tab.page.get_by_role("dialog").count() == 0
+    tab.settled()
+
+
+def spoil_token(page: Page) -> None:
+    """The API refuses the token that the page has now, as if it had expired."""
+    spoilt: set[str] = set()
+
+    def spoil(route: Route) -> None:
+        token = route.request.headers.get("authorization", "")
+        if not spoilt:
+            spoilt.add(token)
+        given = {"authorization": "Bearer eyJ.over.0"} if token in spoilt else {}
+        route.continue_(headers=route.request.headers | given)
+
+    page.route(re.compile(r"/api/(?!auth/)|/v1/"), spoil)
+
+
+def test_a_lost_answer_ends_nothing(tabs: Tabs, account: Account) -> None:
+    tab = staying(tabs, account, refused=[401, "ERR_FAILED"])
+    lost: list[str] = []
+
+    def lose(route: Route) -> None:
+        if lost:
+            return route.continue_()
+        # The API has answered, and the answer never arrives.
+        lost.append(route.fetch().headers["set-cookie"].split(";")[0])
+        return route.abort()
+
+    tab.page.route(REFRESH, lose)
+    spoil_token(tab.page)
+    tab.page.get_by_role("link", name="Members").click()
+    expect(tab.page.get_by_role("table", name="Members")).to_be_visible()
+    tab.settled()
+    cookie = cookie_of(tab.context)
+    assert cookie is not None and lost == [f"{COOKIE}={cookie['value']}"], "the second answer has the same cookie"
+
+
+def test_answers_in_either_order_leave_the_same_cookie(tabs: Tabs, api: Api, account: Account) -> None:
+    tab = staying(tabs, account)
+    cookie = cookie_of(tab.context)
+    assert cookie is not None
+    both = tab.page.evaluate(
+        """async (url) => {
+          const ask = () => fetch(url, { method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' }, body: '{}' });
+          return (await Promise.all([ask(), ask(), ask()])).map((response) => response.status);
+        }""",
+        f"{api.url}/api/auth/refresh",
+    )
+    assert both == [200, 200, 200]
+    after = cookie_of(tab.context)
+    assert after is not None and after["value"] != cookie["value"]
+    again = restarted(tabs, tab)
+    expect(again.button(account.email)).to_be_visible()
+    again.settled()
+
+
+def test_a_stolen_cookie_that_is_used_later_ends_the_session_for_both(tabs: Tabs, api: Api, account: Account) -> None:
+    tab = staying(tabs, account, refused=[401])
+    stolen = cookie_of(tab.context)
+    assert stolen is not None
+    for _ in range(2):
+        tab = restarted(tabs, tab)
+        expect(tab.button(account.email)).to_be_visible()
+        tab.settled()
+
+    headers = {"Content-Type": "application/json", "Cookie": f"{COOKIE}={stolen['value']}"}
+    status, _ = api.send("POST", "/api/auth/refresh", b"{}", headers)
+    assert status == 401
+
+    again = restarted(tabs, tab)
+    expect(again.heading("Sign in")).to_be_visible()
+    again.settled()
+
+
+def test_a_page_of_another_site_gets_nothing_and_uses_nothing_up(tabs: Tabs, api: Api, account: Account) -> None:
+    tab = staying(tabs, account)
+    before = cookie_of(tab.context)
+    page = tab.context.new_page()
+    # A page at another port is of the same site, so that the browser sends the cookie.
+    origin = urllib.parse.urlsplit(api.url)
+    sibling = f"{origin.scheme}://{origin.hostname}:9/"
+    page.route(sibling, lambda route: route.fulfill(body="<p>A page</p>", content_type="text/html"))
+    page.goto(sibling)
+    for content_type in ("text/plain", "application/json"):
+        page.evaluate(
+            """([url, type]) => fetch(url, { method: 'POST', credentials: 'include', mode: type === 'text/plain' ? 'no-cors' : 'cors',
+              headers: { 'Content-Type': type }, body: '{}' }).catch(() => {})""",
+            [f"{api.url}/api/auth/refresh", content_type],
+        )
+    page.close()
+    assert cookie_of(tab.context) == before
+    again = restarted(tabs, tab)
+    expect(again.button(account.email)).to_be_visible()
+    again.settled()
+
+
+def test_who_signs_out_is_signed_out_in_this_browser_and_nowhere_else(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    elsewhere, here = staying(tabs, account), staying(tabs, account)
+    hand(here).pick(here.button(account.email), "Sign out")
+    expect(here.heading("Sign in")).to_be_visible()
+    here.settled()
+    assert cookie_of(here.context) is None
+    asked = Asked(here.context)
+    again = restarted(tabs, here)
+    expect(again.heading("Sign in")).to_be_visible()
+    assert asked.refreshes() == 0
+    other = restarted(tabs, elsewhere)
+    expect(other.button(account.email)).to_be_visible()
+    for tab in (again, other):
+        tab.settled()
+
+
+def test_a_session_that_was_ended_elsewhere_asks_for_the_password_and_stays_again(tabs: Tabs, account: Account) -> None:
+    tab = staying(tabs, account, refused=[401])
+    account.call("POST", "/api/auth/logout", {"everywhere": True})
+    spoil_token(tab.page)
+    tab.page.get_by_role("link", name="Members").click()
+    over = tab.dialog("Your session is over")
+    over.get_by_label("Password").fill(PASSWORD)
+    tab.button("Go on", over).click()
+    expect(tab.page.get_by_role("table", name="Members")).to_be_visible()
+    tab.settled()
+    tab.page.unroute_all()
+    again = restarted(tabs, tab)
+    expect(again.button(account.email)).to_be_visible()
+    again.settled()
+
+
+def test_while_the_api_cannot_be_reached_nobody_is_signed_out(tabs: Tabs, account: Account) -> None:
+    tab = staying(tabs, account)
+    tab.page.close()
+    tabs.opened.remove(tab)
+    again = tabs.keep(Tab(tab.context, tab.api))
+    again.fails(REFRESH, 503, "service_unavailable")
+    again.open("links")
+    expect(again.page.get_by_text("Linklet can’t be reached.")).to_be_visible()
+    again.recovers(REFRESH)
+    expect(again.button(account.email)).to_be_visible()
+    again.settled()
