@@ -3,7 +3,7 @@ import { call } from '../../core/api.js';
 import { day, number } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
 import { compact, indented, memberText } from './json.js';
-import { changeUnlessOvertaken } from '../../core/overtaken.js';
+import { changeUnlessOvertaken } from '../../parts/overtaken/overtaken.js';
 import { refreshMe } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Facts } from '../../ui/facts.js';
