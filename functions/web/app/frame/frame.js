@@ -27,9 +27,10 @@ export function Frame({ page }) {
 
   useShortcuts('Go to', pages.filter(({ key }) => key).map(({ key, title, path: to }) => ({ keys: `g ${key}`, text: title, act: () => navigate(href(to)) })));
   const openPalette = () => {
+    const isOpen = document.querySelector('dialog.palette');
     // What lies over the page is closed, as by Esc.
     for (const dialog of document.querySelectorAll('dialog[open]')) dialog.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
-    if (open !== 'palette') setTimeout(() => setOpen('palette'));
+    if (!isOpen) setTimeout(() => setOpen('palette'));
   };
   const openKeys = () => setOpen('keys');
   const nameWorkspace = () => setOpen('name');

@@ -1,7 +1,7 @@
 // What visitors had in common, as bars.
 
 import { html, useState } from '../../vendor/preact.js';
-import { Bars } from '../../ui/bars.js';
+import { Bars } from './bars.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Card } from '../../ui/page.js';

@@ -4,7 +4,7 @@ import { day, number } from '../../core/format.js';
 import { href } from '../../core/router.js';
 import { useForm } from '../../core/form.js';
 import { compact, indented, memberText } from './json.js';
-import { changeUnlessOvertaken } from '../../core/overtaken.js';
+import { changeUnlessOvertaken } from '../../parts/overtaken/overtaken.js';
 import { refreshMe } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Facts } from '../../ui/facts.js';

@@ -6,7 +6,7 @@ import { call } from '../../core/api.js';
 import { useForm } from '../../core/form.js';
 import { withoutScheme } from '../../core/format.js';
 import { readMade, rememberTags, useTagNames, wordsOfMade } from '../../core/lists.js';
-import { changeUnlessOvertaken } from '../../core/overtaken.js';
+import { changeUnlessOvertaken } from '../overtaken/overtaken.js';
 import { newId } from '../../core/random.js';
 import { invalidate } from '../../core/resource.js';
 import { Button } from '../../ui/button.js';

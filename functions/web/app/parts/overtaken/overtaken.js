@@ -1,6 +1,6 @@
 // Changes of what others may change at the same time.
 
-import { ApiError } from './api.js';
+import { ApiError } from '../../core/api.js';
 
 const ATTEMPTS = 3;
 const STALE = 412;
@@ -14,7 +14,7 @@ const STALE = 412;
  * @param {object} how
  * @param {Record<string, string>} how.members the names of the members that are to be changed
  * @param {(thing: T) => M} how.valuesOf
- * @param {() => Promise<import('./api.js').Tagged<T>>} how.read
+ * @param {() => Promise<import('../../core/api.js').Tagged<T>>} how.read
  * @param {(tag: string | undefined) => Promise<T>} how.send
  * @returns {Promise<T>}
  */

@@ -1,5 +1,5 @@
-import { html } from '../vendor/preact.js';
-import { number, percents, shortNumber } from '../core/format.js';
+import { html } from '../../vendor/preact.js';
+import { number, percents, shortNumber } from '../../core/format.js';
 
 /**
  * Values with their counts as bars, the largest first.
