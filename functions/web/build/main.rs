@@ -13,6 +13,7 @@ use std::{
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use brotli::{BrotliCompress, enc::BrotliEncoderParams};
 use flate2::{Compression, write::GzEncoder};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -54,12 +55,16 @@ impl Output {
         Ok(fs::write(self.0.join(name), bytes)?)
     }
 
-    /// What is served has two forms, and each has a tag of its own: a strong tag stands for exact bytes.
+    /// What is served has three forms, and each has a tag of its own: a strong tag stands for exact bytes.
     fn publish(&self, name: &str, plain: &[u8]) -> Result<(), Box<dyn Error>> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         encoder.write_all(plain)?;
         let compressed = encoder.finish()?;
-        for (name, bytes) in [(name.to_owned(), plain), (format!("{name}.gz"), &compressed)] {
+        let mut smallest = Vec::new();
+        BrotliCompress(&mut &*plain, &mut smallest, &BrotliEncoderParams::default())?;
+        for (name, bytes) in
+            [(name.to_owned(), plain), (format!("{name}.gz"), &compressed), (format!("{name}.br"), &smallest)]
+        {
             self.write(&name, bytes)?;
             self.write(&format!("{name}.etag"), format!("\"{}\"", fingerprint(bytes)).as_bytes())?;
         }

@@ -1,15 +1,23 @@
 use linklet_lambda::http::{
     self, HeaderValue, Request, Response, StatusCode, VARIES, accepts_gzip, header, matches, not_modified,
+    prefers_brotli,
 };
 
-/// What a route always answers, as it is and compressed.
+/// What a route always answers, as it is and compressed in two ways.
 #[derive(Debug)]
 pub struct Content {
     pub content_type: &'static str,
-    pub plain: &'static str,
-    pub plain_tag: &'static str,
-    pub gzip: &'static [u8],
-    pub gzip_tag: &'static str,
+    pub plain: Form,
+    pub gzip: Form,
+    pub brotli: Form,
+}
+
+/// The bytes of one form, and the strong tag that stands for them.
+#[derive(Debug)]
+pub struct Form {
+    pub coding: Option<&'static str>,
+    pub bytes: &'static [u8],
+    pub tag: &'static str,
 }
 
 /// A [`Content`] that the build script has published under this name.
@@ -17,38 +25,51 @@ macro_rules! content {
     ($name:literal, $content_type:literal) => {
         $crate::content::Content {
             content_type: $content_type,
-            plain: include_str!(concat!(env!("OUT_DIR"), "/", $name)),
-            plain_tag: include_str!(concat!(env!("OUT_DIR"), "/", $name, ".etag")),
-            gzip: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".gz")),
-            gzip_tag: include_str!(concat!(env!("OUT_DIR"), "/", $name, ".gz.etag")),
+            plain: $crate::content::content!(@form None, $name, ""),
+            gzip: $crate::content::content!(@form Some("gzip"), $name, ".gz"),
+            brotli: $crate::content::content!(@form Some("br"), $name, ".br"),
+        }
+    };
+    (@form $coding:expr, $name:literal, $ending:literal) => {
+        $crate::content::Form {
+            coding: $coding,
+            bytes: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, $ending)),
+            tag: include_str!(concat!(env!("OUT_DIR"), "/", $name, $ending, ".etag")),
         }
     };
 }
 pub(crate) use content;
 
 impl Content {
-    /// The form that the client accepts, or 304 if it has that form already.
+    /// The smallest form that the client accepts, or 304 if it has that form already.
     pub fn answer(&self, request: &Request, cache_control: &'static str) -> Response {
-        let is_compressed = accepts_gzip(request.header(header::ACCEPT_ENCODING));
-        let tag = if is_compressed { self.gzip_tag } else { self.plain_tag };
-        let mut response = if matches(request.header(header::IF_NONE_MATCH), tag) {
-            not_modified()
-        } else {
-            self.whole(is_compressed)
-        };
+        let form = self.form(request.header(header::ACCEPT_ENCODING));
+        let mut response =
+            if matches(request.header(header::IF_NONE_MATCH), form.tag) { not_modified() } else { self.whole(form) };
         let headers = response.headers_mut();
-        headers.insert(header::ETAG, HeaderValue::from_static(tag));
+        headers.insert(header::ETAG, HeaderValue::from_static(form.tag));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_control));
         headers.insert(header::VARY, VARIES);
         response
     }
 
-    fn whole(&self, is_compressed: bool) -> Response {
-        if !is_compressed {
-            return http::content(StatusCode::OK, self.content_type, self.plain);
+    fn form(&self, accepted: Option<&str>) -> &Form {
+        if prefers_brotli(accepted) {
+            &self.brotli
+        } else if accepts_gzip(accepted) {
+            &self.gzip
+        } else {
+            &self.plain
         }
-        let mut response = http::content(StatusCode::OK, self.content_type, self.gzip);
-        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+
+    fn whole(&self, form: &Form) -> Response {
+        let Some(coding) = form.coding else {
+            // As text, so that it isn't sent in Base64.
+            return http::content(StatusCode::OK, self.content_type, String::from_utf8_lossy(form.bytes).into_owned());
+        };
+        let mut response = http::content(StatusCode::OK, self.content_type, form.bytes);
+        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
         response
     }
 }

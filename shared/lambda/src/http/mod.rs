@@ -40,7 +40,7 @@ pub use self::{
     error::ApiError,
     gateway::{GatewayEvent, HttpContext, RequestContext},
     json::{Immutable, InvalidBody, JsonObject},
-    negotiation::{accepts_gzip, matches},
+    negotiation::{accepts_gzip, matches, prefers_brotli},
     pages::{Pages, policy_of_style},
     problem::Problem,
     representation::VARIES,

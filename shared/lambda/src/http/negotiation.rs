@@ -5,11 +5,19 @@ use super::weighted;
 /// Whether `Accept-Encoding` allows gzip: by its name, or else by `*`. What isn't mentioned isn't allowed.
 #[must_use]
 pub fn accepts_gzip(accepted: Option<&str>) -> bool {
-    let weight_of = |names: &[&str]| {
-        let mut codings = weighted(accepted.unwrap_or_default());
-        codings.find(|(name, _)| names.iter().any(|known| name.eq_ignore_ascii_case(known))).map(|(_, weight)| weight)
-    };
-    weight_of(&["gzip", "x-gzip"]).or_else(|| weight_of(&["*"])).is_some_and(|weight| weight > 0.0)
+    weight_of(&["gzip", "x-gzip"], accepted).or_else(|| weight_of(&["*"], accepted)).is_some_and(|weight| weight > 0.0)
+}
+
+/// Whether `Accept-Encoding` allows Brotli (RFC 7932) by its name, and doesn't like gzip better.
+#[must_use]
+pub fn prefers_brotli(accepted: Option<&str>) -> bool {
+    let gzip = weight_of(&["gzip", "x-gzip"], accepted).unwrap_or_default();
+    weight_of(&["br"], accepted).is_some_and(|weight| weight > 0.0 && weight >= gzip)
+}
+
+fn weight_of(names: &[&str], accepted: Option<&str>) -> Option<f32> {
+    let mut codings = weighted(accepted.unwrap_or_default());
+    codings.find(|(name, _)| names.iter().any(|known| name.eq_ignore_ascii_case(known))).map(|(_, weight)| weight)
 }
 
 /// Whether `If-None-Match` has this tag, by weak comparison. No tag of ours has a comma in it.
@@ -48,6 +56,17 @@ mod tests {
             assert!(!accepts_gzip(Some(refused)), "{refused}");
         }
         assert!(!accepts_gzip(None));
+    }
+
+    #[test]
+    fn brotli_is_preferred_by_its_name_unless_gzip_is_liked_better() {
+        for accepted in ["br", "gzip, deflate, br", "gzip, deflate, br, zstd", "BR;q=0.5", "gzip;q=0.5, br;q=0.5"] {
+            assert!(prefers_brotli(Some(accepted)), "{accepted}");
+        }
+        for refused in ["", "*", "gzip", "br;q=0", "gzip, br;q=0.9", "brotli"] {
+            assert!(!prefers_brotli(Some(refused)), "{refused}");
+        }
+        assert!(!prefers_brotli(None));
     }
 
     #[test]
