@@ -55,7 +55,7 @@ def test_a_link_of_another_workspace_of_mine_opens_there_and_other_tabs_stay(tab
     here.settled()
 
     there = tabs.open(account, f"w/{second}/links/{code_of(second)}")
-    expect(there.heading("Lamps")).to_be_visible()
+    expect(there.page.get_by_text("Lamps", exact=True)).to_be_visible()
     expect(there.button(re.compile("Harbour Lamps"))).to_be_visible()
     assert whole_view(there).startswith(f"#/w/{second}/links/{code_of(second)}")
     there.settled()

@@ -319,7 +319,7 @@ async fn a_key_costs_what_the_chart_says() {
     };
 
     users.create_key(&key, &a_session()).await.unwrap();
-    assert_eq!(spent(), (1.0, 8.0), "creating");
+    assert_eq!(spent(), (1.0, 10.0), "creating");
     keys.find(&key.hash).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "finding");
     keys.touch(&key.hash, now).await.unwrap();

@@ -514,16 +514,16 @@ async fn a_workspace_costs_what_the_chart_says() {
     let invitation =
         Invitation::new(workspace, bob.email.clone(), Role::Admin, caller, token.clone(), Timestamp::now());
     users.invite(&invitation, &a_session()).await.unwrap();
-    assert_eq!(spent(), (2.0, 8.0), "an invitation");
+    assert_eq!(spent(), (2.0, 10.0), "an invitation");
     users.invitations(workspace, Timestamp::now()).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "the invitations");
     let account = Account { id: bob.user, email: bob.email.clone(), ..ada.account.clone() };
     users.accept_invitation(&token, &account, &a_session(), Timestamp::now()).await.unwrap();
-    assert_eq!(spent(), (3.0, 10.0), "an admin joins");
+    assert_eq!(spent(), (3.0, 12.0), "an admin joins");
     change_role(&users, workspace, caller, &bob.user, Role::Member).await.unwrap();
-    assert_eq!(spent(), (1.0, 10.0), "an admin becomes a member");
+    assert_eq!(spent(), (1.0, 12.0), "an admin becomes a member");
     change_role(&users, workspace, caller, &bob.user, Role::Viewer).await.unwrap();
-    assert_eq!(spent(), (1.0, 8.0), "a member becomes a viewer");
+    assert_eq!(spent(), (1.0, 10.0), "a member becomes a viewer");
     users.remove_member(&removal(workspace, caller, &bob.user)).await.unwrap();
     assert_eq!(spent(), (1.0, 8.0), "a viewer is removed");
 }
