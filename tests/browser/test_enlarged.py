@@ -14,6 +14,7 @@ from support.api import Account
 from support.furniture import sale_of
 from support.openings import OPENINGS, open_one
 from support.room import lost
+from support.states import public_answers
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 from test_every_page import PUBLIC, VIEWS
 
@@ -97,7 +98,7 @@ LOSSES = {
 
 @pytest.mark.parametrize("script", LOSSES)
 def test_what_is_lost_is_noticed(tabs: Tabs, script: str) -> None:
-    tab = tabs.open(None, "sign-in", width=360)
+    tab = tabs.open(None, "sign-in", width=360, answers=public_answers(view))
     tab.settled()
     assert lost(tab) == []
     tab.page.evaluate(f"() => {{ {script} }}")

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from support.api import PASSWORD, Account, Api, new_email
 from support.hand import Hand
 from support.mails import linked_view
-from support.states import DOMAINS, INVITED, REGISTRATION
+from support.states import DOMAINS, INVITED, LOOK, REGISTRATION, TO_REGISTER
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 
 
@@ -101,7 +101,10 @@ def test_an_invitation_brings_somebody_into_the_workspace(
     guest.page.goto(invitation)
     use = hand(guest)
     expect(guest.heading("You are invited")).to_be_visible()
-    use.write(guest.page.get_by_label("Email"), friend)
+    name = account.call("GET", "/api/workspace")["name"]
+    expect(guest.page.get_by_text(f"{account.email} invites {friend} to the workspace {name}, as a viewer.")).to_be_visible()
+    expect(guest.page.get_by_label("Email")).to_have_value(friend)
+    expect(guest.page.get_by_label("Email")).not_to_be_editable()
     use.write(guest.page.get_by_label("Password"), PASSWORD)
     use.write(guest.page.get_by_label("Your name"), "Bob")
     use.press(guest.button("Create account"))
@@ -117,12 +120,12 @@ def test_an_invitation_brings_somebody_into_the_workspace(
 def test_an_operators_invitation_makes_an_account_for_its_address(
     tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]
 ) -> None:
-    # The application can't tell the right to register from an invitation into a workspace: the link names the address.
+    # Only an operator makes the right to register, so what the API says of it is made up.
     friend = new_email("o'brien+links")
     token = account.call("POST", "/api/workspace/invitations", {"email": friend})["token"]
     view = f"invitation?token={token}&email={urllib.parse.quote(friend, safe='')}"
 
-    tab = tabs.open(account, view)
+    tab = tabs.open(account, view, answers={LOOK: TO_REGISTER | {"email": friend}})
     expect(tab.page.get_by_text("This invitation is for a new account.")).to_be_visible()
     use = hand(tab)
     use.press(tab.button("Sign out and create one"))
@@ -137,11 +140,35 @@ def test_an_operators_invitation_makes_an_account_for_its_address(
 
 def test_an_invitation_that_was_used_says_so(tabs: Tabs) -> None:
     tab = tabs.open(None, "invitation?token=inv_00000000000000000000000000000000", refused=[404])
-    tab.page.get_by_label("Email").fill(new_email())
-    tab.page.get_by_label("Password").fill(PASSWORD)
-    tab.button("Create account").click()
-    expect(tab.page.get_by_role("alert")).to_contain_text(re.compile("invitation", re.IGNORECASE))
-    expect(tab.page.get_by_label("Password")).to_have_value(PASSWORD)
+    expect(tab.page.get_by_role("alert")).to_contain_text("This invitation was used or withdrawn, or is too old.")
+    expect(tab.page.get_by_role("textbox")).to_have_count(0)
+
+
+def test_an_invitation_for_another_address_is_not_accepted_by_mistake(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    friend = new_email()
+    token = account.call("POST", "/api/workspace/invitations", {"email": friend})["token"]
+    tab = tabs.open(account, f"invitation?token={token}")
+    expect(tab.page.get_by_role("alert")).to_contain_text("the invitation is for another address")
+    expect(tab.button("Join")).to_have_count(0)
+    tab.settled()
+    hand(tab).press(tab.button("Use another account"))
+    expect(tab.page.get_by_label("Email")).to_have_value(friend)
+
+
+def test_who_invites_sees_whether_a_mail_was_sent(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:
+    # Only who has confirmed their own address has a mail sent.
+    friend = new_email()
+    tab = tabs.open(account, "members")
+    use = hand(tab)
+    use.write(tab.page.get_by_label("Email"), friend)
+    use.press(tab.button("Invite"))
+    made = tab.dialog("Give them this link")
+    expect(made.get_by_role("status")).to_have_text("No mail has been sent to them so far.")
+    (listed,) = account.call("GET", "/api/workspace/invitations")["invitations"]
+    tab.answers("**/api/workspace/invitations", {"invitations": [listed | {"mailed_at": listed["created_at"]}]})
+    expect(made.get_by_role("status")).to_have_text("A mail with a link of its own was sent to them, too.")
+    use.press(tab.button("Done", made))
+    expect(tab.page.get_by_role("table", name="Open invitations").get_by_role("row").filter(has_text=friend)).to_contain_text("Sent today")
 
 
 def test_a_forgotten_password_is_asked_for(tabs: Tabs, account: Account, hand: Callable[[Tab], Hand]) -> None:

@@ -14,7 +14,7 @@ from screenshots import TOUR
 from support.api import Account, Api
 from support.axe import assert_usable_by_everybody
 from support.furniture import sale_of
-from support.states import DOMAINS, INVITED, REGISTRATION, in_no_workspace, paused_key, paused_member, paused_workspace
+from support.states import DOMAINS, INVITED, REGISTRATION, in_no_workspace, paused_key, paused_member, paused_workspace, public_answers
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 from support.told import Told, ago, told
 from test_hostile import VIEWS as SHOWING_TEXTS
@@ -99,7 +99,7 @@ def test_a_page_can_be_used_by_everybody(tabs: Tabs, furnished: Account, target:
 
 @pytest.mark.parametrize("view", PUBLIC)
 def test_a_way_in_can_be_used_by_everybody(tabs: Tabs, view: str) -> None:
-    tab = tabs.open(None, view)
+    tab = tabs.open(None, view, answers=public_answers(view))
     tab.expects(TOKEN_FORM_HAS_NO_NAME)
     expect(tab.heading(PUBLIC[view])).to_be_visible()
     judge(tab, view)

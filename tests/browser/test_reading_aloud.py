@@ -16,7 +16,7 @@ from support.furniture import sale_of
 from support.hand import Hand
 from support.listening import forget, hears, listen
 from support.openings import OPENINGS, open_one
-from support.states import DOMAINS, REGISTRATION
+from support.states import DOMAINS, REGISTRATION, public_answers
 from support.tab import TOKEN_FORM_HAS_NO_NAME, Tab, Tabs
 from support.tree import Node, tree_of
 from test_every_page import PUBLIC, VIEWS
@@ -89,7 +89,7 @@ def test_a_page_is_read_as_what_it_is(tabs: Tabs, furnished: Account, target: st
 
 @pytest.mark.parametrize("view", PUBLIC)
 def test_a_way_in_is_read_as_what_it_is(tabs: Tabs, view: str) -> None:
-    tab = tabs.open(None, view)
+    tab = tabs.open(None, view, answers=public_answers(view))
     tab.expects(TOKEN_FORM_HAS_NO_NAME)
     expect(tab.heading(PUBLIC[view])).to_be_visible()
     tab.settled()

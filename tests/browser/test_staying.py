@@ -136,10 +136,10 @@ def test_who_makes_an_account_stays_signed_in(tabs: Tabs, hand: Callable[[Tab], 
 
 
 def test_a_token_is_renewed_in_time_and_once_for_all_tabs(tabs: Tabs, account: Account) -> None:
-    first = tabs.open(None, "sign-in")
+    first = tabs.open_new()
     # One clock for all tabs.
     first.context.clock.install()
-    first.page.reload()
+    first.open("sign-in")
     sign_in(first, account)
     asked = Asked(first.context)
     all_tabs = [first, another(tabs, first), another(tabs, first, "members")]

@@ -17,7 +17,7 @@ use linklet_lambda::{
     telemetry::chain,
 };
 
-/// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`, `/api/keys`,
+/// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`, `/api/invitations/look`, `/api/keys`,
 /// `/api/workspaces` and `/api/me/workspaces`.
 pub struct Account {
     tokens: TokenVerifier,
@@ -115,6 +115,7 @@ impl Handler for Account {
                 let caller = self.tokens.require_now(request, Role::Admin).await?;
                 self.withdraw_invitation(request, &caller, id).await
             }
+            (&Method::POST, ["api", "invitations", "look"]) => self.look_at_invitation(request).await,
             (&Method::POST, ["api", "invitations", "accept"]) => {
                 let person = self.tokens.person_now(request).await?;
                 self.accept_invitation(request, &person).await

@@ -4,7 +4,7 @@ use linklet_domain::{
     AccountChange, EmailAddress, Invitation, InvitationId, OneTimeToken, OrderedMail, Role, Timestamp, TokenPurpose,
     UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
-use linklet_dynamodb::{AcceptOutcome, InviteOutcome, WithdrawOutcome};
+use linklet_dynamodb::{AcceptOutcome, InviteOutcome, OpenInvitation, WithdrawOutcome};
 use linklet_lambda::{
     guesses::Attempt,
     http::{ApiError, BodyLimit, Problem, Request, Response, StatusCode, created, json, no_content, with_secret},
@@ -80,9 +80,28 @@ impl Account {
         }
     }
 
+    /// 200 with what an invitation is for, for whoever has its token.
+    pub(crate) async fn look_at_invitation(&self, request: &Request) -> Result<Response, ApiError> {
+        let Acceptance { token } = request.json(Acceptance::LIMIT)?;
+        self.guesses.limit(request, Attempt::at_token(), async |_| self.look(request, &token).await).await
+    }
+
+    async fn look(&self, request: &Request, token: &str) -> Result<Response, ApiError> {
+        let token = OneTimeToken::parse(TokenPurpose::Invitation, token).map_err(|_| INVALID)?.hash();
+        let open = self.users.invitation_of(&token, request.received_at()).await?.ok_or(INVALID)?;
+        let mut shown = ShownInvitation::to_register(&open);
+        if let Some(invitation) = &open.into_workspace {
+            let workspace = self.users.workspace(&invitation.workspace).await?.ok_or(INVALID)?;
+            shown.workspace = Some(workspace.name);
+            shown.role = Some(invitation.role);
+            shown.invited_by = self.users.called(&invitation.invited_by).await?;
+        }
+        Ok(json(StatusCode::OK, &shown))
+    }
+
     /// 200 with the workspace of which the caller is a member now. A token for it comes from `POST /api/auth/switch`.
     pub(crate) async fn accept_invitation(&self, request: &Request, person: &Person) -> Result<Response, ApiError> {
-        let Acceptance { token } = request.json(BodyLimit::EMPTY.bytes("token", OneTimeToken::LENGTH))?;
+        let Acceptance { token } = request.json(Acceptance::LIMIT)?;
         let account = person.user().to_string();
         let attempt = Attempt::at_token_by(&account);
         self.guesses.limit(request, attempt, async |_| self.accept(request, person, &token).await).await
@@ -115,11 +134,32 @@ impl NewInvitation {
     const LIMIT: BodyLimit = BodyLimit::EMPTY.bytes("email", EmailAddress::MAX_LENGTH).word("role");
 }
 
-/// The body of a request to accept an invitation.
+/// The body of a request to accept an invitation, or to look at it.
 #[derive(Deserialize)]
 struct Acceptance {
     /// A `String`, since what has another form than a token is a wrong one rather than an invalid request.
     token: String,
+}
+
+impl Acceptance {
+    const LIMIT: BodyLimit = BodyLimit::EMPTY.bytes("token", OneTimeToken::LENGTH);
+}
+
+/// What an invitation is for. One that lets an address register, and leads into no workspace, has neither workspace nor role, and
+/// is of no member.
+#[derive(Serialize)]
+struct ShownInvitation<'a> {
+    workspace: Option<WorkspaceName>,
+    invited_by: Option<String>,
+    role: Option<Role>,
+    email: &'a EmailAddress,
+    expires_at: Timestamp,
+}
+
+impl<'a> ShownInvitation<'a> {
+    fn to_register(open: &'a OpenInvitation) -> Self {
+        Self { workspace: None, invited_by: None, role: None, email: &open.email, expires_at: open.expires_at }
+    }
 }
 
 /// The response with a new invitation, the only one that contains the token.
@@ -157,6 +197,7 @@ struct InvitationView<'a> {
     created_at: Timestamp,
     expires_at: Timestamp,
     invited_by: &'a UserId,
+    mailed_at: Option<Timestamp>,
 }
 
 impl<'a> From<&'a Invitation> for InvitationView<'a> {
@@ -168,6 +209,7 @@ impl<'a> From<&'a Invitation> for InvitationView<'a> {
             created_at: invitation.created_at,
             expires_at: invitation.expires_at(),
             invited_by: &invitation.invited_by,
+            mailed_at: invitation.mailed_at,
         }
     }
 }

@@ -9,6 +9,7 @@ use linklet_domain::{
     WorkspaceName,
 };
 use linklet_dynamodb::Recipient;
+use linklet_lambda::telemetry::chain;
 
 use crate::{
     DeliveryError, Mailer, Notify,
@@ -60,7 +61,12 @@ impl Notify {
         if !self.invitations.add_mailed_token(invitation, &token.hash()).await? {
             return Ok(());
         }
-        mailer.send(&mail(&self.addresses, invitation, inviter, workspace, &token), &invitation.email).await
+        mailer.send(&mail(&self.addresses, invitation, inviter, workspace, &token), &invitation.email).await?;
+        // Tried again, the mail would be sent twice.
+        if let Err(error) = self.invitations.note_mailed(invitation, (self.clock)()).await {
+            tracing::warn!(error = chain(&error), "it could not be noted that an invitation was mailed");
+        }
+        Ok(())
     }
 }
 

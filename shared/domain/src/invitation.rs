@@ -21,6 +21,8 @@ pub struct Invitation {
     pub created_at: Timestamp,
     /// The hash of the token that was shown to that admin. It tells this invitation from others of the same address.
     pub token: TokenHash,
+    /// When a mail with a token of its own was sent; `None` as long as none was.
+    pub mailed_at: Option<Timestamp>,
 }
 
 impl Invitation {
@@ -38,7 +40,7 @@ impl Invitation {
         created_at: Timestamp,
     ) -> Self {
         let id = InvitationId::derived_from(workspace, &email);
-        Self { id, workspace: *workspace, email, role, invited_by: *invited_by, created_at, token }
+        Self { id, workspace: *workspace, email, role, invited_by: *invited_by, created_at, token, mailed_at: None }
     }
 
     /// When it can't be accepted any more.

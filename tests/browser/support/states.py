@@ -11,6 +11,16 @@ REGISTRATION = "**/api/auth/registration"
 DOMAINS = {"registration": "domains", "domains": ["example.com", "example.org"], "takes_password": False, "sends_mail": True}
 INVITED = {"registration": "invited", "domains": None, "takes_password": False, "sends_mail": False}
 
+# What an invitation is for: `POST /api/invitations/look`.
+LOOK = "**/api/invitations/look"
+TO_REGISTER = {"workspace": None, "invited_by": None, "role": None, "email": "grace@example.com", "expires_at": "2126-11-28T16:41:12.105Z"}
+TO_JOIN = TO_REGISTER | {"workspace": "Analytical Engines", "invited_by": "Ada Lovelace", "role": "member"}
+
+
+def public_answers(view: str) -> dict[str, Any]:
+    """What a view of whoever comes needs, since the tokens in the tests' addresses are made up."""
+    return {LOOK: TO_REGISTER if "email=" in view else TO_JOIN}
+
 
 def in_no_workspace(email: str) -> dict[str, Any]:
     """For somebody whose only membership is paused."""

@@ -283,7 +283,7 @@ SPACE = {"workspace_id": WORKSPACE, "name": "Fjord Studio", "slug": "fjord", "se
 REGISTRATION = {"registration": "open", "domains": None, "takes_password": True, "sends_mail": True}
 BY_DOMAIN = {"registration": "domains", "domains": ["fjord.example", "fjord-studio.example"], "takes_password": False}
 BY_INVITATION = {"registration": "invited", "takes_password": False, "sends_mail": False}
-INVITATION = {"id": "67b5dee7-8515-856f-99c4-a40f93940dfa", "email": "sofia@fjord.example", "role": "member", "created_at": at(days=1), "expires_at": at(days=-6), "invited_by": MAYA}
+INVITATION = {"id": "67b5dee7-8515-856f-99c4-a40f93940dfa", "email": "sofia@fjord.example", "role": "member", "created_at": at(days=1), "expires_at": at(days=-6), "invited_by": MAYA, "mailed_at": at(days=1)}
 
 
 
@@ -303,6 +303,7 @@ ANSWERS: dict[str, Answer] = {
     r"/api/workspace": lambda path, query: SPACE,
     r"/api/workspace/members": lambda path, query: {"members": MEMBERS},
     r"/api/workspace/invitations": lambda path, query: {"invitations": [INVITATION]},
+    r"/api/invitations/look": lambda path, query: {"workspace": "Fjord Studio", "invited_by": "Maya Lindqvist", "role": "member", "email": INVITATION["email"], "expires_at": INVITATION["expires_at"]},
     r"/api/keys": lambda path, query: {"keys": KEYS},
     r"/api/links": lambda path, query: links(query),
     r"/api/links/(\w+)": lambda path, query: one_link(path[0]),

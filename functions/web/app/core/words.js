@@ -23,3 +23,6 @@ const WORDS = {
 export function wordsFor(code, detail) {
   return WORDS[code] ?? detail.charAt(0).toUpperCase() + detail.slice(1) + (/[.?!]$/.test(detail) ? '' : '.');
 }
+
+/** @param {string} role */
+export const withArticle = (role) => `${role === 'admin' ? 'an' : 'a'} ${role}`;

@@ -69,6 +69,16 @@ impl UsersTable {
         }))
     }
 
+    /// What a person is called: their name, or else their address; `None` if there is no account.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn called(&self, user: &UserId) -> Result<Option<String>, RepositoryError> {
+        let found = self.0.get::<AddressItem>("look up a name", address_key(user)).await?;
+        let called = |item: AddressItem| item.full_name.map_or_else(|| item.email.to_string(), |name| name.to_string());
+        Ok(found.map(called))
+    }
+
     /// When a person showed that their address is theirs; `None` if they haven't yet.
     ///
     /// # Errors

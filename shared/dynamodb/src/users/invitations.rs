@@ -76,6 +76,10 @@ pub struct OpenInvitation {
     pub token: TokenHash,
     /// The invitation into a workspace. Without one, the token is the right to register with a workspace of one's own.
     pub into_workspace: Option<Invitation>,
+    /// The only address with which it works.
+    pub email: EmailAddress,
+    /// Until when it works.
+    pub expires_at: Timestamp,
     /// How the token got to the person.
     pub delivery: TokenDelivery,
 }
@@ -132,6 +136,18 @@ impl Invitations {
             })
         })
         .await
+    }
+}
+
+impl Invitations {
+    /// Notes that a mail with a token was sent, unless the invitation was replaced or used meanwhile.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn note_mailed(&self, invitation: &Invitation, at: Timestamp) -> Result<(), RepositoryError> {
+        let update = self.0.update("note a mailed invitation", key_of(invitation), "SET mailed_at = :at");
+        let update = update.only_if(IS_STILL).values([(":token", text(&invitation.token)), (":at", text(&at))]);
+        update.unless_refused().await.map(|_| ())
     }
 }
 
@@ -283,20 +299,35 @@ impl UsersTable {
         email: &EmailAddress,
         now: Timestamp,
     ) -> Result<Option<OpenInvitation>, RepositoryError> {
+        Ok(self.invitation_of(token, now).await?.filter(|open| open.email == *email))
+    }
+
+    /// What a token is for, if it works now.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn invitation_of(
+        &self,
+        token: &TokenHash,
+        now: Timestamp,
+    ) -> Result<Option<OpenInvitation>, RepositoryError> {
         let Some(item) = self.0.get::<InvitationTokenItem>(FIND, invitation_token_key(token)).await? else {
             return Ok(None);
         };
         let delivery = if item.mailed { TokenDelivery::Mailed } else { TokenDelivery::Shown };
-        let open = |into_workspace| Some(OpenInvitation { token: token.clone(), into_workspace, delivery });
+        let token = token.clone();
         match item.to {
-            InvitedTo::Register { email: invited } => {
-                let works = invited == *email && now.unix_seconds() < item.ttl;
-                Ok(works.then(|| open(None)).flatten())
+            InvitedTo::Register { email } => {
+                let expires_at = Timestamp::from_unix_seconds(item.ttl).ok().filter(|expires_at| now < *expires_at);
+                let into_workspace = None;
+                Ok(expires_at.map(|expires_at| OpenInvitation { token, into_workspace, email, expires_at, delivery }))
             }
             InvitedTo::Workspace { workspace_id, invitation_id, shown_token } => {
                 let found = self.0.open_invitation(&workspace_id, &invitation_id, now).await?;
-                let found = found.filter(|invitation| invitation.token == shown_token && invitation.email == *email);
-                Ok(found.and_then(|invitation| open(Some(invitation))))
+                Ok(found.filter(|invitation| invitation.token == shown_token).map(|invitation| {
+                    let (email, expires_at) = (invitation.email.clone(), invitation.expires_at());
+                    OpenInvitation { token, into_workspace: Some(invitation), email, expires_at, delivery }
+                }))
             }
         }
     }

@@ -56,7 +56,7 @@ const RIGHTS: &str = "
     notify          UsersTable                          ACCESS#        BatchGetItem
     notify          UsersTable                          EMAIL#         GetItem
     notify          UsersTable                          INVITATION#    PutItem
-    notify          UsersTable                          INVITATIONS#   ConditionCheckItem GetItem
+    notify          UsersTable                          INVITATIONS#   ConditionCheckItem GetItem UpdateItem
     notify          UsersTable                          RESET#         PutItem
     notify          UsersTable                          VERIFICATION#  PutItem
     overview        LinksTable                          LINK#          BatchGetItem

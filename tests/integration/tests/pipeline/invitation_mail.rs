@@ -99,6 +99,30 @@ impl Post {
 }
 
 #[tokio::test]
+async fn who_invites_sees_whether_a_mail_was_sent() {
+    let post = Post::new().await;
+    let listed = async || {
+        let request = RequestBuilder::new("GET", "/api/workspace/invitations");
+        let token = token_of(&post.ada.id, &post.ada.workspace, Role::Admin);
+        request.token(&token).send_to(&post.account).await.json()["invitations"][0]["mailed_at"].clone()
+    };
+    post.invite(BOB).await;
+    assert_eq!(listed().await, Value::Null);
+
+    post.outside.refuse_mail(true);
+    assert!(!post.deliver().await);
+    assert_eq!(listed().await, Value::Null, "SES has refused it");
+    post.outside.refuse_mail(false);
+    let sent_at = Timestamp::now();
+    assert!(post.deliver_at(sent_at).await);
+
+    assert_eq!(listed().await, json!(sent_at));
+    // Invited again, somebody hasn't been mailed yet.
+    post.invite(BOB).await;
+    assert_eq!(listed().await, Value::Null);
+}
+
+#[tokio::test]
 async fn an_invitation_is_mailed_with_a_token_of_its_own_that_confirms_the_address() {
     let post = Post::new().await;
     let shown = post.invite(BOB).await["token"].as_str().unwrap().to_owned();

@@ -77,7 +77,7 @@ impl Office {
             "POST /api/workspaces" | "PATCH /api/workspace" => json!({"name": "Launches"}),
             "PATCH /api/workspace/members/{user_id}" => json!({"role": "admin"}),
             "POST /api/workspace/invitations" => json!({"email": "eve@example.com"}),
-            "POST /api/invitations/accept" => json!({"token": self.invitation().await}),
+            "POST /api/invitations/accept" | "POST /api/invitations/look" => json!({"token": self.invitation().await}),
             "POST /api/keys" => json!({"name": "CI", "scopes": ["links:read"]}),
             "PATCH /api/keys/{prefix}" => json!({"is_active": true}),
             "POST /api/shorten" | "POST /v1/targets" => json!({"url": "https://example.com/"}),

@@ -577,3 +577,62 @@ async fn tokens_can_not_be_tried_without_end() {
     let ada = office.accept(&office.ada, wrong.reveal()).await;
     assert_eq!(ada.status, 404, "somebody else at the same address");
 }
+
+async fn look_at(office: &Office, token: &str) -> Answer {
+    let request = RequestBuilder::new("POST", "/api/invitations/look").json(&json!({"token": token}));
+    request.send_to(&office.account).await
+}
+
+#[tokio::test]
+async fn whoever_has_the_token_sees_who_invites_them_where_to_and_as_what() {
+    let office = Office::new().await;
+    let invitation = office.invite(&json!({"email": "grace@example.com", "role": "viewer"})).await;
+    let token = invitation["token"].as_str().unwrap();
+    let rows = office.rows();
+
+    let shown = look_at(&office, token).await;
+
+    assert_eq!(shown.status, 200, "{shown:?}");
+    assert_eq!(
+        shown.json(),
+        json!({
+            "workspace": "ada", "invited_by": "ada@example.com", "role": "viewer", "email": "grace@example.com",
+            "expires_at": invitation["expires_at"],
+        })
+    );
+    assert_eq!(office.rows(), rows, "looking changes nothing");
+    let grace = office.db.register("grace").await;
+    assert_eq!(office.accept(&grace, token).await.status, 200);
+    assert_eq!(look_at(&office, token).await.problem(), (404, INVALID.into()), "it was used");
+}
+
+#[tokio::test]
+async fn the_right_to_register_is_shown_without_a_workspace() {
+    let (office, token) = (Office::new().await, token());
+    let email = EmailAddress::parse("grace@example.com").unwrap();
+    office.db.users().invite_to_register(&email, &token.hash(), Timestamp::now()).await.unwrap();
+
+    let shown = look_at(&office, token.reveal()).await.json();
+
+    assert_eq!(
+        (&shown["workspace"], &shown["invited_by"], &shown["role"], &shown["email"]),
+        (&Value::Null, &Value::Null, &Value::Null, &json!("grace@example.com"))
+    );
+}
+
+#[tokio::test]
+async fn tokens_that_lead_nowhere_show_nothing_and_count_as_guesses() {
+    let office = Office::new().await;
+    let (replaced, expired) = (office.token_for("grace@example.com").await, lifetimes::INVITATIONS);
+    office.token_for("grace@example.com").await;
+    let old = office.invited_at("bob@example.com", Timestamp::now().minus(expired)).await;
+
+    for wrong in [replaced.as_str(), old.reveal(), "inv_", "", token().reveal()] {
+        assert_eq!(look_at(&office, wrong).await.problem(), (404, INVALID.into()), "{wrong}");
+    }
+    let mut last = 404;
+    for _ in 0..10 {
+        last = look_at(&office, token().reveal()).await.status;
+    }
+    assert_eq!(last, 429);
+}

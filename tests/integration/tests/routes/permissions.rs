@@ -145,6 +145,7 @@ fn table() -> Vec<(&'static str, Value, Vec<Statuses>)> {
         ("POST /api/workspace/invitations", json!({"email": "STRANGER"}), vec![people(403, 403, 201)]),
         ("GET /api/workspace/invitations", none(), vec![people(403, 403, 200)]),
         ("DELETE /api/workspace/invitations/{invitation_id}", none(), manage(204)),
+        ("POST /api/invitations/look", json!({"token": "inv_"}), vec![anybody(404)]),
         ("POST /api/invitations/accept", json!({"token": "inv_"}), vec![people(404, 404, 404)]),
         ("POST /v1/targets", json!({"url": "https://example.com/"}), vec![[401, 403, 201, 201, 403, 201, 403, 201]]),
         ("GET /v1/targets", none(), vec![read]),

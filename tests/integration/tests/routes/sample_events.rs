@@ -132,6 +132,7 @@ async fn every_sample_of_a_workspace_gets_the_answer_it_stands_for() {
     assert_eq!(status(&account, "account", "invite", &token).await, 201);
     assert_eq!(status(&account, "account", "invitations", &token).await, 200);
     assert_eq!(status(&account, "account", "withdraw", &token).await, 204);
+    assert_eq!(status(&account, "account", "look", "").await, 200);
     assert_eq!(status(&account, "account", "accept", &token).await, 200);
     assert_eq!(status(&account, "account", "promote", &token).await, 200);
     assert_eq!(status(&account, "account", "remove", &token).await, 204);

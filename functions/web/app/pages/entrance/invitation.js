@@ -1,29 +1,49 @@
 import { html, useRef, useState } from '../../vendor/preact.js';
+import { call } from '../../core/api.js';
 import { emailError } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
 import { href, navigate, route } from '../../core/router.js';
+import { useResource } from '../../core/resource.js';
 import { joinWorkspace, session, signIn, signOut } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
+import { withArticle } from '../../core/words.js';
 import { Button } from '../../ui/button.js';
 import { Choice } from '../../ui/chips.js';
 import { Field } from '../../ui/field.js';
-import { FormFailure } from '../../ui/states.js';
+import { Failure, FormFailure, Notice, Skeleton } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 import { Door } from './door.js';
 import { SignUpForm } from './sign-up.js';
 import { StaySignedIn } from './stay-signed-in.js';
 
+/** @typedef {{ workspace: string | null, invited_by: string | null, role: string | null, email: string, expires_at: string }} Shown */
+
 /**
  * Somebody was invited: with the account that they have, or with a new one. An operator's invitation leads into no workspace, but
- * lets an address have an account, and only such a link names the address.
+ * lets an address have an account.
  */
 export function InvitationPage() {
   const { query } = useStore(route);
+  const token = query.get('token') ?? '';
+  const invitation = useResource(`invitation:${token}`, () => call('POST /api/invitations/look', { anonymous: true, body: { token } }));
+  if (!invitation.data && invitation.error) {
+    return html`<${Door} title="You are invited" below=${html`<a href="#/links">To your links</a>`}>
+      ${invitation.error.code === 'invitation_invalid'
+        ? html`<${Notice} tone="warn">This invitation was used or withdrawn, or is too old. Ask whoever invited you for another one.<//>`
+        : html`<${Failure} what="The invitation can’t be shown." error=${invitation.error} retry=${invitation.reload} />`}
+    <//>`;
+  }
+  // As high as what most will see, so that nothing moves when it is there.
+  if (!invitation.data) return html`<${Door} title="You are invited"><${Skeleton} rows=${5} height=${61} /><//>`;
+  return html`<${Answer} token=${token} shown=${invitation.data} />`;
+}
+
+/** @param {{ token: string, shown: Shown }} props */
+function Answer({ token, shown }) {
   const { status, email } = useStore(session);
   const [way, setWay] = useState('new');
-  const token = query.get('token') ?? '';
-  const invited = query.get('email') ?? '';
   const accept = useForm({}, () => acceptInvitation(token));
+  const invited = shown.workspace === null ? shown.email : '';
 
   // Who registers is signed in then, and the form stays until the application is entered.
   const wasOut = useRef(false);
@@ -46,9 +66,11 @@ export function InvitationPage() {
   if (isSignedIn) {
     return html`<${Door} title="You are invited" below=${html`<a href="#/links">Not now</a>`}>
       <div class="stack">
-        <p>You are signed in as <strong>${email}</strong>. Join the workspace with this account?</p>
-        <${FormFailure} error=${accept.failure} />
-        <${Button} kind="primary" class="whole" isBusy=${accept.isBusy} onClick=${() => accept.submit()}>Join<//>
+        <${Into} shown=${shown} />
+        ${email.toLowerCase() === shown.email
+          ? html`<${FormFailure} error=${accept.failure} />
+              <${Button} kind="primary" class="whole" isBusy=${accept.isBusy} onClick=${() => accept.submit()}>Join<//>`
+          : html`<${Notice} tone="warn">You are signed in as <strong><bdi>${email}</bdi></strong>, and the invitation is for another address.<//>`}
         <${Button} kind="quiet" onClick=${() => signOut()}>Use another account<//>
       </div>
     <//>`;
@@ -59,17 +81,24 @@ export function InvitationPage() {
   ];
   return html`<${Door} title="You are invited">
     <div class="stack">
-      <p>Use the address to which the invitation was sent.</p>
+      <${Into} shown=${shown} />
       <${Choice} label="Account" value=${way} options=${ways} onChange=${setWay} />
-      ${way === 'new' ? html`<${SignUpForm} invitation=${token} onDone=${enter} />` : html`<${SignInAndJoin} token=${token} />`}
+      ${way === 'new' ? html`<${SignUpForm} invitation=${token} email=${shown.email} onDone=${enter} />` : html`<${SignInAndJoin} token=${token} email=${shown.email} />`}
     </div>
   <//>`;
 }
 
-/** @param {{ token: string }} props */
-function SignInAndJoin({ token }) {
+/** Who invites, where to, as what, and whom. @param {{ shown: Shown }} props */
+const Into = ({ shown }) =>
+  html`<p>
+    <strong><bdi>${shown.invited_by ?? 'Somebody'}</bdi></strong> invites <strong><bdi>${shown.email}</bdi></strong> to the workspace
+    ${' '}<strong><bdi>${shown.workspace}</bdi></strong>, as ${withArticle(shown.role ?? '')}.
+  </p>`;
+
+/** @param {{ token: string, email: string }} props */
+function SignInAndJoin({ token, email: invited }) {
   const form = useForm(
-    { email: '', password: '', remember: true },
+    { email: invited, password: '', remember: true },
     async ({ email, password, remember }) => {
       await signIn(email, password, remember);
       await acceptInvitation(token);

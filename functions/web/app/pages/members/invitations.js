@@ -1,7 +1,7 @@
 import { html, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { emailError } from '../../core/checks.js';
-import { day } from '../../core/format.js';
+import { day, moment } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
 import { nameOf } from '../../core/lists.js';
 import { invalidate, useResource } from '../../core/resource.js';
@@ -15,14 +15,17 @@ import { FormFailure, Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
 import { toast, toastFailure } from '../../ui/toast.js';
-import { ROLES, withArticle } from './roles.js';
+import { withArticle } from '../../core/words.js';
+import { ROLES } from './roles.js';
 
 /** @typedef {import('../../core/lists.js').Member} Member */
-/** @typedef {{ id: string, email: string, role: string, created_at: string, expires_at: string, invited_by: string }} Invitation */
+/** @typedef {{ id: string, email: string, role: string, created_at: string, expires_at: string, invited_by: string, mailed_at: string | null }} Invitation */
 /** @typedef {{ id: string, email: string, role: string, expires_at: string, token: string }} NewInvitation */
 
-/** The open ones, for who may see them. @param {{ isWanted: boolean }} options @returns {import('../../core/resource.js').Resource<{ invitations: Invitation[] }>} */
-export const useInvitations = ({ isWanted }) => useResource(isWanted ? 'invitations' : null, () => call('GET /api/workspace/invitations'));
+const MAILED_WITHIN_MS = 2_000;
+
+/** The open ones, for who may see them. @param {{ isWanted: boolean, everyMs?: number }} options @returns {import('../../core/resource.js').Resource<{ invitations: Invitation[] }>} */
+export const useInvitations = ({ isWanted, everyMs }) => useResource(isWanted ? 'invitations' : null, () => call('GET /api/workspace/invitations'), { everyMs });
 
 /** For admins: invites somebody, and lists who hasn't come yet. @param {{ members: Member[], resource: ReturnType<typeof useInvitations> }} props */
 export function Invitations({ members, resource }) {
@@ -78,9 +81,13 @@ function InvitationForm({ members, open, onMade }) {
 
 /** The only time the link is shown. @param {{ made: NewInvitation, onClose: () => void }} props */
 function MadeInvitation({ made, onClose }) {
+  // The mail goes its own way, and may take a moment.
+  const { data } = useInvitations({ isWanted: true, everyMs: MAILED_WITHIN_MS });
+  const isMailed = data?.invitations.some(({ id, mailed_at }) => id === made.id && mailed_at);
   const link = new URL(href('invitation', { token: made.token }, ''), location.href).href;
   return html`<${Dialog} title="Give them this link" mustAnswer onClose=${onClose} footer=${html`<${Button} onClick=${onClose}>Done<//>`}>
     <p>With it, <bdi><strong>${made.email}</strong></bdi> joins as ${withArticle(made.role)}, once, until <${Time} at=${made.expires_at}>${day(made.expires_at)}<//>.</p>
+    <p role="status">${isMailed ? 'A mail with a link of its own was sent to them, too.' : 'No mail has been sent to them so far.'}</p>
     <${CopyField} label="Invitation" text=${link} hint="Copy it now: it isn’t shown again. If it gets lost, invite them again." />
   <//>`;
 }
@@ -92,6 +99,7 @@ function InvitationTable({ invitations, members }) {
     { label: 'Email', isHeader: true, cell: (/** @type {Invitation} */ one) => html`<bdi class="line-title">${one.email}</bdi>` },
     { label: 'Role', cell: (/** @type {Invitation} */ one) => one.role },
     { label: 'Invited by', isMinor: true, cell: (/** @type {Invitation} */ one) => html`<bdi>${inviter(one)}</bdi>` },
+    { label: 'Mail', isMinor: true, cell: (/** @type {Invitation} */ one) => (one.mailed_at ? html`<${Time} at=${one.mailed_at}>Sent ${moment(one.mailed_at)}<//>` : 'None') },
     { label: 'Until', isMinor: true, cell: (/** @type {Invitation} */ one) => html`<${Time} at=${one.expires_at}>${day(one.expires_at)}<//>` },
     { label: 'Actions', isHidden: true, isNumber: true, cell: (/** @type {Invitation} */ one) => html`<${Withdraw} invitation=${one} />` },
   ];

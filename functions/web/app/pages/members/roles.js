@@ -2,6 +2,7 @@ import { html, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { nameOf } from '../../core/lists.js';
 import { noteRole } from '../../core/session.js';
+import { withArticle } from '../../core/words.js';
 import { ask } from '../../ui/dialog.js';
 import { toast, toastFailure } from '../../ui/toast.js';
 
@@ -14,9 +15,6 @@ export const ROLE_TEXTS = [
 ];
 
 export const ROLES = ROLE_TEXTS.map(({ role }) => role);
-
-/** @param {string} role */
-export const withArticle = (role) => `${role === 'admin' ? 'an' : 'a'} ${role}`;
 
 /**
  * The role of a member, and for admins the way to change it.

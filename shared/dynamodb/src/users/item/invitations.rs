@@ -21,6 +21,8 @@ pub(in crate::users) struct InvitationItem {
     pub created_at: Timestamp,
     /// The hash of the token that was shown, by which the invitation is told from others of its address.
     pub token_hash: TokenHash,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mailed_at: Option<Timestamp>,
     pub ttl: i64,
 }
 
@@ -35,6 +37,7 @@ impl From<&Invitation> for InvitationItem {
             invited_by: invitation.invited_by,
             created_at: invitation.created_at,
             token_hash: invitation.token.clone(),
+            mailed_at: invitation.mailed_at,
             ttl: invitation.expires_at().unix_seconds(),
         }
     }
@@ -50,6 +53,7 @@ impl From<InvitationItem> for Invitation {
             invited_by: item.invited_by,
             created_at: item.created_at,
             token: item.token_hash,
+            mailed_at: item.mailed_at,
         }
     }
 }
