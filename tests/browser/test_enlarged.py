@@ -47,6 +47,8 @@ def enlarged(request: pytest.FixtureRequest, tabs: Tabs) -> Enlarged:
         tab.expects(TOKEN_FORM_HAS_NO_NAME)
         if account:
             tab.page.add_init_script(tabs.entering(account.kept))
+        for pattern, body in public_answers(view).items():
+            tab.answers(pattern, body)
         tab.open(view)
         if window.letters != 16:
             # As somebody has set it in their browser. A page that is open already has its letters.
@@ -98,7 +100,7 @@ LOSSES = {
 
 @pytest.mark.parametrize("script", LOSSES)
 def test_what_is_lost_is_noticed(tabs: Tabs, script: str) -> None:
-    tab = tabs.open(None, "sign-in", width=360, answers=public_answers(view))
+    tab = tabs.open(None, "sign-in", width=360)
     tab.settled()
     assert lost(tab) == []
     tab.page.evaluate(f"() => {{ {script} }}")

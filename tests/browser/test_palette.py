@@ -389,6 +389,7 @@ def test_on_a_phone_it_fills_the_screen_for_fingers(tabs: Tabs, shop: Account) -
     tab.button("More", tab.page.get_by_role("navigation")).tap()
     tab.page.get_by_role("menuitem", name=re.compile("Find anything")).tap()
     expect(option(tab, re.compile("^Overview"))).to_be_visible()
+    tab.page.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => null)")
     box = tab.dialog("Find anything").bounding_box() or {}
     assert {side: round(length) for side, length in box.items()} == {"x": 0, "y": 0, "width": 360, "height": 740}
     low = [each.inner_text() for each in tab.page.get_by_role("option").all() if (each.bounding_box() or {"height": 0})["height"] < 44]

@@ -36,14 +36,14 @@ def test_an_address_without_a_workspace_gets_that_of_the_tab(tabs: Tabs, account
     slug = own_slug(account)
     tab = tabs.open(account, "overview?tag=spring")
     expect(tab.heading("Overview")).to_be_visible()
-    tab.page.wait_for_function("location.hash.startsWith('#/w/')")
+    tab.page.wait_for_url(re.compile("#/w/"))
     assert whole_view(tab) == f"#/w/{slug}/overview?tag=spring"
     expect(tab.page.get_by_role("navigation").get_by_role("link", name="Members").first).to_have_attribute("href", f"#/w/{slug}/members")
     tab.page.reload()
     expect(tab.heading("Overview")).to_be_visible()
     assert whole_view(tab) == f"#/w/{slug}/overview?tag=spring"
     tab.open("")
-    tab.page.wait_for_function("location.hash.startsWith('#/w/')")
+    tab.page.wait_for_url(re.compile("#/w/"))
     assert whole_view(tab) == f"#/w/{slug}/links"
     tab.settled()
 

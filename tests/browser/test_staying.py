@@ -153,12 +153,20 @@ def test_a_token_is_renewed_in_time_and_once_for_all_tabs(tabs: Tabs, account: A
     assert asked.refreshes() == 0
     first.context.clock.fast_forward("02:00")
     for tab in all_tabs:
-        tab.page.wait_for_function(f"(before) => JSON.parse({KEPT}).token !== before", arg=before)
-        tab.settled()
+        wait_for(tab, lambda tab=tab: kept(tab)["token"] != before)
 
     assert len({kept(tab)["token"] for tab in all_tabs}) == 1
     assert asked.refreshes() == 1
     assert all(tab.page.get_by_role("dialog").count() == 0 for tab in all_tabs)
+
+
+def wait_for(tab: Tab, is_done: Callable[[], bool]) -> None:
+    """The page's content security policy keeps the browser's own waiting from asking twice."""
+    for _ in range(100):
+        if is_done():
+            return
+        tab.page.wait_for_timeout(100)
+    raise AssertionError("It has not happened.")
 
 
 KEPT = "sessionStorage.getItem(Object.keys(sessionStorage).find((key) => key.startsWith('linklet:session')))"

@@ -66,6 +66,16 @@ export function navigate(address, { replace = false } = {}) {
 }
 
 /**
+ * Gives the present address its workspace, so that it leads to the same view whatever workspace somebody is in.
+ * @param {string} slug
+ */
+export function completeAddress(slug) {
+  // The address may be ahead of the view: a browser changes it before it tells.
+  if (parse().workspace === undefined) history.replaceState(history.state, '', `#/w/${slug}${location.hash.slice(1) || '/links'}`);
+  route.set(parse());
+}
+
+/**
  * Changes the query of the present view.
  * @param {Record<string, string | string[] | undefined>} changes what is empty is taken away
  * @param {{ replace?: boolean }} [options]

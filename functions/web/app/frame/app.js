@@ -2,7 +2,7 @@
 
 import { html, useEffect } from '../vendor/preact.js';
 import { ELSEWHERE, NOWHERE, PAGES, pageOf } from '../pages.js';
-import { href, navigate, route } from '../core/router.js';
+import { completeAddress, href, navigate, route } from '../core/router.js';
 import { currentWorkspace, session } from '../core/session.js';
 import { useStore } from '../core/store.js';
 import { applyTheme } from '../core/theme.js';
@@ -31,8 +31,7 @@ export function App() {
   const isAlone = page?.isPublic || !isIn;
   const isWithoutWorkspace = isIn && !isAlone && slug !== undefined && workspace === undefined;
   useEffect(() => {
-    // An address has its workspace, so that it leads to the same view whatever workspace somebody is in.
-    if (isWithoutWorkspace) navigate(`#/w/${slug}${location.hash.slice(1) || '/links'}`, { replace: true });
+    if (isWithoutWorkspace) completeAddress(slug);
   }, [isWithoutWorkspace]);
   useEffect(() => {
     const there = isNowhere ? 'no workspace' : currentWorkspace()?.name ?? 'another one';

@@ -1,9 +1,8 @@
-import { html, useRef, useState } from '../../vendor/preact.js';
+import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { emailError } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
 import { href, navigate, route } from '../../core/router.js';
-import { useResource } from '../../core/resource.js';
 import { joinWorkspace, session, signIn, signOut } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
 import { withArticle } from '../../core/words.js';
@@ -16,6 +15,7 @@ import { Door } from './door.js';
 import { SignUpForm } from './sign-up.js';
 import { StaySignedIn } from './stay-signed-in.js';
 
+/** @typedef {import('../../core/api.js').ApiError} ApiError */
 /** @typedef {{ workspace: string | null, invited_by: string | null, role: string | null, email: string, expires_at: string }} Shown */
 
 /**
@@ -25,17 +25,31 @@ import { StaySignedIn } from './stay-signed-in.js';
 export function InvitationPage() {
   const { query } = useStore(route);
   const token = query.get('token') ?? '';
-  const invitation = useResource(`invitation:${token}`, () => call('POST /api/invitations/look', { anonymous: true, body: { token } }));
-  if (!invitation.data && invitation.error) {
+  const { shown, error, look } = useInvitation(token);
+  if (error) {
     return html`<${Door} title="You are invited" below=${html`<a href="#/links">To your links</a>`}>
-      ${invitation.error.code === 'invitation_invalid'
+      ${error.code === 'invitation_invalid'
         ? html`<${Notice} tone="warn">This invitation was used or withdrawn, or is too old. Ask whoever invited you for another one.<//>`
-        : html`<${Failure} what="The invitation can’t be shown." error=${invitation.error} retry=${invitation.reload} />`}
+        : html`<${Failure} what="The invitation can’t be shown." error=${error} retry=${look} />`}
     <//>`;
   }
   // As high as what most will see, so that nothing moves when it is there.
-  if (!invitation.data) return html`<${Door} title="You are invited"><${Skeleton} rows=${5} height=${61} /><//>`;
-  return html`<${Answer} token=${token} shown=${invitation.data} />`;
+  if (!shown) return html`<${Door} title="You are invited"><${Skeleton} rows=${5} height=${61} /><//>`;
+  return html`<${Answer} token=${token} shown=${shown} />`;
+}
+
+/** It is no resource, since who signs out or registers here goes on looking at it. @param {string} token */
+function useInvitation(token) {
+  const [read, setRead] = useState(/** @type {{ shown?: Shown, error?: ApiError }} */ ({}));
+  const look = () => {
+    setRead({});
+    call('POST /api/invitations/look', { anonymous: true, body: { token } }).then(
+      (shown) => setRead({ shown }),
+      (error) => setRead({ error }),
+    );
+  };
+  useEffect(look, [token]);
+  return { ...read, look };
 }
 
 /** @param {{ token: string, shown: Shown }} props */
