@@ -97,8 +97,7 @@ fn cookie(answer: &Answer) -> String {
 }
 
 fn claims(token: &str) -> Value {
-    let mut validation = Validation::default();
-    validation.validate_exp = false;
+    let validation = Validation { validate_exp: false, ..Validation::default() };
     let key = DecodingKey::from_secret(TOKEN_SECRET.as_bytes());
     jsonwebtoken::decode::<Value>(token, &key, &validation).unwrap().claims
 }
