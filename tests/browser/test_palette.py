@@ -329,6 +329,20 @@ def test_it_opens_from_fields_and_over_what_needs_no_answer(tabs: Tabs, shop: Ac
     expect(tab.dialog("New link")).to_be_visible()
 
 
+def test_it_takes_the_very_next_key(tabs: Tabs, shop: Account) -> None:
+    tab = tabs.open(shop, "links")
+    tab.settled()
+    # Otherwise that key would be the page's, and `a` archives a link.
+    focused = tab.page.evaluate(
+        """async () => {
+          document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }));
+          await Promise.resolve();
+          return document.activeElement.getAttribute('aria-label');
+        }"""
+    )
+    assert focused == "Find anything"
+
+
 def test_what_is_typed_before_it_is_loaded_is_looked_for(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open_new(shop)
     tab.open("links")

@@ -27,9 +27,12 @@ export function Frame({ page }) {
 
   useShortcuts('Go to', pages.filter(({ key }) => key).map(({ key, title, path: to }) => ({ keys: `g ${key}`, text: title, act: () => navigate(href(to)) })));
   const openPalette = () => {
+    const dialogs = document.querySelectorAll('dialog[open]');
+    // At once, since the next key would be the page's.
+    if (dialogs.length === 0) return setOpen('palette');
     const isOpen = document.querySelector('dialog.palette');
     // What lies over the page is closed, as by Esc.
-    for (const dialog of document.querySelectorAll('dialog[open]')) dialog.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
+    for (const dialog of dialogs) dialog.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
     if (!isOpen) setTimeout(() => setOpen('palette'));
   };
   const openKeys = () => setOpen('keys');

@@ -1,0 +1,81 @@
+"""What the application keeps while it is used for long: it levels off. `LASTING_SECONDS=600` uses it for ten minutes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from playwright.sync_api import CDPSession, Locator, expect
+
+from support.api import Account
+from support.furniture import sale_of
+from support.tab import Tab, Tabs
+
+SECONDS = float(os.environ.get("LASTING_SECONDS", "20"))
+# Rounds after which everything that is kept is there, such as what was read once.
+WARM = 3
+# A round of what is forgotten takes some MB, and a collection leaves a little now and then.
+MOST_GROWTH = 1.15
+
+
+def heap(devtools: CDPSession) -> float:
+    """The bytes in use after what nothing uses was collected."""
+    for _ in range(2):
+        devtools.send("HeapProfiler.collectGarbage")
+    return devtools.send("Runtime.getHeapUsage")["usedSize"]
+
+
+def nodes(devtools: CDPSession) -> tuple[int, int]:
+    counters = devtools.send("Memory.getDOMCounters")
+    return counters["nodes"], counters["jsEventListeners"]
+
+
+def close(tab: Tab, dialog: Locator) -> None:
+    expect(dialog).to_be_visible()
+    tab.settled()
+    tab.page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+
+
+def go_round(tab: Tab, code: str) -> None:
+    """Every page, a search, a form, a dialog and the palette."""
+    for name in ("Overview", "Monitoring", "Notifications", "Members", "API keys", "Settings", "Links"):
+        tab.page.get_by_role("navigation", name="Pages").get_by_role("link", name=name).first.click()
+        expect(tab.heading(name)).to_be_attached()
+    tab.page.get_by_role("searchbox", name="Search links").fill("sale")
+    tab.settled()
+    tab.page.get_by_role("searchbox", name="Search links").fill("")
+    tab.page.evaluate("(hash) => { location.hash = hash; }", f"#/links/{code}")
+    expect(tab.page.locator(".chart canvas, .chart table").first).to_be_attached()
+    tab.page.keyboard.press("q")
+    close(tab, tab.dialog("QR code"))
+    tab.page.keyboard.press("Control+k")
+    tab.page.keyboard.type("members")
+    expect(tab.page.get_by_role("option").first).to_be_visible()
+    close(tab, tab.dialog("Find anything"))
+    tab.page.get_by_role("navigation", name="Pages").get_by_role("link", name="Links").first.click()
+    expect(tab.heading("Links")).to_be_attached()
+    tab.settled()
+    tab.page.keyboard.press("c")
+    close(tab, tab.dialog("New link"))
+    tab.settled()
+
+
+def test_what_is_kept_levels_off(tabs: Tabs, furnished: Account, measured: Callable[[str], None]) -> None:
+    tab = tabs.open_new(furnished)
+    tab.open("links")
+    tab.settled()
+    devtools = tab.context.new_cdp_session(tab.page)
+    code, began = sale_of(furnished), time.monotonic()
+    taken = []
+    while time.monotonic() - began < SECONDS or len(taken) <= WARM + 1:
+        go_round(tab, code)
+        taken.append((heap(devtools), *nodes(devtools)))
+    warm, last = taken[WARM], taken[-1]
+    measured(
+        f"used for {time.monotonic() - began:.0f} s in {len(taken)} rounds: heap {warm[0] / 1e6:.1f} MB after {WARM + 1} rounds, {last[0] / 1e6:.1f} MB at the end, "
+        f"at most {max(size for size, *_ in taken) / 1e6:.1f} MB; {warm[1]:,} and {last[1]:,} nodes, {warm[2]:,} and {last[2]:,} listeners"
+    )
+    for before, after in zip(warm, last, strict=True):
+        assert after <= before * MOST_GROWTH
