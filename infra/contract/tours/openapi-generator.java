@@ -32,7 +32,7 @@ class Tour {
         var given = new NewLink().url(DESTINATION).title("The book").tags(List.of("book"));
         var link = links.shortenUrl(given, null, null);
         expect(link.getOriginalUrl().equals(DESTINATION), link);
-        var listed = links.listUrls(null, null, null, null, null).getUrls();
+        var listed = links.listUrls(null, null, null, null, null, null).getUrls();
         expect(listed.size() == 1 && listed.get(0).getExpiresAt() == null, listed);
 
         var followed = HttpClient.newHttpClient()
