@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
 
 from support.api import Account, Api
 from support.chromium import flags
@@ -26,11 +26,15 @@ def api() -> Api:
 
 
 @pytest.fixture(scope="session")
-def browser(api: Api) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=os.environ["CHROMIUM"], args=flags(api.host))
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as driver:
+        yield driver
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright, api: Api) -> Iterator[Browser]:
+    with playwright.chromium.launch(executable_path=os.environ["CHROMIUM"], args=flags(api.host)) as launched:
         yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="session")

@@ -111,6 +111,8 @@ def test_ones_own_new_links_are_under_all_only(tabs: Tabs, account: Account, han
         ("All", "all", ["was created.", "is down: it answered 503.", "has reached 100 clicks.", "was deleted."]),
     ]:
         use.press(tab.button(chip))
+        # A list of texts is found among more rows, too.
+        expect(rows(tab)).to_have_count(len(shown))
         expect(rows(tab)).to_contain_text(shown)
         expect(tab.button(chip)).to_have_attribute("aria-pressed", "true")
         assert tab.view() == f"notifications?kind={kind}"
