@@ -52,12 +52,13 @@ impl DayOfClicks {
 
     /// What the table has to count.
     pub(crate) fn work<'a>(&'a self, clicks: &'a [&'a ClassifiedClick]) -> DayWork<'a> {
-        DayWork { link: &self.link, workspace: &self.workspace, day: self.day, clicks }
+        DayWork { link: &self.link, workspace: &self.workspace, slice: self.day.into(), clicks }
     }
 
-    /// The messages that carried the clicks.
-    pub(crate) fn message_ids(self) -> impl Iterator<Item = String> {
-        self.clicks.into_values().flat_map(|queued| queued.message_ids)
+    /// The messages that carried some of the clicks.
+    pub(crate) fn messages_of<'a>(&self, clicks: impl IntoIterator<Item = &'a ClickId>) -> impl Iterator<Item = String> {
+        let queued = clicks.into_iter().filter_map(|id| self.clicks.get(id));
+        queued.flat_map(|queued| queued.message_ids.iter().cloned())
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod batches;
 mod clients;
+mod counting;
 mod parked;
 mod purge;
 
@@ -17,17 +18,19 @@ use std::{
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
-use linklet_domain::{CorrelationId, Day, LinkId, Timestamp, Totals};
-use linklet_dynamodb::{ClicksTable, DayOutcome, Loaded, RepositoryError, StatsTable, back_off};
+use linklet_domain::{Day, LinkId, Timestamp};
+use linklet_dynamodb::{ClicksTable, StatsTable};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
-    metrics::{self, Metric},
     publisher::Publisher,
     telemetry::chain,
 };
 
-use self::batches::{DayOfClicks, Work, sort};
 pub use self::clients::Clients;
+use self::{
+    batches::{DayOfClicks, Work, sort},
+    counting::DayAndState,
+};
 
 /// Counts clicks, and deletes the clicks and statistics of purged links.
 pub struct Analytics {
@@ -54,14 +57,6 @@ const CONCURRENCY: usize = 24;
 /// slow takes longer, and a function that ran into its timeout would return the whole batch.
 const COUNT_TURN: Duration = Duration::from_secs(10);
 
-/// Clicks that could not be counted now.
-#[derive(Debug)]
-enum CountError {
-    Repository(RepositoryError),
-    Contended,
-    OutOfTime,
-}
-
 impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
     async fn consume(&self, batch: SqsEvent) -> SqsBatchResponse {
         let started = Instant::now();
@@ -87,9 +82,6 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
     }
 }
 
-/// A day with its clicks, and what counting them needs if it was read already.
-type DayAndState = (DayOfClicks, Option<Loaded>);
-
 impl Analytics {
     /// Reads what counting needs for all links together, which takes a fraction of the calls. If that fails, each day is read by
     /// itself, so that one link can't keep the others from being counted.
@@ -108,95 +100,4 @@ impl Analytics {
         let with_state = |days: BTreeMap<Day, DayOfClicks>| days.into_values().zip(states.by_ref()).collect();
         links.into_values().map(with_state).collect()
     }
-
-    /// Counts a link's clicks, and returns the ids of the messages that failed.
-    async fn count_link(&self, days: Vec<DayAndState>, until: Instant) -> Vec<String> {
-        let mut failed = Vec::new();
-        let mut latest: Option<(Totals, DayOfClicks)> = None;
-        for (day, state) in days {
-            if !failed.is_empty() {
-                failed.extend(day.message_ids());
-                continue;
-            }
-            let state = match &latest {
-                Some((totals, _)) => state.map(|state| state.with_totals(totals.clone())),
-                None => state,
-            };
-            let counted =
-                if Instant::now() < until { self.count(&day, state).await } else { Err(CountError::OutOfTime) };
-            match counted {
-                Ok(totals) => latest = totals.map(|totals| (totals, day)).or(latest),
-                Err(error) => {
-                    report_failure(&day.link, error);
-                    failed.extend(day.message_ids());
-                }
-            }
-        }
-        if let Some((totals, day)) = latest {
-            self.settle(&day, &totals).await;
-        }
-        failed
-    }
-
-    /// Counts the clicks of a day, on top of `state` if it was read already. Returns the link's counts, or `None` for a link
-    /// that was purged.
-    async fn count(&self, day: &DayOfClicks, mut state: Option<Loaded>) -> Result<Option<Totals>, CountError> {
-        const CONTENDED_TRIES: u32 = 10;
-        let clicks = day.in_order();
-        let (work, mut counted) = (day.work(&clicks), 0);
-        for attempt in 0..=CONTENDED_TRIES {
-            let before = match state.take() {
-                Some(state) => state,
-                None => self.stats.load(&[work]).await.map_err(CountError::Repository)?.pop().unwrap_or_default(),
-            };
-            match self.stats.count(&work, before, (self.clock)()).await.map_err(CountError::Repository)? {
-                DayOutcome::Counted { fresh, totals } => {
-                    report_counted(day, counted + fresh);
-                    return Ok(Some(totals));
-                }
-                DayOutcome::Purged => {
-                    self.forget(&day.link, day.clicks.keys()).await.map_err(CountError::Repository)?;
-                    return Ok(None);
-                }
-                DayOutcome::Contended { fresh } => {
-                    counted += fresh;
-                    back_off(attempt).await;
-                }
-            }
-        }
-        Err(CountError::Contended)
-    }
-
-    /// Moves days into the past if it is time to. If that fails, the next click of the link tries again.
-    async fn settle(&self, DayOfClicks { link, workspace, .. }: &DayOfClicks, totals: &Totals) {
-        let Some(until) = totals.settles_until((self.clock)().day()) else { return };
-        if let Err(error) = self.stats.settle(workspace, link, totals, until).await {
-            tracing::warn!(short_code = link.code.as_str(), error = chain(&error), "days could not be settled");
-        }
-    }
-}
-
-fn report_failure(link: &LinkId, error: CountError) {
-    let error = match error {
-        CountError::Repository(error) => chain(&error),
-        CountError::Contended => "its rows are being written all the time".to_owned(),
-        CountError::OutOfTime => "the batch has taken too long already".to_owned(),
-    };
-    tracing::error!(short_code = link.code.as_str(), error, "clicks could not be counted");
-}
-
-/// What was counted is part of the batch's line. A line for each link costs more bytes than a click's whole journey, so it is
-/// written only at the level debug.
-fn report_counted(day: &DayOfClicks, fresh: usize) {
-    let messages: usize = day.clicks.values().map(|queued| queued.message_ids.len()).sum();
-    metrics::add(Metric::ClicksCounted, fresh);
-    metrics::add(Metric::DedupeHits, messages - fresh);
-    let ids = day.clicks.values().map(|queued| &queued.classified.click.correlation_id);
-    tracing::debug!(
-        short_code = day.link.code.as_str(),
-        clicks = fresh,
-        duplicates = messages - fresh,
-        correlation_id = ids.map(CorrelationId::as_str).collect::<Vec<_>>().join(" "),
-        "clicks counted"
-    );
 }

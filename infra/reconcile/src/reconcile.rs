@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use linklet_domain::{Click, Day, DayStats, Event, LinkId, Timestamp, WorkspaceId, milestones_crossed};
+use linklet_domain::{Click, Day, DaySlice, DayStats, Event, LinkId, Timestamp, WorkspaceId, milestones_crossed};
 use linklet_dynamodb::{ClicksTable, CommitOutcome, Correction, Life, Milestone, RepositoryError, StatsTable};
 use linklet_lambda::publisher::Publisher;
 use linklet_user_agents::Classifier;
@@ -191,7 +191,7 @@ impl Reconciler {
     /// The first day with clicks, raw or counted, whose raw clicks are certainly all there.
     async fn first_day(&self, link: &LinkId, counted: &Life, now: Timestamp) -> Result<Day, ReconcileError> {
         let raw = self.clicks.first(link).await?.map(|click| click.clicked_at().day());
-        let counted = counted.days.keys().next().copied();
+        let counted = counted.slices.keys().next().map(|slice| slice.day);
         let complete = self.raw_days.saturating_sub(Self::INCOMPLETE_DAYS);
         let complete_from = now.minus(Duration::from_secs(complete * 86_400)).day();
         Ok(raw.into_iter().chain(counted).min().unwrap_or(now.day()).max(complete_from))
@@ -210,10 +210,8 @@ impl Reconciler {
         if day <= ids_since {
             return Ok(DayOfClicks::of(clicks, |_| true, &self.classifier));
         }
-        let moved = self.stats.counted_on(link, &(day..=day)).await?;
-        let of_day = counted.days.get(&day);
-        let is_counted =
-            |click: &Click| moved.contains(&click.id) || of_day.is_some_and(|day| day.has_counted(&click.id));
+        let moved = self.stats.counted_on(link, counted, &(day..=day)).await?;
+        let is_counted = |click: &Click| moved.contains(&click.id) || counted.has_counted(&click.id);
         Ok(DayOfClicks::of(clicks, is_counted, &self.classifier))
     }
 
@@ -222,7 +220,7 @@ impl Reconciler {
         let Comparison { report, before, corrected, .. } = comparison;
         let CountedLink { id, workspace } = link;
         let mut written = before.clone();
-        let mut chunks: Vec<BTreeMap<Day, DayStats>> = in_chunks(corrected, StatsTable::MAX_CORRECTED_DAYS);
+        let mut chunks = in_chunks(corrected, before);
         if chunks.is_empty() && report.totals_differ {
             chunks.push(BTreeMap::new());
         }
@@ -239,9 +237,18 @@ impl Reconciler {
     }
 }
 
-fn in_chunks(days: &BTreeMap<Day, DayStats>, most: usize) -> Vec<BTreeMap<Day, DayStats>> {
-    let days: Vec<_> = days.iter().map(|(day, stats)| (*day, stats.clone())).collect();
-    days.chunks(most).map(|chunk| chunk.iter().cloned().collect()).collect()
+/// Days that fit one correction together.
+fn in_chunks(days: &BTreeMap<Day, DayStats>, life: &Life) -> Vec<BTreeMap<Day, DayStats>> {
+    let (mut chunks, mut rows) = (Vec::<BTreeMap<Day, DayStats>>::new(), StatsTable::MAX_CORRECTED_ITEMS);
+    for (day, stats) in days {
+        rows += life.rows_of(*day);
+        if rows > StatsTable::MAX_CORRECTED_ITEMS {
+            chunks.push(BTreeMap::new());
+            rows = life.rows_of(*day);
+        }
+        chunks.last_mut().map(|chunk| chunk.insert(*day, stats.clone()));
+    }
+    chunks
 }
 
 /// Today, yesterday, and so on.
@@ -264,10 +271,10 @@ fn is_same(counted: Option<&DayStats>, recounted: Option<&DayStats>) -> bool {
 
 /// The open days whose number in the total isn't that of the day.
 fn days_beside_total(counted: &Life, rebuilt: &Life) -> Vec<Day> {
-    let of_total = |life: &Life, day: &Day| life.totals.open.get(day).copied();
-    let days = counted.totals.open.keys().chain(rebuilt.totals.open.keys());
-    let days: BTreeSet<Day> = days.filter(|day| of_total(counted, day) != of_total(rebuilt, day)).copied().collect();
-    days.into_iter().collect()
+    let of_total = |life: &Life, slice: &DaySlice| life.totals.open.get(slice).copied();
+    let slices = counted.totals.open.keys().chain(rebuilt.totals.open.keys());
+    let beside = slices.filter(|slice| of_total(counted, slice) != of_total(rebuilt, slice));
+    beside.map(|slice| slice.day).collect::<BTreeSet<Day>>().into_iter().collect()
 }
 
 /// Whether the past doesn't follow from its days, or a day has a click that is later than the last one that the total knows.

@@ -87,8 +87,8 @@ pub use renewal::{RefreshToken, RenewableSession, Renewal};
 pub use revision::{Precondition, Revision};
 pub use short_code::{GENERATED_LENGTH, RESERVED, ReservedCodes, ShortCode, Unavailable};
 pub use stats::{
-    Breakdown, ClickCount, DayStats, Dimension, Interval, LinkClicks, LinkStats, Past, Point, Profile, Ranking,
-    Summary, Totals, UniqueVisitors, is_recent, timeline,
+    Breakdown, ClickCount, DaySlice, DayStats, Dimension, Interval, LinkClicks, LinkStats, Part, Past, Point, Profile,
+    Ranking, Summary, Totals, UniqueVisitors, is_recent, timeline,
 };
 pub use target_url::TargetUrl;
 pub use throttle::{

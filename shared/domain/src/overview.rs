@@ -276,7 +276,7 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Availability, Generation, LinkState, ShortCode, Tags, UserId};
+    use crate::{Availability, DaySlice, Generation, LinkState, ShortCode, Tags, UserId};
 
     fn at(text: &str) -> Timestamp {
         Timestamp::parse(text).unwrap()
@@ -303,7 +303,7 @@ mod tests {
 
     fn totals(days: &[(&str, u64, u64)]) -> Totals {
         let count = |(day, clicks, people): &(&str, u64, u64)| {
-            (Day::parse(day).unwrap(), ClickCount { clicks: *clicks, people: *people })
+            (DaySlice::parse(day).unwrap(), ClickCount { clicks: *clicks, people: *people })
         };
         Totals { open: days.iter().map(count).collect(), ..Totals::default() }
     }

@@ -18,7 +18,7 @@ pub(crate) type Item = HashMap<String, AttributeValue>;
 pub(crate) const IS_NEW: &str = "attribute_not_exists(pk)";
 
 /// The primary key of an item; all tables have the same two key attributes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Key {
     pub pk: String,
     pub sk: String,

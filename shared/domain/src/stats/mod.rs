@@ -10,6 +10,7 @@
 mod breakdown;
 mod dimension;
 mod read;
+mod slice;
 mod totals;
 mod visitors;
 
@@ -19,6 +20,7 @@ pub use self::{
     breakdown::Breakdown,
     dimension::Dimension,
     read::{Interval, Point, Ranking, Summary, timeline},
+    slice::{DaySlice, Part},
     totals::{ClickCount, LinkClicks, Totals, is_recent},
     visitors::UniqueVisitors,
 };
@@ -94,6 +96,15 @@ impl DayStats {
         self.profile.count(visitor, client);
         let people = self.profile.human_clicks - people_before;
         self.hours[usize::from(clicked_at.hour())] += ClickCount { clicks: 1, people };
+    }
+
+    /// Adds everything that another part of the day has counted.
+    pub fn merge(&mut self, counted: &Self) {
+        self.last_click_at = self.last_click_at.max(counted.last_click_at);
+        self.profile.merge(&counted.profile);
+        for (hour, more) in self.hours.iter_mut().zip(counted.hours) {
+            *hour += more;
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ops::AddAssign, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::DayStats;
+use super::{DaySlice, DayStats};
 use crate::{Day, Timestamp, milestones_crossed};
 
 /// The clicks of a time, and how many of them were people's. Stored as a list of the two.
@@ -42,6 +42,14 @@ impl AddAssign for ClickCount {
     }
 }
 
+impl ClickCount {
+    /// How many more these are than what was counted before.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self { clicks: self.clicks.saturating_sub(before.clicks), people: self.people.saturating_sub(before.people) }
+    }
+}
+
 /// A link's clicks as lists show them and sort by them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LinkClicks {
@@ -51,18 +59,17 @@ pub struct LinkClicks {
     pub last: Option<Timestamp>,
 }
 
-/// A link's counts as lists show them: the past in one number, and the number of each later day.
+/// A link's counts as lists show them: the past in one number, and the number of each later day or part of one.
 ///
-/// A day's number only grows. So repeating the number of a day, or writing numbers in another order than they were counted in,
-/// does no harm.
+/// Such a number only grows. So repeating it, or writing numbers in another order than they were counted in, does no harm.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Totals {
     /// The clicks on the days before [`Self::past_until`].
     pub past_clicks: u64,
     /// The first day that isn't in the past; `None` before any day is.
     pub past_until: Option<Day>,
-    /// The clicks on each later day.
-    pub open: BTreeMap<Day, ClickCount>,
+    /// The clicks on each later day, and of each part of a day that was split.
+    pub open: BTreeMap<DaySlice, ClickCount>,
     /// The latest days of the past, as far as [`Self::HISTORY`] reaches: those with clicks. With the open days these are what a
     /// workspace's overview adds up.
     pub history: BTreeMap<Day, ClickCount>,
@@ -87,20 +94,25 @@ impl Totals {
     #[must_use]
     pub fn total_clicks(&self) -> u64 {
         self.past_clicks
-            + self.open.iter().filter(|(day, _)| !self.is_past(**day)).map(|(_, count)| count.clicks).sum::<u64>()
+            + self.open.iter().filter(|(slice, _)| !self.is_past(slice.day)).map(|(_, count)| count.clicks).sum::<u64>()
     }
 
     /// The days that are known one by one, oldest first: those of the last two months, and earlier ones that aren't in the past.
+    /// A day that was split is there several times.
     pub fn days(&self) -> impl Iterator<Item = (Day, ClickCount)> {
-        let open = self.open.iter().filter(|(day, _)| !self.is_past(**day));
-        self.history.iter().chain(open).map(|(day, count)| (*day, *count))
+        let open = self.open.iter().map(|(slice, count)| (slice.day, *count)).filter(|(day, _)| !self.is_past(*day));
+        self.history.iter().map(|(day, count)| (*day, *count)).chain(open)
     }
 
-    /// The history of a past that ends with `until`, out of days that may reach further back.
+    /// The history of a past that ends with `until`, out of days or their parts, which may reach further back.
     #[must_use]
     pub fn history_until(until: Day, days: impl IntoIterator<Item = (Day, ClickCount)>) -> BTreeMap<Day, ClickCount> {
         let remembered = days_before(until, Self::HISTORY)..until;
-        days.into_iter().filter(|(day, count)| remembered.contains(day) && count.clicks > 0).collect()
+        let mut history: BTreeMap<Day, ClickCount> = BTreeMap::new();
+        for (day, count) in days.into_iter().filter(|(day, count)| remembered.contains(day) && count.clicks > 0) {
+            *history.entry(day).or_default() += count;
+        }
+        history
     }
 
     /// Whether a click of this day changes the past.
@@ -109,10 +121,10 @@ impl Totals {
         self.past_until.is_some_and(|until| day < until)
     }
 
-    /// Whether the number of a day is known to be at least this.
+    /// Whether the number of a day, or of a part of it, is known to be at least this.
     #[must_use]
-    pub fn includes(&self, day: Day, clicks: u64) -> bool {
-        self.is_past(day) || self.open.get(&day).is_some_and(|counted| counted.clicks >= clicks)
+    pub fn includes(&self, slice: DaySlice, clicks: u64) -> bool {
+        self.is_past(slice.day) || self.open.get(&slice).map_or(0, |counted| counted.clicks) >= clicks
     }
 
     /// The milestones that are reached and not announced yet.
@@ -125,9 +137,10 @@ impl Totals {
     #[must_use]
     pub fn settles_until(&self, today: Day) -> Option<Day> {
         let until = days_before(today, RECENT_DAYS);
-        let (oldest, _) = self.open.range(..until).next()?;
-        let clicks: u64 = self.open.range(..until).map(|(_, count)| count.clicks).sum();
-        let is_long_ago = oldest.start().plus(Self::SETTLED_AFTER) <= today.start();
+        let settling = self.open.range(..DaySlice::from(until));
+        let (oldest, _) = settling.clone().next()?;
+        let clicks: u64 = settling.map(|(_, count)| count.clicks).sum();
+        let is_long_ago = oldest.day.start().plus(Self::SETTLED_AFTER) <= today.start();
         (clicks >= Self::MANY || is_long_ago).then_some(until)
     }
 }
@@ -157,7 +170,8 @@ mod tests {
 
     fn totals(open: &[(&str, u64)]) -> Totals {
         let count = |clicks: u64| ClickCount { clicks, people: clicks / 2 };
-        Totals { open: open.iter().map(|(date, clicks)| (day(date), count(*clicks))).collect(), ..Totals::default() }
+        let slice = |text| DaySlice::parse(text).unwrap();
+        Totals { open: open.iter().map(|(text, clicks)| (slice(text), count(*clicks))).collect(), ..Totals::default() }
     }
 
     #[test]
@@ -196,12 +210,10 @@ mod tests {
 
     #[test]
     fn the_known_days_are_the_history_and_the_open_ones() {
-        let counts = |days: &[(&str, u64)]| totals(days).open;
         let totals = Totals {
             past_until: Some(day("2026-03-02")),
-            history: counts(&[("2026-02-27", 90)]),
-            open: counts(&[("2026-03-01", 90), ("2026-03-02", 4)]),
-            ..Totals::default()
+            history: totals(&[("2026-02-27", 90)]).days().collect(),
+            ..totals(&[("2026-03-01", 90), ("2026-03-02", 4)])
         };
 
         let known: Vec<_> = totals.days().map(|(day, count)| (day.to_string(), count.clicks)).collect();
@@ -218,9 +230,21 @@ mod tests {
         let days =
             totals(&[("2025-12-31", 3), ("2026-01-01", 4), ("2026-02-01", 0), ("2026-03-01", 5), ("2026-03-02", 6)]);
 
-        let history = Totals::history_until(day("2026-03-02"), days.open);
+        let history = Totals::history_until(day("2026-03-02"), days.days());
 
         assert_eq!(history.keys().map(Day::to_string).collect::<Vec<_>>(), ["2026-01-01", "2026-03-01"]);
+    }
+
+    #[test]
+    fn a_day_that_was_split_counts_with_all_of_its_parts() {
+        let split = totals(&[("2026-03-01", 60), ("2026-03-01#0", 30), ("2026-03-01#f", 10), ("2026-03-03", 5)]);
+
+        assert_eq!(split.total_clicks(), 105);
+        assert_eq!(split.settles_until(day("2026-03-04")), Some(day("2026-03-02")));
+        let history = Totals::history_until(day("2026-03-02"), split.days());
+        assert_eq!(history, [(day("2026-03-01"), ClickCount { clicks: 100, people: 50 })].into());
+        let settled = Totals { past_until: Some(day("2026-03-02")), past_clicks: 100, ..split };
+        assert_eq!(settled.total_clicks(), 105);
     }
 
     #[test]
@@ -236,9 +260,13 @@ mod tests {
     fn a_day_in_the_past_is_included_whatever_its_number() {
         let totals = Totals { past_until: Some(day("2026-03-02")), ..totals(&[("2026-03-02", 4)]) };
 
-        assert!(totals.includes(day("2026-03-01"), 9));
-        assert!(totals.includes(day("2026-03-02"), 4));
-        assert!(!totals.includes(day("2026-03-02"), 5));
-        assert!(!totals.includes(day("2026-03-03"), 1));
+        let includes = |text, clicks| totals.includes(DaySlice::parse(text).unwrap(), clicks);
+        assert!(includes("2026-03-01", 9));
+        assert!(includes("2026-03-01#a", 9));
+        assert!(includes("2026-03-02", 4));
+        assert!(!includes("2026-03-02", 5));
+        assert!(!includes("2026-03-02#a", 1));
+        assert!(!includes("2026-03-03", 1));
+        assert!(includes("2026-03-03", 0));
     }
 }

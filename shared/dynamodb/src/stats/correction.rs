@@ -6,12 +6,14 @@ use std::{
 };
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{ClickCount, ClickId, Day, DayStats, LinkId, MilestoneReached, Past, Totals, WorkspaceId};
+use linklet_domain::{
+    ClickCount, ClickId, Day, DaySlice, DayStats, LinkId, MilestoneReached, Part, Past, Totals, WorkspaceId,
+};
 
 use super::{
     CommitOutcome, Milestone, Rows, StatsTable,
-    ids::buckets_of_days,
-    item::{CountedDay, DAY_PREFIX, PAST, PastItem, SEEN_FOR, ids_in_bucket, seen_partition},
+    ids::runs_of_days,
+    item::{CountedDay, DAY_PREFIX, PAST, PastItem, RunItem, SEEN_FOR, seen_partition},
     numbers_of,
     totals::{Announced, TotalChange},
 };
@@ -29,8 +31,8 @@ pub struct Life {
     pub totals: Totals,
     /// The days that have moved into the past, together.
     pub past: Option<Past>,
-    /// All days.
-    pub days: BTreeMap<Day, CountedDay>,
+    /// All days, and the parts of those that were split.
+    pub slices: BTreeMap<DaySlice, CountedDay>,
     /// The milestones that the link has reached.
     pub milestones: BTreeSet<u64>,
     /// Whether the link was purged, so that nothing is counted for it.
@@ -41,15 +43,38 @@ impl Life {
     /// The numbers of the days, without what tells which clicks were counted.
     #[must_use]
     pub fn numbers(&self) -> BTreeMap<Day, DayStats> {
-        numbers_of(self.days.clone())
+        numbers_of(self.slices.clone())
     }
 
-    /// These statistics with other numbers of some days, and with the past and the counts that follow from all days.
+    /// Whether a click was counted, as far as the ids that are still in the item of its day or part tell.
+    #[must_use]
+    pub fn has_counted(&self, id: &ClickId) -> bool {
+        let day = id.at().day();
+        let slices = [DaySlice::from(day), DaySlice { day, part: Some(Part::of(id)) }];
+        slices.iter().filter_map(|slice| self.slices.get(slice)).any(|counted| counted.ids.contains(id))
+    }
+
+    /// In how many items the numbers of a day are, all of which a correction writes.
+    #[must_use]
+    pub fn rows_of(&self, day: Day) -> usize {
+        1 + self.parts_of(day).count()
+    }
+
+    fn parts_of(&self, day: Day) -> impl Iterator<Item = DaySlice> {
+        let is_split = self.slices.get(&day.into()).is_some_and(|counted| counted.is_split);
+        DaySlice::parts_of(day).filter(move |_| is_split)
+    }
+
+    /// These statistics with other numbers of some days, and with the past and the counts that follow from all days. The numbers of
+    /// a day that was split are those of the day itself then, and its parts are empty.
     #[must_use]
     pub fn with_days(&self, corrected: &BTreeMap<Day, DayStats>) -> Self {
         let mut after = self.clone();
         for (day, stats) in corrected {
-            after.days.entry(*day).or_default().correct(stats);
+            after.slices.entry((*day).into()).or_default().correct(stats);
+            for part in self.parts_of(*day) {
+                after.slices.entry(part).or_default().correct(&DayStats::default());
+            }
         }
         let days = after.numbers();
         after.past = self
@@ -57,8 +82,9 @@ impl Life {
             .past_until
             .map(|until| Past::extended(None, until, days.range(..until).map(|(_, stats)| stats)));
         after.totals.past_clicks = after.past.as_ref().map_or(0, |past| past.profile.clicks);
-        let open = days.iter().filter(|(day, _)| !self.totals.is_past(**day));
-        after.totals.open = open.map(|(day, stats)| (*day, stats.into())).collect();
+        let counts = after.slices.iter().map(|(slice, counted)| (*slice, ClickCount::from(&counted.stats)));
+        let open = counts.filter(|(slice, count)| count.clicks > 0 && !self.totals.is_past(slice.day));
+        after.totals.open = open.collect();
         let counts = days.iter().map(|(day, stats)| (*day, ClickCount::from(stats)));
         after.totals.history =
             self.totals.past_until.map(|until| Totals::history_until(until, counts)).unwrap_or_default();
@@ -79,13 +105,13 @@ pub struct Correction<'a> {
     /// The statistics that were read.
     pub before: &'a Life,
     /// The statistics to write, which [`Life::with_days`] has made of those, with at most
-    /// [`StatsTable::MAX_CORRECTED_DAYS`] other days.
+    /// [`StatsTable::MAX_CORRECTED_ITEMS`] items of other days.
     pub after: &'a Life,
 }
 
 impl StatsTable {
-    /// Maximum number of days in a correction, so that they fit one transaction with the total and the past.
-    pub const MAX_CORRECTED_DAYS: usize = 75;
+    /// Maximum number of items of days in a correction, so that they fit one transaction with the total and the past.
+    pub const MAX_CORRECTED_ITEMS: usize = 75;
 
     /// How long the ids of counted clicks are kept at least.
     pub const IDS_KEPT_FOR: std::time::Duration = SEEN_FOR;
@@ -98,25 +124,31 @@ impl StatsTable {
     pub async fn life(&self, workspace: &WorkspaceId, link: &LinkId) -> Result<Life, RepositoryError> {
         const OPERATION: &str = "read all of a link's statistics";
         let (totals, is_purged) = self.total(workspace, link).await?;
-        let Rows { past, days, milestones } = self.rows_between(OPERATION, link, DAY_PREFIX, PAST, true).await?;
-        Ok(Life { totals, past, days, milestones, is_purged })
+        let Rows { past, slices, milestones } = self.rows_between(OPERATION, link, DAY_PREFIX, PAST, true).await?;
+        Ok(Life { totals, past, slices, milestones, is_purged })
     }
 
-    /// Reads the ids of counted clicks of these days, as far as they are kept outside of the days' items.
+    /// Reads the ids of counted clicks of these days, as far as they are kept outside of the items of `life`.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn counted_on(
         &self,
         link: &LinkId,
+        life: &Life,
         days: &RangeInclusive<Day>,
     ) -> Result<BTreeSet<ClickId>, RepositoryError> {
         const OPERATION: &str = "read the ids of counted clicks";
-        let (first, last) = buckets_of_days(days);
-        let query = self.0.query(&seen_partition(link), SortKeys::Between(&first, &last)).consistent_read(true);
+        let (first, last) = runs_of_days(days);
+        let is_split = life.slices.iter().any(|(slice, counted)| counted.is_split && days.contains(&slice.day));
+        let parts = Part::all().filter(|_| is_split).map(Some).chain([None]);
+        let runs = parts.map(async |part| {
+            let partition = seen_partition(link, part);
+            self.table.list::<RunItem>(OPERATION, &partition, SortKeys::Between(&first, &last)).await
+        });
         let mut ids = BTreeSet::new();
-        for item in self.0.query_all(OPERATION, query, usize::MAX).await? {
-            ids.extend(ids_in_bucket(&item).map_err(RepositoryError::unexpected_item(OPERATION))?);
+        for run in futures_util::future::try_join_all(runs).await?.into_iter().flatten() {
+            ids.extend(run.ids().map_err(RepositoryError::unexpected_item(OPERATION))?);
         }
         Ok(ids)
     }
@@ -138,7 +170,7 @@ impl StatsTable {
             self.put_milestone(milestone).await?;
             let MilestoneReached { link, milestone: number, .. } = &milestone.detail;
             if self.note_announced(&milestone.workspace, link, *number).await? == Announced::Purged {
-                return self.delete_rows(link).await;
+                return self.delete_rows(link, false).await;
             }
         }
         Ok(())
@@ -146,26 +178,26 @@ impl StatsTable {
 
     fn corrections(&self, correction: &Correction<'_>) -> Result<Vec<TransactWriteItem>, RepositoryError> {
         let Correction { link, workspace, before, after } = correction;
-        let is_written = |day: &Day| after.days.get(day) != before.days.get(day);
+        let is_written = |slice: &DaySlice| after.slices.get(slice) != before.slices.get(slice);
         let mut change = TotalChange::of(&before.totals);
         change.note_click(&before.totals, after.totals.last_click);
         change.set(&"past_clicks", number(&after.totals.past_clicks));
         // Only of days that are written here, since others may have been counted meanwhile.
-        for day in before.totals.open.keys().filter(|day| is_written(day) || !after.days.contains_key(day)) {
-            change.remove(*day);
+        for slice in before.totals.open.keys().filter(|slice| is_written(slice) || !after.slices.contains_key(slice)) {
+            change.remove(*slice);
         }
-        for (day, count) in after.totals.open.iter().filter(|(day, _)| is_written(day)) {
-            change.set_day(*day, *count);
+        for (slice, count) in after.totals.open.iter().filter(|(slice, _)| is_written(slice)) {
+            change.set_slice(*slice, *count);
         }
         if let Some(until) = after.totals.past_until {
             change.set_history(until, &after.totals.history);
         }
         let mut actions = vec![self.change_total(workspace, link, change)?];
         if let Some(past) = &after.past {
-            actions.push(self.0.put(CORRECT, &PastItem::new(link, past))?);
+            actions.push(self.table.put(CORRECT, &PastItem::new(link, past))?);
         }
-        for (day, counted) in after.days.iter().filter(|(day, _)| is_written(day)) {
-            actions.push(self.put_day_action(link, *day, counted)?);
+        for (slice, counted) in after.slices.iter().filter(|(slice, _)| is_written(slice)) {
+            actions.push(self.put_day_action(link, *slice, counted)?);
         }
         Ok(actions)
     }
@@ -178,11 +210,5 @@ impl CountedDay {
         let last_click_at = self.stats.last_click_at.max(stats.last_click_at);
         self.stats = DayStats { last_click_at, ..stats.clone() };
         self.version += 1;
-    }
-
-    /// Whether a click was counted on this day, as far as the ids that are still in its item tell.
-    #[must_use]
-    pub fn has_counted(&self, id: &ClickId) -> bool {
-        self.ids.contains(id)
     }
 }

@@ -3,7 +3,7 @@
 //! The order of the steps is what makes it exact:
 //!
 //! 1. Read the day with the ids of its latest clicks; then, for clicks that may be older than these, the ids that have left it.
-//! 2. If the new clicks' ids don't fit into the day beside the old ones, copy the old ones to where ids go.
+//! 2. If the new clicks' ids don't fit into the day beside the old ones, write the old ones to runs.
 //! 3. Write the day with the new clicks and their ids, if it is the version that was read. Now they are counted.
 //! 4. Raise the number of the day in the link's total.
 //! 5. Write the milestones that the total has reached.
@@ -11,31 +11,28 @@
 //! Ids leave a day's item only after they were copied (2), and are looked for elsewhere only after the day was read (1). So each
 //! counted id is found. A consumer that dies before step 3 has counted nothing. If it dies later, the message comes again, its
 //! click is found to be counted, and steps 4 and 5 are done again; the next click of the day does the same.
+//!
+//! A day that gets very many clicks is split once, by its next version. Nobody adds to it after that: its clicks are counted by
+//! the same steps in its parts, and looked for in both.
 
 use std::collections::{BTreeSet, HashMap};
 
-use aws_sdk_dynamodb::{
-    error::SdkError,
-    operation::put_item::PutItemError,
-    primitives::Blob,
-    types::{AttributeValue, TransactWriteItem},
-};
+use aws_sdk_dynamodb::{error::SdkError, operation::put_item::PutItemError, types::TransactWriteItem};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use linklet_domain::{
-    Click, ClickCount, ClickId, Client, Day, LinkId, Past, Timestamp, Totals, WorkspaceId, is_recent,
+    Click, ClickCount, ClickId, Client, DaySlice, LinkId, Part, Past, Timestamp, Totals, WorkspaceId, is_recent,
 };
 
 use super::{
     CommitOutcome, Milestone, StatsTable,
-    ids::{Bucket, buckets_for, buckets_of},
-    item::{
-        CountedDay, DayItem, MilestoneItem, PastItem, SEEN_FOR, day_key, ids_in_bucket, packed, past_key, total_key,
-    },
+    ids::{Slot, runs_of, slots_of},
+    item::{CountedDay, DayItem, MilestoneItem, PastItem, RunItem, past_key, seen_partition, slice_key, total_key},
+    key_of,
     totals::{Announced, Raised, TotalChange, total_of},
 };
 use crate::{
     RepositoryError,
-    item::{IS_NEW, Item, Key, from_item, number, to_item},
+    item::{IS_NEW, Item, Key, SortKeys, from_item, number, to_item},
 };
 
 const LOAD: &str = "load statistics";
@@ -57,16 +54,25 @@ pub struct DayWork<'a> {
     pub link: &'a LinkId,
     /// The workspace that the link belongs to.
     pub workspace: &'a WorkspaceId,
-    /// The day.
-    pub day: Day,
+    /// The day, or the part of it to which all of the clicks belong.
+    pub slice: DaySlice,
     /// The clicks to count, at least one, each once, in the order in which they happened.
     pub clicks: &'a [&'a ClassifiedClick],
+}
+
+impl DayWork<'_> {
+    /// The day as it was counted before it was split, if the work is one of its parts.
+    fn whole(&self) -> Option<DaySlice> {
+        self.slice.part.map(|_| self.slice.day.into())
+    }
 }
 
 /// What counting reads before it writes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Loaded {
     day: CountedDay,
+    /// What was counted before the day was split, for a part of it.
+    whole: CountedDay,
     totals: Totals,
     is_purged: bool,
 }
@@ -76,6 +82,11 @@ impl Loaded {
     #[must_use]
     pub fn with_totals(self, totals: Totals) -> Self {
         Self { totals, ..self }
+    }
+
+    /// Whether the total has what was counted before the day was split.
+    fn has_whole(&self, work: &DayWork<'_>) -> bool {
+        work.whole().is_none_or(|whole| self.totals.includes(whole, self.whole.stats.profile.clicks))
     }
 }
 
@@ -91,6 +102,8 @@ pub enum DayOutcome {
     },
     /// The link was purged: nothing is counted for it any more, and all its rows have to be deleted.
     Purged,
+    /// The day is split, and none of the clicks is counted: each has to be counted in its part.
+    Split,
     /// Another write on the same link got in the way. Read again and retry.
     Contended {
         /// The number of clicks that are counted nevertheless, though the link's total doesn't have them yet.
@@ -103,20 +116,25 @@ impl StatsTable {
     /// write unit.
     const KEPT_IDS: usize = 24;
 
-    /// How many writes of ids are under way at a time.
-    const CONCURRENT_MOVES: usize = 24;
+    /// The number of new clicks from which a day is split instead of counting them: with fewer, parts would cost more than they
+    /// are good for, since each write pays for all numbers of a part.
+    pub const SPLIT_FROM: usize = 2_048;
 
-    /// Reads what counting needs, consistently and with as few calls as possible: for each day its item and the link's total.
+    /// The most clicks that are counted by one write, so that a day's item stays far below DynamoDB's 400 KB.
+    pub const MOST_CLICKS: usize = 4_096;
+
+    /// How many reads or writes of runs are under way at a time.
+    const CONCURRENT_RUNS: usize = 24;
+
+    /// Reads what counting needs, consistently and with as few calls as possible: for each day its item and the link's total, and
+    /// for a part of a day the item of this part, too.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn load(&self, works: &[DayWork<'_>]) -> Result<Vec<Loaded>, RepositoryError> {
-        let keys: BTreeSet<(String, String)> = works.iter().flat_map(keys_of).map(|key| (key.pk, key.sk)).collect();
-        let keys: Vec<Key> = keys.into_iter().map(|(pk, sk)| Key { pk, sk }).collect();
-        let chunks = keys.chunks(Self::MAX_BATCH).map(|keys| self.0.batch_get(LOAD, keys.to_vec(), true, None));
-        let found = futures_util::future::try_join_all(chunks).await?;
-        let mut by_key: HashMap<(String, String), Item> =
-            found.into_iter().flatten().filter_map(|item| Some((key_of(&item)?, item))).collect();
+        let keys: BTreeSet<Key> = works.iter().flat_map(keys_of).collect();
+        let found = self.items_of(LOAD, keys.into_iter().collect(), true).await?;
+        let mut by_key: HashMap<Key, Item> = found.map(|item| (key_of(&item), item)).collect();
         works.iter().map(|work| loaded(work, &mut by_key)).collect()
     }
 
@@ -133,22 +151,31 @@ impl StatsTable {
         if before.is_purged {
             return Ok(DayOutcome::Purged);
         }
-        let known = self.counted_ids(work, &before.day).await?;
+        if before.day.is_split {
+            return Ok(DayOutcome::Split);
+        }
+        if work.slice.part.is_some() && !before.whole.is_split {
+            return Ok(DayOutcome::Contended { fresh: 0 });
+        }
+        let known = self.counted_ids(work, &before).await?;
         let fresh: Vec<&ClassifiedClick> =
             work.clicks.iter().filter(|one| !known.contains(&one.click.id)).copied().collect();
-        let is_recent = is_recent(work.day, now.day());
+        let is_recent = is_recent(work.slice.day, now.day());
+        if is_recent && work.slice.part.is_none() && fresh.len() >= self.split_from {
+            return self.split(work, &before.day, now).await;
+        }
         let raised = if fresh.is_empty() {
-            self.repair_total(work, before).await?
+            self.repair_total(work, &before).await?
         } else {
             let after = with_clicks(&before.day, &fresh);
-            self.move_ids(work.link, &before.day, &after, now).await?;
+            self.move_ids(work, &before.day, &after, now).await?;
             if is_recent {
                 if self.put_day(work, &after).await? == CommitOutcome::Contended {
                     return Ok(DayOutcome::Contended { fresh: 0 });
                 }
-                self.raise_total(work, &before.totals, &after.stats).await?
+                self.raise_totals(work, &before, &after).await?
             } else {
-                self.count_late(work, &before.totals, &after, &fresh).await?
+                self.count_late(work, &before, &after, &fresh).await?
             }
         };
         match raised {
@@ -162,24 +189,57 @@ impl StatsTable {
         }
     }
 
-    /// The ids of counted clicks, among them all of the work's clicks that were counted. The day must have been read before.
-    async fn counted_ids(&self, work: &DayWork<'_>, day: &CountedDay) -> Result<BTreeSet<ClickId>, RepositoryError> {
-        let unknown = work.clicks.iter().map(|one| one.click.id).filter(|id| !day.ids.contains(id));
-        let buckets: Vec<Bucket> = buckets_of(day, unknown).into_iter().collect();
-        let mut known = day.ids.clone();
-        for chunk in buckets.chunks(Self::MAX_BATCH) {
-            let keys = chunk.iter().map(|bucket| bucket.key(work.link)).collect();
-            for item in self.0.batch_get(LOAD, keys, true, None).await? {
-                known.extend(ids_in_bucket(&item).map_err(RepositoryError::unexpected_item(LOAD))?);
-            }
-        }
+    /// Splits a day, and counts nothing: its next version is the last one, but for corrections.
+    async fn split(
+        &self,
+        work: &DayWork<'_>,
+        before: &CountedDay,
+        now: Timestamp,
+    ) -> Result<DayOutcome, RepositoryError> {
+        let after = CountedDay { is_split: true, ..without_ids(before) };
+        self.move_ids(work, before, &after, now).await?;
+        Ok(match self.put_day(work, &after).await? {
+            CommitOutcome::Committed => DayOutcome::Split,
+            CommitOutcome::Contended => DayOutcome::Contended { fresh: 0 },
+        })
+    }
+
+    /// Those of the work's clicks that were counted. The day must have been read before.
+    async fn counted_ids(&self, work: &DayWork<'_>, before: &Loaded) -> Result<BTreeSet<ClickId>, RepositoryError> {
+        let Loaded { day, whole, .. } = before;
+        let (mut known, unknown): (BTreeSet<ClickId>, BTreeSet<ClickId>) =
+            work.clicks.iter().map(|one| one.click.id).partition(|id| day.ids.contains(id) || whole.ids.contains(id));
+        let slots = |part, counted| slots_of(counted, unknown.iter().copied()).into_iter().map(move |slot| (part, slot));
+        let slots = slots(work.slice.part, day).chain(slots(None, whole));
+        let looking: Vec<_> = slots.map(|(part, slot)| self.ids_among(&unknown, work.link, part, slot)).collect();
+        let found: Vec<Vec<ClickId>> =
+            stream::iter(looking).buffer_unordered(Self::CONCURRENT_RUNS).try_collect().await?;
+        known.extend(found.into_iter().flatten());
         Ok(known)
     }
 
-    /// Copies the ids that `after` no longer has to where they are looked for then. Repeating it changes nothing.
+    /// Those of some ids that the runs of a slot have.
+    async fn ids_among(
+        &self,
+        some: &BTreeSet<ClickId>,
+        link: &LinkId,
+        part: Option<Part>,
+        slot: Slot,
+    ) -> Result<Vec<ClickId>, RepositoryError> {
+        let runs: Vec<RunItem> =
+            self.table.list(LOAD, &seen_partition(link, part), SortKeys::Beginning(&slot.prefix())).await?;
+        let mut found = Vec::new();
+        for run in runs {
+            let ids = run.ids().map_err(RepositoryError::unexpected_item(LOAD))?;
+            found.extend(ids.filter(|id| some.contains(id)));
+        }
+        Ok(found)
+    }
+
+    /// Writes the ids that `after` no longer has to where they are looked for then. Repeating it changes nothing.
     async fn move_ids(
         &self,
-        link: &LinkId,
+        work: &DayWork<'_>,
         before: &CountedDay,
         after: &CountedDay,
         now: Timestamp,
@@ -187,32 +247,20 @@ impl StatsTable {
         if after.moved == before.moved {
             return Ok(());
         }
-        let version = before.version;
-        let moves =
-            buckets_for(before).into_iter().map(|(bucket, ids)| self.add_ids(bucket.key(link), version, ids, now));
-        stream::iter(moves).buffer_unordered(Self::CONCURRENT_MOVES).try_collect::<()>().await
+        let key = |slot: Slot| slot.run(work.link, work.slice.part, before.version);
+        let run = |(slot, ids): (Slot, BTreeSet<ClickId>)| RunItem::new(key(slot), &ids, now);
+        let writes: Vec<_> = runs_of(before).into_iter().map(|ids| self.put_run(run(ids))).collect();
+        stream::iter(writes).buffer_unordered(Self::CONCURRENT_RUNS).try_collect().await
     }
 
-    async fn add_ids(
-        &self,
-        bucket: Key,
-        version: u64,
-        ids: BTreeSet<ClickId>,
-        now: Timestamp,
-    ) -> Result<(), RepositoryError> {
-        let update = self
-            .0
-            .update("keep the ids of counted clicks", bucket, "SET #ttl = :ttl, #version = :ids")
-            .placeholder("version", version.to_string())
-            .value(":ttl", number(&now.plus(SEEN_FOR).unix_seconds()))
-            .value(":ids", AttributeValue::B(Blob::new(packed(&ids).into_vec())));
-        update.send().await.map(|_| ())
+    async fn put_run(&self, run: RunItem) -> Result<(), RepositoryError> {
+        self.table.put_item("keep the ids of counted clicks", &run)?.send().await.map(|_| ())
     }
 
     /// Writes a day if it is the version before this one.
     async fn put_day(&self, work: &DayWork<'_>, after: &CountedDay) -> Result<CommitOutcome, RepositoryError> {
-        let item = to_item(COUNT, &DayItem::new(work.link, work.day, after))?;
-        let put = self.0.client.put_item().table_name(&self.0.name).set_item(Some(item));
+        let item = to_item(COUNT, &DayItem::new(work.link, work.slice, after))?;
+        let put = self.table.client.put_item().table_name(&self.table.name).set_item(Some(item));
         let put = match after.version {
             1 => put.condition_expression(IS_NEW),
             version => {
@@ -229,36 +277,57 @@ impl StatsTable {
     }
 
     /// Finishes what a consumer that died has left: all clicks are counted, and the total may not have them yet.
-    async fn repair_total(&self, work: &DayWork<'_>, before: Loaded) -> Result<Raised, RepositoryError> {
-        if before.totals.includes(work.day, before.day.stats.profile.clicks) {
-            return Ok(Raised::To(before.totals));
+    async fn repair_total(&self, work: &DayWork<'_>, before: &Loaded) -> Result<Raised, RepositoryError> {
+        if before.totals.includes(work.slice, before.day.stats.profile.clicks) && before.has_whole(work) {
+            return Ok(Raised::To(before.totals.clone()));
         }
-        self.raise_total(work, &before.totals, &before.day.stats).await
+        self.raise_totals(work, before, &before.day).await
+    }
+
+    /// Raises the number of the day in the total, and before that of a part the number that its day had when it was split:
+    /// whoever has split it may have died, and nobody else looks after it.
+    async fn raise_totals(
+        &self,
+        work: &DayWork<'_>,
+        before: &Loaded,
+        after: &CountedDay,
+    ) -> Result<Raised, RepositoryError> {
+        if let Some(whole) = work.whole().filter(|_| !before.has_whole(work)) {
+            match self.raise_total(work, whole, &before.totals, &before.whole.stats).await? {
+                Raised::To(_) => {}
+                other => return Ok(other),
+            }
+        }
+        self.raise_total(work, work.slice, &before.totals, &after.stats).await
     }
 
     /// Counts clicks of a day that may be in the past, in one transaction of the day, the total and the past.
     async fn count_late(
         &self,
         work: &DayWork<'_>,
-        before: &Totals,
+        before: &Loaded,
         after: &CountedDay,
         fresh: &[&ClassifiedClick],
     ) -> Result<Raised, RepositoryError> {
-        let mut actions = vec![self.put_day_action(work.link, work.day, after)?];
-        let mut change = TotalChange::of(before);
-        change.note_click(before, after.stats.last_click_at);
-        if let Some(until) = before.past_until.filter(|until| work.day < *until) {
+        let (Loaded { day, whole, totals, .. }, slice) = (before, work.slice);
+        let mut actions = vec![self.put_day_action(work.link, slice, after)?];
+        let mut change = TotalChange::of(totals);
+        change.note_click(totals, after.stats.last_click_at);
+        if let Some(until) = totals.past_until.filter(|until| slice.day < *until) {
             let Some(mut past) = self.past(work.link).await? else { return Ok(Raised::Contended) };
             for ClassifiedClick { click, client } in fresh {
                 past.count(click.clicked_at(), &click.visitor, client);
             }
-            actions.push(self.0.put(COUNT, &PastItem::new(work.link, &past))?);
+            actions.push(self.table.put(COUNT, &PastItem::new(work.link, &past))?);
             change.set(&"past_clicks", number(&past.profile.clicks));
-            let late = (work.day, ClickCount::from(&after.stats));
-            let history = before.history.iter().map(|(day, count)| (*day, *count)).chain([late]);
+            let late = (slice.day, ClickCount::from(&after.stats).since((&day.stats).into()));
+            let history = totals.history.iter().map(|(day, count)| (*day, *count)).chain([late]);
             change.set_history(until, &Totals::history_until(until, history));
         } else {
-            change.set_day(work.day, (&after.stats).into());
+            change.set_slice(slice, (&after.stats).into());
+            if let Some(slice) = work.whole().filter(|_| whole.stats.profile.clicks > 0) {
+                change.set_slice(slice, (&whole.stats).into());
+            }
         }
         actions.push(self.change_total(work.workspace, work.link, change)?);
         if self.transact(COUNT, actions).await? == CommitOutcome::Contended {
@@ -273,18 +342,18 @@ impl StatsTable {
     pub(super) fn put_day_action(
         &self,
         link: &LinkId,
-        day: Day,
+        slice: DaySlice,
         after: &CountedDay,
     ) -> Result<TransactWriteItem, RepositoryError> {
-        let item = DayItem::new(link, day, after);
+        let item = DayItem::new(link, slice, after);
         match after.version {
-            1 => self.0.put_new(COUNT, &item),
-            version => self.0.put_if(COUNT, &item, SAME_VERSION, [(":before", number(&(version - 1)))]),
+            1 => self.table.put_new(COUNT, &item),
+            version => self.table.put_if(COUNT, &item, SAME_VERSION, [(":before", number(&(version - 1)))]),
         }
     }
 
     pub(super) async fn past(&self, link: &LinkId) -> Result<Option<Past>, RepositoryError> {
-        let item = self.0.get::<PastItem>(LOAD, past_key(link)).await?;
+        let item = self.table.get::<PastItem>(LOAD, past_key(link)).await?;
         item.map(Past::try_from).transpose().map_err(RepositoryError::unexpected_item(LOAD))
     }
 
@@ -308,7 +377,7 @@ impl StatsTable {
 
     /// Writes a milestone unless it exists. Writing it publishes its event.
     pub(super) async fn put_milestone(&self, milestone: &Milestone) -> Result<(), RepositoryError> {
-        let put = self.0.put_item("write a milestone", &MilestoneItem::new(milestone))?;
+        let put = self.table.put_item("write a milestone", &MilestoneItem::new(milestone))?;
         put.only_if(IS_NEW).unless_refused().await.map(|_| ())
     }
 }
@@ -316,14 +385,19 @@ impl StatsTable {
 /// The condition that an item has not been written since it was read.
 const SAME_VERSION: &str = "version = :before";
 
+/// The next version of a day, whose ids have to be moved before it is written.
+fn without_ids(before: &CountedDay) -> CountedDay {
+    let moved = before.moved.clone().with(&before.ids);
+    CountedDay { version: before.version + 1, ids: BTreeSet::new(), moved, ..before.clone() }
+}
+
 /// A day with more clicks and their ids. Ids that don't fit beside them have to be moved before it is written.
 fn with_clicks(before: &CountedDay, fresh: &[&ClassifiedClick]) -> CountedDay {
-    let mut after = CountedDay { version: before.version + 1, ..before.clone() };
-    if before.ids.len() + fresh.len() > StatsTable::KEPT_IDS {
-        after.ids.clear();
-        after.moved += before.ids.len() as u64;
-        after.moved_until = before.moved_until.max(before.ids.last().copied());
-    }
+    let mut after = if before.ids.len() + fresh.len() > StatsTable::KEPT_IDS {
+        without_ids(before)
+    } else {
+        CountedDay { version: before.version + 1, ..before.clone() }
+    };
     for ClassifiedClick { click, client } in fresh {
         after.stats.count(click.clicked_at(), &click.visitor, client);
         after.ids.insert(click.id);
@@ -337,21 +411,25 @@ fn reaching<'c>(clicks: &[&'c ClassifiedClick], later: u64) -> &'c ClassifiedCli
     clicks[clicks.len().saturating_sub(1).saturating_sub(later)]
 }
 
-fn keys_of(work: &DayWork<'_>) -> [Key; 2] {
-    [total_key(work.workspace, work.link), day_key(work.link, work.day)]
+/// The total, the day or its part, and for a part the day as well.
+fn keys_of(work: &DayWork<'_>) -> impl Iterator<Item = Key> {
+    let slices = [Some(work.slice), work.whole()].into_iter().flatten();
+    slices.map(|slice| slice_key(work.link, slice)).chain([total_key(work.workspace, work.link)])
 }
 
-fn key_of(item: &Item) -> Option<(String, String)> {
-    Some((item.get("pk")?.as_s().ok()?.clone(), item.get("sk")?.as_s().ok()?.clone()))
+/// Takes the day from the items that were read. What several works may share stays there.
+fn loaded(work: &DayWork<'_>, items: &mut HashMap<Key, Item>) -> Result<Loaded, RepositoryError> {
+    let day = items.remove(&slice_key(work.link, work.slice));
+    let whole = work.whole().and_then(|whole| items.get(&slice_key(work.link, whole)).cloned());
+    let total = items.get(&total_key(work.workspace, work.link));
+    let (totals, is_purged) = total.cloned().map(total_of).transpose()?.unwrap_or_default();
+    Ok(Loaded { day: counted_day(day)?, whole: counted_day(whole)?, totals, is_purged })
 }
 
-/// Takes the day from the items that were read. The total stays, since several days may share it.
-fn loaded(work: &DayWork<'_>, items: &mut HashMap<(String, String), Item>) -> Result<Loaded, RepositoryError> {
-    let [total, day] = keys_of(work).map(|key| (key.pk, key.sk));
-    let (totals, is_purged) = items.get(&total).cloned().map(total_of).transpose()?.unwrap_or_default();
-    let day = items.remove(&day).map(|item| from_item::<DayItem>(LOAD, item)).transpose()?;
-    let day = day.map(CountedDay::try_from).transpose().map_err(RepositoryError::unexpected_item(LOAD))?;
-    Ok(Loaded { day: day.unwrap_or_default(), totals, is_purged })
+fn counted_day(item: Option<Item>) -> Result<CountedDay, RepositoryError> {
+    let item = item.map(|item| from_item::<DayItem>(LOAD, item)).transpose()?;
+    let day = item.map(CountedDay::try_from).transpose().map_err(RepositoryError::unexpected_item(LOAD))?;
+    Ok(day.unwrap_or_default())
 }
 
 /// Whether DynamoDB refuses a write because an item or table gets more than it takes. It is then retried after a pause, since the

@@ -1,75 +1,125 @@
 //! The ids of counted clicks that have left the item of their day.
 //!
-//! A day's item has the ids of its latest clicks. When it gets others, the old ones are added to items that collect ids of about
-//! the same time. So whether a click was counted is known from the day's item and the items of its id.
+//! A day's item has the ids of its latest clicks. When it gets others, the old ones are written to *runs*: items that are
+//! written once and never added to, since DynamoDB charges an addition by the size of the whole item. A run has ids of one
+//! *slot* of time. So whether a click was counted is known from the day's item and the runs of its id's slots.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt,
     ops::RangeInclusive,
 };
 
-use linklet_domain::{ClickId, Day, LinkId};
+use linklet_domain::{ClickId, Day, LinkId, Part};
+use serde::{Deserialize, Serialize};
 
 use super::item::{CountedDay, seen_partition};
 use crate::item::Key;
 
-/// An item that collects ids of a day: how it collects them, and the beginning of their time.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Bucket(String);
+/// Ids that have left the item of their day.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Moved {
+    /// How many they are.
+    pub count: u64,
+    /// The highest id that has moved to slots of this width.
+    pub until: BTreeMap<Width, ClickId>,
+}
 
-/// How much time the ids of a bucket are from.
-#[derive(Debug, Clone, Copy)]
-enum Width {
-    /// 35 minutes, so that the ids of a link with a few clicks an hour take few writes.
-    Wide,
-    /// Half a second. At 12 bytes per id, an item of 400 KB has room for 30,000 ids: 60,000 clicks a second on one link.
-    Narrow,
+impl Moved {
+    /// These, and others that leave the item together.
+    pub(super) fn with(mut self, ids: &BTreeSet<ClickId>) -> Self {
+        if let Some(last) = ids.last() {
+            let until = self.until.entry(Width::after(self.count)).or_insert(*last);
+            *until = (*until).max(*last);
+        }
+        self.count += ids.len() as u64;
+        self
+    }
+}
+
+/// How much time the ids of a slot are from. The more ids a day has, the narrower the slots are that further ones go to: few
+/// clicks that happen far apart share a run, and whoever looks for an id of a busy time reads a small part of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) enum Width {
+    #[serde(rename = "D")]
+    Day,
+    /// 35 minutes.
+    #[serde(rename = "H")]
+    HalfHour,
+    /// 131 seconds.
+    #[serde(rename = "M")]
+    Minutes,
+    /// 8 seconds.
+    #[serde(rename = "S")]
+    Seconds,
 }
 
 impl Width {
-    /// The number of ids of a day from which on others go into narrow buckets. A wide one then has 60 KB at most.
-    const MOST_WIDE: u64 = 4_096;
-
-    fn of_ids_after(moved: u64) -> Self {
-        if moved < Self::MOST_WIDE { Self::Wide } else { Self::Narrow }
+    /// The width of the slots to which ids go that leave a day's item after so many others.
+    fn after(moved: u64) -> Self {
+        match moved {
+            0..512 => Self::Day,
+            512..8_192 => Self::HalfHour,
+            8_192..65_536 => Self::Minutes,
+            65_536.. => Self::Seconds,
+        }
     }
 
-    fn bucket(self, id: ClickId) -> Bucket {
+    fn slot_of(self, id: ClickId) -> Slot {
         let day = id.at().day();
-        Bucket(match self {
-            Self::Wide => format!("{day}#W{:06x}", id.millis() >> 21),
-            Self::Narrow => format!("{day}#N{:09x}", id.millis() >> 9),
+        Slot(match self {
+            Self::Day => format!("{day}#D"),
+            Self::HalfHour => format!("{day}#H{:06x}", id.millis() >> 21),
+            Self::Minutes => format!("{day}#M{:07x}", id.millis() >> 17),
+            Self::Seconds => format!("{day}#S{:08x}", id.millis() >> 13),
         })
     }
 }
 
-impl Bucket {
-    pub(super) fn key(&self, link: &LinkId) -> Key {
-        Key::new(seen_partition(link), &self.0)
+/// A time from which runs have ids: its day, its width, and where it begins.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Slot(String);
+
+impl Slot {
+    /// What the sort keys of its runs begin with.
+    pub(super) fn prefix(&self) -> String {
+        format!("{self}#")
+    }
+
+    /// The key of the run with the ids of this slot that a version of the item had of the day, or of a part of it.
+    pub(super) fn run(&self, link: &LinkId, part: Option<Part>, version: u64) -> Key {
+        Key::new(seen_partition(link, part), format!("{self}#{version}"))
     }
 }
 
-/// The buckets into which the ids of a day's item move next.
-pub(super) fn buckets_for(day: &CountedDay) -> BTreeMap<Bucket, BTreeSet<ClickId>> {
-    let width = Width::of_ids_after(day.moved);
-    let mut buckets: BTreeMap<Bucket, BTreeSet<ClickId>> = BTreeMap::new();
+impl fmt::Display for Slot {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// The ids of a day's item by the slots to which they move next.
+pub(super) fn runs_of(day: &CountedDay) -> BTreeMap<Slot, BTreeSet<ClickId>> {
+    let width = Width::after(day.moved.count);
+    let mut runs: BTreeMap<Slot, BTreeSet<ClickId>> = BTreeMap::new();
     for id in &day.ids {
-        buckets.entry(width.bucket(*id)).or_default().insert(*id);
+        runs.entry(width.slot_of(*id)).or_default().insert(*id);
     }
-    buckets
+    runs
 }
 
-/// The buckets in which these ids are, if they were counted and have left the day's item; none for an id that is later than all
+/// The slots whose runs have these ids, if they were counted and have left the day's item; none for an id that is later than all
 /// that have left it.
-pub(super) fn buckets_of(day: &CountedDay, ids: impl IntoIterator<Item = ClickId>) -> BTreeSet<Bucket> {
-    let moved = ids.into_iter().filter(|id| day.moved_until.is_some_and(|last| *id <= last));
-    let has_narrow = matches!(Width::of_ids_after(day.moved), Width::Narrow);
-    let narrow = |id| has_narrow.then(|| Width::Narrow.bucket(id));
-    moved.flat_map(|id| [Width::Wide.bucket(id)].into_iter().chain(narrow(id))).collect()
+pub(super) fn slots_of(day: &CountedDay, ids: impl IntoIterator<Item = ClickId>) -> BTreeSet<Slot> {
+    let slots = |id: ClickId| {
+        let widths = day.moved.until.iter().filter(move |(_, last)| id <= **last);
+        widths.map(move |(width, _)| width.slot_of(id))
+    };
+    ids.into_iter().flat_map(slots).collect()
 }
 
-/// The range of the sort keys of all buckets of these days.
-pub(super) fn buckets_of_days(days: &RangeInclusive<Day>) -> (String, String) {
+/// The range of the sort keys of all runs of these days.
+pub(super) fn runs_of_days(days: &RangeInclusive<Day>) -> (String, String) {
     (days.start().to_string(), format!("{}#~", days.end()))
 }
 
@@ -81,44 +131,92 @@ mod tests {
 
     use super::*;
 
+    const COUNTS: [u64; 8] = [0, 511, 512, 8_191, 8_192, 65_535, 65_536, 1_000_000];
+
     fn at(seconds: u64) -> ClickId {
-        ClickId::generate(Timestamp::parse("2026-03-02T14:00:00Z").unwrap().plus(Duration::from_secs(seconds)))
+        ClickId::generate(Timestamp::parse("2026-03-02T00:00:00Z").unwrap().plus(Duration::from_secs(seconds)))
+    }
+
+    fn ids(count: u64, seconds_apart: u64) -> BTreeSet<ClickId> {
+        (0..count).map(|number| at(number * seconds_apart)).collect()
+    }
+
+    fn day(moved: u64, ids: BTreeSet<ClickId>) -> CountedDay {
+        CountedDay { moved: Moved { count: moved, ..Moved::default() }, ids, ..CountedDay::default() }
+    }
+
+    fn without_ids(before: &CountedDay) -> CountedDay {
+        CountedDay { moved: before.moved.clone().with(&before.ids), ids: BTreeSet::new(), ..before.clone() }
     }
 
     #[test]
     fn an_id_is_looked_for_where_it_has_moved_to() {
-        for moved in [0, Width::MOST_WIDE - 1, Width::MOST_WIDE, 1_000_000] {
-            let ids: BTreeSet<ClickId> = (0..30).map(|number| at(number * 97)).collect();
-            let before = CountedDay { moved, ids: ids.clone(), ..CountedDay::default() };
-            let after = CountedDay { moved: moved + 30, moved_until: ids.last().copied(), ..CountedDay::default() };
+        for moved in COUNTS {
+            let before = day(moved, ids(30, 97));
+            let after = without_ids(&before);
 
-            for (bucket, moving) in buckets_for(&before) {
+            for (slot, moving) in runs_of(&before) {
                 for id in moving {
-                    assert!(buckets_of(&after, [id]).contains(&bucket), "{moved}");
+                    assert!(slots_of(&after, [id]).contains(&slot), "{moved}");
                 }
             }
         }
     }
 
     #[test]
-    fn ids_that_are_later_than_all_that_have_moved_are_not_looked_for() {
-        let day = CountedDay { moved: 24, moved_until: Some(at(60)), ..CountedDay::default() };
+    fn an_id_is_still_found_when_others_have_moved_to_narrower_slots() {
+        let mut day = CountedDay::default();
+        let mut runs = Vec::new();
+        for (position, count) in COUNTS.into_iter().enumerate() {
+            day.moved.count = count;
+            day.ids = [at(10 * position as u64)].into();
+            runs.extend(runs_of(&day));
+            day = without_ids(&day);
+        }
 
-        assert!(buckets_of(&day, [at(61)]).is_empty());
-        assert_eq!(buckets_of(&day, [at(59), at(58)]).len(), 1);
-        assert!(buckets_of(&CountedDay::default(), [at(0)]).is_empty());
+        for (slot, ids) in runs {
+            assert!(slots_of(&day, ids.clone()).contains(&slot), "{slot} of {ids:?}");
+        }
     }
 
     #[test]
-    fn the_ids_of_a_quiet_day_take_few_writes_and_those_of_a_busy_one_small_items() {
-        let quiet = CountedDay { ids: (0..24).map(|number| at(number * 86)).collect(), ..CountedDay::default() };
-        let busy = CountedDay {
-            ids: (0..24).map(|number| at(number * 86)).collect(),
-            moved: Width::MOST_WIDE,
-            ..CountedDay::default()
-        };
+    fn ids_that_are_later_than_all_that_have_moved_are_not_looked_for() {
+        let day = without_ids(&day(0, [at(60)].into()));
 
-        assert!(buckets_for(&quiet).len() <= 2);
-        assert_eq!(buckets_for(&busy).len(), 24);
+        assert!(slots_of(&day, [at(61)]).is_empty());
+        assert_eq!(slots_of(&day, [at(59), at(58)]).len(), 1);
+        assert!(slots_of(&CountedDay::default(), [at(0)]).is_empty());
+    }
+
+    #[test]
+    fn only_slots_of_widths_are_looked_at_to_which_later_ids_have_moved() {
+        let early = without_ids(&day(0, ids(24, 1)));
+        let busy = without_ids(&CountedDay { ids: ids(24, 60), moved: Moved { count: 65_536, ..early.moved }, ..early });
+
+        assert_eq!(slots_of(&busy, [at(20)]).len(), 2);
+        assert_eq!(slots_of(&busy, [at(600)]).len(), 1);
+    }
+
+    #[test]
+    fn the_ids_of_a_day_take_few_runs_however_many_clicks_it_has() {
+        for (moved, seconds_apart, most) in [(0, 3_000, 1), (512, 86, 2), (8_192, 10, 3), (65_536, 1, 4)] {
+            let runs = runs_of(&day(moved, ids(24, seconds_apart)));
+
+            assert!(runs.len() <= most, "{} runs after {moved} ids", runs.len());
+        }
+    }
+
+    #[test]
+    fn the_runs_of_other_slots_of_a_day_have_other_keys() {
+        let id = at(0);
+        let widths = [Width::Day, Width::HalfHour, Width::Minutes, Width::Seconds];
+        let slots: BTreeSet<Slot> = widths.iter().map(|width| width.slot_of(id)).collect();
+
+        assert_eq!(slots.len(), 4);
+        let (first, last) = runs_of_days(&(id.at().day()..=id.at().day()));
+        for slot in slots {
+            let key = slot.run(&LinkId::parse("launch.x7Kf2a").unwrap(), None, 7);
+            assert!(key.sk.starts_with(&slot.prefix()) && first < key.sk && key.sk < last, "{}", key.sk);
+        }
     }
 }

@@ -6,16 +6,22 @@ use std::{
 };
 
 use linklet_domain::{
-    Breakdown, ClickCount, ClickId, CorrelationId, Day, DayStats, Dimension, Event, EventDetail, EventId, Invalid,
-    LinkClicks, LinkId, MilestoneReached, Past, Profile, Timestamp, Totals, UniqueVisitors, UserId, WorkspaceId,
+    Breakdown, ClickCount, ClickId, CorrelationId, Day, DaySlice, DayStats, Dimension, Event, EventDetail, EventId,
+    Invalid, LinkClicks, LinkId, MilestoneReached, Part, Past, Profile, Timestamp, Totals, UniqueVisitors, UserId,
+    WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use super::Milestone;
-use crate::item::{Item, Key};
+use super::{
+    Milestone,
+    ids::{Moved, Width},
+};
+use crate::item::Key;
 
 pub(super) const PAST: &str = "PAST";
+/// The attribute of a day that was split.
+pub(super) const IS_SPLIT: &str = "is_split";
 pub(super) const DAY_PREFIX: &str = "DAY#";
 pub(super) const TOTAL_PREFIX: &str = "TOTAL#";
 pub(crate) const MILESTONE_PREFIX: &str = "MILESTONE#";
@@ -40,16 +46,33 @@ pub(super) fn day_sort_key(day: Day) -> String {
     format!("{DAY_PREFIX}{day}")
 }
 
-pub(super) fn day_key(link: &LinkId, day: Day) -> Key {
-    Key::new(partition(link), day_sort_key(day))
+/// Parts of days have partitions of their own, since they get more writes together than one partition takes.
+pub(super) fn slice_key(link: &LinkId, slice: DaySlice) -> Key {
+    Key::new(part_of_partition(partition(link), slice.part), day_sort_key(slice.day))
+}
+
+fn part_of_partition(partition: String, part: Option<Part>) -> String {
+    part.map_or(partition.clone(), |part| format!("{partition}#{part}"))
+}
+
+/// The slice that a key is of, if it is one of a day or a part of it.
+pub(super) fn slice_of(key: &Key) -> Option<DaySlice> {
+    let day = key.sk.strip_prefix(DAY_PREFIX)?;
+    let part = key.pk.splitn(3, '#').nth(2).map_or(String::new(), |part| format!("#{part}"));
+    DaySlice::parse(&format!("{day}{part}")).ok()
 }
 
 pub(super) fn past_key(link: &LinkId) -> Key {
     Key::new(partition(link), PAST)
 }
 
-pub(super) fn seen_partition(link: &LinkId) -> String {
-    format!("SEEN#{link}")
+pub(super) fn seen_partition(link: &LinkId, part: Option<Part>) -> String {
+    part_of_partition(format!("SEEN#{link}"), part)
+}
+
+/// The partitions with the statistics of a link, or of a part of each of its days that were split.
+pub(super) fn partitions(link: &LinkId, part: Option<Part>) -> [String; 2] {
+    [part_of_partition(partition(link), part), seen_partition(link, part)]
 }
 
 /// `WS#<workspace>` / `TOTAL#<link>`: how many clicks a link has.
@@ -76,10 +99,10 @@ pub(super) struct TotalItem {
     /// The latest days of the past, packed.
     #[serde(default, skip_serializing_if = "no_bytes")]
     pub history: ByteBuf,
-    /// The clicks of each day that isn't in the past, as an attribute with the day's name: a list of the clicks and of those
-    /// of people.
+    /// The clicks of each day that isn't in the past, and of each part of one that was split, as an attribute with its name: a
+    /// list of the clicks and of those of people.
     #[serde(flatten)]
-    pub open: BTreeMap<Day, ClickCount>,
+    pub open: BTreeMap<DaySlice, ClickCount>,
 }
 
 impl TotalItem {
@@ -249,22 +272,23 @@ impl TryFrom<ProfileAttributes> for Profile {
     }
 }
 
-/// A day as it was read, with what tells which clicks were counted.
+/// A day or a part of it as it was read, with what tells which clicks were counted.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CountedDay {
-    /// The numbers of the day.
+    /// The numbers.
     pub stats: DayStats,
     /// How often the item was written; 0 if there is none.
     pub(super) version: u64,
     /// The ids of clicks that were counted last.
     pub(super) ids: BTreeSet<ClickId>,
-    /// How many ids have left the item.
-    pub(super) moved: u64,
-    /// The highest of these.
-    pub(super) moved_until: Option<ClickId>,
+    /// The ids that have left the item.
+    pub(super) moved: Moved,
+    /// Whether it is a day whose further clicks are counted in its parts.
+    pub(super) is_split: bool,
 }
 
-/// `STATS#<link>` / `DAY#<day>`: the clicks of a day.
+/// `STATS#<link>` / `DAY#<day>`: the clicks of a day, until it was split if it was.
+/// `STATS#<link>#<part>` / `DAY#<day>`: those of a part of it since.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct DayItem {
     #[serde(flatten)]
@@ -281,8 +305,10 @@ pub(super) struct DayItem {
     ids: ByteBuf,
     #[serde(default, skip_serializing_if = "is_zero")]
     moved: u64,
-    #[serde(default)]
-    moved_until: Option<ClickId>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    moved_until: BTreeMap<Width, ClickId>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_split: bool,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -290,16 +316,17 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl DayItem {
-    pub(super) fn new(link: &LinkId, day: Day, counted: &CountedDay) -> Self {
+    pub(super) fn new(link: &LinkId, slice: DaySlice, counted: &CountedDay) -> Self {
         Self {
-            key: day_key(link, day),
+            key: slice_key(link, slice),
             version: counted.version,
             hours: packed_hours(&counted.stats.hours),
             last_click_at: counted.stats.last_click_at,
             profile: (&counted.stats.profile).into(),
             ids: packed(&counted.ids),
-            moved: counted.moved,
-            moved_until: counted.moved_until,
+            moved: counted.moved.count,
+            moved_until: counted.moved.until.clone(),
+            is_split: counted.is_split,
         }
     }
 }
@@ -315,21 +342,21 @@ impl TryFrom<DayItem> for CountedDay {
                 profile: item.profile.try_into()?,
             },
             version: item.version,
-            ids: unpacked(&item.ids)?,
-            moved: item.moved,
-            moved_until: item.moved_until,
+            ids: unpacked(&item.ids)?.collect(),
+            moved: Moved { count: item.moved, until: item.moved_until },
+            is_split: item.is_split,
         })
     }
 }
 
 /// Ids one after another, as one value: sets of many small values take more space and time.
-pub(super) fn packed(ids: &BTreeSet<ClickId>) -> ByteBuf {
+fn packed(ids: &BTreeSet<ClickId>) -> ByteBuf {
     ByteBuf::from(ids.iter().flat_map(ClickId::to_bytes).collect::<Vec<u8>>())
 }
 
-fn unpacked(bytes: &[u8]) -> Result<BTreeSet<ClickId>, Invalid> {
+fn unpacked(bytes: &[u8]) -> Result<impl Iterator<Item = ClickId>, Invalid> {
     let (ids, rest) = bytes.as_chunks::<{ ClickId::BYTES }>();
-    let ids = ids.iter().copied().map(ClickId::from_bytes).collect();
+    let ids = ids.iter().copied().map(ClickId::from_bytes);
     if rest.is_empty() { Ok(ids) } else { Err(Invalid::new("ids of clicks have 12 bytes each")) }
 }
 
@@ -364,14 +391,24 @@ impl TryFrom<PastItem> for Past {
     }
 }
 
-/// The ids in `SEEN#<link>` / `<bucket>`: these clicks have been counted. Those that have left their day's item together are one
-/// attribute, whose name is the version that the item had; so what is written again is the same.
-pub(super) fn ids_in_bucket(bucket: &Item) -> Result<BTreeSet<ClickId>, Invalid> {
-    let mut ids = BTreeSet::new();
-    for moved in bucket.values().filter_map(|value| value.as_b().ok()) {
-        ids.append(&mut unpacked(moved.as_ref())?);
+/// `SEEN#<link>` or `SEEN#<link>#<part>` / `<slot>#<version>`: a run. These clicks have been counted, and have left the item of
+/// their day, or of their part of it, when it had this version. Whoever writes it again has read the same version, and so writes the same ids.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct RunItem {
+    #[serde(flatten)]
+    key: Key,
+    ids: ByteBuf,
+    ttl: i64,
+}
+
+impl RunItem {
+    pub(super) fn new(key: Key, ids: &BTreeSet<ClickId>, now: Timestamp) -> Self {
+        Self { key, ids: packed(ids), ttl: now.plus(SEEN_FOR).unix_seconds() }
     }
-    Ok(ids)
+
+    pub(super) fn ids(&self) -> Result<impl Iterator<Item = ClickId>, Invalid> {
+        unpacked(&self.ids)
+    }
 }
 
 /// `STATS#<link>` / `MILESTONE#<clicks>`: the link has reached a round number. Creating it publishes the event.

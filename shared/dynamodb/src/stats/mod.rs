@@ -12,7 +12,7 @@ mod overview;
 mod settling;
 mod totals;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use aws_sdk_dynamodb::{
     Client,
@@ -21,10 +21,13 @@ use aws_sdk_dynamodb::{
     types::{CancellationReason, TransactWriteItem},
 };
 use linklet_domain::{
-    Click, CorrelationId, Day, DayStats, LinkId, LinkStats, MilestoneReached, Past, Timestamp, WorkspaceId,
+    Click, CorrelationId, Day, DaySlice, DayStats, LinkId, LinkStats, MilestoneReached, Part, Past, Timestamp,
+    WorkspaceId,
 };
 
-use self::item::{DAY_PREFIX, DayItem, PAST, PastItem, TotalItem, day_sort_key, partition, seen_partition};
+use self::item::{
+    DAY_PREFIX, DayItem, IS_SPLIT, PAST, PastItem, TotalItem, day_sort_key, partition, partitions, slice_key, slice_of,
+};
 pub(crate) use self::item::{MILESTONE_PREFIX, MilestoneItem};
 pub use self::{
     correction::{Correction, Life},
@@ -34,12 +37,15 @@ pub use self::{
 };
 use crate::{
     RepositoryError,
-    item::{Item, SortKeys, Table, from_item},
+    item::{Item, Key, SortKeys, Table, from_item},
 };
 
 /// The table of statistics.
 #[derive(Debug, Clone)]
-pub struct StatsTable(Table);
+pub struct StatsTable {
+    table: Table,
+    split_from: usize,
+}
 
 /// A milestone that a link has reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +89,13 @@ impl StatsTable {
     /// The table with this name.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self(Table { client, name: name.into() })
+        Self { table: Table { client, name: name.into() }, split_from: Self::SPLIT_FROM }
+    }
+
+    /// Has days split that get so many new clicks at once.
+    #[must_use]
+    pub fn splitting_from(self, clicks: usize) -> Self {
+        Self { split_from: clicks, ..self }
     }
 
     async fn transact(
@@ -91,7 +103,7 @@ impl StatsTable {
         operation: &'static str,
         actions: Vec<TransactWriteItem>,
     ) -> Result<CommitOutcome, RepositoryError> {
-        match self.0.client.transact_write_items().set_transact_items(Some(actions)).send().await {
+        match self.table.client.transact_write_items().set_transact_items(Some(actions)).send().await {
             Ok(_) => Ok(CommitOutcome::Committed),
             Err(error) if is_contended(&error) => Ok(CommitOutcome::Contended),
             Err(error) => Err(RepositoryError::unavailable(operation)(error)),
@@ -136,8 +148,8 @@ impl StatsTable {
         first: &str,
         last: &str,
     ) -> Result<LinkStats, RepositoryError> {
-        let Rows { past, days, .. } = self.rows_between(operation, link, first, last, false).await?;
-        Ok(LinkStats { past, days: numbers_of(days) })
+        let Rows { past, slices, .. } = self.rows_between(operation, link, first, last, false).await?;
+        Ok(LinkStats { past, days: numbers_of(slices) })
     }
 
     async fn rows_between(
@@ -148,8 +160,26 @@ impl StatsTable {
         last: &str,
         consistent: bool,
     ) -> Result<Rows, RepositoryError> {
-        let query = self.0.query(&partition(link), SortKeys::Between(first, last)).consistent_read(consistent);
-        read_rows(operation, self.0.query_all(operation, query, usize::MAX).await?)
+        let query = self.table.query(&partition(link), SortKeys::Between(first, last)).consistent_read(consistent);
+        let mut rows = read_rows(operation, self.table.query_all(operation, query, usize::MAX).await?)?;
+        let split = rows.slices.iter().filter(|(_, counted)| counted.is_split);
+        let parts = split.flat_map(|(slice, _)| DaySlice::parts_of(slice.day)).map(|part| slice_key(link, part));
+        for part in self.items_of(operation, parts.collect(), consistent).await? {
+            rows.add(operation, part)?;
+        }
+        Ok(rows)
+    }
+
+    /// Reads any number of items, in any order.
+    async fn items_of(
+        &self,
+        operation: &'static str,
+        keys: Vec<Key>,
+        consistent: bool,
+    ) -> Result<impl Iterator<Item = Item>, RepositoryError> {
+        let chunks = keys.chunks(Self::MAX_BATCH);
+        let chunks = chunks.map(|keys| self.table.batch_get(operation, keys.to_vec(), consistent, None));
+        Ok(futures_util::future::try_join_all(chunks).await?.into_iter().flatten())
     }
 
     /// Deletes a link's statistics, and marks it so that nothing more is counted for it. Repeating it changes nothing.
@@ -158,23 +188,39 @@ impl StatsTable {
     /// When DynamoDB can't be reached; then part of it may be done.
     pub async fn purge(&self, workspace: &WorkspaceId, link: &LinkId, at: Timestamp) -> Result<(), RepositoryError> {
         // First the total: who counts concurrently sees that the link is purged, and deletes what was written meanwhile.
-        self.0.put_item("purge statistics", &TotalItem::purged(workspace, link, at))?.send().await?;
-        self.delete_rows(link).await
+        self.table.put_item("purge statistics", &TotalItem::purged(workspace, link, at))?.send().await?;
+        self.delete_rows(link, false).await
     }
 
-    /// Deletes all rows of a purged link but the mark.
+    /// Deletes all rows of a purged link but the mark. `has_parts` says that days of the link are known to be split, though none
+    /// may be left that says so.
     ///
     /// # Errors
     /// When DynamoDB can't be reached; then part of it may be done.
-    pub async fn delete_rows(&self, link: &LinkId) -> Result<(), RepositoryError> {
+    pub async fn delete_rows(&self, link: &LinkId, has_parts: bool) -> Result<(), RepositoryError> {
         const OPERATION: &str = "delete the statistics of a purged link";
-        for partition in [partition(link), seen_partition(link)] {
-            // Consistently: a row that was written a moment ago would be missed, and stay for ever.
-            let query = self.0.query(&partition, SortKeys::All).consistent_read(true).projection_expression("pk, sk");
-            let keys = self.0.query_all(OPERATION, query, usize::MAX).await?;
-            self.0.delete_all(OPERATION, keys).await?;
+        let [numbers, ids] = partitions(link, None);
+        let rows = self.keys_in(OPERATION, &numbers).await?;
+        if has_parts || rows.iter().any(|row| row.contains_key(IS_SPLIT)) {
+            // Before the rows that say that they are there.
+            for partition in Part::all().flat_map(|part| partitions(link, Some(part))) {
+                self.delete_keys(OPERATION, self.keys_in(OPERATION, &partition).await?).await?;
+            }
         }
-        Ok(())
+        self.delete_keys(OPERATION, rows).await?;
+        self.delete_keys(OPERATION, self.keys_in(OPERATION, &ids).await?).await
+    }
+
+    /// The keys of a partition's items, and of those of split days that they are.
+    async fn keys_in(&self, operation: &'static str, partition: &str) -> Result<Vec<Item>, RepositoryError> {
+        // Consistently: a row that was written a moment ago would be missed, and stay for ever.
+        let query = self.table.query(partition, SortKeys::All).consistent_read(true);
+        self.table.query_all(operation, query.projection_expression(format!("pk, sk, {IS_SPLIT}")), usize::MAX).await
+    }
+
+    async fn delete_keys(&self, operation: &'static str, mut keys: Vec<Item>) -> Result<(), RepositoryError> {
+        keys.iter_mut().for_each(|key| drop(key.remove(IS_SPLIT)));
+        self.table.delete_all(operation, keys).await
     }
 }
 
@@ -182,30 +228,48 @@ impl StatsTable {
 #[derive(Debug, Default)]
 struct Rows {
     past: Option<Past>,
-    days: BTreeMap<Day, CountedDay>,
+    slices: BTreeMap<DaySlice, CountedDay>,
     milestones: BTreeSet<u64>,
 }
 
-fn read_rows(operation: &'static str, items: Vec<Item>) -> Result<Rows, RepositoryError> {
-    let invalid = RepositoryError::unexpected_item(operation);
-    let mut rows = Rows::default();
-    for item in items {
-        let sort_key = item.get("sk").and_then(|sk| sk.as_s().ok()).cloned().unwrap_or_default();
-        if sort_key == PAST {
-            rows.past = Some(from_item::<PastItem>(operation, item)?.try_into().map_err(&invalid)?);
-        } else if let Some(day) = sort_key.strip_prefix(DAY_PREFIX).and_then(|day| Day::parse(day).ok()) {
-            rows.days.insert(day, from_item::<DayItem>(operation, item)?.try_into().map_err(&invalid)?);
-        } else if let Some(milestone) = sort_key.strip_prefix(MILESTONE_PREFIX).and_then(|text| text.parse().ok()) {
-            rows.milestones.insert(milestone);
+impl Rows {
+    fn add(&mut self, operation: &'static str, item: Item) -> Result<(), RepositoryError> {
+        let invalid = RepositoryError::unexpected_item(operation);
+        let key = key_of(&item);
+        if key.sk == PAST {
+            self.past = Some(from_item::<PastItem>(operation, item)?.try_into().map_err(&invalid)?);
+        } else if let Some(slice) = slice_of(&key) {
+            self.slices.insert(slice, from_item::<DayItem>(operation, item)?.try_into().map_err(&invalid)?);
+        } else if let Some(milestone) = key.sk.strip_prefix(MILESTONE_PREFIX).and_then(|text| text.parse().ok()) {
+            self.milestones.insert(milestone);
         }
+        Ok(())
     }
+}
+
+fn read_rows(operation: &'static str, items: Vec<Item>) -> Result<Rows, RepositoryError> {
+    let mut rows = Rows::default();
+    items.into_iter().try_for_each(|item| rows.add(operation, item))?;
     Ok(rows)
 }
 
-/// The numbers of days with clicks; a correction may have emptied others.
-fn numbers_of(days: BTreeMap<Day, CountedDay>) -> BTreeMap<Day, DayStats> {
-    let days = days.into_iter().map(|(day, counted)| (day, counted.stats));
-    days.filter(|(_, stats)| stats.profile.clicks > 0).collect()
+/// The key of an item; every item has both of its attributes.
+fn key_of(item: &Item) -> Key {
+    let [pk, sk] = ["pk", "sk"].map(|name| item.get(name).and_then(|value| value.as_s().ok()).cloned());
+    Key::new(pk.unwrap_or_default(), sk.unwrap_or_default())
+}
+
+/// The numbers of days with clicks, those of their parts added up; a correction may have emptied others.
+fn numbers_of(slices: BTreeMap<DaySlice, CountedDay>) -> BTreeMap<Day, DayStats> {
+    let mut days: BTreeMap<Day, DayStats> = BTreeMap::new();
+    for (slice, CountedDay { stats, .. }) in slices.into_iter().filter(|(_, counted)| counted.stats.profile.clicks > 0) {
+        // Nothing is merged into an empty sketch, which would estimate less well than the one that there is.
+        match days.entry(slice.day) {
+            Entry::Vacant(vacant) => drop(vacant.insert(stats)),
+            Entry::Occupied(mut of_day) => of_day.get_mut().merge(&stats),
+        }
+    }
+    days
 }
 
 /// Whether a transaction was cancelled because of a conflict with another one, or because the link's items get more writes than

@@ -42,7 +42,7 @@ impl StatsTable {
     /// When DynamoDB can't be reached, or the overview has a form that this version doesn't write.
     pub async fn overview(&self, workspace: &WorkspaceId) -> Result<Option<Overview>, RepositoryError> {
         let key = overview_key(workspace);
-        let found = self.0.get_with::<OverviewItem>("read an overview", key, Consistency::Eventual).await?;
+        let found = self.table.get_with::<OverviewItem>("read an overview", key, Consistency::Eventual).await?;
         Ok(found.map(|item| item.overview))
     }
 
@@ -57,7 +57,7 @@ impl StatsTable {
         now: Timestamp,
     ) -> Result<bool, RepositoryError> {
         const CLAIM: &str = "SET claimed_until = :until, #ttl = :ttl";
-        self.0
+        self.table
             .update("claim an overview", overview_key(workspace), CLAIM)
             .only_if("as_of = :known AND (attribute_not_exists(claimed_until) OR claimed_until <= :now)")
             .values([(":until", text(&now.plus(Self::OVERVIEW_CLAIM))), (":ttl", number(&ttl(now)))])
@@ -77,7 +77,7 @@ impl StatsTable {
             overview: overview.clone(),
             ttl: ttl(overview.as_of),
         };
-        let put = self.0.put_item("keep an overview", &item)?.only_if("attribute_not_exists(as_of) OR as_of < :as_of");
+        let put = self.table.put_item("keep an overview", &item)?.only_if("attribute_not_exists(as_of) OR as_of < :as_of");
         put.value(":as_of", text(&overview.as_of)).unless_refused().await.map(|_| ())
     }
 }

@@ -1,6 +1,6 @@
 //! Settling: moving days into the past, so that reading a link's whole life doesn't read every day.
 
-use linklet_domain::{ClickCount, Day, LinkId, Past, Totals, WorkspaceId};
+use linklet_domain::{ClickCount, Day, DaySlice, LinkId, Past, Totals, WorkspaceId};
 
 use super::{
     CommitOutcome, StatsTable,
@@ -30,19 +30,19 @@ impl StatsTable {
     ) -> Result<CommitOutcome, RepositoryError> {
         let first = totals.past_until.map_or_else(|| DAY_PREFIX.to_owned(), day_sort_key);
         let rows = self.rows_between(SETTLE, link, &first, &day_sort_key(until), true).await?;
-        let settling = rows.days.range(..until).map(|(_, counted)| &counted.stats);
-        let past = Past::extended(self.past(link).await?, until, settling);
+        let settling = rows.slices.range(..DaySlice::from(until));
+        let past = Past::extended(self.past(link).await?, until, settling.clone().map(|(_, counted)| &counted.stats));
         let mut change = TotalChange::of(totals);
         change.note_click(totals, past.last_click_at);
         change.set(&"past_clicks", number(&past.profile.clicks));
         change.set(&"past_until", text(&until));
-        let settled = rows.days.range(..until).map(|(day, counted)| (*day, ClickCount::from(&counted.stats)));
+        let settled = settling.clone().map(|(slice, counted)| (slice.day, ClickCount::from(&counted.stats)));
         let history = Totals::history_until(until, totals.history.clone().into_iter().chain(settled));
         change.set_history(until, &history);
         // Also days whose number is not in the total that was read, since it may be there by now.
-        rows.days.range(..until).for_each(|(day, _)| change.remove(*day));
-        totals.open.range(..until).for_each(|(day, _)| change.remove(*day));
-        let past = self.0.put(SETTLE, &PastItem::new(link, &past))?;
+        settling.for_each(|(slice, _)| change.remove(*slice));
+        totals.open.range(..DaySlice::from(until)).for_each(|(slice, _)| change.remove(*slice));
+        let past = self.table.put(SETTLE, &PastItem::new(link, &past))?;
         self.transact(SETTLE, vec![past, self.change_total(workspace, link, change)?]).await
     }
 }

@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::{
     primitives::Blob,
     types::{AttributeValue, TransactWriteItem},
 };
-use linklet_domain::{ClickCount, Day, DayStats, LinkClicks, LinkId, Timestamp, Totals, WorkspaceId};
+use linklet_domain::{ClickCount, Day, DaySlice, DayStats, LinkClicks, LinkId, Timestamp, Totals, WorkspaceId};
 
 use super::{
     DayWork, StatsTable,
@@ -64,9 +64,9 @@ impl TotalChange {
         self.set.insert(name.to_string(), value);
     }
 
-    /// Sets the clicks of a day.
-    pub(super) fn set_day(&mut self, day: Day, count: ClickCount) {
-        self.set(&day, counts(count));
+    /// Sets the clicks of a day or a part of it.
+    pub(super) fn set_slice(&mut self, slice: DaySlice, count: ClickCount) {
+        self.set(&slice, counts(count));
     }
 
     /// Sets the latest days of a past that ends with `until`.
@@ -74,9 +74,9 @@ impl TotalChange {
         self.set(&"history", AttributeValue::B(Blob::new(packed_history(until, days).into_vec())));
     }
 
-    /// Removes the number of a day.
-    pub(super) fn remove(&mut self, day: Day) {
-        self.remove.insert(day.to_string());
+    /// Removes the number of a day or a part of it.
+    pub(super) fn remove(&mut self, slice: DaySlice) {
+        self.remove.insert(slice.to_string());
     }
 }
 
@@ -122,7 +122,7 @@ impl StatsTable {
         let mut totals = HashMap::with_capacity(links.len());
         for batch in links.chunks(Self::MAX_BATCH) {
             let keys = batch.iter().map(|link| total_key(workspace, link)).collect();
-            totals.extend(read_totals(OPERATION, self.0.batch_get(OPERATION, keys, false, None).await?)?);
+            totals.extend(read_totals(OPERATION, self.table.batch_get(OPERATION, keys, false, None).await?)?);
         }
         Ok(totals)
     }
@@ -151,14 +151,15 @@ impl StatsTable {
     }
 
     fn answers_of_workspace(&self, operation: &'static str, workspace: &WorkspaceId) -> Answers {
-        let query = self.0.query(&workspace_partition(workspace), SortKeys::Beginning(TOTAL_PREFIX));
-        self.0.query_within_budget(operation, query)
+        let query = self.table.query(&workspace_partition(workspace), SortKeys::Beginning(TOTAL_PREFIX));
+        self.table.query_within_budget(operation, query)
     }
 
-    /// Raises the number of a day in the link's total, unless it is there already.
+    /// Raises the number of a day, or of a part of it, in the link's total, unless it is there already.
     pub(super) async fn raise_total(
         &self,
         work: &DayWork<'_>,
+        slice: DaySlice,
         before: &Totals,
         stats: &DayStats,
     ) -> Result<Raised, RepositoryError> {
@@ -166,13 +167,13 @@ impl StatsTable {
         let last_click = later(before, stats.last_click_at);
         let set_last = if last_click.is_some() { ", last_click = :last_click" } else { "" };
         let raising = self
-            .0
+            .table
             .update(WRITE, total_key(work.workspace, work.link), format!("SET #day = :counts{set_last}"))
             .only_if(format!(
                 "{IS_COUNTED} AND {} AND (attribute_not_exists(#day) OR #day[0] < :clicks)",
                 same_epoch(before.epoch)
             ))
-            .placeholder("day", work.day.to_string())
+            .placeholder("day", slice.to_string())
             .values([(":counts", counts(count)), (":clicks", number(&count.clicks)), (":epoch", number(&before.epoch))])
             .returning_new();
         let raising = match last_click {
@@ -185,7 +186,7 @@ impl StatsTable {
                 let (totals, is_purged) = total_of(found.unwrap_or_default())?;
                 Ok(match () {
                     () if is_purged => Raised::Purged,
-                    () if totals.epoch == before.epoch && totals.includes(work.day, count.clicks) => Raised::To(totals),
+                    () if totals.epoch == before.epoch && totals.includes(slice, count.clicks) => Raised::To(totals),
                     () => Raised::Contended,
                 })
             }
@@ -212,7 +213,7 @@ impl StatsTable {
             expression.push_str(&format!("#r{position}"));
         }
         let mut update = self
-            .0
+            .table
             .update(WRITE, total_key(workspace, link), expression)
             .only_if(format!("{IS_COUNTED} AND {}", same_epoch(epoch)))
             .values([(":epoch", number(&epoch)), (":next", number(&(epoch + 1)))]);
@@ -234,7 +235,7 @@ impl StatsTable {
         workspace: &WorkspaceId,
         link: &LinkId,
     ) -> Result<(Totals, bool), RepositoryError> {
-        let item = self.0.get::<TotalItem>(LOAD, total_key(workspace, link)).await?;
+        let item = self.table.get::<TotalItem>(LOAD, total_key(workspace, link)).await?;
         item.map_or_else(|| Ok(Default::default()), counts_of)
     }
 
@@ -246,7 +247,7 @@ impl StatsTable {
         milestone: u64,
     ) -> Result<Announced, RepositoryError> {
         let update = self
-            .0
+            .table
             .update("note a milestone", total_key(workspace, link), "SET announced = :milestone")
             .only_if(IS_COUNTED)
             .and_if("(attribute_not_exists(announced) OR announced < :milestone)");

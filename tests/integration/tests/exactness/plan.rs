@@ -7,6 +7,7 @@ use std::{
 
 use aws_lambda_events::sqs::SqsBatchResponse;
 use linklet_domain::Timestamp;
+use linklet_dynamodb::StatsTable;
 use linklet_test_support::{Cancellation, Fault};
 use proptest::{collection::vec, prelude::*, sample::Index};
 
@@ -116,6 +117,8 @@ pub struct Schedule {
     pub deliveries: Vec<Delivery>,
     /// In batches of how many what is left comes in the end.
     pub last_batches: usize,
+    /// From how many new clicks at once a day is split.
+    pub split_from: usize,
 }
 
 impl Schedule {
@@ -171,8 +174,11 @@ impl Group {
 }
 
 pub fn schedules() -> impl Strategy<Value = Schedule> {
-    (vec(groups(), 1..14), vec(deliveries(), 0..5), prop_oneof![Just(500_usize), 1..40_usize])
-        .prop_map(|(groups, deliveries, last_batches)| Schedule { groups, deliveries, last_batches })
+    let last_batches = prop_oneof![Just(500_usize), 1..40_usize];
+    let split_from = prop_oneof![1 => Just(StatsTable::SPLIT_FROM), 1 => 1..12_usize];
+    (vec(groups(), 1..14), vec(deliveries(), 0..5), last_batches, split_from).prop_map(
+        |(groups, deliveries, last_batches, split_from)| Schedule { groups, deliveries, last_batches, split_from },
+    )
 }
 
 fn groups() -> impl Strategy<Value = Group> {
@@ -217,7 +223,9 @@ fn faults() -> impl Strategy<Value = Fault> {
 }
 
 fn ends() -> impl Strategy<Value = End> {
-    prop_oneof![3 => Just(End::Answers), 2 => (0..12_usize).prop_map(End::DiesBefore), 1 => Just(End::Unheard)]
+    // A day that is split takes some calls for each of its parts.
+    let calls = prop_oneof![3 => 0..12_usize, 1 => 12..60_usize];
+    prop_oneof![3 => Just(End::Answers), 2 => calls.prop_map(End::DiesBefore), 1 => Just(End::Unheard)]
 }
 
 fn deliveries() -> impl Strategy<Value = Delivery> {
@@ -227,14 +235,14 @@ fn deliveries() -> impl Strategy<Value = Delivery> {
 fn any_deliveries() -> impl Strategy<Value = Delivery> {
     let counts = prop::option::of(batches()).prop_map(Task::Counts);
     let task = prop_oneof![4 => counts, 1 => (0..LINKS).prop_map(Task::Corrects)];
-    let rival = (task, vec(any::<bool>(), 0..16), ends()).prop_map(|(task, order, end)| Rival { task, order, end });
-    (batches(), vec((0..14_usize, faults()), 0..3), any::<bool>(), ends(), prop::option::of(rival))
+    let rival = (task, vec(any::<bool>(), 0..40), ends()).prop_map(|(task, order, end)| Rival { task, order, end });
+    (batches(), vec((0..30_usize, faults()), 0..4), any::<bool>(), ends(), prop::option::of(rival))
         .prop_map(|(batch, faults, retries, end, rival)| Delivery { batch, faults, retries, end, rival })
 }
 
 /// One call fails on the way, so that of links with many clicks some are counted and others aren't.
 fn interrupted() -> impl Strategy<Value = Delivery> {
-    (batches(), 1..12_usize, faults()).prop_map(|(batch, call, fault)| Delivery {
+    (batches(), 1..40_usize, faults()).prop_map(|(batch, call, fault)| Delivery {
         batch,
         faults: vec![(call, fault)],
         retries: false,

@@ -195,7 +195,7 @@ async fn somebody_who_counts_while_the_link_is_purged_counts_nothing() {
     let (link, workspace, now) = (fixture.link.id(), &fixture.link.identity.workspace, Timestamp::now());
     let click = classified(&click_in(workspace, "launch", now));
     let clicks = [&click];
-    let work = DayWork { link, workspace, day: now.day(), clicks: &clicks };
+    let work = DayWork { link, workspace, slice: now.day().into(), clicks: &clicks };
     let before = fixture.db.stats().load(&[work]).await.unwrap().remove(0);
     fixture.db.stats().purge(workspace, link, now).await.unwrap();
 
@@ -215,7 +215,7 @@ async fn the_first_click_of_a_day_that_is_counted_while_the_link_is_purged_leave
     let event = click_in(workspace, "launch", now);
     let click = classified(&event);
     let clicks = [&click];
-    let work = DayWork { link, workspace, day: now.day(), clicks: &clicks };
+    let work = DayWork { link, workspace, slice: now.day().into(), clicks: &clicks };
     let before = fixture.db.stats().load(&[work]).await.unwrap().remove(0);
     fixture.db.stats().purge(workspace, link, now).await.unwrap();
 

@@ -205,7 +205,7 @@ async fn whoever_read_before_a_correction_does_not_take_it_back() {
     let now = Timestamp::now();
     let click = classified(&click_event("launch", now));
     let (clicks, CountedLink { id, workspace }) = ([&click], &fixture.link);
-    let work = DayWork { link: id, workspace, day: now.day(), clicks: &clicks };
+    let work = DayWork { link: id, workspace, slice: now.day().into(), clicks: &clicks };
     let before = fixture.db.stats().load(&[work]).await.unwrap().remove(0);
 
     fixture.repair().await;
@@ -224,7 +224,7 @@ async fn whoever_has_counted_before_a_correction_does_not_raise_the_total_over_i
     fixture.damage("DAY#", "total_clicks", json!({"N": "9"}));
     let classified = classified(&click);
     let (clicks, CountedLink { id, workspace }) = ([&classified], &fixture.link);
-    let work = DayWork { link: id, workspace, day: now.day(), clicks: &clicks };
+    let work = DayWork { link: id, workspace, slice: now.day().into(), clicks: &clicks };
     let before = late.load(&[work]).await.unwrap().remove(0);
     // It counts on the wrong day, makes ten of its nine, and dies before it tells the total.
     faults.plan(Some((1, Fault::NotSent)));

@@ -37,13 +37,13 @@ impl Clicks {
 
     async fn load(&self, table: &StatsTable) -> Loaded {
         let clicks: Vec<_> = self.clicks.iter().collect();
-        let work = DayWork { link: &self.link, workspace: &self.workspace, day: self.day(), clicks: &clicks };
+        let work = DayWork { link: &self.link, workspace: &self.workspace, slice: self.day().into(), clicks: &clicks };
         table.load(&[work]).await.unwrap().remove(0)
     }
 
     async fn count_on(&self, table: &StatsTable, before: Loaded) -> DayOutcome {
         let clicks: Vec<_> = self.clicks.iter().collect();
-        let work = DayWork { link: &self.link, workspace: &self.workspace, day: self.day(), clicks: &clicks };
+        let work = DayWork { link: &self.link, workspace: &self.workspace, slice: self.day().into(), clicks: &clicks };
         table.count(&work, before, Timestamp::now()).await.unwrap()
     }
 
@@ -108,7 +108,7 @@ async fn a_click_is_known_however_many_were_counted_after_it() {
         let db = TestDynamoDb::start();
         let table = db.stats();
         let noon = days_ago(age).day().at_hour(12);
-        // Close together and far apart, some of them so many that they go into narrow buckets.
+        // Close together and far apart, some of them so many that they go to narrower slots.
         let moments = |number: u64| noon.plus(Duration::from_millis(number * if number < 3_000 { 1 } else { 500 }));
         let events: Vec<_> = (0..6_000).map(|number| click_event("launch", moments(number))).collect();
         for batch in events.chunks(500) {
@@ -159,7 +159,7 @@ async fn a_consumer_that_dies_between_its_writes_leaves_what_the_next_one_repair
             // Reading is done; the first write is that of the day.
             faults.plan(Some((1, Fault::NotSent)));
             let work_of = nine.clicks.iter().collect::<Vec<_>>();
-            let work = DayWork { link: &nine.link, workspace: &nine.workspace, day: nine.day(), clicks: &work_of };
+            let work = DayWork { link: &nine.link, workspace: &nine.workspace, slice: nine.day().into(), clicks: &work_of };
             let _ = table.count(&work, before, Timestamp::now()).await;
             faults.plan(None);
             assert_eq!(life(&table).await.whole_life().clicks, 9, "{age} days ago");
@@ -192,7 +192,7 @@ async fn days_that_have_settled_are_in_the_past_and_late_clicks_reach_both() {
     let settled = table.life(&workspace, &link).await.unwrap();
     assert_eq!((settled.totals.past_until, settled.totals.past_clicks), (Some(until), 5));
     assert_eq!(settled.past.as_ref().map(|past| past.profile.clicks), Some(5));
-    assert_eq!(settled.totals.open, [(today, ClickCount { clicks: 1, people: 1 })].into());
+    assert_eq!(settled.totals.open, [(today.into(), ClickCount { clicks: 1, people: 1 })].into());
     assert_eq!(settled.totals.history, [(long_ago.day(), ClickCount { clicks: 5, people: 5 })].into());
     assert_eq!(life(&table).await.whole_life().clicks, 6);
     assert_eq!(life(&table).await.days[&long_ago.day()].profile.clicks, 5);
@@ -235,7 +235,7 @@ async fn settling_makes_good_a_last_click_that_a_dead_consumer_has_not_written()
     let two = Clicks::of(&clicks(2, long_ago));
     let before = two.load(&table).await;
     let refs = two.clicks.iter().collect::<Vec<_>>();
-    let work = DayWork { link: &two.link, workspace: &two.workspace, day: two.day(), clicks: &refs };
+    let work = DayWork { link: &two.link, workspace: &two.workspace, slice: two.day().into(), clicks: &refs };
     // The day is written, and the total isn't.
     faults.plan(Some((1, Fault::NotSent)));
     assert!(table.count(&work, before, long_ago).await.is_err());
@@ -354,7 +354,7 @@ async fn a_milestone_that_nobody_has_written_is_written_when_the_click_comes_aga
     // The day and the total are written, and the milestone isn't.
     faults.plan(Some((2, Fault::NotSent)));
     let refs = ten.clicks.iter().collect::<Vec<_>>();
-    let work = DayWork { link: &ten.link, workspace: &ten.workspace, day: ten.day(), clicks: &refs };
+    let work = DayWork { link: &ten.link, workspace: &ten.workspace, slice: ten.day().into(), clicks: &refs };
     assert!(table.count(&work, before, Timestamp::now()).await.is_err());
     faults.plan(None);
     assert!(table.life(&ten.workspace, &ten.link).await.unwrap().milestones.is_empty());
@@ -390,7 +390,7 @@ async fn totals_of_more_links_than_one_call_takes_are_complete() {
         let click = classified(&ClickBuilder::new(link.code.as_str()).at(now).build());
         let clicks = [&click];
         let workspace = some_workspace();
-        let work = DayWork { link, workspace: &workspace, day: now.day(), clicks: &clicks };
+        let work = DayWork { link, workspace: &workspace, slice: now.day().into(), clicks: &clicks };
         let before = table.load(&[work]).await.unwrap().remove(0);
         table.count(&work, before, now).await.unwrap();
     }
@@ -409,7 +409,7 @@ async fn many_days_are_loaded_together() {
     let works: Vec<_> = days
         .iter()
         .zip(&refs)
-        .map(|(day, clicks)| DayWork { link: &day.link, workspace: &day.workspace, day: day.day(), clicks })
+        .map(|(day, clicks)| DayWork { link: &day.link, workspace: &day.workspace, slice: day.day().into(), clicks })
         .collect();
     days[7].count(&table).await;
 
@@ -419,7 +419,7 @@ async fn many_days_are_loaded_together() {
     assert_eq!(loaded[7], days[7].load(&table).await);
     assert_ne!(loaded[7], loaded[8]);
     let id: &ClickId = &days[7].clicks[0].click.id;
-    assert!(table.life(&some_workspace(), &link_id("launch")).await.unwrap().days[&days[7].day()].has_counted(id));
+    assert!(table.life(&some_workspace(), &link_id("launch")).await.unwrap().has_counted(id));
 }
 
 #[tokio::test]
