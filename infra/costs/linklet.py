@@ -12,6 +12,7 @@ GB = 1e9
 MB_OF_GB = 1024
 CORRELATION_ID_BYTES = 37  # in the line about a batch, which names the requests that it is about, with a space
 MOST_NAMED = 10  # more requests are not named
+CLICKS_OF_FULL_BATCH = 500  # of which count_full_batch is measured
 PRICES = {"STANDARD": "dynamodb", "STANDARD_INFREQUENT_ACCESS": "dynamodb_ia"}  # of a table class
 
 
@@ -152,13 +153,17 @@ def follow(usage: Usage) -> None:
 def gather(usage: Usage, clicks: float, a_second: float) -> tuple[float, float]:
     """Takes clicks that come so often through stream and queue, and returns how many are in a batch of analytics."""
     template, aws, ms = usage.data.template, usage.data.assumed["aws"], usage.data.assumed["milliseconds"]
+    click_bytes = usage.data.messages["click"]
     relayed = 1 + a_second / aws["stream_shards"] * template["relay_window_seconds"]
     relayed = min(relayed, template["relay_batch"])
-    counted = min(1 + a_second * template["analytics_window_seconds"], template["analytics_batch"])
+    # Clicks that are relayed together share messages, each of which is billed as one request.
+    in_a_message = min(relayed, aws["billed_message_bytes"] / click_bytes)
+    most = min(template["analytics_batch"] * in_a_message, aws["batch_bytes"] / click_bytes)
+    counted = min(1 + a_second * template["analytics_window_seconds"], most)
     usage.call("relay", clicks / relayed, ms["relay"] + relayed * ms["relay_per_record"], a_second / relayed)
     # Sent and received as they were relayed, deleted as they were counted.
-    usage.sqs += 2 * clicks / min(relayed, aws["messages_in_a_call"])
-    usage.sqs += clicks / min(counted, aws["messages_in_a_call"])
+    usage.sqs += 2 * clicks / in_a_message
+    usage.sqs += clicks / min(counted, in_a_message * aws["messages_in_a_call"])
     return counted, a_second / counted
 
 
@@ -176,13 +181,13 @@ def count_lone(usage: Usage) -> None:
 
 def count_bursts(usage: Usage) -> None:
     """A batch is full of clicks on one link, which are counted together."""
-    load, ms, template = usage.load, usage.data.assumed["milliseconds"], usage.data.template
+    load, ms = usage.load, usage.data.assumed["milliseconds"]
     hot = usage.data.assumed["traffic"]["clicks_a_second_on_a_hot_link"]
     batch, a_second = gather(usage, load.burst, max(hot, load.clicks / SECONDS))
     milliseconds = ms["analytics"] + batch * ms["analytics_per_hot_click"]
     info = usage.data.log_bytes["analytics"]["info"] + named_bytes(batch)
     usage.call("analytics", load.burst / batch, milliseconds, a_second, info)
-    batches = load.burst / template["analytics_batch"]
+    batches = load.burst / CLICKS_OF_FULL_BATCH
     usage.operation("count_full_batch", batches)
     usage.store("ids_of_full_batch", batches)
 

@@ -23,6 +23,8 @@ class Data:
     """units.json: request units of each operation, as a test measures them."""
     rows: dict[str, dict[str, Any]]
     """units.json: what is stored, and for how many days."""
+    messages: dict[str, float]
+    """units.json: how many bytes of a message are of one thing."""
     log_bytes: dict[str, dict[str, float]]
     """units.json: a function's `line`, what `metrics` add to it, and its other lines at level `info`."""
     template: dict[str, Any]
@@ -37,6 +39,7 @@ class Data:
             assumed=merged(toml(HERE / "assumptions.toml"), assumptions),
             operations=counted["operations"],
             rows=counted["rows"],
+            messages=counted["messages"],
             log_bytes=counted["log_bytes"],
             template=counted["template"],
         )

@@ -5,25 +5,66 @@ use std::collections::{BTreeMap, btree_map::Entry};
 use linklet_domain::{Click, ClickId, CorrelationId, Day, Event, EventDetail, LinkId, UrlPurged, WorkspaceId};
 use linklet_dynamodb::{ClassifiedClick, DayWork};
 use linklet_lambda::batch::{Content, ReceivedMessage, UnreadableMessage};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::{clients::Clients, parked::ParkedClick};
 
 /// A message of the analytics queue.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug)]
 pub(crate) enum Message {
-    /// A link was followed or purged.
-    Event(Box<Event>),
+    /// Links were followed or purged: one event, or several that were packed.
+    Events(Vec<Packed>),
     /// A click that redirect could not store.
     ParkedClick(Box<Click>),
 }
 
+/// What a message has of an event.
+#[derive(Debug)]
+pub(crate) enum Packed {
+    Event(Box<Event>),
+    Malformed { body: Box<str>, error: serde_json::Error },
+}
+
 impl Content for Message {
-    fn correlation_id(&self) -> &CorrelationId {
+    fn parse(body: &str) -> serde_json::Result<Self> {
+        #[derive(Deserialize)]
+        struct Pack<'a> {
+            #[serde(borrow)]
+            events: Vec<&'a RawValue>,
+        }
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Single {
+            Event(Box<Event>),
+            ParkedClick(Box<Click>),
+        }
+        if let Ok(Pack { events }) = serde_json::from_str(body) {
+            return Ok(Self::Events(events.into_iter().map(|event| Packed::parse(event.get())).collect()));
+        }
+        serde_json::from_str(body).map(|single| match single {
+            Single::Event(event) => Self::Events(vec![Packed::Event(event)]),
+            Single::ParkedClick(click) => Self::ParkedClick(click),
+        })
+    }
+
+    fn correlation_ids(&self) -> Vec<&CorrelationId> {
         match self {
-            Self::Event(event) => &event.correlation_id,
-            Self::ParkedClick(click) => &click.correlation_id,
+            Self::Events(events) => events.iter().filter_map(Packed::correlation_id).collect(),
+            Self::ParkedClick(click) => vec![&click.correlation_id],
+        }
+    }
+}
+
+impl Packed {
+    fn parse(body: &str) -> Self {
+        serde_json::from_str(body).map_or_else(|error| Self::Malformed { body: body.into(), error }, Self::Event)
+    }
+
+    fn correlation_id(&self) -> Option<&CorrelationId> {
+        match self {
+            Self::Event(event) => Some(&event.correlation_id),
+            Self::Malformed { .. } => None,
         }
     }
 }
@@ -56,7 +97,10 @@ impl DayOfClicks {
     }
 
     /// The messages that carried some of the clicks.
-    pub(crate) fn messages_of<'a>(&self, clicks: impl IntoIterator<Item = &'a ClickId>) -> impl Iterator<Item = String> {
+    pub(crate) fn messages_of<'a>(
+        &self,
+        clicks: impl IntoIterator<Item = &'a ClickId>,
+    ) -> impl Iterator<Item = String> {
         let queued = clicks.into_iter().filter_map(|id| self.clicks.get(id));
         queued.flat_map(|queued| queued.message_ids.iter().cloned())
     }
@@ -79,32 +123,42 @@ pub(crate) struct Work {
     pub parked: Vec<ParkedClick>,
     /// Purged links, whose statistics have to be deleted.
     pub purges: Vec<Purge>,
-    /// Events of types that this queue isn't for.
+    /// Events that can't be read, and those of types that this queue isn't for, each with the message that carried it.
     pub set_aside: Vec<UnreadableMessage>,
 }
 
 /// Sorts the messages of a batch.
 pub(crate) fn sort(received: Vec<ReceivedMessage<Message>>, clients: &Clients) -> Work {
     let mut work = Work::default();
-    for ReceivedMessage { message_id, event, receive_count } in received {
+    for ReceivedMessage { message_id, event, .. } in received {
         match event {
             Message::ParkedClick(click) => work.parked.push(ParkedClick { click: *click, message_id }),
-            Message::Event(event) => match event.detail.clone() {
-                EventDetail::UrlPurged(purged) => work.purges.push(Purge { purged, event: *event, message_id }),
-                _ => match Click::from_event(*event) {
-                    Ok(click) => work.add(click, message_id, clients),
-                    Err(event) => {
-                        let other = ReceivedMessage { message_id, event: *event, receive_count };
-                        work.set_aside.push(other.refused("not a click or purge"));
-                    }
-                },
-            },
+            Message::Events(events) => events.into_iter().for_each(|event| work.sort(event, &message_id, clients)),
         }
     }
     work
 }
 
 impl Work {
+    fn sort(&mut self, event: Packed, message_id: &str, clients: &Clients) {
+        let event = match event {
+            Packed::Event(event) => *event,
+            Packed::Malformed { body, error } => {
+                return self.set_aside.push(UnreadableMessage::malformed(&body, message_id, &error));
+            }
+        };
+        if let EventDetail::UrlPurged(purged) = &event.detail {
+            return self.purges.push(Purge { purged: purged.clone(), event, message_id: message_id.to_owned() });
+        }
+        match Click::from_event(event) {
+            Ok(click) => self.add(click, message_id.to_owned(), clients),
+            Err(event) => {
+                let other = ReceivedMessage { message_id: message_id.to_owned(), receive_count: 1, event: *event };
+                self.set_aside.push(other.refused("not a click or purge"));
+            }
+        }
+    }
+
     fn add(&mut self, click: Click, message_id: String, clients: &Clients) {
         let (id, day) = (click.id, click.id.at().day());
         let days = self.links.entry(click.link.clone()).or_default();

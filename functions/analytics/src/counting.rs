@@ -119,10 +119,8 @@ impl Analytics {
             parts.iter().flat_map(|(part, clicks)| clicks.chunks(StatsTable::MOST_CLICKS).map(share(part))).collect();
         // Other consumers may be at the same day: each begins somewhere else.
         fastrand::shuffle(&mut shares);
-        let counting: Vec<_> = shares
-            .into_iter()
-            .map(async |share| (share, self.count_share(day, share, None, until).await))
-            .collect();
+        let counting: Vec<_> =
+            shares.into_iter().map(async |share| (share, self.count_share(day, share, None, until).await)).collect();
         let mut counting = stream::iter(counting).buffer_unordered(PARTS_AT_ONCE);
         let mut outcome = Outcome::default();
         while let Some((share, progress)) = counting.next().await {

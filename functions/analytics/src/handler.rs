@@ -11,7 +11,7 @@ mod parked;
 mod purge;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -61,10 +61,9 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
     async fn consume(&self, batch: SqsEvent) -> SqsBatchResponse {
         let started = Instant::now();
         let records = batch.records.len();
-        let (readable, mut unreadable) = batch::read(batch);
+        let (readable, unreadable) = batch::read(batch);
         let Work { links, parked, purges, set_aside } = sort(readable, &self.clients);
-        unreadable.extend(set_aside);
-        let mut failed = self.dead_letters.park_all(unreadable).await;
+        let mut failed: BTreeSet<String> = self.dead_letters.park_all(unreadable).await.into_iter().collect();
         let counted = stream::iter(self.loaded(links).await).map(|days| self.count_link(days, started + COUNT_TURN));
         failed.extend(counted.buffer_unordered(CONCURRENCY).concat().await);
         failed.extend(self.store_parked(parked, started + COUNT_TURN).await);
@@ -74,9 +73,12 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
             let is_late = position > 0 && Instant::now() >= until;
             let is_done = if is_late { self.later(&purge.event).await } else { self.purge(&purge, until).await };
             if !is_done {
-                failed.push(purge.message_id);
+                failed.insert(purge.message_id);
             }
         }
+        // What else a message carries comes again if one of its clicks does, and is set aside then.
+        let set_aside = set_aside.into_iter().filter(|event| !failed.contains(&event.message_id)).collect();
+        failed.extend(self.dead_letters.park_all(set_aside).await);
         batch::log(records, failed.len(), started);
         batch::failures(failed)
     }

@@ -23,10 +23,14 @@ impl Message {
 }
 
 impl Content for Message {
-    fn correlation_id(&self) -> &CorrelationId {
-        match self {
+    fn parse(body: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(body)
+    }
+
+    fn correlation_ids(&self) -> Vec<&CorrelationId> {
+        vec![match self {
             Self::Event(event) => &event.correlation_id,
             Self::Order(order) => &order.correlation_id,
-        }
+        }]
     }
 }

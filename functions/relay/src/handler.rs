@@ -11,14 +11,14 @@ use aws_lambda_events::{
     dynamodb::{Event as StreamEvent, EventRecord},
     streams::DynamoDbEventResponse,
 };
-use linklet_domain::{Event, EventDetail};
+use linklet_domain::{ClickId, Day, Event, EventDetail, LinkId, Part};
 use linklet_dynamodb::{
     ExpiryMarker, LinksTable,
     stream::{Change, StreamError, marker_after},
 };
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
-    publisher::Publisher,
+    publisher::{Publisher, RefusedMessage},
     stream,
     telemetry::chain,
 };
@@ -65,6 +65,13 @@ fn queues(event: &EventDetail) -> &'static [Queue] {
     }
 }
 
+/// What a click is counted with: others of its link, day and part. Purges need no company.
+fn counted_with(event: &Event) -> Option<(LinkId, Day, Part)> {
+    let EventDetail::UrlClicked(clicked) = &event.detail else { return None };
+    let id = ClickId::parse(event.event_id.as_str()).ok()?;
+    Some((clicked.link.clone(), id.at().day(), Part::of(&id)))
+}
+
 /// An event to publish, with the position of its record in the batch.
 struct OutgoingEvent {
     position: usize,
@@ -100,7 +107,7 @@ impl Consumer<StreamEvent, DynamoDbEventResponse> for Relay {
         failed.extend(self.take_steps(due).await);
         failed.extend(self.name_owners(&mut outgoing).await);
         let bound_for = |queue| outgoing.iter().filter(move |one| queues(&one.event.detail).contains(&queue)).collect();
-        failed.extend(self.publish(&self.analytics, bound_for(Queue::Analytics)).await);
+        failed.extend(self.publish_packed(&self.analytics, bound_for(Queue::Analytics)).await);
         failed.extend(self.publish(&self.notify, bound_for(Queue::Notify)).await);
         batch::log(batch.records.len(), failed.len(), started);
         stream::retry_from(failed.into_iter().min().map(|position| &batch.records[position]))
@@ -145,15 +152,30 @@ impl Relay {
         let mut failed = Vec::new();
         for chunk in outgoing.chunks(Publisher::MAX_BATCH) {
             let events: Vec<&Event> = chunk.iter().map(|outgoing| &outgoing.event).collect();
-            let refused = queue.send(&events).await;
-            for one in &refused {
-                let OutgoingEvent { position, event } = chunk[one.position];
-                if !(one.is_permanent && self.park_event(event).await) {
-                    failed.push(*position);
-                }
-            }
-            tracing::debug!(sent = chunk.len() - refused.len(), refused = refused.len(), "events sent to a queue");
+            failed.extend(self.unpublished(chunk, queue.send(&events).await).await);
         }
+        failed
+    }
+
+    /// Sends clicks and purges in few messages, those of a link, day and part together, so that one write counts them. Returns the
+    /// positions of the records whose events have to be sent again.
+    async fn publish_packed(&self, queue: &Publisher, mut outgoing: Vec<&OutgoingEvent>) -> Vec<usize> {
+        outgoing.sort_by_cached_key(|one| counted_with(&one.event));
+        let events: Vec<&Event> = outgoing.iter().map(|outgoing| &outgoing.event).collect();
+        let refused = queue.send_packed(&events).await;
+        self.unpublished(&outgoing, refused).await
+    }
+
+    /// Sends what a queue refuses for ever to the dead-letter queue, and returns the positions of the records of the rest.
+    async fn unpublished(&self, outgoing: &[&OutgoingEvent], refused: Vec<RefusedMessage>) -> Vec<usize> {
+        let mut failed = Vec::new();
+        for one in &refused {
+            let OutgoingEvent { position, event } = outgoing[one.position];
+            if !(one.is_permanent && self.park_event(event).await) {
+                failed.push(*position);
+            }
+        }
+        tracing::debug!(sent = outgoing.len() - refused.len(), refused = refused.len(), "events sent to a queue");
         failed
     }
 

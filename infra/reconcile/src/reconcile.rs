@@ -140,12 +140,8 @@ impl Reconciler {
 
     /// Sends clicks to be counted, and says how many could not be sent.
     async fn publish(&self, clicks: &[Click]) -> usize {
-        let mut unsent = 0;
-        for batch in clicks.chunks(Publisher::MAX_BATCH) {
-            let events: Vec<Event> = batch.iter().cloned().map(Click::into_event).collect();
-            unsent += self.queue.send(&events.iter().collect::<Vec<_>>()).await.len();
-        }
-        unsent
+        let events: Vec<Event> = clicks.iter().cloned().map(Click::into_event).collect();
+        self.queue.send_packed(&events.iter().collect::<Vec<_>>()).await.len()
     }
 
     async fn compare(&self, link: &CountedLink, now: Timestamp) -> Result<Comparison, ReconcileError> {

@@ -42,7 +42,7 @@ impl<T: Content> ReceivedMessage<T> {
     /// The span of what is logged of this message.
     #[must_use]
     pub fn span(&self) -> Span {
-        span_of(self.event.correlation_id())
+        self.event.correlation_ids().first().map_or_else(Span::none, |first| span_of(first))
     }
 }
 
@@ -50,12 +50,12 @@ impl<T: Serialize + Content> ReceivedMessage<T> {
     /// Converts a message that its consumer can't process, for [`DeadLetterQueue::park_all`].
     #[must_use]
     pub fn refused(&self, reason: &str) -> UnreadableMessage {
-        let body = serde_json::to_string(&self.event).unwrap_or_default();
+        let correlation_ids = self.event.correlation_ids();
         UnreadableMessage {
             message_id: self.message_id.clone(),
-            correlation_id: self.event.correlation_id().clone(),
+            correlation_id: correlation_ids.first().map_or_else(CorrelationId::generate, |first| (*first).clone()),
             reason: reason.to_owned(),
-            body,
+            body: serde_json::to_string(&self.event).unwrap_or_default(),
         }
     }
 }
@@ -73,29 +73,49 @@ pub struct UnreadableMessage {
     pub body: String,
 }
 
+impl UnreadableMessage {
+    /// A text that isn't the JSON that was expected.
+    #[must_use]
+    pub fn malformed(body: &str, message_id: &str, error: &serde_json::Error) -> Self {
+        Self {
+            message_id: message_id.to_owned(),
+            correlation_id: correlation_id_in(body),
+            // Only the category, since the full text of serde's error quotes the content.
+            reason: format!("malformed message ({:?})", error.classify()),
+            body: body.to_owned(),
+        }
+    }
+}
+
 /// The content of a message.
-pub trait Content: DeserializeOwned {
-    /// The correlation id of the request or scheduled call that the message comes from.
-    fn correlation_id(&self) -> &CorrelationId;
+pub trait Content: Sized {
+    /// Reads the body of a message.
+    ///
+    /// # Errors
+    /// When it has another form.
+    fn parse(body: &str) -> serde_json::Result<Self>;
+
+    /// The correlation ids of the requests or scheduled calls that the message comes from.
+    fn correlation_ids(&self) -> Vec<&CorrelationId>;
 }
 
-impl Content for Event {
-    fn correlation_id(&self) -> &CorrelationId {
-        &self.correlation_id
-    }
+macro_rules! content {
+    ($name:ident) => {
+        impl Content for $name {
+            fn parse(body: &str) -> serde_json::Result<Self> {
+                serde_json::from_str(body)
+            }
+
+            fn correlation_ids(&self) -> Vec<&CorrelationId> {
+                vec![&self.correlation_id]
+            }
+        }
+    };
 }
 
-impl Content for PlannedRound {
-    fn correlation_id(&self) -> &CorrelationId {
-        &self.correlation_id
-    }
-}
-
-impl Content for PlannedCheck {
-    fn correlation_id(&self) -> &CorrelationId {
-        &self.correlation_id
-    }
-}
+content!(Event);
+content!(PlannedRound);
+content!(PlannedCheck);
 
 /// Parses the messages of a batch, and separates those that can't be parsed.
 #[must_use]
@@ -105,7 +125,7 @@ pub fn read<T: Content>(batch: SqsEvent) -> (Vec<ReceivedMessage<T>>, Vec<Unread
     for message in batch.records {
         match read_message::<T>(message) {
             Ok(received) => {
-                metrics::concerns(received.event.correlation_id());
+                received.event.correlation_ids().into_iter().for_each(metrics::concerns);
                 readable.push(received);
             }
             Err(message) => {
@@ -121,13 +141,9 @@ fn read_message<T: Content>(message: SqsMessage) -> Result<ReceivedMessage<T>, U
     let message_id = message.message_id.unwrap_or_default();
     let body = message.body.unwrap_or_default();
     let receive_count = message.attributes.get("ApproximateReceiveCount").and_then(|count| count.parse().ok());
-    match serde_json::from_str(&body) {
+    match T::parse(&body) {
         Ok(event) => Ok(ReceivedMessage { message_id, receive_count: receive_count.unwrap_or(1), event }),
-        // Only the category, since the full text of serde's error quotes the content.
-        Err(error) => {
-            let reason = format!("malformed message ({:?})", error.classify());
-            Err(UnreadableMessage { message_id, correlation_id: correlation_id_in(&body), reason, body })
-        }
+        Err(error) => Err(UnreadableMessage::malformed(&body, &message_id, &error)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sending events and other messages to a queue.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
 use aws_sdk_sqs::{
     Client,
@@ -38,8 +38,11 @@ impl Message {
     /// # Errors
     /// When `content` can't be serialised as JSON.
     pub fn new(content: &impl Serialize) -> Result<Self, serde_json::Error> {
-        let body = escape_noncharacters(&serde_json::to_string(content)?);
-        Ok(Self { body, delay: None, group: None, deduplication_id: None })
+        text_of(content).map(Self::of_body)
+    }
+
+    fn of_body(body: String) -> Self {
+        Self { body, delay: None, group: None, deduplication_id: None }
     }
 
     /// Delays the delivery by this time, rounded up to seconds. SQS allows at most 15 minutes, and no delay of single messages in
@@ -58,6 +61,44 @@ impl Message {
         self.deduplication_id = Some(deduplication_id);
         self
     }
+}
+
+/// A message with several contents: `{"events": […]}`.
+struct Pack {
+    message: Message,
+    /// Which of all contents it has.
+    contents: Range<usize>,
+}
+
+impl Pack {
+    /// Maximum size of a message's body in bytes: so much of it is billed as one request.
+    const SIZE: usize = 64 * 1_024;
+    /// SQS takes 256 KB in a call.
+    const IN_A_CALL: usize = 4;
+    const BEGIN: &str = r#"{"events":["#;
+    const END: &str = "]}";
+
+    fn of(contents: Range<usize>, texts: &[String]) -> Self {
+        let body = format!("{}{}{}", Self::BEGIN, texts[contents.clone()].join(","), Self::END);
+        Self { message: Message::of_body(body), contents }
+    }
+}
+
+/// Puts contents into as few messages as their order allows. One that is larger than a message may be gets its own, which the
+/// queue will refuse.
+fn packs_of(texts: &[String]) -> Vec<Pack> {
+    let (mut packs, mut first, mut size) = (Vec::new(), 0, 0);
+    for (position, text) in texts.iter().enumerate() {
+        if position > first && Pack::BEGIN.len() + size + text.len() + Pack::END.len() > Pack::SIZE {
+            packs.push(Pack::of(first..position, texts));
+            (first, size) = (position, 0);
+        }
+        size += text.len() + ",".len();
+    }
+    if first < texts.len() {
+        packs.push(Pack::of(first..texts.len(), texts));
+    }
+    packs
 }
 
 /// Why the messages of a queue could not be counted.
@@ -97,6 +138,32 @@ impl Publisher {
                 all_refused(contents.len())
             }
         }
+    }
+
+    /// Sends contents packed into few messages: one after another in this order, as many in each as fit [`Pack`]. Returns those
+    /// contents that could not be sent.
+    pub async fn send_packed<T: Serialize>(&self, contents: &[&T]) -> Vec<RefusedMessage> {
+        /// Maximum number of concurrent calls.
+        const CALLS: usize = 8;
+        let packs = match contents.iter().map(text_of).collect::<Result<Vec<_>, _>>() {
+            Ok(texts) => packs_of(&texts),
+            Err(error) => {
+                tracing::error!(error = chain(&error), "messages could not be serialised");
+                return all_refused(contents.len());
+            }
+        };
+        let calls: Vec<_> = packs.chunks(Pack::IN_A_CALL).map(|some| self.send_packs(some)).collect();
+        stream::iter(calls).buffer_unordered(CALLS).concat().await
+    }
+
+    async fn send_packs(&self, packs: &[Pack]) -> Vec<RefusedMessage> {
+        let messages: Vec<&Message> = packs.iter().map(|pack| &pack.message).collect();
+        let refused = self.send_batch(&messages).await;
+        let contents = |one: &RefusedMessage| {
+            let is_permanent = one.is_permanent;
+            packs[one.position].contents.clone().map(move |position| RefusedMessage { position, is_permanent })
+        };
+        refused.iter().flat_map(contents).collect()
     }
 
     /// Sends any number of messages in any order, with up to three attempts. Returns how many could not be sent.
@@ -199,6 +266,11 @@ fn entry((position, message): (usize, &&Message)) -> Result<SendMessageBatchRequ
         .map_err(|error| chain(&error))
 }
 
+/// A content as JSON that SQS takes.
+fn text_of(content: &impl Serialize) -> Result<String, serde_json::Error> {
+    serde_json::to_string(content).map(|json| escape_noncharacters(&json))
+}
+
 /// Escapes the two characters that JSON allows and SQS refuses, U+FFFE and U+FFFF. They occur only in JSON strings, so the
 /// escaped text has the same value.
 pub(crate) fn escape_noncharacters(json: &str) -> String {
@@ -207,7 +279,42 @@ pub(crate) fn escape_noncharacters(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::escape_noncharacters;
+    use super::{Pack, escape_noncharacters, packs_of};
+
+    fn text(bytes: usize) -> String {
+        format!("\"{}\"", "x".repeat(bytes - 2))
+    }
+
+    #[test]
+    fn contents_are_packed_into_messages_that_are_billed_once() {
+        let packs = packs_of(&(0..1_000).map(|number| text(300 + number % 200)).collect::<Vec<_>>());
+
+        assert_eq!(
+            packs.iter().flat_map(|pack| pack.contents.clone()).collect::<Vec<_>>(),
+            (0..1_000).collect::<Vec<_>>()
+        );
+        for pack in &packs {
+            assert!(pack.message.body.len() <= Pack::SIZE, "{}", pack.message.body.len());
+            let body: serde_json::Value = serde_json::from_str(&pack.message.body).unwrap();
+            assert_eq!(body["events"].as_array().unwrap().len(), pack.contents.len());
+        }
+        let full = &packs[..packs.len() - 1];
+        assert!(full.iter().all(|pack| pack.message.body.len() > Pack::SIZE - 600), "they are full");
+    }
+
+    #[test]
+    fn a_message_takes_what_fits_to_the_byte_and_one_content_whatever_its_size() {
+        let room = Pack::SIZE - Pack::BEGIN.len() - Pack::END.len();
+        let counts = |sizes: &[usize]| {
+            let packs = packs_of(&sizes.iter().map(|size| text(*size)).collect::<Vec<_>>());
+            packs.into_iter().map(|pack| pack.contents.len()).collect::<Vec<_>>()
+        };
+
+        assert_eq!(counts(&[]), [0; 0]);
+        assert_eq!(counts(&[100, room - 101]), [2]);
+        assert_eq!(counts(&[100, room - 100]), [1, 1]);
+        assert_eq!(counts(&[10, 2 * room, 10]), [1, 1, 1]);
+    }
 
     #[test]
     fn what_sqs_refuses_is_escaped_and_means_the_same() {

@@ -134,13 +134,18 @@ impl FakeQueues {
         self.messages(queue).iter().map(text).collect()
     }
 
-    /// The bodies of all accepted messages, read as JSON.
+    /// The bodies of all accepted messages, read as JSON; of one with several events, each of them.
     ///
     /// # Panics
     /// When one of them is no JSON.
     #[must_use]
     pub fn events(&self, queue: &str) -> Vec<Value> {
-        self.bodies(queue).iter().map(|body| serde_json::from_str(body).expect("a message is JSON")).collect()
+        let bodies = self.bodies(queue).into_iter().map(|body| serde_json::from_str(&body).expect("a message is JSON"));
+        let unpacked = |mut message: Value| match message.get_mut("events").map(Value::take) {
+            Some(Value::Array(events)) => events,
+            _ => vec![message],
+        };
+        bodies.flat_map(unpacked).collect()
     }
 }
 

@@ -209,7 +209,8 @@ impl StatsTable {
         let Loaded { day, whole, .. } = before;
         let (mut known, unknown): (BTreeSet<ClickId>, BTreeSet<ClickId>) =
             work.clicks.iter().map(|one| one.click.id).partition(|id| day.ids.contains(id) || whole.ids.contains(id));
-        let slots = |part, counted| slots_of(counted, unknown.iter().copied()).into_iter().map(move |slot| (part, slot));
+        let slots =
+            |part, counted| slots_of(counted, unknown.iter().copied()).into_iter().map(move |slot| (part, slot));
         let slots = slots(work.slice.part, day).chain(slots(None, whole));
         let looking: Vec<_> = slots.map(|(part, slot)| self.ids_among(&unknown, work.link, part, slot)).collect();
         let found: Vec<Vec<ClickId>> =

@@ -191,7 +191,8 @@ mod tests {
     #[test]
     fn only_slots_of_widths_are_looked_at_to_which_later_ids_have_moved() {
         let early = without_ids(&day(0, ids(24, 1)));
-        let busy = without_ids(&CountedDay { ids: ids(24, 60), moved: Moved { count: 65_536, ..early.moved }, ..early });
+        let busy =
+            without_ids(&CountedDay { ids: ids(24, 60), moved: Moved { count: 65_536, ..early.moved }, ..early });
 
         assert_eq!(slots_of(&busy, [at(20)]).len(), 2);
         assert_eq!(slots_of(&busy, [at(600)]).len(), 1);

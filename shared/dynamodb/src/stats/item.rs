@@ -48,11 +48,11 @@ pub(super) fn day_sort_key(day: Day) -> String {
 
 /// Parts of days have partitions of their own, since they get more writes together than one partition takes.
 pub(super) fn slice_key(link: &LinkId, slice: DaySlice) -> Key {
-    Key::new(part_of_partition(partition(link), slice.part), day_sort_key(slice.day))
+    Key::new(part_of_partition(&partition(link), slice.part), day_sort_key(slice.day))
 }
 
-fn part_of_partition(partition: String, part: Option<Part>) -> String {
-    part.map_or(partition.clone(), |part| format!("{partition}#{part}"))
+fn part_of_partition(partition: &str, part: Option<Part>) -> String {
+    part.map_or_else(|| partition.to_owned(), |part| format!("{partition}#{part}"))
 }
 
 /// The slice that a key is of, if it is one of a day or a part of it.
@@ -67,12 +67,12 @@ pub(super) fn past_key(link: &LinkId) -> Key {
 }
 
 pub(super) fn seen_partition(link: &LinkId, part: Option<Part>) -> String {
-    part_of_partition(format!("SEEN#{link}"), part)
+    part_of_partition(&format!("SEEN#{link}"), part)
 }
 
 /// The partitions with the statistics of a link, or of a part of each of its days that were split.
 pub(super) fn partitions(link: &LinkId, part: Option<Part>) -> [String; 2] {
-    [part_of_partition(partition(link), part), seen_partition(link, part)]
+    [part_of_partition(&partition(link), part), seen_partition(link, part)]
 }
 
 /// `WS#<workspace>` / `TOTAL#<link>`: how many clicks a link has.

@@ -262,7 +262,8 @@ fn key_of(item: &Item) -> Key {
 /// The numbers of days with clicks, those of their parts added up; a correction may have emptied others.
 fn numbers_of(slices: BTreeMap<DaySlice, CountedDay>) -> BTreeMap<Day, DayStats> {
     let mut days: BTreeMap<Day, DayStats> = BTreeMap::new();
-    for (slice, CountedDay { stats, .. }) in slices.into_iter().filter(|(_, counted)| counted.stats.profile.clicks > 0) {
+    for (slice, CountedDay { stats, .. }) in slices.into_iter().filter(|(_, counted)| counted.stats.profile.clicks > 0)
+    {
         // Nothing is merged into an empty sketch, which would estimate less well than the one that there is.
         match days.entry(slice.day) {
             Entry::Vacant(vacant) => drop(vacant.insert(stats)),

@@ -77,7 +77,8 @@ impl StatsTable {
             overview: overview.clone(),
             ttl: ttl(overview.as_of),
         };
-        let put = self.table.put_item("keep an overview", &item)?.only_if("attribute_not_exists(as_of) OR as_of < :as_of");
+        let put =
+            self.table.put_item("keep an overview", &item)?.only_if("attribute_not_exists(as_of) OR as_of < :as_of");
         put.value(":as_of", text(&overview.as_of)).unless_refused().await.map(|_| ())
     }
 }

@@ -116,6 +116,7 @@ fn days_left(item: &Value, from: Timestamp) -> Option<i64> {
 struct Measured {
     operations: BTreeMap<String, Units>,
     rows: BTreeMap<String, Rows>,
+    messages: BTreeMap<String, usize>,
 }
 
 impl Measured {
@@ -162,6 +163,10 @@ impl Measured {
         }
         self.operation("redirect_held", follow().await);
         self.stored("click", stored_at(at, db.scan("ClicksTable").first()));
+        let queues = FakeQueues::start();
+        fixture::relay(&db, &queues).consume(db.stream("ClicksTable")).await;
+        let bytes: usize = queues.bodies("analytics").iter().map(String::len).sum();
+        self.messages.insert("click".to_owned(), bytes / queues.events("analytics").len());
     }
 
     async fn create_and_list(&mut self) {
@@ -365,12 +370,14 @@ async fn every_operation_and_row_costs_what_the_calculator_reads() {
     }
     write_cost_units("operations", &measured.operations);
     write_cost_units("rows", &measured.rows);
+    write_cost_units("messages", &measured.messages);
 
     let operations: BTreeMap<String, Units> = cost_units("operations");
     let rows: BTreeMap<String, Rows> = cost_units("rows");
 
     assert_eq!(measured.operations, operations, "{IF_MEANT}");
     assert_eq!(measured.rows, rows, "{IF_MEANT}");
+    assert_eq!(measured.messages, cost_units("messages"), "{IF_MEANT}");
 }
 
 /// How many queues Lambda asks for messages all the time.

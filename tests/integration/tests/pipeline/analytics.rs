@@ -1,14 +1,18 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use aws_lambda_events::{dynamodb::EventRecord, sqs::SqsBatchResponse};
+use aws_sdk_dynamodb::{Client, config::retry::RetryConfig};
 use linklet_domain::{Event, EventDetail, LinkStats, Timestamp};
 use linklet_dynamodb::{StatsTable, stream::change_of};
 use linklet_lambda::{
     batch::Consumer,
     metrics::{self, Metric},
 };
-use linklet_test_support::{FakeQueues, Outage, TestDynamoDb, click_event, event_batch, link_id, queue_batch};
-use serde_json::json;
+use linklet_test_support::{
+    FakeQueues, Fault, Faults, Outage, TestDynamoDb, click_event, event_batch, item_bytes, link_id, queue_batch,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::fixture::{analytics, redeliver};
 
@@ -238,6 +242,69 @@ async fn a_malformed_message_goes_to_the_dead_letter_queue_while_its_neighbours_
     assert!(failed(&response).is_empty());
     assert_eq!(counted(&db, "launch").await.whole_life().clicks, 3);
     assert_eq!(queues.bodies("dlq"), ["not json".to_owned(), wrong_code.to_string(), "{}".into()]);
+}
+
+fn packed(events: &[impl Serialize]) -> String {
+    json!({"events": events}).to_string()
+}
+
+#[tokio::test]
+async fn events_that_were_packed_count_each_and_only_what_cannot_be_read_of_them_is_parked() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let mut events: Vec<Value> =
+        clicks("launch", 3).iter().chain(&clicks("other", 2)).map(|click| json!(click)).collect();
+    events[1]["short_code"] = json!("../../etc/passwd");
+    let bodies = [packed(&events), packed(&events[2..]), packed(&[0; 0]), serde_json::to_string(&events[0]).unwrap()];
+
+    let response = analytics(&db, &queues).consume(queue_batch(&bodies)).await;
+
+    assert!(failed(&response).is_empty());
+    assert_eq!(counted(&db, "launch").await.whole_life().clicks, 2);
+    assert_eq!(counted(&db, "other").await.whole_life().clicks, 2);
+    assert_eq!(queues.events("dlq"), events[1..2]);
+}
+
+#[tokio::test]
+async fn a_packed_message_comes_again_if_one_of_its_clicks_is_not_counted_and_nothing_of_it_is_parked_twice() {
+    let (db, queues, faults) = (TestDynamoDb::start(), FakeQueues::start(), Faults::default());
+    let mut analytics = analytics(&db, &queues);
+    let config = db.client_with(faults.clone()).config().to_builder().retry_config(RetryConfig::disabled()).build();
+    analytics.stats = StatsTable::new(Client::from_conf(config), "StatsTable");
+    let events: Vec<Event> = [clicks("launch", 2), clicks("other", 2)].concat();
+    let bodies = [json!({"events": [events[0], events[2], "no event"]}).to_string(), packed(&events[1..2])];
+    // After the read, the write of the day of the second link; both links are in the first message.
+    faults.plan(Some((2, Fault::NotSent)));
+
+    let first = failed(&analytics.consume(queue_batch(&bodies)).await);
+    let parked_at_first = queues.bodies("dlq").len();
+    faults.plan(None);
+    let second = failed(&analytics.consume(queue_batch(&bodies[..1])).await);
+
+    assert_eq!((first, parked_at_first), (["0".to_owned()].into(), 0));
+    assert!(second.is_empty());
+    assert_eq!(queues.bodies("dlq"), ["\"no event\""]);
+    assert_eq!(counted(&db, "launch").await.whole_life().clicks, 2);
+    assert_eq!(counted(&db, "other").await.whole_life().clicks, 1);
+}
+
+#[tokio::test]
+async fn a_flood_on_one_link_is_counted_in_parts() {
+    let (db, queues) = (TestDynamoDb::without_streams(), FakeQueues::start());
+    let analytics = analytics(&db, &queues);
+    let events = clicks("launch", 6_000);
+    let bodies: Vec<String> = events.chunks(100).map(packed).collect();
+
+    for some in bodies.chunks(30) {
+        assert!(failed(&analytics.consume(queue_batch(some)).await).is_empty());
+    }
+    assert!(failed(&analytics.consume(queue_batch(&bodies)).await).is_empty(), "all again");
+
+    let stats = counted(&db, "launch").await;
+    assert_eq!(stats.whole_life().clicks, 6_000);
+    let rows = db.scan("StatsTable");
+    let parts = rows.iter().filter(|row| row["pk"]["S"] == format!("STATS#{}#a", link_id("launch")));
+    assert_eq!(parts.count(), stats.days.len());
+    assert!(rows.iter().all(|row| item_bytes(row) < 60_000));
 }
 
 #[tokio::test]

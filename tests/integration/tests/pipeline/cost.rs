@@ -1,13 +1,16 @@
 //! What counting costs, in DynamoDB's request units: that is what it costs to run.
 
-use std::sync::{
-    Arc, LazyLock,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    iter,
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::Analytics;
-use linklet_domain::{Dimension, Event, LinkStats, Timestamp, WorkspaceId};
+use linklet_domain::{ClickId, Dimension, Event, LinkStats, Part, Timestamp, WorkspaceId};
 use linklet_dynamodb::StatsTable;
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb, event_batch, item_bytes, link_id};
@@ -62,6 +65,20 @@ impl Bench {
         let clock = Arc::clone(&now);
         analytics.clock = Box::new(move || Timestamp::from_unix_millis(clock.load(Ordering::Relaxed)));
         Self { db, analytics, meter, now }
+    }
+
+    /// With the day of the start split already. Nothing reads its stream.
+    async fn splitting() -> Self {
+        let (db, meter) = (TestDynamoDb::without_streams(), CapacityMeter::default());
+        let mut bench = Self::new();
+        bench.analytics = analytics(&db, &FakeQueues::start());
+        let stats = StatsTable::new(db.client_with(meter.clone()), "StatsTable");
+        bench.analytics.stats = stats.clone().splitting_from(1);
+        (bench.db, bench.meter) = (db, meter);
+        bench.analytics.clock = Box::new(|| Timestamp::from_unix_millis(START));
+        bench.cost(&[ordinary_click(0, 0)]).await;
+        bench.analytics.stats = stats;
+        bench
     }
 
     /// Counts these clicks and says how many write units that takes.
@@ -191,6 +208,51 @@ async fn a_batch_that_comes_again_costs_no_write() {
     let cost = bench.cost(&clicks).await;
 
     assert_eq!(cost, 0.0);
+}
+
+/// A link with 16,000 clicks a second, whose messages come up to so many seconds after others that were sent later. Its day is split,
+/// and all parts cost the same; so one of them is enough: 1,000 clicks a second, of which a consumer has 625 at a time.
+async fn cost_of_a_flood(shuffled_over: u64) -> (f64, f64) {
+    const A_SECOND: u64 = 1_000;
+    const BATCH: usize = 625;
+    let part = Part::all().next().unwrap();
+    let id = |at: Timestamp| iter::repeat_with(|| ClickId::generate(at)).find(|id| Part::of(id) == part).unwrap();
+    let mut arrivals: Vec<(u64, Event)> = (0..(shuffled_over + 15) * A_SECOND)
+        .map(|number| {
+            let click = ordinary_click(number, number);
+            let late = number * 7_919 % (shuffled_over * SECOND).max(1);
+            (number + late, Event { event_id: id(click.occurred_at).into(), ..click })
+        })
+        .collect();
+    arrivals.sort_by_key(|(arrival, _)| *arrival);
+    // As many are under way as in the middle of a flood.
+    let (before, measured): (Vec<_>, Vec<_>) =
+        arrivals.into_iter().partition(|(arrival, _)| *arrival < (shuffled_over + 5) * SECOND);
+    let events = |arrivals: Vec<(u64, Event)>| arrivals.into_iter().map(|(_, event)| event).collect::<Vec<_>>();
+    let (before, measured) = (events(before), events(measured));
+    let bench = Bench::splitting().await;
+    for batch in before.chunks(BATCH) {
+        bench.cost(batch).await;
+    }
+    let (mut reads, mut writes, mut clicks) = (0.0, 0.0, 0.0);
+    for batch in measured.chunks_exact(BATCH) {
+        let (read, written) = bench.units(batch).await;
+        (reads, writes, clicks) = (reads + read, writes + written, clicks + BATCH as f64);
+    }
+    (reads / clicks, writes / clicks)
+}
+
+#[tokio::test]
+async fn a_flood_costs_the_same_in_any_order() {
+    for shuffled_over in [0, 1, 5, 20, 60] {
+        let (reads, writes) = cost_of_a_flood(shuffled_over).await;
+
+        println!(
+            "16,000 a second, shuffled over {shuffled_over} s: {writes:.3} write units and {reads:.3} read units each"
+        );
+        assert!(writes <= 0.15, "{writes}");
+        assert!(reads <= 0.6, "{reads}");
+    }
 }
 
 /// What somebody sends who wants the numbers to grow: everything is new in each request.

@@ -1,8 +1,11 @@
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
-use aws_lambda_events::{dynamodb::Event as StreamEvent, streams::DynamoDbEventResponse};
+use aws_lambda_events::{
+    dynamodb::{Event as StreamEvent, EventRecord},
+    streams::DynamoDbEventResponse,
+};
 use linklet_domain::{
-    CheckOutcome, CheckResult, Click, Link, Record, TargetId, TargetStatus, TargetUrl, Timestamp, UserId,
+    CheckOutcome, CheckResult, Click, ClickId, Link, Part, Record, TargetId, TargetStatus, TargetUrl, Timestamp, UserId,
 };
 use linklet_dynamodb::{CreateOutcome, Creation, RoundRecord};
 use linklet_lambda::batch::Consumer;
@@ -77,6 +80,62 @@ async fn a_click_publishes_its_event_without_the_owners_address() {
     assert_eq!(events[0]["correlation_id"], "req-42");
     assert!(!events[0].to_string().contains("ada@example.com"));
     assert!(queues.bodies("notify").is_empty());
+}
+
+#[tokio::test]
+async fn clicks_share_messages_with_those_that_are_counted_with_them() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    for code in ["launch", "other"] {
+        create(&db, code).await;
+    }
+    for number in 0..200 {
+        click(&db, if number % 3 == 0 { "other" } else { "launch" }).await;
+    }
+
+    let response = relay(&db, &queues).consume(db.stream("ClicksTable")).await;
+
+    assert_eq!(retry_from(&response), None);
+    let bodies = queues.bodies("analytics");
+    assert!(bodies.len() <= 3 && bodies.iter().all(|body| body.len() <= 64 * 1_024), "{}", bodies.len());
+    let events = queues.events("analytics");
+    assert_eq!(events.len(), 200);
+    let counted_with = |event: &Value| {
+        let part = Part::of(&ClickId::parse(event["event_id"].as_str().unwrap()).unwrap());
+        format!("{} {part}", event["short_code"])
+    };
+    let mut order: Vec<String> = events.iter().map(counted_with).collect();
+    order.dedup();
+    let groups = order.len();
+    order.sort();
+    order.dedup();
+    assert_eq!(order.len(), groups, "no group is torn apart");
+}
+
+#[tokio::test]
+async fn the_stream_is_read_again_from_the_first_click_that_was_not_sent() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    for code in ["launch", "other"] {
+        create(&db, code).await;
+    }
+    for _ in 0..300 {
+        click(&db, "launch").await;
+    }
+    click(&db, "other").await;
+    click(&db, "launch").await;
+    let batch = db.stream("ClicksTable");
+    // The last message: it has the click on the other link, and the last ones on the first.
+    queues.fail(Outage::MessagesWith("other".into()));
+
+    let response = relay(&db, &queues).consume(batch.clone()).await;
+
+    let from = retry_from(&response).expect("one is not sent");
+    let first = batch.records.iter().position(|record| record.change.sequence_number.as_ref() == Some(&from)).unwrap();
+    let sent: HashSet<String> = queues.events("analytics").iter().map(|event| event["event_id"].to_string()).collect();
+    assert!(!sent.is_empty() && sent.len() < 300);
+    let id = |record: &EventRecord| json_of(record)["dynamodb"]["Keys"]["sk"]["S"].to_string();
+    let unsent: Vec<usize> =
+        (0..batch.records.len()).filter(|position| !sent.contains(&id(&batch.records[*position]))).collect();
+    assert_eq!(unsent[0], first);
 }
 
 #[tokio::test]

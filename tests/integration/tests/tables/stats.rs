@@ -1,9 +1,9 @@
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use linklet_domain::{
-    ClickCount, ClickId, Day, Dimension, Event, LinkClicks, LinkId, LinkStats, Timestamp, WorkspaceId,
+    ClickCount, ClickId, Day, DaySlice, Dimension, Event, LinkClicks, LinkId, LinkStats, Part, Timestamp, WorkspaceId,
 };
-use linklet_dynamodb::{ClassifiedClick, CommitOutcome, DayOutcome, DayWork, Loaded, StatsTable};
+use linklet_dynamodb::{ClassifiedClick, CommitOutcome, Correction, DayOutcome, DayWork, Life, Loaded, StatsTable};
 use linklet_test_support::{
     CapacityMeter, ClickBuilder, Fault, Faults, TestDynamoDb, click_event, link_id, some_workspace,
 };
@@ -159,7 +159,8 @@ async fn a_consumer_that_dies_between_its_writes_leaves_what_the_next_one_repair
             // Reading is done; the first write is that of the day.
             faults.plan(Some((1, Fault::NotSent)));
             let work_of = nine.clicks.iter().collect::<Vec<_>>();
-            let work = DayWork { link: &nine.link, workspace: &nine.workspace, slice: nine.day().into(), clicks: &work_of };
+            let work =
+                DayWork { link: &nine.link, workspace: &nine.workspace, slice: nine.day().into(), clicks: &work_of };
             let _ = table.count(&work, before, Timestamp::now()).await;
             faults.plan(None);
             assert_eq!(life(&table).await.whole_life().clicks, 9, "{age} days ago");
@@ -442,4 +443,203 @@ async fn of_more_totals_than_one_request_may_read_none_are_known() {
 
     assert_eq!((totals, meter.calls()), (None, 8));
     assert!(meter.read_units() <= 1_024.0, "{}", meter.read_units());
+}
+
+/// A table that splits a day as soon as ten clicks come together.
+fn splitting(db: &TestDynamoDb) -> StatsTable {
+    db.stats().splitting_from(10)
+}
+
+/// Counts clicks as a consumer does: each in its part, if the day is split. Returns how many were not counted before, and the
+/// link's total.
+async fn count_all(table: &StatsTable, events: &[Event]) -> (usize, u64) {
+    let clicks = Clicks::of(events);
+    match clicks.count_on(table, clicks.load(table).await).await {
+        DayOutcome::Counted { fresh, totals } => return (fresh, totals.total_clicks()),
+        DayOutcome::Split => {}
+        other => panic!("{other:?}"),
+    }
+    let (mut counted, mut total) = (0, 0);
+    for (part, of_part) in by_part(events) {
+        match count_part(table, part, &of_part).await {
+            DayOutcome::Counted { fresh, totals } => (counted, total) = (counted + fresh, totals.total_clicks()),
+            other => panic!("{other:?}"),
+        }
+    }
+    (counted, total)
+}
+
+fn by_part(events: &[Event]) -> BTreeMap<Part, Vec<Event>> {
+    let mut parts: BTreeMap<Part, Vec<Event>> = BTreeMap::new();
+    for event in events {
+        let part = Part::of(&ClickId::parse(event.event_id.as_str()).unwrap());
+        parts.entry(part).or_default().push(event.clone());
+    }
+    parts
+}
+
+async fn count_part(table: &StatsTable, part: Part, events: &[Event]) -> DayOutcome {
+    let clicks = Clicks::of(events);
+    let refs = clicks.clicks.iter().collect::<Vec<_>>();
+    let slice = DaySlice { day: clicks.day(), part: Some(part) };
+    let work = DayWork { link: &clicks.link, workspace: &clicks.workspace, slice, clicks: &refs };
+    let before = table.load(&[work]).await.unwrap().remove(0);
+    table.count(&work, before, Timestamp::now()).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_day_with_very_many_clicks_is_split_and_each_counts_once_before_and_after() {
+    let db = TestDynamoDb::start();
+    let (table, events) = (splitting(&db), clicks(60, days_ago(0)));
+    for batch in events[..18].chunks(9) {
+        assert_eq!(count_all(&table, batch).await.0, 9, "fewer come at once");
+    }
+    assert!(life_of(&table).await.slices.keys().all(|slice| slice.part.is_none()));
+
+    assert_eq!(count_all(&table, &events[9..40]).await, (22, 40));
+    assert_eq!(count_all(&table, &events[38..]).await, (20, 60));
+    assert_eq!(count_all(&table, &events).await, (0, 60));
+
+    let counted = life_of(&table).await;
+    let whole = &counted.slices[&DaySlice::from(events[0].occurred_at.day())];
+    assert_eq!(whole.stats.profile.clicks, 18);
+    assert!(counted.slices.len() > 4, "{:?}", counted.slices.keys());
+    let read = life(&table).await;
+    assert_eq!((read.days.len(), read.whole_life().clicks), (1, 60));
+    assert_eq!(read.summary(Timestamp::now()).last_click_at, Some(events[59].occurred_at));
+    assert_eq!(read.days.values().next().unwrap().hours.iter().map(|hour| hour.clicks).sum::<u64>(), 60);
+    assert_eq!(listed(&table).await, LinkClicks { total: 60, last: Some(events[59].occurred_at) });
+    assert_eq!(counted.milestones, [10].into());
+}
+
+async fn life_of(table: &StatsTable) -> Life {
+    table.life(&some_workspace(), &link_id("launch")).await.unwrap()
+}
+
+#[tokio::test]
+async fn nobody_adds_to_a_day_that_was_split_meanwhile() {
+    let db = TestDynamoDb::start();
+    let (table, events) = (splitting(&db), clicks(20, days_ago(0)));
+    let late = Clicks::of(&events[..3]);
+    let before = late.load(&table).await;
+    count_all(&table, &events[3..]).await;
+
+    assert_eq!(late.count_on(&table, before).await, DayOutcome::Contended { fresh: 0 });
+    assert_eq!(count_all(&table, &events).await, (3, 20));
+}
+
+#[tokio::test]
+async fn a_part_is_not_counted_before_its_day_is_split() {
+    let db = TestDynamoDb::start();
+    let (table, events) = (splitting(&db), clicks(1, days_ago(0)));
+    let (part, of_part) = by_part(&events).pop_first().unwrap();
+
+    assert_eq!(count_part(&table, part, &of_part).await, DayOutcome::Contended { fresh: 0 });
+    assert_eq!(count_all(&table, &events).await, (1, 1));
+}
+
+#[tokio::test]
+async fn a_total_that_lacks_a_day_when_it_is_split_gets_it_with_the_next_click_of_a_part() {
+    let (db, faults) = (TestDynamoDb::start(), Faults::default());
+    let table = StatsTable::new(db.client_with(faults.clone()), "StatsTable").splitting_from(10);
+    let events = clicks(30, days_ago(0));
+    let nine = Clicks::of(&events[..9]);
+    let before = nine.load(&table).await;
+    // The day is written, and the total isn't.
+    faults.plan(Some((1, Fault::NotSent)));
+    let refs = nine.clicks.iter().collect::<Vec<_>>();
+    let work = DayWork { link: &nine.link, workspace: &nine.workspace, slice: nine.day().into(), clicks: &refs };
+    let _ = table.count(&work, before, Timestamp::now()).await;
+    faults.plan(None);
+    let ten = Clicks::of(&events[9..29]);
+    assert_eq!(ten.count_on(&table, ten.load(&table).await).await, DayOutcome::Split);
+    assert_eq!(life_of(&table).await.totals.total_clicks(), 0);
+
+    let (part, of_part) = by_part(&events[29..]).pop_first().unwrap();
+    assert!(matches!(count_part(&table, part, &of_part).await, DayOutcome::Counted { fresh: 1, .. }));
+
+    assert_eq!(listed(&table).await.total, 10);
+    assert_eq!(life_of(&table).await.milestones, [10].into());
+    assert_eq!(count_all(&table, &events).await, (20, 30));
+}
+
+#[tokio::test]
+async fn a_day_that_was_split_settles_with_its_parts_and_takes_late_clicks() {
+    let db = TestDynamoDb::start();
+    let (table, link, workspace) = (splitting(&db), link_id("launch"), some_workspace());
+    let events = clicks(120, days_ago(0));
+    for batch in events[..110].chunks(40) {
+        count_all(&table, batch).await;
+    }
+    // So many days later, the day is no longer recent.
+    let (later, totals) = (Timestamp::now().plus(Duration::from_secs(5 * 86_400)), life_of(&table).await.totals);
+    let until = totals.settles_until(later.day()).unwrap();
+
+    assert_eq!(table.settle(&workspace, &link, &totals, until).await.unwrap(), CommitOutcome::Committed);
+    let settled = life_of(&table).await;
+    assert!(settled.totals.open.is_empty(), "{:?}", settled.totals);
+    assert_eq!(settled.past.as_ref().map(|past| past.profile.clicks), Some(110));
+
+    for (part, of_part) in by_part(&events[100..]) {
+        let clicks = Clicks::of(&of_part);
+        let refs = clicks.clicks.iter().collect::<Vec<_>>();
+        let slice = DaySlice { day: clicks.day(), part: Some(part) };
+        let work = DayWork { link: &link, workspace: &workspace, slice, clicks: &refs };
+        let before = table.load(&[work]).await.unwrap().remove(0);
+        assert!(matches!(table.count(&work, before, later).await.unwrap(), DayOutcome::Counted { .. }));
+    }
+
+    let after = life_of(&table).await;
+    assert_eq!((after.totals.past_clicks, after.totals.total_clicks()), (120, 120));
+    assert_eq!(after.past.as_ref().map(|past| past.profile.clicks), Some(120));
+    assert_eq!(after.totals.history, [(events[0].occurred_at.day(), ClickCount { clicks: 120, people: 120 })].into());
+    assert_eq!(life(&table).await.whole_life().clicks, 120);
+}
+
+#[tokio::test]
+async fn a_correction_of_a_day_that_was_split_is_written_only_if_no_part_has_changed() {
+    for part_changes in [true, false] {
+        let db = TestDynamoDb::start();
+        let (table, link, workspace) = (splitting(&db), link_id("launch"), some_workspace());
+        let events = clicks(40, days_ago(0));
+        count_all(&table, &events[..30]).await;
+        let before = life_of(&table).await;
+        let mut right = before.numbers();
+        right.values_mut().for_each(|day| day.profile.human_clicks = 7);
+        let after = before.with_days(&right);
+        let correction = Correction { link: &link, workspace: &workspace, before: &before, after: &after };
+        let stale = by_part(&events[30..]).pop_first().unwrap();
+        if part_changes {
+            count_part(&table, stale.0, &stale.1).await;
+        }
+
+        let outcome = table.correct(&correction).await.unwrap();
+
+        let corrected = life_of(&table).await;
+        if part_changes {
+            assert_eq!(outcome, CommitOutcome::Contended);
+            assert_ne!(corrected.numbers().values().next().unwrap().profile.human_clicks, 7);
+        } else {
+            assert_eq!(outcome, CommitOutcome::Committed);
+            assert_eq!((&corrected.totals, corrected.numbers()), (&after.totals, after.numbers()));
+            assert_eq!(count_all(&table, &events[..31]).await, (1, 31), "ids are still known");
+        }
+    }
+}
+
+#[tokio::test]
+async fn purging_deletes_the_parts_of_days() {
+    let db = TestDynamoDb::start();
+    let (table, link, workspace) = (splitting(&db), link_id("launch"), some_workspace());
+    let events = clicks(1_000, days_ago(0));
+    for batch in events.chunks(500) {
+        count_all(&table, batch).await;
+    }
+    assert!(db.scan("StatsTable").iter().any(|row| row["pk"]["S"].as_str().unwrap().starts_with("SEEN#")));
+
+    table.purge(&workspace, &link, Timestamp::now()).await.unwrap();
+
+    let left = db.scan("StatsTable");
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(left[0].get("purged_at").is_some());
 }
