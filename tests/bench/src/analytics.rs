@@ -1,6 +1,6 @@
 //! How many clicks a second one consumer counts, with DynamoDB behind HTTP on the same machine.
 //!
-//! The consumer is the analytics function without Lambda around it: batches of 500 messages as SQS delivers them, parsed,
+//! The consumer is the analytics function without Lambda around it: batches of messages as SQS delivers them, parsed,
 //! classified and counted one batch after another on one thread, as in an execution environment. The tables have no streams:
 //! this implementation of DynamoDB looks through the whole stream at each write, which would be all that is measured.
 
@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use aws_lambda_events::sqs::SqsEvent;
 use aws_sdk_dynamodb::Client;
 use linklet_analytics::{Analytics, Clients};
 use linklet_domain::{Event, Timestamp};
@@ -17,13 +18,19 @@ use linklet_lambda::{
     batch::{Consumer, DeadLetterQueue},
     publisher::Publisher,
 };
-use linklet_test_support::{CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb, event_batch};
+use linklet_test_support::{CapacityMeter, ClickBuilder, FakeQueues, TestDynamoDb, queue_batch};
 use linklet_user_agents::Classifier;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::options::Extent;
 
+/// Messages with a click each that Lambda hands over at once.
 const BATCH: usize = 500;
+/// Clicks of a viral link that Lambda hands over at once: 6 MB.
+const FLOOD: usize = 9_000;
+/// Clicks that share a message of 64 KB.
+const PACKED: usize = 100;
 const AGENTS: [&str; 4] = [
     ClickBuilder::BROWSER,
     "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1",
@@ -37,12 +44,38 @@ struct Workload {
     links: usize,
     clicks: usize,
     pick: fn(usize) -> usize,
+    a_second: u64,
+    /// By how much a message may come later than others that were sent later.
+    shuffled_over: Duration,
+    /// How many clicks are in a batch, and how many in each of its messages.
+    batch: (usize, usize),
 }
 
-const WORKLOADS: [Workload; 3] = [
-    Workload { name: "1,000 links, Zipf", links: 1_000, clicks: 20_000, pick: zipf },
-    Workload { name: "500 links, one click each", links: 500, clicks: 5_000, pick: uniform },
-    Workload { name: "one viral link", links: 1, clicks: 50_000, pick: uniform },
+const ORDINARY: Workload = Workload {
+    name: "1,000 links, Zipf",
+    links: 1_000,
+    clicks: 20_000,
+    pick: zipf,
+    a_second: 500,
+    shuffled_over: Duration::ZERO,
+    batch: (BATCH, 1),
+};
+
+const VIRAL: Workload = Workload {
+    name: "one viral link, in order",
+    links: 1,
+    clicks: 180_000,
+    pick: uniform,
+    a_second: 16_000,
+    shuffled_over: Duration::ZERO,
+    batch: (FLOOD, PACKED),
+};
+
+const WORKLOADS: [Workload; 4] = [
+    ORDINARY,
+    Workload { name: "500 links, one click each", links: 500, clicks: 5_000, pick: uniform, ..ORDINARY },
+    VIRAL,
+    Workload { name: "one viral link, shuffled over 5 s", shuffled_over: Duration::from_secs(5), ..VIRAL },
 ];
 
 /// How fast clicks on some links are counted, and what each costs.
@@ -57,13 +90,13 @@ pub struct Counting {
 
 /// Measures all workloads, and prints what comes out.
 pub async fn measure(extent: Extent) -> Vec<Counting> {
-    println!("\nanalytics: one consumer, batches of {BATCH}, DynamoDB over HTTP on this machine");
-    println!("{:<28} {:>10} {:>12} {:>12} {:>12}", "clicks on", "clicks/s", "calls/click", "write units", "read units");
+    println!("\nanalytics: one consumer, DynamoDB over HTTP on this machine");
+    println!("{:<34} {:>10} {:>12} {:>12} {:>12}", "clicks on", "clicks/s", "calls/click", "write units", "read units");
     let mut all = Vec::new();
     for workload in WORKLOADS.map(|workload| Workload { clicks: extent.of(workload.clicks), ..workload }) {
         let counting = measure_one(&workload).await;
         println!(
-            "{:<28} {:>10.0} {:>12.2} {:>12.2} {:>12.2}",
+            "{:<34} {:>10.0} {:>12.3} {:>12.3} {:>12.3}",
             counting.clicks_on,
             counting.clicks_per_s,
             counting.calls_per_click,
@@ -79,9 +112,10 @@ pub async fn measure(extent: Extent) -> Vec<Counting> {
 async fn measure_one(workload: &Workload) -> Counting {
     let queues = FakeQueues::start();
     let db = TestDynamoDb::without_streams();
-    let seconds = count(&db.client(), &queues, &clicks(workload)).await.as_secs_f64();
+    let batches = || batches(&clicks(workload), workload.batch);
+    let seconds = consume(&db.client(), &queues, batches()).await.as_secs_f64();
     let (db, meter) = (TestDynamoDb::without_streams(), CapacityMeter::default());
-    count(&db.client_with(meter.clone()), &queues, &clicks(workload)).await;
+    consume(&db.client_with(meter.clone()), &queues, batches()).await;
     let per_click = |number: f64| number / workload.clicks as f64;
     Counting {
         clicks_on: workload.name,
@@ -92,8 +126,19 @@ async fn measure_one(workload: &Workload) -> Counting {
     }
 }
 
-/// Has clicks counted, and tells how long it took.
+/// Has clicks counted, each in a message of its own, and tells how long it took.
 pub async fn count(client: &Client, queues: &FakeQueues, clicks: &[Event]) -> Duration {
+    consume(client, queues, batches(clicks, (BATCH, 1))).await
+}
+
+fn batches(clicks: &[Event], (clicks_of_batch, packed): (usize, usize)) -> Vec<SqsEvent> {
+    let bodies = |batch: &[Event]| -> Vec<String> {
+        batch.chunks(packed).map(|events| json!({"events": events}).to_string()).collect()
+    };
+    clicks.chunks(clicks_of_batch).map(|batch| queue_batch(&bodies(batch))).collect()
+}
+
+async fn consume(client: &Client, queues: &FakeQueues, batches: Vec<SqsEvent>) -> Duration {
     let analytics = Analytics {
         stats: StatsTable::new(client.clone(), "StatsTable"),
         clicks: ClicksTable::new(client.clone(), "ClicksTable"),
@@ -103,7 +148,6 @@ pub async fn count(client: &Client, queues: &FakeQueues, clicks: &[Event]) -> Du
         purge_turn: Duration::from_secs(15),
         clock: Box::new(Timestamp::now),
     };
-    let batches: Vec<_> = clicks.chunks(BATCH).map(event_batch).collect();
     let started = Instant::now();
     for batch in batches {
         assert!(analytics.consume(batch).await.batch_item_failures.is_empty(), "every click counts");
@@ -111,21 +155,25 @@ pub async fn count(client: &Client, queues: &FakeQueues, clicks: &[Event]) -> Du
     started.elapsed()
 }
 
-/// Clicks at the rate of 500 a second, by 5,000 people.
+/// Clicks by 5,000 people, in the order in which they arrive.
 fn clicks(workload: &Workload) -> Vec<Event> {
-    let start = Timestamp::now();
-    (0..workload.clicks)
+    let (start, longest) = (Timestamp::now(), workload.shuffled_over.as_millis());
+    let mut arrivals: Vec<(u64, Event)> = (0..workload.clicks)
         .map(|number| {
             let link = (workload.pick)(workload.links);
-            let at = start.plus(Duration::from_millis(2 * number as u64));
-            ClickBuilder::new(&format!("code{link:04}"))
-                .at(at)
+            let after = 1_000 * number as u64 / workload.a_second;
+            let late = random(usize::try_from(longest).unwrap_or_default().max(1)) as u64;
+            let click = ClickBuilder::new(&format!("code{link:04}"))
+                .at(start.plus(Duration::from_millis(after)))
                 .by(&format!("203.0.{}", random(5_000)))
                 .with(AGENTS[number % AGENTS.len()])
                 .from(&format!("https://site{}.example/", random(20)))
-                .build()
+                .build();
+            (after + late, click)
         })
-        .collect()
+        .collect();
+    arrivals.sort_by_key(|(arrival, _)| *arrival);
+    arrivals.into_iter().map(|(_, click)| click).collect()
 }
 
 fn random(below: usize) -> usize {
