@@ -121,14 +121,17 @@ impl Analytics {
         fastrand::shuffle(&mut shares);
         let counting: Vec<_> =
             shares.into_iter().map(async |share| (share, self.count_share(day, share, None, until).await)).collect();
-        let mut counting = stream::iter(counting).buffer_unordered(PARTS_AT_ONCE);
+        // To the end in any case: a write that nobody waits for could come after its link is forgotten.
+        let counted: Vec<_> = stream::iter(counting).buffer_unordered(PARTS_AT_ONCE).collect().await;
+        if counted.iter().any(|(_, progress)| matches!(progress, Ok(Progress::Purged))) {
+            return self.forget_day(day, true).await;
+        }
         let mut outcome = Outcome::default();
-        while let Some((share, progress)) = counting.next().await {
+        for (share, progress) in counted {
             match progress {
                 Ok(Progress::Counted(totals)) => outcome.reached(totals),
-                Ok(Progress::Purged) => return self.forget_day(day, true).await,
                 // Parts are never split.
-                Ok(Progress::Split) => outcome.has_failed(share.clicks),
+                Ok(Progress::Purged | Progress::Split) => outcome.has_failed(share.clicks),
                 Err(error) => {
                     report_failure(&day.link, error);
                     outcome.has_failed(share.clicks);

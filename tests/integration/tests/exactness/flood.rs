@@ -11,14 +11,14 @@ use linklet_analytics::Analytics;
 use linklet_domain::{Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::StatsTable;
 use linklet_lambda::batch::Consumer;
-use linklet_test_support::{FakeQueues, TestDynamoDb, WithoutTokens, event_batch, link_id};
+use linklet_test_support::{FakeQueues, TestDynamoDb, WithoutTokens, link_id};
 use proptest::{prelude::RngExt as _, test_runner::TestRng};
 use tokio::{runtime::Builder, time::timeout};
 
 use super::{
     model::{AGENTS, COUNTRIES, Click, Expected, Link, REFERERS},
     observed::check,
-    plan::answered,
+    plan::{answered, packed_batch},
     seed::{random, seed},
 };
 use crate::fixture::analytics;
@@ -28,6 +28,10 @@ const CLICKS: usize = 100_000;
 /// Messages that come although their click's first message has come or will come.
 const DUPLICATES: usize = CLICKS / 20;
 const BATCH: usize = 500;
+/// How many clicks share a message.
+const PACKED: usize = 20;
+/// From how many new clicks at once a day is split: those of the most clicked links are.
+const SPLIT_FROM: usize = 60;
 const DEATHS: usize = 10;
 
 /// The beginning, in milliseconds since 1970.
@@ -59,7 +63,7 @@ fn a_hundred_thousand_clicks_on_a_thousand_links_count_once_each() {
 
 fn consumer(db: &TestDynamoDb, queues: &FakeQueues) -> Analytics {
     let mut analytics = analytics(db, queues);
-    analytics.stats = StatsTable::new(db.client_with(WithoutTokens), "StatsTable");
+    analytics.stats = StatsTable::new(db.client_with(WithoutTokens), "StatsTable").splitting_from(SPLIT_FROM);
     analytics
 }
 
@@ -172,8 +176,8 @@ impl Flood<'_> {
     async fn consume(&self, consumer: &Analytics, batch: &[usize]) {
         let events: Vec<_> =
             batch.iter().map(|place| &self.clicks[*place]).map(|click| click.event(&self.links[click.link])).collect();
-        let answer = consumer.consume(event_batch(&events)).await;
-        self.queue.borrow_mut().extend(answered(batch, &answer).failed);
+        let answer = consumer.consume(packed_batch(&events, PACKED)).await;
+        self.queue.borrow_mut().extend(answered(batch, PACKED, &answer).failed);
     }
 }
 

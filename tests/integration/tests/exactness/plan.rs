@@ -5,11 +5,12 @@ use std::{
     sync::LazyLock,
 };
 
-use aws_lambda_events::sqs::SqsBatchResponse;
-use linklet_domain::Timestamp;
+use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
+use linklet_domain::{Event, Timestamp};
 use linklet_dynamodb::StatsTable;
-use linklet_test_support::{Cancellation, Fault};
+use linklet_test_support::{Cancellation, Fault, event_batch, queue_batch};
 use proptest::{collection::vec, prelude::*, sample::Index};
+use serde_json::json;
 
 use super::model::{AGENTS, COUNTRIES, Click, REFERERS};
 
@@ -119,6 +120,8 @@ pub struct Schedule {
     pub last_batches: usize,
     /// From how many new clicks at once a day is split.
     pub split_from: usize,
+    /// How many clicks share a message.
+    pub packed: usize,
 }
 
 impl Schedule {
@@ -176,8 +179,15 @@ impl Group {
 pub fn schedules() -> impl Strategy<Value = Schedule> {
     let last_batches = prop_oneof![Just(500_usize), 1..40_usize];
     let split_from = prop_oneof![1 => Just(StatsTable::SPLIT_FROM), 1 => 1..12_usize];
-    (vec(groups(), 1..14), vec(deliveries(), 0..5), last_batches, split_from).prop_map(
-        |(groups, deliveries, last_batches, split_from)| Schedule { groups, deliveries, last_batches, split_from },
+    let packed = prop_oneof![1 => Just(1), 1 => 2..40_usize];
+    (vec(groups(), 1..14), vec(deliveries(), 0..5), last_batches, split_from, packed).prop_map(
+        |(groups, deliveries, last_batches, split_from, packed)| Schedule {
+            groups,
+            deliveries,
+            last_batches,
+            split_from,
+            packed,
+        },
     )
 }
 
@@ -288,7 +298,13 @@ impl Queue {
     }
 }
 
-/// What becomes of a batch's messages, each of which stands for its click.
+/// A batch of messages, each of which has so many of these events.
+pub fn packed_batch(events: &[Event], packed: usize) -> SqsEvent {
+    let bodies: Vec<String> = events.chunks(packed).map(|events| json!({"events": events}).to_string()).collect();
+    if packed == 1 { event_batch(events) } else { queue_batch(&bodies) }
+}
+
+/// What becomes of the clicks of a batch's messages.
 #[derive(Debug, Default)]
 pub struct Answered {
     pub acknowledged: Vec<usize>,
@@ -296,13 +312,13 @@ pub struct Answered {
     pub failed: Vec<usize>,
 }
 
-/// What a consumer has answered to a batch; message ids are places in it.
-pub fn answered(batch: &[usize], answer: &SqsBatchResponse) -> Answered {
+/// What a consumer has answered to a batch whose messages have so many clicks each; message ids are places among them.
+pub fn answered(batch: &[usize], packed: usize, answer: &SqsBatchResponse) -> Answered {
     let failures: BTreeSet<usize> =
         answer.batch_item_failures.iter().map(|failure| failure.item_identifier.parse().unwrap()).collect();
     let mut answered = Answered::default();
-    for (message, click) in batch.iter().enumerate() {
-        let list = if failures.contains(&message) { &mut answered.failed } else { &mut answered.acknowledged };
+    for (place, click) in batch.iter().enumerate() {
+        let list = if failures.contains(&(place / packed)) { &mut answered.failed } else { &mut answered.acknowledged };
         list.push(*click);
     }
     answered

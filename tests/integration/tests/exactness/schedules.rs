@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::{
 use linklet_domain::{Day, DayStats, UserId, WorkspaceId};
 use linklet_dynamodb::{CommitOutcome, Correction, StatsTable};
 use linklet_lambda::batch::Consumer;
-use linklet_test_support::{FakeQueues, Faults, StreamReader, TestDynamoDb, event_batch, link_id};
+use linklet_test_support::{FakeQueues, Faults, StreamReader, TestDynamoDb, link_id};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
@@ -22,7 +22,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::{
     model::{Click, Expected, Link},
     observed::{Verdict, check, ever, milestones, same},
-    plan::{Delivery, End, LINKS, Queue, Rival, Schedule, Task, answered, schedules},
+    plan::{Delivery, End, LINKS, Queue, Rival, Schedule, Task, answered, packed_batch, schedules},
     seed::seed,
     turns::{Seat, Turns},
 };
@@ -225,9 +225,10 @@ impl Play<'_> {
         let mut consumer = analytics(&self.bench.db, &self.bench.queues);
         consumer.stats = consumers.table(retries).splitting_from(self.schedule.split_from);
         let events: Vec<_> = batch.iter().map(|place| self.event(*place)).collect();
-        let answer = consumers.seat.live(consumer.consume(event_batch(&events))).await;
+        let packed = self.schedule.packed;
+        let answer = consumers.seat.live(consumer.consume(packed_batch(&events, packed))).await;
         match answer {
-            Some(answer) if end != End::Unheard => answered(batch, &answer).acknowledged,
+            Some(answer) if end != End::Unheard => answered(batch, packed, &answer).acknowledged,
             _ => Vec::new(),
         }
     }
@@ -242,7 +243,8 @@ impl Play<'_> {
                 return Ok(());
             }
             let events: Vec<_> = batch.iter().map(|place| self.event(*place)).collect();
-            queue.forget(&answered(&batch, &consumer.consume(event_batch(&events)).await).acknowledged);
+            let answer = consumer.consume(packed_batch(&events, self.schedule.packed)).await;
+            queue.forget(&answered(&batch, self.schedule.packed, &answer).acknowledged);
         }
         Err("messages come again and again".to_owned())
     }

@@ -79,7 +79,7 @@ const RIGHTS: &str = "
     shorten         WatchTable                          *              GetItem
     stats           ClicksTable                         *              Query
     stats           LinksTable                          *              GetItem
-    stats           StatsTable                          *              Query
+    stats           StatsTable                          *              BatchGetItem Query
     stats           UsersTable                          ACCESS#        BatchGetItem
     stats           UsersTable                          KEY#           GetItem UpdateItem
     update          LinksTable                          *              GetItem PutItem UpdateItem
