@@ -384,7 +384,8 @@ def test_nothing_is_beside_a_drawer_and_nothing_moves_behind_it(tabs: Tabs, shop
     expect(rows(tab)).to_have_count(3)
     before = rows(tab).first.bounding_box()
     hand(tab).press(tab.button("Options"))
-    tab.page.wait_for_timeout(300)
+    expect(tab.dialog("New link")).to_be_visible()
+    tab.page.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => null)")
     right = tab.dialog("New link").evaluate("(drawer) => drawer.getBoundingClientRect().right")
     assert right == tab.page.evaluate("innerWidth")
     assert rows(tab).first.bounding_box() == before
