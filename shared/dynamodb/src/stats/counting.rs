@@ -293,13 +293,17 @@ impl StatsTable {
         before: &Loaded,
         after: &CountedDay,
     ) -> Result<Raised, RepositoryError> {
-        if let Some(whole) = work.whole().filter(|_| !before.has_whole(work)) {
-            match self.raise_total(work, whole, &before.totals, &before.whole.stats).await? {
-                Raised::To(_) => {}
+        let whole = work.whole().filter(|_| !before.has_whole(work)).map(|whole| (whole, &before.whole.stats));
+        // The clicks of a part may all have been counted before its day was split.
+        let counted = Some((work.slice, &after.stats)).filter(|(_, stats)| stats.profile.clicks > 0);
+        let mut totals = before.totals.clone();
+        for (slice, stats) in whole.into_iter().chain(counted) {
+            match self.raise_total(work, slice, &before.totals, stats).await? {
+                Raised::To(raised) => totals = raised,
                 other => return Ok(other),
             }
         }
-        self.raise_total(work, work.slice, &before.totals, &after.stats).await
+        Ok(Raised::To(totals))
     }
 
     /// Counts clicks of a day that may be in the past, in one transaction of the day, the total and the past.
