@@ -94,7 +94,7 @@ impl Analytics {
         for clicks in clicks.chunks(StatsTable::MOST_CLICKS) {
             match self.count_share(day, Share { slice, clicks }, state.take(), until).await {
                 Ok(Progress::Counted(totals)) => outcome.reached(totals),
-                Ok(Progress::Purged) => return self.forget_day(day, false).await,
+                Ok(Progress::Purged) => return self.forget_day(day).await,
                 Ok(Progress::Split) => return self.count_parts(day, until).await,
                 Err(error) => {
                     report_failure(&day.link, error);
@@ -124,7 +124,7 @@ impl Analytics {
         // To the end in any case: a write that nobody waits for could come after its link is forgotten.
         let counted: Vec<_> = stream::iter(counting).buffer_unordered(PARTS_AT_ONCE).collect().await;
         if counted.iter().any(|(_, progress)| matches!(progress, Ok(Progress::Purged))) {
-            return self.forget_day(day, true).await;
+            return self.forget_day(day).await;
         }
         let mut outcome = Outcome::default();
         for (share, progress) in counted {
@@ -177,9 +177,9 @@ impl Analytics {
     }
 
     /// Deletes what clicks of a purged link have left behind.
-    async fn forget_day(&self, day: &DayOfClicks, has_parts: bool) -> Outcome {
+    async fn forget_day(&self, day: &DayOfClicks) -> Outcome {
         let mut outcome = Outcome::default();
-        if let Err(error) = self.forget(&day.link, day.clicks.keys(), has_parts).await {
+        if let Err(error) = self.forget(&day.link, day.clicks.keys()).await {
             report_failure(&day.link, CountError::Repository(error));
             outcome.failed.extend(day.clicks.keys());
         }

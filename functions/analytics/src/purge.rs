@@ -62,14 +62,13 @@ impl Analytics {
         &self,
         link: &LinkId,
         clicks: impl IntoIterator<Item = &ClickId>,
-        has_parts: bool,
     ) -> Result<(), RepositoryError> {
         let mut forgotten = 0;
         for click in clicks {
             self.clicks.delete(link, click).await?;
             forgotten += 1;
         }
-        self.stats.delete_rows(link, has_parts).await?;
+        self.stats.delete_rows(link).await?;
         tracing::info!(short_code = link.code.as_str(), clicks = forgotten, "clicks of a purged link dropped");
         Ok(())
     }

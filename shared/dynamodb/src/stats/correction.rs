@@ -170,7 +170,7 @@ impl StatsTable {
             self.put_milestone(milestone).await?;
             let MilestoneReached { link, milestone: number, .. } = &milestone.detail;
             if self.note_announced(&milestone.workspace, link, *number).await? == Announced::Purged {
-                return self.delete_rows(link, false).await;
+                return self.delete_rows(link).await;
             }
         }
         Ok(())

@@ -26,7 +26,8 @@ use linklet_domain::{
 };
 
 use self::item::{
-    DAY_PREFIX, DayItem, IS_SPLIT, PAST, PastItem, TotalItem, day_sort_key, partition, partitions, slice_key, slice_of,
+    DAY_PREFIX, DayItem, IS_SPLIT, PAST, PastItem, TotalItem, day_sort_key, partition, partitions, seen_partition,
+    slice_key, slice_of,
 };
 pub(crate) use self::item::{MILESTONE_PREFIX, MilestoneItem};
 pub use self::{
@@ -189,26 +190,33 @@ impl StatsTable {
     pub async fn purge(&self, workspace: &WorkspaceId, link: &LinkId, at: Timestamp) -> Result<(), RepositoryError> {
         // First the total: who counts concurrently sees that the link is purged, and deletes what was written meanwhile.
         self.table.put_item("purge statistics", &TotalItem::purged(workspace, link, at))?.send().await?;
-        self.delete_rows(link, false).await
+        const OPERATION: &str = "delete the statistics of a purged link";
+        let days = self.keys_in(OPERATION, &partition(link)).await?;
+        if days.iter().any(|row| row.contains_key(IS_SPLIT)) {
+            return self.delete_rows(link).await;
+        }
+        self.delete_keys(OPERATION, days).await?;
+        self.delete_partition(OPERATION, &seen_partition(link, None)).await
     }
 
-    /// Deletes all rows of a purged link but the mark. `has_parts` says that days of the link are known to be split, though none
-    /// may be left that says so.
+    /// Deletes all rows of a purged link but the mark, also parts of which no day tells any more: whoever counts in one may write
+    /// it after its day is deleted.
     ///
     /// # Errors
     /// When DynamoDB can't be reached; then part of it may be done.
-    pub async fn delete_rows(&self, link: &LinkId, has_parts: bool) -> Result<(), RepositoryError> {
-        const OPERATION: &str = "delete the statistics of a purged link";
-        let [numbers, ids] = partitions(link, None);
-        let rows = self.keys_in(OPERATION, &numbers).await?;
-        if has_parts || rows.iter().any(|row| row.contains_key(IS_SPLIT)) {
-            // Before the rows that say that they are there.
-            for partition in Part::all().flat_map(|part| partitions(link, Some(part))) {
-                self.delete_keys(OPERATION, self.keys_in(OPERATION, &partition).await?).await?;
+    pub async fn delete_rows(&self, link: &LinkId) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "delete the rows of a purged link";
+        // Parts before the days that say that they are there.
+        for part in Part::all().map(Some).chain([None]) {
+            for partition in partitions(link, part) {
+                self.delete_partition(OPERATION, &partition).await?;
             }
         }
-        self.delete_keys(OPERATION, rows).await?;
-        self.delete_keys(OPERATION, self.keys_in(OPERATION, &ids).await?).await
+        Ok(())
+    }
+
+    async fn delete_partition(&self, operation: &'static str, partition: &str) -> Result<(), RepositoryError> {
+        self.delete_keys(operation, self.keys_in(operation, partition).await?).await
     }
 
     /// The keys of a partition's items, and of those of split days that they are.

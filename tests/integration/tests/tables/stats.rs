@@ -4,12 +4,14 @@ use linklet_domain::{
     ClickCount, ClickId, Day, DaySlice, Dimension, Event, LinkClicks, LinkId, LinkStats, Part, Timestamp, WorkspaceId,
 };
 use linklet_dynamodb::{ClassifiedClick, CommitOutcome, Correction, DayOutcome, DayWork, Life, Loaded, StatsTable};
+use linklet_lambda::batch::Consumer;
 use linklet_test_support::{
-    CapacityMeter, ClickBuilder, Fault, Faults, TestDynamoDb, click_event, link_id, some_workspace,
+    CapacityMeter, ClickBuilder, FakeQueues, Fault, Faults, TestDynamoDb, click_event, event_batch, link_id,
+    some_workspace,
 };
 use serde_json::{Value, json};
 
-use crate::fixture::classified;
+use crate::fixture::{analytics, classified};
 
 fn days_ago(days: u64) -> Timestamp {
     Timestamp::now().minus(Duration::from_secs(days * 86_400))
@@ -642,4 +644,30 @@ async fn purging_deletes_the_parts_of_days() {
     let left = db.scan("StatsTable");
     assert_eq!(left.len(), 1, "{left:?}");
     assert!(left[0].get("purged_at").is_some());
+}
+
+#[tokio::test]
+async fn a_part_that_a_consumer_has_left_behind_goes_when_its_clicks_come_again() {
+    let (db, queues, faults) = (TestDynamoDb::start(), FakeQueues::start(), Faults::default());
+    let (table, link, workspace) = (splitting(&db), link_id("launch"), some_workspace());
+    let events = clicks(40, days_ago(0));
+    let ten = Clicks::of(&events[..10]);
+    assert_eq!(ten.count_on(&table, ten.load(&table).await).await, DayOutcome::Split);
+    let (part, of_part) = by_part(&events[10..]).pop_first().unwrap();
+    let late = Clicks::of(&of_part);
+    let refs = late.clicks.iter().collect::<Vec<_>>();
+    let slice = DaySlice { day: late.day(), part: Some(part) };
+    let work = DayWork { link: &link, workspace: &workspace, slice, clicks: &refs };
+    let dying = StatsTable::new(db.client_with(faults.clone()), "StatsTable");
+    let before = dying.load(&[work]).await.unwrap().remove(0);
+    table.purge(&workspace, &link, Timestamp::now()).await.unwrap();
+    // The part is written, and the total isn't asked any more.
+    faults.plan(Some((1, Fault::NotSent)));
+    let _ = dying.count(&work, before, Timestamp::now()).await;
+    assert_eq!(db.scan("StatsTable").len(), 2);
+
+    analytics(&db, &queues).consume(event_batch(&of_part)).await;
+
+    let left = db.scan("StatsTable");
+    assert!(left.len() == 1 && left[0].get("purged_at").is_some(), "{left:?}");
 }
