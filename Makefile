@@ -16,7 +16,7 @@ FUNCTIONS := $(sort $(notdir $(patsubst %/Cargo.toml,%,$(wildcard functions/*/Ca
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long fmt lint unit integration conformance localstack template calculator \
-	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial units cost dlq redrive reconcile invite reset close-account deploy clean
+	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units cost dlq redrive reconcile invite reset close-account deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -175,6 +175,13 @@ bench: ## compare redirect with an empty Lambda and with Node and Python, measur
 bench-trial: ## try that everything in make bench can be measured: a hundredth of everything; part of make test-long
 	cargo build --workspace --bins --test logs
 	PYTHON=$(PYTHON) "$${CARGO_TARGET_DIR:-target}/debug/bench" --profile debug --trial yes
+
+# TRACES names some, such as viral. See docs/scale.md.
+TRACES ?=
+
+simulate: ## play floods that no machine can make, in simulated time, and check every count (TRACES=… for some)
+	cargo build --profile measure --package linklet-simulate
+	@$(PYTHON) -m infra.simulate $(TRACES)
 
 # The tests that compare what they measure with infra/costs/units.json write it there instead; then pages.py puts what the
 # calculator makes of it into the documents.

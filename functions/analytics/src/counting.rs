@@ -1,6 +1,6 @@
 //! Counting the clicks of a link: one day after another, and the parts of a hot day side by side.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::collections::BTreeMap;
 
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::{ClickId, CorrelationId, DaySlice, LinkId, Part, Totals};
@@ -9,6 +9,7 @@ use linklet_lambda::{
     metrics::{self, Metric},
     telemetry::chain,
 };
+use tokio::time::Instant;
 
 use crate::{Analytics, batches::DayOfClicks};
 

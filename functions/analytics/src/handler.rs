@@ -13,7 +13,7 @@ mod purge;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
@@ -25,6 +25,7 @@ use linklet_lambda::{
     publisher::Publisher,
     telemetry::chain,
 };
+use tokio::time::Instant;
 
 pub use self::clients::Clients;
 use self::{
@@ -79,7 +80,7 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
         // What else a message carries comes again if one of its clicks does, and is set aside then.
         let set_aside = set_aside.into_iter().filter(|event| !failed.contains(&event.message_id)).collect();
         failed.extend(self.dead_letters.park_all(set_aside).await);
-        batch::log(records, failed.len(), started);
+        batch::log(records, failed.len(), started.into_std());
         batch::failures(failed)
     }
 }

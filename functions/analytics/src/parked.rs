@@ -3,11 +3,10 @@
 //! A click's id is its key, so storing it twice changes nothing, even if redirect stored it in spite of an error. Its insert
 //! then makes it count like any other click, at the time of the click.
 
-use std::time::Instant;
-
 use futures_util::future::join_all;
 use linklet_domain::Click;
 use linklet_lambda::telemetry::chain;
+use tokio::time::Instant;
 
 use crate::Analytics;
 

@@ -1,10 +1,9 @@
 //! Deleting the clicks and statistics of a purged link.
 
-use std::time::Instant;
-
 use linklet_domain::{ClickId, Event, LinkId, UrlPurged};
 use linklet_dynamodb::{Purged, RepositoryError};
 use linklet_lambda::telemetry::chain;
+use tokio::time::Instant;
 
 use crate::{Analytics, batches::Purge};
 

@@ -162,7 +162,7 @@ impl Relay {
     async fn publish_packed(&self, queue: &Publisher, mut outgoing: Vec<&OutgoingEvent>) -> Vec<usize> {
         outgoing.sort_by_cached_key(|one| counted_with(&one.event));
         let events: Vec<&Event> = outgoing.iter().map(|outgoing| &outgoing.event).collect();
-        let refused = queue.send_packed(&events).await;
+        let refused = queue.send_packed(&events, counted_with).await;
         self.unpublished(&outgoing, refused).await
     }
 

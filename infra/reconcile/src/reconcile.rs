@@ -141,7 +141,8 @@ impl Reconciler {
     /// Sends clicks to be counted, and says how many could not be sent.
     async fn publish(&self, clicks: &[Click]) -> usize {
         let events: Vec<Event> = clicks.iter().cloned().map(Click::into_event).collect();
-        self.queue.send_packed(&events.iter().collect::<Vec<_>>()).await.len()
+        let day = |event: &Event| event.occurred_at.day();
+        self.queue.send_packed(&events.iter().collect::<Vec<_>>(), day).await.len()
     }
 
     async fn compare(&self, link: &CountedLink, now: Timestamp) -> Result<Comparison, ReconcileError> {

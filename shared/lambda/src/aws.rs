@@ -23,7 +23,7 @@ pub const OPERATION_TIMEOUT: Duration = Duration::from_millis(2_400);
 
 /// Maximum pause before the first retry; it doubles before the second one. The SDK's default of one second is longer than
 /// DynamoDB needs to recover from throttling, and would keep an execution environment busy for each throttled call.
-const INITIAL_BACKOFF: Duration = Duration::from_millis(25);
+pub const INITIAL_BACKOFF: Duration = Duration::from_millis(25);
 
 /// Loads region, credentials and endpoint from the environment.
 ///

@@ -73,8 +73,10 @@ struct Pack {
 impl Pack {
     /// Maximum size of a message's body in bytes: so much of it is billed as one request.
     const SIZE: usize = 64 * 1_024;
-    /// SQS takes 256 KB in a call.
-    const IN_A_CALL: usize = 4;
+    /// Maximum number of groups in a message. Whoever reads it works on each group by itself, so this bounds how long that takes.
+    const GROUPS: usize = 25;
+    /// Maximum size of the messages of one call in bytes, which is less than SQS's limit.
+    const CALL: usize = 4 * Self::SIZE;
     const BEGIN: &str = r#"{"events":["#;
     const END: &str = "]}";
 
@@ -84,14 +86,16 @@ impl Pack {
     }
 }
 
-/// Puts contents into as few messages as their order allows. One that is larger than a message may be gets its own, which the
-/// queue will refuse.
-fn packs_of(texts: &[String]) -> Vec<Pack> {
-    let (mut packs, mut first, mut size) = (Vec::new(), 0, 0);
+/// Puts contents into as few messages as their order allows. `begins_group` tells whether a content has another group than the
+/// one before it. One that is larger than a message may be gets its own, which the queue will refuse.
+fn packs_of(texts: &[String], begins_group: impl Fn(usize) -> bool) -> Vec<Pack> {
+    let (mut packs, mut first, mut size, mut groups) = (Vec::new(), 0, 0, 1);
     for (position, text) in texts.iter().enumerate() {
-        if position > first && Pack::BEGIN.len() + size + text.len() + Pack::END.len() > Pack::SIZE {
+        groups += usize::from(position > first && begins_group(position));
+        let is_large = Pack::BEGIN.len() + size + text.len() + Pack::END.len() > Pack::SIZE;
+        if position > first && (is_large || groups > Pack::GROUPS) {
             packs.push(Pack::of(first..position, texts));
-            (first, size) = (position, 0);
+            (first, size, groups) = (position, 0, 1);
         }
         size += text.len() + ",".len();
     }
@@ -99,6 +103,21 @@ fn packs_of(texts: &[String]) -> Vec<Pack> {
         packs.push(Pack::of(first..texts.len(), texts));
     }
     packs
+}
+
+/// The messages of each call: as many as SQS takes at once.
+fn calls_of(packs: &[Pack]) -> Vec<&[Pack]> {
+    let (mut calls, mut first, mut size) = (Vec::new(), 0, 0);
+    for (position, pack) in packs.iter().enumerate() {
+        let is_full = position - first == Publisher::MAX_BATCH || size + pack.message.body.len() > Pack::CALL;
+        if position > first && is_full {
+            calls.push(&packs[first..position]);
+            (first, size) = (position, 0);
+        }
+        size += pack.message.body.len();
+    }
+    calls.extend((first < packs.len()).then(|| &packs[first..]));
+    calls
 }
 
 /// Why the messages of a queue could not be counted.
@@ -140,19 +159,23 @@ impl Publisher {
         }
     }
 
-    /// Sends contents packed into few messages: one after another in this order, as many in each as fit [`Pack`]. Returns those
-    /// contents that could not be sent.
-    pub async fn send_packed<T: Serialize>(&self, contents: &[&T]) -> Vec<RefusedMessage> {
+    /// Sends contents packed into few messages: one after another in this order, as many in each as fit [`Pack`]. Contents that
+    /// follow one another and have the same `group` are worked on together. Returns those contents that could not be sent.
+    pub async fn send_packed<T: Serialize, G: PartialEq>(
+        &self,
+        contents: &[&T],
+        group: impl Fn(&T) -> G,
+    ) -> Vec<RefusedMessage> {
         /// Maximum number of concurrent calls.
         const CALLS: usize = 8;
         let packs = match contents.iter().map(text_of).collect::<Result<Vec<_>, _>>() {
-            Ok(texts) => packs_of(&texts),
+            Ok(texts) => packs_of(&texts, |position| group(contents[position]) != group(contents[position - 1])),
             Err(error) => {
                 tracing::error!(error = chain(&error), "messages could not be serialised");
                 return all_refused(contents.len());
             }
         };
-        let calls: Vec<_> = packs.chunks(Pack::IN_A_CALL).map(|some| self.send_packs(some)).collect();
+        let calls: Vec<_> = calls_of(&packs).into_iter().map(|some| self.send_packs(some)).collect();
         stream::iter(calls).buffer_unordered(CALLS).concat().await
     }
 
@@ -279,7 +302,7 @@ pub(crate) fn escape_noncharacters(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pack, escape_noncharacters, packs_of};
+    use super::{Pack, Publisher, calls_of, escape_noncharacters, packs_of};
 
     fn text(bytes: usize) -> String {
         format!("\"{}\"", "x".repeat(bytes - 2))
@@ -287,7 +310,8 @@ mod tests {
 
     #[test]
     fn contents_are_packed_into_messages_that_are_billed_once() {
-        let packs = packs_of(&(0..1_000).map(|number| text(300 + number % 200)).collect::<Vec<_>>());
+        let texts: Vec<_> = (0..1_000).map(|number| text(300 + number % 200)).collect();
+        let packs = packs_of(&texts, |_| false);
 
         assert_eq!(
             packs.iter().flat_map(|pack| pack.contents.clone()).collect::<Vec<_>>(),
@@ -306,7 +330,7 @@ mod tests {
     fn a_message_takes_what_fits_to_the_byte_and_one_content_whatever_its_size() {
         let room = Pack::SIZE - Pack::BEGIN.len() - Pack::END.len();
         let counts = |sizes: &[usize]| {
-            let packs = packs_of(&sizes.iter().map(|size| text(*size)).collect::<Vec<_>>());
+            let packs = packs_of(&sizes.iter().map(|size| text(*size)).collect::<Vec<_>>(), |_| false);
             packs.into_iter().map(|pack| pack.contents.len()).collect::<Vec<_>>()
         };
 
@@ -314,6 +338,21 @@ mod tests {
         assert_eq!(counts(&[100, room - 101]), [2]);
         assert_eq!(counts(&[100, room - 100]), [1, 1]);
         assert_eq!(counts(&[10, 2 * room, 10]), [1, 1, 1]);
+    }
+
+    #[test]
+    fn a_message_has_few_groups_and_a_call_as_many_messages_as_sqs_takes() {
+        let texts: Vec<_> = (0..1_000).map(|_| text(300)).collect();
+
+        let packs = packs_of(&texts, |position| position % 2 == 0);
+        let calls = calls_of(&packs);
+
+        assert!(packs.iter().all(|pack| pack.contents.len() == 2 * Pack::GROUPS));
+        assert!(calls.iter().all(|call| call.len() == Publisher::MAX_BATCH), "of 15 KB each");
+        assert_eq!(calls.iter().map(|call| call.len()).sum::<usize>(), packs.len());
+        let large = packs_of(&texts, |_| false);
+        assert_eq!(calls_of(&large).into_iter().map(<[Pack]>::len).collect::<Vec<_>>(), [4, 1]);
+        assert!(calls_of(&[]).is_empty());
     }
 
     #[test]

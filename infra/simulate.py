@@ -1,0 +1,82 @@
+"""Shows what Linklet does under floods that no machine can make: `make simulate`, or `make simulate TRACES="viral outage"`.
+
+`tests/simulate` plays them; this runs as many at a time as there are processors, adds what each would cost, and ends with 1 if
+a count is wrong. docs/scale.md explains what comes out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from .costs.tables import Bill, Data
+from .local.installer import ROOT
+
+# The longest first, so that no processor is left with it at the end.
+TRACES = ["viral", "billion", "outage", "ordinary-day", "new-account"]
+MILLION = 1_000_000
+
+
+def main() -> None:
+    traces = sys.argv[1:] or TRACES
+    binary = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "measure" / "simulate"
+    data = Data.load()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        outcomes = list(pool.map(lambda trace: played(binary, trace, data), traces))
+    sys.exit(0 if all(outcomes) else 1)
+
+
+def played(binary: Path, trace: str, data: Data) -> bool:
+    """Plays a trace and prints what came of it; whether every count is right."""
+    answer = subprocess.run([binary, trace], stdout=subprocess.PIPE, text=True)
+    for line in answer.stdout.splitlines():
+        print(text(json.loads(line), data), flush=True)
+    return answer.returncode == 0
+
+
+def text(played: dict[str, Any], data: Data) -> str:
+    """A trace in some lines. If one part of several was played, the rest is as much again."""
+    parts, late, limits = played["parts"], played["late"], played["limits"]
+    clicks = played["clicks"]
+    rows = [
+        ("requests", f"{played['requests'] * parts:,} in {played['seconds']:,.0f} s, {played['refused'] * parts:,} refused"),
+        ("clicks", f"{clicks * parts:,}, {played['parked'] * parts:,} of them parked; {wrong(played)}"),
+        ("counted", f"{played['counted_a_second'] * parts:,.0f} a second; the last {played['after_the_end']:,.0f} s after the end"),
+        ("statistics are late", f"{late[0]:,.1f} s (half), {late[1]:,.1f} s (99 of 100), {late[2]:,.1f} s (longest)"),
+        ("reaches its limit", ", then ".join(f"{what} after {first:,.0f} s ({count:,} ×)" for what, first, count in limits) or "nothing"),
+        ("a click", f"{played['storing_writes'] / clicks:.2f} write units to store, {played['counting_writes'] / clicks:.3f} to count, {played['reads'] / clicks:.3f} read units"),
+        ("largest row", f"{played['largest_row']:,.0f} KB"),
+        ("at once", ", ".join(f"{used['at_once'] * (1 if name == 'analytics' else parts):,} {name}" for name, used in played["functions"].items())),
+        ("a million clicks", f"${bill(played, data).total / clicks * MILLION:.2f}"),
+        ("played in", f"{played['played_in']:,.0f} s" + (f", one of {parts} parts" if parts > 1 else "")),
+    ]
+    lines = [f"  {name:<20} {value}" for name, value in rows]
+    return "\n".join(["", f"{played['name']}: {played['about']}", *lines])
+
+
+def wrong(played: dict[str, Any]) -> str:
+    return "each link's count is right" if played["wrong"] == 0 else f"{played['wrong']} links are counted wrongly"
+
+
+def bill(played: dict[str, Any], data: Data) -> Bill:
+    """What was played, at list prices: requests, clicks and their counting, without storage."""
+    functions = played["functions"]
+    bill = Bill(data)
+    bill.add("API Gateway", http_api_requests=played["requests"] - played["refused"])
+    for name, used in functions.items():
+        # Batches of analytics have clicks of all parts, whichever are played.
+        share = 1 / played["parts"] if name == "analytics" else 1
+        bill.add(f"Lambda {name}", lambda_requests=used["invocations"] * share, lambda_time=used["gigabyte_seconds"] * share)
+    bill.add("Raw clicks", dynamodb_writes=played["storing_writes"])
+    bill.add("Statistics", dynamodb_writes=played["counting_writes"], dynamodb_reads=played["reads"])
+    bill.add("SQS", sqs_requests=played["sqs_requests"])
+    return bill
+
+
+if __name__ == "__main__":
+    main()
