@@ -1,7 +1,7 @@
 //! Which links are so hot that their clicks go over more partitions of ClicksTable.
 //!
-//! This is decided by the clicks of this environment alone, without I/O. What it costs to read a link's latest clicks depends
-//! on it, so only many clicks at once make a link hot, and it is wide for as long as it takes that to be worthwhile.
+//! This is decided by the clicks of this environment alone, without I/O. A link whose clicks are spread more costs more to read,
+//! so only many clicks at once make it hot.
 
 use std::{num::NonZeroUsize, time::Duration};
 
@@ -22,6 +22,7 @@ struct FollowedLink {
     pace: Pace<{ Spreading::HOT }>,
     /// Clicks before this time are stored wide.
     wide_until: Option<Timestamp>,
+    /// The click for which the latest attempt was made to write a marker.
     asked_at: Option<Timestamp>,
 }
 

@@ -89,9 +89,8 @@ impl<P: Copy + Ord> Partitions<P> {
 /// Simulates all rates and prints what comes of them.
 pub fn simulate(extent: Extent) {
     for rise in RISES {
-        println!(
-            "\none link that everybody follows more and more for {rise} s, and then at this rate for {PHASE} s, simulated"
-        );
+        let onset = if rise == 0 { "at once".to_owned() } else { format!("more and more for {rise} s") };
+        println!("\none link that everybody follows {onset}, and then at this rate for {PHASE} s, simulated");
         println!(
             "{:>10} {:>13} {:>8} {:>8} {:>12} {:>6} {:>9} {:>9} {:>7} {:>13}",
             "requests/s",
