@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
-use linklet_domain::{Click, ClickId, CorrelationId, Day, Event, EventDetail, LinkId, UrlPurged, WorkspaceId};
+use linklet_domain::{
+    Click, ClickId, CorrelationId, Day, Event, EventDetail, LinkId, ParkedClick, UrlPurged, WorkspaceId,
+};
 use linklet_dynamodb::{ClassifiedClick, DayWork};
 use linklet_lambda::batch::{Content, ReceivedMessage, UnreadableMessage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{clients::Clients, parked::ParkedClick};
+use crate::{clients::Clients, parked::ParkedMessage};
 
 /// A message of the analytics queue.
 #[derive(Debug)]
@@ -16,7 +18,7 @@ pub(crate) enum Message {
     /// Links were followed or purged: one event, or several that were packed.
     Events(Vec<Packed>),
     /// A click that redirect could not store.
-    ParkedClick(Box<Click>),
+    ParkedClick(Box<ParkedClick>),
 }
 
 /// What a message has of an event.
@@ -37,21 +39,21 @@ impl Content for Message {
         #[serde(untagged)]
         enum Single {
             Event(Box<Event>),
-            ParkedClick(Box<Click>),
+            ParkedClick(Box<ParkedClick>),
         }
         if let Ok(Pack { events }) = serde_json::from_str(body) {
             return Ok(Self::Events(events.into_iter().map(|event| Packed::parse(event.get())).collect()));
         }
         serde_json::from_str(body).map(|single| match single {
             Single::Event(event) => Self::Events(vec![Packed::Event(event)]),
-            Single::ParkedClick(click) => Self::ParkedClick(click),
+            Single::ParkedClick(parked) => Self::ParkedClick(parked),
         })
     }
 
     fn correlation_ids(&self) -> Vec<&CorrelationId> {
         match self {
             Self::Events(events) => events.iter().filter_map(Packed::correlation_id).collect(),
-            Self::ParkedClick(click) => vec![&click.correlation_id],
+            Self::ParkedClick(parked) => vec![&parked.click.correlation_id],
         }
     }
 }
@@ -120,7 +122,7 @@ pub(crate) struct Work {
     /// Clicks to count, by link and day, each click once.
     pub links: BTreeMap<LinkId, BTreeMap<Day, DayOfClicks>>,
     /// Clicks that redirect could not store.
-    pub parked: Vec<ParkedClick>,
+    pub parked: Vec<ParkedMessage>,
     /// Purged links, whose statistics have to be deleted.
     pub purges: Vec<Purge>,
     /// Events that can't be read, and those of types that this queue isn't for, each with the message that carried it.
@@ -132,7 +134,7 @@ pub(crate) fn sort(received: Vec<ReceivedMessage<Message>>, clients: &Clients) -
     let mut work = Work::default();
     for ReceivedMessage { message_id, event, .. } in received {
         match event {
-            Message::ParkedClick(click) => work.parked.push(ParkedClick { click: *click, message_id }),
+            Message::ParkedClick(parked) => work.parked.push(ParkedMessage { parked: *parked, message_id }),
             Message::Events(events) => events.into_iter().for_each(|event| work.sort(event, &message_id, clients)),
         }
     }

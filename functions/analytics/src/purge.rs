@@ -62,13 +62,10 @@ impl Analytics {
         link: &LinkId,
         clicks: impl IntoIterator<Item = &ClickId>,
     ) -> Result<(), RepositoryError> {
-        let mut forgotten = 0;
-        for click in clicks {
-            self.clicks.delete(link, click).await?;
-            forgotten += 1;
-        }
+        let clicks: Vec<&ClickId> = clicks.into_iter().collect();
+        self.clicks.delete(link, clicks.iter().copied()).await?;
         self.stats.delete_rows(link).await?;
-        tracing::info!(short_code = link.code.as_str(), clicks = forgotten, "clicks of a purged link dropped");
+        tracing::info!(short_code = link.code.as_str(), clicks = clicks.len(), "clicks of a purged link dropped");
         Ok(())
     }
 }

@@ -5,8 +5,10 @@
 
 mod hot_links;
 mod limiter;
+mod pace;
 mod page;
 mod recorder;
+mod spreading;
 
 use std::time::Duration;
 
@@ -28,6 +30,7 @@ pub use self::{
     hot_links::HotLinks,
     limiter::Limiter,
     recorder::{ClickRecording, Recorder},
+    spreading::{Advice, Spreading},
 };
 
 /// `GET` and `HEAD` of `/r/{code}` and `/{code}`.
@@ -82,7 +85,7 @@ impl DeferringHandler for Redirect {
     async fn after_response(&self, request: &Request, Deferred { senders, clicked }: Deferred) {
         let record = async {
             if let Some(link) = &clicked {
-                self.recorder.record(&self.click(request, link)).await;
+                self.recorder.record(self.click(request, link)).await;
             }
         };
         let merge = async {

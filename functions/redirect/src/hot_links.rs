@@ -4,11 +4,13 @@
 //! any other link is seen at once. The last state of a cached link is kept for some minutes as a fallback, for when the table
 //! can't be read.
 
-use std::{collections::VecDeque, num::NonZeroUsize, time::Duration};
+use std::{num::NonZeroUsize, time::Duration};
 
 use linklet_domain::{Record, RedirectTarget, ShortCode, Timestamp};
 use lru::LruCache;
 use parking_lot::Mutex;
+
+use crate::pace::Pace;
 
 /// The cached records of this execution environment.
 ///
@@ -20,8 +22,7 @@ pub struct HotLinks {
 
 #[derive(Debug)]
 struct Code {
-    /// The times of the latest requests, at most [`HotLinks::HOT`].
-    asked_at: VecDeque<Timestamp>,
+    requests: Pace<{ HotLinks::HOT }>,
     held: Option<CachedRecord>,
 }
 
@@ -35,27 +36,15 @@ struct CachedRecord {
 
 impl Code {
     fn asked_for(now: Timestamp) -> Self {
-        Self { asked_at: VecDeque::from([now]), held: None }
-    }
-
-    fn note(&mut self, now: Timestamp) {
-        if self.asked_at.len() == HotLinks::HOT {
-            self.asked_at.pop_front();
-        }
-        self.asked_at.push_back(now);
-    }
-
-    fn is_hot(&self, now: Timestamp) -> bool {
-        self.asked_at.len() == HotLinks::HOT
-            && self.asked_at.front().is_some_and(|first| first.until(now) <= HotLinks::HOT_WITHIN)
+        let mut code = Self { requests: Pace::default(), held: None };
+        code.requests.note(now);
+        code
     }
 }
 
 impl HotLinks {
-    /// How many requests within [`Self::HOT_WITHIN`] make a link hot.
+    /// How many requests within a second make a link hot.
     pub const HOT: usize = 8;
-    /// The time within which [`Self::HOT`] requests make a link hot.
-    pub const HOT_WITHIN: Duration = Duration::from_secs(1);
     /// How long a hot link is cached.
     pub const HELD_FOR: Duration = Duration::from_secs(1);
     /// How long a tombstone is cached. It is final, so it is cached longer than a link, and need not be hot. That of a purged link
@@ -70,7 +59,7 @@ impl HotLinks {
     pub fn get(&self, code: &ShortCode, now: Timestamp) -> Option<Record<RedirectTarget>> {
         let mut codes = self.codes.lock();
         let known = codes.get_mut(code)?;
-        known.note(now);
+        known.requests.note(now);
         let held = known.held.as_ref().filter(|held| is_within(held.fresh_for, held.read_at, now))?;
         Some(held.record.clone())
     }
@@ -91,7 +80,7 @@ impl HotLinks {
         let fresh_for = match record {
             Record::Tombstone(_) if record.is_purged() => Self::HELD_FOR,
             Record::Tombstone(_) => Self::TOMBSTONE_HELD_FOR,
-            Record::Link(_) if known.is_hot(now) => Self::HELD_FOR,
+            Record::Link(_) if known.requests.is_reached(now) => Self::HELD_FOR,
             // A link that was hot once is kept up to date, as a fallback.
             Record::Link(_) if known.held.is_some() => Duration::ZERO,
             Record::Link(_) => return,

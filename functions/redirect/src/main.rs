@@ -12,7 +12,7 @@ use linklet_lambda::{
     publisher::Publisher,
     secrets,
 };
-use linklet_redirect::{HotLinks, Limiter, Recorder, Redirect};
+use linklet_redirect::{HotLinks, Limiter, Recorder, Redirect, Spreading};
 
 #[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
@@ -36,6 +36,7 @@ async fn run() -> Result<(), StartError> {
         recorder: Recorder {
             clicks: ClicksTable::new(tables.clone(), clicks).keeping_clicks_for(config::raw_clicks_lifetime()?),
             parking: Publisher::new(Sqs::new(&aws), parking),
+            spreading: Spreading::default(),
         },
         recording,
         calls: ThrottleTable::new(tables, calls),

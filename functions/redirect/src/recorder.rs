@@ -1,12 +1,14 @@
 use std::str::FromStr;
 
-use linklet_domain::{Click, Invalid};
+use linklet_domain::{Click, Invalid, ParkedClick, Spread};
 use linklet_dynamodb::ClicksTable;
 use linklet_lambda::{
     metrics::{self, Metric},
     publisher::Publisher,
     telemetry::chain,
 };
+
+use crate::{Spreading, spreading::Advice};
 
 /// When a click is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,22 +37,45 @@ pub struct Recorder {
     pub clicks: ClicksTable,
     /// The analytics queue, whose consumer stores the clicks that the table did not take.
     pub parking: Publisher,
+    /// Says which links' clicks are stored wide.
+    pub spreading: Spreading,
 }
 
 impl Recorder {
     /// Stores a click. What the table doesn't take, though the SDK has tried three times, waits in a queue; what that doesn't
     /// take either is reported.
-    pub async fn record(&self, click: &Click) {
-        let Err(refused) = self.clicks.record(click).await else {
+    pub async fn record(&self, click: Click) {
+        let spread = self.spread_of(&click).await;
+        let Err(refused) = self.clicks.record(&click, spread).await else {
             return;
         };
-        let (short_code, error) = (click.link.code.as_str(), chain(&refused));
-        if self.parking.send(&[click]).await.is_empty() {
+        self.spreading.refused(&click.link, click.clicked_at());
+        let parked = ParkedClick { click, spread };
+        let (short_code, error) = (parked.click.link.code.as_str(), chain(&refused));
+        if self.parking.send(&[&parked]).await.is_empty() {
             metrics::add(Metric::ClicksParked, 1);
             tracing::warn!(short_code, error, "a click was parked");
         } else {
             metrics::add(Metric::ClicksDropped, 1);
             tracing::error!(short_code, error, "a click was lost");
+        }
+    }
+
+    /// How a click is to be stored. A marker comes before the first one that is stored wide.
+    async fn spread_of(&self, Click { id, link, .. }: &Click) -> Spread {
+        match self.spreading.advise(link, id.at()) {
+            Advice::Store(spread) => spread,
+            Advice::Widen { until } => match Box::pin(self.clicks.widen(link, until)).await {
+                Ok(()) => {
+                    self.spreading.widened(link, until);
+                    Spread::Wide
+                }
+                Err(error) => {
+                    let (short_code, error) = (link.code.as_str(), chain(&error));
+                    tracing::warn!(short_code, error, "clicks of a hot link could not be spread more");
+                    Spread::Narrow
+                }
+            },
         }
     }
 }

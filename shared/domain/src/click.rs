@@ -8,7 +8,7 @@ use crate::{
     WorkspaceId, validated::string_newtype,
 };
 
-/// One followed link, as it is stored and counted, and as a message has it that could not be stored yet.
+/// One followed link, as it is stored and counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Click {
     /// Identifies the click through every redelivery, and says when it happened.
@@ -79,6 +79,34 @@ impl Click {
             (_, detail) => Err(Box::new(Event { detail, ..event })),
         }
     }
+}
+
+/// How the clicks of a link are spread over partitions of their table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Spread {
+    /// Over so many that reading the latest is cheap, as those of nearly all links.
+    #[default]
+    Narrow,
+    /// Over four times as many, as those of a hot link.
+    Wide,
+}
+
+impl Spread {
+    fn is_narrow(&self) -> bool {
+        *self == Self::Narrow
+    }
+}
+
+/// A click that the table has refused, as a message has it until it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParkedClick {
+    /// The click.
+    #[serde(flatten)]
+    pub click: Click,
+    /// How it was to be stored. The table may have done so in spite of an error, and a click is stored in one place only.
+    #[serde(default, skip_serializing_if = "Spread::is_narrow")]
+    pub spread: Spread,
 }
 
 /// What a request tells about its sender. Items and events have these members beside their own.
@@ -287,9 +315,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_click_survives_being_told_as_an_event() {
-        let click = Click {
+    fn click() -> Click {
+        Click {
             id: ClickId::generate(Timestamp::parse("2026-03-02T14:05:09.120Z").unwrap()),
             link: LinkId::parse("launch.x7Kf2a").unwrap(),
             workspace: WorkspaceId::generate(),
@@ -299,7 +326,24 @@ mod tests {
                 .at_place(CountryCode::parse("de").ok(), Some("Köln"))
                 .prefetching(true),
             correlation_id: CorrelationId::parse("req-42").unwrap(),
-        };
+        }
+    }
+
+    #[test]
+    fn only_a_parked_click_that_is_to_be_stored_wide_says_how() {
+        for (spread, told) in [(Spread::Narrow, None), (Spread::Wide, Some("wide"))] {
+            let parked = ParkedClick { click: click(), spread };
+
+            let message = serde_json::to_value(&parked).unwrap();
+
+            assert_eq!(message.get("spread").and_then(|spread| spread.as_str()), told);
+            assert_eq!(serde_json::from_value::<ParkedClick>(message).unwrap(), parked);
+        }
+    }
+
+    #[test]
+    fn a_click_survives_being_told_as_an_event() {
+        let click = click();
 
         let told = serde_json::to_string(&click.clone().into_event()).unwrap();
         let heard: Event = serde_json::from_str(&told).unwrap();

@@ -50,7 +50,7 @@ pub use api_key::{ApiKey, ApiKeySecret, KeyHash, KeyName, KeyPrefix, Scope, Scop
 pub use audience::{Audience, BrowserFamily, Client, Device};
 pub use availability::{Availability, LinkState, LinkStatus, RemovalReason};
 pub use base62::ALPHABET;
-pub use click::{Click, CountryCode, IpHash, Salt, Visitor};
+pub use click::{Click, CountryCode, IpHash, ParkedClick, Salt, Spread, Visitor};
 pub use click_id::ClickId;
 pub use correlation_id::CorrelationId;
 pub use event::{

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     ExpiryMarker,
-    clicks::item::{CLICK_PREFIX, ClickItem},
+    clicks::item::{CLICK_PREFIX, ClickItem, MARKER},
     item::Key,
     links::item::{AVAILABILITY, EXPIRY_PREFIX, ExpiryMarkerItem, LINK_PREFIX, LinkItem, TOMBSTONE, TombstoneItem},
     stats::{MILESTONE_PREFIX, MilestoneItem},
@@ -123,7 +123,7 @@ pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
             let changed = image::<TargetItem>(&change.new_image)?.changed_event(&image(&change.old_image)?);
             changed.into_iter().collect()
         }
-        "INSERT" if pk.starts_with(CLICK_PREFIX) => {
+        "INSERT" if pk.starts_with(CLICK_PREFIX) && sk != MARKER => {
             vec![image::<ClickItem>(&change.new_image)?.into_click()?.into_event()]
         }
         "INSERT" if sk.starts_with(MILESTONE_PREFIX) => {

@@ -31,7 +31,8 @@ pub const INITIAL_BACKOFF: Duration = Duration::from_millis(25);
 /// a lost connection, and the client gets a response before Lambda's timeout. (By default the SDK has no operation timeout.)
 /// A failed call takes at most 2.4 s, and in most cases ends its request. Exceptions, in which the request continues: storing
 /// the last use of an API key, counting a call (at most half a second), and in redirect reading a link that is cached. After
-/// the response of a redirect, two calls can fail, in 4.8 s: storing the click, and parking it.
+/// the response of a redirect, two calls can fail, in 4.8 s: storing the click, and parking it; of a hot link now and then a third
+/// one before them, for its marker.
 pub async fn load() -> SdkConfig {
     let timeouts = TimeoutConfig::builder()
         .connect_timeout(Duration::from_millis(800))

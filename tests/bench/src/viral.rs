@@ -1,6 +1,6 @@
 //! What one link costs that everybody follows at once: a simulation in simulated time.
 //!
-//! Environments, their memory for hot links and the choice of a click's shard are the product's own code. Lambda and DynamoDB
+//! Environments, their memory for hot links and the choice of a click's partition are the product's own code. Lambda and DynamoDB
 //! are modelled by their published limits and by the times below, which are those of AWS and not of this machine: see
 //! `docs/performance.md`.
 
@@ -10,15 +10,17 @@ use std::{
     time::Duration,
 };
 
-use linklet_domain::{ClickId, Record, RedirectTarget, ShortCode, Timestamp};
-use linklet_dynamodb::ClicksTable;
-use linklet_redirect::HotLinks;
+use linklet_domain::{ClickId, LinkId, Record, RedirectTarget, ShortCode, Spread, Timestamp};
+use linklet_dynamodb::Partition;
+use linklet_redirect::{Advice, HotLinks, Spreading};
 use linklet_test_support::LinkBuilder;
 
 use crate::options::Extent;
 
-/// The rate rises for so long, evenly, and stays for as long again, which is what is reported.
+/// The rate stays for so long, which is what is reported.
 const PHASE: u64 = 10;
+/// It rises for so long before that, evenly; or it is there at once.
+const RISES: [u64; 2] = [10, 0];
 /// Requests per second.
 const RATES: [usize; 5] = [100, 1_000, 10_000, 20_000, 50_000];
 
@@ -55,17 +57,17 @@ struct Outcome {
 }
 
 /// Partitions that take so many calls within each second.
-struct Partitions {
+struct Partitions<P> {
     most: u64,
-    calls: BTreeMap<(u32, u64), u64>,
+    calls: BTreeMap<(P, u64), u64>,
 }
 
-impl Partitions {
+impl<P: Copy + Ord> Partitions<P> {
     fn of(most: u64) -> Self {
         Self { most, calls: BTreeMap::new() }
     }
 
-    fn takes(&mut self, partition: u32, at: u64) -> bool {
+    fn takes(&mut self, partition: P, at: u64) -> bool {
         let calls = self.calls.entry((partition, at / MICROS)).or_default();
         let takes = *calls < self.most;
         *calls += u64::from(takes);
@@ -73,7 +75,7 @@ impl Partitions {
     }
 
     /// Calls up to three times. Returns when that is over, and whether one was taken.
-    fn call(&mut self, partition: u32, mut at: u64) -> (u64, bool) {
+    fn call(&mut self, partition: P, mut at: u64) -> (u64, bool) {
         for pause in [0].into_iter().chain(PAUSES) {
             at += pause + CALL;
             if self.takes(partition, at) {
@@ -86,51 +88,63 @@ impl Partitions {
 
 /// Simulates all rates and prints what comes of them.
 pub fn simulate(extent: Extent) {
-    println!(
-        "\none link that everybody follows more and more for {PHASE} s, and then at this rate for {PHASE} s, simulated"
-    );
-    println!(
-        "{:>10} {:>13} {:>8} {:>8} {:>12} {:>6} {:>9} {:>9} {:>7} {:>13}",
-        "requests/s",
-        "environments",
-        "refused",
-        "reads/s",
-        "from memory",
-        "503/s",
-        "stored/s",
-        "parked/s",
-        "lost",
-        "stored after"
-    );
-    for rate in RATES.map(|rate| extent.of(rate)) {
-        let rate = rate as u64;
-        let outcome = Simulation::new().follow(rate);
-        let redirects = outcome.requests - outcome.failed;
+    for rise in RISES {
+        let onset = if rise == 0 { "at once".to_owned() } else { format!("more and more for {rise} s") };
+        println!("\none link that everybody follows {onset}, and then at this rate for {PHASE} s, simulated");
         println!(
-            "{rate:>10} {:>13} {:>8} {:>8} {:>11.2}% {:>6} {:>9} {:>9} {:>7} {:>12}s",
-            outcome.environments,
-            outcome.refused,
-            outcome.reads / PHASE,
-            100.0 * (1.0 - outcome.reads as f64 / outcome.requests as f64),
-            outcome.failed / PHASE,
-            outcome.stored / PHASE,
-            outcome.parked / PHASE,
-            redirects - outcome.stored - outcome.parked,
-            outcome.parked.div_ceil(RECORDED_LATER),
+            "{:>10} {:>13} {:>8} {:>8} {:>12} {:>6} {:>9} {:>9} {:>7} {:>13}",
+            "requests/s",
+            "environments",
+            "refused",
+            "reads/s",
+            "from memory",
+            "503/s",
+            "stored/s",
+            "parked/s",
+            "lost",
+            "stored after"
         );
+        for rate in RATES.map(|rate| extent.of(rate) as u64) {
+            print(rate, &Simulation::new().follow(rise, rate));
+        }
     }
     println!("a partition takes {READS_OF_A_PARTITION} such reads and {WRITES_OF_A_PARTITION} such writes a second");
 }
 
+fn print(rate: u64, outcome: &Outcome) {
+    let redirects = outcome.requests - outcome.failed;
+    println!(
+        "{rate:>10} {:>13} {:>8} {:>8} {:>11.2}% {:>6} {:>9} {:>9} {:>7} {:>12}s",
+        outcome.environments,
+        outcome.refused,
+        outcome.reads / PHASE,
+        100.0 * (1.0 - outcome.reads as f64 / outcome.requests as f64),
+        outcome.failed / PHASE,
+        outcome.stored / PHASE,
+        outcome.parked / PHASE,
+        redirects - outcome.stored - outcome.parked,
+        outcome.parked.div_ceil(RECORDED_LATER),
+    );
+}
+
+/// What an environment knows.
+#[derive(Default)]
+struct Memory {
+    links: HotLinks,
+    spreading: Spreading,
+}
+
 struct Simulation {
     code: ShortCode,
+    id: LinkId,
     link: Record<RedirectTarget>,
     start: Timestamp,
-    memories: Vec<HotLinks>,
+    memories: Vec<Memory>,
     /// Since when environments are free.
     free: BinaryHeap<Reverse<(u64, usize)>>,
-    links: Partitions,
-    clicks: Partitions,
+    /// The link is in one.
+    links: Partitions<()>,
+    clicks: Partitions<Partition>,
     outcome: Outcome,
 }
 
@@ -139,6 +153,7 @@ impl Simulation {
         let (code, link) = viral_link();
         Self {
             code,
+            id: link.identity().id.clone(),
             link,
             start: Timestamp::now(),
             memories: Vec::new(),
@@ -149,17 +164,16 @@ impl Simulation {
         }
     }
 
-    fn follow(mut self, rate: u64) -> Outcome {
-        let rising = rate * PHASE / 2;
-        for number in 0..rising {
+    fn follow(mut self, rise: u64, rate: u64) -> Outcome {
+        for number in 0..rate * rise / 2 {
             // As many as lie below a line that rises to the rate.
-            let seconds = (2.0 * number as f64 * PHASE as f64 / rate as f64).sqrt();
+            let seconds = (2.0 * number as f64 * rise as f64 / rate as f64).sqrt();
             self.request(Duration::from_secs_f64(seconds).as_micros() as u64);
         }
         let risen = Outcome { refused: self.outcome.refused, ..Outcome::default() };
         self.outcome = risen;
         for number in 0..rate * PHASE {
-            self.request(PHASE * MICROS + number * MICROS / rate);
+            self.request(rise * MICROS + number * MICROS / rate);
         }
         self.outcome.environments = self.memories.len();
         self.outcome
@@ -172,7 +186,7 @@ impl Simulation {
         };
         self.outcome.requests += 1;
         let is_over = match self.answer(environment, begin) {
-            Ok(answered) => self.record(answered),
+            Ok(answered) => self.record(environment, begin, answered),
             Err(failed) => failed,
         };
         self.free.push(Reverse((is_over, environment)));
@@ -186,19 +200,19 @@ impl Simulation {
         }
         let allowed = NEW_ENVIRONMENTS + NEW_ENVIRONMENTS * arrival / (10 * MICROS);
         ((self.memories.len() as u64) < allowed).then(|| {
-            self.memories.push(HotLinks::default());
+            self.memories.push(Memory::default());
             (self.memories.len() - 1, arrival + COLD_START)
         })
     }
 
     /// When the answer leaves: a redirect, or else an error.
     fn answer(&mut self, environment: usize, begin: u64) -> Result<u64, u64> {
-        let (memory, now) = (&self.memories[environment], self.start.plus(Duration::from_micros(begin)));
+        let (memory, now) = (&self.memories[environment].links, self.start.plus(Duration::from_micros(begin)));
         if memory.get(&self.code, now).is_some() {
             return Ok(begin + ANSWER);
         }
         self.outcome.reads += 1;
-        let (at, is_read) = self.links.call(0, begin);
+        let (at, is_read) = self.links.call((), begin);
         if is_read {
             memory.learn(&self.code, Some(&self.link), now);
         } else if memory.last_resort(&self.code, now).is_none() {
@@ -208,15 +222,33 @@ impl Simulation {
         Ok(at + ANSWER)
     }
 
-    /// What comes after the answer. Returns when that is over.
-    fn record(&mut self, answered: u64) -> u64 {
-        let (at, is_stored) = self.clicks.call(ClicksTable::shard_of(&ClickId::generate(Timestamp::now())), answered);
+    /// What comes after the answer to a request that has begun then. Returns when that is over.
+    fn record(&mut self, environment: usize, begin: u64, answered: u64) -> u64 {
+        let id = ClickId::generate(self.start.plus(Duration::from_micros(begin)));
+        let (at, spread) = self.spread(environment, &id, answered);
+        let (at, is_stored) = self.clicks.call(Partition::of(&id, spread), at);
         if is_stored {
             self.outcome.stored += 1;
             return at;
         }
+        self.memories[environment].spreading.refused(&self.id, id.at());
         self.outcome.parked += 1;
         at + CALL
+    }
+
+    /// How a click is to be stored, and since when that is known.
+    fn spread(&mut self, environment: usize, id: &ClickId, at: u64) -> (u64, Spread) {
+        let spreading = &self.memories[environment].spreading;
+        match spreading.advise(&self.id, id.at()) {
+            Advice::Store(spread) => (at, spread),
+            Advice::Widen { until } => match self.clicks.call(Partition::OF_MARKER, at) {
+                (at, true) => {
+                    spreading.widened(&self.id, until);
+                    (at, Spread::Wide)
+                }
+                (at, false) => (at, Spread::Narrow),
+            },
+        }
     }
 }
 

@@ -30,7 +30,7 @@ use linklet_list::List;
 use linklet_notify::{Addresses, MailLimit, Mailer, Notify, Topic};
 use linklet_overview::Overviews;
 use linklet_qr::QrCodes;
-use linklet_redirect::{ClickRecording, HotLinks, Limiter, Recorder, Redirect};
+use linklet_redirect::{ClickRecording, HotLinks, Limiter, Recorder, Redirect, Spreading};
 use linklet_relay::Relay;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
@@ -213,7 +213,7 @@ pub fn redirect_with(links: LinksTable, clicks: ClicksTable, calls: ThrottleTabl
     Redirect {
         links,
         hot_links: HotLinks::default(),
-        recorder: Recorder { clicks, parking: nowhere() },
+        recorder: Recorder { clicks, parking: nowhere(), spreading: Spreading::default() },
         recording: ClickRecording::AfterResponse,
         calls,
         limiter: Limiter::new(RateLimit::per_minute(300).unwrap()),

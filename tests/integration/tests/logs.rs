@@ -29,7 +29,7 @@ use linklet_lambda::{
     metrics,
     publisher::Publisher,
 };
-use linklet_redirect::{Recorder, Redirect};
+use linklet_redirect::{Recorder, Redirect, Spreading};
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
@@ -279,7 +279,8 @@ async fn a_click_that_is_parked_is_one_warning() {
     db.store(&LinkBuilder::new("launch").build()).await;
     let clicks = ClicksTable::new(TestDynamoDb::unreachable(), "ClicksTable");
     let parking = Publisher::new(queues.client(), queues.url("clicks"));
-    let redirect = Redirect { recorder: Recorder { clicks, parking }, ..redirect(&db) };
+    let redirect =
+        Redirect { recorder: Recorder { clicks, parking, spreading: Spreading::default() }, ..redirect(&db) };
     let logs = CapturedLogs::start();
 
     assert_eq!(RequestBuilder::new("GET", "/launch").send_to(&redirect).await.status, fixture::REDIRECT);

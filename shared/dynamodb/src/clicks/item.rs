@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{
-    Click, ClickId, CorrelationId, CountryCode, Invalid, IpHash, LinkId, UserId, Visitor, WorkspaceId,
+    Click, ClickId, CorrelationId, CountryCode, Invalid, IpHash, LinkId, Spread, Timestamp, UserId, Visitor,
+    WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -16,23 +17,92 @@ use crate::{
 
 pub(crate) const CLICK_PREFIX: &str = "CLICK#";
 
-/// The partition of a click: `CLICK#<link>#<shard>` with 16 shards, so that a viral link isn't bound to the 1,000 writes a
-/// second of one partition. The shard is the last four bits of the id's bytes, which are random.
-pub(super) fn click_key(link: &LinkId, id: &ClickId) -> Key {
-    Key::new(partition(link, shard_of(id)), id.to_string())
+/// A partition of a link's clicks, so that a hot link isn't bound to the 1,000 writes a second of one. The last byte of a click's
+/// id, which is random, says which one is the click's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Partition {
+    /// One of 16. The clicks of a shard are counted together, also when it has several partitions.
+    shard: u8,
+    /// 0 is where all clicks of a quiet link are. The others have only clicks that are stored wide.
+    quarter: u8,
 }
 
-pub(super) fn shard_of(id: &ClickId) -> u32 {
-    u32::from(id.to_bytes()[ClickId::BYTES - 1]) % SHARDS
+impl Partition {
+    const SHARDS: u8 = 16;
+    const QUARTERS: u8 = 4;
+
+    /// The partition that has the [marker](crate::ClicksTable::widen) of a link.
+    pub const OF_MARKER: Self = Self { shard: 0, quarter: 0 };
+
+    /// The partition of the click with this id, if it is stored like this.
+    #[must_use]
+    pub fn of(id: &ClickId, spread: Spread) -> Self {
+        let [.., last] = id.to_bytes();
+        let quarter = match spread {
+            Spread::Narrow => 0,
+            Spread::Wide => last / Self::SHARDS % Self::QUARTERS,
+        };
+        Self { shard: last % Self::SHARDS, quarter }
+    }
+
+    /// Those of all links.
+    pub(super) fn narrow() -> impl Iterator<Item = Self> {
+        (0..Self::SHARDS).map(|shard| Self { shard, quarter: 0 })
+    }
+
+    /// Those in which nothing but clicks that are stored wide can be.
+    pub(super) fn wide_only() -> impl Iterator<Item = Self> {
+        Self::narrow().flat_map(|Self { shard, .. }| (1..Self::QUARTERS).map(move |quarter| Self { shard, quarter }))
+    }
+
+    /// Among how many partitions the clicks are that may be in this one.
+    pub(super) fn siblings(self) -> usize {
+        usize::from(Self::SHARDS) * if self.quarter == 0 { 1 } else { usize::from(Self::QUARTERS) }
+    }
+
+    /// `CLICK#<link>#a`, and `CLICK#<link>#a1` for another quarter than the first.
+    pub(super) fn key(self, link: &LinkId) -> String {
+        let Self { shard, quarter } = self;
+        match quarter {
+            0 => format!("{CLICK_PREFIX}{link}#{shard:x}"),
+            _ => format!("{CLICK_PREFIX}{link}#{shard:x}{quarter}"),
+        }
+    }
 }
 
-pub(super) const SHARDS: u32 = 16;
-
-pub(super) fn partition(link: &LinkId, shard: u32) -> String {
-    format!("{CLICK_PREFIX}{link}#{shard:x}")
+pub(super) fn click_key(link: &LinkId, id: &ClickId, spread: Spread) -> Key {
+    Key::new(Partition::of(id, spread).key(link), id.to_string())
 }
 
-/// `CLICK#<link>#<shard>` / `<id>`: a click. It is also the message that makes it count.
+/// The sort key of a marker, which is higher than all ids of clicks: whoever reads the latest clicks finds it first.
+pub(crate) const MARKER: &str = "~wide";
+
+/// `CLICK#<link>#0` / `~wide`: clicks before a time may be stored wide.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct MarkerItem {
+    #[serde(flatten)]
+    key: Key,
+    pub until: Timestamp,
+    /// Not earlier than that of any click that is stored wide.
+    pub ttl: i64,
+}
+
+impl MarkerItem {
+    pub(super) fn new(link: &LinkId, until: Timestamp, kept_for: Duration) -> Self {
+        Self { key: Self::key(link), until, ttl: until.plus(kept_for).unix_seconds() }
+    }
+
+    pub(super) fn key(link: &LinkId) -> Key {
+        Key::new(Partition::OF_MARKER.key(link), MARKER)
+    }
+
+    /// For all clicks that this one or the other is for.
+    pub(super) fn joined_with(self, other: &Self) -> Self {
+        Self { until: self.until.max(other.until), ttl: self.ttl.max(other.ttl), ..self }
+    }
+}
+
+/// `CLICK#<link>#<shard>[<quarter>]` / `<id>`: a click. It is also the message that makes it count.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ClickItem {
     #[serde(flatten)]
@@ -63,8 +133,13 @@ const WRITE_UNIT: usize = 1_024;
 
 /// A click as an item of one write unit. Only what a visitor sends can be long: the referrer loses its end, and then the
 /// user agent.
-pub(super) fn item_of(operation: &'static str, click: &Click, kept_for: Duration) -> Result<Item, RepositoryError> {
-    let mut item = to_item(operation, &ClickItem::new(click, kept_for))?;
+pub(super) fn item_of(
+    operation: &'static str,
+    click: &Click,
+    spread: Spread,
+    kept_for: Duration,
+) -> Result<Item, RepositoryError> {
+    let mut item = to_item(operation, &ClickItem::new(click, spread, kept_for))?;
     for attribute in ["r", "ua"] {
         let excess = size(&item).saturating_sub(WRITE_UNIT);
         if excess > 0 {
@@ -94,10 +169,10 @@ fn size(item: &Item) -> usize {
 }
 
 impl ClickItem {
-    fn new(click: &Click, kept_for: Duration) -> Self {
+    fn new(click: &Click, spread: Spread, kept_for: Duration) -> Self {
         let Visitor { ip_hash, user_agent, referer, prefetch, country, city } = click.visitor.clone();
         Self {
-            key: click_key(&click.link, &click.id),
+            key: click_key(&click.link, &click.id, spread),
             workspace: ByteBuf::from(click.workspace.to_bytes()),
             owner: ByteBuf::from(click.owner.to_bytes()),
             ip_hash: ByteBuf::from(ip_hash.to_bytes()),
@@ -138,7 +213,9 @@ impl ClickItem {
 
 #[cfg(test)]
 mod tests {
-    use linklet_domain::{CountryCode, Salt, Timestamp, lifetimes};
+    use std::collections::BTreeSet;
+
+    use linklet_domain::{CountryCode, Part, Salt, lifetimes};
 
     use super::*;
     use crate::item::from_item;
@@ -163,7 +240,35 @@ mod tests {
     }
 
     fn item(visitor: Visitor) -> Item {
-        item_of("test", &click(visitor), lifetimes::RAW_CLICKS).unwrap()
+        item_of("test", &click(visitor), Spread::Wide, lifetimes::RAW_CLICKS).unwrap()
+    }
+
+    fn ids() -> impl Iterator<Item = ClickId> {
+        (0..5_000).map(|_| ClickId::generate(Timestamp::now()))
+    }
+
+    #[test]
+    fn clicks_are_in_16_partitions_and_those_that_are_stored_wide_in_64() {
+        let narrow: BTreeSet<Partition> = ids().map(|id| Partition::of(&id, Spread::Narrow)).collect();
+        let wide: BTreeSet<Partition> = ids().map(|id| Partition::of(&id, Spread::Wide)).collect();
+
+        assert_eq!((narrow.len(), wide.len()), (16, 64));
+        assert_eq!(narrow, Partition::narrow().collect());
+        assert_eq!(wide, Partition::narrow().chain(Partition::wide_only()).collect());
+    }
+
+    #[test]
+    fn the_clicks_of_a_part_share_a_shard_however_they_are_spread() {
+        for id in ids() {
+            let [narrow, wide] = [Spread::Narrow, Spread::Wide].map(|spread| Partition::of(&id, spread).shard);
+
+            assert_eq!((format!("{narrow:x}"), wide), (Part::of(&id).to_string(), narrow));
+        }
+    }
+
+    #[test]
+    fn a_marker_sorts_after_all_clicks() {
+        assert!(MARKER > "zzzzzzzzzzzzzzz");
     }
 
     #[test]
@@ -200,10 +305,10 @@ mod tests {
                 .at_place(CountryCode::parse("DE").ok(), Some("Köln"))
                 .prefetching(true),
         );
-        for click in [plain, told] {
-            let item = item_of("test", &click, lifetimes::RAW_CLICKS).unwrap();
+        for (click, spread) in [(&plain, Spread::Narrow), (&plain, Spread::Wide), (&told, Spread::Wide)] {
+            let item = item_of("test", click, spread, lifetimes::RAW_CLICKS).unwrap();
 
-            assert_eq!(from_item::<ClickItem>("test", item).unwrap().into_click(), Ok(click));
+            assert_eq!(from_item::<ClickItem>("test", item).unwrap().into_click().as_ref(), Ok(click));
         }
     }
 }

@@ -2,15 +2,17 @@
 
 pub(crate) mod item;
 
-use std::{ops::Range, time::Duration};
+use std::{collections::BTreeSet, ops::Range, time::Duration};
 
-use aws_sdk_dynamodb::Client;
-use linklet_domain::{Click, ClickId, LinkId, Timestamp, lifetimes};
+use aws_sdk_dynamodb::{Client, operation::query::builders::QueryFluentBuilder};
+use linklet_domain::{Click, ClickId, LinkId, Spread, Timestamp, lifetimes};
 
-use self::item::{ClickItem, SHARDS, click_key, item_of, partition, shard_of};
+pub use self::item::Partition;
+use self::item::{ClickItem, MARKER, MarkerItem, click_key, item_of};
 use crate::{
     RepositoryError,
-    item::{Item, SortKeys, Table, from_item},
+    item::{Item, Key, SortKeys, Table, from_item, number, text},
+    write::Outcome,
 };
 
 /// The table of raw clicks.
@@ -33,73 +35,98 @@ impl ClicksTable {
         Self { kept_for, ..self }
     }
 
-    /// The number of partition keys over which the clicks of a link are spread.
-    pub const SHARDS: u32 = SHARDS;
-
-    /// The shard of a click with this id, from 0.
-    #[must_use]
-    pub fn shard_of(id: &ClickId) -> u32 {
-        shard_of(id)
-    }
-
-    /// Stores a click. Repeating it changes nothing, since its id is its key.
+    /// Stores a click like this; wide only before the time of a [marker](Self::widen). Repeating it changes nothing, since the
+    /// click's id is its key.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn record(&self, click: &Click) -> Result<(), RepositoryError> {
+    pub async fn record(&self, click: &Click, spread: Spread) -> Result<(), RepositoryError> {
         const OPERATION: &str = "record a click";
         self.table
             .client
             .put_item()
             .table_name(&self.table.name)
-            .set_item(Some(item_of(OPERATION, click, self.kept_for)?))
+            .set_item(Some(item_of(OPERATION, click, spread, self.kept_for)?))
             .send()
             .await
             .map_err(RepositoryError::unavailable(OPERATION))?;
         Ok(())
     }
 
-    /// Reads the latest clicks of a link, newest first. Each of the 16 shards is asked for its share and a few more, and again
-    /// only if it may hold more of the latest. So the cost depends on `limit` and not on the number of clicks.
+    /// Writes the marker that tells readers of wide clicks: from now on, those of the link that are followed before this time
+    /// may be stored wide. A marker that is there for later clicks, or for clicks that are kept longer, stays so.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached; then no click may be stored wide.
+    pub async fn widen(&self, link: &LinkId, until: Timestamp) -> Result<(), RepositoryError> {
+        const OPERATION: &str = "mark a link whose clicks are stored wide";
+        const TAKES_NOTHING_BACK: &str = "attribute_not_exists(pk) OR (#until <= :until AND #ttl <= :ttl)";
+        const TRIES: usize = 5;
+        let mut marker = MarkerItem::new(link, until, self.kept_for);
+        for _ in 0..TRIES {
+            let put = self.table.put_item(OPERATION, &marker)?.only_if(TAKES_NOTHING_BACK);
+            let values = [(":until", text(&marker.until)), (":ttl", number(&marker.ttl))];
+            let Outcome::Refused(found) = put.values(values).send().await? else { return Ok(()) };
+            let found: MarkerItem = from_item(OPERATION, found.unwrap_or_default())?;
+            marker = marker.joined_with(&found);
+            if marker == found {
+                return Ok(());
+            }
+        }
+        Err(RepositoryError::contention(OPERATION))
+    }
+
+    /// Reads the latest clicks of a link, newest first. Each partition is asked for its share and a few more, and again only if
+    /// it may hold more of the latest. So the cost depends on `limit` and not on the number of clicks. Partitions that have only
+    /// wide clicks are read if the first ones have a marker, and not enough clicks that are later than any wide one.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn latest(&self, link: &LinkId, limit: usize) -> Result<Vec<Click>, RepositoryError> {
         const OPERATION: &str = "read the latest clicks";
-        let page = limit / SHARDS as usize + 8;
-        let mut open: Vec<ShardPage> = (0..SHARDS).map(|shard| ShardPage { shard, before: None }).collect();
+        let mut open: Vec<Position> = Partition::narrow().map(Position::newest_of).collect();
         let mut latest: Vec<ClickItem> = Vec::new();
         while !open.is_empty() {
-            let pages = open.iter().map(|next| self.page_of(OPERATION, link, next, page));
-            let mut more = Vec::new();
-            for (next, found) in open.iter().zip(futures_util::future::try_join_all(pages).await?) {
-                if found.len() == page {
-                    more.extend(found.last().map(|last| ShardPage { before: Some(last.key.sk.clone()), ..*next }));
-                }
-                latest.extend(found);
+            let pages = open.iter().map(|position| self.page_of(OPERATION, link, position, limit));
+            let (mut more, mut marked_until) = (Vec::new(), None);
+            for page in futures_util::future::try_join_all(pages).await? {
+                more.extend(page.next);
+                marked_until = marked_until.or(page.marked_until);
+                latest.extend(page.clicks);
             }
             latest.sort_by(|left, right| right.key.sk.cmp(&left.key.sk));
             latest.truncate(limit);
-            // A shard is read on while its next click may be newer than the last of the result.
             let last_shown = latest.get(limit - 1).map(|click| click.key.sk.clone());
-            open = more.into_iter().filter(|shard| shard.before > last_shown).collect();
+            // A partition is read on while its next click may be newer than the last of the result.
+            open = more.into_iter().filter(|position| position.before > last_shown).collect();
+            if marked_until.map(|until| ClickId::first_at(until).to_string()) > last_shown {
+                open.extend(Partition::wide_only().map(Position::newest_of));
+            }
         }
         let click = |item: ClickItem| item.into_click().map_err(RepositoryError::unexpected_item(OPERATION));
         latest.into_iter().map(click).collect()
     }
 
-    /// Reads the newest clicks of a shard, from a position on.
+    /// Reads the newest clicks of a partition, from a position on.
     async fn page_of(
         &self,
         operation: &'static str,
         link: &LinkId,
-        page: &ShardPage,
+        position: &Position,
         limit: usize,
-    ) -> Result<Vec<ClickItem>, RepositoryError> {
-        let sort_keys = page.before.as_deref().map_or(SortKeys::All, SortKeys::Before);
-        let query = self.table.query(&partition(link, page.shard), sort_keys).scan_index_forward(false);
-        let found = self.table.query_all(operation, query, limit).await?;
-        found.into_iter().map(|item| from_item(operation, item)).collect()
+    ) -> Result<PageOfClicks, RepositoryError> {
+        let partition = position.partition;
+        let rows = limit / partition.siblings() + 8;
+        let sort_keys = position.before.as_deref().map_or(SortKeys::All, SortKeys::Before);
+        let query = self.table.query(&partition.key(link), sort_keys).scan_index_forward(false);
+        let (markers, clicks) = without_marker(self.table.query_all(operation, query, rows).await?);
+        let is_full = markers.len() + clicks.len() == rows;
+        let marker = markers.into_iter().next().map(|item| from_item::<MarkerItem>(operation, item)).transpose()?;
+        let clicks: Vec<ClickItem> =
+            clicks.into_iter().map(|item| from_item(operation, item)).collect::<Result<_, _>>()?;
+        let last = clicks.last().filter(|_| is_full);
+        let next = last.map(|last| Position { partition, before: Some(last.key.sk.clone()) });
+        Ok(PageOfClicks { marked_until: marker.map(|marker| marker.until), clicks, next })
     }
 
     /// Reads the oldest click of a link.
@@ -107,14 +134,9 @@ impl ClicksTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn first(&self, link: &LinkId) -> Result<Option<Click>, RepositoryError> {
-        const OPERATION: &str = "read the oldest click";
-        let shards = (0..SHARDS).map(|shard| {
-            let query = self.table.query(&partition(link, shard), SortKeys::All);
-            self.table.query_all(OPERATION, query, 1)
-        });
-        let found = futures_util::future::try_join_all(shards).await?;
-        let clicks: Result<Vec<Click>, _> = found.into_iter().flatten().map(|item| click_of(OPERATION, item)).collect();
-        Ok(clicks?.into_iter().min_by_key(Click::clicked_at))
+        let query = |partition: &str| self.table.query(partition, SortKeys::Before(MARKER));
+        let found = self.clicks_from(Timestamp::EPOCH, "read the oldest click", link, query, 1).await?;
+        Ok(found.into_iter().min_by_key(Click::clicked_at))
     }
 
     /// Reads all clicks of a link in this time, consistently and in no order.
@@ -126,14 +148,42 @@ impl ClicksTable {
         link: &LinkId,
         time: &Range<Timestamp>,
     ) -> Result<Vec<Click>, RepositoryError> {
-        const OPERATION: &str = "read clicks";
         let [first, last] = [time.start, time.end].map(|at| ClickId::first_at(at).to_string());
-        let shards = (0..SHARDS).map(|shard| {
-            let query = self.table.query(&partition(link, shard), SortKeys::Between(&first, &last));
-            self.table.query_all(OPERATION, query.consistent_read(true), usize::MAX)
-        });
-        let found = futures_util::future::try_join_all(shards).await?;
-        found.into_iter().flatten().map(|item| click_of(OPERATION, item)).collect()
+        let query =
+            |partition: &str| self.table.query(partition, SortKeys::Between(&first, &last)).consistent_read(true);
+        self.clicks_from(time.start, "read clicks", link, query, usize::MAX).await
+    }
+
+    /// Queries each partition in which clicks of this time or later may be.
+    async fn clicks_from(
+        &self,
+        time: Timestamp,
+        operation: &'static str,
+        link: &LinkId,
+        query: impl Fn(&str) -> QueryFluentBuilder,
+        limit: usize,
+    ) -> Result<Vec<Click>, RepositoryError> {
+        let Key { pk, sk } = MarkerItem::key(link);
+        let (markers, mut found) = futures_util::try_join!(
+            self.table.list::<MarkerItem>(operation, &pk, SortKeys::From(&sk)),
+            self.query_each(Partition::narrow(), operation, link, &query, limit),
+        )?;
+        if markers.iter().any(|marker| marker.until > time) {
+            found.extend(self.query_each(Partition::wide_only(), operation, link, &query, limit).await?);
+        }
+        found.into_iter().map(|item| click_of(operation, item)).collect()
+    }
+
+    async fn query_each(
+        &self,
+        partitions: impl Iterator<Item = Partition>,
+        operation: &'static str,
+        link: &LinkId,
+        query: impl Fn(&str) -> QueryFluentBuilder,
+        limit: usize,
+    ) -> Result<Vec<Item>, RepositoryError> {
+        let found = partitions.map(|partition| self.table.query_all(operation, query(&partition.key(link)), limit));
+        Ok(futures_util::future::try_join_all(found).await?.into_iter().flatten().collect())
     }
 
     /// Deletes some 1,000 clicks of a link, and returns whether there may be more, so that a caller can stop in between.
@@ -143,25 +193,34 @@ impl ClicksTable {
     pub async fn purge_some(&self, link: &LinkId) -> Result<Purged, RepositoryError> {
         const OPERATION: &str = "purge clicks";
         const FROM_EACH: usize = 62;
-        let shards = (0..SHARDS).map(|shard| {
-            let query = self.table.query(&partition(link, shard), SortKeys::All).projection_expression("pk, sk");
-            self.table.query_all(OPERATION, query, FROM_EACH)
-        });
-        let keys: Vec<Item> = futures_util::future::try_join_all(shards).await?.into_iter().flatten().collect();
-        if keys.is_empty() {
-            return Ok(Purged::All);
+        const FROM_EACH_WIDE: usize = 20;
+        let keys = |partition: &str| self.table.query(partition, SortKeys::All).projection_expression("pk, sk");
+        let found = self.query_each(Partition::narrow(), OPERATION, link, keys, FROM_EACH).await?;
+        let (marker, mut clicks) = without_marker(found);
+        if clicks.is_empty() && !marker.is_empty() {
+            clicks = self.query_each(Partition::wide_only(), OPERATION, link, keys, FROM_EACH_WIDE).await?;
         }
+        // The marker goes last, since it tells whoever repeats a purge that has died where clicks may be.
+        let (keys, purged) = if clicks.is_empty() { (marker, Purged::All) } else { (clicks, Purged::Some) };
         self.table.delete_all(OPERATION, keys).await?;
-        Ok(Purged::Some)
+        Ok(purged)
     }
 
-    /// Deletes one click.
+    /// Deletes clicks of a link, however they were stored. A marker stays, since a purge may still need it.
     ///
     /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn delete(&self, link: &LinkId, id: &ClickId) -> Result<(), RepositoryError> {
-        self.table.delete("delete a click", click_key(link, id)).send().await.map(|_| ())
+    /// When DynamoDB can't be reached; then part of it may be done.
+    pub async fn delete(&self, link: &LinkId, ids: impl IntoIterator<Item = &ClickId>) -> Result<(), RepositoryError> {
+        let places = |id| BTreeSet::from([Spread::Narrow, Spread::Wide].map(|spread| click_key(link, id, spread)));
+        let keys = ids.into_iter().flat_map(places).map(Key::into_item).collect();
+        self.table.delete_all("delete clicks", keys).await
     }
+}
+
+/// The marker, if it is among a link's items, and the clicks.
+fn without_marker(items: Vec<Item>) -> (Vec<Item>, Vec<Item>) {
+    let marker = text(MARKER);
+    items.into_iter().partition(|item| item.get("sk") == Some(&marker))
 }
 
 fn click_of(operation: &'static str, item: Item) -> Result<Click, RepositoryError> {
@@ -169,11 +228,26 @@ fn click_of(operation: &'static str, item: Item) -> Result<Click, RepositoryErro
     item.into_click().map_err(RepositoryError::unexpected_item(operation))
 }
 
-/// A position in a shard.
-#[derive(Debug, Clone)]
-struct ShardPage {
-    shard: u32,
+/// A position in a partition.
+#[derive(Debug)]
+struct Position {
+    partition: Partition,
     before: Option<String>,
+}
+
+impl Position {
+    fn newest_of(partition: Partition) -> Self {
+        Self { partition, before: None }
+    }
+}
+
+/// Clicks of a partition, newest first.
+struct PageOfClicks {
+    /// What the marker says, if it is on the page.
+    marked_until: Option<Timestamp>,
+    clicks: Vec<ClickItem>,
+    /// Where to read on, if there may be more.
+    next: Option<Position>,
 }
 
 /// Whether clicks of a purged link are left.

@@ -16,7 +16,7 @@ const RIGHTS: &str = "
     account         UsersTable                          SLUG#          DeleteItem PutItem
     account         UsersTable                          USER#          GetItem
     account         UsersTable                          WS#            BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem
-    analytics       ClicksTable                         *              BatchWriteItem DeleteItem PutItem Query
+    analytics       ClicksTable                         *              BatchWriteItem PutItem Query
     analytics       StatsTable                          *              BatchGetItem BatchWriteItem GetItem PutItem Query UpdateItem
     auth            ThrottleTable                       GUESS#         BatchGetItem UpdateItem
     auth            ThrottleTable                       HASHES#        BatchGetItem UpdateItem

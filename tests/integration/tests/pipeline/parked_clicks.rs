@@ -12,7 +12,7 @@ use linklet_lambda::{
     metrics::{self, Measured, Metric},
     publisher::Publisher,
 };
-use linklet_redirect::{Recorder, Redirect};
+use linklet_redirect::{Recorder, Redirect, Spreading};
 use linklet_test_support::{
     FakeQueues, Fault, Faults, LinkBuilder, Outage, RequestBuilder, TestDynamoDb, click_event, link_id, message_batch,
     queue_batch,
@@ -39,12 +39,20 @@ impl Fixture {
         let parking = Publisher::new(self.queues.client(), self.queues.url("analytics"));
         // So that each environment limits by its own count only.
         let calls = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
-        Redirect { recorder: Recorder { clicks, parking }, calls, ..fixture::redirect(&self.db) }
+        Redirect {
+            recorder: Recorder { clicks, parking, spreading: Spreading::default() },
+            calls,
+            ..fixture::redirect(&self.db)
+        }
     }
 
     /// Follows the link and says what was measured.
     async fn follow(&self, redirect: &Redirect) -> Measured {
-        let request = RequestBuilder::new("GET", "/launch").header("user-agent", &"ü".repeat(300));
+        self.follow_at(Timestamp::now(), redirect).await
+    }
+
+    async fn follow_at(&self, at: Timestamp, redirect: &Redirect) -> Measured {
+        let request = RequestBuilder::new("GET", "/launch").at(at).header("user-agent", &"ü".repeat(300));
         let request = request.header("referer", &format!("https://news.example/{}", "é".repeat(500)));
         let (answer, measured) = metrics::observe(request.send_to(redirect)).await;
         assert_eq!(answer.status, fixture::REDIRECT);
@@ -130,6 +138,26 @@ async fn a_click_that_was_stored_in_spite_of_an_error_is_parked_and_still_one() 
     fixture.store_parked().await;
 
     assert_eq!((fate(&measured), fixture.clicks().await.len()), ([1.0, 0.0], 1));
+}
+
+#[tokio::test]
+async fn a_click_of_a_hot_link_that_was_stored_in_spite_of_an_error_is_parked_and_still_one() {
+    let (fixture, faults, now) = (Fixture::new().await, Faults::default(), Timestamp::now());
+    let redirect = fixture.redirect(fixture.db.client_with(faults.clone()));
+    for _ in 0..Spreading::HOT {
+        fixture.follow_at(now, &redirect).await;
+    }
+    let usual = fixture.db.scan("ClicksTable");
+    faults.plan_all((0..20).map(|call| (call, Fault::AnswerLost)));
+
+    for _ in 0..20 {
+        assert_eq!(fate(&fixture.follow_at(now, &redirect).await), [1.0, 0.0]);
+    }
+    let response = fixture.store_parked().await;
+
+    assert!(failed(&response).is_empty());
+    assert_eq!(usual.len(), Spreading::HOT + 1, "the clicks and the marker");
+    assert_eq!(fixture.db.scan("ClicksTable").len(), usual.len() + 20);
 }
 
 #[tokio::test]

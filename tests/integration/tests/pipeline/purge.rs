@@ -1,6 +1,10 @@
 //! Forgetting a link: the tombstone, then clicks, statistics and milestones, also when something gets in between.
 
-use linklet_domain::{Click, Generation, Link, LinkId, LinkIdentity, LinkPatch, Record, Role, Timestamp, WorkspaceId};
+use std::time::Duration;
+
+use linklet_domain::{
+    Click, Generation, Link, LinkId, LinkIdentity, LinkPatch, Record, Role, Spread, Timestamp, WorkspaceId,
+};
 use linklet_dynamodb::{ClicksTable, DayOutcome, DayWork};
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{
@@ -33,10 +37,14 @@ impl Fixture {
     }
 
     async fn click(&self, code: &str) {
+        self.click_spread(code, Spread::Narrow).await;
+    }
+
+    async fn click_spread(&self, code: &str, spread: Spread) {
         let record = self.db.links().redirect_target(&code.parse().unwrap()).await.unwrap();
         let Some(Record::Link(target)) = record else { panic!("{record:?}") };
         let click = Click::on(&target, Timestamp::now(), visitor(), linklet_domain::CorrelationId::generate());
-        self.db.clicks().record(&click).await.unwrap();
+        self.db.clicks().record(&click, spread).await.unwrap();
     }
 
     /// Carries all clicks to analytics, as far as they haven't been counted yet.
@@ -181,12 +189,58 @@ async fn clicks_that_were_on_their_way_leave_no_trace() {
         availability: fixture.link.availability,
     };
     let late = Click::on(&target, Timestamp::now(), visitor(), linklet_domain::CorrelationId::generate());
-    fixture.db.clicks().record(&late).await.unwrap();
+    fixture.db.clicks().record(&late, Spread::Narrow).await.unwrap();
 
     fixture.count_clicks().await;
 
     assert_eq!((fixture.rows("ClicksTable", "launch"), fixture.rows("StatsTable", "launch")), (0, 0));
     assert_eq!(fixture.stats("launch").await.status, 410);
+}
+
+#[tokio::test]
+async fn wide_clicks_of_a_hot_link_go_with_their_marker() {
+    let fixture = Fixture::with_clicks(3).await;
+    fixture.db.clicks().widen(fixture.link.id(), Timestamp::now().plus(Duration::from_secs(60))).await.unwrap();
+    for _ in 0..40 {
+        fixture.click_spread("launch", Spread::Wide).await;
+    }
+    fixture.count_clicks().await;
+    assert_eq!(fixture.stats("launch").await.json()["total_clicks"], 43);
+    fixture.delete().await;
+
+    let batch = queue_batch(&fixture.purge_messages().await);
+    let response = analytics(&fixture.db, &fixture.queues).consume(batch).await;
+
+    assert!(response.batch_item_failures.is_empty());
+    assert_eq!((fixture.rows("ClicksTable", "launch"), fixture.rows("StatsTable", "launch")), (0, 0));
+    assert_eq!(fixture.rows("ClicksTable", "other"), 3);
+}
+
+#[tokio::test]
+async fn wide_clicks_that_were_on_their_way_leave_no_trace_but_a_marker_that_expires() {
+    let fixture = Fixture::with_clicks(3).await;
+    let target = fixture.db.links().redirect_target(fixture.link.code()).await.unwrap();
+    let Some(Record::Link(target)) = target else { panic!("{target:?}") };
+    fixture.delete().await;
+    let batch = queue_batch(&fixture.purge_messages().await);
+    analytics(&fixture.db, &fixture.queues).consume(batch).await;
+    // An environment that holds the link in memory.
+    fixture.db.clicks().widen(fixture.link.id(), Timestamp::now().plus(Duration::from_secs(60))).await.unwrap();
+    for _ in 0..20 {
+        let click = Click::on(&target, Timestamp::now(), visitor(), linklet_domain::CorrelationId::generate());
+        fixture.db.clicks().record(&click, Spread::Wide).await.unwrap();
+    }
+    relay(&fixture.db, &fixture.queues).consume(fixture.db.stream("ClicksTable")).await;
+    let clicks = fixture.queues.events("analytics").into_iter().filter(|event| event["event_type"] == "url.clicked");
+    let clicks: Vec<String> = clicks.map(|click| click.to_string()).collect();
+
+    analytics(&fixture.db, &fixture.queues).consume(queue_batch(&clicks)).await;
+
+    let left = fixture.db.scan("ClicksTable");
+    let left: Vec<_> = left.iter().filter(|row| row["pk"]["S"].as_str().unwrap().contains("launch")).collect();
+    assert_eq!(left.iter().map(|row| &row["sk"]["S"]).collect::<Vec<_>>(), ["~wide"]);
+    assert!(left[0].get("ttl").is_some());
+    assert_eq!(fixture.rows("StatsTable", "launch"), 0);
 }
 
 #[tokio::test]
@@ -240,7 +294,7 @@ async fn a_purge_leaves_the_link_alone_that_has_the_code_by_now() {
     fixture.delete().await;
     let purge = queue_batch(&fixture.purge_messages().await);
     let click = Click::on(&target, Timestamp::now(), visitor(), linklet_domain::CorrelationId::generate());
-    fixture.db.clicks().record(&click).await.unwrap();
+    fixture.db.clicks().record(&click, Spread::Narrow).await.unwrap();
     analytics(&fixture.db, &fixture.queues).consume(event_batch(&[click.into_event()])).await;
 
     analytics(&fixture.db, &fixture.queues).consume(purge).await;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use linklet_domain::{ClickId, Dimension, Event, LinkStats, Record, Timestamp, Totals, lifetimes};
+use linklet_domain::{ClickId, Dimension, Event, LinkStats, Record, Spread, Timestamp, Totals, lifetimes};
 use linklet_dynamodb::{DayOutcome, DayWork, Life, StatsTable, stream::change_of};
 use linklet_lambda::publisher::Publisher;
 use linklet_reconcile::{CountedLink, Reconciler, Report};
@@ -37,6 +37,10 @@ impl Fixture {
 
     /// Stores raw clicks and returns their events.
     async fn store(&self, per_day: usize, days: u32) -> Vec<Event> {
+        self.store_spread(Spread::Narrow, per_day, days).await
+    }
+
+    async fn store_spread(&self, spread: Spread, per_day: usize, days: u32) -> Vec<Event> {
         let record = self.db.links().redirect_target(&self.link.id.code).await.unwrap();
         let Some(Record::Link(link)) = record else { panic!("{record:?}") };
         let mut events = Vec::new();
@@ -45,7 +49,7 @@ impl Fixture {
             let visitor = visitor().with_headers(Some("curl/8"), Some("https://news.example/"));
             let click =
                 linklet_domain::Click::on(&link, at.plus(Duration::from_millis(number)), visitor, correlation());
-            self.db.clicks().record(&click).await.unwrap();
+            self.db.clicks().record(&click, spread).await.unwrap();
             events.push(click.into_event());
         }
         events
@@ -133,6 +137,24 @@ async fn a_link_that_is_counted_well_has_nothing_to_repair() {
     assert!(report.is_clean(), "{report}");
     assert_eq!((report.total_clicks, report.recounted), (180, 180));
     assert_eq!(fixture.db.scan("StatsTable"), before);
+}
+
+#[tokio::test]
+async fn wide_clicks_of_a_hot_link_are_recounted_like_others() {
+    let fixture = Fixture::counted(5, 4).await;
+    fixture.db.clicks().widen(&fixture.link.id, Timestamp::now().plus(DAY)).await.unwrap();
+    let wide = fixture.store_spread(Spread::Wide, 40, 6).await;
+    fixture.count(&wide[..100]).await;
+
+    let found = fixture.repair().await;
+    fixture.deliver().await;
+
+    let ids = |events: &[Event]| events.iter().map(|event| event.event_id.to_string()).collect::<BTreeSet<_>>();
+    let uncounted: Vec<Event> = found.uncounted.into_iter().map(linklet_domain::Click::into_event).collect();
+    assert_eq!(ids(&uncounted), ids(&wide[100..]));
+    assert_eq!((found.from, found.days), (Some(wide.last().unwrap().occurred_at.day()), vec![]));
+    assert_eq!(fixture.total_clicks().await, 260);
+    assert!(fixture.report().await.is_clean());
 }
 
 #[tokio::test]

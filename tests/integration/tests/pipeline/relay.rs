@@ -5,11 +5,12 @@ use aws_lambda_events::{
     streams::DynamoDbEventResponse,
 };
 use linklet_domain::{
-    CheckOutcome, CheckResult, Click, ClickId, Link, Part, Record, TargetId, TargetStatus, TargetUrl, Timestamp, UserId,
+    CheckOutcome, CheckResult, Click, ClickId, Link, Part, Record, Spread, TargetId, TargetStatus, TargetUrl,
+    Timestamp, UserId,
 };
 use linklet_dynamodb::{CreateOutcome, Creation, RoundRecord};
 use linklet_lambda::batch::Consumer;
-use linklet_test_support::{FakeQueues, LinkBuilder, Outage, TargetBuilder, TestDynamoDb};
+use linklet_test_support::{FakeQueues, LinkBuilder, Outage, TargetBuilder, TestDynamoDb, click_event};
 use serde_json::{Value, json};
 
 use crate::{
@@ -37,7 +38,7 @@ async fn click(db: &TestDynamoDb, code: &str) {
     let Some(Record::Link(link)) = record else { panic!("{record:?}") };
     let visitor = visitor().with_headers(Some("curl"), Some("https://news.example/"));
     let click = Click::on(&link, Timestamp::now(), visitor, correlation());
-    db.clicks().record(&click).await.unwrap();
+    db.clicks().record(&click, Spread::Narrow).await.unwrap();
 }
 
 #[tokio::test]
@@ -80,6 +81,24 @@ async fn a_click_publishes_its_event_without_the_owners_address() {
     assert_eq!(events[0]["correlation_id"], "req-42");
     assert!(!events[0].to_string().contains("ada@example.com"));
     assert!(queues.bodies("notify").is_empty());
+}
+
+#[tokio::test]
+async fn clicks_of_a_hot_link_publish_their_events_and_its_marker_none() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let clicks: Vec<Click> =
+        (0..20).map(|_| Click::from_event(click_event("launch", Timestamp::now())).unwrap()).collect();
+    db.clicks().widen(&clicks[0].link, Timestamp::now()).await.unwrap();
+    for click in &clicks {
+        db.clicks().record(click, Spread::Wide).await.unwrap();
+    }
+
+    let response = relay(&db, &queues).consume(db.stream("ClicksTable")).await;
+
+    assert_eq!((retry_from(&response), queues.bodies("dlq").len()), (None, 0));
+    let told: HashSet<String> =
+        queues.events("analytics").iter().map(|event| event["event_id"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(told, clicks.iter().map(|click| click.id.to_string()).collect());
 }
 
 #[tokio::test]

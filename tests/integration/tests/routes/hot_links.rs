@@ -63,6 +63,11 @@ impl Bench {
         self.db.links().delete(&self.link, &user, noon(), &correlation_id).await.unwrap();
     }
 
+    /// How many clicks are stored.
+    fn clicks(&self) -> usize {
+        self.db.scan("ClicksTable").iter().filter(|row| row.get("ip").is_some()).count()
+    }
+
     /// From now on, no call reaches the table.
     fn stop_table(&self) {
         self.reads.plan_all((0..1_000).map(|call| (call, Fault::NotSent)));
@@ -80,12 +85,12 @@ async fn after_eight_reads_a_link_is_read_once_a_second_and_every_click_counts()
     })
     .await;
     assert_eq!((bench.reads.calls(), measured.get(Metric::CacheHits)), (0, 100.0));
-    assert_eq!((bench.db.scan("ClicksTable").len(), measured.get(Metric::ClicksDropped)), (HotLinks::HOT + 100, 0.0));
+    assert_eq!((bench.clicks(), measured.get(Metric::ClicksDropped)), (HotLinks::HOT + 100, 0.0));
 
     bench.get(after(1_000)).await;
     bench.get(after(1_001)).await;
     assert_eq!(bench.reads.calls(), 1);
-    assert_eq!(bench.db.scan("ClicksTable").len(), HotLinks::HOT + 102);
+    assert_eq!(bench.clicks(), HotLinks::HOT + 102);
 }
 
 #[tokio::test]

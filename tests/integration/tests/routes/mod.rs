@@ -30,6 +30,7 @@ mod revisions;
 mod sample_events;
 mod sessions;
 mod shorten;
+mod spreading;
 mod stats;
 mod throttling;
 mod update;

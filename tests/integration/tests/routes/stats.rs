@@ -1,6 +1,6 @@
 use std::{collections::BTreeSet, time::Duration};
 
-use linklet_domain::{Click, Event, EventDetail, Record, Role, Timestamp, WorkspaceId, lifetimes};
+use linklet_domain::{Click, Event, EventDetail, Record, Role, Spread, Timestamp, WorkspaceId, lifetimes};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::batch::Consumer;
 use linklet_stats::Stats;
@@ -390,7 +390,7 @@ async fn store_clicks(db: &TestDynamoDb, code: &str, count: usize) -> Vec<Click>
         let visitor = visitor().with_headers(Some(IPHONE), Some(&format!("https://news.example/{number}")));
         let click =
             Click::on(&target, Timestamp::now(), visitor.at_place("DE".parse().ok(), Some("Köln")), correlation());
-        db.clicks().record(&click).await.unwrap();
+        db.clicks().record(&click, Spread::Narrow).await.unwrap();
         clicks.push(click);
     }
     clicks
@@ -450,7 +450,7 @@ async fn the_latest_clicks_are_found_however_unevenly_they_lie() {
     for number in 60..100_u32 {
         let mut click = stored[0].clone();
         click.id = format!("zzzzzzz{number:07}A").parse().unwrap();
-        db.clicks().record(&click).await.unwrap();
+        db.clicks().record(&click, Spread::Narrow).await.unwrap();
         stored.push(click);
     }
 

@@ -1,4 +1,5 @@
 mod api_keys;
+mod clicks;
 mod guesses;
 mod link_events;
 mod links;

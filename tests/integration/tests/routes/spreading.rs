@@ -1,0 +1,101 @@
+//! From when on a redirect stores clicks wide, and what comes before that.
+
+use std::time::Duration;
+
+use linklet_domain::Timestamp;
+use linklet_dynamodb::ClicksTable;
+use linklet_redirect::{ClickRecording, Recorder, Redirect, Spreading};
+use linklet_test_support::{Fault, Faults, LinkBuilder, RequestBuilder, TestDynamoDb};
+use serde_json::Value;
+
+use crate::fixture::{self, REDIRECT};
+
+/// An environment that has stored nothing yet.
+struct Environment {
+    db: TestDynamoDb,
+    /// Of the calls to ClicksTable.
+    faults: Faults,
+    redirect: Redirect,
+}
+
+impl Environment {
+    async fn start(recording: ClickRecording) -> Self {
+        let (db, faults) = (TestDynamoDb::start(), Faults::default());
+        db.store(&LinkBuilder::new("launch").build()).await;
+        let redirect = fixture::redirect(&db);
+        let clicks = ClicksTable::new(db.client_with(faults.clone()), "ClicksTable");
+        let redirect = Redirect { recorder: Recorder { clicks, ..redirect.recorder }, recording, ..redirect };
+        Self { db, faults, redirect }
+    }
+
+    /// So many follow the link, one each millisecond.
+    async fn follow(&self, count: u64) {
+        let noon = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
+        for number in 0..count {
+            let at = noon.plus(Duration::from_millis(number));
+            let answer = RequestBuilder::new("GET", "/launch").at(at).send_to(&self.redirect).await;
+            assert_eq!(answer.status, REDIRECT);
+        }
+    }
+
+    fn is_marked(&self) -> bool {
+        self.db.scan("ClicksTable").iter().any(|row| row["sk"]["S"] == "~wide")
+    }
+
+    /// How many clicks are stored, and how many of them where only wide ones are.
+    fn clicks(&self) -> (usize, usize) {
+        let rows = self.db.scan("ClicksTable");
+        let is_wide = |row: &&Value| row["pk"]["S"].as_str().unwrap().rsplit('#').next().unwrap().len() == 2;
+        (rows.iter().filter(|row| row["sk"]["S"] != "~wide").count(), rows.iter().filter(is_wide).count())
+    }
+}
+
+#[tokio::test]
+async fn clicks_are_stored_wide_from_the_32nd_within_a_second_on() {
+    for recording in [ClickRecording::AfterResponse, ClickRecording::Inline] {
+        let environment = Environment::start(recording).await;
+        environment.follow(31).await;
+        assert_eq!((environment.is_marked(), environment.clicks()), (false, (31, 0)));
+
+        environment.follow(100).await;
+
+        let (all, wide) = environment.clicks();
+        assert!(environment.is_marked() && all == 131 && wide > 40, "{recording:?}: {wide} of {all}");
+    }
+}
+
+#[tokio::test]
+async fn the_marker_comes_before_the_first_click_that_is_stored_wide() {
+    let environment = Environment::start(ClickRecording::AfterResponse).await;
+    environment.faults.plan_all((32..1_000).map(|call| (call, Fault::NotSent)));
+
+    environment.follow(32).await;
+
+    assert_eq!((environment.is_marked(), environment.clicks()), (true, (31, 0)));
+}
+
+#[tokio::test]
+async fn a_click_whose_marker_is_refused_is_stored_as_usual() {
+    let environment = Environment::start(ClickRecording::AfterResponse).await;
+    environment.faults.plan_all([(31, Fault::Throttled)]);
+
+    environment.follow(100).await;
+
+    assert_eq!((environment.is_marked(), environment.clicks()), (false, (100, 0)));
+}
+
+#[tokio::test]
+async fn an_environment_goes_by_its_own_clicks() {
+    let environment = Environment::start(ClickRecording::AfterResponse).await;
+    environment.follow(40).await;
+    let spreading = Spreading::default();
+    let recorder = Recorder { spreading, ..fixture::redirect(&environment.db).recorder };
+    let another = Redirect { recorder, ..fixture::redirect(&environment.db) };
+    let (_, wide) = environment.clicks();
+
+    for _ in 0..20 {
+        RequestBuilder::new("GET", "/launch").send_to(&another).await;
+    }
+
+    assert_eq!(environment.clicks(), (60, wide));
+}
