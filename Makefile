@@ -124,7 +124,7 @@ calculator: ## check the arithmetic of make cost, and the amounts in docs/costs.
 tools: ## check what the local system's tools do to a template, a connection or a list of containers, and what operators' do
 	@$(LINKLET) install sam
 	$(SAM_PYTHON) -m unittest discover --start-directory infra/local --top-level-directory .
-	$(SAM_PYTHON) -m unittest infra.test_people infra.test_judges
+	$(SAM_PYTHON) -m unittest infra.test_people infra.test_judges infra.test_limits
 
 e2e: ## end-to-end tests on a system of their own, with those in a browser (API_URL=… for another)
 	@$(LINKLET) e2e
@@ -234,8 +234,10 @@ close-account: ## close the account of EMAIL, and end what it has
 
 # Always builds: what lies in target/lambda may be the debug build of the local system, for another processor.
 # DEPLOY_FLAGS go to sam, e.g. --no-confirm-changeset or --parameter-overrides MailSender=links@example.com.
+# With LIMITS=ignored, the account isn't asked whether the deployment fits. See docs/deploying.md.
 deploy: ## build for release and deploy to AWS, with your profile and region
 	@$(LINKLET) install sam cargo-lambda
+	@$(if $(filter ignored,$(LIMITS)),,$(SAM_PYTHON) -m infra.limits $(DEPLOY_FLAGS))
 	rm -rf target/lambda
 	$(CARGO_LAMBDA) build --release --arm64 $(addprefix --package ,$(FUNCTIONS))
 	$(SAM) deploy $(DEPLOY_FLAGS)

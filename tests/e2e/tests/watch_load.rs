@@ -19,7 +19,7 @@ const SITES: u8 = 20;
 const PAGES: usize = 10;
 /// Of the slow site: more than a round has room for, which is 106 at 10 seconds and 8 at once.
 const SLOW_PAGES: usize = 400;
-/// `MaxConcurrency` of the template.
+/// What the template's `AccountConcurrency` has checked at once.
 const AT_ONCE: usize = 8;
 
 fn page(number: usize) -> String {

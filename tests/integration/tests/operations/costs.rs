@@ -397,6 +397,7 @@ fn by_monitoring(template: &Template, number: impl Fn(&str) -> usize) -> BTreeMa
 fn the_calculator_knows_what_the_template_deploys() {
     let template = Template::load();
     let default = |parameter: &str| template.parameters()[parameter]["Default"].clone();
+    let by_account = &template.mappings()["Consumers"][default("AccountConcurrency").as_str().unwrap()];
     let functions = template.functions();
     let billed: BTreeMap<String, Value> = cost_units("log_bytes");
     let functions = || functions.values().filter(|function| billed.contains_key(&folder(function)));
@@ -407,6 +408,7 @@ fn the_calculator_knows_what_the_template_deploys() {
     let (clicks, analytics) = (template.properties("ClicksStream"), template.properties("AnalyticsSource"));
     assert_eq!(clicks["MaximumBatchingWindowInSeconds"], "ClicksBatchWindowSeconds");
     assert_eq!(analytics["MaximumBatchingWindowInSeconds"], "AnalyticsBatchWindowSeconds");
+    assert_eq!(default("MaxConcurrency"), 0);
 
     let alarm_metrics =
         |monitoring: &str| alarms(template, monitoring).iter().map(|(_, alarm)| billed_metrics(alarm)).sum();
@@ -425,7 +427,7 @@ fn the_calculator_knows_what_the_template_deploys() {
         "analytics_batch": analytics["BatchSize"],
         "analytics_window_seconds": default("AnalyticsBatchWindowSeconds"),
         "check_interval_seconds": default("CheckIntervalSeconds"),
-        "max_concurrency": default("MaxConcurrency"),
+        "max_concurrency": by_account["Checks"],
         "log_retention_days": default("LogRetentionDays"),
         "log_level": default("LogLevel"),
         "tracing": default("Tracing"),

@@ -1,0 +1,331 @@
+"""Whether what is about to be deployed fits the account. `make deploy` runs it with sam's own flags, before it builds.
+
+It asks AWS, with the rights of whoever deploys, how many functions the account may run at once and how many requests API Gateway
+takes. What it isn't allowed to ask, it says, and goes on. It ends with 1 if redirects could be left without executions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+
+import boto3
+import click
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from samcli.cli.types import CfnParameterOverridesType
+from samcli.yamlhelper import yaml_parse
+
+from .local.installer import ROOT
+
+Template = dict[str, Any]
+Parameters = dict[str, str]
+
+# A right that is missing, or a service that isn't reached.
+UNASKED = (BotoCoreError, ClientError)
+
+# Codes of quotas in Service Quotas.
+CONCURRENT_EXECUTIONS = "L-B99A9384"
+THROTTLE_RATE = "L-8A5B8E43"
+
+# https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html: what API Gateway takes per second unless it was raised,
+# and the regions where that is less: Cape Town, Milan, Jakarta, UAE, Hyderabad, Melbourne, Spain, Zurich, Tel Aviv, Calgary,
+# Malaysia, Thailand, Mexico.
+REQUESTS_PER_SECOND = 10_000
+FEWER_REQUESTS_PER_SECOND = 2_500
+REGIONS_WITH_FEWER = {
+    "af-south-1", "eu-south-1", "ap-southeast-3", "me-central-1", "ap-south-2", "ap-southeast-4", "eu-south-2", "eu-central-2",
+    "il-central-1", "ca-west-1", "ap-southeast-5", "ap-southeast-7", "mx-central-1",
+}
+
+# A new on-demand table has as many; one that has grown has more. Lambda runs a function once for each of them.
+SHARDS = 4
+# https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html: the smallest maximum that an event source takes.
+LEAST_OF_A_QUEUE = 2
+
+SMALLEST_ACCOUNT = 10
+OF_THE_SMALLEST = 4
+# What every click goes through; the others rest until somebody changes something, or URLs are monitored.
+BUSY_WITH_CLICKS = {"ClicksStream", "AnalyticsSource"}
+# The parameters by which somebody may give more to streams and queues than follows from AccountConcurrency.
+SIZES = ["RelayParallelization", "AnalyticsConcurrency", "MaxConcurrency"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What invokes a consumer, and how often at once: at most, and with the least that Lambda allows."""
+
+    name: str
+    most: int
+    least: int
+
+    def counted(self, account: int) -> int:
+        """In the smallest account, streams alone could take more than there is. There a source that rests most of the time counts with
+        what it has beyond the least."""
+        rests = account == SMALLEST_ACCOUNT and self.name not in BUSY_WITH_CLICKS
+        return self.most - self.least if rests else self.most
+
+
+@dataclass(frozen=True)
+class Finding:
+    sentence: str
+    stops: bool = False
+
+
+# ------------------------------------------------------------------------------------------------------- The template
+
+
+def value_of(node: Any, template: Template, parameters: Parameters) -> Any:
+    """What a property has with these parameters, as far as properties of event sources need it."""
+    match node:
+        case {"Ref": name}:
+            return parameters[name]
+        case {"Fn::FindInMap": [mapping, key, name]}:
+            return template["Mappings"][mapping][value_of(key, template, parameters)][name]
+        case {"Fn::If": [condition, yes, no]}:
+            one, other = (str(value_of(side, template, parameters)) for side in template["Conditions"][condition]["Fn::Equals"])
+            return value_of(yes if one == other else no, template, parameters)
+    return node
+
+
+def sources(template: Template, parameters: Parameters) -> list[Source]:
+    found = []
+    for name, resource in template["Resources"].items():
+        properties = resource.get("Properties", {}) if isinstance(resource, dict) else {}
+        match resource:
+            case {"Type": "AWS::Scheduler::Schedule"}:
+                found.append(Source(name, 1, 1))
+            case {"Type": "AWS::Lambda::EventSourceMapping"} if "StartingPosition" in properties:
+                factor = int(value_of(properties.get("ParallelizationFactor", 1), template, parameters))
+                found.append(Source(name, SHARDS * factor, SHARDS))
+            case {"Type": "AWS::Lambda::EventSourceMapping"}:
+                most = int(value_of(properties["ScalingConfig"]["MaximumConcurrency"], template, parameters))
+                found.append(Source(name, most, LEAST_OF_A_QUEUE))
+    return found
+
+
+def left_to_api(template: Template, parameters: Parameters) -> int:
+    account = int(parameters["AccountConcurrency"])
+    return account - sum(source.counted(account) for source in sources(template, parameters))
+
+
+def due_to_api(account: int) -> int:
+    return OF_THE_SMALLEST if account == SMALLEST_ACCOUNT else account // 2
+
+
+def defaults(template: Template) -> Parameters:
+    return {name: str(parameter["Default"]) for name, parameter in template["Parameters"].items()}
+
+
+def account_sizes(template: Template) -> list[int]:
+    return [int(size) for size in template["Parameters"]["AccountConcurrency"]["AllowedValues"]]
+
+
+def greatest_rate(template: Template, parameters: Parameters) -> int:
+    """Of all routes: how many requests per second are let through."""
+    routes = template["Resources"]["HttpStage"]["Properties"]["RouteSettings"].values()
+    return max(int(parameters["ApiRateLimit"]), *(route["ThrottlingRateLimit"] for route in routes))
+
+
+# -------------------------------------------------------------------------------------------------------- The findings
+
+
+def about_parameters(template: Template, parameters: Parameters) -> list[Finding]:
+    """Whether streams and queues fit an account of AccountConcurrency."""
+    account = int(parameters["AccountConcurrency"])
+    due = due_to_api(account)
+    if left_to_api(template, parameters) >= due:
+        return []
+    given = ", ".join(f"{name}={parameters[name]}" for name in SIZES)
+    return [
+        Finding(
+            f"With {given}, streams and queues leave less than {due} of the {account:,} executions of AccountConcurrency to "
+            f"redirects and the rest of the API: deploy with {flags(ordinary_sizes(template, parameters))}.",
+            stops=True,
+        )
+    ]
+
+
+def about_executions(allowed: int, region: str, template: Template, parameters: Parameters) -> list[Finding]:
+    """Whether the account may run as many functions at once as AccountConcurrency says."""
+    wanted = int(parameters["AccountConcurrency"])
+    if allowed >= wanted:
+        return []
+    fitting = [size for size in account_sizes(template) if size <= allowed]
+    smaller = f"deploy with {flags(smaller_account(fitting[-1], template, parameters))}, or " if fitting else ""
+    return [
+        Finding(
+            f"This account may run {allowed:,} functions at once in {region}, and AccountConcurrency is {wanted}: {smaller}ask Service "
+            f"Quotas for {wanted:,} concurrent executions of Lambda ({CONCURRENT_EXECUTIONS}).",
+            stops=True,
+        )
+    ]
+
+
+def about_requests(allowed: float, region: str, template: Template, parameters: Parameters) -> list[Finding]:
+    """Whether API Gateway takes as many requests as the template lets through. If not, it refuses them earlier, and no more."""
+    wanted = greatest_rate(template, parameters)
+    if allowed >= wanted:
+        return []
+    return [
+        Finding(
+            f"API Gateway takes {allowed:,.0f} requests per second in {region}, over all APIs of the account, and a single route may "
+            f"get {wanted:,}: for that many, ask Service Quotas for a higher throttle rate of API Gateway ({THROTTLE_RATE})."
+        )
+    ]
+
+
+def smaller_account(size: int, template: Template, parameters: Parameters) -> Parameters:
+    """What to deploy with in an account of this size."""
+    changed = {"AccountConcurrency": str(size)}
+    fits = left_to_api(template, parameters | changed) >= due_to_api(size)
+    return changed if fits else changed | ordinary_sizes(template, parameters)
+
+
+def ordinary_sizes(template: Template, parameters: Parameters) -> Parameters:
+    ordinary = defaults(template)
+    return {name: ordinary[name] for name in SIZES if parameters[name] != ordinary[name]}
+
+
+def flags(changed: Parameters) -> str:
+    return f'DEPLOY_FLAGS="--parameter-overrides {" ".join(f"{name}={value}" for name, value in changed.items())}"'
+
+
+# --------------------------------------------------------------------------------------------------------- The account
+
+
+class Account:
+    """What AWS says of the account, in a region."""
+
+    def __init__(self, session: boto3.Session) -> None:
+        self.session = session
+
+    def client(self, service: str) -> Any:
+        # Nobody should wait for long to hear that a service can't be reached.
+        return self.session.client(service, config=Config(connect_timeout=5, read_timeout=10, retries={"total_max_attempts": 2}))
+
+    def parameters(self, stack: str) -> Parameters:
+        """Those of a stack, if there is one: sam keeps what it isn't given."""
+        try:
+            [found] = self.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "ValidationError":  # there is no such stack
+                return {}
+            raise
+        return {each["ParameterKey"]: each["ParameterValue"] for each in found.get("Parameters", [])}
+
+    def concurrent_executions(self) -> int:
+        return self.client("lambda").get_account_settings()["AccountLimit"]["ConcurrentExecutions"]
+
+    def requests_per_second(self) -> float:
+        """The lower one of what two services say: in regions where the default is less, Service Quotas may still show the others'."""
+        rates, refusal = [], None
+        for ask in (self.rate_of_api_gateway, self.rate_of_service_quotas):
+            try:
+                rates.append(ask())
+            except UNASKED as error:
+                refusal = error
+        if refusal and not rates:
+            raise refusal
+        return min(rates)
+
+    def rate_of_api_gateway(self) -> float:
+        return self.client("apigateway").get_account()["throttleSettings"]["rateLimit"]
+
+    def rate_of_service_quotas(self) -> float:
+        asked = {"ServiceCode": "apigateway", "QuotaCode": THROTTLE_RATE}
+        return self.client("service-quotas").get_service_quota(**asked)["Quota"]["Value"]
+
+
+def findings(account: Account, template: Template, stack: str, overrides: Parameters) -> list[Finding]:
+    found: list[Finding] = []
+    parameters = defaults(template) | overrides
+    try:
+        parameters = defaults(template) | account.parameters(stack) | overrides
+    except UNASKED as error:
+        found.append(Finding(f"The parameters of the stack {stack} can't be read ({reason(error)}), so the defaults count here."))
+    wanted, sizes = parameters["AccountConcurrency"], [str(size) for size in account_sizes(template)]
+    if wanted not in sizes:
+        return [*found, Finding(f"AccountConcurrency={wanted} is none of {', '.join(sizes)}.", stops=True)]
+    found += about_parameters(template, parameters)
+    region = account.session.region_name
+    try:
+        found += about_executions(account.concurrent_executions(), region, template, parameters)
+    except UNASKED as error:
+        found.append(Finding(f"Lambda doesn't say how many functions this account may run at once ({reason(error)}), so nobody compares it."))
+    try:
+        rate = account.requests_per_second()
+    except UNASKED as error:
+        rate = FEWER_REQUESTS_PER_SECOND if region in REGIONS_WITH_FEWER else REQUESTS_PER_SECOND
+        found.append(
+            Finding(f"AWS doesn't say how many requests API Gateway takes ({reason(error)}); {rate:,} per second is usual in {region}.")
+        )
+    return found + about_requests(rate, region, template, parameters)
+
+
+def reason(error: Exception) -> str:
+    return error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
+
+
+# -------------------------------------------------------------------------------------------------------- The command
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What sam is told by its flags, or else by samconfig.toml."""
+
+    stack: str
+    overrides: Parameters
+    region: str | None
+    profile: str | None
+
+    @staticmethod
+    def of(arguments: list[str]) -> Deployment:
+        parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+        parser.add_argument("--config-file", default="samconfig.toml")
+        parser.add_argument("--config-env", default="default")
+        parser.add_argument("--parameter-overrides", nargs="+", action="extend")
+        for flag in ("--stack-name", "--region", "--profile"):
+            parser.add_argument(flag)
+        given, _ = parser.parse_known_args(arguments)  # the other flags are sam's alone
+        environment = tomllib.loads((ROOT / given.config_file).read_text()).get(given.config_env, {})
+        common, own = (environment.get(command, {}).get("parameters", {}) for command in ("global", "deploy"))
+        configured = common | own
+        overrides = given.parameter_overrides or configured.get("parameter_overrides") or ""
+        return Deployment(
+            stack=given.stack_name or configured.get("stack_name", "linklet"),
+            overrides=CfnParameterOverridesType().convert(overrides, None, None),
+            region=given.region or configured.get("region"),
+            profile=given.profile or configured.get("profile"),
+        )
+
+
+def findings_in(deployment: Deployment, template: Template) -> list[Finding]:
+    try:
+        session = boto3.Session(region_name=deployment.region, profile_name=deployment.profile)
+        if session.region_name and session.get_credentials():
+            return findings(Account(session), template, deployment.stack, deployment.overrides)
+        lacking = "there are no credentials, or there is no region"
+    except BotoCoreError as error:
+        lacking = str(error)
+    return [Finding(f"No account can be asked for its limits: {lacking}.")]
+
+
+def main() -> None:
+    template = yaml_parse((ROOT / "template.yaml").read_text())
+    try:
+        deployment = Deployment.of(sys.argv[1:])
+    except click.ClickException as error:
+        sys.exit(error.format_message())
+    found = findings_in(deployment, template)
+    for finding in found:
+        print(finding.sentence, file=sys.stderr)
+    if any(finding.stops for finding in found):
+        sys.exit("Nothing is built or deployed. `make deploy LIMITS=ignored` does it all the same.")
+
+
+if __name__ == "__main__":
+    main()
