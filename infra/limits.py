@@ -127,7 +127,8 @@ def account_sizes(template: Template) -> list[int]:
 def greatest_rate(template: Template, parameters: Parameters) -> int:
     """Of all routes: how many requests per second are let through."""
     routes = template["Resources"]["HttpStage"]["Properties"]["RouteSettings"].values()
-    return max(int(parameters["ApiRateLimit"]), *(route["ThrottlingRateLimit"] for route in routes))
+    rates = [value_of(route["ThrottlingRateLimit"], template, parameters) for route in routes]
+    return max(int(rate) for rate in [parameters["ApiRateLimit"], *rates])
 
 
 # -------------------------------------------------------------------------------------------------------- The findings

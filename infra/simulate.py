@@ -1,7 +1,8 @@
 """Shows what Linklet does under floods that no machine can make: `make simulate`, or `make simulate TRACES="viral outage"`.
 
-`tests/simulate` plays them; this runs as many at a time as there are processors, adds what each would cost, and ends with 1 if
-a count is wrong. docs/scale.md explains what comes out.
+`tests/simulate` plays them; this runs as many at a time as there are processors, and adds what each would cost. Two traces are
+also played in real time, and compared. It ends with 1 if a count is wrong, or the two differ. docs/scale.md explains what comes
+out.
 """
 
 from __future__ import annotations
@@ -18,25 +19,60 @@ from .costs.tables import Bill, Data
 from .local.installer import ROOT
 
 # The longest first, so that no processor is left with it at the end.
-TRACES = ["viral", "billion", "outage", "ordinary-day", "new-account"]
+TRACES = ["viral", "billion", "outage", "new-account", "ordinary-day"]
+# Those that a machine can play in real time, and by how much the simulation may be beside that.
+REAL = ["throttled-statistics", "throttled-clicks"]
+BESIDE = 0.2
 MILLION = 1_000_000
 
 
 def main() -> None:
-    traces = sys.argv[1:] or TRACES
+    traces = sys.argv[1:] or [*TRACES, *REAL]
     binary = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "measure" / "simulate"
     data = Data.load()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        outcomes = list(pool.map(lambda trace: played(binary, trace, data), traces))
+        outcomes = list(pool.map(lambda trace: shown(binary, trace, data), (trace for trace in traces if trace not in REAL)))
+    # With the processors to themselves, since time is real.
+    outcomes += [compared(binary, trace) for trace in traces if trace in REAL]
     sys.exit(0 if all(outcomes) else 1)
 
 
-def played(binary: Path, trace: str, data: Data) -> bool:
-    """Plays a trace and prints what came of it; whether every count is right."""
-    answer = subprocess.run([binary, trace], stdout=subprocess.PIPE, text=True)
-    for line in answer.stdout.splitlines():
-        print(text(json.loads(line), data), flush=True)
-    return answer.returncode == 0
+def played(binary: Path, *arguments: str) -> dict[str, Any] | None:
+    """What came of a trace; None if a count is wrong, which the program says itself."""
+    answer = subprocess.run([binary, *arguments], stdout=subprocess.PIPE, text=True)
+    return json.loads(answer.stdout) if answer.returncode == 0 else None
+
+
+def shown(binary: Path, trace: str, data: Data) -> bool:
+    """Plays a trace and prints what came of it."""
+    found = played(binary, trace)
+    if found:
+        print(text(found, data), flush=True)
+    return found is not None
+
+
+def compared(binary: Path, trace: str) -> bool:
+    """Plays a trace in simulated and in real time, and prints both; whether they agree."""
+    simulated, real = played(binary, trace), played(binary, "--real", trace)
+    if not simulated or not real:
+        return False
+    lines = [f"  {name:<28} {mine:>10.3f} {theirs:>10.3f} {off(mine, theirs):>+8.0%}" for name, mine, theirs in figures(simulated, real)]
+    print("\n".join(["", f"{trace}: {simulated['about']}", f"  {'':<28} {'simulated':>10} {'real':>10}", *lines]), flush=True)
+    return all(abs(off(mine, theirs)) <= BESIDE for _, mine, theirs in figures(simulated, real))
+
+
+def off(simulated: float, real: float) -> float:
+    return simulated / real - 1
+
+
+def figures(simulated: dict[str, Any], real: dict[str, Any]) -> list[tuple[str, float, float]]:
+    """What the two have to agree in."""
+    rows = {
+        "write units a click, stored": lambda of: of["storing_writes"] / of["clicks"],
+        "write units a click, counted": lambda of: of["counting_writes"] / of["clicks"],
+        "clicks counted a second": lambda of: of["counted_a_second"],
+    }
+    return [(name, value(simulated), value(real)) for name, value in rows.items()]
 
 
 def text(played: dict[str, Any], data: Data) -> str:

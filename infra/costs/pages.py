@@ -16,7 +16,7 @@ from . import containers, linklet, report
 from .inputs import Load, parse
 from .tables import Data, Line
 
-COSTS, LINKWATCH = ROOT / "docs/costs.md", ROOT / "docs/linkwatch.md"
+COSTS, LINKWATCH, SCALE = ROOT / "docs/costs.md", ROOT / "docs/linkwatch.md", ROOT / "docs/scale.md"
 MILLION = 1_000_000
 NOTHING = Load(clicks=0, links=0)
 BLOCK = re.compile(r"(?<=<!-- numbers: )([a-z_]+) -->\n\n(.*?)\n\n(?=<!-- /numbers -->)", re.DOTALL)
@@ -27,7 +27,7 @@ Rows = dict[str, list[str]]
 
 def main() -> None:
     data = Data.load()
-    for path in (COSTS, LINKWATCH):
+    for path in (COSTS, LINKWATCH, SCALE):
         path.write_text(with_numbers(path.read_text(), data))
 
 
@@ -234,6 +234,12 @@ def with_settings(load: Load, data: Data) -> list[str]:
     return [f"{linklet.bill(load, data).total:,.2f}", f"{more_clicks(load, data):,.2f}", turn(load, data)]
 
 
+def months_of_clicks(load: Load, data: Data) -> list[str]:
+    """What a month costs, and a million clicks of it."""
+    total = linklet.bill(load, data).total
+    return [f"{total:,.0f}", f"{total / load.clicks * MILLION:,.2f}"]
+
+
 def months_of_checks(load: Load, data: Data) -> list[str]:
     """How many, and what they add to a month."""
     return [f"{linklet.checks_a_month(load, data):,.0f}", f"{cost_of_watching(load, data):,.2f}"]
@@ -248,6 +254,7 @@ BLOCKS: dict[str, Callable[[str, Data], str]] = {
     "links": fixed(lambda data: parts(links(data))),
     "shares": fixed(shares),
     "settings": chosen(with_settings),
+    "months_of_clicks": chosen(months_of_clicks),
     "checks": fixed(lambda data: parts(checks(data))),
     "months_of_checks": chosen(months_of_checks),
 }

@@ -597,7 +597,7 @@ class Documentation(unittest.TestCase):
 
     def test_its_pages_say_what_comes_out(self) -> None:
         data, found = Data.load(), []
-        for path in (pages.COSTS, pages.LINKWATCH):
+        for path in (pages.COSTS, pages.LINKWATCH, pages.SCALE):
             text = path.read_text()
             found += [name for name, _ in pages.BLOCK.findall(text)]
             with self.subTest(path.name):
@@ -605,7 +605,7 @@ class Documentation(unittest.TestCase):
         self.assertEqual(sorted(found), sorted(pages.BLOCKS))
 
     def test_each_row_has_its_words(self) -> None:
-        for name, block in pages.BLOCK.findall(self.text + pages.LINKWATCH.read_text()):
+        for name, block in pages.BLOCK.findall(self.text + pages.LINKWATCH.read_text() + pages.SCALE.read_text()):
             if name != "answer":
                 for row in block.splitlines():
                     cells = pages.cells_of(row)

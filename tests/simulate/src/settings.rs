@@ -35,13 +35,21 @@ pub struct Settings {
 impl Default for Settings {
     /// The template's defaults in an account that has asked for nothing.
     fn default() -> Self {
+        Self::in_account(1_000)
+    }
+}
+
+impl Settings {
+    /// The template's defaults for an account with this `AccountConcurrency`.
+    pub fn in_account(limit: usize) -> Self {
+        let consumers = &Template::load().mappings()["Consumers"][limit.to_string()];
         Self {
-            account: 1_000,
+            account: limit,
             gateway: 10_000.0,
             warm_clicks: limits::NEW_TABLE_WRITES,
             warm_stats: limits::NEW_TABLE_WRITES,
             relay_parallelization: parameter("RelayParallelization") as usize,
-            analytics_concurrency: parameter("AnalyticsConcurrency") as usize,
+            analytics_concurrency: consumers["Analytics"].as_u64().expect("the account has a number") as usize,
             relay_window: Duration::from_secs_f64(parameter("ClicksBatchWindowSeconds")),
             analytics_window: Duration::from_secs_f64(parameter("AnalyticsBatchWindowSeconds")),
             visibility: Duration::from_secs_f64(parameter("QueueVisibilitySeconds")),

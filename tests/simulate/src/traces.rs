@@ -58,7 +58,7 @@ pub fn all() -> Vec<Trace> {
                 analytics_concurrency: 20,
                 ..Settings::default()
             },
-            ..Trace::new("ordinary-day", "100 million clicks a day, at its busiest", zipf(1_000_000, 2_900.0, seconds(60)))
+            ..Trace::new("ordinary-day", "100 million clicks a day, at its busiest", zipf(1_000_000, 2_900.0, seconds(20)))
         },
         Trace {
             settings: Settings {
@@ -94,7 +94,7 @@ pub fn all() -> Vec<Trace> {
             ..Trace::new("outage", "ten minutes without the tables", zipf(100_000, 200.0, seconds(780)))
         },
         Trace {
-            settings: Settings { account: 10, analytics_concurrency: 2, ..Settings::default() },
+            settings: Settings::in_account(10),
             waiting: 100_000,
             ..Trace::new("new-account", "100,000 clicks wait in an account of ten executions", zipf(10_000, 100.0, seconds(100)))
         },

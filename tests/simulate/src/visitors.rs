@@ -42,12 +42,25 @@ impl Links {
     }
 }
 
-/// Requests that come at a steady rate.
+/// Requests that come at a steady rate, after it has risen to that for [`RISE`].
 #[derive(Debug, Clone, Copy)]
 pub struct Arrivals {
     pub links: Links,
     pub a_second: f64,
     pub lasts: Duration,
+}
+
+/// How long it takes until all are there: nobody follows a link a thousand times at once.
+const RISE: Duration = Duration::from_secs(5);
+
+impl Arrivals {
+    /// When a request comes after the beginning, at so many a second in the end.
+    fn time_of(&self, number: usize, a_second: f64) -> Duration {
+        let (number, rise) = (number as f64, RISE.as_secs_f64());
+        let rising = a_second * rise / 2.0;
+        let seconds = if number < rising { (2.0 * number * rise / a_second).sqrt() } else { rise / 2.0 + number / a_second };
+        Duration::from_secs_f64(seconds)
+    }
 }
 
 /// Lets them come, and returns when all are answered.
@@ -59,9 +72,9 @@ pub async fn arrive(world: &Rc<World>, arrivals: Arrivals) {
     let mut running: Vec<JoinHandle<()>> = Vec::new();
     let mut come = 0;
     while come < total {
-        let until = ((start.elapsed() + TICK).as_secs_f64() * a_second) as usize;
-        while come < until.min(total) {
-            let at = start + Duration::from_secs_f64(come as f64 / a_second);
+        let until = start.elapsed() + TICK;
+        while come < total && arrivals.time_of(come, a_second) < until {
+            let at = start + arrivals.time_of(come, a_second);
             running.push(spawn_local(follow(world.clone(), arrivals.links.pick(), at)));
             come += 1;
         }
@@ -122,7 +135,7 @@ async fn visit(world: &World, environment: &Environment<Redirect>, link: usize) 
     read(&environment.has.hot_links, &target, now).await;
     let click = click_on(world, link);
     let click = if world.settings.parts > 1 { of_first_part(click) } else { click };
-    environment.has.recorder.record(&click).await;
+    environment.has.recorder.record(click).await;
 }
 
 /// Reads a link, unless the environment remembers it. LinksTable is never at its limit here: a partition serves the reads of

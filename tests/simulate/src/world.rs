@@ -13,7 +13,7 @@ use linklet_analytics::{Analytics, Clients};
 use linklet_domain::{LinkId, Timestamp, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{batch::DeadLetterQueue, publisher::Publisher};
-use linklet_redirect::{HotLinks, Recorder};
+use linklet_redirect::{HotLinks, Recorder, Spreading};
 use linklet_relay::Relay;
 use linklet_user_agents::Classifier;
 
@@ -142,6 +142,7 @@ fn redirect(dynamodb: &DynamoDb, queues: &Queues) -> impl Fn(&Processor) -> Redi
         recorder: Recorder {
             clicks: ClicksTable::new(dynamodb.client(processor), dynamodb::CLICKS),
             parking: Publisher::new(queues.client(processor), Queues::url(ANALYTICS)),
+            spreading: Spreading::default(),
         },
     }
 }
