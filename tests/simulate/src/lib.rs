@@ -17,6 +17,7 @@ mod proxy;
 mod queue;
 mod sdk;
 mod settings;
+mod shortcut;
 mod stream;
 mod visitors;
 mod world;

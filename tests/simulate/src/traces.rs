@@ -68,6 +68,7 @@ pub fn all() -> Vec<Trace> {
                 warm_stats: 160_000.0,
                 relay_parallelization: 2,
                 analytics_concurrency: 250,
+                recorded: 16,
                 ..Settings::default()
             },
             ..Trace::new("billion", "a billion clicks a day, at its busiest", zipf(10_000_000, 35_000.0, seconds(12)))
@@ -80,6 +81,7 @@ pub fn all() -> Vec<Trace> {
                 warm_stats: 40_000.0,
                 relay_parallelization: 2,
                 analytics_concurrency: 50,
+                recorded: 16,
                 parts: 16,
                 ..Settings::default()
             },
@@ -91,7 +93,7 @@ pub fn all() -> Vec<Trace> {
         },
         Trace {
             outage: seconds(60)..seconds(660),
-            ..Trace::new("outage", "ten minutes without the tables", zipf(100_000, 200.0, seconds(780)))
+            ..Trace::new("outage", "ten minutes without the tables", zipf(100_000, 100.0, seconds(720)))
         },
         Trace {
             settings: Settings::in_account(10),

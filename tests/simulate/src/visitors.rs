@@ -17,6 +17,7 @@ use crate::{
     lambda::{Environment, Processor},
     limits,
     queue::Queues,
+    shortcut,
     world::{ANALYTICS, Redirect, World},
 };
 
@@ -135,7 +136,11 @@ async fn visit(world: &World, environment: &Environment<Redirect>, link: usize) 
     read(&environment.has.hot_links, &target, now).await;
     let click = click_on(world, link);
     let click = if world.settings.parts > 1 { of_first_part(click) } else { click };
-    environment.has.recorder.record(click).await;
+    if fastrand::usize(..world.settings.recorded) == 0 {
+        environment.has.recorder.record(click).await;
+    } else {
+        shortcut::record(world, environment, click).await;
+    }
 }
 
 /// Reads a link, unless the environment remembers it. LinksTable is never at its limit here: a partition serves the reads of
@@ -158,7 +163,7 @@ fn of_first_part(mut click: Click) -> Click {
 }
 
 fn target(world: &World, link: usize) -> RedirectTarget {
-    let built = LinkBuilder::new(&format!("code{link:06}")).in_workspace(&world.workspaces[link % world.workspaces.len()]).build();
+    let built = LinkBuilder::new(&format!("c{link:07}")).in_workspace(&world.workspaces[link % world.workspaces.len()]).build();
     RedirectTarget { identity: built.identity, target: built.target, availability: built.availability }
 }
 

@@ -41,16 +41,17 @@ impl ClicksTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn record(&self, click: &Click, spread: Spread) -> Result<(), RepositoryError> {
-        const OPERATION: &str = "record a click";
-        self.table
-            .client
-            .put_item()
-            .table_name(&self.table.name)
-            .set_item(Some(item_of(OPERATION, click, spread, self.kept_for)?))
-            .send()
-            .await
-            .map_err(RepositoryError::unavailable(OPERATION))?;
-        Ok(())
+        let put = self.table.client.put_item().table_name(&self.table.name);
+        let put = put.set_item(Some(self.item_of(click, spread)?)).send().await;
+        put.map(|_| ()).map_err(RepositoryError::unavailable(RECORD))
+    }
+
+    /// The item as which a click is stored.
+    ///
+    /// # Errors
+    /// When it can't be serialised.
+    pub fn item_of(&self, click: &Click, spread: Spread) -> Result<Item, RepositoryError> {
+        item_of(RECORD, click, spread, self.kept_for)
     }
 
     /// Writes the marker that tells readers of wide clicks: from now on, those of the link that are followed before this time
@@ -222,6 +223,8 @@ fn without_marker(items: Vec<Item>) -> (Vec<Item>, Vec<Item>) {
     let marker = text(MARKER);
     items.into_iter().partition(|item| item.get("sk") == Some(&marker))
 }
+
+const RECORD: &str = "record a click";
 
 fn click_of(operation: &'static str, item: Item) -> Result<Click, RepositoryError> {
     let item: ClickItem = from_item(operation, item)?;
