@@ -84,7 +84,7 @@ lint: ## clippy, warnings are errors
 unit: ## unit tests
 	@$(PYTHON) -m infra.run_tests --lib --bin bench
 
-INTEGRATION := integration exactness logs log-forgery runtime fuzz
+INTEGRATION := integration exactness trial logs log-forgery runtime fuzz
 
 integration: ## tests against a real DynamoDB, and of whole executables
 	@$(PYTHON) -m infra.run_tests $(addprefix --test ,$(INTEGRATION))

@@ -17,7 +17,7 @@ use crate::{Analytics, batches::DayOfClicks};
 pub(crate) type DayAndState = (DayOfClicks, Option<Loaded>);
 
 /// How many parts of a day are counted at a time. Their rows are in different partitions.
-const PARTS_AT_ONCE: usize = 4;
+pub const PARTS_AT_ONCE: usize = 4;
 
 /// Why clicks could not be counted now.
 #[derive(Debug)]

@@ -27,7 +27,7 @@ use linklet_lambda::{
 };
 use tokio::time::Instant;
 
-pub use self::clients::Clients;
+pub use self::{clients::Clients, counting::PARTS_AT_ONCE};
 use self::{
     batches::{DayOfClicks, Work, sort},
     counting::DayAndState,

@@ -3,9 +3,13 @@
 use std::{rc::Rc, time::Duration};
 
 use aws_lambda_events::dynamodb::{Event as StreamEvent, EventRecord};
+use linklet_analytics::PARTS_AT_ONCE;
 use linklet_lambda::batch::Consumer as _;
 use linklet_test_support::queue_batch;
-use tokio::{task::spawn_local, time::sleep};
+use tokio::{
+    task::spawn_local,
+    time::{Instant, sleep},
+};
 
 use crate::{
     limits,
@@ -109,9 +113,17 @@ async fn poll_queue(world: Rc<World>, later: Duration) {
 async fn count(world: &World, batch: Vec<Message>) {
     let bodies: Vec<String> = batch.iter().map(|message| message.body.to_string()).collect();
     let clicks: usize = batch.iter().map(|message| message.clicks.len()).sum();
+    let parts = world.settings.parts;
     let answer = world.analytics.invoke(async |environment| {
-        environment.processor.work(limits::COUNT_WORK * clicks as u32).await;
-        environment.has.consume(queue_batch(&bodies)).await
+        // Those of the other parts are read as well.
+        let reading = limits::COUNT_WORK * (clicks * parts) as u32;
+        environment.processor.work(reading.mul_f64(world.analytics.share())).await;
+        let began = Instant::now();
+        let answer = environment.has.consume(queue_batch(&bodies)).await;
+        // The other parts are counted beside this one, and then as many again until all are.
+        let others = parts.div_ceil(PARTS_AT_ONCE) - 1;
+        sleep(began.elapsed() * others as u32).await;
+        answer
     });
     let Some(answer) = answer.await else {
         batch.iter().for_each(|message| world.queues.return_later(ANALYTICS, message, true));

@@ -107,6 +107,11 @@ impl<E> Function<E> {
         Self { share, ..self }
     }
 
+    /// The share that is left.
+    pub fn share(&self) -> f64 {
+        self.share
+    }
+
     /// Runs this in an environment, or doesn't if there is none.
     pub async fn invoke<T>(&self, work: impl AsyncFnOnce(&Environment<E>) -> T) -> Option<T> {
         let began = self.clock.elapsed();

@@ -2,7 +2,7 @@
 
 use std::{ops::Range, rc::Rc, time::Duration};
 
-use tokio::time::sleep;
+use tokio::{task::spawn_local, time::sleep};
 
 use crate::{
     consumers,
@@ -130,10 +130,23 @@ pub async fn play(trace: &Trace, pace: Pace) -> Report {
     }
     visitors::leave_waiting(&world, trace.arrivals.links, trace.waiting).await;
     consumers::poll(&world);
+    spawn_local(say(trace.name, world.clone(), real));
     visitors::arrive(&world, trace.arrivals).await;
     let over = world.clock.elapsed();
     until_quiet(&world).await;
     Report::of(trace, &world, over, real.elapsed()).await
+}
+
+/// Says on standard error how far it has come.
+async fn say(name: &'static str, world: Rc<World>, real: std::time::Instant) {
+    const EVERY: Duration = Duration::from_secs(10);
+    loop {
+        sleep(EVERY).await;
+        let (at, messages) = (world.clock.elapsed().as_secs(), world.queues.count(ANALYTICS));
+        let waiting: usize = (0..world.clicks.shards()).map(|shard| world.clicks.waiting(shard)).sum();
+        let (requests, real) = (world.journal.requests.get(), real.elapsed().as_secs());
+        eprintln!("{name}: {at} s, {requests} requests, {waiting} records and {messages} messages wait, played in {real} s");
+    }
 }
 
 /// Waits until nothing waits any more.

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use linklet_analytics::{Analytics, Clients};
+use linklet_analytics::{Analytics, Clients, PARTS_AT_ONCE};
 use linklet_domain::{LinkId, Timestamp, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::{batch::DeadLetterQueue, publisher::Publisher};
@@ -112,8 +112,8 @@ impl World {
         let redirect = Function::new(settings::memory("RedirectFunction"), clock, &account, redirect(&dynamodb, &queues));
         let relay = Function::new(settings::memory("RelayFunction"), clock, &account, relay(&dynamodb, &queues));
         let memory = settings.analytics_memory;
-        let counter = Function::new(memory, clock, &account, analytics(&dynamodb, &queues, clock));
-        let counter = counter.with_share(1.0 / settings.parts as f64);
+        let counter = Function::new(memory, clock, &account, analytics(&dynamodb, &queues, clock, settings.parts));
+        let counter = counter.with_share(1.0 / settings.parts.min(PARTS_AT_ONCE) as f64);
         Rc::new(Self {
             clock,
             gateway: RefCell::new(Capacity::of(settings.gateway / settings.parts as f64)),
@@ -161,13 +161,14 @@ fn relay(dynamodb: &DynamoDb, queues: &Queues) -> impl Fn(&Processor) -> Relay +
     }
 }
 
-fn analytics(dynamodb: &DynamoDb, queues: &Queues, clock: Clock) -> impl Fn(&Processor) -> Analytics + 'static {
+fn analytics(dynamodb: &DynamoDb, queues: &Queues, clock: Clock, parts: usize) -> impl Fn(&Processor) -> Analytics + 'static {
     let (dynamodb, queues) = (dynamodb.clone(), queues.clone());
     let clients = Arc::new(Clients::new(Classifier::load().expect("the rules compile")));
     move |processor| {
         let (tables, sqs) = (dynamodb.client(processor), queues.client(processor));
         Analytics {
-            stats: StatsTable::new(tables.clone(), dynamodb::STATS),
+            // A batch has the clicks of all parts, whichever are played.
+            stats: StatsTable::new(tables.clone(), dynamodb::STATS).splitting_from(StatsTable::SPLIT_FROM / parts),
             clicks: ClicksTable::new(tables, dynamodb::CLICKS),
             clients: clients.clone(),
             queue: Publisher::new(sqs.clone(), Queues::url(ANALYTICS)),
