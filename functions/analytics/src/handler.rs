@@ -51,8 +51,15 @@ pub struct Analytics {
     pub clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
-/// How many links are counted concurrently. Their writes share no items, and each takes DynamoDB some 10 ms.
-const CONCURRENCY: usize = 24;
+/// How many links of a load are counted concurrently. Their writes share no items, and each takes DynamoDB some 10 ms.
+const CONCURRENCY: usize = 12;
+
+/// How many loads are read and counted concurrently.
+const LOADS_AT_ONCE: usize = 2;
+
+/// How many days are read together, with the links' totals: as many as one call of DynamoDB reads, which is 100 items. When the
+/// table is slow or throttles reads, those that have succeeded are put to use before others are begun.
+const DAYS_OF_A_LOAD: usize = 50;
 
 /// How long an invocation starts to count links, and to store parked clicks; the rest of the batch is returned to the queue. Only a table that is down or
 /// slow takes longer, and a function that ran into its timeout would return the whole batch.
@@ -65,8 +72,8 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
         let (readable, unreadable) = batch::read(batch);
         let Work { links, parked, purges, set_aside } = sort(readable, &self.clients);
         let mut failed: BTreeSet<String> = self.dead_letters.park_all(unreadable).await.into_iter().collect();
-        let counted = stream::iter(self.loaded(links).await).map(|days| self.count_link(days, started + COUNT_TURN));
-        failed.extend(counted.buffer_unordered(CONCURRENCY).concat().await);
+        let counted = stream::iter(in_loads(links)).map(|links| self.count_links(links, started + COUNT_TURN));
+        failed.extend(counted.buffer_unordered(LOADS_AT_ONCE).concat().await);
         failed.extend(self.store_parked(parked, started + COUNT_TURN).await);
         let until = started + self.purge_turn;
         for (position, purge) in purges.into_iter().enumerate() {
@@ -85,10 +92,37 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
     }
 }
 
+/// The days of some links.
+type Links = BTreeMap<LinkId, BTreeMap<Day, DayOfClicks>>;
+
+/// Puts links together that are loaded together.
+fn in_loads(links: Links) -> Vec<Links> {
+    let (mut loads, mut days) = (Vec::<Links>::new(), DAYS_OF_A_LOAD);
+    for (link, of_link) in links {
+        days += of_link.len();
+        if days > DAYS_OF_A_LOAD {
+            loads.push(Links::new());
+            days = of_link.len();
+        }
+        loads.last_mut().map(|load| load.insert(link, of_link));
+    }
+    loads
+}
+
 impl Analytics {
-    /// Reads what counting needs for all links together, which takes a fraction of the calls. If that fails, each day is read by
+    /// Counts the clicks of links that are loaded together, and returns the ids of the messages that failed.
+    async fn count_links(&self, links: Links, until: Instant) -> Vec<String> {
+        if Instant::now() >= until {
+            let days = links.values().flat_map(BTreeMap::values);
+            return days.flat_map(|day| day.messages_of(day.clicks.keys())).collect();
+        }
+        let counted = stream::iter(self.loaded(links).await).map(|days| self.count_link(days, until));
+        counted.buffer_unordered(CONCURRENCY).concat().await
+    }
+
+    /// Reads what counting needs for some links together, which takes a fraction of the calls. If that fails, each day is read by
     /// itself, so that one link can't keep the others from being counted.
-    async fn loaded(&self, links: BTreeMap<LinkId, BTreeMap<Day, DayOfClicks>>) -> Vec<Vec<DayAndState>> {
+    async fn loaded(&self, links: Links) -> Vec<Vec<DayAndState>> {
         let in_order: Vec<_> = links.values().flat_map(BTreeMap::values).map(DayOfClicks::in_order).collect();
         let days = links.values().flat_map(BTreeMap::values);
         let works: Vec<_> = days.zip(&in_order).map(|(day, clicks)| day.work(clicks)).collect();

@@ -101,11 +101,11 @@ pub fn all() -> Vec<Trace> {
             ..Trace::new("new-account", "100,000 clicks wait in an account of ten executions", zipf(10_000, 100.0, seconds(100)))
         },
         Trace {
-            settings: Settings { warm_stats: 120.0, visibility: seconds(10), ..Settings::default() },
+            settings: Settings { warm_stats: 300.0, visibility: seconds(10), ..Settings::default() },
             ..Trace::new(
                 "throttled-statistics",
                 "scattered clicks and a slow table of statistics, for comparison with real time",
-                Arrivals { links: Links::Alike(2_000), a_second: 100.0, lasts: seconds(30) },
+                Arrivals { links: Links::Alike(2_000), a_second: 250.0, lasts: seconds(30) },
             )
         },
         Trace {
