@@ -27,11 +27,11 @@ use linklet_lambda::{
 };
 use tokio::time::Instant;
 
-pub use self::{clients::Clients, counting::PARTS_AT_ONCE};
 use self::{
     batches::{DayOfClicks, Work, sort},
     counting::DayAndState,
 };
+pub use self::{clients::Clients, counting::PARTS_AT_ONCE};
 
 /// Counts clicks, and deletes the clicks and statistics of purged links.
 pub struct Analytics {

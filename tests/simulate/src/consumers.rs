@@ -75,9 +75,8 @@ async fn forward(world: &World, shard: usize, records: Vec<EventRecord>) {
         return;
     };
     let failed = answer.batch_item_failures.first().and_then(|failure| failure.item_identifier.as_deref());
-    let failed = failed.and_then(|number| {
-        records.iter().position(|record| record.change.sequence_number.as_deref() == Some(number))
-    });
+    let failed = failed
+        .and_then(|number| records.iter().position(|record| record.change.sequence_number.as_deref() == Some(number)));
     if let Some(first) = failed {
         world.clicks.give_back(shard, records[first..].to_vec());
         sleep(limits::THROTTLED).await;
@@ -131,8 +130,7 @@ async fn count(world: &World, batch: Vec<Message>) {
         return;
     };
     // Message ids are positions in the batch.
-    let failed: Vec<&str> =
-        answer.batch_item_failures.iter().map(|failure| failure.item_identifier.as_str()).collect();
+    let failed: Vec<&str> = answer.batch_item_failures.iter().map(|failure| failure.item_identifier.as_str()).collect();
     for (position, message) in batch.iter().enumerate() {
         if failed.contains(&position.to_string().as_str()) {
             world.journal.saturates("analytics gives messages back", world.clock.elapsed());

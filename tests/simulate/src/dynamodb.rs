@@ -76,7 +76,13 @@ const KEPT: u32 = 16;
 
 impl DynamoDb {
     /// Creates the tables of the template. They have no streams: this implementation looks through a whole stream at each write.
-    pub fn start(clock: Clock, warm: impl Fn(&str) -> f64, outage: Range<Duration>, clicks: Stream, parts: f64) -> Self {
+    pub fn start(
+        clock: Clock,
+        warm: impl Fn(&str) -> f64,
+        outage: Range<Duration>,
+        clicks: Stream,
+        parts: f64,
+    ) -> Self {
         let database = Database::memory().expect("a database in memory opens");
         let mut tables = BTreeMap::new();
         for (name, mut table) in Template::load().tables() {
@@ -259,7 +265,20 @@ fn keys_of(operation: &str, request: &Value) -> Vec<(String, String)> {
         "TransactWriteItems" | "TransactGetItems" => {
             let items = request["TransactItems"].as_array().into_iter().flatten();
             let actions = items.filter_map(|item| item.as_object()?.values().next());
-            actions.map(|action| (table(action), text(&[&action["Key"]["pk"], &action["Item"]["pk"]].into_iter().find(|key| !key.is_null()).cloned().unwrap_or_default()))).collect()
+            actions
+                .map(|action| {
+                    (
+                        table(action),
+                        text(
+                            &[&action["Key"]["pk"], &action["Item"]["pk"]]
+                                .into_iter()
+                                .find(|key| !key.is_null())
+                                .cloned()
+                                .unwrap_or_default(),
+                        ),
+                    )
+                })
+                .collect()
         }
         other => panic!("the model doesn't know {other}"),
     }

@@ -86,7 +86,12 @@ pub struct Environment<E> {
 
 impl<E> Function<E> {
     /// A function with so much memory, in MB, and no environment yet.
-    pub fn new(memory: f64, clock: Clock, account: &Rc<RefCell<Account>>, make: impl Fn(&Processor) -> E + 'static) -> Self {
+    pub fn new(
+        memory: f64,
+        clock: Clock,
+        account: &Rc<RefCell<Account>>,
+        make: impl Fn(&Processor) -> E + 'static,
+    ) -> Self {
         let a_second = limits::STARTS / limits::STARTS_WITHIN.as_secs_f64();
         Self {
             memory,

@@ -4,6 +4,8 @@
 //! SDK, on the DynamoDB of the tests. Around it AWS is modelled by its published limits ([`limits`]): partitions, warm
 //! throughput, streams with their pollers, a queue that shuffles, repeats and delays, environments and their processors.
 
+#![expect(clippy::expect_used, reason = "whatever goes wrong here has to end the simulation")]
+
 pub mod limits;
 pub mod report;
 pub mod traces;

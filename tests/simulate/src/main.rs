@@ -12,7 +12,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let mut outcome = ExitCode::SUCCESS;
-    let (options, names): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|word| word.starts_with("--"));
+    let (options, names): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|word| word.starts_with("--"));
     for name in names {
         let Some(mut trace) = traces::all().into_iter().find(|trace| trace.name == name) else {
             eprintln!("{name} is no trace");

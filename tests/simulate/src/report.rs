@@ -33,7 +33,8 @@ impl Report {
         let (stored, counted) = (world.dynamodb.report(CLICKS), world.dynamodb.report(STATS));
         let queue = world.queues.report(ANALYTICS);
         let [redirect, relay, analytics] = [world.redirect.usage(), world.relay.usage(), world.analytics.usage()];
-        let mut faults: Vec<String> = wrong.iter().map(|(link, (has, should))| format!("{link} has {has} of {should}")).collect();
+        let mut faults: Vec<String> =
+            wrong.iter().map(|(link, (has, should))| format!("{link} has {has} of {should}")).collect();
         faults.truncate(10);
         let largest = stored.largest_write.max(counted.largest_write);
         if largest > LARGEST_ROW {
@@ -99,13 +100,16 @@ fn reached(journal: &Journal, tables: [(&str, &TableReport); 2], functions: [(&s
     let mut reached: Vec<(Duration, String, usize)> = Vec::new();
     reached.extend(journal.gateway.get().map(|(first, count)| (first, "API Gateway".to_owned(), count)));
     for (name, table) in tables {
-        let named = |refusal: &Refusal| format!("{} of {name}", if *refusal == Refusal::Table { "the table" } else { "a partition" });
+        let named = |refusal: &Refusal| {
+            format!("{} of {name}", if *refusal == Refusal::Table { "the table" } else { "a partition" })
+        };
         reached.extend(table.refused.iter().map(|(refusal, (first, count))| (*first, named(refusal), *count)));
     }
     for (name, usage) in functions {
         reached.extend(usage.refused.map(|(first, count)| (first, format!("environments of {name}"), count)));
     }
-    reached.extend(journal.saturated.borrow().iter().map(|(what, (first, count))| (*first, (*what).to_owned(), *count)));
+    reached
+        .extend(journal.saturated.borrow().iter().map(|(what, (first, count))| (*first, (*what).to_owned(), *count)));
     reached.sort();
     reached.into_iter().map(|(first, what, count)| json!([what, first.as_secs_f64(), count])).collect()
 }

@@ -39,7 +39,14 @@ pub struct Trace {
 
 impl Trace {
     fn new(name: &'static str, about: &'static str, arrivals: Arrivals) -> Self {
-        Self { name, about, settings: Settings::default(), arrivals, outage: Duration::ZERO..Duration::ZERO, waiting: 0 }
+        Self {
+            name,
+            about,
+            settings: Settings::default(),
+            arrivals,
+            outage: Duration::ZERO..Duration::ZERO,
+            waiting: 0,
+        }
     }
 }
 
@@ -58,7 +65,11 @@ pub fn all() -> Vec<Trace> {
                 analytics_concurrency: 20,
                 ..Settings::default()
             },
-            ..Trace::new("ordinary-day", "100 million clicks a day, at its busiest", zipf(1_000_000, 2_900.0, seconds(20)))
+            ..Trace::new(
+                "ordinary-day",
+                "100 million clicks a day, at its busiest",
+                zipf(1_000_000, 2_900.0, seconds(20)),
+            )
         },
         Trace {
             settings: Settings {
@@ -71,7 +82,7 @@ pub fn all() -> Vec<Trace> {
                 recorded: 16,
                 ..Settings::default()
             },
-            ..Trace::new("billion", "a billion clicks a day, at its busiest", zipf(10_000_000, 35_000.0, seconds(12)))
+            ..Trace::new("billion", "a billion clicks a day, at its busiest", zipf(10_000_000, 35_000.0, seconds(10)))
         },
         Trace {
             settings: Settings {
@@ -93,19 +104,23 @@ pub fn all() -> Vec<Trace> {
         },
         Trace {
             outage: seconds(60)..seconds(660),
-            ..Trace::new("outage", "ten minutes without the tables", zipf(100_000, 100.0, seconds(720)))
+            ..Trace::new("outage", "ten minutes without the tables", zipf(100_000, 60.0, seconds(720)))
         },
         Trace {
             settings: Settings::in_account(10),
             waiting: 100_000,
-            ..Trace::new("new-account", "100,000 clicks wait in an account of ten executions", zipf(10_000, 100.0, seconds(100)))
+            ..Trace::new(
+                "new-account",
+                "100,000 clicks wait in an account of ten executions",
+                zipf(10_000, 100.0, seconds(100)),
+            )
         },
         Trace {
             settings: Settings { warm_stats: 300.0, visibility: seconds(10), ..Settings::default() },
             ..Trace::new(
                 "throttled-statistics",
                 "scattered clicks and a slow table of statistics, for comparison with real time",
-                Arrivals { links: Links::Alike(2_000), a_second: 250.0, lasts: seconds(30) },
+                Arrivals { links: Links::Alike(2_000), a_second: 250.0, lasts: seconds(15) },
             )
         },
         Trace {
@@ -113,7 +128,7 @@ pub fn all() -> Vec<Trace> {
             ..Trace::new(
                 "throttled-clicks",
                 "one link and a slow table of clicks, for comparison with real time",
-                Arrivals { links: Links::One, a_second: 200.0, lasts: seconds(30) },
+                Arrivals { links: Links::One, a_second: 250.0, lasts: seconds(15) },
             )
         },
         Trace::new("trial", "what a minute of tests has time for", zipf(1_000, 200.0, seconds(10))),
@@ -145,7 +160,9 @@ async fn say(name: &'static str, world: Rc<World>, real: std::time::Instant) {
         let (at, messages) = (world.clock.elapsed().as_secs(), world.queues.count(ANALYTICS));
         let waiting: usize = (0..world.clicks.shards()).map(|shard| world.clicks.waiting(shard)).sum();
         let (requests, real) = (world.journal.requests.get(), real.elapsed().as_secs());
-        eprintln!("{name}: {at} s, {requests} requests, {waiting} records and {messages} messages wait, played in {real} s");
+        eprintln!(
+            "{name}: {at} s, {requests} requests, {waiting} records and {messages} messages wait, played in {real} s"
+        );
     }
 }
 

@@ -3,14 +3,15 @@
 use std::{rc::Rc, time::Duration};
 
 use linklet_domain::{
-    Click, ClickId, CorrelationId, Event, EventDetail, IpHash, LinkId, Part, Record, RedirectTarget, Salt, Timestamp, Visitor,
+    Click, ClickId, CorrelationId, Event, EventDetail, IpHash, LinkId, Part, Record, RedirectTarget, Salt, Timestamp,
+    Visitor,
 };
 use linklet_lambda::publisher::Publisher;
 use linklet_redirect::HotLinks;
 use linklet_test_support::{ClickBuilder, LinkBuilder};
 use tokio::{
     task::{JoinHandle, spawn_local},
-    time::{sleep, sleep_until, Instant},
+    time::{Instant, sleep, sleep_until},
 };
 
 use crate::{
@@ -59,7 +60,8 @@ impl Arrivals {
     fn time_of(&self, number: usize, a_second: f64) -> Duration {
         let (number, rise) = (number as f64, RISE.as_secs_f64());
         let rising = a_second * rise / 2.0;
-        let seconds = if number < rising { (2.0 * number * rise / a_second).sqrt() } else { rise / 2.0 + number / a_second };
+        let seconds =
+            if number < rising { (2.0 * number * rise / a_second).sqrt() } else { rise / 2.0 + number / a_second };
         Duration::from_secs_f64(seconds)
     }
 }
@@ -97,7 +99,7 @@ pub async fn leave_waiting(world: &World, links: Links, clicks: usize) {
         let mut clicks: Vec<Click> = (0..some).map(|_| click_on(world, links.pick())).collect();
         clicks.sort_by(|one, other| one.link.cmp(&other.link));
         let events: Vec<Event> = clicks.into_iter().map(Click::into_event).collect();
-        let refused = publisher.send_packed(&events.iter().collect::<Vec<_>>(), |event| link_of(event)).await;
+        let refused = publisher.send_packed(&events.iter().collect::<Vec<_>>(), link_of).await;
         assert!(refused.is_empty(), "the queue takes everything");
         left -= some;
     }
@@ -163,7 +165,8 @@ fn of_first_part(mut click: Click) -> Click {
 }
 
 fn target(world: &World, link: usize) -> RedirectTarget {
-    let built = LinkBuilder::new(&format!("c{link:07}")).in_workspace(&world.workspaces[link % world.workspaces.len()]).build();
+    let built =
+        LinkBuilder::new(&format!("c{link:07}")).in_workspace(&world.workspaces[link % world.workspaces.len()]).build();
     RedirectTarget { identity: built.identity, target: built.target, availability: built.availability }
 }
 

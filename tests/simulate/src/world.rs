@@ -109,7 +109,8 @@ impl World {
         let dynamodb = DynamoDb::start(clock, warm, outage, clicks.clone(), settings.parts as f64);
         let queues = Queues::start(clock, settings::analytics_queue(settings.visibility), seed);
         let account = Account::with_limit(settings.account / settings.parts);
-        let redirect = Function::new(settings::memory("RedirectFunction"), clock, &account, redirect(&dynamodb, &queues));
+        let redirect =
+            Function::new(settings::memory("RedirectFunction"), clock, &account, redirect(&dynamodb, &queues));
         let relay = Function::new(settings::memory("RelayFunction"), clock, &account, relay(&dynamodb, &queues));
         let memory = settings.analytics_memory;
         let counter = Function::new(memory, clock, &account, analytics(&dynamodb, &queues, clock, settings.parts));
@@ -161,7 +162,12 @@ fn relay(dynamodb: &DynamoDb, queues: &Queues) -> impl Fn(&Processor) -> Relay +
     }
 }
 
-fn analytics(dynamodb: &DynamoDb, queues: &Queues, clock: Clock, parts: usize) -> impl Fn(&Processor) -> Analytics + 'static {
+fn analytics(
+    dynamodb: &DynamoDb,
+    queues: &Queues,
+    clock: Clock,
+    parts: usize,
+) -> impl Fn(&Processor) -> Analytics + 'static {
     let (dynamodb, queues) = (dynamodb.clone(), queues.clone());
     let clients = Arc::new(Clients::new(Classifier::load().expect("the rules compile")));
     move |processor| {

@@ -9,7 +9,7 @@ use linklet_simulate::{
 
 /// A trace, as long as this.
 fn shortened(name: &str, lasts: u64, waiting: usize) -> Trace {
-    let mut trace = traces::all().into_iter().find(|trace| trace.name == name).expect("there is such a trace");
+    let mut trace = traces::all().into_iter().find(|trace| trace.name == name).unwrap();
     trace.arrivals.lasts = Duration::from_secs(lasts);
     trace.waiting = waiting;
     trace
