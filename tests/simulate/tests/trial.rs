@@ -9,7 +9,8 @@ use linklet_simulate::{
 
 /// A trace, as long as this.
 fn shortened(name: &str, lasts: u64, waiting: usize) -> Trace {
-    let mut trace = traces::all().into_iter().find(|trace| trace.name == name).unwrap();
+    let found = traces::all().into_iter().find(|trace| trace.name == name);
+    let Some(mut trace) = found else { panic!("there is no trace {name}") };
     trace.arrivals.lasts = Duration::from_secs(lasts);
     trace.waiting = waiting;
     trace
