@@ -159,17 +159,18 @@ fuzz: ## look for inputs that break TARGET, for SECONDS (default 60)
 		-dict=tests/fuzz/words.dict -artifact_prefix=tests/fuzz/corpus/$(TARGET)/ \
 		target/fuzz/corpus/$(TARGET) tests/fuzz/corpus/$(TARGET)
 
-# SUBJECTS names some, such as noop,redirect-hot-link; VARIANTS adds other builds of redirect. See tests/bench/README.md.
+# SUBJECTS names some, such as noop,redirect-hot-link; VARIANTS adds other builds of redirect; AGAINST is a commit whose counting is
+# compared with this one's, and nothing else. See tests/bench/README.md.
 PROFILE ?= release
 BENCHED := redirect shorten list stats auth linklet-bench-baselines
 # Of these, which are behind the API, memory and pages are measured, and that takes no long build.
 SOAKED = $(notdir $(patsubst %/src/main.rs,%,$(shell grep -l http::serve functions/*/src/main.rs)))
 
 bench: ## compare redirect with an empty Lambda and with Node and Python, measure counting, and whether memory levels off
-	$(if $(filter soak pages,$(SUBJECTS)),,cargo build --profile $(PROFILE) $(addprefix --package ,$(BENCHED)))
-	cargo build --profile measure $(addprefix --package ,linklet-bench $(SOAKED))
-	PYTHON=$(PYTHON) "$${CARGO_TARGET_DIR:-target}/measure/bench" --profile $(PROFILE) \
-		--subjects "$(SUBJECTS)" --variants "$(VARIANTS)" --invocations "$(INVOCATIONS)" --starts "$(STARTS)"
+	$(if $(filter soak pages,$(SUBJECTS))$(AGAINST),,cargo build --profile $(PROFILE) $(addprefix --package ,$(BENCHED)))
+	cargo build --profile measure $(addprefix --package ,linklet-bench $(if $(AGAINST),,$(SOAKED)))
+	$(if $(AGAINST),$(PYTHON) -m infra.against $(AGAINST),PYTHON=$(PYTHON) "$${CARGO_TARGET_DIR:-target}/measure/bench" \
+		--profile $(PROFILE) --subjects "$(SUBJECTS)" --variants "$(VARIANTS)" --invocations "$(INVOCATIONS)" --starts "$(STARTS)")
 
 # The numbers mean nothing, so what `make integration` has built is enough: with `--test`, dependencies have the features of tests.
 bench-trial: ## try that everything in make bench can be measured: a hundredth of everything; part of make test-long
