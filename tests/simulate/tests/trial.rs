@@ -48,7 +48,7 @@ fn clicks_that_wait_keep_no_redirect_from_an_account_of_ten_executions() {
 
 #[test]
 fn clicks_are_stored_and_counted_after_an_outage() {
-    let mut trace = shortened("outage", 15, 0);
+    let mut trace = shortened("outage", 20, 0);
     trace.outage = Duration::from_secs(3)..Duration::from_secs(12);
 
     let numbers = assert_faultless(&trace);
