@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from .costs.linklet import PRICES
 from .costs.tables import Bill, Data
 from .local.installer import ROOT
 
@@ -108,7 +109,8 @@ def bill(played: dict[str, Any], data: Data) -> Bill:
         # Batches of analytics have clicks of all parts, whichever are played.
         share = 1 / played["parts"] if name == "analytics" else 1
         bill.add(f"Lambda {name}", lambda_requests=used["invocations"] * share, lambda_time=used["gigabyte_seconds"] * share)
-    bill.add("Raw clicks", dynamodb_writes=played["storing_writes"])
+    raw_clicks = PRICES[data.template["click_table_class"]]
+    bill.add("Raw clicks", **{f"{raw_clicks}_writes": played["storing_writes"]})
     bill.add("Statistics", dynamodb_writes=played["counting_writes"], dynamodb_reads=played["reads"])
     bill.add("SQS", sqs_requests=played["sqs_requests"])
     return bill
