@@ -23,7 +23,7 @@ pub fn poll(world: &Rc<World>) {
     spawn_local(poll_stream(world.clone()));
     for number in 0..world.settings.analytics_concurrency {
         // Lambda begins with a few, and adds some with each second.
-        let later = number.saturating_sub(limits::POLLERS_AT_FIRST - 1) as f64 / limits::NEW_POLLERS;
+        let later = number.saturating_sub(world.settings.pollers - 1) as f64 / limits::NEW_POLLERS;
         spawn_local(poll_queue(world.clone(), Duration::from_secs_f64(later)));
     }
 }

@@ -28,6 +28,8 @@ pub struct Settings {
     pub visibility: Duration,
     /// Memory of analytics, in MB.
     pub analytics_memory: f64,
+    /// How many batches of the queue Lambda works on at first.
+    pub pollers: usize,
     /// Of so many clicks, one is recorded with the SDK, the others [without](crate::shortcut).
     pub recorded: usize,
     /// Of so many parts of a link one is played, with as large a share of what it shares with the others.
@@ -56,6 +58,7 @@ impl Settings {
             analytics_window: Duration::from_secs_f64(parameter("AnalyticsBatchWindowSeconds")),
             visibility: Duration::from_secs_f64(parameter("QueueVisibilitySeconds")),
             analytics_memory: memory("AnalyticsFunction"),
+            pollers: limits::POLLERS_AT_FIRST,
             recorded: 1,
             parts: 1,
         }

@@ -54,7 +54,8 @@ const fn seconds(count: u64) -> Duration {
     Duration::from_secs(count)
 }
 
-/// All traces. Rates are those of the busiest time of a day, which has two and a half times as many clicks as the mean.
+/// All traces. Rates of a day are those of its busiest time, which has two and a half to three times as many clicks as the mean; by
+/// then Lambda has long had as many batches in work as it may.
 pub fn all() -> Vec<Trace> {
     let zipf = |links, a_second, lasts| Arrivals { links: Links::Zipf(links), a_second, lasts };
     vec![
@@ -63,6 +64,7 @@ pub fn all() -> Vec<Trace> {
                 warm_clicks: 8_000.0,
                 warm_stats: 16_000.0,
                 analytics_concurrency: 20,
+                pollers: 20,
                 ..Settings::default()
             },
             ..Trace::new(
@@ -79,10 +81,11 @@ pub fn all() -> Vec<Trace> {
                 warm_stats: 160_000.0,
                 relay_parallelization: 2,
                 analytics_concurrency: 250,
+                pollers: 250,
                 recorded: 16,
                 ..Settings::default()
             },
-            ..Trace::new("billion", "a billion clicks a day, at its busiest", zipf(10_000_000, 35_000.0, seconds(10)))
+            ..Trace::new("billion", "a billion clicks a day, at its busiest", zipf(10_000_000, 35_000.0, seconds(8)))
         },
         Trace {
             settings: Settings {
