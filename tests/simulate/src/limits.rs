@@ -14,9 +14,6 @@ pub const PARTITION_READS: f64 = 3_000.0;
 pub const NEW_TABLE_WRITES: f64 = 4_000.0;
 /// A table's warm throughput for reads is three times that for writes; the same page for a new table.
 pub const READS_PER_WRITE: f64 = 3.0;
-/// Units a second that one table may use unless the account's quota is raised.
-/// <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html>
-pub const TABLE_QUOTA: f64 = 40_000.0;
 /// How long a partition is at its limit before it is split, each half with the limits of a whole one. AWS says "sustained"; a
 /// measurement of AWS's own saw it within ten minutes.
 /// <https://aws.amazon.com/blogs/database/part-2-scaling-dynamodb-how-partitions-hot-keys-and-split-for-heat-impact-performance/>

@@ -134,7 +134,6 @@ pub fn all() -> Vec<Trace> {
                 Arrivals { links: Links::One, a_second: 250.0, lasts: seconds(15) },
             )
         },
-        Trace::new("trial", "what a minute of tests has time for", zipf(1_000, 200.0, seconds(10))),
     ]
 }
 
