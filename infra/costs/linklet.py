@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from math import inf
 
 from .inputs import DAYS, HOURS, SECONDS, Load
 from .tables import Bill, Data
@@ -150,19 +151,20 @@ def follow(usage: Usage) -> None:
     usage.store("click", load.clicks)
 
 
-def gather(usage: Usage, clicks: float, a_second: float) -> tuple[float, float]:
+def gather(usage: Usage, clicks: float, a_second: float, most_in_a_message: float = inf) -> tuple[float, float]:
     """Takes clicks that come so often through stream and queue, and returns how many are in a batch of analytics."""
     template, aws, ms = usage.data.template, usage.data.assumed["aws"], usage.data.assumed["milliseconds"]
     click_bytes = usage.data.messages["click"]
     relayed = 1 + a_second / aws["stream_shards"] * template["relay_window_seconds"]
     relayed = min(relayed, template["relay_batch"])
-    # Clicks that are relayed together share messages, each of which is billed as one request.
-    in_a_message = min(relayed, aws["billed_message_bytes"] / click_bytes)
+    # Clicks that are relayed together share requests, which are billed by their bytes, however many messages these are.
+    in_a_request = min(relayed, aws["billed_message_bytes"] / click_bytes)
+    in_a_message = min(in_a_request, most_in_a_message)
     most = min(template["analytics_batch"] * in_a_message, aws["batch_bytes"] / click_bytes)
     counted = min(1 + a_second * template["analytics_window_seconds"], most)
     usage.call("relay", clicks / relayed, ms["relay"] + relayed * ms["relay_per_record"], a_second / relayed)
     # Sent and received as they were relayed, deleted as they were counted.
-    usage.sqs += 2 * clicks / in_a_message
+    usage.sqs += 2 * clicks / in_a_request
     usage.sqs += clicks / min(counted, in_a_message * aws["messages_in_a_call"])
     return counted, a_second / counted
 
@@ -170,7 +172,7 @@ def gather(usage: Usage, clicks: float, a_second: float) -> tuple[float, float]:
 def count_lone(usage: Usage) -> None:
     """Each click is counted by itself, whatever else is in its batch."""
     load, ms = usage.load, usage.data.assumed["milliseconds"]
-    batch, a_second = gather(usage, load.lone, load.clicks / SECONDS)
+    batch, a_second = gather(usage, load.lone, load.clicks / SECONDS, usage.data.messages["groups"])
     milliseconds = ms["analytics"] + batch * ms["analytics_per_click"]
     info = batch * usage.data.log_bytes["analytics"]["info"] + named_bytes(batch)
     usage.call("analytics", load.lone / batch, milliseconds, a_second, info)

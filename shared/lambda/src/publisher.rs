@@ -73,8 +73,6 @@ struct Pack {
 impl Pack {
     /// Maximum size of a message's body in bytes: so much of it is billed as one request.
     const SIZE: usize = 64 * 1_024;
-    /// Maximum number of groups in a message. Whoever reads it works on each group by itself, so this bounds how long that takes.
-    const GROUPS: usize = 25;
     /// Maximum size of the messages of one call in bytes, which is less than SQS's limit.
     const CALL: usize = 4 * Self::SIZE;
     const BEGIN: &str = r#"{"events":["#;
@@ -93,7 +91,7 @@ fn packs_of(texts: &[String], begins_group: impl Fn(usize) -> bool) -> Vec<Pack>
     for (position, text) in texts.iter().enumerate() {
         groups += usize::from(position > first && begins_group(position));
         let is_large = Pack::BEGIN.len() + size + text.len() + Pack::END.len() > Pack::SIZE;
-        if position > first && (is_large || groups > Pack::GROUPS) {
+        if position > first && (is_large || groups > Publisher::MAX_GROUPS) {
             packs.push(Pack::of(first..position, texts));
             (first, size, groups) = (position, 0, 1);
         }
@@ -141,6 +139,9 @@ pub struct Publisher {
 impl Publisher {
     /// Maximum number of messages in one call, a limit of SQS.
     pub const MAX_BATCH: usize = 10;
+    /// Maximum number of groups in a message that is [packed](Self::send_packed). Whoever reads it works on each group by itself, so
+    /// this bounds how long that takes.
+    pub const MAX_GROUPS: usize = 25;
 
     /// A publisher for the queue with this URL.
     #[must_use]
@@ -347,7 +348,7 @@ mod tests {
         let packs = packs_of(&texts, |position| position % 2 == 0);
         let calls = calls_of(&packs);
 
-        assert!(packs.iter().all(|pack| pack.contents.len() == 2 * Pack::GROUPS));
+        assert!(packs.iter().all(|pack| pack.contents.len() == 2 * Publisher::MAX_GROUPS));
         assert!(calls.iter().all(|call| call.len() == Publisher::MAX_BATCH), "of 15 KB each");
         assert_eq!(calls.iter().map(|call| call.len()).sum::<usize>(), packs.len());
         let large = packs_of(&texts, |_| false);

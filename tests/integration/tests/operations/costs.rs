@@ -16,6 +16,7 @@ use linklet_dynamodb::{
 use linklet_lambda::{
     batch::Consumer,
     http::ShortUrls,
+    publisher::Publisher,
     schedule::{Call, Job},
 };
 use linklet_list::List;
@@ -167,6 +168,7 @@ impl Measured {
         fixture::relay(&db, &queues).consume(db.stream("ClicksTable")).await;
         let bytes: usize = queues.bodies("analytics").iter().map(String::len).sum();
         self.messages.insert("click".to_owned(), bytes / queues.events("analytics").len());
+        self.messages.insert("groups".to_owned(), Publisher::MAX_GROUPS);
     }
 
     async fn create_and_list(&mut self) {
