@@ -119,11 +119,11 @@ pub fn all() -> Vec<Trace> {
             )
         },
         Trace {
-            settings: Settings { warm_stats: 300.0, visibility: seconds(10), ..Settings::default() },
+            settings: Settings { warm_stats: 500.0, visibility: seconds(2), ..Settings::default() },
             ..Trace::new(
                 "throttled-statistics",
                 "scattered clicks and a slow table of statistics, for comparison with real time",
-                Arrivals { links: Links::Alike(2_000), a_second: 250.0, lasts: seconds(15) },
+                Arrivals { links: Links::Alike(2_000), a_second: 200.0, lasts: seconds(15) },
             )
         },
         Trace {
