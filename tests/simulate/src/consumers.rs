@@ -103,7 +103,7 @@ async fn poll_queue(world: Rc<World>, later: Duration) {
             sleep(POLL).await;
         };
         if is_full {
-            world.journal.saturates("analytics", world.clock.elapsed());
+            world.journal.saturates("full batches of analytics", world.clock.elapsed());
         }
         count(&world, batch).await;
     }
