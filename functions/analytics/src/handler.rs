@@ -106,6 +106,8 @@ fn in_loads(links: Links) -> Vec<Links> {
         }
         loads.last_mut().map(|load| load.insert(link, of_link));
     }
+    // When time is up, it must not always be the same links whose messages come again.
+    fastrand::shuffle(&mut loads);
     loads
 }
 
