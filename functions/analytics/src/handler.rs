@@ -7,6 +7,7 @@
 mod batches;
 mod clients;
 mod counting;
+mod loads;
 mod parked;
 mod purge;
 
@@ -18,7 +19,7 @@ use std::{
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use futures_util::{StreamExt as _, stream};
-use linklet_domain::{Day, LinkId, Timestamp};
+use linklet_domain::{Day, Timestamp};
 use linklet_dynamodb::{ClicksTable, StatsTable};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
@@ -30,6 +31,7 @@ use tokio::time::Instant;
 use self::{
     batches::{DayOfClicks, Work, sort},
     counting::DayAndState,
+    loads::{Links, in_loads},
 };
 pub use self::{clients::Clients, counting::PARTS_AT_ONCE};
 
@@ -57,12 +59,8 @@ const CONCURRENCY: usize = 12;
 /// How many loads are read and counted concurrently.
 const LOADS_AT_ONCE: usize = 2;
 
-/// How many days are read together, with the links' totals: as many as one call of DynamoDB reads, which is 100 items. When the
-/// table is slow or throttles reads, those that have succeeded are put to use before others are begun.
-const DAYS_OF_A_LOAD: usize = 50;
-
-/// How long an invocation starts to count links, and to store parked clicks; the rest of the batch is returned to the queue. Only a table that is down or
-/// slow takes longer, and a function that ran into its timeout would return the whole batch.
+/// How long an invocation starts to count links, and to store parked clicks; the rest of the batch is returned to the queue. Only a
+/// table that is down or slow takes longer, and a function that ran into its timeout would return the whole batch.
 const COUNT_TURN: Duration = Duration::from_secs(10);
 
 impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
@@ -90,25 +88,6 @@ impl Consumer<SqsEvent, SqsBatchResponse> for Analytics {
         batch::log(records, failed.len(), started.into_std());
         batch::failures(failed)
     }
-}
-
-/// The days of some links.
-type Links = BTreeMap<LinkId, BTreeMap<Day, DayOfClicks>>;
-
-/// Puts links together that are loaded together.
-fn in_loads(links: Links) -> Vec<Links> {
-    let (mut loads, mut days) = (Vec::<Links>::new(), DAYS_OF_A_LOAD);
-    for (link, of_link) in links {
-        days += of_link.len();
-        if days > DAYS_OF_A_LOAD {
-            loads.push(Links::new());
-            days = of_link.len();
-        }
-        loads.last_mut().map(|load| load.insert(link, of_link));
-    }
-    // When time is up, it must not always be the same links whose messages come again.
-    fastrand::shuffle(&mut loads);
-    loads
 }
 
 impl Analytics {
