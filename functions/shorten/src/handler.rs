@@ -7,7 +7,7 @@ use linklet_domain::{
     ExternalId, Generation, IdempotencyKey, LimitedRoute, Link, LinkId, LinkStatus, Notes, Record, RedirectTarget,
     ReservedCodes, Scope, ShortCode, Tags, TargetId, TargetUrl, Timestamp, Title, Unavailable,
 };
-use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, WatchTable, back_off};
+use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, LinksTable, Reusable, back_off};
 use linklet_lambda::{
     http::{
         ApiError, Handler, MOST_IGNORED, Method, Problem, Request, Response, ShortUrls, StatusCode, json, json_text,
@@ -15,7 +15,7 @@ use linklet_lambda::{
     },
     identity::{Authenticator, Caller},
     throttle::Throttle,
-    watching::require_room,
+    watching::TargetRoom,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ use self::new_link::{BODY_LIMIT, NewLink};
 /// `POST /api/shorten` and `GET /api/codes/{code}`.
 pub struct Shorten {
     links: LinksTable,
-    targets: WatchTable,
+    room: TargetRoom,
     authenticator: Authenticator,
     short_urls: ShortUrls,
     throttle: Throttle,
@@ -41,14 +41,14 @@ impl Shorten {
     #[must_use]
     pub fn new(
         links: LinksTable,
-        targets: WatchTable,
+        room: TargetRoom,
         authenticator: Authenticator,
         short_urls: ShortUrls,
         throttle: Throttle,
     ) -> Self {
         let (reserved, generate_code) = (ReservedCodes::default(), ShortCode::generate);
         let throttle_of_codes = throttle.of(LimitedRoute::Codes);
-        Self { links, targets, authenticator, short_urls, throttle, throttle_of_codes, reserved, generate_code }
+        Self { links, room, authenticator, short_urls, throttle, throttle_of_codes, reserved, generate_code }
     }
 
     /// Gives these codes to no link.
@@ -215,9 +215,9 @@ impl Shorten {
         reusable: Option<&Reusable>,
     ) -> Result<AttemptOutcome, ApiError> {
         if submission.wanted.watch {
-            let workspace = submission.caller.workspace();
+            let (workspace, user) = (submission.caller.workspace(), submission.caller.user());
             let target = TargetId::of_url(workspace, &submission.wanted.target)?;
-            require_room(&self.targets, workspace, &target).await?;
+            self.room.require(workspace, user, &target).await?;
         }
         let code = match &submission.wanted.custom_code {
             Some(code) => code.clone(),

@@ -4,9 +4,14 @@ use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_domain::{LimitedRoute, RouteLimits, Salt};
-use linklet_dynamodb::{LinksTable, ThrottleTable, WatchTable};
+use linklet_dynamodb::{LinksTable, ThrottleTable, UsersTable, WatchTable};
 use linklet_lambda::{
-    StartError, aws, config, http, http::ShortUrls, identity::Authenticator, secrets, throttle::Throttle,
+    StartError, aws, config, http,
+    http::ShortUrls,
+    identity::Authenticator,
+    secrets,
+    throttle::Throttle,
+    watching::{self, TargetRoom},
 };
 use linklet_shorten::Shorten;
 
@@ -23,7 +28,8 @@ async fn run() -> Result<(), StartError> {
     };
     let edge = config::parsed("TRUSTED_EDGE")?;
     let (salt, reserved) = (config::required("CLICK_SALT_ID")?, config::parsed_or_default("RESERVED_CODES")?);
-    let (targets, quota) = (config::required("WATCH_TABLE")?, config::parsed("TARGETS_PER_WORKSPACE")?);
+    let (targets, users) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
+    let quota = watching::quota_from_env()?;
     let aws = aws::load().await;
     let (tables, secrets) = (aws::tables(&aws), SecretsManager::new(&aws));
     let links = LinksTable::new(tables.clone(), links);
@@ -33,7 +39,10 @@ async fn run() -> Result<(), StartError> {
         links.open_connection()
     );
     aws::log_connection(connected);
-    let targets = WatchTable::new(tables.clone(), targets).with_quota(quota);
+    let room = TargetRoom {
+        targets: WatchTable::new(tables.clone(), targets).with_quota(quota),
+        users: UsersTable::new(tables.clone(), users),
+    };
     let throttle = Throttle {
         table: ThrottleTable::new(tables, calls),
         route: LimitedRoute::Shorten,
@@ -41,6 +50,6 @@ async fn run() -> Result<(), StartError> {
         edge,
         salt: Salt::parse(&salt?)?,
     };
-    let shorten = Shorten::new(links, targets, authenticator?, ShortUrls::from_env(), throttle);
+    let shorten = Shorten::new(links, room, authenticator?, ShortUrls::from_env(), throttle);
     http::serve(shorten.with_reserved(reserved)).await
 }

@@ -1,7 +1,7 @@
 //! Changes links. The destination can't be changed, so that visitors can trust a link that they have followed before.
 
 use linklet_domain::{Link, LinkPatch, LinkStatus, Record, Scope, ShortCode};
-use linklet_dynamodb::{LinksTable, Names, StatsTable, UpdateOutcome, WatchTable};
+use linklet_dynamodb::{LinksTable, Names, StatsTable, UpdateOutcome};
 use linklet_lambda::{
     http::{
         ApiError, BodyLimit, Handler, Immutable, Method, Problem, Request, Response, ShortUrls, StatusCode, json,
@@ -9,7 +9,7 @@ use linklet_lambda::{
     },
     identity::{Authenticator, Caller},
     link_view::{LINK_BODY, OneLink},
-    watching::require_room,
+    watching::TargetRoom,
 };
 
 /// `PATCH /api/links/{code}`.
@@ -20,8 +20,8 @@ pub struct Update {
     pub links: LinksTable,
     /// The repository of statistics, for the link's click count.
     pub stats: StatsTable,
-    /// The repository of targets, for whether there is room for what an extended link watches.
-    pub targets: WatchTable,
+    /// Knows whether there is room for what an extended link watches.
+    pub room: TargetRoom,
     /// The repository of people's names, for that of the link's creator.
     pub people: Names,
     /// Builds short URLs.
@@ -59,7 +59,7 @@ impl Update {
         };
         let precondition = request.precondition(&link.id().generation);
         if let Some(target) = link.target_watched_longer(&patch) {
-            require_room(&self.targets, &link.identity.workspace, &target).await?;
+            self.room.require(&link.identity.workspace, &link.identity.owner, &target).await?;
         }
         let (now, correlation_id) = (request.received_at(), request.correlation_id());
         let link = match self.links.update(link.id(), &patch, &precondition, now, correlation_id).await? {

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use linklet_dynamodb::{LinksTable, Names, StatsTable, WatchTable};
-use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator};
+use linklet_dynamodb::{LinksTable, Names, StatsTable, UsersTable, WatchTable};
+use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator, watching::{self, TargetRoom}};
 use linklet_update::Update;
 
 #[tokio::main(flavor = "local")]
@@ -13,15 +13,18 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (links, stats) = (config::required("LINKS_TABLE")?, config::required("STATS_TABLE")?);
-    let (targets, quota) = (config::required("WATCH_TABLE")?, config::parsed("TARGETS_PER_WORKSPACE")?);
-    let people = config::required("USERS_TABLE")?;
+    let (targets, people) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
+    let quota = watching::quota_from_env()?;
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     http::serve(Update {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
         links: LinksTable::new(tables.clone(), links),
         stats: StatsTable::new(tables.clone(), stats),
-        targets: WatchTable::new(tables.clone(), targets).with_quota(quota),
+        room: TargetRoom {
+            targets: WatchTable::new(tables.clone(), targets).with_quota(quota),
+            users: UsersTable::new(tables.clone(), people.clone()),
+        },
         people: Names::new(tables, people),
         short_urls: ShortUrls::from_env(),
     })

@@ -1,19 +1,37 @@
-//! A check of a URL: one attempt and up to two retries.
+//! A check of a URL: one attempt and up to two retries, as long as there is time.
 
 use std::{future::Future, time::Duration};
 
 use http::StatusCode;
-use linklet_domain::TargetUrl;
-use tokio::time::{Instant, sleep};
+use linklet_domain::{TargetUrl, Timestamp};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::{FetchError, Fetcher, Network, destination::Destination};
 
-/// The pauses before the second and the third attempt.
-const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(400)];
+/// Tells the time. Linux may stop the clock that timeouts go by while an environment is frozen, but not this one.
+pub type Clock = dyn Fn() -> Timestamp + Send + Sync;
+
+/// A moment at which all checks stop.
+#[derive(Clone, Copy)]
+pub(crate) struct Deadline<'c> {
+    pub at: Timestamp,
+    pub clock: &'c Clock,
+}
+
+impl Deadline<'_> {
+    /// How much time is left, unless it is up.
+    pub(crate) fn left(self) -> Option<Duration> {
+        let now = (self.clock)();
+        (now < self.at).then(|| now.until(self.at))
+    }
+}
+
+/// The pauses before the first, the second and the third attempt.
+const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(200), Duration::from_millis(400)];
 
 /// The outcome of a check.
 #[derive(Debug)]
-pub struct Check {
+pub(crate) struct Check {
     /// The HTTP status of the last attempt, after redirects, or its error.
     pub outcome: Result<StatusCode, FetchError>,
     /// Duration of the last attempt, including redirects and body.
@@ -23,31 +41,34 @@ pub struct Check {
 }
 
 impl<N: Network> Fetcher<N> {
-    /// Checks a URL. An attempt that fails with a 5xx status or a transient error is retried, after 200 ms and after 400 ms.
-    pub async fn check(&self, url: &TargetUrl) -> Check {
-        with_retries(|| async { self.fetch(Destination::of(url)?).await }).await
-    }
-}
-
-async fn with_retries<F>(mut attempt: impl FnMut() -> F) -> Check
-where
-    F: Future<Output = Result<StatusCode, FetchError>>,
-{
-    let mut check = timed(1, attempt()).await;
-    for (attempts, pause) in (2..).zip(PAUSES) {
-        if !is_transient(&check.outcome) {
-            break;
+    /// Checks a URL until a moment. An attempt that fails with a 5xx status or a transient error is retried, after 200 ms and after
+    /// 400 ms. An attempt that the deadline cuts off doesn't count, so there is no outcome if it is the first.
+    pub(crate) async fn check(&self, url: &TargetUrl, deadline: Deadline<'_>) -> Option<Check> {
+        let mut last = None;
+        for (attempts, pause) in (1..).zip(PAUSES) {
+            sleep(pause).await;
+            let attempt = async { self.fetch(Destination::of(url)?).await };
+            let Some(check) = timed(attempts, attempt, deadline).await else { break };
+            let is_over = !is_transient(&check.outcome);
+            last = Some(check);
+            if is_over {
+                break;
+            }
         }
-        sleep(pause).await;
-        check = timed(attempts, attempt()).await;
+        last
     }
-    check
 }
 
-async fn timed(attempts: u32, attempt: impl Future<Output = Result<StatusCode, FetchError>>) -> Check {
-    let started = Instant::now();
-    let outcome = attempt.await;
-    Check { outcome, latency: started.elapsed(), attempts }
+async fn timed(
+    attempts: u32,
+    attempt: impl Future<Output = Result<StatusCode, FetchError>>,
+    deadline: Deadline<'_>,
+) -> Option<Check> {
+    let (left, started) = (deadline.left()?, Instant::now());
+    let outcome = timeout(left, attempt).await.ok()?;
+    // An environment that was frozen meanwhile has seen what it takes for failures.
+    deadline.left()?;
+    Some(Check { outcome, latency: started.elapsed(), attempts })
 }
 
 fn is_transient(outcome: &Result<StatusCode, FetchError>) -> bool {

@@ -13,22 +13,29 @@
 //!   decompressed.
 //!
 //! `address` has the rules for addresses, `destination` those for URLs; `connection` implements HTTP, `fetcher` one attempt,
-//! `check` the retries, and `rounds` the consumer of the queue.
+//! `check` the retries.
+//!
+//! `rounds` consumes the queue: it takes the lane, reads what is `due`, has it checked in `turns` and in so many `places`, and
+//! `record`s the results.
 
 mod address;
 mod check;
 mod connection;
 mod destination;
+mod due;
 mod error;
 mod fetcher;
 mod network;
+mod places;
+mod record;
 mod rounds;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 pub use address::{CheckedAddress, Reach};
-pub use check::Check;
+pub use check::Clock;
 pub use error::FetchError;
 pub use fetcher::{Fetcher, FetcherError};
 pub use network::{Network, SystemNetwork};

@@ -4,9 +4,10 @@ use std::{process::ExitCode, time::Duration};
 
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
+use linklet_domain::Timestamp;
 use linklet_dynamodb::WatchTable;
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
-use linklet_watch_check::{Checker, Fetcher, Reach, own_addresses};
+use linklet_watch_check::{Checker, Fetcher, Reach, SystemNetwork, own_addresses};
 
 #[tokio::main(flavor = "local")]
 async fn main() -> ExitCode {
@@ -14,7 +15,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (table, dead_letters) = (config::required("WATCH_TABLE")?, config::required("CHECKS_DLQ_URL")?);
+    let (table, dead_letters) = (config::required("WATCH_TABLE")?, config::required("ROUNDS_DLQ_URL")?);
     let timeout = Duration::from_secs(config::parsed("HTTP_TIMEOUT_SECONDS")?);
     let fetcher = Fetcher::new(Reach::from_env()?, timeout)?.excluding(own_addresses()?);
     let aws = aws::load().await;
@@ -22,6 +23,8 @@ async fn run() -> Result<(), StartError> {
         fetcher,
         targets: WatchTable::new(DynamoDb::new(&aws), table),
         dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters),
+        extra_reads: Checker::<SystemNetwork>::EXTRA_READS,
+        clock: Box::new(Timestamp::now),
     })
     .await
 }

@@ -1,10 +1,10 @@
-//! The consumer of the queue of checks.
+//! The consumer of the queue of rounds.
 
 use std::time::Instant;
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
-use linklet_domain::{CheckOutcome, CheckResult, PlannedCheck, Timestamp};
-use linklet_dynamodb::{RoundOutcome, RoundRecord, WatchTable};
+use linklet_domain::{CorrelationId, PlannedRound};
+use linklet_dynamodb::{LaneNotes, WatchTable};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
     metrics::{self, Metric},
@@ -12,9 +12,9 @@ use linklet_lambda::{
 };
 use tracing::Instrument as _;
 
-use crate::{Check, Fetcher, Network, SystemNetwork};
+use crate::{Clock, Fetcher, Network, SystemNetwork, check::Deadline, places::Checked, turns::Turns};
 
-/// The consumer of the queue of checks.
+/// The consumer of the queue of rounds.
 pub struct Checker<N = SystemNetwork> {
     /// Fetches the URLs.
     pub fetcher: Fetcher<N>,
@@ -22,16 +22,24 @@ pub struct Checker<N = SystemNetwork> {
     pub targets: WatchTable,
     /// The dead-letter queue, for messages that can't be parsed.
     pub dead_letters: DeadLetterQueue,
+    /// How many more targets a round may read than its places check in the time if each takes a quarter of a second: to give each
+    /// workspace its share, and to get past targets of hosts that are busy.
+    pub extra_reads: usize,
+    /// Tells the time.
+    pub clock: Box<Clock>,
 }
+
+/// How many targets without a result come first in the next round.
+const MOST_FIRST: usize = 50;
 
 impl<N: Network> Consumer<SqsEvent, SqsBatchResponse> for Checker<N> {
     async fn consume(&self, batch: SqsEvent) -> SqsBatchResponse {
         let started = Instant::now();
         let records = batch.records.len();
-        let (checks, unreadable) = batch::read::<PlannedCheck>(batch);
+        let (rounds, unreadable) = batch::read::<PlannedRound>(batch);
         let failed = self.dead_letters.park_all(unreadable).await;
-        for received in checks {
-            self.process(&received.event).instrument(received.span()).await;
+        for received in rounds {
+            self.work_on(&received.event).instrument(received.span()).await;
         }
         batch::log(records, failed.len(), started);
         batch::failures(failed)
@@ -39,46 +47,59 @@ impl<N: Network> Consumer<SqsEvent, SqsBatchResponse> for Checker<N> {
 }
 
 impl<N: Network> Checker<N> {
-    /// Checks a target and stores the result. It never fails the message: a failed message would block all checks of its host
-    /// for the visibility timeout, and its round would be over when it is redelivered.
-    async fn process(&self, planned: &PlannedCheck) {
-        let checked_at = Timestamp::now();
-        if planned.is_over(checked_at) {
-            metrics::add(Metric::ChecksSkipped, 1);
+    /// The default of [`Self::extra_reads`]: 1.5 MB of items, which cost 190 read units.
+    pub const EXTRA_READS: usize = 2_000;
+
+    /// Works on a round, if nobody else does. It never fails the message: the round would be over when SQS redelivers it.
+    async fn work_on(&self, round: &PlannedRound) {
+        let (lane, slot) = (round.lane.number(), round.slot.to_string());
+        if round.is_over((self.clock)()) {
+            metrics::add(Metric::RoundsCut, 1);
+            tracing::warn!(lane, slot, "a round came too late");
             return;
         }
-        let check = self.fetcher.check(&planned.url).await;
-        let result = CheckResult {
-            checked_at,
-            outcome: outcome_of(&check),
-            latency_ms: u64::try_from(check.latency.as_millis()).unwrap_or(u64::MAX),
-        };
-        metrics::add(Metric::ChecksFailed, result.is_failure().into());
-        self.record(planned, &result).await;
-    }
-
-    async fn record(&self, planned: &PlannedCheck, result: &CheckResult) {
-        let PlannedCheck { target_id, workspace_id, slot, status: known_status, .. } = planned;
-        let round = RoundRecord { target: target_id, slot: *slot, known_status: *known_status, result };
-        match self.targets.record(round).await {
-            Ok(RoundOutcome::Changed(status)) => tracing::info!(
-                target_id = target_id.as_str(),
-                workspace_id = %workspace_id,
-                target_status = status.as_str(),
-                "a target's status changed"
-            ),
-            Ok(RoundOutcome::Recorded | RoundOutcome::AlreadyRecorded) => {}
+        match self.targets.take_lane(round, &CorrelationId::generate()).await {
+            Ok(true) => self.run(round).await,
+            Ok(false) => tracing::info!(lane, slot, "another worker has the lane"),
             Err(error) => {
-                metrics::add(Metric::ChecksLost, 1);
-                tracing::error!(target_id = target_id.as_str(), error = chain(&error), "a result could not be stored");
+                metrics::add(Metric::RoundsCut, 1);
+                tracing::error!(lane, slot, error = chain(&error), "a round was left out");
             }
         }
     }
-}
 
-fn outcome_of(check: &Check) -> CheckOutcome {
-    match &check.outcome {
-        Ok(status) => CheckOutcome::Answered(status.as_u16()),
-        Err(error) => CheckOutcome::Failed(error.class()),
+    async fn run(&self, round: &PlannedRound) {
+        let told = self.notes(round).await;
+        let due = self.due(round, told.is_cut).await;
+        let turns = Turns::of(due.targets, &told.first);
+        let deadline = Deadline { at: round.stops_at(), clock: &*self.clock };
+        let Checked { results, skipped, held_back } =
+            self.fetcher.check_in_turns(turns, round.lane.places(), deadline).await;
+        let checks = results.len();
+        self.record(round, results).await;
+        let first = skipped.iter().chain(&held_back).take(MOST_FIRST).map(|target| target.id.clone()).collect();
+        self.tell(round, &told, LaneNotes { first, is_cut: due.is_cut }).await;
+        metrics::add(Metric::RoundsCut, (due.is_cut || due.has_failed).into());
+        let (skipped, held_back) = (skipped.len(), held_back.len());
+        metrics::add(Metric::ChecksSkipped, skipped);
+        metrics::add(Metric::ChecksHeldBack, held_back);
+        let (lane, slot, cut) = (round.lane.number(), round.slot.to_string(), due.is_cut);
+        tracing::info!(lane, slot, checks, skipped, held_back, cut, "round done");
+    }
+
+    async fn notes(&self, round: &PlannedRound) -> LaneNotes {
+        self.targets.notes(round.lane).await.unwrap_or_else(|error| {
+            tracing::warn!(error = chain(&error), "a round begins without what the last one has left");
+            LaneNotes::default()
+        })
+    }
+
+    async fn tell(&self, round: &PlannedRound, told: &LaneNotes, notes: LaneNotes) {
+        if notes == *told {
+            return;
+        }
+        if let Err(error) = self.targets.note(round, &notes).await {
+            tracing::warn!(error = chain(&error), "what a round has left could not be told to the next one");
+        }
     }
 }

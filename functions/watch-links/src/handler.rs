@@ -13,7 +13,7 @@ use aws_lambda_events::{
 use linklet_domain::{
     Event, EventDetail, Invalid, LinkId, Target, TargetId, UrlCreated, UrlDeleted, UrlExpired, UrlPurged, UrlUnwatched,
 };
-use linklet_dynamodb::{RepositoryError, WatchOutcome, WatchTable};
+use linklet_dynamodb::{RepositoryError, UsersTable, WatchOutcome, WatchTable};
 use linklet_lambda::{
     batch::{self, Consumer, DeadLetterQueue},
     stream,
@@ -25,6 +25,8 @@ use tracing::Instrument as _;
 pub struct WatchLinks {
     /// The repository of targets.
     pub targets: WatchTable,
+    /// Knows who founded a workspace.
+    pub users: UsersTable,
     /// The dead-letter queue, for records that can't be read or whose URL can't be monitored.
     pub dead_letters: DeadLetterQueue,
 }
@@ -122,12 +124,14 @@ impl WatchLinks {
         let at = event.occurred_at;
         match change {
             WatcherChange::Added(target, link) => {
+                let founder = self.users.founder(&target.workspace).await?.unwrap_or(target.owner);
+                let target = target.founded_by(founder);
                 if self.targets.watch(&target, link, at, &event.correlation_id).await? == WatchOutcome::NoRoom {
                     let (workspace_id, short_code) = (target.workspace.to_string(), link.code.as_str());
                     tracing::warn!(
                         workspace_id,
                         short_code,
-                        "a link does not watch, since its workspace monitors as many URLs as it may"
+                        "a link does not watch, since as many URLs are monitored as may be"
                     );
                 }
                 Ok(())

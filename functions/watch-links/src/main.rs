@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use aws_sdk_dynamodb::Client as DynamoDb;
 use aws_sdk_sqs::Client as Sqs;
-use linklet_dynamodb::WatchTable;
-use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config};
+use linklet_dynamodb::{UsersTable, WatchTable};
+use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, watching};
 use linklet_watch_links::WatchLinks;
 
 #[tokio::main(flavor = "local")]
@@ -15,10 +15,12 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (table, dead_letters) = (config::required("WATCH_TABLE")?, config::required("RELAY_DLQ_URL")?);
-    let quota = config::parsed("TARGETS_PER_WORKSPACE")?;
+    let (users, quota) = (config::required("USERS_TABLE")?, watching::quota_from_env()?);
     let aws = aws::load().await;
+    let tables = DynamoDb::new(&aws);
     batch::run(WatchLinks {
-        targets: WatchTable::new(DynamoDb::new(&aws), table).with_quota(quota),
+        targets: WatchTable::new(tables.clone(), table).with_quota(quota),
+        users: UsersTable::new(tables, users),
         dead_letters: DeadLetterQueue::new(Sqs::new(&aws), dead_letters).shared_by("watch-links"),
     })
     .await

@@ -1,14 +1,14 @@
 //! Plans the rounds of the next minute.
 //!
 //! The scheduler can't invoke a function more than once a minute, but check intervals are shorter. So each call sends one
-//! message per round, with a delay until the round starts. A repeated call sends its rounds twice, which is harmless: their
-//! checks have the same deduplication ids, and the results the same keys.
+//! message per round and lane, with a delay until the round starts. A repeated call sends its rounds twice, which is harmless:
+//! one worker takes the lane, and for the other the message is done with.
 //!
 //! While there are no targets, no rounds are planned: an idle system only looks for targets, once a minute.
 
 use std::time::Instant;
 
-use linklet_domain::{CheckInterval, PlannedRound, Timestamp};
+use linklet_domain::{CheckInterval, Places, PlannedRound, Timestamp};
 use linklet_dynamodb::WatchTable;
 use linklet_lambda::{
     batch,
@@ -25,6 +25,8 @@ pub struct Tick {
     pub rounds: Publisher,
     /// How often each target is checked.
     pub interval: CheckInterval,
+    /// How many checks run at a time, over all lanes.
+    pub places: Places,
 }
 
 /// Why rounds could not be planned.
@@ -63,7 +65,7 @@ impl Tick {
     fn messages(&self, call: &Call) -> Result<Vec<Message>, TickError> {
         let now = Timestamp::now();
         // Lambda retries a failed call after a minute, when some of its rounds may be over.
-        let rounds = PlannedRound::planned_by(call.scheduled_time, &call.correlation_id, self.interval)
+        let rounds = PlannedRound::planned_by(call.scheduled_time, &call.correlation_id, self.interval, self.places)
             .filter(|round| !round.is_over(now));
         rounds.map(|round| Ok(Message::new(&round)?.delayed(now.until(round.slot)))).collect()
     }

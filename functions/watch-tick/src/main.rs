@@ -15,8 +15,8 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let (queue, interval) = (config::required("ROUNDS_QUEUE_URL")?, config::parsed("CHECK_INTERVAL_SECONDS")?);
-    let table = config::required("WATCH_TABLE")?;
+    let (table, places) = (config::required("WATCH_TABLE")?, config::parsed("MAX_CONCURRENCY")?);
     let aws = aws::load().await;
     let targets = WatchTable::new(DynamoDb::new(&aws), table);
-    schedule::run(Tick { targets, rounds: Publisher::new(Sqs::new(&aws), queue), interval }).await
+    schedule::run(Tick { targets, rounds: Publisher::new(Sqs::new(&aws), queue), interval, places }).await
 }

@@ -3,7 +3,9 @@
 mod view;
 
 use linklet_domain::{Day, Host, Invalid, PageToken, Scope, Target, TargetId, TargetUrl};
-use linklet_dynamodb::{DeleteTargetOutcome, RegisteredTarget, RequestKey, TargetRegistration, WatchTable};
+use linklet_dynamodb::{
+    DeleteTargetOutcome, RegisteredTarget, RequestKey, TargetRegistration, UsersTable, WatchTable,
+};
 use linklet_lambda::{
     http::{
         ApiError, BodyLimit, Handler, JsonObject, Method, Problem, Request, Response, ShortUrls, StatusCode, created,
@@ -22,6 +24,8 @@ pub struct Watch {
     pub authenticator: Authenticator,
     /// The repository of targets.
     pub targets: WatchTable,
+    /// Knows who founded a workspace.
+    pub users: UsersTable,
     /// Knows the addresses of the shortener itself.
     pub short_urls: ShortUrls,
 }
@@ -63,7 +67,10 @@ impl Watch {
         {
             return answer(first);
         }
-        answer(self.targets.register(&wanted?, key.as_ref(), request.correlation_id()).await?)
+        let wanted = wanted?;
+        let founder = self.users.founder(&wanted.workspace).await?.unwrap_or(wanted.owner);
+        let wanted = wanted.founded_by(founder);
+        answer(self.targets.register(&wanted, key.as_ref(), request.correlation_id()).await?)
     }
 
     fn wanted(&self, body: &JsonObject<'_>, request: &Request, caller: &Caller) -> Result<Target, ApiError> {
@@ -84,7 +91,7 @@ impl Watch {
         if !shows_health {
             return Ok(json(StatusCode::OK, &Targets::from(page)));
         }
-        let health = self.targets.healths(&page.items, request.received_at()).await?;
+        let health = self.targets.healths(caller.workspace(), &page.items, request.received_at()).await?;
         Ok(json(StatusCode::OK, &TargetsWithHealth::new(page, health)))
     }
 
@@ -99,7 +106,7 @@ impl Watch {
             return Err(FORBIDDEN);
         }
         self.authenticator.confirm(request, caller, &target.owner, Scope::LinksWrite).await?;
-        match self.targets.delete(&target.workspace, &target.id).await? {
+        match self.targets.delete(&target).await? {
             DeleteTargetOutcome::Deleted => Ok(no_content()),
             DeleteTargetOutcome::Watched => Err(ApiError::Problem(Problem::TargetWatched)),
         }

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use linklet_dynamodb::WatchTable;
-use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator};
+use linklet_dynamodb::{UsersTable, WatchTable};
+use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator, watching};
 use linklet_watch::Watch;
 
 #[tokio::main(flavor = "local")]
@@ -12,12 +12,14 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), StartError> {
-    let (targets, quota) = (config::required("WATCH_TABLE")?, config::parsed("TARGETS_PER_WORKSPACE")?);
+    let (targets, users) = (config::required("WATCH_TABLE")?, config::required("USERS_TABLE")?);
+    let quota = watching::quota_from_env()?;
     let aws = aws::load().await;
     let tables = aws::tables(&aws);
     http::serve(Watch {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        targets: WatchTable::new(tables, targets).with_quota(quota),
+        targets: WatchTable::new(tables.clone(), targets).with_quota(quota),
+        users: UsersTable::new(tables, users),
         short_urls: ShortUrls::from_env(),
     })
     .await

@@ -42,7 +42,7 @@ pub use users::{
     TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome,
 };
 pub use watch::{
-    DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, ListedTarget, OwnedTargets, RegisteredTarget,
-    RequestKey, RoundOutcome, RoundRecord, ShardRange, TargetPage, TargetRegistration, UnreadableTarget, WatchOutcome,
-    WatchTable,
+    CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, LaneNotes, ListedTarget, OwnedTargets,
+    RegisteredTarget, RequestKey, TargetPage, TargetQuota, TargetRegistration, TrackRange, UnreadableTarget,
+    WatchOutcome, WatchTable,
 };

@@ -43,14 +43,14 @@ pub enum Metric {
     BreakerOpened,
     /// Number of checks of monitored URLs that failed.
     ChecksFailed,
-    /// Number of checks that were skipped, since they could not start before the target's next check, or could not be sent.
+    /// Number of checks that were skipped, since there was no time for them before the target's next check.
     ChecksSkipped,
-    /// Number of targets without a check in a round, since their host already had its share of checks.
+    /// Number of targets without a check in a round, since others of their host were checked until its end.
     ChecksHeldBack,
     /// Number of checks whose result could not be stored.
     ChecksLost,
-    /// Number of rounds that left out targets, not counting those of [`Self::ChecksHeldBack`]: the workers had no capacity left,
-    /// targets could not be read, or the round was dispatched too late.
+    /// Number of rounds that left out targets that were not read: there were more than a round reads, some could not be read, the lane
+    /// could not be taken, or the round came too late.
     RoundsCut,
     /// Number of links whose expiry was published.
     LinksExpired,

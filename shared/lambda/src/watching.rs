@@ -1,21 +1,48 @@
 //! Room for what a link is to watch.
 
-use linklet_domain::{TargetId, WorkspaceId};
-use linklet_dynamodb::WatchTable;
+use linklet_domain::{TargetId, UserId, WorkspaceId};
+use linklet_dynamodb::{RepositoryError, TargetQuota, UsersTable, WatchTable};
 
 use crate::{
+    config::{self, ConfigError},
     http::{ApiError, Problem},
     link_view::within_budget,
 };
 
-/// Refuses a link whose URL would be a target too many. If that can't be read in time, nothing is refused, and watch-links
-/// decides alone, as it does about links that are created or extended at once.
+/// Reads how many targets there may be from the environment.
 ///
 /// # Errors
-/// When the workspace monitors as many URLs as it may, and this is none of them.
-pub async fn require_room(targets: &WatchTable, workspace: &WorkspaceId, target: &TargetId) -> Result<(), ApiError> {
-    match within_budget("quota", targets.has_room(workspace, target)).await {
-        Some(false) => Err(Problem::TargetQuotaReached.into()),
-        Some(true) | None => Ok(()),
+/// When a variable is missing or isn't a number.
+pub fn quota_from_env() -> Result<TargetQuota, ConfigError> {
+    Ok(TargetQuota {
+        per_workspace: config::parsed("TARGETS_PER_WORKSPACE")?,
+        per_founder: config::parsed("TARGETS_PER_FOUNDER")?,
+    })
+}
+
+/// Knows how much room there is for targets.
+pub struct TargetRoom {
+    /// The repository of targets, with their quota.
+    pub targets: WatchTable,
+    /// Knows who founded a workspace.
+    pub users: UsersTable,
+}
+
+impl TargetRoom {
+    /// Refuses a link of this person whose URL would be a target too many. If that can't be read in time, nothing is refused, and
+    /// watch-links decides alone, as it does about links that are created or extended at once.
+    ///
+    /// # Errors
+    /// When as many URLs are monitored as may be, and this is none of them.
+    pub async fn require(&self, workspace: &WorkspaceId, user: &UserId, target: &TargetId) -> Result<(), ApiError> {
+        match within_budget("quota", self.has_room(workspace, user, target)).await {
+            Some(false) => Err(Problem::TargetQuotaReached.into()),
+            Some(true) | None => Ok(()),
+        }
+    }
+
+    async fn has_room(&self, workspace: &WorkspaceId, user: &UserId, id: &TargetId) -> Result<bool, RepositoryError> {
+        let founder = self.users.founder(workspace).await?.unwrap_or(*user);
+        self.targets.has_room(workspace, &founder, id).await
     }
 }

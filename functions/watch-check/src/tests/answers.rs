@@ -265,7 +265,7 @@ async fn a_connection_is_closed_when_its_attempt_ends() {
     let internet = Internet::default().server(PUBLIC, stubborn);
     let fetcher = fetcher(&internet);
 
-    let check = fetcher.check(&url(&format!("http://{PUBLIC}/"))).await;
+    let check = fetcher.check_in_peace(&url(&format!("http://{PUBLIC}/"))).await;
     sleep(Duration::from_millis(1)).await;
 
     assert_eq!((outcome(&check), internet.connected().len()), (Err("timeout"), 3));

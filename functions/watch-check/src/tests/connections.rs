@@ -17,7 +17,7 @@ async fn a_connection_is_used_again() {
     let fetcher = fetcher(&internet);
 
     for path in ["", "/a", "/b?c"] {
-        let check = fetcher.check(&url(&format!("http://example.com{path}"))).await;
+        let check = fetcher.check_in_peace(&url(&format!("http://example.com{path}"))).await;
         assert_eq!(outcome(&check), Ok(200));
     }
 
@@ -31,7 +31,7 @@ async fn a_connection_is_not_used_for_another_host_port_or_scheme() {
     let fetcher = fetcher(&internet);
 
     for other in ["http://a.example/", "http://b.example/", "http://a.example:8080/", "https://a.example:80/"] {
-        fetcher.check(&url(other)).await;
+        fetcher.check_in_peace(&url(other)).await;
     }
 
     // The last server has no TLS, so it is tried three times.
@@ -46,11 +46,11 @@ async fn a_connection_is_not_used_after_a_minute() {
     let example = url("http://example.com/");
 
     for _ in 0..4 {
-        assert_eq!(outcome(&fetcher.check(&example).await), Ok(200));
+        assert_eq!(outcome(&fetcher.check_in_peace(&example).await), Ok(200));
         advance(Duration::from_secs(15)).await;
     }
 
-    assert_eq!(outcome(&fetcher.check(&example).await), Err("not_public"));
+    assert_eq!(outcome(&fetcher.check_in_peace(&example).await), Err("not_public"));
     assert_eq!(internet.connected().len(), 1);
 }
 
@@ -64,7 +64,7 @@ async fn a_connection_that_the_server_closed_is_opened_again_within_the_attempt(
     let fetcher = fetcher(&internet);
 
     for _ in 0..3 {
-        let check = fetcher.check(&url(&format!("http://{PUBLIC}/"))).await;
+        let check = fetcher.check_in_peace(&url(&format!("http://{PUBLIC}/"))).await;
         sleep(Duration::from_secs(1)).await;
         assert_eq!((outcome(&check), check.attempts), (Ok(200), 1));
     }
@@ -83,7 +83,7 @@ async fn a_connection_that_closes_under_a_request_is_opened_again_within_the_att
     let fetcher = fetcher(&internet);
 
     for _ in 0..3 {
-        let check = fetcher.check(&url(&format!("http://{PUBLIC}/"))).await;
+        let check = fetcher.check_in_peace(&url(&format!("http://{PUBLIC}/"))).await;
         assert_eq!((outcome(&check), check.attempts), (Ok(200), 1));
     }
 
@@ -99,9 +99,9 @@ async fn a_kept_connection_that_fell_silent_costs_one_attempt() {
     });
     let internet = Internet::default().server(PUBLIC, once);
     let fetcher = fetcher(&internet);
-    fetcher.check(&url(&format!("http://{PUBLIC}/"))).await;
+    fetcher.check_in_peace(&url(&format!("http://{PUBLIC}/"))).await;
 
-    let check = fetcher.check(&url(&format!("http://{PUBLIC}/"))).await;
+    let check = fetcher.check_in_peace(&url(&format!("http://{PUBLIC}/"))).await;
 
     assert_eq!((outcome(&check), check.attempts), (Ok(200), 2));
 }
@@ -113,7 +113,7 @@ async fn an_unfinished_answer_leaves_no_connection_behind() {
     let fetcher = fetcher(&internet);
 
     for _ in 0..2 {
-        assert_eq!(outcome(&fetcher.check(&url(&format!("http://{PUBLIC}/"))).await), Ok(200));
+        assert_eq!(outcome(&fetcher.check_in_peace(&url(&format!("http://{PUBLIC}/"))).await), Ok(200));
     }
 
     assert_eq!(internet.connected().len(), 2);
@@ -127,7 +127,7 @@ async fn few_connections_are_kept_however_many_hosts_are_checked() {
     let fetcher = fetcher(&internet);
 
     for host in hosts.iter().chain([&hosts[99], &hosts[68], &hosts[67]]) {
-        assert_eq!(outcome(&fetcher.check(&url(&format!("http://{host}/"))).await), Ok(200));
+        assert_eq!(outcome(&fetcher.check_in_peace(&url(&format!("http://{host}/"))).await), Ok(200));
     }
 
     assert_eq!(fetcher.idle_connections(), 32);

@@ -92,7 +92,7 @@ fn internet(server: Server) -> Internet {
 }
 
 async fn check(roots: RootCertStore, server: Server) -> Check {
-    fetcher_trusting(&internet(server), roots).check(&url("https://example.com/a?b")).await
+    fetcher_trusting(&internet(server), roots).check_in_peace(&url("https://example.com/a?b")).await
 }
 
 fn fine() -> Web {
@@ -116,7 +116,7 @@ async fn a_certificate_for_an_address_is_valid_for_its_url() {
     let authority = Authority::new();
     let internet = internet(http1(authority.acceptor(PUBLIC, &[], |_| {}), fine()));
 
-    let check = fetcher_trusting(&internet, authority.roots()).check(&url(&format!("https://{PUBLIC}/"))).await;
+    let check = fetcher_trusting(&internet, authority.roots()).check_in_peace(&url(&format!("https://{PUBLIC}/"))).await;
 
     assert_eq!(outcome(&check), Ok(200));
 }
@@ -181,7 +181,7 @@ async fn http2_is_spoken_with_who_offers_it_and_its_connection_is_used_again() {
     let fetcher = fetcher_trusting(&internet, authority.roots());
 
     for _ in 0..3 {
-        assert_eq!(outcome(&fetcher.check(&url("https://example.com/a?b")).await), Ok(200));
+        assert_eq!(outcome(&fetcher.check_in_peace(&url("https://example.com/a?b")).await), Ok(200));
     }
 
     assert_eq!(internet.connected().len(), 1);
@@ -194,7 +194,7 @@ async fn a_long_body_over_http2_is_cut_and_its_connection_closed() {
     let internet = internet(http2(authority.acceptor("example.com", &["h2"], |_| {}), body));
     let fetcher = fetcher_trusting(&internet, authority.roots());
 
-    let check = fetcher.check(&url("https://example.com/a?b")).await;
+    let check = fetcher.check_in_peace(&url("https://example.com/a?b")).await;
     tokio::time::sleep(Duration::from_millis(1)).await;
 
     assert_eq!(outcome(&check), Ok(200));
@@ -217,7 +217,7 @@ async fn a_flooded_connection_is_closed_when_its_attempt_ends() {
         }
     }));
 
-    let check = fetcher_trusting(&internet, authority.roots()).check(&url("https://example.com/a?b")).await;
+    let check = fetcher_trusting(&internet, authority.roots()).check_in_peace(&url("https://example.com/a?b")).await;
     tokio::time::sleep(Duration::from_millis(1)).await;
 
     assert_eq!((outcome(&check), internet.connected().len()), (Err("timeout"), 3));

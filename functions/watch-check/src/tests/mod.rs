@@ -11,11 +11,14 @@ mod sockets;
 
 use std::time::Duration;
 
-use linklet_domain::TargetUrl;
+use linklet_domain::{TargetUrl, Timestamp};
 use rustls::RootCertStore;
 
 use self::internet::Internet;
-use crate::{Check, Fetcher, Reach};
+use crate::{
+    Fetcher, Network, Reach,
+    check::{Check, Deadline},
+};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -36,8 +39,16 @@ fn url(text: &str) -> TargetUrl {
     TargetUrl::parse(text).unwrap()
 }
 
+impl<N: Network> Fetcher<N> {
+    /// A check that has as much time as it takes.
+    async fn check_in_peace(&self, url: &TargetUrl) -> Check {
+        let deadline = Deadline { at: Timestamp::now().plus(Duration::from_hours(1)), clock: &Timestamp::now };
+        self.check(url, deadline).await.unwrap()
+    }
+}
+
 async fn check(internet: &Internet, text: &str) -> Check {
-    fetcher(internet).check(&url(text)).await
+    fetcher(internet).check_in_peace(&url(text)).await
 }
 
 /// The HTTP status of a check, or its error.

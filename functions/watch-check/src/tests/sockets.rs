@@ -31,7 +31,7 @@ async fn a_server_on_this_machine_is_fetched_in_tests_only() {
     let (listener, port) = listener().await;
 
     for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "127.1"] {
-        let check = fetcher(Reach::Public).check(&url(&format!("http://{host}:{port}/"))).await;
+        let check = fetcher(Reach::Public).check_in_peace(&url(&format!("http://{host}:{port}/"))).await;
         assert_eq!((outcome(&check), check.attempts), (Err("not_public"), 1), "{host}");
     }
     assert!(listener.accept().now_or_never().is_none(), "somebody connected");
@@ -45,7 +45,7 @@ async fn a_server_on_this_machine_is_fetched_in_tests_only() {
     });
     let fetcher = fetcher(Reach::PublicAndLoopback);
     for host in ["127.0.0.1", "localhost"] {
-        assert_eq!(outcome(&fetcher.check(&url(&format!("http://{host}:{port}/"))).await), Ok(200), "{host}");
+        assert_eq!(outcome(&fetcher.check_in_peace(&url(&format!("http://{host}:{port}/"))).await), Ok(200), "{host}");
     }
     assert_eq!(web.requests().len(), 2);
 }
@@ -55,7 +55,7 @@ async fn loopback_allowed_for_tests_allows_nothing_else() {
     let fetcher = fetcher(Reach::PublicAndLoopback);
 
     for host in ["169.254.169.254", "10.0.0.1", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]", "[fe80::1]"] {
-        let check = fetcher.check(&url(&format!("http://{host}/"))).await;
+        let check = fetcher.check_in_peace(&url(&format!("http://{host}/"))).await;
         assert_eq!(outcome(&check), Err("not_public"), "{host}");
     }
 }
@@ -71,7 +71,7 @@ async fn a_reset_is_an_error() {
         }
     });
 
-    let check = fetcher(Reach::PublicAndLoopback).check(&url(&format!("http://127.0.0.1:{port}/"))).await;
+    let check = fetcher(Reach::PublicAndLoopback).check_in_peace(&url(&format!("http://127.0.0.1:{port}/"))).await;
 
     assert_eq!((outcome(&check), check.attempts), (Err("other"), 3));
 }
@@ -86,7 +86,7 @@ async fn a_port_at_which_nobody_listens_is_an_error_of_connecting() {
     let (listener, port) = listener().await;
     drop(listener);
 
-    let check = fetcher(Reach::PublicAndLoopback).check(&url(&format!("http://127.0.0.1:{port}/"))).await;
+    let check = fetcher(Reach::PublicAndLoopback).check_in_peace(&url(&format!("http://127.0.0.1:{port}/"))).await;
 
     assert_eq!(outcome(&check), Err("connect"));
 }

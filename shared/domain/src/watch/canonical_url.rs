@@ -1,5 +1,4 @@
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::{Invalid, TargetUrl, normalized_url::normalize_host_and_path, validated::string_newtype};
@@ -78,17 +77,6 @@ impl Host {
             _ => Err(Invalid::new("host must have at most 253 characters")),
         }
     }
-
-    /// The SQS message group id for checks of this host: the host itself, or its SHA-256 in hex if the host is longer than
-    /// the 128 characters that SQS allows.
-    #[must_use]
-    pub fn message_group_id(&self) -> String {
-        const MAX_GROUP_ID: usize = 128;
-        if self.0.len() <= MAX_GROUP_ID {
-            return self.0.clone();
-        }
-        hex::encode(Sha256::digest(&self.0))
-    }
 }
 
 string_newtype!(Host);
@@ -156,15 +144,6 @@ mod tests {
             refusal(&format!("https://example.com/{}", "ü".repeat(1_000))),
             "url must have at most 2,048 bytes when it is percent-encoded"
         );
-    }
-
-    #[test]
-    fn a_message_group_id_is_the_host_if_that_fits_and_else_its_digest() {
-        let host = |length: usize| Host::parse(&"a".repeat(length)).unwrap();
-
-        assert_eq!(host(128).message_group_id(), "a".repeat(128));
-        assert_eq!(host(129).message_group_id().len(), 64);
-        assert_ne!(host(129).message_group_id(), host(130).message_group_id());
     }
 
     prop_compose! {

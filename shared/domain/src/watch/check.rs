@@ -1,7 +1,34 @@
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
-use super::TargetStatus;
+use super::{TargetId, TargetStatus};
 use crate::Timestamp;
+
+/// What tells a target's results from others: 8 bytes of a digest of its id and its time of creation. A target that is registered
+/// again has the same id, but none of the results of the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TargetMark([u8; 8]);
+
+impl TargetMark {
+    /// The mark of a target.
+    #[must_use]
+    pub fn of(id: &TargetId, created_at: Timestamp) -> Self {
+        let digest = Sha256::new().chain_update(id.as_str()).chain_update("\n").chain_update(created_at.to_string());
+        Self(digest.finalize().first_chunk().copied().unwrap_or_default())
+    }
+
+    /// The mark's bytes, as results are stored with.
+    #[must_use]
+    pub fn bytes(self) -> [u8; 8] {
+        self.0
+    }
+}
+
+impl From<[u8; 8]> for TargetMark {
+    fn from(bytes: [u8; 8]) -> Self {
+        Self(bytes)
+    }
+}
 
 /// The result of checking a target in one round.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,13 +148,32 @@ impl CheckError {
     }
 }
 
-/// The target's status after a round: up after a success, down after two failures in a row, unchanged after a first failure.
-#[must_use]
-pub fn next_status(status: TargetStatus, previous_failed: bool, failed: bool) -> TargetStatus {
-    match (failed, previous_failed) {
-        (false, _) => TargetStatus::Up,
-        (true, true) => TargetStatus::Down,
-        (true, false) => status,
+/// How a target stands: its status, and whether its latest round has failed and may be the first of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// The status.
+    pub status: TargetStatus,
+    /// The round that failed while the target wasn't down. Success clears it, but for a success that could not be noted.
+    pub failed_slot: Option<Timestamp>,
+}
+
+impl Standing {
+    /// How the target stands after a round that succeeded.
+    #[must_use]
+    pub fn after_success(self) -> Self {
+        Self { status: TargetStatus::Up, failed_slot: None }
+    }
+
+    /// How the target stands after the round of a slot that failed: down with the second of two in a row. `has_succeeded` says
+    /// whether a round between the two has succeeded, so that this one is the first.
+    #[must_use]
+    pub fn after_failure(self, slot: Timestamp, has_succeeded: bool) -> Self {
+        match (self.status, self.failed_slot) {
+            (TargetStatus::Down, _) => self,
+            (_, Some(failed)) if failed >= slot => self,
+            (_, Some(_)) if !has_succeeded => Self { status: TargetStatus::Down, failed_slot: None },
+            (status, _) => Self { status, failed_slot: Some(slot) },
+        }
     }
 }
 
@@ -166,23 +212,32 @@ mod tests {
     }
 
     proptest! {
-        /// The status by its definition, from the whole history instead of the last two rounds.
+        /// The status by its definition, from the whole history, also if some successes could not be noted.
         #[test]
-        fn the_status_follows_from_the_last_rounds(rounds in prop::collection::vec(any::<bool>(), 0..20)) {
-            let (mut status, mut previous) = (TargetStatus::Pending, false);
-            for failed in &rounds {
-                status = next_status(status, previous, *failed);
-                previous = *failed;
+        fn the_status_follows_from_the_last_rounds(rounds in prop::collection::vec((any::<bool>(), any::<bool>()), 0..20)) {
+            let slot = |number: usize| Timestamp::from_unix_seconds(i64::try_from(number).unwrap() * 15).unwrap();
+            let mut standing = Standing { status: TargetStatus::Pending, failed_slot: None };
+            let mut last_good = None;
+            for (number, (failed, is_lost)) in rounds.iter().enumerate() {
+                if *failed {
+                    let has_succeeded = standing.failed_slot.is_some_and(|failed| last_good > Some(failed));
+                    standing = standing.after_failure(slot(number), has_succeeded);
+                } else {
+                    last_good = Some(slot(number));
+                    // Losing what else a success says would be a change of status, which is made by the next one.
+                    let is_noted = !is_lost || standing.status != TargetStatus::Up;
+                    standing = if is_noted { standing.after_success() } else { standing };
+                }
             }
 
-            let last_good = rounds.iter().rposition(|failed| !failed);
-            let last_two_failed = rounds.windows(2).rposition(|pair| pair == [true, true]).map(|start| start + 1);
+            let last_good = rounds.iter().rposition(|(failed, _)| !failed);
+            let last_two_failed = rounds.windows(2).rposition(|pair| pair[0].0 && pair[1].0).map(|start| start + 1);
             let expected = match (last_good, last_two_failed) {
                 (None, None) => TargetStatus::Pending,
                 (good, down) if good > down => TargetStatus::Up,
                 _ => TargetStatus::Down,
             };
-            prop_assert_eq!(status, expected);
+            prop_assert_eq!(standing.status, expected);
         }
     }
 }

@@ -10,10 +10,10 @@ mod watcher;
 
 pub use self::{
     canonical_url::{CanonicalUrl, Host},
-    check::{CheckError, CheckOutcome, CheckResult, next_status},
+    check::{CheckError, CheckOutcome, CheckResult, Standing, TargetMark},
     page_token::PageToken,
-    plan::{PlannedCheck, PlannedRound},
-    rounds::{CheckInterval, Phase, Round, Shard},
+    plan::PlannedRound,
+    rounds::{CheckInterval, Lane, Places, Track},
     target::{Target, TargetId, TargetStatus},
     watcher::{Watcher, WatcherState},
 };

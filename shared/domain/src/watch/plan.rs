@@ -1,24 +1,25 @@
-//! The messages in the queues of rounds and checks.
+//! The messages in the queue of rounds.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CheckInterval, Host, Phase, Round, TargetId, TargetStatus};
-use crate::{CorrelationId, TargetUrl, Timestamp, WorkspaceId};
+use super::{CheckInterval, Lane, Places};
+use crate::{CorrelationId, Timestamp};
 
 /// The interval at which the scheduler invokes the planning function.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A planned round, as the queue of rounds carries it.
+/// A planned round of a lane, as the queue of rounds carries it. Its settings are those of the time when it was planned, so that
+/// a later change doesn't affect rounds that are already queued.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedRound {
-    /// The phase whose targets are checked.
-    pub phase: Phase,
-    /// When the round starts.
+    /// The lane whose targets are checked.
+    #[serde(flatten)]
+    pub lane: Lane,
+    /// When the round begins, in whole seconds. A target has at most one result per slot.
     pub slot: Timestamp,
-    /// The check interval when the round was planned. It is part of the message, so that a later change of the setting
-    /// doesn't affect rounds that are already queued.
+    /// The check interval.
     #[serde(rename = "interval_seconds")]
     pub interval: CheckInterval,
     /// The scheduled call that planned the round.
@@ -26,15 +27,21 @@ pub struct PlannedRound {
 }
 
 impl PlannedRound {
+    /// How long before its end a round stops, so that the results are stored when the next one begins.
+    const STOPS_EARLY: Duration = Duration::from_millis(500);
+
     /// The rounds that a scheduled call plans: those of the minute after the call's scheduled minute. The scheduler may call
     /// at any second of its minute, and none of these rounds has started by then.
     pub fn planned_by(
         call: Timestamp,
         correlation_id: &CorrelationId,
         interval: CheckInterval,
+        places: Places,
     ) -> impl Iterator<Item = Self> {
-        let rounds = interval.rounds_of_minute(call.plus(MINUTE));
-        rounds.map(move |Round { phase, slot }| Self { phase, slot, interval, correlation_id: correlation_id.clone() })
+        let slots = interval.slots_of_minute(call.plus(MINUTE));
+        slots.flat_map(move |slot| {
+            places.in_lanes().map(move |lane| Self { lane, slot, interval, correlation_id: correlation_id.clone() })
+        })
     }
 
     /// When the next round of the same targets begins.
@@ -43,46 +50,22 @@ impl PlannedRound {
         self.slot.plus(self.interval.duration())
     }
 
+    /// When the round's checks stop.
+    #[must_use]
+    pub fn stops_at(&self) -> Timestamp {
+        self.ends_at().minus(Self::STOPS_EARLY)
+    }
+
     /// Whether the next round of the same targets has begun.
     #[must_use]
     pub fn is_over(&self, now: Timestamp) -> bool {
-        self.interval.is_over(self.slot, now)
-    }
-}
-
-/// A planned check of one target, as the queue of checks carries it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlannedCheck {
-    /// The target to check.
-    pub target_id: TargetId,
-    /// The target's workspace.
-    pub workspace_id: WorkspaceId,
-    /// The URL to fetch.
-    pub url: TargetUrl,
-    /// The host, whose checks run one at a time.
-    pub host: Host,
-    /// The target's status when the round was dispatched.
-    pub status: TargetStatus,
-    /// The planned start of the round.
-    pub slot: Timestamp,
-    /// The check interval of the round.
-    #[serde(rename = "interval_seconds")]
-    pub interval: CheckInterval,
-    /// The scheduled call that planned the round.
-    pub correlation_id: CorrelationId,
-}
-
-impl PlannedCheck {
-    /// Whether the next round of this target has begun, so that this check is skipped.
-    #[must_use]
-    pub fn is_over(&self, now: Timestamp) -> bool {
-        self.interval.is_over(self.slot, now)
+        self.ends_at() <= now
     }
 
-    /// The SQS deduplication id: messages for the same target and slot are the same check.
+    /// Whether the next round of the same targets is over as well. What this round has found out by then is of the past.
     #[must_use]
-    pub fn deduplication_id(&self) -> String {
-        format!("{}@{}", self.target_id, self.slot)
+    pub fn is_long_over(&self, now: Timestamp) -> bool {
+        self.ends_at().plus(self.interval.duration()) <= now
     }
 }
 
@@ -92,45 +75,55 @@ mod tests {
 
     use super::*;
 
-    fn interval(seconds: u8) -> CheckInterval {
-        CheckInterval::from_seconds(seconds).unwrap()
-    }
-
     fn at(text: &str) -> Timestamp {
         Timestamp::parse(text).unwrap()
     }
 
-    fn planned_by(call: &str, seconds: u8) -> Vec<PlannedRound> {
+    fn planned_by(call: &str, seconds: u8, places: u8) -> Vec<PlannedRound> {
         let correlation_id = CorrelationId::parse("call-1").unwrap();
-        PlannedRound::planned_by(at(call), &correlation_id, interval(seconds)).collect()
+        let (interval, places) = (CheckInterval::from_seconds(seconds).unwrap(), Places::try_from(places).unwrap());
+        PlannedRound::planned_by(at(call), &correlation_id, interval, places).collect()
     }
 
     #[test]
     fn a_call_of_the_scheduler_plans_the_next_minute_however_late_it_is() {
-        let (early, late) = (planned_by("2026-03-02T14:05:00Z", 20), planned_by("2026-03-02T14:05:59.999Z", 20));
+        let planned = |call| planned_by(call, 20, 17);
+
+        let (early, late) = (planned("2026-03-02T14:05:00Z"), planned("2026-03-02T14:05:59.999Z"));
 
         assert_eq!(early, late);
-        assert_eq!(early.len(), 9);
-        assert_eq!(early[0].slot, at("2026-03-02T14:06:00Z"));
-        assert_eq!(early[8].slot, at("2026-03-02T14:06:53Z"));
+        assert_eq!(early.len(), 3 * 4);
+        assert_eq!((early[0].slot, early[0].lane.number()), (at("2026-03-02T14:06:00Z"), 0));
+        assert_eq!((early[11].slot, early[11].lane.number()), (at("2026-03-02T14:06:40Z"), 3));
+    }
+
+    #[test]
+    fn a_round_stops_before_the_next_begins() {
+        let round = &planned_by("2026-03-02T14:05:00Z", 15, 8)[1];
+
+        assert_eq!(round.stops_at(), at("2026-03-02T14:06:29.500Z"));
+        assert!(!round.is_over(at("2026-03-02T14:06:29.999Z")));
+        assert!(round.is_over(at("2026-03-02T14:06:30Z")));
+        assert!(!round.is_long_over(at("2026-03-02T14:06:44.999Z")));
+        assert!(round.is_long_over(at("2026-03-02T14:06:45Z")));
     }
 
     #[test]
     fn a_planned_round_is_read_as_it_was_written() {
-        let round = &planned_by("2026-03-02T14:05:00Z", 15)[1];
-        let written = |phase: u8, seconds: u8| {
+        let round = &planned_by("2026-03-02T14:05:00Z", 15, 9)[1];
+        let written = |lane: u8, lanes: u8, places: u8, seconds: u8| {
             json!({
-                "phase": phase, "slot": "2026-03-02T14:06:05.000Z", "interval_seconds": seconds,
-                "correlation_id": "call-1",
+                "lane": lane, "lanes": lanes, "places": places, "slot": "2026-03-02T14:06:00.000Z",
+                "interval_seconds": seconds, "correlation_id": "call-1",
             })
         };
 
         let text = serde_json::to_value(round).unwrap();
 
-        assert_eq!(text, written(1, 15));
+        assert_eq!(text, written(1, 2, 4, 15));
         assert_eq!(serde_json::from_value::<PlannedRound>(text).unwrap(), *round);
-        for wrong in [written(3, 15), written(1, 14)] {
-            assert!(serde_json::from_value::<PlannedRound>(wrong).is_err());
+        for wrong in [written(2, 2, 4, 15), written(1, 3, 4, 15), written(1, 2, 0, 15), written(1, 2, 9, 15), written(1, 2, 4, 14)] {
+            assert!(serde_json::from_value::<PlannedRound>(wrong.clone()).is_err(), "{wrong}");
         }
     }
 }

@@ -1,98 +1,158 @@
-//! The schedule of checks: shards, phases and rounds.
+//! The schedule of checks: tracks, lanes and rounds.
 //!
-//! All targets have the same interval. A target's id determines its shard, and the shard determines the phase, the part of
-//! the interval in which the target is checked. So the schedule needs no index of due times that each check would update.
+//! All targets have the same interval, and are checked at its beginning. A target's host determines its track, and as many
+//! tracks as fit make a lane, whose round is one message and one invocation. So a host is in one lane at a time, and the schedule
+//! needs no index of due times that each check would update.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{fmt, num::NonZeroU8, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::TargetId;
+use super::Host;
 use crate::{Invalid, Timestamp};
 
-/// A shard of the targets, 0–14.
+/// A track of the targets, 0–15: the targets of some hosts, of all workspaces. No change of the settings moves a host to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Shard(u8);
+pub struct Track(u8);
 
-impl Shard {
-    /// Number of shards. With 100,000 targets, each shard has about 7,000.
-    pub const COUNT: u8 = Phase::COUNT * Phase::SHARDS;
+impl Track {
+    /// Number of tracks. With 100,000 targets, each has about 6,000.
+    pub const COUNT: u8 = 16;
 
-    /// All shards.
+    /// All tracks.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..Self::COUNT).map(Self)
     }
 
-    /// The shard of a target.
-    pub(super) fn of(id: &TargetId) -> Self {
-        let digest = Sha256::digest(id.as_str());
-        let number = digest.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
-        Self(u8::try_from(number % u64::from(Self::COUNT)).unwrap_or_default())
-    }
-
-    /// The phase in which the shard's targets are checked.
+    /// The track of a host's targets.
     #[must_use]
-    pub fn phase(self) -> Phase {
-        Phase(self.0 / Phase::SHARDS)
-    }
-}
-
-/// Formats the shard as two digits, as in table keys.
-impl fmt::Display for Shard {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{:02}", self.0)
-    }
-}
-
-/// A third of the check interval, 0–2. Phases spread the checks over the interval instead of starting all at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "u8", into = "u8")]
-pub struct Phase(u8);
-
-impl Phase {
-    /// Number of phases.
-    pub const COUNT: u8 = 3;
-    /// Number of shards per phase.
-    const SHARDS: u8 = 5;
-
-    /// All phases in ascending order.
-    pub fn all() -> impl Iterator<Item = Self> {
-        (0..Self::COUNT).map(Self)
+    pub fn of(host: &Host) -> Self {
+        let digest = Sha256::digest(host.as_str());
+        Self(digest.first().copied().unwrap_or_default() % Self::COUNT)
     }
 
-    /// The phase with this number.
-    ///
-    /// # Errors
-    /// When the number is not 0, 1 or 2.
-    pub fn new(number: u8) -> Result<Self, Invalid> {
-        if number < Self::COUNT { Ok(Self(number)) } else { Err(Invalid::new("a phase is 0, 1 or 2")) }
+    /// The track that is written so.
+    pub(super) fn parse(digit: char) -> Option<Self> {
+        let is_lower = !digit.is_ascii_uppercase();
+        digit.to_digit(Self::COUNT.into()).filter(|_| is_lower).and_then(|number| u8::try_from(number).ok()).map(Self)
     }
 
-    /// The phase's number, 0–2.
+    /// The track's number, 0–15.
     #[must_use]
     pub fn number(self) -> u8 {
         self.0
     }
+}
 
-    /// The shards whose targets are checked in this phase.
-    pub fn shards(self) -> impl Iterator<Item = Shard> {
-        let first = self.0 * Self::SHARDS;
-        (first..first + Self::SHARDS).map(Shard)
+/// Formats the track as one hexadecimal digit, as in ids of targets and in table keys.
+impl fmt::Display for Track {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:x}", self.0)
     }
 }
 
-impl TryFrom<u8> for Phase {
+/// How many checks run at a time in the whole system, 2–100.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Places(u8);
+
+impl Places {
+    /// How many checks a lane runs at a time, at most.
+    pub const OF_A_LANE: u8 = 8;
+
+    /// Number of lanes, a power of two: as few as give each of them at most [`Self::OF_A_LANE`] places.
+    #[must_use]
+    pub fn lanes(self) -> u8 {
+        self.0.div_ceil(Self::OF_A_LANE).next_power_of_two()
+    }
+
+    /// The lanes, which together have exactly these places.
+    pub fn in_lanes(self) -> impl Iterator<Item = Lane> {
+        let lanes = self.lanes();
+        (0..lanes).filter_map(move |number| {
+            let places = NonZeroU8::new(self.0 / lanes + u8::from(number < self.0 % lanes))?;
+            Some(Lane { number, of: lanes, places })
+        })
+    }
+}
+
+impl TryFrom<u8> for Places {
     type Error = Invalid;
 
     fn try_from(number: u8) -> Result<Self, Self::Error> {
-        Self::new(number)
+        match number {
+            2..=100 => Ok(Self(number)),
+            _ => Err(Invalid::new("2 to 100 checks run at a time")),
+        }
     }
 }
 
-impl From<Phase> for u8 {
-    fn from(phase: Phase) -> Self {
-        phase.0
+impl FromStr for Places {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::try_from(text.parse::<u8>().unwrap_or_default())
+    }
+}
+
+/// A lane: some tracks, whose targets one worker checks in a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "LaneMessage", into = "LaneMessage")]
+pub struct Lane {
+    number: u8,
+    of: u8,
+    places: NonZeroU8,
+}
+
+impl Lane {
+    /// The lane's number, from 0.
+    #[must_use]
+    pub fn number(self) -> u8 {
+        self.number
+    }
+
+    /// How many lanes there are.
+    #[must_use]
+    pub fn of(self) -> u8 {
+        self.of
+    }
+
+    /// How many of its checks run at a time.
+    #[must_use]
+    pub fn places(self) -> u8 {
+        self.places.get()
+    }
+
+    /// The tracks whose targets are checked in this lane.
+    pub fn tracks(self) -> impl Iterator<Item = Track> {
+        Track::all().filter(move |track| track.0 % self.of == self.number)
+    }
+}
+
+/// A lane as messages carry it.
+#[derive(Serialize, Deserialize)]
+struct LaneMessage {
+    lane: u8,
+    lanes: u8,
+    places: NonZeroU8,
+}
+
+impl TryFrom<LaneMessage> for Lane {
+    type Error = Invalid;
+
+    fn try_from(LaneMessage { lane, lanes, places }: LaneMessage) -> Result<Self, Self::Error> {
+        match lanes {
+            1 | 2 | 4 | 8 | 16 if lane < lanes && places.get() <= Places::OF_A_LANE => {
+                Ok(Self { number: lane, of: lanes, places })
+            }
+            _ => Err(Invalid::new("a lane is one of 1, 2, 4, 8 or 16, with up to 8 places")),
+        }
+    }
+}
+
+impl From<Lane> for LaneMessage {
+    fn from(Lane { number, of, places }: Lane) -> Self {
+        Self { lane: number, lanes: of, places }
     }
 }
 
@@ -127,21 +187,10 @@ impl CheckInterval {
         Duration::from_secs(self.0.into())
     }
 
-    /// Whether the round that started at `slot` is over, because the next round of the same targets has begun.
-    #[must_use]
-    pub fn is_over(self, slot: Timestamp, now: Timestamp) -> bool {
-        slot.plus(self.duration()) <= now
-    }
-
-    /// The rounds that start in the UTC minute that contains `moment`, in ascending order.
-    pub fn rounds_of_minute(self, moment: Timestamp) -> impl Iterator<Item = Round> {
+    /// When the rounds begin that start in the UTC minute that contains `moment`, in ascending order.
+    pub fn slots_of_minute(self, moment: Timestamp) -> impl Iterator<Item = Timestamp> {
         let minute = moment.minus(Duration::from_millis(moment.unix_millis() % 60_000));
-        (0..60 / self.0).flat_map(move |turn| {
-            Phase::all().map(move |phase| {
-                let start = turn * self.0 + phase.number() * self.0 / Phase::COUNT;
-                Round { phase, slot: minute.plus(Duration::from_secs(start.into())) }
-            })
-        })
+        (0..60 / self.0).map(move |turn| minute.plus(self.duration() * turn.into()))
     }
 }
 
@@ -167,15 +216,6 @@ impl FromStr for CheckInterval {
     }
 }
 
-/// A round: one check of each target of a phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Round {
-    /// The phase whose targets are checked.
-    pub phase: Phase,
-    /// When the round starts, in whole seconds. It identifies the round: a target has at most one result per slot.
-    pub slot: Timestamp,
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
@@ -186,32 +226,18 @@ mod tests {
 
     const INTERVALS: [u8; 5] = [10, 15, 20, 30, 60];
 
-    fn seconds_of(rounds: impl Iterator<Item = Round>) -> Vec<(u8, String)> {
-        rounds.map(|round| (round.phase.number(), round.slot.to_string()[17..19].to_owned())).collect()
-    }
-
     #[test]
-    fn a_minute_has_a_round_per_interval_and_phase() {
+    fn a_minute_has_a_round_per_interval() {
         let interval = CheckInterval::from_seconds(15).unwrap();
         let minute = Timestamp::parse("2026-03-02T14:05:00Z").unwrap();
+        let seconds = |moment| -> Vec<String> {
+            interval.slots_of_minute(moment).map(|slot| slot.to_string()[11..19].to_owned()).collect()
+        };
 
-        let rounds = seconds_of(interval.rounds_of_minute(minute));
-
-        let expected = ["00", "05", "10", "15", "20", "25", "30", "35", "40", "45", "50", "55"];
-        let expected: Vec<_> =
-            expected.iter().zip([0, 1, 2].into_iter().cycle()).map(|(at, phase)| (phase, (*at).to_owned())).collect();
-        assert_eq!(rounds, expected);
         let late = minute.plus(Duration::from_millis(59_999));
-        assert_eq!(seconds_of(interval.rounds_of_minute(late)), expected);
-    }
-
-    #[test]
-    fn a_round_is_over_when_the_next_one_of_its_targets_begins() {
-        let interval = CheckInterval::from_seconds(15).unwrap();
-        let slot = Timestamp::parse("2026-03-02T14:05:05Z").unwrap();
-
-        assert!(!interval.is_over(slot, slot.plus(Duration::from_millis(14_999))));
-        assert!(interval.is_over(slot, slot.plus(Duration::from_secs(15))));
+        for moment in [minute, late] {
+            assert_eq!(seconds(moment), ["14:05:00", "14:05:15", "14:05:30", "14:05:45"]);
+        }
     }
 
     #[test]
@@ -226,47 +252,54 @@ mod tests {
     }
 
     #[test]
-    fn each_shard_has_its_turn_in_one_phase() {
-        let by_phase: Vec<Shard> = Phase::all().flat_map(Phase::shards).collect();
-
-        assert_eq!(by_phase, Shard::all().collect::<Vec<_>>());
-        for phase in Phase::all() {
-            assert!(phase.shards().all(|shard| shard.phase() == phase));
-            assert_eq!(Phase::new(phase.number()), Ok(phase));
+    fn there_are_as_few_lanes_as_have_room_for_all_places() {
+        for (places, lanes) in [(2, 1), (8, 1), (9, 2), (16, 2), (17, 4), (32, 4), (33, 8), (64, 8), (65, 16), (100, 16)] {
+            assert_eq!(Places::try_from(places).unwrap().lanes(), lanes, "{places} places");
         }
-        assert!(Phase::new(3).is_err());
-        let names: BTreeSet<_> = Shard::all().map(|shard| shard.to_string()).collect();
-        assert_eq!((names.len(), names.first().unwrap().as_str(), names.last().unwrap().as_str()), (15, "00", "14"));
+        for refused in ["", "0", "1", "101", "1000", "8.5"] {
+            assert!(refused.parse::<Places>().is_err(), "{refused}");
+        }
     }
 
     #[test]
-    fn targets_are_spread_evenly() {
+    fn lanes_have_exactly_the_places_and_each_track_once() {
+        for places in 2..=100 {
+            let lanes: Vec<Lane> = Places::try_from(places).unwrap().in_lanes().collect();
+
+            assert_eq!(lanes.iter().map(|lane| lane.places()).sum::<u8>(), places);
+            assert!(lanes.iter().all(|lane| lane.places() <= Places::OF_A_LANE), "{lanes:?}");
+            let mut tracks: Vec<Track> = lanes.iter().flat_map(|lane| lane.tracks()).collect();
+            tracks.sort_unstable();
+            assert_eq!(tracks, Track::all().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn hosts_are_spread_evenly_over_tracks_whatever_their_names() {
         let mut counts = BTreeMap::new();
-        for number in 0..15_000 {
-            *counts.entry(TargetId::from_number(number).shard()).or_insert(0) += 1;
+        for number in 0..16_000 {
+            *counts.entry(Track::of(&Host::parse(&format!("host{number}.example")).unwrap())).or_insert(0) += 1;
         }
 
-        assert_eq!(counts.len(), 15);
+        assert_eq!(counts.len(), 16);
         assert!(counts.values().all(|count| (850..1_150).contains(count)), "{counts:?}");
+        let names: BTreeSet<_> = Track::all().map(|track| track.to_string()).collect();
+        assert_eq!(names.into_iter().collect::<String>(), "0123456789abcdef");
     }
 
     proptest! {
-        /// However the minutes are called, a phase comes back after exactly one interval.
+        /// However the minutes are called, a round begins when the one before is over.
         #[test]
-        fn a_phase_comes_once_per_interval(minute in 0_i64..100_000, choice in 0_usize..5) {
+        fn a_round_begins_when_the_one_before_is_over(minute in 0_i64..100_000, choice in 0_usize..5) {
             let interval = CheckInterval::from_seconds(INTERVALS[choice]).unwrap();
-            let rounds: Vec<_> = (minute..minute + 3)
-                .flat_map(|minute| interval.rounds_of_minute(Timestamp::from_unix_seconds(minute * 60).unwrap()))
+            let slots: Vec<_> = (minute..minute + 3)
+                .flat_map(|minute| interval.slots_of_minute(Timestamp::from_unix_seconds(minute * 60).unwrap()))
                 .collect();
 
-            for phase in Phase::all() {
-                let slots: Vec<_> = rounds.iter().filter(|round| round.phase == phase).map(|round| round.slot).collect();
-                prop_assert_eq!(slots.len(), 180 / usize::from(interval.seconds()));
-                for pair in slots.windows(2) {
-                    prop_assert_eq!(pair[0].until(pair[1]), interval.duration());
-                }
+            prop_assert_eq!(slots.len(), 180 / usize::from(interval.seconds()));
+            for pair in slots.windows(2) {
+                prop_assert_eq!(pair[0].until(pair[1]), interval.duration());
             }
-            prop_assert!(rounds.windows(2).all(|pair| pair[0].slot < pair[1].slot));
         }
     }
 }

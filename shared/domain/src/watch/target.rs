@@ -1,28 +1,28 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{CanonicalUrl, Shard};
+use super::{CanonicalUrl, TargetMark, Track};
 use crate::{ALPHABET, Invalid, TargetUrl, Timestamp, UserId, WorkspaceId, validated::string_newtype};
 
-/// The id of a target, a monitored URL: `t_` and 22 characters of `[0-9A-Za-z]`.
+/// The id of a target, a monitored URL: `t_` and 22 characters, the digit of its track and 21 of `[0-9A-Za-z]`.
 ///
-/// It is the first 128 bits of a SHA-256 of workspace and canonical URL. So a URL has one target per workspace, and its id
-/// can be computed without a lookup.
+/// The 21 are 120 bits of a SHA-256 of workspace and canonical URL. So a URL has one target per workspace, and its id can be
+/// computed without a lookup.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TargetId(String);
 
 impl TargetId {
     const PREFIX: &str = "t_";
-    /// Number of base62 digits of a 128-bit number: 62²² > 2¹²⁸.
-    const DIGITS: usize = 22;
+    /// Number of base62 digits of a 120-bit number: 62²¹ > 2¹²⁵.
+    const DIGITS: usize = 21;
 
     /// The target id of a canonical URL in a workspace.
     #[must_use]
     pub fn of(workspace: &WorkspaceId, url: &CanonicalUrl) -> Self {
         let digest = Sha256::new().chain_update(workspace.to_string()).chain_update("\n").chain_update(url.as_str());
-        let kept = digest.finalize().into_iter().take(16).fold(0, |number, byte| number << 8 | u128::from(byte));
-        Self::from_number(kept)
+        let kept = digest.finalize().into_iter().take(15).fold(0, |number, byte| number << 8 | u128::from(byte));
+        Self::in_track(Track::of(&url.host()), kept)
     }
 
     /// The target id of a URL in a workspace.
@@ -33,36 +33,39 @@ impl TargetId {
         Ok(Self::of(workspace, &CanonicalUrl::of(url)?))
     }
 
-    /// Encodes a number as an id. Ids sort like their numbers, so a random number is a random position among all ids.
+    /// Encodes a number of up to 125 bits as an id. The ids of a track sort like their numbers, so a random number is a random
+    /// position among them.
     #[must_use]
-    pub fn from_number(number: u128) -> Self {
+    pub fn in_track(track: Track, number: u128) -> Self {
         let mut digits = [ALPHABET[0]; Self::DIGITS];
         let mut rest = number;
         for digit in digits.iter_mut().rev() {
             *digit = ALPHABET[usize::try_from(rest % 62).unwrap_or_default()];
             rest /= 62;
         }
-        let text = digits.into_iter().map(char::from);
-        Self(Self::PREFIX.chars().chain(text).collect())
+        let text: String = digits.into_iter().map(char::from).collect();
+        Self(format!("{}{track}{text}", Self::PREFIX))
     }
 
     /// Parses an id.
     ///
     /// # Errors
-    /// When the text is not `t_` and 22 characters of `[0-9A-Za-z]`.
+    /// When the text is not `t_`, a digit of `[0-9a-f]` and 21 characters of `[0-9A-Za-z]`.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        let digits = text.strip_prefix(Self::PREFIX).unwrap_or_default();
-        if digits.len() == Self::DIGITS && digits.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        let mut digits = text.strip_prefix(Self::PREFIX).unwrap_or_default().chars();
+        let has_track = digits.next().and_then(Track::parse).is_some();
+        let rest = digits.as_str();
+        if has_track && rest.len() == Self::DIGITS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(Invalid::new("a target's id is t_ and 22 characters of 0-9, A-Z and a-z"))
+            Err(Invalid::new("a target's id is t_, a digit of 0-9 and a-f, and 21 characters of 0-9, A-Z and a-z"))
         }
     }
 
-    /// The shard in which the target is stored and checked.
+    /// The digit of the track in which the target is stored and checked.
     #[must_use]
-    pub fn shard(&self) -> Shard {
-        Shard::of(self)
+    pub fn track_digit(&self) -> &str {
+        self.0.get(Self::PREFIX.len()..=Self::PREFIX.len()).unwrap_or_default()
     }
 }
 
@@ -88,6 +91,8 @@ pub struct Target {
     pub registered: bool,
     /// Number of links that watch the target.
     pub watchers: u64,
+    /// Who founded the workspace, by whom targets are counted and take turns.
+    pub founder: UserId,
     /// The current status.
     pub status: TargetStatus,
     /// When the current status began.
@@ -95,7 +100,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// A new target: pending, not registered, without watchers.
+    /// A new target: pending, not registered, without watchers. Until [`Self::founded_by`] says otherwise, its owner is the
+    /// founder as well.
     ///
     /// # Errors
     /// When the URL has no canonical form: see [`CanonicalUrl::of`].
@@ -110,9 +116,22 @@ impl Target {
             owner,
             registered: false,
             watchers: 0,
+            founder: owner,
             status: TargetStatus::Pending,
             status_since: now,
         })
+    }
+
+    /// What tells the target's results from others.
+    #[must_use]
+    pub fn mark(&self) -> TargetMark {
+        TargetMark::of(&self.id, self.created_at)
+    }
+
+    /// The target in a workspace that this person has founded.
+    #[must_use]
+    pub fn founded_by(self, founder: UserId) -> Self {
+        Self { founder, ..self }
     }
 }
 
@@ -147,6 +166,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::Host;
 
     fn id_of(workspace: &WorkspaceId, url: &str) -> TargetId {
         TargetId::of(workspace, &CanonicalUrl::of(&TargetUrl::parse(url).unwrap()).unwrap())
@@ -164,22 +184,34 @@ mod tests {
 
     /// Stored items are found by their id, so the derivation must never change.
     #[test]
-    fn the_id_of_a_url_and_its_shard_are_the_same_for_ever() {
+    fn the_id_of_a_url_is_the_same_for_ever_and_has_the_track_of_its_host() {
         let workspace = WorkspaceId::parse("0198c0de-0000-7000-8000-000000000002").unwrap();
 
         let id = id_of(&workspace, "https://example.com/");
 
-        assert_eq!((id.as_str(), id.shard().to_string()), ("t_5o8Sx7mcfvUpCdZv7GABrx", "09".to_owned()));
+        assert_eq!(id.as_str(), "t_x");
+        let track = Track::of(&Host::parse("example.com").unwrap()).to_string();
+        for url in ["https://example.com/b", "http://EXAMPLE.com.:8080/a?b"] {
+            assert_eq!(id_of(&workspace, url).track_digit(), track);
+        }
     }
 
     #[test]
     fn an_id_in_another_form_is_refused() {
-        let id = TargetId::from_number(u128::MAX);
+        let id = TargetId::in_track(Track::all().last().unwrap(), (1 << 125) - 1);
 
         assert_eq!(TargetId::parse(id.as_str()), Ok(id));
-        for refused in
-            ["", "t_", "t_123", "0000000000000000000000", "t_000000000000000000000/", "t_00000000000000000000é"]
-        {
+        for refused in [
+            "",
+            "t_",
+            "t_123",
+            "0000000000000000000000",
+            "t_000000000000000000000/",
+            "t_00000000000000000000é",
+            "t_g000000000000000000000",
+            "t_A000000000000000000000",
+            "t_00000000000000000000000",
+        ] {
             assert!(TargetId::parse(refused).is_err(), "{refused}");
         }
     }
@@ -196,10 +228,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ids_sort_like_their_numbers(left: u128, right: u128) {
-            let (one, other) = (TargetId::from_number(left), TargetId::from_number(right));
+        fn ids_of_a_track_sort_like_their_numbers(left in 0_u128..1 << 125, right in 0_u128..1 << 125, track in 0_usize..16) {
+            let track = Track::all().nth(track).unwrap();
+            let (one, other) = (TargetId::in_track(track, left), TargetId::in_track(track, right));
 
             prop_assert_eq!(one.cmp(&other), left.cmp(&right));
+            prop_assert_eq!(one.track_digit(), track.to_string());
             prop_assert_eq!(TargetId::parse(one.as_str()), Ok(one));
         }
     }

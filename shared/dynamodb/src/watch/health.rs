@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use linklet_domain::{CheckResult, Target, TargetId, TargetStatus, Timestamp};
+use linklet_domain::{CheckResult, Target, TargetId, TargetMark, TargetStatus, Timestamp, WorkspaceId};
 
 use super::{
     ListedTarget, WatchTable,
@@ -23,44 +22,48 @@ pub struct Health {
 }
 
 impl WatchTable {
-    /// How many latest results are read at a time.
-    const AT_ONCE: usize = 16;
-
     /// Reads the health of a target; `None` if there is no such target.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn health(&self, id: &TargetId, now: Timestamp) -> Result<Option<Health>, RepositoryError> {
         let Some(target) = self.find(id).await? else { return Ok(None) };
-        Ok(Some(self.health_of(target, now).await?))
+        let latest = self.latest_results(&target.workspace, &[target.mark()], target.created_at, now).await?;
+        Ok(Some(health_of(&target, &latest)))
     }
 
-    /// Reads the health of up to 100 targets, half a read unit for each target and for each result. Targets that are gone are
-    /// absent.
+    /// Reads the health of up to 100 targets of one workspace. Targets that are gone are absent. Results are among the workspace's
+    /// latest ones, of which up to 1 MB is read.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn healths(
         &self,
+        workspace: &WorkspaceId,
         targets: &[ListedTarget],
         now: Timestamp,
     ) -> Result<HashMap<TargetId, Health>, RepositoryError> {
         const OPERATION: &str = "read the health of targets";
-        if targets.is_empty() {
-            return Ok(HashMap::new());
-        }
+        let Some(oldest) = targets.iter().map(|target| target.created_at).min() else { return Ok(HashMap::new()) };
         let keys = targets.iter().map(|target| target_key(&target.id)).collect();
-        let items = self.table.batch_get(OPERATION, keys, false, None).await?;
-        let health = async |item| {
-            let target = Target::from(from_item::<TargetItem>(OPERATION, item)?);
-            Ok((target.id.clone(), self.health_of(target, now).await?))
-        };
-        stream::iter(items).map(health).buffer_unordered(Self::AT_ONCE).try_collect().await
+        let marks: Vec<_> = targets.iter().map(|target| TargetMark::of(&target.id, target.created_at)).collect();
+        let items = self.table.batch_get(OPERATION, keys, false, None);
+        let (items, latest) = tokio::try_join!(items, self.latest_results(workspace, &marks, oldest, now))?;
+        items
+            .into_iter()
+            .map(|item| {
+                let target = Target::from(from_item::<TargetItem>(OPERATION, item)?);
+                let health = health_of(&target, &latest);
+                Ok((target.id, health))
+            })
+            .collect()
     }
+}
 
-    async fn health_of(&self, target: Target, now: Timestamp) -> Result<Health, RepositoryError> {
-        let latest = self.results(&target, None, 1, now).await?.pop();
-        let Target { status, status_since, .. } = target;
-        Ok(Health { status, status_since, latest })
+fn health_of(target: &Target, latest: &HashMap<TargetMark, CheckResult>) -> Health {
+    Health {
+        status: target.status,
+        status_since: target.status_since,
+        latest: latest.get(&target.mark()).cloned(),
     }
 }

@@ -1,9 +1,9 @@
 //! Keys and attributes of WatchTable.
 
 use linklet_domain::{
-    CanonicalUrl, CheckError, CheckOutcome, CheckResult, CorrelationId, Event, EventDetail, EventId, Host,
-    IdempotencyKey, LinkId, PageToken, Shard, Target, TargetDown, TargetId, TargetStatus, TargetUp, TargetUrl,
-    Timestamp, UserId, Watcher, WatcherState, WorkspaceId, lifetimes,
+    CanonicalUrl, CheckError, CorrelationId, Event, EventDetail, EventId, Host, IdempotencyKey, Lane, LinkId, PageToken,
+    Target, TargetDown, TargetId, TargetStatus, TargetUp, TargetUrl,
+    Timestamp, Track, UserId, Watcher, WatcherState, WorkspaceId, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +12,12 @@ use crate::{Cursor, item::Key};
 
 pub(crate) const TARGET_PREFIX: &str = "TARGET#";
 
-pub(super) fn shard_partition(shard: Shard) -> String {
-    format!("{TARGET_PREFIX}{shard}")
+pub(super) fn track_partition(track: Track) -> String {
+    format!("{TARGET_PREFIX}{track}")
 }
 
 pub(super) fn target_key(id: &TargetId) -> Key {
-    Key::new(shard_partition(id.shard()), id.as_str())
+    Key::new(format!("{TARGET_PREFIX}{}", id.track_digit()), id.as_str())
 }
 
 pub(super) fn workspace_partition(workspace: &WorkspaceId) -> String {
@@ -45,11 +45,24 @@ pub(super) fn idempotency_key(workspace: &WorkspaceId, key: &IdempotencyKey) -> 
     Key::new(format!("IDEM#{workspace}#{key}"), "IDEM")
 }
 
-pub(super) fn result_partition(id: &TargetId) -> String {
-    format!("RESULT#{id}")
+pub(super) fn founder_count_key(founder: &UserId) -> Key {
+    Key::new(format!("FOUNDER#{founder}"), "TARGETS")
 }
 
-/// `TARGET#<shard>` / `<target id>`: a monitored URL. Its events are made from this item's stream records, so it has all that
+pub(super) fn results_partition(workspace: &WorkspaceId) -> String {
+    format!("RESULTS#{workspace}")
+}
+
+/// `LANES` / `LANES`: until when which worker has which track.
+pub(super) fn lanes_key() -> Key {
+    Key::new("LANES", "LANES")
+}
+
+pub(super) fn notes_key(lane: Lane) -> Key {
+    Key::new("LANES", format!("NOTES#{}.{}", lane.number(), lane.of()))
+}
+
+/// `TARGET#<track>` / `<target id>`: a monitored URL. Its events are made from this item's stream records, so it has all that
 /// events contain.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct TargetItem {
@@ -65,9 +78,14 @@ pub(crate) struct TargetItem {
     pub host: Host,
     pub created_at: Timestamp,
     pub user_id: UserId,
+    /// Who founded the workspace.
+    pub founded_by: UserId,
     pub correlation_id: CorrelationId,
     pub registered: bool,
     pub watchers: u64,
+    /// The round that failed while the target wasn't down, unless one is known to have succeeded since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_slot: Option<Timestamp>,
     pub status: TargetStatus,
     pub status_since: Timestamp,
     /// The HTTP status of the check that changed the target's status, if it got one.
@@ -95,9 +113,11 @@ impl TargetItem {
             host,
             created_at: target.created_at,
             user_id: target.owner,
+            founded_by: target.founder,
             correlation_id: correlation_id.clone(),
             registered: target.registered,
             watchers: target.watchers,
+            failed_slot: None,
             status: target.status,
             status_since: target.status_since,
             status_code: None,
@@ -139,13 +159,15 @@ impl From<TargetItem> for Target {
             owner: item.user_id,
             registered: item.registered,
             watchers: item.watchers,
+            founder: item.founded_by,
             status: item.status,
             status_since: item.status_since,
         }
     }
 }
 
-/// `WS#<workspace>` / `TARGETS`: how many targets a workspace has.
+/// `WS#<workspace>` / `TARGETS`, and `FOUNDER#<user>` / `TARGETS`: how many targets a workspace has, and all that one person has
+/// founded.
 #[derive(Debug, Deserialize)]
 pub(super) struct CountItem {
     pub targets: u64,
@@ -162,7 +184,7 @@ pub(super) struct ListedItem {
 }
 
 /// The projection of [`DueItem`]; the sort key is the target's id. `#url`, `#host` and `#status` stand for reserved words.
-pub(super) const DUE_PROJECTION: &str = "sk, workspace_id, #url, #host, #status";
+pub(super) const DUE_PROJECTION: &str = "sk, workspace_id, founded_by, created_at, #url, #host, #status, failed_slot";
 
 /// The attributes of a target that a check needs.
 #[derive(Debug, Deserialize)]
@@ -170,9 +192,24 @@ pub(super) struct DueItem {
     #[serde(rename = "sk")]
     pub id: TargetId,
     pub workspace_id: WorkspaceId,
+    pub founded_by: UserId,
+    pub created_at: Timestamp,
     pub url: TargetUrl,
     pub host: Host,
     pub status: TargetStatus,
+    #[serde(default)]
+    pub failed_slot: Option<Timestamp>,
+}
+
+/// `LANES` / `NOTES#<lane>.<lanes>`: what a lane's worker tells the next one. It is there only if there is anything to tell.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct NotesItem {
+    #[serde(flatten)]
+    pub key: Key,
+    #[serde(default)]
+    pub first: Vec<TargetId>,
+    pub is_cut: bool,
+    pub ttl: i64,
 }
 
 /// `WATCHER#<target id>` / `LINK#<code>.<generation>`: a link that watches the target, or has stopped watching it.
@@ -230,39 +267,28 @@ impl IdempotencyItem {
     }
 }
 
-/// `RESULT#<target id>` / `<slot>`: the result of a target's check in one round.
+/// `RESULTS#<workspace>` / `<slot>#<lane>#<part>`: results of a workspace's targets in one round.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct ResultItem {
+pub(super) struct ResultsItem {
     #[serde(flatten)]
     pub key: Key,
-    pub checked_at: Timestamp,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status_code: Option<u16>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<CheckError>,
-    pub latency_ms: u64,
+    /// The results, as `packed` writes them.
+    #[serde(with = "serde_bytes")]
+    pub results: Vec<u8>,
     pub ttl: i64,
 }
 
-impl ResultItem {
-    pub(super) fn new(id: &TargetId, slot: Timestamp, result: &CheckResult) -> Self {
+impl ResultsItem {
+    pub(super) fn new(workspace: &WorkspaceId, slot: Timestamp, lane: Lane, part: usize, results: Vec<u8>) -> Self {
         Self {
-            key: Key::new(result_partition(id), slot.to_string()),
-            checked_at: result.checked_at,
-            status_code: result.outcome.status_code(),
-            error: result.outcome.error(),
-            latency_ms: result.latency_ms,
-            ttl: result.checked_at.plus(lifetimes::CHECK_RESULTS).unix_seconds(),
+            key: Key::new(results_partition(workspace), format!("{slot}#{:x}#{part}", lane.number())),
+            results,
+            ttl: slot.plus(lifetimes::CHECK_RESULTS).unix_seconds(),
         }
     }
-}
 
-impl From<ResultItem> for CheckResult {
-    fn from(item: ResultItem) -> Self {
-        let outcome = match (item.error, item.status_code) {
-            (None, Some(status_code)) => CheckOutcome::Answered(status_code),
-            (error, _) => CheckOutcome::Failed(error.unwrap_or(CheckError::Other)),
-        };
-        Self { checked_at: item.checked_at, outcome, latency_ms: item.latency_ms }
+    /// The round's slot, which the sort key begins with.
+    pub(super) fn slot(&self) -> Option<Timestamp> {
+        self.key.sk.split('#').next().and_then(|slot| Timestamp::parse(slot).ok())
     }
 }

@@ -1,29 +1,31 @@
-//! WatchTable: targets (monitored URLs), the links that watch them, and results of checks.
+//! WatchTable: targets (monitored URLs), the links that watch them, lanes, and results of checks.
 
 mod down;
+mod due;
 mod health;
 pub(crate) mod item;
+mod lanes;
 mod ownership;
+mod packed;
 mod quota;
 mod registration;
-mod rounds;
+mod results;
+mod standing;
 mod watchers;
 
 use aws_sdk_dynamodb::{Client, types::TransactWriteItem};
-use linklet_domain::{
-    CanonicalUrl, Host, PageToken, Shard, Target, TargetId, TargetStatus, TargetUrl, Timestamp, WorkspaceId,
-};
+use linklet_domain::{CanonicalUrl, Host, PageToken, Target, TargetId, TargetUrl, Timestamp, WorkspaceId};
 
-use self::item::{
-    DUE_PROJECTION, DueItem, ListedItem, TargetItem, host_partition, list_sort_key, shard_partition, target_key,
-    workspace_partition,
-};
+use self::item::{ListedItem, TargetItem, host_partition, list_sort_key, target_key, workspace_partition};
 pub use self::{
     down::DownTargets,
+    due::{DuePage, DueTarget, TrackRange, UnreadableTarget},
     health::Health,
+    lanes::LaneNotes,
     ownership::OwnedTargets,
+    quota::TargetQuota,
     registration::{RegisteredTarget, RequestKey, TargetRegistration},
-    rounds::{RoundOutcome, RoundRecord},
+    results::CheckedTarget,
     watchers::WatchOutcome,
 };
 use crate::{
@@ -36,8 +38,8 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct WatchTable {
     table: Table,
-    /// How many targets a workspace may have; `None` for functions that create none.
-    quota: Option<u32>,
+    /// How many targets there may be; `None` for functions that create none.
+    quota: Option<TargetQuota>,
 }
 
 /// A target in a list: the attributes that the list indexes contain.
@@ -62,65 +64,6 @@ pub struct TargetPage {
     pub next: Option<PageToken>,
 }
 
-/// A target that is due for a check.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DueTarget {
-    /// The target's id.
-    pub id: TargetId,
-    /// The target's workspace.
-    pub workspace: WorkspaceId,
-    /// The URL to fetch.
-    pub url: TargetUrl,
-    /// The host, whose checks run one at a time.
-    pub host: Host,
-    /// The target's status when it was read.
-    pub status: TargetStatus,
-}
-
-/// A range of a shard's targets in the order of their ids.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ShardRange {
-    shard: Shard,
-    condition: &'static str,
-    split: TargetId,
-    /// The exclusive start key of the next query.
-    start_key: Option<Item>,
-}
-
-impl ShardRange {
-    /// Splits a shard into two ranges: the ids from `split` on, and those before. A caller that doesn't read all of them can
-    /// split at a random id, so that no target is always left out.
-    #[must_use]
-    pub fn split_at(shard: Shard, split: &TargetId) -> [Self; 2] {
-        ["pk = :shard AND sk >= :split", "pk = :shard AND sk < :split"].map(|condition| Self {
-            shard,
-            condition,
-            split: split.clone(),
-            start_key: None,
-        })
-    }
-}
-
-/// A page of due targets.
-#[derive(Debug, Default)]
-pub struct DuePage {
-    /// The targets to check.
-    pub targets: Vec<DueTarget>,
-    /// The items that can't be deserialised. They don't prevent the checks of other targets.
-    pub unreadable: Vec<UnreadableTarget>,
-    /// The rest of the range; `None` on the last page.
-    pub rest: Option<ShardRange>,
-}
-
-/// The item of a target that doesn't have the attributes that this version of Linklet writes.
-#[derive(Debug)]
-pub struct UnreadableTarget {
-    /// The target's id, which is the item's sort key.
-    pub id: String,
-    /// The deserialisation error.
-    pub error: RepositoryError,
-}
-
 /// What became of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WriteOutcome {
@@ -128,7 +71,7 @@ enum WriteOutcome {
     Committed,
     /// A concurrent write prevented it.
     NotNow,
-    /// The workspace has as many targets as it may.
+    /// There are as many targets as there may be.
     Full,
 }
 
@@ -145,16 +88,16 @@ impl WatchTable {
     const BY_WORKSPACE: &str = "by-workspace";
     const BY_HOST: &str = "by-host";
 
-    /// A repository for the table with this name. It doesn't limit how many targets a workspace has.
+    /// A repository for the table with this name. It doesn't limit how many targets there are.
     #[must_use]
     pub fn new(client: Client, name: impl Into<String>) -> Self {
         Self { table: Table { client, name: name.into() }, quota: None }
     }
 
-    /// Limits how many targets a workspace has.
+    /// Limits how many targets there are.
     #[must_use]
-    pub fn with_quota(self, targets_per_workspace: u32) -> Self {
-        Self { quota: Some(targets_per_workspace), ..self }
+    pub fn with_quota(self, quota: TargetQuota) -> Self {
+        Self { quota: Some(quota), ..self }
     }
 
     /// Reads a target with a strongly consistent read.
@@ -224,58 +167,23 @@ impl WatchTable {
         }
     }
 
-    /// Reads the next targets of a range with one eventually consistent query: at most `limit`, which must not be 0, and at
-    /// most 1 MB.
+    /// Deletes a target, unless links watch it. Its results are deleted by their TTL. Registering the URL again gives the same id,
+    /// but [`Self::results`] leaves out results from before.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn due(&self, range: &ShardRange, limit: usize) -> Result<DuePage, RepositoryError> {
-        let query = self
-            .table
-            .client
-            .query()
-            .table_name(&self.table.name)
-            .key_condition_expression(range.condition)
-            .expression_attribute_values(":shard", text(&shard_partition(range.shard)))
-            .expression_attribute_values(":split", text(&range.split))
-            .projection_expression(DUE_PROJECTION)
-            .expression_attribute_names("#url", "url")
-            .expression_attribute_names("#host", "host")
-            .expression_attribute_names("#status", "status")
-            .set_exclusive_start_key(range.start_key.clone())
-            .limit(i32::try_from(limit).unwrap_or(i32::MAX));
-        let answer = query.send().await.map_err(RepositoryError::unavailable(READ_SHARD))?;
-        let mut page = DuePage::default();
-        for row in answer.items.unwrap_or_default() {
-            match due_target(row) {
-                Ok(target) => page.targets.push(target),
-                Err(row) => page.unreadable.push(row),
-            }
-        }
-        page.rest = answer.last_evaluated_key.map(|key| ShardRange { start_key: Some(key), ..range.clone() });
-        Ok(page)
+    pub async fn delete(&self, target: &Target) -> Result<DeleteTargetOutcome, RepositoryError> {
+        retry_on_conflict(DELETE, || self.try_to_delete(target)).await
     }
 
-    /// Deletes a target of a workspace, unless links watch it. Its results are deleted by their TTL. Registering the URL again
-    /// gives the same id, but [`Self::results`] leaves out results from before.
-    ///
-    /// # Errors
-    /// When DynamoDB can't be reached.
-    pub async fn delete(&self, workspace: &WorkspaceId, id: &TargetId) -> Result<DeleteTargetOutcome, RepositoryError> {
-        retry_on_conflict(DELETE, || self.try_to_delete(workspace, id)).await
-    }
-
-    async fn try_to_delete(
-        &self,
-        workspace: &WorkspaceId,
-        id: &TargetId,
-    ) -> Result<Option<DeleteTargetOutcome>, RepositoryError> {
-        let delete = self.table.delete(DELETE, target_key(id)).only_if("watchers = :none").value(":none", number(&0));
-        let done = self.commit(DELETE, vec![delete.action()?, self.count_out(DELETE, workspace)?]).await?;
-        if done.is_some() {
+    async fn try_to_delete(&self, target: &Target) -> Result<Option<DeleteTargetOutcome>, RepositoryError> {
+        let delete = self.table.delete(DELETE, target_key(&target.id));
+        let delete = delete.only_if("watchers = :none").value(":none", number(&0)).action()?;
+        let actions = [delete].into_iter().chain(self.count_out(DELETE, target)?).collect();
+        if self.commit(DELETE, actions).await?.is_some() {
             return Ok(Some(DeleteTargetOutcome::Deleted));
         }
-        Ok(match self.find(id).await? {
+        Ok(match self.find(&target.id).await? {
             // A concurrent request deleted it.
             None => Some(DeleteTargetOutcome::Deleted),
             Some(target) => (target.watchers > 0).then_some(DeleteTargetOutcome::Watched),
@@ -288,24 +196,19 @@ impl WatchTable {
         operation: &'static str,
         actions: Vec<TransactWriteItem>,
     ) -> Result<Option<()>, RepositoryError> {
-        Ok((self.send(operation, actions, None).await? == WriteOutcome::Committed).then_some(()))
+        Ok((self.send(operation, actions, Vec::new()).await? == WriteOutcome::Committed).then_some(()))
     }
 
-    /// Sends the actions as one transaction, which creates a target if there is an action that counts it.
+    /// Sends the actions as one transaction, which creates a target if there are actions that count it.
     async fn send(
         &self,
         operation: &'static str,
         actions: Vec<TransactWriteItem>,
-        count_in: Option<TransactWriteItem>,
+        count_in: Vec<TransactWriteItem>,
     ) -> Result<WriteOutcome, RepositoryError> {
-        let transaction = actions
-            .into_iter()
-            .fold(Transaction::new(operation), |transaction, action| transaction.and(action, WriteOutcome::NotNow));
-        // The last one, so that a full workspace is the reason only if nothing else is.
-        let transaction = match count_in {
-            Some(count_in) => transaction.and(count_in, WriteOutcome::Full),
-            None => transaction,
-        };
+        let transaction = Transaction::new(operation).and_each(actions, WriteOutcome::NotNow);
+        // The last ones, so that a quota is the reason only if nothing else is.
+        let transaction = transaction.and_each(count_in, WriteOutcome::Full);
         Ok(match transaction.send(&self.table.client).await? {
             TransactionOutcome::Committed => WriteOutcome::Committed,
             TransactionOutcome::Refused(refusal) => refusal,
@@ -320,16 +223,3 @@ fn listed(operation: &'static str, row: Item) -> Result<ListedTarget, Repository
 }
 
 const DELETE: &str = "delete a target";
-
-const READ_SHARD: &str = "read the targets of a shard";
-
-fn due_target(row: Item) -> Result<DueTarget, UnreadableTarget> {
-    let id = row.get("sk").and_then(|id| id.as_s().ok()).cloned().unwrap_or_default();
-    from_item::<DueItem>(READ_SHARD, row).map(DueTarget::from).map_err(|error| UnreadableTarget { id, error })
-}
-
-impl From<DueItem> for DueTarget {
-    fn from(item: DueItem) -> Self {
-        Self { id: item.id, workspace: item.workspace_id, url: item.url, host: item.host, status: item.status }
-    }
-}

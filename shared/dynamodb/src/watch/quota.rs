@@ -1,55 +1,85 @@
-//! The quota of targets: how many a workspace may have.
+//! The quotas of targets: how many a workspace may have, and all workspaces together that one person has founded.
 //!
-//! A workspace's targets are counted in an item, which changes in the transactions that create and delete them. So the quota
-//! holds exactly, also if many requests come at once.
+//! Both are counted in items, which change in the transactions that create and delete targets. So the quotas hold exactly, also if
+//! many requests come at once.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use linklet_domain::{TargetId, WorkspaceId};
+use linklet_domain::{Target, TargetId, UserId, WorkspaceId};
 
 use super::{
     WatchTable,
-    item::{CountItem, count_key},
+    item::{CountItem, count_key, founder_count_key},
 };
-use crate::{RepositoryError, item::number, write::Write};
+use crate::{
+    RepositoryError,
+    item::{Key, number},
+    write::Write,
+};
+
+/// How many targets there may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TargetQuota {
+    /// Of one workspace.
+    pub per_workspace: u32,
+    /// Of all workspaces that one person has founded.
+    pub per_founder: u32,
+}
 
 impl WatchTable {
-    /// Whether a link of the workspace can watch a target: because it exists, or because the workspace may have one more.
+    /// Whether a link of a workspace, which this person has founded, can watch a target: because the target exists, or because
+    /// there may be one more.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn has_room(&self, workspace: &WorkspaceId, id: &TargetId) -> Result<bool, RepositoryError> {
-        const LOOK: &str = "look for room for a target";
-        let Some(quota) = self.quota else { return Ok(true) };
-        let count = self.table.get::<CountItem>(LOOK, count_key(workspace)).await?;
-        let targets = count.map_or(0, |count| count.targets);
-        Ok(targets < u64::from(quota) || self.find(id).await?.is_some())
+    pub async fn has_room(
+        &self,
+        workspace: &WorkspaceId,
+        founder: &UserId,
+        id: &TargetId,
+    ) -> Result<bool, RepositoryError> {
+        let Some(TargetQuota { per_workspace, per_founder }) = self.quota else { return Ok(true) };
+        let (of_workspace, of_founder) =
+            tokio::try_join!(self.count(count_key(workspace)), self.count(founder_count_key(founder)))?;
+        let has_room = of_workspace < u64::from(per_workspace) && of_founder < u64::from(per_founder);
+        Ok(has_room || self.find(id).await?.is_some())
     }
 
-    /// The action that counts a new target. Its condition fails if the workspace has as many as it may.
+    async fn count(&self, key: Key) -> Result<u64, RepositoryError> {
+        let count = self.table.get::<CountItem>("look for room for a target", key).await?;
+        Ok(count.map_or(0, |count| count.targets))
+    }
+
+    /// The actions that count a new target. The condition of one fails if there are as many as there may be.
     pub(super) fn count_in(
         &self,
         operation: &'static str,
-        workspace: &WorkspaceId,
-    ) -> Result<TransactWriteItem, RepositoryError> {
-        let update = self.count_update(operation, workspace, 1);
-        let Some(quota) = self.quota else { return update.action() };
-        // Without an item there is no target yet, and a quota of 0 leaves no room for the first.
-        let has_room =
-            if quota == 0 { "targets < :quota" } else { "attribute_not_exists(targets) OR targets < :quota" };
-        update.only_if(has_room).value(":quota", number(&quota)).action()
+        target: &Target,
+    ) -> Result<Vec<TransactWriteItem>, RepositoryError> {
+        let [of_workspace, of_founder] = self.count_updates(operation, target, 1);
+        let Some(TargetQuota { per_workspace, per_founder }) = self.quota else {
+            return Ok(vec![of_workspace.action()?, of_founder.action()?]);
+        };
+        Ok(vec![up_to(of_workspace, per_workspace).action()?, up_to(of_founder, per_founder).action()?])
     }
 
-    /// The action that stops counting a deleted target.
+    /// The actions that stop counting a deleted target.
     pub(super) fn count_out(
         &self,
         operation: &'static str,
-        workspace: &WorkspaceId,
-    ) -> Result<TransactWriteItem, RepositoryError> {
-        self.count_update(operation, workspace, -1).action()
+        target: &Target,
+    ) -> Result<Vec<TransactWriteItem>, RepositoryError> {
+        self.count_updates(operation, target, -1).into_iter().map(Write::action).collect()
     }
 
-    fn count_update(&self, operation: &'static str, workspace: &WorkspaceId, change: i8) -> Write<'_> {
-        let update = self.table.update(operation, count_key(workspace), "ADD targets :change");
-        update.value(":change", number(&change))
+    fn count_updates(&self, operation: &'static str, target: &Target, change: i8) -> [Write<'_>; 2] {
+        [count_key(&target.workspace), founder_count_key(&target.founder)].map(|key| {
+            self.table.update(operation, key, "ADD targets :change").value(":change", number(&change))
+        })
     }
+}
+
+fn up_to(update: Write<'_>, quota: u32) -> Write<'_> {
+    // Without an item there is no target yet, and a quota of 0 leaves no room for the first.
+    let has_room = if quota == 0 { "targets < :quota" } else { "attribute_not_exists(targets) OR targets < :quota" };
+    update.only_if(has_room).value(":quota", number(&quota))
 }

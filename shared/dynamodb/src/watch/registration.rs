@@ -50,7 +50,7 @@ pub enum TargetRegistration {
     Done(RegisteredTarget),
     /// Another request had the same idempotency key.
     KeyReused,
-    /// The URL has no target, and the workspace has as many as it may.
+    /// The URL has no target, and there are as many as there may be.
     Full,
 }
 
@@ -178,8 +178,8 @@ impl WatchTable {
         let item = TargetItem::new(&target, EventId::generate(), correlation_id);
         let mut actions = vec![self.table.put_new(REGISTER, &item)?];
         actions.extend(key.map(|key| self.put_key(&target, &key, target.created_at)).transpose()?);
-        let count_in = self.count_in(REGISTER, &target.workspace)?;
-        Ok(match self.send(REGISTER, actions, Some(count_in)).await? {
+        let count_in = self.count_in(REGISTER, &target)?;
+        Ok(match self.send(REGISTER, actions, count_in).await? {
             WriteOutcome::Committed => Some(TargetRegistration::Done(RegisteredTarget { target, is_new: true })),
             WriteOutcome::Full => Some(TargetRegistration::Full),
             WriteOutcome::NotNow => None,

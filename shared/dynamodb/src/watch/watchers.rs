@@ -62,12 +62,12 @@ impl WatchTable {
         let Some(write) = self.watcher_write(WATCH, &target.id, link, known, message)? else {
             return Ok(Some(WatchOutcome::Settled));
         };
-        let (mut actions, mut count_in) = (vec![write], None);
+        let (mut actions, mut count_in) = (vec![write], Vec::new());
         if !known.is_some_and(Watcher::is_watching) {
             actions.push(match self.find(&target.id).await? {
                 Some(found) => self.increment_watchers(&found.id)?,
                 None => {
-                    count_in = Some(self.count_in(WATCH, &target.workspace)?);
+                    count_in = self.count_in(WATCH, target)?;
                     let target = Target { watchers: 1, registered: false, ..target.clone() };
                     self.table.put_new(WATCH, &TargetItem::new(&target, EventId::generate(), correlation_id))?
                 }
@@ -178,6 +178,6 @@ impl WatchTable {
             .delete(UNWATCH, target_key(&target.id))
             .only_if("watchers = :one AND registered = :no")
             .values([(":one", number(&1)), (":no", AttributeValue::Bool(false))]);
-        Ok(vec![delete.action()?, self.count_out(UNWATCH, &target.workspace)?])
+        Ok([delete.action()?].into_iter().chain(self.count_out(UNWATCH, target)?).collect())
     }
 }

@@ -1,0 +1,96 @@
+//! Reading the targets of a lane.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use linklet_domain::PlannedRound;
+use linklet_dynamodb::{DueTarget, RepositoryError, TrackRange, UnreadableTarget};
+use linklet_lambda::telemetry::chain;
+use tokio::time::sleep;
+
+use crate::{Checker, Network};
+
+/// How many checks a place makes in a second if each takes a quarter of it. It bounds what is read, and nothing else.
+const CHECKS_PER_SECOND: usize = 4;
+
+/// How often what can't be read is tried, each time after a pause.
+const TRIES: u32 = 3;
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// The targets of a lane.
+#[derive(Debug, Default)]
+pub(crate) struct Due {
+    pub targets: Vec<DueTarget>,
+    /// Whether there are more than were read.
+    pub is_cut: bool,
+    /// Whether some could not be read.
+    pub has_failed: bool,
+}
+
+impl<N: Network> Checker<N> {
+    /// Reads the targets of a round's lane, all tracks at a time. If the last round could not read all, this one begins at a random
+    /// place of each track, so that no target is left out for ever.
+    pub(crate) async fn due(&self, round: &PlannedRound, was_cut: bool) -> Due {
+        let (mut due, mut pending) = (Due::default(), ranges(round, was_cut));
+        let mut left = self.most_read(round);
+        let mut tries = 0;
+        while !pending.is_empty() && left > 0 {
+            let limit = left.div_ceil(pending.len());
+            let reading = pending.drain(..).map(|range| async move { (self.targets.due(&range, limit).await, range) });
+            let (mut rest, mut failure) = (Vec::new(), None);
+            for (page, range) in join_all(reading).await {
+                match page {
+                    Ok(page) => {
+                        log_unreadable(&page.unreadable);
+                        due.has_failed |= !page.unreadable.is_empty();
+                        left = left.saturating_sub(page.targets.len() + page.unreadable.len());
+                        due.targets.extend(page.targets);
+                        rest.extend(page.rest);
+                    }
+                    Err(error) => {
+                        failure = Some(error);
+                        rest.push(range);
+                    }
+                }
+            }
+            pending = rest;
+            if let Some(error) = failure {
+                tries += 1;
+                if tries == TRIES {
+                    log_failure(round, &error);
+                    return Due { has_failed: true, ..due };
+                }
+                sleep(PAUSE).await;
+            }
+        }
+        Due { is_cut: !pending.is_empty(), ..due }
+    }
+
+    fn most_read(&self, round: &PlannedRound) -> usize {
+        let seconds = usize::from(round.interval.seconds());
+        usize::from(round.lane.places()) * seconds * CHECKS_PER_SECOND + self.extra_reads
+    }
+}
+
+fn ranges(round: &PlannedRound, was_cut: bool) -> Vec<TrackRange> {
+    if !was_cut {
+        return round.lane.tracks().map(TrackRange::all).collect();
+    }
+    let split = fastrand::u128(..);
+    let halves: Vec<_> = round.lane.tracks().map(|track| TrackRange::split_at(track, split)).collect();
+    let (upper, lower): (Vec<_>, Vec<_>) = halves.into_iter().map(|[upper, lower]| (upper, lower)).unzip();
+    upper.into_iter().chain(lower).collect()
+}
+
+fn log_failure(round: &PlannedRound, error: &RepositoryError) {
+    let (lane, slot) = (round.lane.number(), round.slot.to_string());
+    tracing::error!(lane, slot, error = chain(error), "a round left targets out");
+}
+
+/// Logs targets that can't be read, in one line for all, since possibly all targets are affected.
+fn log_unreadable(unreadable: &[UnreadableTarget]) {
+    if let [first, ..] = unreadable {
+        let (target_id, targets, error) = (&first.id, unreadable.len(), chain(&first.error));
+        tracing::error!(target_id, targets, error, "targets can't be read and are not checked");
+    }
+}

@@ -1,0 +1,74 @@
+//! Storing what a round has found out.
+
+use std::collections::BTreeMap;
+
+use futures_util::{StreamExt as _, stream};
+use linklet_domain::{PlannedRound, WorkspaceId};
+use linklet_dynamodb::{CheckedTarget, WatchTable};
+use linklet_lambda::{
+    metrics::{self, Metric},
+    telemetry::chain,
+};
+
+use crate::{Checker, Network};
+
+/// How many writes are sent at a time.
+const AT_ONCE: usize = 16;
+
+impl<N: Network> Checker<N> {
+    /// Stores the results of a round, and then changes the status of the targets whose results are stored.
+    pub(crate) async fn record(&self, round: &PlannedRound, results: Vec<CheckedTarget>) {
+        let storing = in_parts(results).into_iter().map(|(part, results)| self.store(round, part, results));
+        let stored: Vec<CheckedTarget> = stream::iter(storing).buffer_unordered(AT_ONCE).concat().await;
+        if round.is_long_over((self.clock)()) {
+            tracing::warn!("a round came to its end too late to change the status of targets");
+            return;
+        }
+        stream::iter(&stored).for_each_concurrent(AT_ONCE, |checked| self.conclude(round, checked)).await;
+    }
+
+    /// Returns the results if they are stored.
+    async fn store(&self, round: &PlannedRound, part: usize, results: Vec<CheckedTarget>) -> Vec<CheckedTarget> {
+        match self.targets.store_results(round, part, &results).await {
+            Ok(true) => results,
+            Ok(false) => {
+                tracing::warn!(part, "another worker has stored other results of the round");
+                Vec::new()
+            }
+            Err(error) => {
+                metrics::add(Metric::ChecksLost, results.len());
+                tracing::error!(results = results.len(), error = chain(&error), "results could not be stored");
+                Vec::new()
+            }
+        }
+    }
+
+    async fn conclude(&self, round: &PlannedRound, checked: &CheckedTarget) {
+        let target = &checked.target;
+        match self.targets.conclude(round.slot, checked).await {
+            Ok(Some(status)) => tracing::info!(
+                target_id = target.id.as_str(),
+                workspace_id = %target.workspace,
+                target_status = status.as_str(),
+                "a target's status changed"
+            ),
+            Ok(None) => {}
+            Err(error) => {
+                tracing::error!(target_id = target.id.as_str(), error = chain(&error), "a target's status is not known");
+            }
+        }
+    }
+}
+
+/// Divides results into those that share an item, with the number of the item among those of its workspace.
+fn in_parts(results: Vec<CheckedTarget>) -> Vec<(usize, Vec<CheckedTarget>)> {
+    let mut by_workspace = BTreeMap::<WorkspaceId, Vec<CheckedTarget>>::new();
+    for checked in results {
+        by_workspace.entry(checked.target.workspace).or_default().push(checked);
+    }
+    let parts = by_workspace.into_values().flat_map(|results| {
+        let parts: Vec<_> = results.chunks(WatchTable::RESULTS_OF_AN_ITEM).map(<[_]>::to_vec).enumerate().collect();
+        parts
+    });
+    parts.collect()
+}

@@ -1,0 +1,142 @@
+//! The targets of a track, which a round reads.
+
+use linklet_domain::{Host, Standing, TargetId, TargetMark, TargetUrl, Timestamp, Track, UserId, WorkspaceId};
+
+use super::{
+    WatchTable,
+    item::{DUE_PROJECTION, DueItem, track_partition},
+};
+use crate::{
+    RepositoryError,
+    item::{Item, from_item, text},
+};
+
+const READ_TRACK: &str = "read the targets of a track";
+
+/// A target that is due for a check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DueTarget {
+    /// The target's id.
+    pub id: TargetId,
+    /// The target's workspace.
+    pub workspace: WorkspaceId,
+    /// Who founded the workspace.
+    pub founder: UserId,
+    /// When the target was created.
+    pub created_at: Timestamp,
+    /// The URL to fetch.
+    pub url: TargetUrl,
+    /// The host, whose checks run one at a time.
+    pub host: Host,
+    /// How the target stood when it was read.
+    pub standing: Standing,
+}
+
+impl DueTarget {
+    /// What tells the target's results from others.
+    #[must_use]
+    pub fn mark(&self) -> TargetMark {
+        TargetMark::of(&self.id, self.created_at)
+    }
+}
+
+/// A range of a track's targets in the order of their ids.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrackRange {
+    track: Track,
+    condition: &'static str,
+    split: Option<TargetId>,
+    /// The exclusive start key of the next query.
+    start_key: Option<Item>,
+}
+
+impl TrackRange {
+    /// All targets of a track.
+    #[must_use]
+    pub fn all(track: Track) -> Self {
+        Self { track, condition: "pk = :track", split: None, start_key: None }
+    }
+
+    /// Splits a track into two ranges: the ids from that of a number on, and those before. A caller that doesn't read all of them
+    /// can split at a random number, so that no target is always left out.
+    #[must_use]
+    pub fn split_at(track: Track, number: u128) -> [Self; 2] {
+        let split = TargetId::in_track(track, number);
+        ["pk = :track AND sk >= :split", "pk = :track AND sk < :split"].map(|condition| Self {
+            track,
+            condition,
+            split: Some(split.clone()),
+            start_key: None,
+        })
+    }
+}
+
+/// A page of due targets.
+#[derive(Debug, Default)]
+pub struct DuePage {
+    /// The targets to check.
+    pub targets: Vec<DueTarget>,
+    /// The items that can't be deserialised. They don't prevent the checks of other targets.
+    pub unreadable: Vec<UnreadableTarget>,
+    /// The rest of the range; `None` on the last page.
+    pub rest: Option<TrackRange>,
+}
+
+/// The item of a target that doesn't have the attributes that this version of Linklet writes.
+#[derive(Debug)]
+pub struct UnreadableTarget {
+    /// The target's id, which is the item's sort key.
+    pub id: String,
+    /// The deserialisation error.
+    pub error: RepositoryError,
+}
+
+impl WatchTable {
+    /// Reads the next targets of a range with one eventually consistent query: at most `limit`, which must not be 0, and at
+    /// most 1 MB.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn due(&self, range: &TrackRange, limit: usize) -> Result<DuePage, RepositoryError> {
+        let query = self
+            .table
+            .client
+            .query()
+            .table_name(&self.table.name)
+            .key_condition_expression(range.condition)
+            .expression_attribute_values(":track", text(&track_partition(range.track)))
+            .projection_expression(DUE_PROJECTION)
+            .expression_attribute_names("#url", "url")
+            .expression_attribute_names("#host", "host")
+            .expression_attribute_names("#status", "status")
+            .set_exclusive_start_key(range.start_key.clone())
+            .limit(i32::try_from(limit).unwrap_or(i32::MAX));
+        let query = match &range.split {
+            Some(split) => query.expression_attribute_values(":split", text(split)),
+            None => query,
+        };
+        let answer = query.send().await.map_err(RepositoryError::unavailable(READ_TRACK))?;
+        let mut page = DuePage::default();
+        for row in answer.items.unwrap_or_default() {
+            match due_target(row) {
+                Ok(target) => page.targets.push(target),
+                Err(row) => page.unreadable.push(row),
+            }
+        }
+        page.rest = answer.last_evaluated_key.map(|key| TrackRange { start_key: Some(key), ..range.clone() });
+        Ok(page)
+    }
+}
+
+fn due_target(row: Item) -> Result<DueTarget, UnreadableTarget> {
+    let id = row.get("sk").and_then(|id| id.as_s().ok()).cloned().unwrap_or_default();
+    from_item::<DueItem>(READ_TRACK, row).map(DueTarget::from).map_err(|error| UnreadableTarget { id, error })
+}
+
+impl From<DueItem> for DueTarget {
+    fn from(item: DueItem) -> Self {
+        let DueItem { id, workspace_id, founded_by, created_at, url, host, status, failed_slot } = item;
+        let standing = Standing { status, failed_slot };
+        Self { id, workspace: workspace_id, founder: founded_by, created_at, url, host, standing }
+    }
+}

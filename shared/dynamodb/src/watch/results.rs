@@ -1,0 +1,158 @@
+//! Results of checks: those of a workspace's round share items.
+
+use std::collections::HashMap;
+
+use linklet_domain::{CheckResult, PlannedRound, Target, TargetMark, Timestamp, WorkspaceId, lifetimes};
+
+use super::{
+    DueTarget, WatchTable,
+    item::{ResultsItem, results_partition},
+    packed::{pack, unpack},
+};
+use crate::{
+    RepositoryError,
+    item::{IS_NEW, Item, SortKeys, from_item, to_item},
+    write::Outcome,
+};
+
+/// The latest start of a check after its slot: the longest check interval.
+const LATEST_START: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// A target with its result in a round.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckedTarget {
+    /// The target, as it was read at the beginning of the round.
+    pub target: DueTarget,
+    /// The result of the check.
+    pub result: CheckResult,
+}
+
+impl WatchTable {
+    /// How many results an item has at most, so that it is written by one unit.
+    pub const RESULTS_OF_AN_ITEM: usize = 64;
+    /// How many items are read at least.
+    const LEAST_ITEMS: usize = 8;
+    /// How many items are read at most for the latest results of a workspace's targets: 1 MB, for 128 read units.
+    const LATEST_ITEMS: usize = 1_024;
+
+    /// Stores up to [`Self::RESULTS_OF_AN_ITEM`] results of a workspace's round, and returns whether they are what is stored now:
+    /// not if this part of the round has other results already.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn store_results(
+        &self,
+        round: &PlannedRound,
+        part: usize,
+        results: &[CheckedTarget],
+    ) -> Result<bool, RepositoryError> {
+        const STORE: &str = "store results";
+        let Some(CheckedTarget { target: DueTarget { workspace, .. }, .. }) = results.first() else { return Ok(true) };
+        let packed = pack(round.slot, results.iter().map(|checked| (checked.target.mark(), &checked.result)));
+        let item = ResultsItem::new(workspace, round.slot, round.lane, part, packed);
+        Ok(match self.table.put_item(STORE, &item)?.only_if(IS_NEW).send().await? {
+            Outcome::Done(_) => true,
+            // The answer to an earlier try may have been lost.
+            Outcome::Refused(found) => found == Some(to_item(STORE, &item)?),
+        })
+    }
+
+    /// Whether a target has succeeded in a round between two that failed, by a strongly consistent read.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub(super) async fn has_succeeded(
+        &self,
+        target: &DueTarget,
+        since: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, RepositoryError> {
+        const OPERATION: &str = "read the results since a failure";
+        let (first, last) = (since.to_string(), until.to_string());
+        let query = self.table.query(&results_partition(&target.workspace), SortKeys::Between(&first, &last));
+        let items = self.table.query_all(OPERATION, query.consistent_read(true), usize::MAX).await?;
+        let mark = target.mark();
+        for item in items {
+            let mut results = results_of(OPERATION, item)?.into_iter();
+            if results.any(|(found, result)| found == mark && !result.is_failure()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Lists a target's results, newest first, as far back as they are kept: at most `limit`, and only checks since `since` if
+    /// given. They are among those of its workspace, of which up to 8 MB are read; if that isn't enough, there are fewer.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn results(
+        &self,
+        target: &Target,
+        since: Option<Timestamp>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<CheckResult>, RepositoryError> {
+        const OPERATION: &str = "list results";
+        // DynamoDB deletes an item some time after its TTL, so the time is checked here as well.
+        let oldest = now.minus(lifetimes::CHECK_RESULTS).max(target.created_at).max(since.unwrap_or(target.created_at));
+        // The sort key begins with the slot, and a check starts after its slot.
+        let first = oldest.minus(LATEST_START).to_string();
+        let query = self.table.query(&results_partition(&target.workspace), SortKeys::From(&first));
+        let query = query.scan_index_forward(false).limit(at_least(limit, Self::LEAST_ITEMS));
+        let (mut answers, mark) = (self.table.query_within_budget(OPERATION, query), target.mark());
+        let mut results = Vec::new();
+        while results.len() < limit
+            && let Some(items) = answers.next().await?
+        {
+            for item in items {
+                let of_target = results_of(OPERATION, item)?.into_iter().filter(|(found, _)| *found == mark);
+                results.extend(of_target.map(|(_, result)| result).filter(|result| result.checked_at >= oldest));
+            }
+            answers.enlarge();
+        }
+        results.truncate(limit);
+        Ok(results)
+    }
+
+    /// The latest results of some targets of a workspace that were created since `since`, among its latest ones.
+    pub(super) async fn latest_results(
+        &self,
+        workspace: &WorkspaceId,
+        marks: &[TargetMark],
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Result<HashMap<TargetMark, CheckResult>, RepositoryError> {
+        const OPERATION: &str = "read the latest results";
+        let oldest = now.minus(lifetimes::CHECK_RESULTS).max(since);
+        let query = self.table.query(&results_partition(workspace), SortKeys::From(&oldest.minus(LATEST_START).to_string()));
+        let least = Self::LEAST_ITEMS.max(marks.len() / Self::RESULTS_OF_AN_ITEM * 4);
+        let query = query.scan_index_forward(false).limit(at_least(0, least));
+        let mut answers = self.table.query_within_budget(OPERATION, query);
+        let (mut latest, mut read) = (HashMap::new(), 0);
+        while latest.len() < marks.len()
+            && read < Self::LATEST_ITEMS
+            && let Some(items) = answers.next().await?
+        {
+            read += items.len();
+            for item in items {
+                for (mark, result) in results_of(OPERATION, item)? {
+                    if marks.contains(&mark) {
+                        latest.entry(mark).or_insert(result);
+                    }
+                }
+            }
+            answers.enlarge();
+        }
+        Ok(latest)
+    }
+}
+
+fn at_least(limit: usize, least: usize) -> i32 {
+    i32::try_from(limit.max(least)).unwrap_or(i32::MAX)
+}
+
+fn results_of(operation: &'static str, item: Item) -> Result<Vec<(TargetMark, CheckResult)>, RepositoryError> {
+    let item: ResultsItem = from_item(operation, item)?;
+    Ok(item.slot().map(|slot| unpack(slot, &item.results).collect()).unwrap_or_default())
+}
