@@ -191,14 +191,14 @@ units: ## measure what make cost computes with, and write it down with what foll
 	$(PYTHON) -m infra.costs.pages
 
 # Inputs are taken from the command line only: some of these names are in many a shell's environment. See docs/costs.md.
-COST_INPUTS := CLICKS LINKS TARGETS VIEWS HOT PEAK MONTHS MAX_CONCURRENCY LOG_DAYS LOG_LEVEL MONITORING TRACING \
+COST_INPUTS := CLICKS LINKS TARGETS WORKSPACE_TARGETS VIEWS HOT PEAK MONTHS MAX_CONCURRENCY LOG_DAYS LOG_LEVEL MONITORING TRACING \
 	ACCESS_LOG CLICK_DAYS CLICK_RECOVERY EDGE FREE_TIER PRICES ASSUMPTIONS
 
 cost: ## compute what a month with CLICKS and LINKS costs (default 1000000 and 10000)
 	@$(PYTHON) -m infra.costs $(foreach input,$(COST_INPUTS),$(if $(filter command,$(origin $(input))),$(input)='$($(input))'))
 
 # ------------------------------------------------------------------------------------------------------------ Operations
-# QUEUE is analytics, notify or relay; for make dlq also rounds or checks. The local system is meant unless you
+# QUEUE is analytics, notify or relay; for make dlq also rounds. The local system is meant unless you
 # say STAGE=aws. See infra/runbooks/redrive.md.
 
 IN_STAGE = $(if $(filter aws,$(STAGE)),,$(LINKLET) run)

@@ -85,6 +85,8 @@ def value_of(node: Any, template: Template, parameters: Parameters) -> Any:
             return parameters[name]
         case {"Fn::FindInMap": [mapping, key, name]}:
             return template["Mappings"][mapping][value_of(key, template, parameters)][name]
+        case {"Fn::Select": [index, choices]}:
+            return value_of(choices, template, parameters)[int(value_of(index, template, parameters))]
         case {"Fn::If": [condition, yes, no]}:
             one, other = (str(value_of(side, template, parameters)) for side in template["Conditions"][condition]["Fn::Equals"])
             return value_of(yes if one == other else no, template, parameters)

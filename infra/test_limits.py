@@ -95,14 +95,19 @@ class Shares(unittest.TestCase):
         self.assertEqual(set(sources()), expected)
         self.assertLessEqual(limits.BUSY_WITH_CLICKS, expected)
 
-    def test_by_default_as_many_are_counted_and_checked_as_before_there_were_sizes(self) -> None:
+    def test_by_default_as_many_are_counted_as_before_there_were_sizes(self) -> None:
         found = sources()
-        self.assertEqual([found[name].most for name in ("ClicksStream", "AnalyticsSource", "ChecksSource")], [4, 4, 8])
+        self.assertEqual([found[name].most for name in ("ClicksStream", "AnalyticsSource")], [4, 4])
+
+    def test_linkwatch_runs_a_worker_for_each_lane(self) -> None:
+        for places, lanes in ((2, 2), (8, 2), (16, 2), (17, 4), (32, 4), (33, 8), (64, 8), (65, 16), (100, 16)):
+            for size in SIZES:
+                self.assertEqual(sources(AccountConcurrency=size, MaxConcurrency=places)["RoundsSource"].most, lanes, f"{places} places")
 
     def test_what_is_named_wins(self) -> None:
         for size in SIZES:
             found = sources(AccountConcurrency=size, RelayParallelization=3, AnalyticsConcurrency=100, MaxConcurrency=50)
-            self.assertEqual([found[name].most for name in ("ClicksStream", "AnalyticsSource", "ChecksSource")], [12, 100, 50])
+            self.assertEqual([found[name].most for name in ("ClicksStream", "AnalyticsSource", "RoundsSource")], [12, 100, 8])
 
 
 class Findings(unittest.TestCase):
@@ -119,11 +124,11 @@ class Findings(unittest.TestCase):
             self.assertIn("1,000 concurrent executions of Lambda (L-B99A9384)", found.sentence)
 
     def test_sizes_that_a_smaller_account_has_no_room_for_go_with_it(self) -> None:
-        before = {"AnalyticsConcurrency": "4", "MaxConcurrency": "8"}
+        before = {"AnalyticsConcurrency": "4", "MaxConcurrency": "17"}
 
         [found] = findings(Aws(executions=10, stack=before))
 
-        self.assertIn('overrides AccountConcurrency=10 AnalyticsConcurrency=0 MaxConcurrency=0"', found.sentence)
+        self.assertIn('overrides AccountConcurrency=10 AnalyticsConcurrency=0 MaxConcurrency=8"', found.sentence)
 
     def test_an_account_below_the_smallest_has_only_the_quota_to_ask_for(self) -> None:
         [found] = findings(Aws(executions=5))
@@ -139,7 +144,7 @@ class Findings(unittest.TestCase):
         for size in (
             {"AccountConcurrency": 10, "AnalyticsConcurrency": 4},
             {"AccountConcurrency": 10, "RelayParallelization": 2},
-            {"AccountConcurrency": 10, "MaxConcurrency": 8},
+            {"AccountConcurrency": 10, "MaxConcurrency": 17},
             {"AccountConcurrency": 100, "RelayParallelization": 10},
             {"AnalyticsConcurrency": 1000},
         ):
@@ -148,6 +153,7 @@ class Findings(unittest.TestCase):
             [changed] = [name for name in size if name != "AccountConcurrency"]
             self.assertIn(f"--parameter-overrides {changed}={limits.defaults(TEMPLATE)[changed]}\"", found.sentence)
         self.assertEqual(findings(Aws(), RelayParallelization=10, AnalyticsConcurrency=100), [])
+        self.assertEqual(findings(Aws(executions=10), AccountConcurrency=10, MaxConcurrency=16), [])
 
     def test_an_account_of_another_size_is_refused_before_it_is_built_for(self) -> None:
         [found] = findings(Aws(), AccountConcurrency=37)

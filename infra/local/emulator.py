@@ -129,18 +129,18 @@ def keep_alarms_on_metric_math() -> None:
     provisioners._cw_metric_alarm_record = record_without_math
 
 
-def work_on_several_groups_at_once() -> None:
-    """The emulator gives a FIFO queue's consumer one batch at a time, since a batch may have messages of several groups. AWS
-    works on as many groups at once as MaximumConcurrency allows. With batches of one message the emulator can, too: its
-    queue holds back the other messages of a group that somebody works on. (A limit that is a parameter arrives as text.)"""
+def count_consumers_in_numbers() -> None:
+    """CloudFormation makes a number of a limit that a template chooses from a list of texts. The emulator compares the text."""
     concurrency = lambda_svc._sqs_esm_concurrency
 
-    def concurrency_of_groups(
-        source: dict[str, Any], function: dict[str, Any], config: dict[str, Any], queue: dict[str, Any] | None = None
-    ) -> int:
-        return int(concurrency(source, function, config, None if source.get("BatchSize") == 1 else queue))
+    def concurrency_in_numbers(*arguments: Any, **options: Any) -> int:
+        source, *others = arguments
+        scaling = source.get("ScalingConfig") or {}
+        if limit := scaling.get("MaximumConcurrency"):
+            source = source | {"ScalingConfig": scaling | {"MaximumConcurrency": int(limit)}}
+        return concurrency(source, *others, **options)
 
-    lambda_svc._sqs_esm_concurrency = concurrency_of_groups
+    lambda_svc._sqs_esm_concurrency = concurrency_in_numbers
 
 
 def tell_the_scheduled_time() -> None:
@@ -272,7 +272,7 @@ if __name__ == "__main__":
     name_actions_as_iam_does()
     tell_policies_the_leading_keys()
     keep_alarms_on_metric_math()
-    work_on_several_groups_at_once()
+    count_consumers_in_numbers()
     tell_the_scheduled_time()
     read_cors_as_templates_spell_it()
     let_items_expire()
