@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .inputs import DAYS, HOURS, SECONDS, Load
-from .linklet import GB, checks_a_month, months_kept
+from .linklet import GB, Usage, checks_a_month, months_kept, price_tables, rounds, store_results
 from .tables import Bill, Data
 
 
@@ -98,7 +98,7 @@ def data_gb(load: Load, data: Data) -> float:
     stored += load.links * months("link") * database["link_bytes"]
     stored += days_of_links * months("day") * database["day_bytes"]
     stored += load.links * months("notification") * database["notification_bytes"]
-    stored += checks_a_month(load, data) * months("result") * database["result_bytes"]
+    stored += checks_a_month(load, data) * months("results_item") * database["result_bytes"]
     return stored / GB
 
 
@@ -152,3 +152,21 @@ def add_transfer(bill: Bill, load: Load, requests: float) -> None:
         bill.add("CloudFront", cloudfront_requests=requests, cloudfront_data_out=sent)
     else:
         bill.add("Data transfer", data_out=sent)
+
+
+def monitor(load: Load, data: Data) -> Bill:
+    """Containers that do nothing but hold Linkwatch's rounds, in the place of its functions and its queue.
+
+    They store the same results in the same table, hold all targets in memory, and are no more than the checks need: while one
+    is replaced, nothing is checked.
+    """
+    containers, held = data.assumed["containers"], rounds(load, data)
+    busy = held.checks_a_month / SECONDS * containers["check_ms"] / 1000
+    hours = math.ceil(busy / (containers["vcpu"] * containers["busy"])) * HOURS
+    usage = Usage(load, data)
+    store_results(usage, held)
+    bill = Bill(data, load.is_free_tier)
+    bill.add("Fargate", fargate_cpu=hours * containers["vcpu"], fargate_memory=hours * containers["memory_gb"])
+    bill.add("Public addresses", public_ipv4=hours)
+    price_tables(bill, usage)
+    return bill

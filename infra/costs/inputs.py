@@ -25,6 +25,7 @@ class Load:
     clicks: int = 1_000_000
     links: int = 10_000
     targets: int = 0
+    workspace_targets: int = 10
     views: int | None = None
     hot: float = 0.0
     peak: float = 10.0
@@ -68,6 +69,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "clicks": (0, MOST_CLICKS),
     "links": (0, MOST_LINKS),
     "targets": (0, 1_000_000),
+    "workspace_targets": (1, 100_000),
     "views": (0, MOST_LINKS),
     "hot": (0, 1),
     "peak": (1, 1_000),

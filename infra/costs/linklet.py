@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
-from math import inf
+from dataclasses import dataclass, field, replace
+from math import ceil, inf
 
 from .inputs import DAYS, HOURS, SECONDS, Load
 from .tables import Bill, Data
@@ -14,6 +14,14 @@ MB_OF_GB = 1024
 CORRELATION_ID_BYTES = 37  # in the line about a batch, which names the requests that it is about, with a space
 MOST_NAMED = 10  # more requests are not named
 CLICKS_OF_FULL_BATCH = 500  # of which count_full_batch is measured
+# Of Linkwatch: shared/domain/src/watch and shared/dynamodb/src/watch have these numbers.
+TRACKS = 16
+PLACES_OF_A_LANE = 8
+STOPS_EARLY_MS = 500  # a round, before the next one
+CHECKS_A_SECOND = 4  # of a place; only what a round reads at most depends on it
+EXTRA_READS = 2_000  # how many targets a round reads beyond those
+RESULT_BYTES = 14
+RESULTS_OF_AN_ITEM = 64
 PRICES = {"STANDARD": "dynamodb", "STANDARD_INFREQUENT_ACCESS": "dynamodb_ia"}  # of a table class
 
 
@@ -50,7 +58,6 @@ class Usage:
     click_table: Tables = field(default_factory=Tables)
     stream_records: float = 0.0
     sqs: float = 0.0
-    sqs_fifo: float = 0.0
     publishes: float = 0.0
     schedules: float = 0.0
 
@@ -89,13 +96,13 @@ class Usage:
         self.tables.reads += times * self.data.operations[name]["reads"]
         self.click_table.writes += times * self.data.operations[name]["writes"]
 
-    def store(self, name: str, a_month: float) -> None:
-        """What so many of these a month have become by now."""
+    def store(self, name: str, a_month: float, without: float = 0.0) -> None:
+        """What so many of these a month have become by now, each without so many bytes."""
         rows = self.data.rows[name]
         overhead = rows["rows"] * self.data.assumed["aws"]["row_overhead_bytes"]
         months = months_kept(self.load, name, rows["days"])
         tables = self.click_table if name == "click" else self.tables
-        stored = a_month * months * (rows["bytes"] + overhead)
+        stored = a_month * months * (rows["bytes"] - without + overhead)
         tables.stored_bytes += stored
         tables.recovered_bytes += stored if self.has_recovery(name) else 0
 
@@ -231,21 +238,71 @@ def look(usage: Usage) -> None:
     usage.operation("refresh", refreshes)
 
 
+@dataclass(frozen=True)
+class Rounds:
+    """The rounds of all lanes, and what one of them does on average."""
+
+    lanes: int
+    a_month: float
+    due: float
+    """How many targets its lane has."""
+    read: float
+    checks: float
+    items: float
+    """In how many items its results are stored."""
+    milliseconds: float
+
+    @property
+    def checks_a_month(self) -> float:
+        return self.a_month * self.checks
+
+
+def lanes(places: int) -> int:
+    """A power of two: as few as give each of them at most eight places."""
+    return 1 << (ceil(places / PLACES_OF_A_LANE) - 1).bit_length()
+
+
+def rounds(load: Load, data: Data) -> Rounds:
+    """All targets are at hosts of their own, so places are all that bounds the checks."""
+    ms, interval = data.assumed["milliseconds"], data.template["check_interval_seconds"]
+    count = lanes(load.max_concurrency)
+    places, due = load.max_concurrency / count, load.targets / count
+    read = min(due, places * interval * CHECKS_A_SECOND + EXTRA_READS)
+    own = ms["watch-check"] + read * ms["watch-check_per_target"]
+    checks = min(due, places * max(0, interval * 1000 - STOPS_EARLY_MS - own) / ms["check"])
+    # Places wait for the last check, and a lane without targets for none.
+    waiting = min(1, due) * ceil(checks / places) * ms["check"]
+    return Rounds(
+        lanes=count,
+        a_month=count * SECONDS / interval if load.targets else 0,
+        due=due,
+        read=read,
+        checks=checks,
+        items=items_of_a_round(load, checks),
+        milliseconds=min(own + waiting, interval * 1000),
+    )
+
+
+def items_of_a_round(load: Load, checks: float) -> float:
+    """The results of a workspace share items; in a lane, some workspaces have no target."""
+    workspaces = max(1, load.targets / load.workspace_targets)
+    of_each = checks / workspaces
+    return workspaces * (ceil(of_each / RESULTS_OF_AN_ITEM) if of_each >= 1 else of_each)
+
+
 def checks_a_month(load: Load, data: Data) -> float:
-    """As many as are wanted, or as many as the workers do."""
-    wanted = load.targets / data.template["check_interval_seconds"]
-    possible = load.max_concurrency * data.assumed["aws"]["checks_a_second_per_worker"]
-    return SECONDS * min(wanted, possible)
+    """As many as are wanted, or as many as there is time for."""
+    return rounds(load, data).checks_a_month
 
 
-EXTRA_READS = 2_000  # of watch-dispatch: how many targets a round reads beyond those it has room for
-
-
-def due_targets_a_month(load: Load, data: Data) -> float:
-    """How many targets all rounds read: all that are due, or as many as a round may read."""
-    interval = data.template["check_interval_seconds"]
-    of_workers = load.max_concurrency * data.assumed["aws"]["checks_a_second_per_worker"] * interval
-    return 3 * SECONDS / interval * min(load.targets / 3, of_workers / 3 + EXTRA_READS)
+def with_places(load: Load, data: Data) -> Load:
+    """With as many places as the targets need, also if the template doesn't give so many, and not fewer than there are."""
+    ms, interval = data.assumed["milliseconds"], data.template["check_interval_seconds"]
+    least = ceil(load.targets * ms["check"] / max(1, interval * 1000 - STOPS_EARLY_MS - ms["watch-check"]))
+    load = replace(load, max_concurrency=max(load.max_concurrency, least))
+    while (found := rounds(load, data)).checks < found.due:
+        load = replace(load, max_concurrency=load.max_concurrency + 1)
+    return load
 
 
 def watch(usage: Usage) -> None:
@@ -255,35 +312,45 @@ def watch(usage: Usage) -> None:
     usage.call("watch-tick", calls, ms["watch-tick"], calls / SECONDS)
     usage.operation("look_for_targets", calls)
     if usage.load.targets:
-        usage.sqs += calls * 2  # the rounds of a minute are sent in two calls
-        hold_rounds(usage)
-        check(usage)
+        held = rounds(usage.load, usage.data)
+        plan_rounds(usage, held)
+        hold_rounds(usage, held)
+        store_results(usage, held)
 
 
-def hold_rounds(usage: Usage) -> None:
-    rounds = 3 * SECONDS / usage.data.template["check_interval_seconds"]
-    usage.call("watch-dispatch", rounds, usage.data.assumed["milliseconds"]["watch-dispatch"], rounds / SECONDS)
-    usage.sqs += 2 * rounds
-    usage.sqs_fifo += rounds  # how many checks wait
-    usage.operation("round_without_targets", rounds)
+def plan_rounds(usage: Usage, held: Rounds) -> None:
+    """A minute's rounds are sent together, and each is received and deleted by itself."""
+    minutes = SECONDS / 60
+    usage.sqs += minutes * ceil(held.a_month / minutes / usage.data.assumed["aws"]["messages_in_a_call"])
+    usage.sqs += 2 * held.a_month
 
 
-def check(usage: Usage) -> None:
-    checks = checks_a_month(usage.load, usage.data)
-    usage.call("watch-check", checks, usage.data.assumed["milliseconds"]["watch-check"], checks / SECONDS)
-    usage.sqs_fifo += checks * (1 / usage.data.assumed["aws"]["messages_in_a_call"] + 2)
-    usage.operation("hundred_due_targets", due_targets_a_month(usage.load, usage.data) / 100)
-    usage.operation("check", checks)
-    usage.stream_records += checks
-    usage.store("result", checks)
+def hold_rounds(usage: Usage, held: Rounds) -> None:
+    usage.call("watch-check", held.a_month, held.milliseconds, held.a_month / SECONDS)
+    usage.operation("take_lane", held.a_month)
+    # What is measured looks once into all tracks and into the notes.
+    looks = 1 + TRACKS / held.lanes
+    usage.operation("lane_without_targets", held.a_month * looks / (1 + TRACKS))
+    usage.operation("hundred_due_targets", held.a_month * held.read / 100)
+    usage.operation("leave_notes", held.a_month if held.checks < held.due else 0)
+    usage.operation("success", held.checks_a_month)
+    usage.stream_records += held.a_month
+
+
+def store_results(usage: Usage, held: Rounds) -> None:
+    items = held.a_month * held.items
+    usage.operation("results_item", items)
+    usage.stream_records += items
+    # Of a full item, each of these has the part that its results take.
+    empty = RESULTS_OF_AN_ITEM - (held.checks / held.items if held.items else 0)
+    usage.store("results_item", items, without=empty * RESULT_BYTES)
 
 
 def poll(usage: Usage) -> None:
     """What Lambda asks of queues that have nothing for it."""
     aws, template = usage.data.assumed["aws"], usage.data.template
     polls = SECONDS / aws["poll_seconds"] * aws["pollers_of_a_queue"]
-    usage.sqs += polls * template["polled_standard_queues"]
-    usage.sqs_fifo += polls * template["polled_fifo_queues"]
+    usage.sqs += polls * template["polled_queues"]
 
 
 # -------------------------------------------------------------------------------------------------------- What it costs
@@ -294,7 +361,7 @@ def priced(usage: Usage) -> Bill:
     price_requests(bill, usage)
     price_functions(bill, usage)
     price_tables(bill, usage)
-    bill.add("SQS", sqs_requests=usage.sqs, sqs_fifo_requests=usage.sqs_fifo)
+    bill.add("SQS", sqs_requests=usage.sqs)
     bill.add("SNS", sns_publishes=usage.publishes)
     bill.add("Scheduler", scheduler_calls=usage.schedules)
     price_watching(bill, usage)

@@ -117,10 +117,10 @@ def links(data: Data) -> list[Line]:
 
 
 def checks(data: Data) -> list[Line]:
-    """What a million checks consist of, beside the rounds that find them."""
-    hundred, two_hundred = (replace(NOTHING, targets=targets) for targets in (100, 200))
-    count = linklet.checks_a_month(two_hundred, data) - linklet.checks_a_month(hundred, data)
-    return per_million(two_hundred, hundred, count, data)
+    """What a million checks consist of, with the rounds that they are part of."""
+    none, thousand = (replace(NOTHING, targets=targets) for targets in (0, report.MORE_TARGETS))
+    thousand = linklet.with_places(thousand, data)
+    return per_million(thousand, none, linklet.checks_a_month(thousand, data), data)
 
 
 GROUPS = {
@@ -203,12 +203,18 @@ def cost_of_watching(load: Load, data: Data) -> float:
     return linklet.bill(load, data).total - linklet.bill(replace(load, targets=0), data).total
 
 
-def most_targets(load: Load, data: Data) -> int:
-    """With how many monitored URLs Linklet is not dearer yet."""
-    targets = 0
-    while report.cheaper(replace(load, targets=targets + 10), data) == report.LINKLET:
-        targets += 10
-    return targets
+def most_targets(load: Load, data: Data) -> str:
+    most, _ = report.most_targets(load, data, lambda more: report.cheaper(more, data) == report.CONTAINERS)
+    return report.rounded(most)
+
+
+def most_targets_of_a_monitor(load: Load, data: Data) -> str:
+    """The same beside containers that do nothing but monitor."""
+
+    def is_dearer(more: Load) -> bool:
+        return containers.monitor(more, data).total < cost_of_watching(more, data)
+
+    return report.rounded(report.most_targets(load, data, is_dearer)[0])
 
 
 def in_short(data: Data) -> Rows:
@@ -220,12 +226,13 @@ def in_short(data: Data) -> Rows:
         "A million clicks more, one by one, as on a quiet system": f"${more_clicks(Load(), data):.2f}",
         "A million clicks more, in bursts on a few links": f"${more_clicks(Load(hot=1.0), data):.2f}",
         "A million new links, in their first month": f"${more_links(Load(months=1), data):.2f}",
-        "A million checks of monitored URLs": f"${usd(checks(data)):.2f}",
+        "A million checks of monitored URLs, with their rounds": f"${usd(checks(data)):.2f}",
         "Containers and PostgreSQL without use": f"${containers.bill(NOTHING, data).total:.0f}",
         "Linklet is cheaper than they are up to": f"{turn(Load(), data)} million clicks a month",
         "With everything switched on that can be, up to": f"{turn(everything, data)} million",
         "Beyond that, Linklet costs more by at most": f"{most_extra(Load(), data) * 100:.0f} %",
-        "Monitored URLs with which Linklet isn't dearer yet": f"{most_targets(Load(), data)}",
+        "Monitored URLs with which Linklet isn't dearer than they yet": most_targets(Load(), data),
+        "Monitored URLs with which Linkwatch isn't dearer yet than containers that only monitor": most_targets_of_a_monitor(Load(), data),
     }
     return {question: [found] for question, found in answers.items()}
 
@@ -241,8 +248,9 @@ def months_of_clicks(load: Load, data: Data) -> list[str]:
 
 
 def months_of_checks(load: Load, data: Data) -> list[str]:
-    """How many, and what they add to a month."""
-    return [f"{linklet.checks_a_month(load, data):,.0f}", f"{cost_of_watching(load, data):,.2f}"]
+    """How many, what they add to a month, and how much of that a million of them is."""
+    count, added = linklet.checks_a_month(load, data), cost_of_watching(load, data)
+    return [f"{count:,.0f}", f"{added:,.2f}", f"{added / count * MILLION:,.2f}"]
 
 
 # By the names in the documents.

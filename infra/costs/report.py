@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from . import containers, linklet
-from .inputs import MOST_CLICKS, Load
+from .inputs import LIMITS, MOST_CLICKS, Load
 from .tables import Bill, Data
 
 NAME, AMOUNT, USD = 32, 44, 14
@@ -16,7 +16,7 @@ MILLION = 1_000_000
 def text(load: Load, data: Data) -> str:
     ours = linklet.bill(load, data)
     mine = "\n".join([table("Linklet", ours), more(load, data, ours)])
-    return "\n\n".join([heading(load), mine, other(load, data), turns(load, data)])
+    return "\n\n".join([heading(load), mine, other(load, data), turns(load, data), turn_of_targets(load, data)])
 
 
 def heading(load: Load) -> str:
@@ -44,8 +44,21 @@ def more(load: Load, data: Data, ours: Bill) -> str:
     load = replace(load, views=load.pages)
     clicks = linklet.bill(replace(load, clicks=load.clicks + MILLION), data).total - ours.total
     links = linklet.bill(replace(load, links=load.links + MILLION), data).total - ours.total
-    rows = per_million(load, ours)
-    return "\n".join([*rows, row("A million clicks more", clicks), row("A million new links more", links)])
+    rows = [*per_million(load, ours), row("A million clicks more", clicks), row("A million new links more", links)]
+    return "\n".join([*rows, row("A million checks more", million_checks(load, data))])
+
+
+MORE_TARGETS = 1_000
+
+
+def million_checks(load: Load, data: Data) -> float:
+    """Of those of a thousand URLs more, with the places that these need and, before the first URL, with the rounds."""
+    loads = [
+        linklet.with_places(replace(load, targets=load.targets + targets), data) for targets in (0, MORE_TARGETS)
+    ]
+    totals = [linklet.bill(each, data).total for each in loads]
+    checks = [linklet.checks_a_month(each, data) for each in loads]
+    return (totals[1] - totals[0]) / (checks[1] - checks[0]) * MILLION
 
 
 def per_million(load: Load, bill: Bill) -> list[str]:
@@ -124,6 +137,32 @@ def turns(load: Load, data: Data) -> str:
     return "\n".join(rows)
 
 
-def rounded(clicks: int) -> str:
+STEP = 10  # nothing about numbers of URLs is more exact than that
+
+
+def most_targets(load: Load, data: Data, is_dearer: Callable[[Load], bool]) -> tuple[int, bool]:
+    """With how many monitored URLs Linklet is not dearer yet, and whether it is with more.
+
+    Each URL is checked in each round, as long as the template gives the places for it.
+    """
+    targets = 0
+    while True:
+        more = linklet.with_places(replace(load, targets=targets + STEP), data)
+        if more.max_concurrency > LIMITS["max_concurrency"][1]:
+            return targets, False
+        if is_dearer(more):
+            return targets, True
+        targets += STEP
+
+
+def turn_of_targets(load: Load, data: Data) -> str:
+    most, ends = most_targets(load, data, lambda more: cheaper(more, data) == CONTAINERS)
+    rows = ["Cheaper, by monitored URLs, if all else stays and all are checked in each round"]
+    if most:
+        rows.append(f"  up to {rounded(most):>16}  {LINKLET}{'' if ends else ', and MaxConcurrency has no places for more'}")
+    return "\n".join([*rows, *([f"  beyond {'':>15}  {CONTAINERS}"] if ends else [])])
+
+
+def rounded(number: int) -> str:
     """To two digits: nothing here is more exact than that."""
-    return f"{round(clicks, 2 - len(str(clicks))):,}"
+    return f"{round(number, 2 - len(str(number))):,}"

@@ -285,8 +285,7 @@ class Watching(unittest.TestCase):
         self.assertEqual(lines["Lambda watch-tick"]["lambda_requests"], 43_200)
         look = data.operations["look_for_targets"]["reads"]
         self.assertEqual(lines["DynamoDB reads"], {"dynamodb_reads": 43_200 * look})
-        queues = {name: data.template[f"polled_{name}_queues"] * polls for name in ("standard", "fifo")}
-        self.assertEqual(lines["SQS"], {"sqs_requests": queues["standard"], "sqs_fifo_requests": queues["fifo"]})
+        self.assertEqual(lines["SQS"], {"sqs_requests": data.template["polled_queues"] * polls})
         self.assertEqual(lines["Secrets Manager"], {"secrets": data.template["secrets"]})
         others = {"Scheduler", "CloudWatch logs", "CloudWatch alarms"}
         self.assertEqual(set(lines), {"Lambda watch-tick", "DynamoDB reads", "SQS", "Secrets Manager", *others})
@@ -377,23 +376,127 @@ class Links(unittest.TestCase):
 
 
 class Linkwatch(unittest.TestCase):
-    def test_workers_bound_the_checks(self) -> None:
-        data = Data.load()
+    def rounds(self, **load: object) -> linklet.Rounds:
+        return linklet.rounds(replace(NOTHING, **load), Data.load())
 
-        self.assertEqual(linklet.checks_a_month(replace(NOTHING, targets=100), data), 100 * SECONDS / 15)
-        self.assertEqual(linklet.checks_a_month(replace(NOTHING, targets=1_000), data), 8 * 4 * SECONDS)
+    def test_there_are_as_few_lanes_as_have_room_for_all_places(self) -> None:
+        lanes = {2: 1, 8: 1, 9: 2, 16: 2, 17: 4, 32: 4, 33: 8, 64: 8, 65: 16, 100: 16}
+
+        self.assertEqual({places: linklet.lanes(places) for places in lanes}, lanes)
+
+    def test_places_and_time_bound_the_checks(self) -> None:
+        data = Data.load()
+        few, many = (linklet.rounds(replace(NOTHING, targets=targets), data) for targets in (100, 1_000))
+
+        self.assertEqual(few.checks_a_month, 100 * SECONDS / 15)
+        self.assertEqual((many.due, many.read), (1_000, 1_000))
+        # Eight places, each for 14.5 seconds without what reading takes.
+        reading = data.assumed["milliseconds"]["watch-check"] + 1_000 * data.assumed["milliseconds"]["watch-check_per_target"]
+        self.assertAlmostEqual(many.checks, 8 * (14_500 - reading) / 250)
+        self.assertLessEqual(many.milliseconds, 15_000)
+
+    def test_a_round_reads_no_more_than_its_places_check_and_two_thousand(self) -> None:
+        self.assertEqual(self.rounds(targets=100_000).read, 8 * 15 * 4 + 2_000)
+
+    def test_a_round_lasts_as_long_as_its_places_wait(self) -> None:
+        assumed = Data.load().assumed["milliseconds"]
+
+        for targets, waits in ((1, 1), (8, 1), (9, 2), (400, 50)):
+            own = assumed["watch-check"] + targets * assumed["watch-check_per_target"]
+            self.assertAlmostEqual(self.rounds(targets=targets).milliseconds, own + waits * 250, msg=f"{targets} URLs")
+        # Of four lanes, one has the only URL.
+        own = assumed["watch-check"] + assumed["watch-check_per_target"] / 4
+        self.assertAlmostEqual(self.rounds(targets=1, max_concurrency=32).milliseconds, own + 250 / 4)
+
+    def test_the_results_of_a_workspace_share_items(self) -> None:
+        for load, items in (
+            ({"targets": 100, "workspace_targets": 100}, 2),
+            ({"targets": 128, "workspace_targets": 64}, 2),
+            ({"targets": 100, "workspace_targets": 10}, 10),
+            ({"targets": 100, "workspace_targets": 1}, 100),
+            # A quarter of a URL in each lane, on average.
+            ({"targets": 100, "workspace_targets": 1, "max_concurrency": 32}, 25),
+            ({"targets": 3, "workspace_targets": 10}, 1),
+        ):
+            self.assertAlmostEqual(self.rounds(**load).items, items, msg=str(load))
+
+    def test_what_is_stored_of_a_result_is_14_bytes_and_its_part_of_an_item(self) -> None:
+        data = Data.load()
+        item = data.rows["results_item"]["bytes"] - 64 * 14 + 100
+        for each, items in ((50, 2), (1, 100)):
+            bill = linklet.bill(replace(NOTHING, targets=100, workspace_targets=each), data)
+            stored = SECONDS / 15 * (100 * 14 + items * item) / 1e9
+            self.assertAlmostEqual(usd(bill, "DynamoDB storage"), stored * 0.25)
+
+    def test_a_round_is_a_message_a_call_a_lease_and_its_reads(self) -> None:
+        data, load = Data.load(), replace(NOTHING, targets=1)
+        before, after = ({line.name: line.quantities for line in linklet.bill(each, data).lines} for each in (NOTHING, load))
+        rounds = SECONDS / 15
+
+        self.assertEqual(after["Lambda watch-check"]["lambda_requests"], rounds)
+        # The four of a minute are sent together.
+        self.assertAlmostEqual(after["SQS"]["sqs_requests"] - before["SQS"]["sqs_requests"], 2 * rounds + SECONDS / 60)
+        units = data.operations
+        writes = units["take_lane"]["writes"] + units["results_item"]["writes"]
+        self.assertAlmostEqual(after["DynamoDB writes"]["dynamodb_writes"], rounds * writes)
+        reads = units["lane_without_targets"]["reads"] + units["hundred_due_targets"]["reads"] / 100
+        more = after["DynamoDB reads"]["dynamodb_reads"] - before["DynamoDB reads"]["dynamodb_reads"]
+        self.assertAlmostEqual(more, rounds * reads)
+
+    def test_all_lanes_look_into_each_track_once_and_each_into_its_notes(self) -> None:
+        data = Data.load()
+        reads = [
+            more(replace(NOTHING, targets=1, max_concurrency=places), NOTHING, "DynamoDB reads") for places in (8, 32)
+        ]
+
+        look = data.operations["lane_without_targets"]["reads"] / 17
+        self.assertAlmostEqual(reads[1] - reads[0], SECONDS / 15 * 3 * look * 0.125 / MILLION)
 
     def test_rounds_are_held_only_while_something_is_monitored(self) -> None:
         data = Data.load()
-        functions = [
+        none, one = (
             {line.name for line in linklet.bill(replace(NOTHING, targets=targets), data).lines} for targets in (0, 1)
-        ]
-
-        self.assertEqual(
-            functions[1] & {"Lambda watch-tick", "Lambda watch-dispatch", "Lambda watch-check"},
-            {"Lambda watch-tick", "Lambda watch-dispatch", "Lambda watch-check"},
         )
-        self.assertNotIn("Lambda watch-dispatch", functions[0])
+
+        self.assertIn("Lambda watch-check", one)
+        self.assertNotIn("Lambda watch-check", none)
+        self.assertLessEqual({"Lambda watch-tick"}, none & one)
+
+    def test_there_are_as_many_places_as_the_urls_need(self) -> None:
+        data = Data.load()
+        for targets in (0, 1, 100, 1_000, 5_000, 100_000):
+            load = linklet.with_places(replace(NOTHING, targets=targets), data)
+            found = linklet.rounds(load, data)
+            self.assertEqual(found.checks, found.due)
+            if load.max_concurrency > 8:
+                fewer = linklet.rounds(replace(load, max_concurrency=load.max_concurrency - 1), data)
+                self.assertLess(fewer.checks * fewer.lanes, targets, f"{load.max_concurrency} places")
+
+
+class WhatMonitoringMayCost(unittest.TestCase):
+    """The amounts that the design of Linkwatch has to keep below."""
+
+    data = Data.load()
+
+    def a_million_checks(self, load: Load) -> float:
+        """With results, rounds and logs: all that is more than in a month without a monitored URL."""
+        return pages.cost_of_watching(load, self.data) / linklet.checks_a_month(load, self.data) * MILLION
+
+    def test_a_million_checks_of_a_thousand_urls_at_a_thousand_hosts(self) -> None:
+        self.assertEqual(self.data.assumed["milliseconds"]["check"], 250)
+        for workspaces, most in ((10, 0.60), (1_000, 1.10)):
+            as_deployed = replace(NOTHING, targets=1_000, workspace_targets=1_000 // workspaces)
+            for load in (as_deployed, linklet.with_places(as_deployed, self.data)):
+                cost = self.a_million_checks(load)
+                self.assertLessEqual(cost, most, f"{workspaces} workspaces, {load.max_concurrency} places")
+            self.assertLessEqual(report.million_checks(replace(as_deployed, targets=0), self.data), most)
+
+    def test_the_first_url(self) -> None:
+        self.assertLessEqual(pages.cost_of_watching(replace(NOTHING, targets=1), self.data), 1.20)
+
+    def test_an_idle_month(self) -> None:
+        self.assertLessEqual(linklet.bill(NOTHING, self.data).total, 2.65)
+        self.assertLessEqual(linklet.bill(replace(NOTHING, free_tier="yes"), self.data).total, 1.20)
 
 
 class Containers(unittest.TestCase):
@@ -452,6 +555,20 @@ class Containers(unittest.TestCase):
             bill = containers.bill(Load(**choices), data)
             self.assertEqual(tuple(usd(bill, name) > 0 for name in names), expected, choices)
 
+    def test_those_that_only_monitor_store_the_same_results(self) -> None:
+        data, load = Data.load(), replace(NOTHING, targets=100)
+        bill = containers.monitor(load, data)
+
+        self.assertAlmostEqual(usd(bill, "Fargate"), 720 * (0.25 * 0.03238 + 0.5 * 0.00356))
+        self.assertAlmostEqual(usd(bill, "Public addresses"), 720 * 0.005)
+        ours = linklet.bill(load, data)
+        self.assertAlmostEqual(usd(bill, "DynamoDB storage"), usd(ours, "DynamoDB storage"))
+        # Linkwatch's lease of the lane is the rest.
+        self.assertAlmostEqual(usd(ours, "DynamoDB writes") - usd(bill, "DynamoDB writes"), SECONDS / 15 * 0.625 / MILLION)
+        # 67 checks a second take more than half of a quarter of a processor.
+        double = containers.monitor(linklet.with_places(replace(NOTHING, targets=1_000), data), data)
+        self.assertAlmostEqual(usd(double, "Fargate"), 2 * usd(bill, "Fargate"))
+
     def test_two_zones_cost_twice(self) -> None:
         bill = containers.bill(NOTHING, Data.load())
 
@@ -497,6 +614,30 @@ class Ranges(unittest.TestCase):
             report.in_short(many), [(1, ours), (5, report.EITHER), (6, theirs), (7, report.TOO_MUCH)]
         )
 
+    def test_where_monitored_urls_make_the_bills_meet(self) -> None:
+        data, load = Data.load(), Load()
+
+        most, ends = report.most_targets(load, data, lambda each: report.cheaper(each, data) == report.CONTAINERS)
+
+        self.assertTrue(ends)
+        for targets, who in ((most, report.LINKLET), (most + report.STEP, report.CONTAINERS)):
+            self.assertEqual(report.cheaper(linklet.with_places(replace(load, targets=targets), data), data), who)
+        self.assertIn(f"{report.rounded(most)}  Linklet\n", report.turn_of_targets(load, data))
+
+    def test_more_urls_than_there_are_places_for_are_not_compared(self) -> None:
+        data = Data.load()
+        most, ends = report.most_targets(NOTHING, data, lambda _: False)
+
+        self.assertFalse(ends)
+        beyond = linklet.with_places(replace(NOTHING, targets=most + report.STEP), data)
+        self.assertGreater(beyond.max_concurrency, 100)
+
+    def test_with_so_many_clicks_that_containers_are_cheaper_there_is_no_first_url(self) -> None:
+        text = report.turn_of_targets(Load(clicks=3_500 * MILLION), Data.load())
+
+        self.assertNotIn(report.LINKLET, text)
+        self.assertIn(report.CONTAINERS, text)
+
     def test_numbers_are_rounded_to_two_digits(self) -> None:
         texts = [report.rounded(number) for number in (0, 7, 94, 1_250_001, 25_920_000_000)]
 
@@ -513,7 +654,7 @@ class Inputs(unittest.TestCase):
 
     def test_each_input_changes_what_comes_out(self) -> None:
         changed = {
-            "clicks": 5, "links": 5, "targets": 5, "views": 5, "hot": 0.5, "peak": 500.0, "months": 5,
+            "clicks": 5, "links": 5, "targets": 5, "workspace_targets": 5, "views": 5, "hot": 0.5, "peak": 500.0, "months": 5,
             "max_concurrency": 2, "log_days": 5, "click_days": 5,
         }
         self.assertEqual({*changed, *CHOICES, "prices", "assumptions"}, {field.name for field in fields(Load)})
@@ -615,12 +756,12 @@ class Documentation(unittest.TestCase):
         def page(numbers: str) -> str:
             return f"It is $2.\n<!-- numbers: {numbers}\n\n<!-- /numbers -->\nIt is $3.\n"
 
-        before = page("months_of_checks -->\n\n| With | Checks | USD | What |\n|-|-|-|-|\n| `TARGETS=1` | 7 | 8 | one, of 2 |")
+        before = page("months_of_checks -->\n\n| With | Checks | USD | A million | What |\n|-|-|-|-|-|\n| `TARGETS=1` | 7 | 8 | 9 | one, of 2 |")
 
         after = pages.with_numbers(before, Data.load())
 
         numbers = " | ".join(pages.months_of_checks(Load(targets=1), Data.load()))
-        self.assertEqual(after, before.replace(" 7 | 8 ", f" {numbers} "))
+        self.assertEqual(after, before.replace(" 7 | 8 | 9 ", f" {numbers} "))
         self.assertNotEqual(after, before)
 
     def test_the_parts_add_up_to_what_comes_out(self) -> None:
