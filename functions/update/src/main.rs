@@ -3,7 +3,12 @@
 use std::process::ExitCode;
 
 use linklet_dynamodb::{LinksTable, Names, StatsTable, UsersTable, WatchTable};
-use linklet_lambda::{StartError, aws, config, http, http::ShortUrls, identity::Authenticator, watching::{self, TargetRoom}};
+use linklet_lambda::{
+    StartError, aws, config, http,
+    http::ShortUrls,
+    identity::Authenticator,
+    watching::{self, TargetRoom},
+};
 use linklet_update::Update;
 
 #[tokio::main(flavor = "local")]

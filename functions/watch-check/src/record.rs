@@ -54,7 +54,11 @@ impl<N: Network> Checker<N> {
             ),
             Ok(None) => {}
             Err(error) => {
-                tracing::error!(target_id = target.id.as_str(), error = chain(&error), "a target's status is not known");
+                tracing::error!(
+                    target_id = target.id.as_str(),
+                    error = chain(&error),
+                    "a target's status is not known"
+                );
             }
         }
     }

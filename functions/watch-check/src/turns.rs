@@ -5,7 +5,7 @@ use std::{
     hash::Hash,
 };
 
-use linklet_domain::{Host, TargetId, UserId, WorkspaceId};
+use linklet_domain::{Host, TargetId};
 use linklet_dynamodb::DueTarget;
 
 /// The targets of a round, which are checked in turns: one of each founder, then the next of each. Within the turns of a founder,
@@ -102,7 +102,10 @@ fn in_order<Q>(queue: impl Iterator<Item = Q>, comes_first: impl Fn(&Q) -> bool)
     queue.into()
 }
 
-fn grouped<K: Eq + Hash>(targets: Vec<DueTarget>, key: impl Fn(&DueTarget) -> K) -> impl Iterator<Item = Vec<DueTarget>> {
+fn grouped<K: Eq + Hash>(
+    targets: Vec<DueTarget>,
+    key: impl Fn(&DueTarget) -> K,
+) -> impl Iterator<Item = Vec<DueTarget>> {
     let mut groups = HashMap::<K, Vec<DueTarget>>::new();
     for target in targets {
         groups.entry(key(&target)).or_default().push(target);
@@ -112,7 +115,7 @@ fn grouped<K: Eq + Hash>(targets: Vec<DueTarget>, key: impl Fn(&DueTarget) -> K)
 
 #[cfg(test)]
 mod tests {
-    use linklet_domain::{CanonicalUrl, Standing, TargetStatus, TargetUrl, Timestamp};
+    use linklet_domain::{CanonicalUrl, Standing, TargetStatus, TargetUrl, Timestamp, UserId, WorkspaceId};
 
     use super::*;
 
@@ -170,7 +173,9 @@ mod tests {
     #[test]
     fn of_a_host_one_is_checked_at_a_time_whoever_wants_it() {
         let targets: Vec<_> = (0..3)
-            .map(|number| due(UserId::generate(), WorkspaceId::generate(), &format!("https://example.com:808{number}/")))
+            .map(|number| {
+                due(UserId::generate(), WorkspaceId::generate(), &format!("https://example.com:808{number}/"))
+            })
             .chain([due(UserId::generate(), WorkspaceId::generate(), "https://example.org/")])
             .collect();
         let mut turns = Turns::of(targets, &[]);
@@ -205,7 +210,10 @@ mod tests {
             let checked = taken(&mut turns, 6);
 
             let of_greedy: Vec<_> = checked.iter().filter(|target| target.founder == greedy).collect();
-            assert_eq!(of_greedy.iter().map(|target| &target.id).collect::<Vec<_>>(), first.iter().take(3).collect::<Vec<_>>());
+            assert_eq!(
+                of_greedy.iter().map(|target| &target.id).collect::<Vec<_>>(),
+                first.iter().take(3).collect::<Vec<_>>()
+            );
             assert_eq!((checked[0].founder, checked[1].founder), (greedy, few));
         }
     }

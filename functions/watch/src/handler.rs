@@ -3,9 +3,7 @@
 mod view;
 
 use linklet_domain::{Day, Host, Invalid, PageToken, Scope, Target, TargetId, TargetUrl};
-use linklet_dynamodb::{
-    DeleteTargetOutcome, RegisteredTarget, RequestKey, TargetRegistration, UsersTable, WatchTable,
-};
+use linklet_dynamodb::{DeleteTargetOutcome, RegisteredTarget, RequestKey, TargetRegistration, UsersTable, WatchTable};
 use linklet_lambda::{
     http::{
         ApiError, BodyLimit, Handler, JsonObject, Method, Problem, Request, Response, ShortUrls, StatusCode, created,

@@ -306,7 +306,7 @@ mod tests {
             correlation_id: CorrelationId::generate(),
             workspace_id: WorkspaceId::generate(),
             detail: EventDetail::TargetDown(TargetDown {
-                target_id: TargetId::from_number(7),
+                target_id: TargetId::parse("t_0000000000000000000007").unwrap(),
                 url: TargetUrl::parse("https://example.com/a").unwrap(),
                 user_id: UserId::generate(),
                 status_code,
@@ -338,12 +338,12 @@ mod tests {
                 watched_target,
             }),
         };
-        let (watching, plain) = (purged(Some(TargetId::from_number(7))), purged(None));
+        let (watching, plain) = (purged(Some(TargetId::parse("t_0000000000000000000007").unwrap())), purged(None));
 
         let on_the_wire = serde_json::to_value(&watching).unwrap();
         let as_ever = serde_json::to_value(&plain).unwrap();
 
-        assert_eq!(on_the_wire["watched_target"], TargetId::from_number(7).as_str());
+        assert_eq!(on_the_wire["watched_target"], TargetId::parse("t_0000000000000000000007").unwrap().as_str());
         assert_eq!(serde_json::from_value::<Event>(on_the_wire).unwrap(), watching);
         assert_eq!(as_ever.get("watched_target"), None);
         assert_eq!(serde_json::from_value::<Event>(as_ever).unwrap(), plain);

@@ -98,7 +98,7 @@ pub use throttle::{
 pub use timestamp::{Day, Timestamp};
 pub use validated::{Invalid, disguises_a_line, optional, patched};
 pub use watch::{
-    CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, Lane, PageToken, Places,
-    PlannedRound, Standing, Target, TargetId, TargetMark, TargetStatus, Track, Watcher, WatcherState,
+    CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, Lane, PageToken, Places, PlannedRound,
+    Standing, Target, TargetId, TargetMark, TargetStatus, Track, Watcher, WatcherState,
 };
 pub use workspace::{Workspace, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug};

@@ -256,7 +256,7 @@ mod tests {
     fn a_target_that_is_down_says_why() {
         let sentence = |status_code, error| {
             let down = EventDetail::TargetDown(TargetDown {
-                target_id: TargetId::from_number(7),
+                target_id: TargetId::parse("t_0000000000000000000007").unwrap(),
                 url: TargetUrl::parse("https://example.com/a").unwrap(),
                 user_id: UserId::generate(),
                 status_code,
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_target_that_is_up_again_says_since_when_it_was_down() {
         let up = EventDetail::TargetUp(TargetUp {
-            target_id: TargetId::from_number(7),
+            target_id: TargetId::parse("t_0000000000000000000007").unwrap(),
             url: TargetUrl::parse("https://example.com/a").unwrap(),
             user_id: UserId::generate(),
             down_since: Timestamp::parse("2026-03-02T14:05:09Z").unwrap(),

@@ -17,6 +17,7 @@ mod logs;
 mod mailbox;
 mod mails;
 mod main_path;
+mod rounds;
 mod targets;
 mod watch;
 mod workspace;

@@ -8,6 +8,7 @@
 
 #[expect(dead_code, reason = "only some of it is needed here")]
 mod api;
+#[expect(dead_code, reason = "only some of it is needed here")]
 mod rounds;
 
 use std::{
@@ -33,9 +34,8 @@ const SLOW: usize = 8;
 const SLOWNESS: Duration = Duration::from_millis(1_500);
 /// The last one takes longer than the second deployment lets it, and not as long as the first.
 const TOO_SLOW: Duration = Duration::from_secs(4);
-/// What the second deployment changes: the environments of watch-tick, watch-dispatch and watch-check, and the source of the
-/// latter.
-const CHANGES: [&str; 3] = ["CheckIntervalSeconds=15", "HttpTimeoutSeconds=3", "MaxConcurrency=6"];
+/// What the second deployment changes: the environments of watch-tick and watch-check, and how many lanes there are.
+const CHANGES: [&str; 3] = ["CheckIntervalSeconds=15", "HttpTimeoutSeconds=3", "MaxConcurrency=11"];
 /// For what takes some rounds at most. The first one of a new system begins within three minutes.
 const PATIENCE: Duration = Duration::from_secs(240);
 
@@ -205,15 +205,14 @@ async fn a_deployment_and_killed_functions_forget_no_target_and_repeat_no_notifi
     let (ada, rounds) = (User::new(&Api::new()).await, Rounds::of_the_stack().await);
     let watch = Watch::start(&ada).await;
     let pause = Duration::from_millis(500);
-    rounds.begin(Timestamp::now()).await;
+    rounds.begin(1).await;
     wait_for("all targets are up", pause, async || watch.are_all("up").await).await;
 
     watch.fail();
     let mut deployment = system.begin_deployment();
-    // Besides those of the schedule: rounds so close to each other that the later ones say of targets that are down by then
-    // that they are up. They last a minute, so checks of them that are cut off come again and are in time.
+    // Besides those of the schedule: rounds so close to each other that several workers check the same targets.
     for _ in 0..3 {
-        rounds.begin(Timestamp::now()).await;
+        rounds.begin(1).await;
     }
     watch.kill_in_the_middle(&system).await;
     let news = async || !watch.notifications("target.down").await.is_empty();

@@ -10,12 +10,13 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_analytics::{Analytics, Clients};
 use linklet_auth::Limits;
 use linklet_domain::{
-    CheckInterval, Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute, Member, RateLimit, RefreshToken,
-    RenewableSession, Role, RouteLimits, Salt, SessionId, TargetId, Timestamp, UserId, Visitor, WorkspaceId, lifetimes,
+    CheckInterval, CheckOutcome, CheckResult, Click, Client, CorrelationId, Device, Event, IpHash, LimitedRoute,
+    Member, Places, PlannedRound, RateLimit, RefreshToken, RenewableSession, Role, RouteLimits, Salt, SessionId,
+    TargetId, TargetStatus, Timestamp, Track, UserId, Visitor, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
-    Acting, ClassifiedClick, ClicksTable, LinksTable, MemberChange, MemberOutcome, RepositoryError, ThrottleTable,
-    UsersTable, WatchTable,
+    Acting, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, LinksTable, MemberChange, MemberOutcome,
+    RepositoryError, TargetQuota, ThrottleTable, TrackRange, UsersTable, WatchTable,
 };
 use linklet_handover::Handovers;
 use linklet_lambda::{
@@ -25,6 +26,7 @@ use linklet_lambda::{
     mail_orders::MailOrders,
     publisher::Publisher,
     throttle::Throttle,
+    watching::TargetRoom,
 };
 use linklet_list::List;
 use linklet_notify::{Addresses, MailLimit, Mailer, Notify, Topic};
@@ -39,8 +41,7 @@ use linklet_test_support::{
 };
 use linklet_user_agents::Classifier;
 use linklet_watch::Watch;
-use linklet_watch_check::{Checker, Fetcher, Reach};
-use linklet_watch_dispatch::Dispatch;
+use linklet_watch_check::{Checker, Fetcher, Reach, SystemNetwork};
 use linklet_watch_links::WatchLinks;
 use linklet_watch_tick::Tick;
 use linklet_web::{Home, Web};
@@ -161,7 +162,7 @@ pub fn notify(db: &TestDynamoDb, queues: &FakeQueues, outside: &FakeNotifiers, w
 }
 
 pub fn watch_links(db: &TestDynamoDb, queues: &FakeQueues) -> WatchLinks {
-    WatchLinks { targets: db.watch(), dead_letters: dead_letters(queues).shared_by("watch-links") }
+    WatchLinks { targets: db.watch(), users: db.users(), dead_letters: dead_letters(queues).shared_by("watch-links") }
 }
 
 pub fn tick(targets: WatchTable, queues: &FakeQueues, seconds: u8) -> Tick {
@@ -169,17 +170,7 @@ pub fn tick(targets: WatchTable, queues: &FakeQueues, seconds: u8) -> Tick {
         targets,
         rounds: Publisher::new(queues.client(), queues.url("rounds")),
         interval: CheckInterval::from_seconds(seconds).unwrap(),
-    }
-}
-
-pub fn dispatch_from(targets: WatchTable, queues: &FakeQueues, max_concurrency: u16) -> Dispatch {
-    Dispatch {
-        targets,
-        checks: Publisher::new(queues.client(), queues.url("checks")),
-        dead_letters: DeadLetterQueue::new(queues.client(), queues.url("rounds-dlq")),
-        max_concurrency,
-        extra_reads: Dispatch::EXTRA_READS,
-        retry_for: Dispatch::RETRY_FOR,
+        places: Places::try_from(8).unwrap(),
     }
 }
 
@@ -188,8 +179,53 @@ pub fn checker(targets: WatchTable, queues: &FakeQueues, reach: Reach) -> Checke
         // Longer than any machine takes to answer itself.
         fetcher: Fetcher::new(reach, Duration::from_secs(60)).unwrap(),
         targets,
-        dead_letters: DeadLetterQueue::new(queues.client(), queues.url("checks-dlq.fifo")),
+        dead_letters: DeadLetterQueue::new(queues.client(), queues.url("rounds-dlq")),
+        extra_reads: Checker::<SystemNetwork>::EXTRA_READS,
+        clock: Box::new(Timestamp::now),
     }
+}
+
+/// The round of the only lane that begins then, with eight places.
+pub fn round_at(slot: Timestamp, seconds: u8) -> PlannedRound {
+    let lane = Places::try_from(8).unwrap().in_lanes().next().unwrap();
+    let interval = CheckInterval::from_seconds(seconds).unwrap();
+    PlannedRound { lane, slot, interval, correlation_id: correlation() }
+}
+
+/// A target as a round reads it.
+pub async fn due(table: &WatchTable, id: &TargetId) -> DueTarget {
+    let track = Track::all().find(|track| track.to_string() == id.track_digit()).unwrap();
+    let page = table.due(&TrackRange::all(track), 1_000).await.unwrap();
+    page.targets.into_iter().find(|target| target.id == *id).unwrap()
+}
+
+/// Stores the result of a round, and what follows from it. The round's other targets have items of their own.
+pub async fn record(
+    table: &WatchTable,
+    slot: Timestamp,
+    checked: &CheckedTarget,
+) -> Result<Option<TargetStatus>, RepositoryError> {
+    let part = checked.target.mark().bytes().into_iter().fold(0, |part, byte| part << 7 | usize::from(byte));
+    if !table.store_results(&round_at(slot, 15), part, std::slice::from_ref(checked)).await? {
+        return Ok(None);
+    }
+    table.conclude(slot, checked).await
+}
+
+/// Has a target be checked with this outcome in the round that begins then.
+pub async fn check(db: &TestDynamoDb, id: &TargetId, at: Timestamp, outcome: CheckOutcome) {
+    let result = CheckResult { checked_at: at, outcome, latency_ms: 80 };
+    record(&db.watch(), at, &CheckedTarget { target: due(&db.watch(), id).await, result }).await.unwrap();
+}
+
+/// Room for so many targets of a workspace.
+pub fn room(db: &TestDynamoDb, per_workspace: u32) -> TargetRoom {
+    TargetRoom { targets: db.watch().with_quota(per(per_workspace)), users: db.users() }
+}
+
+/// A quota of so many targets of a workspace, and any number of a founder.
+pub fn per(per_workspace: u32) -> TargetQuota {
+    TargetQuota { per_workspace, per_founder: u32::MAX }
 }
 
 pub fn handovers(db: &TestDynamoDb, queues: &FakeQueues) -> Handovers {
@@ -243,7 +279,7 @@ pub fn shorten(db: &TestDynamoDb) -> Shorten {
 /// With so many new links per minute by person and by address.
 pub fn shorten_limited(db: &TestDynamoDb, by_person: u32, by_address: u32) -> Shorten {
     let throttle = throttle(db.calls(), by_person, by_address);
-    Shorten::new(db.links(), db.watch(), db.authenticator(), ShortUrls::new(None), throttle)
+    Shorten::new(db.links(), room(db, 100), db.authenticator(), ShortUrls::new(None), throttle)
 }
 
 /// Limits of new links per minute, by person and by address.
@@ -298,7 +334,12 @@ pub fn stats(db: &TestDynamoDb) -> Stats {
 }
 
 pub fn watch(db: &TestDynamoDb) -> Watch {
-    Watch { authenticator: db.authenticator(), targets: db.watch(), short_urls: ShortUrls::new(None) }
+    Watch {
+        authenticator: db.authenticator(),
+        targets: db.watch(),
+        users: db.users(),
+        short_urls: ShortUrls::new(None),
+    }
 }
 
 /// Hands a request to a function of the template, by its folder's name, in a new execution environment.
@@ -306,7 +347,7 @@ pub fn watch(db: &TestDynamoDb) -> Watch {
 pub async fn damage(db: &TestDynamoDb, id: &TargetId) {
     let text = |text: &str| AttributeValue::S(text.to_owned());
     let update = db.client().update_item().table_name("WatchTable");
-    let update = update.key("pk", text(&format!("TARGET#{}", id.shard()))).key("sk", text(id.as_str()));
+    let update = update.key("pk", text(&format!("TARGET#{}", id.track_digit()))).key("sk", text(id.as_str()));
     let update = update.update_expression("SET #status = :status").expression_attribute_names("#status", "status");
     update.expression_attribute_values(":status", text("paused")).send().await.unwrap();
 }
@@ -327,8 +368,8 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
         "overview" => request.send_to(&overviews(db)).await,
         "delete" => request.send_to(&linklet_delete::Delete { authenticator, links }).await,
         "update" => {
-            let (stats, targets, people) = (stats_table, db.watch(), db.names());
-            request.send_to(&linklet_update::Update { authenticator, links, stats, targets, people, short_urls }).await
+            let (stats, room, people) = (stats_table, room(db, 100), db.names());
+            request.send_to(&linklet_update::Update { authenticator, links, stats, room, people, short_urls }).await
         }
         "stats" => request.send_to(&stats(db)).await,
         "notifications" => {

@@ -3,10 +3,7 @@
 use std::time::Duration;
 
 use aws_lambda_events::sqs::SqsEvent;
-use linklet_domain::{
-    CheckInterval, CorrelationId, Event, EventDetail, EventId, Phase, PlannedCheck, PlannedRound, TargetStatus,
-    Timestamp, UrlCreated, UserId,
-};
+use linklet_domain::{CorrelationId, Event, EventDetail, EventId, PlannedRound, Timestamp, UrlCreated, UserId};
 use linklet_dynamodb::{Creation, NotificationsTable, WatchTable};
 use linklet_lambda::{
     batch::Consumer as _,
@@ -15,11 +12,10 @@ use linklet_lambda::{
 };
 use linklet_notify::Notify;
 use linklet_test_support::{
-    CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Outage, Person, TargetBuilder, TestDynamoDb,
-    event_batch, link_id, queue_batch,
+    CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Outage, Person, Site, TargetBuilder,
+    TestDynamoDb, event_batch, link_id, queue_batch,
 };
 use linklet_watch_check::Reach;
-use linklet_watch_dispatch::Dispatch;
 use linklet_watch_links::WatchLinks;
 
 use crate::fixture;
@@ -58,26 +54,20 @@ async fn lines_under<T>(expected: &str, work: impl Future<Output = T>) -> Vec<St
 }
 
 #[tokio::test]
-async fn a_call_of_the_scheduler_gives_its_id_to_its_lines_rounds_and_checks() {
+async fn a_call_of_the_scheduler_gives_its_id_to_its_lines_and_rounds() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let target = db.store_target(&TargetBuilder::new("https://example.invalid/").build()).await;
+    let site = Site::start();
+    db.store_target(&TargetBuilder::new(&site.url("/")).build()).await;
     let call = Call { scheduled_time: Timestamp::now(), correlation_id: id("call-1") };
     let tick = fixture::tick(db.watch(), &queues, 60);
 
     let planned = lines_under("call-1", schedule::invoke(&tick, call)).await;
-    let of_target = |body: &String| {
-        let round: PlannedRound = serde_json::from_str(body).unwrap();
-        round.phase == target.id.shard().phase()
-    };
-    let round: Vec<_> = queues.bodies("rounds").into_iter().filter(of_target).take(1).collect();
-    let dispatch = fixture::dispatch_from(db.watch(), &queues, 8);
-    let begun = lines_under("call-1", dispatch.consume(queue_batch(&round))).await;
-    let checker = fixture::checker(db.watch(), &queues, Reach::Public);
-    let checked = lines_under("call-1", checker.consume(queue_batch(&queues.bodies("checks")))).await;
+    let checker = fixture::checker(db.watch(), &queues, Reach::PublicAndLoopback);
+    let round = queues.bodies("rounds").into_iter().take(1).collect::<Vec<_>>();
+    let checked = lines_under("call-1", checker.consume(queue_batch(&round))).await;
 
     assert_eq!(planned, ["batch processed"]);
-    assert_eq!(begun, ["round begun", "batch processed"]);
-    assert_eq!(checked, ["batch processed"]);
+    assert_eq!(checked, ["a target's status changed", "round done", "batch processed"]);
 }
 
 #[tokio::test]
@@ -85,35 +75,19 @@ async fn what_fails_in_linkwatch_is_said_under_the_id_of_its_call() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     queues.fail(Outage::Everything);
     let call = Call { scheduled_time: Timestamp::now(), correlation_id: id("call-2") };
-    let interval = CheckInterval::from_seconds(60).unwrap();
-    let (phase, slot) = (Phase::new(0).unwrap(), Timestamp::now());
-    let round = PlannedRound { phase, slot, interval, correlation_id: id("call-2") };
-    let late = PlannedRound { slot: slot.minus(Duration::from_secs(90)), ..round.clone() };
-    let dispatch = Dispatch { retry_for: Duration::ZERO, ..fixture::dispatch_from(unreachable(), &queues, 8) };
-    let target = TargetBuilder::new("https://example.invalid/").build();
-    let check = PlannedCheck {
-        target_id: target.id,
-        workspace_id: target.workspace,
-        url: target.url,
-        host: target.canonical_url.host(),
-        status: TargetStatus::Up,
-        slot,
-        interval,
-        correlation_id: id("call-2"),
-    };
+    let round = PlannedRound { correlation_id: id("call-2"), ..fixture::round_at(Timestamp::now(), 60) };
+    let late = PlannedRound { slot: round.slot.minus(Duration::from_secs(90)), ..round.clone() };
     let checker = fixture::checker(unreachable(), &queues, Reach::Public);
     let of_nothing = fixture::checker(db.watch(), &queues, Reach::Public);
 
     let unplanned = lines_under("call-2", schedule::invoke(&fixture::tick(unreachable(), &queues, 60), call)).await;
-    let undispatched = lines_under("call-2", dispatch.consume(messages(&[late, round]))).await;
-    let unrecorded = lines_under("call-2", checker.consume(messages(&[check]))).await;
-    let unreadable = r#"{"phase": 99, "correlation_id": "call-2"}"#.to_owned();
+    let undone = lines_under("call-2", checker.consume(messages(&[late, round]))).await;
+    let unreadable = r#"{"lane": 99, "correlation_id": "call-2"}"#.to_owned();
     let unread = lines_under("call-2", of_nothing.consume(queue_batch(&[unreadable]))).await;
 
     assert!(unplanned.contains(&"rounds are planned without knowing whether there are targets".to_owned()));
     assert_eq!(unplanned[unplanned.len() - 2..], ["batch processed", "the scheduled job failed"]);
-    assert_eq!(undispatched, ["a round came too late", "a round left targets out", "round begun", "batch processed"]);
-    assert_eq!(unrecorded, ["a result could not be stored", "batch processed"]);
+    assert_eq!(undone, ["a round came too late", "a round was left out", "batch processed"]);
     assert_eq!(unread, ["an unreadable message could not be parked", "batch processed"]);
 }
 

@@ -1,13 +1,10 @@
 //! How long the lines are that a function writes about a request or a batch. Logs are paid for by the byte, and the calculator
 //! of costs reads these numbers from `infra/costs/units.json`.
 
-use std::collections::BTreeMap;
+use std::{cell::Cell, collections::BTreeMap, time::Duration};
 
 use linklet_auth::Auth;
-use linklet_domain::{
-    CheckInterval, CorrelationId, Event, EventDetail, EventId, Phase, PlannedCheck, PlannedRound, Role, TargetStatus,
-    Timestamp, UrlCreated, WorkspaceId,
-};
+use linklet_domain::{CorrelationId, Event, EventDetail, EventId, Role, Timestamp, UrlCreated, WorkspaceId};
 use linklet_lambda::{
     batch::Consumer as _,
     metrics,
@@ -117,38 +114,20 @@ impl System {
         ]
     }
 
-    async fn of_linkwatch(&self) -> [(&'static str, Lengths); 3] {
-        let interval = CheckInterval::from_seconds(60).unwrap();
+    async fn of_linkwatch(&self) -> [(&'static str, Lengths); 2] {
         let tick = fixture::tick(self.db.watch(), &self.queues, 60);
-        let dispatch = fixture::dispatch_from(self.db.watch(), &self.queues, 8);
         let checker = fixture::checker(self.db.watch(), &self.queues, Reach::PublicAndLoopback);
-        let target = self.db.store_target(&TargetBuilder::new(&self.site.url("/good")).build()).await;
+        self.db.store_target(&TargetBuilder::new(&self.site.url("/good")).build()).await;
         let call = || Call { scheduled_time: Timestamp::now(), correlation_id: CorrelationId::generate() };
+        // Each round begins when the one before is over.
+        let (start, number) = (Timestamp::now(), Cell::new(0));
         let round = || {
-            let phase = Phase::new(0).unwrap();
-            message(&PlannedRound {
-                phase,
-                slot: Timestamp::now(),
-                interval,
-                correlation_id: CorrelationId::generate(),
-            })
-        };
-        let check = || {
-            message(&PlannedCheck {
-                target_id: target.id.clone(),
-                workspace_id: target.workspace,
-                url: target.url.clone(),
-                host: target.canonical_url.host(),
-                status: TargetStatus::Up,
-                slot: Timestamp::now(),
-                interval,
-                correlation_id: CorrelationId::generate(),
-            })
+            number.set(number.get() + 1);
+            message(&fixture::round_at(start.plus(Duration::from_secs(60 * number.get())), 60))
         };
         [
             ("watch-tick", lengths(async || drop(metrics::observe(schedule::invoke(&tick, call())).await)).await),
-            ("watch-dispatch", lengths(async || drop(metrics::observe(dispatch.consume(round())).await)).await),
-            ("watch-check", lengths(async || drop(metrics::observe(checker.consume(check())).await)).await),
+            ("watch-check", lengths(async || drop(metrics::observe(checker.consume(round())).await)).await),
         ]
     }
 }

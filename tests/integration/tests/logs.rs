@@ -39,7 +39,7 @@ use linklet_test_support::{
 use linklet_watch_links::WatchLinks;
 use serde_json::{Value, json};
 
-use fixture::{analytics, redirect, redirect_with, relay, shorten, throttle, watch_links};
+use fixture::{analytics, per, redirect, redirect_with, relay, room, shorten, throttle, watch_links};
 
 #[tokio::test]
 async fn a_correlation_id_runs_from_the_request_to_the_consumers_and_nothing_personal_is_logged() {
@@ -209,7 +209,8 @@ async fn the_breaker_says_once_that_it_opened_and_that_it_closed() {
 async fn a_link_that_is_created_without_a_limit_is_one_warning() {
     let db = TestDynamoDb::start();
     let calls = ThrottleTable::new(TestDynamoDb::unreachable(), "ThrottleTable");
-    let shorten = Shorten::new(db.links(), db.watch(), authenticator(), ShortUrls::new(None), throttle(calls, 60, 300));
+    let shorten =
+        Shorten::new(db.links(), room(&db, 100), authenticator(), ShortUrls::new(None), throttle(calls, 60, 300));
     let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Member);
     let logs = CapturedLogs::start();
 
@@ -224,7 +225,7 @@ async fn a_link_that_is_created_without_a_limit_is_one_warning() {
 async fn a_link_without_room_for_its_target_is_one_warning_however_often_it_is_delivered() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     db.store(&LinkBuilder::new("launch").watching().build()).await;
-    let consumer = WatchLinks { targets: db.watch().with_quota(0), ..watch_links(&db, &queues) };
+    let consumer = WatchLinks { targets: db.watch().with_quota(per(0)), ..watch_links(&db, &queues) };
     let logs = CapturedLogs::start();
 
     for _ in 0..2 {

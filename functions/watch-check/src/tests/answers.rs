@@ -17,7 +17,7 @@ use super::{
     internet::{Internet, Server, Web, always, answer, read_head, server},
     outcome, url,
 };
-use crate::Check;
+use crate::check::Check;
 
 /// Checks a server that responds with these bytes and then closes the connection.
 async fn check_bytes(bytes: &'static [u8]) -> Check {

@@ -15,7 +15,7 @@ use super::{
     internet::{Internet, Server, Web, answer, read_head, server},
     outcome, url,
 };
-use crate::Check;
+use crate::check::Check;
 
 /// A certificate authority.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -116,7 +116,8 @@ async fn a_certificate_for_an_address_is_valid_for_its_url() {
     let authority = Authority::new();
     let internet = internet(http1(authority.acceptor(PUBLIC, &[], |_| {}), fine()));
 
-    let check = fetcher_trusting(&internet, authority.roots()).check_in_peace(&url(&format!("https://{PUBLIC}/"))).await;
+    let check =
+        fetcher_trusting(&internet, authority.roots()).check_in_peace(&url(&format!("https://{PUBLIC}/"))).await;
 
     assert_eq!(outcome(&check), Ok(200));
 }

@@ -97,7 +97,8 @@ async fn a_redirect_to_the_shortener_itself_is_not_followed() {
             .server(OTHER, always(200))
             .server(PUBLIC, Web::new([redirect("/on").as_str(), redirect(location).as_str()]).server());
 
-        let check = fetcher(&internet).excluding(vec![own.clone()]).check_in_peace(&url(&format!("http://{PUBLIC}/"))).await;
+        let check =
+            fetcher(&internet).excluding(vec![own.clone()]).check_in_peace(&url(&format!("http://{PUBLIC}/"))).await;
 
         assert_eq!((outcome(&check), check.attempts), (Err("invalid_redirect"), 1), "{location}");
         assert_eq!(internet.resolved(), [""; 0], "{location}");

@@ -122,7 +122,13 @@ mod tests {
 
         assert_eq!(text, written(1, 2, 4, 15));
         assert_eq!(serde_json::from_value::<PlannedRound>(text).unwrap(), *round);
-        for wrong in [written(2, 2, 4, 15), written(1, 3, 4, 15), written(1, 2, 0, 15), written(1, 2, 9, 15), written(1, 2, 4, 14)] {
+        for wrong in [
+            written(2, 2, 4, 15),
+            written(1, 3, 4, 15),
+            written(1, 2, 0, 15),
+            written(1, 2, 9, 15),
+            written(1, 2, 4, 14),
+        ] {
             assert!(serde_json::from_value::<PlannedRound>(wrong.clone()).is_err(), "{wrong}");
         }
     }

@@ -253,7 +253,9 @@ mod tests {
 
     #[test]
     fn there_are_as_few_lanes_as_have_room_for_all_places() {
-        for (places, lanes) in [(2, 1), (8, 1), (9, 2), (16, 2), (17, 4), (32, 4), (33, 8), (64, 8), (65, 16), (100, 16)] {
+        for (places, lanes) in
+            [(2, 1), (8, 1), (9, 2), (16, 2), (17, 4), (32, 4), (33, 8), (64, 8), (65, 16), (100, 16)]
+        {
             assert_eq!(Places::try_from(places).unwrap().lanes(), lanes, "{places} places");
         }
         for refused in ["", "0", "1", "101", "1000", "8.5"] {

@@ -189,7 +189,7 @@ mod tests {
 
         let id = id_of(&workspace, "https://example.com/");
 
-        assert_eq!(id.as_str(), "t_x");
+        assert_eq!(id.as_str(), "t_31PDft0Qn5JFhOrB7XF3R5");
         let track = Track::of(&Host::parse("example.com").unwrap()).to_string();
         for url in ["https://example.com/b", "http://EXAMPLE.com.:8080/a?b"] {
             assert_eq!(id_of(&workspace, url).track_digit(), track);

@@ -61,9 +61,5 @@ impl WatchTable {
 }
 
 fn health_of(target: &Target, latest: &HashMap<TargetMark, CheckResult>) -> Health {
-    Health {
-        status: target.status,
-        status_since: target.status_since,
-        latest: latest.get(&target.mark()).cloned(),
-    }
+    Health { status: target.status, status_since: target.status_since, latest: latest.get(&target.mark()).cloned() }
 }

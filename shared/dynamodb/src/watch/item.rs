@@ -1,9 +1,9 @@
 //! Keys and attributes of WatchTable.
 
 use linklet_domain::{
-    CanonicalUrl, CheckError, CorrelationId, Event, EventDetail, EventId, Host, IdempotencyKey, Lane, LinkId, PageToken,
-    Target, TargetDown, TargetId, TargetStatus, TargetUp, TargetUrl,
-    Timestamp, Track, UserId, Watcher, WatcherState, WorkspaceId, lifetimes,
+    CanonicalUrl, CheckError, CorrelationId, Event, EventDetail, EventId, Host, IdempotencyKey, Lane, LinkId,
+    PageToken, Target, TargetDown, TargetId, TargetStatus, TargetUp, TargetUrl, Timestamp, Track, UserId, Watcher,
+    WatcherState, WorkspaceId, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 

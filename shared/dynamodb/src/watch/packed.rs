@@ -53,7 +53,9 @@ pub(super) fn unpack(slot: Timestamp, packed: &[u8]) -> impl Iterator<Item = (Ta
 fn number_of(outcome: CheckOutcome) -> u16 {
     match outcome {
         CheckOutcome::Answered(status_code) => status_code,
-        CheckOutcome::Failed(error) => ERRORS.iter().find(|(known, _)| *known == error).map_or(0, |(_, number)| *number),
+        CheckOutcome::Failed(error) => {
+            ERRORS.iter().find(|(known, _)| *known == error).map_or(0, |(_, number)| *number)
+        }
     }
 }
 
@@ -84,8 +86,10 @@ mod tests {
     fn results_are_read_as_they_were_stored() {
         let errors = ERRORS.map(|(error, _)| CheckOutcome::Failed(error));
         let outcomes = [100, 200, 599, 999].map(CheckOutcome::Answered).into_iter().chain(errors);
-        let results: Vec<_> =
-            (0..).zip(outcomes).map(|(number, outcome)| (mark(number.into()), result(number * 4_600, outcome, number * 400))).collect();
+        let results: Vec<_> = (0..)
+            .zip(outcomes)
+            .map(|(number, outcome)| (mark(number.into()), result(number * 4_600, outcome, number * 400)))
+            .collect();
 
         let packed = pack(noon(), results.iter().map(|(mark, result)| (*mark, result)));
 

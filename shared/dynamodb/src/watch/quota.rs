@@ -72,9 +72,8 @@ impl WatchTable {
     }
 
     fn count_updates(&self, operation: &'static str, target: &Target, change: i8) -> [Write<'_>; 2] {
-        [count_key(&target.workspace), founder_count_key(&target.founder)].map(|key| {
-            self.table.update(operation, key, "ADD targets :change").value(":change", number(&change))
-        })
+        [count_key(&target.workspace), founder_count_key(&target.founder)]
+            .map(|key| self.table.update(operation, key, "ADD targets :change").value(":change", number(&change)))
     }
 }
 

@@ -125,7 +125,8 @@ impl WatchTable {
     ) -> Result<HashMap<TargetMark, CheckResult>, RepositoryError> {
         const OPERATION: &str = "read the latest results";
         let oldest = now.minus(lifetimes::CHECK_RESULTS).max(since);
-        let query = self.table.query(&results_partition(workspace), SortKeys::From(&oldest.minus(LATEST_START).to_string()));
+        let query =
+            self.table.query(&results_partition(workspace), SortKeys::From(&oldest.minus(LATEST_START).to_string()));
         let least = Self::LEAST_ITEMS.max(marks.len() / Self::RESULTS_OF_AN_ITEM * 4);
         let query = query.scan_index_forward(false).limit(at_least(0, least));
         let mut answers = self.table.query_within_budget(OPERATION, query);

@@ -116,7 +116,8 @@ impl WatchTable {
             (":at", text(&result.checked_at)),
         ]);
         let update = self.table.update(CONCLUDE, target_key(&target.id), change.trim_end());
-        let update = update.only_if("#status = :known AND created_at = :created AND status_since <= :at").and_if(is_known);
+        let update =
+            update.only_if("#status = :known AND created_at = :created AND status_since <= :at").and_if(is_known);
         update.values(values).unless_refused().await
     }
 }

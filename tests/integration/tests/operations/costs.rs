@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use aws_sdk_dynamodb::Client;
 use linklet_auth::Auth;
 use linklet_domain::{
-    CheckInterval, CheckOutcome, CheckResult, Event, EventDetail, EventId, Phase, PlannedRound, Role, Shard, TargetId,
-    TargetStatus, Timestamp, UrlCreated, WorkspaceId,
+    CheckOutcome, CheckResult, Event, EventDetail, EventId, Host, PlannedRound, Role, Standing, TargetStatus,
+    Timestamp, Track, UrlCreated, WorkspaceId,
 };
 use linklet_dynamodb::{
-    ClicksTable, LinksTable, Names, NotificationsTable, Recipients, RoundRecord, ShardRange, StatsTable, ThrottleTable,
-    UsersTable, WatchTable,
+    CheckedTarget, ClicksTable, DueTarget, LinksTable, Names, NotificationsTable, Recipients, StatsTable,
+    ThrottleTable, TrackRange, UsersTable, WatchTable,
 };
 use linklet_lambda::{
     batch::Consumer,
@@ -26,8 +26,8 @@ use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
     CapacityMeter, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, TargetBuilder,
-    Template, TestDynamoDb, authenticator, cost_units, event_batch, issuer, item_bytes, link_id, queue_batch,
-    token_for, tokens, write_cost_units,
+    Template, TestDynamoDb, authenticator, cost_units, event_batch, issuer, item_bytes, link_id, token_for, tokens,
+    write_cost_units,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -177,8 +177,13 @@ impl Measured {
         let metered = Metered::of(&db);
         let links = LinksTable::new(metered.client.clone(), "LinksTable");
         let calls = fixture::throttle(ThrottleTable::new(metered.client.clone(), "ThrottleTable"), 1_000, 1_000);
-        let shorten =
-            Shorten::new(links.clone(), TestDynamoDb::start().watch(), authenticator(), ShortUrls::new(None), calls);
+        let shorten = Shorten::new(
+            links.clone(),
+            fixture::room(&TestDynamoDb::start(), 100),
+            authenticator(),
+            ShortUrls::new(None),
+            calls,
+        );
         let token = token_for(&workspace, Role::Member);
 
         for number in 0..PAGE {
@@ -285,34 +290,40 @@ impl Measured {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let metered = Metered::of(&db);
         let table = WatchTable::new(metered.client.clone(), "WatchTable");
-        let interval = CheckInterval::from_seconds(60).unwrap();
         let tick = fixture::tick(table.clone(), &queues, 60);
         tick.run(Call { scheduled_time: Timestamp::now(), correlation_id: fixture::correlation() }).await.unwrap();
         assert!(queues.bodies("rounds").is_empty());
         self.operation("look_for_targets", metered.spent());
 
-        let dispatch = fixture::dispatch_from(table.clone(), &queues, 8);
-        let round = PlannedRound {
-            phase: Phase::new(0).unwrap(),
-            slot: Timestamp::now(),
-            interval,
-            correlation_id: fixture::correlation(),
-        };
-        let round = serde_json::to_string(&round).unwrap();
-        assert!(dispatch.consume(queue_batch(&[round])).await.batch_item_failures.is_empty());
-        self.operation("round_without_targets", metered.spent());
+        let round = fixture::round_at(Timestamp::now(), 60);
+        assert!(table.take_lane(&round, &fixture::correlation()).await.unwrap());
+        self.operation("take_lane", metered.spent());
+        table.notes(round.lane).await.unwrap();
+        for track in round.lane.tracks() {
+            table.due(&TrackRange::all(track), 1).await.unwrap();
+        }
+        self.operation("lane_without_targets", metered.spent());
 
-        let (shard, of_shard) = store_hundred_targets(&db).await;
-        let [all, _] = ShardRange::split_at(shard, &TargetId::from_number(0));
-        assert_eq!(table.due(&all, of_shard.len()).await.unwrap().targets.len(), 100);
+        let track = store_hundred_targets(&db).await;
+        let due = table.due(&TrackRange::all(track), 1_000).await.unwrap().targets;
+        assert_eq!(due.len(), 100);
         self.operation("hundred_due_targets", metered.spent());
 
         let slot = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
-        let result = CheckResult { checked_at: slot, outcome: CheckOutcome::Answered(200), latency_ms: 250 };
-        let record = RoundRecord { target: &of_shard[0], slot, known_status: TargetStatus::Up, result: &result };
-        table.record(record).await.unwrap();
-        self.operation("check", metered.spent());
-        self.stored("result", stored_at(slot, &rows(&db, "WatchTable", "RESULT#")));
+        let checked = |target: &DueTarget, status_code| CheckedTarget {
+            target: DueTarget { standing: Standing { status: TargetStatus::Up, failed_slot: None }, ..target.clone() },
+            result: CheckResult { checked_at: slot, outcome: CheckOutcome::Answered(status_code), latency_ms: 250 },
+        };
+        let results: Vec<_> =
+            due.iter().take(WatchTable::RESULTS_OF_AN_ITEM).map(|target| checked(target, 200)).collect();
+        let round = PlannedRound { slot, ..round };
+        assert!(table.store_results(&round, 0, &results).await.unwrap());
+        self.operation("results_item", metered.spent());
+        self.stored("results_item", stored_at(slot, &rows(&db, "WatchTable", "RESULTS#")));
+        assert!(table.store_results(&round, 1, &results[..1]).await.unwrap());
+        metered.spent();
+        assert_eq!(table.conclude(slot, &results[0]).await.unwrap(), None);
+        self.operation("success", metered.spent());
     }
 }
 
@@ -340,20 +351,13 @@ fn created(person: &Person) -> Event {
 }
 
 /// All in one shard, which the ids decide.
-async fn store_hundred_targets(db: &TestDynamoDb) -> (Shard, Vec<TargetId>) {
-    let (shard, workspace) = (Shard::all().next().unwrap(), WorkspaceId::generate());
-    let mut stored = Vec::new();
-    for number in 0.. {
+async fn store_hundred_targets(db: &TestDynamoDb) -> Track {
+    let workspace = WorkspaceId::generate();
+    for number in 0..100 {
         let url = format!("https://www.example.com/products/{number:06}/availability");
-        let target = TargetBuilder::new(&url).in_workspace(&workspace).build();
-        if target.id.shard() == shard {
-            stored.push(db.store_target(&target).await.id);
-        }
-        if stored.len() == 100 {
-            break;
-        }
+        db.store_target(&TargetBuilder::new(&url).in_workspace(&workspace).build()).await;
     }
-    (shard, stored)
+    Track::of(&Host::parse("www.example.com").unwrap())
 }
 
 // ------------------------------------------------------------------------------------------------------------ The tests

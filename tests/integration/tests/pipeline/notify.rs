@@ -104,7 +104,7 @@ fn target_down(person: &Person) -> Event {
         correlation_id: CorrelationId::generate(),
         workspace_id: person.workspace,
         detail: EventDetail::TargetDown(TargetDown {
-            target_id: TargetId::from_number(7),
+            target_id: TargetId::parse("t_0000000000000000000007").unwrap(),
             url: "https://example.com/a".parse().unwrap(),
             user_id: person.id,
             status_code: None,
@@ -151,7 +151,10 @@ async fn whoever_monitors_a_url_is_mailed_without_ever_having_had_a_link() {
     let response = fixture.notify(true).consume(event_batch(&[target_down(ada)])).await;
 
     assert!(failed(&response).is_empty());
-    assert_eq!(fixture.list(ada).await[0].about, NotificationSubject::Target(TargetId::from_number(7)));
+    assert_eq!(
+        fixture.list(ada).await[0].about,
+        NotificationSubject::Target(TargetId::parse("t_0000000000000000000007").unwrap())
+    );
     let mails = fixture.outside.mails();
     assert_eq!(mails[0]["Destination"]["ToAddresses"][0], "ada@example.com");
     assert_eq!(mails[0]["Content"]["Simple"]["Subject"]["Data"], "A monitored URL is down");
@@ -356,7 +359,7 @@ async fn no_mail_shows_more_of_a_target_than_its_host() {
         watched_target: None,
     }));
     let up = of(EventDetail::TargetUp(TargetUp {
-        target_id: TargetId::from_number(7),
+        target_id: TargetId::parse("t_0000000000000000000007").unwrap(),
         url,
         user_id: ada.id,
         down_since: Timestamp::now(),

@@ -4,17 +4,14 @@ use aws_lambda_events::{
     dynamodb::{Event as StreamEvent, EventRecord},
     streams::DynamoDbEventResponse,
 };
-use linklet_domain::{
-    CheckOutcome, CheckResult, Click, ClickId, Link, Part, Record, Spread, TargetId, TargetStatus, TargetUrl,
-    Timestamp, UserId,
-};
-use linklet_dynamodb::{CreateOutcome, Creation, RoundRecord};
+use linklet_domain::{CheckOutcome, Click, ClickId, Link, Part, Record, Spread, TargetUrl, Timestamp, UserId};
+use linklet_dynamodb::{CreateOutcome, Creation};
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, LinkBuilder, Outage, TargetBuilder, TestDynamoDb, click_event};
 use serde_json::{Value, json};
 
 use crate::{
-    fixture::{correlation, relay, visitor},
+    fixture::{check, correlation, relay, visitor},
     pipeline::{is_let_through, json_of},
 };
 
@@ -163,9 +160,8 @@ async fn a_target_that_goes_down_and_comes_back_publishes_both_and_nothing_else(
     let start = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
     let target = db.store_target(&TargetBuilder::new("https://example.com/a").created_at(start).build()).await;
     for (number, status_code) in (0_u32..).zip([200, 503, 503, 503, 200]) {
-        let (slot, known_status) = (start.plus(Duration::from_secs(15) * number), status_of(&db, &target.id).await);
-        let result = CheckResult { checked_at: slot, outcome: CheckOutcome::Answered(status_code), latency_ms: 80 };
-        db.watch().record(RoundRecord { target: &target.id, slot, known_status, result: &result }).await.unwrap();
+        let slot = start.plus(Duration::from_secs(15) * number);
+        check(&db, &target.id, slot, CheckOutcome::Answered(status_code)).await;
     }
 
     for _ in 0..2 {
@@ -180,10 +176,6 @@ async fn a_target_that_goes_down_and_comes_back_publishes_both_and_nothing_else(
     assert_eq!(events[0]["occurred_at"], "2026-03-02T12:00:30.000Z");
     assert_eq!(events[1]["down_since"], "2026-03-02T12:00:30.000Z");
     assert!(queues.bodies("analytics").is_empty() && queues.bodies("dlq").is_empty());
-}
-
-async fn status_of(db: &TestDynamoDb, id: &TargetId) -> TargetStatus {
-    db.watch().find(id).await.unwrap().unwrap().status
 }
 
 #[tokio::test]

@@ -1,26 +1,37 @@
 //! From the scheduler's call to the result of a check.
 
-use std::{collections::BTreeSet, fs, path::Path, time::Duration};
-
-use linklet_domain::{
-    CheckError, CheckInterval, CheckOutcome, CheckResult, Host, Phase, PlannedCheck, PlannedRound, Target,
-    TargetStatus, Timestamp, WorkspaceId,
+use std::{
+    collections::BTreeSet,
+    fs,
+    net::Ipv4Addr,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
 };
-use linklet_dynamodb::{DueTarget, ShardRange, WatchTable};
+
+use futures_util::future::{join, join_all};
+use linklet_domain::{
+    CheckError, CheckInterval, CheckOutcome, CheckResult, Places, PlannedRound, Target, TargetStatus, Timestamp,
+    UserId, WorkspaceId,
+};
+use linklet_dynamodb::{CheckedTarget, WatchTable};
 use linklet_lambda::{
     batch::Consumer,
     metrics::{self, Measured, Metric},
     schedule::{Call, Job},
 };
 use linklet_test_support::{
-    BrokenDynamoDb, FakeQueues, Fault, Faults, Manner, Outage, Site, TargetBuilder, TestDynamoDb, link_id, queue_batch,
+    BrokenDynamoDb, Crowd, FakeQueues, Fault, Faults, Manner, Outage, Site, TargetBuilder, TestDynamoDb, link_id,
+    queue_batch,
 };
 use linklet_watch_check::{Checker, Fetcher, Reach};
-use linklet_watch_dispatch::Dispatch;
 use linklet_watch_tick::TickError;
-use serde_json::Value;
+use tokio::time::{sleep, timeout};
 
-use crate::fixture::{checker, correlation, damage, dispatch_from, relay, tick};
+use crate::fixture::{checker, correlation, damage, due, relay, round_at, tick};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -35,19 +46,10 @@ async fn with_a_target() -> TestDynamoDb {
     db
 }
 
-fn dispatch(db: &TestDynamoDb, queues: &FakeQueues, max_concurrency: u16) -> Dispatch {
-    dispatch_from(db.watch(), queues, max_concurrency)
-}
-
 async fn register(db: &TestDynamoDb, url: &str) -> Target {
     let target = TargetBuilder::new(url).build();
     db.watch().register(&target, None, &correlation()).await.unwrap();
     target
-}
-
-/// The round of a phase that begins now.
-fn round_now(phase: Phase) -> PlannedRound {
-    PlannedRound { phase, slot: Timestamp::now(), interval: interval(60), correlation_id: correlation() }
 }
 
 /// The call of a minute.
@@ -55,19 +57,14 @@ fn call_at(scheduled_time: Timestamp) -> Call {
     Call { scheduled_time, correlation_id: correlation() }
 }
 
+/// What a call plans.
+fn planned_by(call: &Call, seconds: u8) -> impl Iterator<Item = PlannedRound> {
+    let places = Places::try_from(8).unwrap();
+    PlannedRound::planned_by(call.scheduled_time, &call.correlation_id, interval(seconds), places)
+}
+
 fn text(content: &impl serde::Serialize) -> String {
     serde_json::to_string(content).unwrap()
-}
-
-/// The checks that are in their queue.
-fn checks(queues: &FakeQueues) -> Vec<PlannedCheck> {
-    queues.bodies("checks").iter().map(|body| serde_json::from_str(body).unwrap()).collect()
-}
-
-/// Begins a round, and returns how many messages have to come again, and what was measured.
-async fn begin(dispatch: &Dispatch, round: PlannedRound) -> (usize, Measured) {
-    let (answer, measured) = metrics::observe(dispatch.consume(queue_batch(&[text(&round)]))).await;
-    (answer.batch_item_failures.len(), measured)
 }
 
 // ------------------------------------------------------------------------------------------------------------ Planning
@@ -81,9 +78,9 @@ async fn a_call_plans_each_round_of_the_next_minute_and_keeps_it_back_until_it_b
     tick(db.watch(), &queues, 15).run(call.clone()).await.unwrap();
 
     let after = Timestamp::now();
-    let planned: Vec<_> = PlannedRound::planned_by(call.scheduled_time, &call.correlation_id, interval(15)).collect();
+    let planned: Vec<_> = planned_by(&call, 15).collect();
     let messages = queues.messages("rounds");
-    assert_eq!(messages.len(), 12);
+    assert_eq!(messages.len(), 4);
     for round in planned {
         let message = messages.iter().find(|message| message["MessageBody"] == text(&round)).unwrap();
         let delay = message["DelaySeconds"].as_u64().unwrap();
@@ -102,11 +99,7 @@ async fn a_call_that_is_repeated_late_leaves_out_what_is_over() {
     tick(db.watch(), &repeated, 20).run(call.clone()).await.unwrap();
     tick(db.watch(), &over, 60).run(call_at(before.minus(MINUTE * 4))).await.unwrap();
 
-    let lasting = |now| {
-        PlannedRound::planned_by(call.scheduled_time, &call.correlation_id, interval(20))
-            .filter(|round| !round.is_over(now))
-            .count()
-    };
+    let lasting = |now| planned_by(&call, 20).filter(|round| !round.is_over(now)).count();
     let sent = repeated.messages("rounds").len();
     assert!((lasting(Timestamp::now())..=lasting(before)).contains(&sent), "{sent}");
     assert!(over.messages("rounds").is_empty());
@@ -115,12 +108,12 @@ async fn a_call_that_is_repeated_late_leaves_out_what_is_over() {
 #[tokio::test]
 async fn what_the_queue_refuses_inside_of_a_success_is_sent_again() {
     let (db, queues) = (with_a_target().await, FakeQueues::start());
-    queues.fail(Outage::OnceMessagesWith(r#""phase":1"#.to_owned()));
+    queues.fail(Outage::OnceMessagesWith(":15.000Z".to_owned()));
 
     tick(db.watch(), &queues, 15).run(call_at(Timestamp::now())).await.unwrap();
 
     let bodies = queues.bodies("rounds");
-    assert_eq!((bodies.len(), bodies.iter().collect::<BTreeSet<_>>().len()), (12, 12));
+    assert_eq!((bodies.len(), bodies.iter().collect::<BTreeSet<_>>().len()), (4, 4));
 }
 
 #[tokio::test]
@@ -130,12 +123,12 @@ async fn a_call_whose_rounds_get_nowhere_fails() {
 
     queues.fail(Outage::Everything);
     let unreachable = tick(db.watch(), &queues, 20).run(call.clone()).await;
-    queues.fail(Outage::NeverMessagesWith(r#""phase":0"#.to_owned()));
+    queues.fail(Outage::NeverMessagesWith(":20.000Z".to_owned()));
     let refused = tick(db.watch(), &queues, 20).run(call.clone()).await;
 
-    assert!(matches!(unreachable, Err(TickError::Refused(9))), "{unreachable:?}");
-    assert!(matches!(refused, Err(TickError::Refused(3))), "{refused:?}");
-    assert_eq!(queues.bodies("rounds").len(), 6);
+    assert!(matches!(unreachable, Err(TickError::Refused(3))), "{unreachable:?}");
+    assert!(matches!(refused, Err(TickError::Refused(1))), "{refused:?}");
+    assert_eq!(queues.bodies("rounds").len(), 2);
 }
 
 /// How many rounds a call plans.
@@ -151,9 +144,9 @@ async fn without_targets_no_rounds_are_planned_until_there_is_one_and_after_the_
     assert_eq!(planned(db.watch()).await, 0);
 
     let target = register(&db, "https://example.com/").await;
-    assert_eq!(planned(db.watch()).await, 12);
+    assert_eq!(planned(db.watch()).await, 4);
 
-    db.watch().delete(&target.workspace, &target.id).await.unwrap();
+    db.watch().delete(&target).await.unwrap();
     assert_eq!(planned(db.watch()).await, 0);
 }
 
@@ -162,7 +155,7 @@ async fn a_target_that_only_a_link_watches_has_its_rounds_and_what_remains_of_it
     let db = TestDynamoDb::start();
     let (target, link) = (TargetBuilder::new("https://example.com/").build(), link_id("launch"));
     db.watch().watch(&target, &link, Timestamp::now(), &correlation()).await.unwrap();
-    assert_eq!(planned(db.watch()).await, 12);
+    assert_eq!(planned(db.watch()).await, 4);
 
     db.watch().unwatch(&target.id, &link, Timestamp::now()).await.unwrap();
 
@@ -173,410 +166,310 @@ async fn a_target_that_only_a_link_watches_has_its_rounds_and_what_remains_of_it
 #[tokio::test]
 async fn a_table_that_does_not_answer_keeps_no_round_from_being_planned() {
     for client in [TestDynamoDb::unreachable(), BrokenDynamoDb::start().client()] {
-        assert_eq!(planned(WatchTable::new(client, "WatchTable")).await, 12);
+        assert_eq!(planned(WatchTable::new(client, "WatchTable")).await, 4);
     }
-}
-
-// ----------------------------------------------------------------------------------------------------------- Beginning
-
-#[tokio::test]
-async fn each_target_has_its_turn_once_in_the_three_phases_in_the_group_of_its_host() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let mut targets = Vec::new();
-    for number in 0..45 {
-        targets.push(register(&db, &format!("https://www{}.example.com:8443/{number}", number % 4)).await);
-    }
-    let dispatch = dispatch(&db, &queues, 8);
-
-    for phase in Phase::all() {
-        let before = queues.messages("checks").len();
-        let (failed, measured) = begin(&dispatch, round_now(phase)).await;
-
-        let sent = &queues.messages("checks")[before..];
-        let expected: BTreeSet<_> =
-            targets.iter().filter(|target| target.id.shard().phase() == phase).map(|target| &target.id).collect();
-        let checks: Vec<PlannedCheck> = sent
-            .iter()
-            .map(|message| serde_json::from_str(message["MessageBody"].as_str().unwrap()).unwrap())
-            .collect();
-        assert_eq!(checks.iter().map(|check| &check.target_id).collect::<BTreeSet<_>>(), expected);
-        assert_eq!((checks.len(), failed, measured.get(Metric::RoundsCut)), (expected.len(), 0, 0.0));
-        for (check, message) in checks.iter().zip(sent) {
-            let target = targets.iter().find(|target| target.id == check.target_id).unwrap();
-            assert_eq!((&check.url, &check.workspace_id), (&target.url, &target.workspace));
-            assert_eq!(check.status, TargetStatus::Pending);
-            assert_eq!(message["MessageGroupId"], target.canonical_url.host().as_str());
-            assert_eq!(message["DelaySeconds"], Value::Null);
-        }
-    }
-    assert_eq!(queues.messages("checks").len(), 45);
-}
-
-#[tokio::test]
-async fn a_round_that_comes_twice_has_the_same_checks_and_another_round_has_others() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let phase = register(&db, "https://example.com/").await.id.shard().phase();
-    let (dispatch, round) = (dispatch(&db, &queues, 8), round_now(phase));
-    let next = PlannedRound { slot: round.slot.plus(MINUTE), ..round.clone() };
-
-    for round in [round.clone(), round, next] {
-        begin(&dispatch, round).await;
-    }
-
-    let ids: Vec<Value> =
-        queues.messages("checks").iter().map(|message| message["MessageDeduplicationId"].clone()).collect();
-    assert_eq!(ids.len(), 3);
-    assert_eq!(ids[0], ids[1]);
-    assert_ne!(ids[0], ids[2]);
-}
-
-/// Of the same workspace at each run, so that its id is the same as well.
-fn target(url: &str) -> Target {
-    let workspace = WorkspaceId::parse("0198c0de-0000-7000-8000-000000000002").unwrap();
-    TargetBuilder::new(url).in_workspace(&workspace).build()
-}
-
-async fn register_all(db: &TestDynamoDb, targets: impl Iterator<Item = Target>) -> Vec<Target> {
-    let targets: Vec<Target> = targets.collect();
-    for target in &targets {
-        db.watch().register(target, None, &correlation()).await.unwrap();
-    }
-    targets
-}
-
-/// Targets of one phase, so many.
-async fn register_on(db: &TestDynamoDb, phase: Phase, count: usize, url: impl Fn(usize) -> String) -> Vec<Target> {
-    let targets = (0..).map(|number| target(&url(number)));
-    register_all(db, targets.filter(|target| target.id.shard().phase() == phase).take(count)).await
-}
-
-/// Targets of one phase at one host, so many.
-async fn register_in_phase(db: &TestDynamoDb, phase: Phase, count: usize) -> Vec<Target> {
-    register_on(db, phase, count, |number| format!("https://example.com/{number}")).await
-}
-
-#[tokio::test]
-async fn a_round_sends_no_more_than_there_is_room_for() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let phase = Phase::new(1).unwrap();
-    register_in_phase(&db, phase, 12).await;
-    // One worker, 60 seconds: room for 240.
-    let dispatch = dispatch(&db, &queues, 1);
-
-    for (waiting, in_work, sent, cut) in [(220, 8, 12, 0.0), (228, 5, 7, 1.0), (239, 1, 0, 1.0), (300, 1, 0, 1.0)] {
-        let before = queues.messages("checks").len();
-        queues.occupy("checks", waiting, in_work);
-        let (failed, measured) = begin(&dispatch, round_now(phase)).await;
-        let counted = (queues.messages("checks").len() - before, failed, measured.get(Metric::RoundsCut));
-        assert_eq!(counted, (sent, 0, cut), "{waiting} waiting, {in_work} in work");
-    }
-}
-
-/// Otherwise the three rounds of an interval would send three times what the workers are said to do in it.
-#[tokio::test]
-async fn a_round_gets_a_third_of_what_the_workers_do_in_an_interval() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let phase = Phase::new(1).unwrap();
-    register_on(&db, phase, 30, |number| format!("https://{number}.example/")).await;
-    let round = PlannedRound { interval: interval(20), ..round_now(phase) };
-
-    let (_, measured) = begin(&dispatch(&db, &queues, 1), round).await;
-
-    assert_eq!((checks(&queues).len(), measured.get(Metric::RoundsCut)), (20 * 4 / 3, 1.0));
-}
-
-#[tokio::test]
-async fn a_workspace_with_many_urls_takes_no_room_of_one_with_few() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let phase = Phase::new(1).unwrap();
-    let (large, small) = (WorkspaceId::generate(), WorkspaceId::generate());
-    for (workspace, count) in [(&large, 900), (&small, 50)] {
-        let targets = (0..).map(|number| {
-            TargetBuilder::new(&format!("https://{number}.{workspace}.example/")).in_workspace(workspace).build()
-        });
-        register_all(&db, targets.filter(|target| target.id.shard().phase() == phase).take(count)).await;
-    }
-    let round = PlannedRound { interval: interval(15), ..round_now(phase) };
-
-    // Five workers, 15 seconds: room for 100.
-    let (_, measured) = begin(&dispatch(&db, &queues, 5), round).await;
-
-    let sent = checks(&queues);
-    let of = |workspace: &WorkspaceId| sent.iter().filter(|check| check.workspace_id == *workspace).count();
-    assert_eq!((of(&large), of(&small), measured.get(Metric::RoundsCut)), (50, 50, 1.0));
-}
-
-/// 600 URLs at one host, and 30 at others.
-#[tokio::test]
-async fn a_host_with_many_urls_keeps_nobody_else_from_being_checked() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let url = |number| match number {
-        0..600 => format!("https://many.example/{number}"),
-        _ => format!("https://{number}.example/"),
-    };
-    let targets = register_all(&db, (0..630).map(|number| target(&url(number)))).await;
-    let dispatch = dispatch(&db, &queues, 8);
-    let is_many = |host: &Host| host.as_str() == "many.example";
-
-    // As many as can begin within the interval while nothing waits; a third of it behind what does.
-    for (waiting, of_host) in [(0, 60), (150, 20)] {
-        queues.occupy("checks", waiting, 0);
-        for phase in Phase::all() {
-            let before = checks(&queues).len();
-            let round = PlannedRound { interval: interval(15), ..round_now(phase) };
-            let (_, measured) = begin(&dispatch, round).await;
-
-            let sent = checks(&queues).split_off(before);
-            let due = |is_of_host: bool| {
-                let due = targets.iter().filter(|target| target.id.shard().phase() == phase);
-                due.filter(move |target| is_many(&target.canonical_url.host()) == is_of_host).map(|target| &target.id)
-            };
-            let others: BTreeSet<_> =
-                sent.iter().filter(|check| !is_many(&check.host)).map(|check| &check.target_id).collect();
-            assert_eq!(others, due(false).collect(), "phase {}", phase.number());
-            assert_eq!(sent.iter().filter(|check| is_many(&check.host)).count(), of_host);
-            let held_back = due(true).count() - of_host;
-            assert_eq!(measured.get(Metric::ChecksHeldBack), held_back as f64);
-            assert_eq!(measured.get(Metric::RoundsCut), 0.0, "more workers would not help");
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_round_goes_only_so_far_to_get_past_a_host_with_many_urls() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let phase = Phase::new(1).unwrap();
-    register_on(&db, phase, 60, |number| format!("https://many.example/{number}")).await;
-    // One worker, 10 seconds: room for 13.
-    let dispatch = Dispatch { extra_reads: 20, ..dispatch(&db, &queues, 1) };
-    queues.occupy("checks", 1, 0);
-
-    let (_, measured) = begin(&dispatch, PlannedRound { interval: interval(10), ..round_now(phase) }).await;
-
-    assert_eq!(checks(&queues).len(), 13);
-    assert_eq!((measured.get(Metric::ChecksHeldBack), measured.get(Metric::RoundsCut)), (20.0, 1.0));
-}
-
-/// Their ids are the same at each run, so a target's chance to be the first that a round meets is, too: 1 in 21 at least.
-#[tokio::test]
-async fn where_there_is_too_little_room_nobody_is_left_out_for_ever() {
-    // One worker, 10 seconds: room for one check, or for 13, which is also the most for one host.
-    for (count, waiting, at_once) in [(5, 39, 1), (16, 1, 13)] {
-        let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-        let phase = Phase::new(2).unwrap();
-        let targets = register_on(&db, phase, count, |number| format!("https://many.example/{number}")).await;
-        let dispatch = dispatch(&db, &queues, 1);
-        queues.occupy("checks", waiting, 0);
-
-        let mut seen = BTreeSet::new();
-        for rounds in 1.. {
-            begin(&dispatch, PlannedRound { interval: interval(10), ..round_now(phase) }).await;
-            let sent = checks(&queues);
-            assert_eq!(sent.len(), rounds * at_once);
-            seen.extend(sent.into_iter().map(|check| check.target_id));
-            if seen.len() == targets.len() {
-                break;
-            }
-            assert!(rounds < 1_000, "only {} of {count}", seen.len());
-        }
-    }
-}
-
-#[tokio::test]
-async fn checks_that_are_refused_once_are_sent_again_and_those_refused_for_good_are_counted() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let phase = Phase::new(0).unwrap();
-    let targets = register_in_phase(&db, phase, 12).await;
-    let dispatch = dispatch(&db, &queues, 8);
-    let one = targets[3].id.as_str().to_owned();
-
-    queues.fail(Outage::OnceMessagesWith(one.clone()));
-    let (failed, measured) = begin(&dispatch, round_now(phase)).await;
-    assert_eq!((queues.messages("checks").len(), failed, measured.get(Metric::ChecksSkipped)), (12, 0, 0.0));
-
-    queues.fail(Outage::NeverMessagesWith(one));
-    let (failed, measured) = begin(&dispatch, round_now(phase)).await;
-    assert_eq!((queues.messages("checks").len(), failed, measured.get(Metric::ChecksSkipped)), (23, 0, 1.0));
-}
-
-#[tokio::test]
-async fn a_round_that_is_over_is_dropped_and_counted() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let phase = register(&db, "https://example.com/").await.id.shard().phase();
-    let round = round_now(phase);
-    let late = PlannedRound { slot: round.slot.minus(MINUTE), ..round.clone() };
-
-    let (failed, measured) = begin(&dispatch(&db, &queues, 8), late).await;
-
-    assert_eq!((failed, measured.get(Metric::RoundsCut)), (0, 1.0));
-    assert!(queues.messages("checks").is_empty());
-}
-
-/// A message that came again would find its round over.
-#[tokio::test]
-async fn a_round_whose_targets_or_room_stay_unknown_is_counted_and_its_message_is_done_with() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let round = round_now(Phase::new(0).unwrap());
-    let impatient = |targets| Dispatch { retry_for: Duration::ZERO, ..dispatch_from(targets, &queues, 8) };
-
-    let unreadable = begin(&impatient(WatchTable::new(TestDynamoDb::unreachable(), "WatchTable")), round.clone()).await;
-    queues.fail(Outage::Everything);
-    let uncounted = begin(&impatient(db.watch()), round).await;
-
-    for (failed, measured) in [unreadable, uncounted] {
-        assert_eq!((failed, measured.get(Metric::RoundsCut)), (0, 1.0));
-    }
-}
-
-#[tokio::test]
-async fn what_fails_in_passing_is_tried_again_while_the_round_lasts() {
-    let (db, queues, faults) = (TestDynamoDb::start(), FakeQueues::start(), Faults::default());
-    let phase = Phase::new(0).unwrap();
-    register_in_phase(&db, phase, 40).await;
-    let dispatch = dispatch_from(WatchTable::new(db.client_with(faults.clone()), "WatchTable"), &queues, 8);
-    queues.fail(Outage::OneCall);
-    // A phase has ten stretches; what fails is read behind the others, and fails once more.
-    faults.plan_all([(0, Fault::Throttled), (4, Fault::NotSent), (10, Fault::Throttled)]);
-
-    let (failed, measured) = begin(&dispatch, round_now(phase)).await;
-
-    assert_eq!((checks(&queues).len(), failed, measured.get(Metric::RoundsCut)), (40, 0, 0.0));
-}
-
-#[tokio::test]
-async fn a_shard_that_cannot_be_read_keeps_no_other_from_being_checked() {
-    let (db, queues, faults) = (TestDynamoDb::start(), FakeQueues::start(), Faults::default());
-    let phase = Phase::new(0).unwrap();
-    let targets = register_in_phase(&db, phase, 30).await;
-    let table = WatchTable::new(db.client_with(faults.clone()), "WatchTable");
-    let dispatch = Dispatch { retry_for: Duration::ZERO, ..dispatch_from(table, &queues, 8) };
-    faults.plan(Some((0, Fault::Throttled)));
-
-    let (failed, measured) = begin(&dispatch, round_now(phase)).await;
-
-    let sent: BTreeSet<_> = checks(&queues).into_iter().map(|check| check.target_id).collect();
-    let missing = targets.iter().filter(|target| !sent.contains(&target.id)).map(|target| target.id.shard());
-    assert!(missing.collect::<BTreeSet<_>>().len() <= 1);
-    assert_eq!((failed, measured.get(Metric::RoundsCut)), (0, 1.0));
-}
-
-#[tokio::test]
-async fn a_target_that_cannot_be_read_is_left_out_and_its_neighbours_are_checked() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let phase = Phase::new(1).unwrap();
-    let targets = register_in_phase(&db, phase, 20).await;
-    damage(&db, &targets[7].id).await;
-
-    let (failed, measured) = begin(&dispatch(&db, &queues, 8), round_now(phase)).await;
-
-    let sent: BTreeSet<_> = checks(&queues).into_iter().map(|check| check.target_id).collect();
-    let readable = targets.iter().filter(|target| target.id != targets[7].id);
-    assert_eq!(sent, readable.map(|target| target.id.clone()).collect());
-    assert_eq!((failed, measured.get(Metric::RoundsCut)), (0, 1.0));
-}
-
-#[tokio::test]
-async fn a_message_that_is_no_round_is_parked_and_its_neighbour_begins() {
-    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let phase = register(&db, "https://example.com/").await.id.shard().phase();
-    let malformed = r#"{"phase": 7}"#.to_owned();
-
-    let batch = queue_batch(&[malformed.clone(), text(&round_now(phase))]);
-    let answer = dispatch(&db, &queues, 8).consume(batch).await;
-
-    assert!(answer.batch_item_failures.is_empty());
-    assert_eq!(queues.bodies("rounds-dlq"), [malformed]);
-    assert_eq!(queues.messages("checks").len(), 1);
 }
 
 // ------------------------------------------------------------------------------------------------------------- Holding
 
-/// A target and what checks it, as its messages come.
-struct Watched {
+/// Rounds of the only lane, which begin whenever a test says so.
+struct Rounds {
     db: TestDynamoDb,
     queues: FakeQueues,
-    checker: Checker,
-    target: Target,
+    checker: Arc<Checker>,
+    /// How much later it is for the worker than for this machine, in milliseconds.
+    ahead: Arc<AtomicU64>,
 }
 
-impl Watched {
-    async fn new(url: &str) -> Self {
+impl Rounds {
+    fn new() -> Self {
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-        let target = register(&db, url).await;
-        let checker = checker(db.watch(), &queues, Reach::PublicAndLoopback);
-        Self { db, queues, checker, target }
+        let table = db.watch();
+        Self::on(db, queues, table)
     }
 
-    /// The message of a round that begins now, as dispatch would send it.
-    async fn message(&self) -> PlannedCheck {
-        let [on, _] = ShardRange::split_at(self.target.id.shard(), &self.target.id);
-        let due = self.db.watch().due(&on, 1).await.unwrap().targets;
-        let [DueTarget { id, workspace, url, host, status }] = <[_; 1]>::try_from(due).unwrap();
-        let slot = Timestamp::now();
-        PlannedCheck {
-            target_id: id,
-            workspace_id: workspace,
-            url,
-            host,
-            status,
-            slot,
-            interval: interval(60),
-            correlation_id: correlation(),
-        }
+    /// With a worker that has another way to the table.
+    fn on(db: TestDynamoDb, queues: FakeQueues, table: WatchTable) -> Self {
+        let ahead = Arc::<AtomicU64>::default();
+        let of_worker = Arc::clone(&ahead);
+        let clock = move || Timestamp::now().plus(Duration::from_millis(of_worker.load(Ordering::SeqCst)));
+        let checker = checker(table, &queues, Reach::PublicAndLoopback);
+        let checker = Arc::new(Checker { clock: Box::new(clock), ..checker });
+        Self { db, queues, checker, ahead }
     }
 
-    async fn deliver(&self, message: &PlannedCheck) -> Measured {
-        let (answer, measured) = metrics::observe(self.checker.consume(queue_batch(&[text(message)]))).await;
+    fn now(&self) -> Timestamp {
+        (self.checker.clock)()
+    }
+
+    fn pass(&self, time: Duration) {
+        self.ahead.fetch_add(u64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+
+    /// The next round, of a minute, which begins at once. The one before is over by then.
+    fn next(&self) -> PlannedRound {
+        self.pass(MINUTE);
+        self.round(60)
+    }
+
+    /// A round that begins in the second that has just begun.
+    fn round(&self, seconds: u8) -> PlannedRound {
+        round_at(Timestamp::from_unix_seconds(self.now().unix_seconds()).unwrap(), seconds)
+    }
+
+    async fn deliver(&self, round: &PlannedRound) -> Measured {
+        let (answer, measured) = metrics::observe(self.checker.consume(queue_batch(&[text(round)]))).await;
         assert!(answer.batch_item_failures.is_empty());
         measured
     }
 
-    async fn round(&self) -> Measured {
-        let message = self.message().await;
-        self.deliver(&message).await
+    async fn hold(&self) -> Measured {
+        self.deliver(&self.next()).await
     }
 
-    async fn results(&self) -> Vec<CheckResult> {
-        self.db.watch().results(&self.target, None, 100, Timestamp::now()).await.unwrap()
+    async fn results(&self, target: &Target) -> Vec<CheckResult> {
+        self.db.watch().results(target, None, 100, self.now()).await.unwrap()
     }
 
-    async fn outcome(&self) -> CheckOutcome {
-        self.results().await[0].outcome
+    async fn outcomes(&self, target: &Target) -> Vec<CheckOutcome> {
+        self.results(target).await.into_iter().map(|result| result.outcome).collect()
+    }
+
+    async fn status(&self, target: &Target) -> TargetStatus {
+        self.db.watch().find(&target.id).await.unwrap().unwrap().status
+    }
+
+    /// What the relay tells of the targets.
+    async fn told(&self) -> Vec<String> {
+        relay(&self.db, &self.queues).consume(self.db.stream("WatchTable")).await;
+        let events = self.queues.events("notify");
+        events.iter().map(|event| event["event_type"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The items of results, by their sort keys.
+    fn items(&self) -> Vec<String> {
+        let rows = self.db.scan("WatchTable").into_iter();
+        let results = rows.filter(|row| row["pk"]["S"].as_str().unwrap().starts_with("RESULTS#"));
+        results.map(|item| item["sk"]["S"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+const GOOD: CheckOutcome = CheckOutcome::Answered(200);
+const BAD: CheckOutcome = CheckOutcome::Answered(503);
+
+/// Sites on addresses of their own, which are hosts of their own.
+fn sites(count: u8, crowd: &Crowd) -> Vec<Site> {
+    (1..=count).map(|last| Site::start_on(Ipv4Addr::new(127, 0, 3, last), crowd)).collect()
+}
+
+async fn register_in(db: &TestDynamoDb, workspace: &WorkspaceId, founder: &UserId, url: &str) -> Target {
+    let target = TargetBuilder::new(url).in_workspace(workspace).owned_by(founder).build();
+    db.store_target(&target).await
+}
+
+#[tokio::test]
+async fn a_round_checks_each_target_once_and_a_workspaces_results_share_an_item() {
+    let (rounds, crowd, site) = (Rounds::new(), Crowd::default(), Site::start());
+    let hosts = sites(5, &crowd);
+    let (workspace, founder) = (WorkspaceId::generate(), UserId::generate());
+    let mut targets = Vec::new();
+    for number in 0..70 {
+        let host = &hosts[number % hosts.len()];
+        targets.push(register_in(&rounds.db, &workspace, &founder, &host.url(&format!("/{number}"))).await);
+    }
+    let other = register(&rounds.db, &site.url("/")).await;
+    let round = rounds.next();
+
+    let measured = rounds.deliver(&round).await;
+
+    for target in targets.iter().chain([&other]) {
+        assert_eq!(rounds.outcomes(target).await, [GOOD]);
+        assert_eq!(rounds.status(target).await, TargetStatus::Up);
+    }
+    let mut items = rounds.items();
+    items.sort();
+    assert_eq!(items, [format!("{}#0#0", round.slot), format!("{}#0#0", round.slot), format!("{}#0#1", round.slot)]);
+    assert!(hosts.iter().all(|host| host.most_at_once() == 1), "never two of one host");
+    for metric in [Metric::RoundsCut, Metric::ChecksSkipped, Metric::ChecksHeldBack, Metric::ChecksLost] {
+        assert_eq!(measured.get(metric), 0.0, "{metric:?}");
     }
 }
 
 #[tokio::test]
-async fn a_round_has_one_result_however_often_its_message_comes() {
-    let site = Site::start();
-    let watched = Watched::new(&site.url("/page")).await;
-    let message = watched.message().await;
+async fn a_lane_has_as_many_checks_at_a_time_as_places() {
+    let (rounds, crowd) = (Rounds::new(), Crowd::default());
+    let hosts = sites(20, &crowd);
+    for host in &hosts {
+        host.behave(Manner::AnswersAfter(Duration::from_millis(50), 200));
+        register(&rounds.db, &host.url("/")).await;
+    }
 
-    watched.deliver(&message).await;
-    site.behave(Manner::Answers(404));
-    watched.deliver(&message).await;
+    rounds.hold().await;
 
-    let results = watched.results().await;
-    assert_eq!((results.len(), results[0].outcome), (1, CheckOutcome::Answered(200)));
-    assert_eq!(watched.db.watch().find(&watched.target.id).await.unwrap().unwrap().status, TargetStatus::Up);
+    assert_eq!(crowd.most_at_once(), 8);
+    assert!(hosts.iter().all(|host| host.all_requests() == 1));
 }
 
 #[tokio::test]
-async fn a_check_that_is_over_is_left_out_and_counted() {
-    let site = Site::start();
-    let watched = Watched::new(&site.url("/page")).await;
-    let message = watched.message().await;
-    let late = PlannedCheck { slot: message.slot.minus(MINUTE), ..message.clone() };
+async fn two_lanes_share_the_hosts_and_the_places() {
+    let (rounds, crowd) = (Rounds::new(), Crowd::default());
+    let hosts = sites(30, &crowd);
+    for host in &hosts {
+        host.behave(Manner::AnswersAfter(Duration::from_millis(20), 200));
+        register(&rounds.db, &host.url("/a")).await;
+        register(&rounds.db, &host.url("/b")).await;
+    }
+    let round = rounds.next();
+    let lanes: Vec<_> = Places::try_from(11).unwrap().in_lanes().collect();
+    let of_lanes: Vec<_> = lanes.into_iter().map(|lane| PlannedRound { lane, ..round.clone() }).collect();
 
-    let measured = watched.deliver(&late).await;
+    join_all(of_lanes.iter().map(|round| rounds.deliver(round))).await;
 
-    assert_eq!(measured.get(Metric::ChecksSkipped), 1.0);
-    assert_eq!((site.all_requests(), watched.results().await.len()), (0, 0));
+    assert_eq!(of_lanes.len(), 2);
+    assert!(hosts.iter().all(|host| (host.all_requests(), host.most_at_once()) == (2, 1)));
+    assert!(crowd.most_at_once() <= 11);
+}
+
+#[tokio::test]
+async fn a_message_that_comes_several_times_at_once_or_late_is_one_round() {
+    let (rounds, site) = (Rounds::new(), Site::start());
+    let target = register(&rounds.db, &site.url("/")).await;
+    let round = rounds.next();
+
+    join_all((0..4).map(|_| rounds.deliver(&round))).await;
+    rounds.pass(Duration::from_secs(20));
+    rounds.deliver(&round).await;
+
+    assert_eq!((site.all_requests(), rounds.outcomes(&target).await.len(), rounds.items().len()), (1, 1, 1));
+}
+
+#[tokio::test]
+async fn a_message_that_comes_late_has_the_rest_of_its_round() {
+    let (rounds, site) = (Rounds::new(), Site::start());
+    let target = register(&rounds.db, &site.url("/")).await;
+    let round = rounds.next();
+    rounds.pass(Duration::from_secs(20));
+
+    rounds.deliver(&round).await;
+
+    let result = rounds.results(&target).await.pop().unwrap();
+    assert!((20_000..30_000).contains(&round.slot.until(result.checked_at).as_millis()));
+}
+
+#[tokio::test]
+async fn a_round_that_is_over_is_dropped_and_counted() {
+    let (rounds, site) = (Rounds::new(), Site::start());
+    register(&rounds.db, &site.url("/")).await;
+    let round = rounds.next();
+    rounds.pass(MINUTE);
+
+    let measured = rounds.deliver(&round).await;
+
+    assert_eq!((measured.get(Metric::RoundsCut), site.all_requests()), (1.0, 0));
+}
+
+/// As after a deployment between two calls of watch-tick for the same minute.
+#[tokio::test]
+async fn of_two_divisions_of_one_minute_into_lanes_one_is_held() {
+    let (rounds, site) = (Rounds::new(), Site::start());
+    register(&rounds.db, &site.url("/")).await;
+    let round = rounds.next();
+    let divided = |places, seconds: u8| {
+        let (lanes, interval) = (Places::try_from(places).unwrap().in_lanes(), interval(seconds));
+        lanes.map(|lane| PlannedRound { lane, interval, ..round.clone() }).collect::<Vec<_>>()
+    };
+    rounds.deliver(&round).await;
+
+    for other in [divided(16, 60), divided(100, 60), divided(8, 30), divided(8, 10)].concat() {
+        rounds.deliver(&other).await;
+    }
+    assert_eq!(site.all_requests(), 1);
+
+    // From the next minute on, it is the other one.
+    rounds.pass(MINUTE);
+    let next = PlannedRound { slot: round.slot.plus(MINUTE), ..round.clone() };
+    for other in divided(100, 15) {
+        rounds.deliver(&PlannedRound { slot: next.slot, ..other }).await;
+    }
+    assert_eq!(site.all_requests(), 2);
+    rounds.deliver(&next).await;
+    assert_eq!(site.all_requests(), 2);
+}
+
+/// Its lane goes on with the next round.
+#[tokio::test]
+async fn a_worker_that_is_killed_costs_its_own_round() {
+    let (rounds, site) = (Rounds::new(), Site::start());
+    let target = register(&rounds.db, &site.url("/")).await;
+    rounds.hold().await;
+    for manner in [Manner::Answers(503), Manner::Answers(200)] {
+        site.behave(Manner::Hangs);
+        let killed = rounds.next();
+        assert!(timeout(Duration::from_millis(200), rounds.deliver(&killed)).await.is_err());
+        rounds.deliver(&killed).await;
+        site.behave(manner);
+        rounds.hold().await;
+        rounds.hold().await;
+    }
+
+    assert_eq!(rounds.outcomes(&target).await, [GOOD, GOOD, BAD, BAD, GOOD]);
+    assert_eq!(rounds.told().await, ["target.down", "target.up"]);
+}
+
+#[tokio::test]
+async fn a_worker_that_was_frozen_begins_nothing_and_takes_nothing_for_a_failure() {
+    let (rounds, site) = (Rounds::new(), Site::start());
+    let target = register(&rounds.db, &site.url("/")).await;
+    rounds.hold().await;
+    site.behave(Manner::AnswersAfter(Duration::from_millis(300), 503));
+    let frozen = rounds.next();
+    let worker = rounds.deliver(&frozen);
+
+    let awake = async {
+        sleep(Duration::from_millis(100)).await;
+        rounds.pass(MINUTE);
+    };
+    let (measured, ()) = join(worker, awake).await;
+
+    assert_eq!((measured.get(Metric::ChecksSkipped), rounds.outcomes(&target).await), (1.0, vec![GOOD]));
+    assert_eq!(site.all_requests(), 2, "no further try");
+    assert_eq!(rounds.db.watch().notes(frozen.lane).await.unwrap().first, [target.id], "it comes first");
+}
+
+/// The first worker has its result, and can't store it before the second one is done.
+#[tokio::test]
+async fn of_two_workers_that_overlap_the_late_one_changes_nothing() {
+    let (db, queues, site, faults) = (TestDynamoDb::start(), FakeQueues::start(), Site::start(), Faults::default());
+    let table = WatchTable::new(db.client_with(faults.clone()), "WatchTable");
+    let rounds = Rounds::on(db, queues, table);
+    let target = register(&rounds.db, &site.url("/")).await;
+    rounds.hold().await;
+    site.behave(Manner::Answers(503));
+    rounds.hold().await;
+
+    // It has seen the second failure; the clock says that it is long ago.
+    let late = rounds.next();
+    let checked = CheckedTarget {
+        target: due(&rounds.db.watch(), &target.id).await,
+        result: CheckResult { checked_at: late.slot, outcome: BAD, latency_ms: 80 },
+    };
+    site.behave(Manner::Answers(200));
+    rounds.hold().await;
+    assert!(rounds.db.watch().store_results(&late, 0, std::slice::from_ref(&checked)).await.unwrap());
+    assert_eq!(rounds.db.watch().conclude(late.slot, &checked).await.unwrap(), None);
+
+    site.behave(Manner::Answers(503));
+    rounds.hold().await;
+    assert_eq!(rounds.status(&target).await, TargetStatus::Up, "the first failure since");
+    rounds.hold().await;
+    assert_eq!(rounds.status(&target).await, TargetStatus::Down);
+    assert_eq!(rounds.told().await, ["target.down"]);
 }
 
 #[tokio::test]
 async fn a_target_that_fails_and_recovers_is_told_of_once_each() {
-    let site = Site::start();
-    let watched = Watched::new(&site.url("/page")).await;
+    let (rounds, site) = (Rounds::new(), Site::start());
+    let target = register(&rounds.db, &site.url("/page")).await;
     let mut failed = 0.0;
 
     let manners = [
@@ -591,86 +484,344 @@ async fn a_target_that_fails_and_recovers_is_told_of_once_each() {
     ];
     for manner in manners {
         site.behave(manner);
-        failed += watched.round().await.get(Metric::ChecksFailed);
+        failed += rounds.hold().await.get(Metric::ChecksFailed);
     }
-    relay(&watched.db, &watched.queues).consume(watched.db.stream("WatchTable")).await;
 
-    let events = watched.queues.events("notify");
-    let told: Vec<_> =
-        events.iter().map(|event| (event["event_type"].as_str().unwrap(), &event["status_code"])).collect();
-    assert_eq!(told, [("target.down", &Value::from(503)), ("target.up", &Value::Null)]);
-    assert_eq!((watched.results().await.len(), failed), (8, 4.0));
+    assert_eq!(rounds.told().await, ["target.down", "target.up"]);
+    assert_eq!(rounds.queues.events("notify")[0]["status_code"], 503);
+    assert_eq!((rounds.results(&target).await.len(), failed), (8, 4.0));
     // Three attempts of each round that failed.
     assert_eq!(site.requests("/page"), 4 + 4 * 3);
 }
 
 #[tokio::test]
 async fn each_way_to_fail_has_its_result() {
-    let site = Site::start();
-    let watched = Watched::new(&site.url("/page")).await;
+    let (rounds, site) = (Rounds::new(), Site::start());
+    let target = register(&rounds.db, &site.url("/page")).await;
     for (manner, outcome) in
         [(Manner::Answers(404), CheckOutcome::Answered(404)), (Manner::Closes, CheckOutcome::Failed(CheckError::Other))]
     {
         site.behave(manner);
-        watched.round().await;
-        assert_eq!(watched.outcome().await, outcome);
+        rounds.hold().await;
+        assert_eq!(rounds.outcomes(&target).await[0], outcome);
     }
 
-    let impatient = Fetcher::new(Reach::PublicAndLoopback, Duration::from_millis(100)).unwrap();
-    let watched = Watched { checker: Checker { fetcher: impatient, ..watched.checker }, ..watched };
-    site.behave(Manner::Hangs);
-    watched.round().await;
-    assert_eq!(watched.outcome().await, CheckOutcome::Failed(CheckError::Timeout));
-
-    for (url, error) in
-        [("http://127.0.0.1:9/discard", CheckError::PortNotAllowed), ("http://10.0.0.1/", CheckError::NotPublic)]
-    {
-        let watched = Watched::new(url).await;
-        watched.round().await;
-        assert_eq!(watched.outcome().await, CheckOutcome::Failed(error), "{url}");
+    let refused =
+        [("http://127.0.0.1:9/discard", CheckError::PortNotAllowed), ("http://10.0.0.1/", CheckError::NotPublic)];
+    for (url, error) in refused {
+        let target = register(&rounds.db, url).await;
+        rounds.hold().await;
+        assert_eq!(rounds.outcomes(&target).await[0], CheckOutcome::Failed(error), "{url}");
     }
 }
 
 #[tokio::test]
 async fn without_leave_this_machine_is_not_reached() {
-    let site = Site::start();
-    let watched = Watched::new(&site.url("/page")).await;
-    let checker = checker(watched.db.watch(), &watched.queues, Reach::Public);
-    let watched = Watched { checker, ..watched };
+    let (rounds, site) = (Rounds::new(), Site::start());
+    let target = register(&rounds.db, &site.url("/page")).await;
+    let worker = checker(rounds.db.watch(), &rounds.queues, Reach::Public);
 
-    watched.round().await;
+    worker.consume(queue_batch(&[text(&rounds.round(60))])).await;
 
-    assert_eq!(watched.outcome().await, CheckOutcome::Failed(CheckError::NotPublic));
+    assert_eq!(rounds.outcomes(&target).await, [CheckOutcome::Failed(CheckError::NotPublic)]);
     assert_eq!(site.all_requests(), 0);
 }
 
-/// A message that came again would hold up its host, and be over by then.
-#[tokio::test]
-async fn a_result_that_cannot_be_stored_is_counted_and_its_message_is_done_with() {
-    let site = Site::start();
-    let watched = Watched::new(&site.url("/page")).await;
-    let broken = BrokenDynamoDb::start();
-    let targets = WatchTable::new(broken.client(), "WatchTable");
-    let watched = Watched { checker: checker(targets, &watched.queues, Reach::PublicAndLoopback), ..watched };
+// ------------------------------------------------------------------------------------------------------------- The end
 
-    let measured = watched.round().await;
-
-    assert_eq!(measured.get(Metric::ChecksLost), 1.0);
-    assert_eq!(site.all_requests(), 1);
+/// Of an impatient worker: so a site that hangs has its tries within the second that is left of the round.
+fn impatient(rounds: Rounds, milliseconds: u64) -> Rounds {
+    let fetcher = Fetcher::new(Reach::PublicAndLoopback, Duration::from_millis(milliseconds)).unwrap();
+    let Ok(checker) = Arc::try_unwrap(rounds.checker) else { panic!("nobody works yet") };
+    Rounds { checker: Arc::new(Checker { fetcher, ..checker }), ..rounds }
 }
 
 #[tokio::test]
-async fn a_message_that_is_no_check_is_parked_in_a_group_of_its_own() {
-    let watched = Watched::new("https://example.com/").await;
-    let (first, second) = ("no check".to_owned(), "nor this".to_owned());
+async fn a_check_that_has_had_a_whole_try_counts_as_failed_when_time_is_up() {
+    let (rounds, site) = (impatient(Rounds::new(), 300), Site::start());
+    let target = register(&rounds.db, &site.url("/")).await;
+    site.behave(Manner::Hangs);
+    let round = rounds.round(10);
+    // Half a second is left before the end, and another half that is for storing.
+    rounds.pass(Duration::from_secs(9));
+    let before = Instant::now();
 
-    let answer = watched.checker.consume(queue_batch(&[first.clone(), second.clone()])).await;
+    let measured = rounds.deliver(&round).await;
+
+    assert!(before.elapsed() < Duration::from_secs(1), "it stops before the next round begins");
+    assert_eq!(rounds.outcomes(&target).await, [CheckOutcome::Failed(CheckError::Timeout)]);
+    assert_eq!((measured.get(Metric::ChecksSkipped), measured.get(Metric::ChecksFailed)), (0.0, 1.0));
+}
+
+#[tokio::test]
+async fn what_there_was_no_time_for_has_no_result_and_comes_first_in_the_next_round() {
+    let (rounds, crowd) = (Rounds::new(), Crowd::default());
+    let hosts = sites(12, &crowd);
+    let mut targets = Vec::new();
+    for host in &hosts {
+        host.behave(Manner::Hangs);
+        targets.push(register(&rounds.db, &host.url("/")).await);
+    }
+    let round = rounds.round(10);
+    rounds.pass(Duration::from_millis(9_200));
+
+    let measured = rounds.deliver(&round).await;
+
+    assert_eq!((measured.get(Metric::ChecksSkipped), measured.get(Metric::ChecksHeldBack)), (12.0, 0.0));
+    assert!(rounds.items().is_empty());
+    let first = rounds.db.watch().notes(round.lane).await.unwrap().first;
+    assert_eq!(first.iter().collect::<BTreeSet<_>>(), targets.iter().map(|target| &target.id).collect());
+    hosts.iter().for_each(|host| host.behave(Manner::Answers(200)));
+    let measured = rounds.hold().await;
+    assert_eq!((measured.get(Metric::ChecksSkipped), crowd.now()), (0.0, 0));
+    assert!(rounds.db.watch().notes(round.lane).await.unwrap().first.is_empty());
+}
+
+#[tokio::test]
+async fn a_host_that_never_answers_takes_one_place_and_nothing_else() {
+    let (rounds, crowd) = (Rounds::new(), Crowd::default());
+    let hosts = sites(10, &crowd);
+    let (dead, good) = hosts.split_first().unwrap();
+    dead.behave(Manner::Hangs);
+    for number in 0..30 {
+        register(&rounds.db, &dead.url(&format!("/{number}"))).await;
+    }
+    let mut targets = Vec::new();
+    for host in good {
+        targets.push(register(&rounds.db, &host.url("/")).await);
+    }
+    let round = rounds.round(10);
+    rounds.pass(Duration::from_secs(9));
+
+    let measured = rounds.deliver(&round).await;
+
+    for target in &targets {
+        assert_eq!(rounds.outcomes(target).await, [GOOD]);
+    }
+    assert_eq!((dead.most_at_once(), dead.all_requests()), (1, 1));
+    assert_eq!((measured.get(Metric::ChecksSkipped), measured.get(Metric::ChecksHeldBack)), (1.0, 29.0));
+}
+
+#[tokio::test]
+async fn who_has_three_targets_has_them_checked_in_each_round_beside_somebody_with_very_many() {
+    let (rounds, crowd) = (Rounds::new(), Crowd::default());
+    let hosts = sites(60, &crowd);
+    hosts.iter().for_each(|host| host.behave(Manner::AnswersAfter(Duration::from_millis(100), 200)));
+    let (few, many) = hosts.split_at(3);
+    let greedy = UserId::generate();
+    for _ in 0..20 {
+        let workspace = WorkspaceId::generate();
+        for host in many {
+            register_in(&rounds.db, &workspace, &greedy, &host.url("/")).await;
+        }
+    }
+    let (workspace, founder) = (WorkspaceId::generate(), UserId::generate());
+    let mut three = Vec::new();
+    for host in few {
+        three.push(register_in(&rounds.db, &workspace, &founder, &host.url("/")).await);
+    }
+
+    for number in 1..=3 {
+        rounds.pass(Duration::from_secs(10));
+        let round = rounds.round(10);
+        let early = round.slot.until(rounds.now());
+        rounds.pass(Duration::from_millis(8_500).saturating_sub(early));
+
+        let measured = rounds.deliver(&round).await;
+
+        assert!(measured.get(Metric::ChecksSkipped) > 500.0, "there is time for less than a hundred");
+        for target in &three {
+            assert_eq!(rounds.results(target).await.len(), number);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------- The table
+
+#[tokio::test]
+async fn a_lane_that_cannot_be_taken_leaves_its_round_out_and_is_counted() {
+    let (db, queues, site) = (TestDynamoDb::start(), FakeQueues::start(), Site::start());
+    register(&db, &site.url("/")).await;
+    let rounds = Rounds::on(db, queues, WatchTable::new(BrokenDynamoDb::start().client(), "WatchTable"));
+
+    let measured = rounds.hold().await;
+
+    assert_eq!((measured.get(Metric::RoundsCut), site.all_requests()), (1.0, 0));
+}
+
+#[tokio::test]
+async fn a_table_that_refuses_writes_for_some_rounds_loses_no_change_and_invents_none() {
+    let (db, queues, site, faults) = (TestDynamoDb::start(), FakeQueues::start(), Site::start(), Faults::default());
+    let table = WatchTable::new(db.client_with(faults.clone()), "WatchTable");
+    let rounds = Rounds::on(db, queues, table);
+    let target = register(&rounds.db, &site.url("/")).await;
+    rounds.hold().await;
+    // A failure, which is noted. What follows: the lane, its notes, sixteen tracks, and then the writes.
+    site.behave(Manner::Answers(503));
+    rounds.hold().await;
+    let refuse_after = |reads| faults.plan_all((reads..reads + 20).map(|call| (call, Fault::Throttled)));
+
+    site.behave(Manner::Answers(200));
+    refuse_after(18);
+    let measured = rounds.hold().await;
+    assert_eq!(measured.get(Metric::ChecksLost), 1.0, "the success is lost");
+    refuse_after(0);
+    assert_eq!(rounds.hold().await.get(Metric::RoundsCut), 1.0);
+    faults.plan(None);
+    rounds.hold().await;
+    site.behave(Manner::Answers(503));
+    rounds.hold().await;
+    assert_eq!(rounds.status(&target).await, TargetStatus::Up, "no false down");
+    rounds.hold().await;
+
+    assert_eq!(rounds.status(&target).await, TargetStatus::Down);
+    assert_eq!(rounds.told().await, ["target.down"]);
+}
+
+/// A success that is stored, and whose clearing of the failure fails.
+#[tokio::test]
+async fn a_success_between_two_failures_counts_even_if_it_could_not_be_noted() {
+    let (db, queues, site, faults) = (TestDynamoDb::start(), FakeQueues::start(), Site::start(), Faults::default());
+    let table = WatchTable::new(db.client_with(faults.clone()), "WatchTable");
+    let rounds = Rounds::on(db, queues, table);
+    let target = register(&rounds.db, &site.url("/")).await;
+    rounds.hold().await;
+    site.behave(Manner::Answers(503));
+    rounds.hold().await;
+    site.behave(Manner::Answers(200));
+    faults.plan_all((19..40).map(|call| (call, Fault::Throttled)));
+    rounds.hold().await;
+    faults.plan(None);
+    assert!(due(&rounds.db.watch(), &target.id).await.standing.failed_slot.is_some(), "it could not be noted");
+
+    site.behave(Manner::Answers(503));
+    rounds.hold().await;
+
+    assert_eq!(rounds.outcomes(&target).await, [BAD, GOOD, BAD, GOOD]);
+    assert_eq!(rounds.status(&target).await, TargetStatus::Up);
+    rounds.hold().await;
+    assert_eq!(
+        (rounds.status(&target).await, rounds.told().await),
+        (TargetStatus::Down, vec!["target.down".to_owned()])
+    );
+}
+
+#[tokio::test]
+async fn a_track_that_cannot_be_read_keeps_no_other_from_being_checked() {
+    let (db, queues, faults) = (TestDynamoDb::start(), FakeQueues::start(), Faults::default());
+    let table = WatchTable::new(db.client_with(faults.clone()), "WatchTable");
+    let (rounds, crowd) = (Rounds::on(db, queues, table), Crowd::default());
+    let hosts = sites(30, &crowd);
+    for host in &hosts {
+        register(&rounds.db, &host.url("/")).await;
+    }
+    // The lane and its notes come before the tracks; what fails is tried again behind the others.
+    faults.plan_all([(2, Fault::Throttled), (18, Fault::NotSent)]);
+    let measured = rounds.hold().await;
+    assert_eq!((hosts.iter().map(Site::all_requests).sum::<usize>(), measured.get(Metric::RoundsCut)), (30, 0.0));
+
+    faults.plan_all([(2, Fault::Throttled), (18, Fault::Throttled), (19, Fault::Throttled)]);
+    let measured = rounds.hold().await;
+
+    let checked = hosts.iter().map(Site::all_requests).sum::<usize>() - 30;
+    assert!((15..30).contains(&checked), "{checked}");
+    assert_eq!(measured.get(Metric::RoundsCut), 1.0);
+}
+
+#[tokio::test]
+async fn a_target_that_cannot_be_read_is_left_out_and_its_neighbours_are_checked() {
+    let (rounds, site) = (Rounds::new(), Site::start());
+    let mut targets = Vec::new();
+    for number in 0..5 {
+        targets.push(register(&rounds.db, &site.url(&format!("/{number}"))).await);
+    }
+    damage(&rounds.db, &targets[2].id).await;
+
+    let measured = rounds.hold().await;
+
+    assert_eq!((site.all_requests(), site.requests("/2"), measured.get(Metric::RoundsCut)), (4, 0, 1.0));
+}
+
+#[tokio::test]
+async fn where_there_are_more_targets_than_a_round_reads_nobody_is_left_out_for_ever() {
+    let (rounds, site) = (Rounds::new(), Site::start());
+    for number in 0..60 {
+        register(&rounds.db, &site.url(&format!("/{number}"))).await;
+    }
+    let lane = Places::try_from(2).unwrap().in_lanes().next().unwrap();
+    let Ok(checker) = Arc::try_unwrap(rounds.checker) else { panic!("nobody works yet") };
+    // There is room for 80 checks, if reading didn't end before.
+    let rounds = Rounds { checker: Arc::new(Checker { extra_reads: 0, ..checker }), ..rounds };
+    for number in 60..100 {
+        register(&rounds.db, &site.url(&format!("/{number}"))).await;
+    }
+
+    let mut held = 0;
+    while (0..100).any(|number| site.requests(&format!("/{number}")) == 0) {
+        rounds.pass(Duration::from_secs(10));
+        let measured = rounds.deliver(&PlannedRound { lane, ..rounds.round(10) }).await;
+        assert_eq!(measured.get(Metric::RoundsCut), 1.0);
+        held += 1;
+        assert!(held < 200);
+    }
+}
+
+// ------------------------------------------------------------------------------------------------ Targets that come and go
+
+#[tokio::test]
+async fn a_target_that_is_deleted_during_its_round_stays_deleted() {
+    let (rounds, site) = (Rounds::new(), Site::start());
+    let target = register(&rounds.db, &site.url("/")).await;
+    for _ in 0..2 {
+        site.behave(Manner::AnswersAfter(Duration::from_millis(100), 503));
+        let round = rounds.next();
+        let deleting = async {
+            sleep(Duration::from_millis(50)).await;
+            rounds.db.watch().delete(&target).await.unwrap();
+        };
+        join(rounds.deliver(&round), deleting).await;
+    }
+
+    assert_eq!(rounds.db.watch().find(&target.id).await.unwrap(), None);
+    assert!(rounds.told().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_target_that_is_registered_again_during_its_round_begins_anew() {
+    let (rounds, site) = (Rounds::new(), Site::start());
+    let target = register(&rounds.db, &site.url("/")).await;
+    site.behave(Manner::Answers(503));
+    rounds.hold().await;
+    site.behave(Manner::AnswersAfter(Duration::from_millis(100), 503));
+    let round = rounds.next();
+    let again = Target { created_at: rounds.now(), status_since: rounds.now(), ..target.clone() };
+
+    let registering = async {
+        sleep(Duration::from_millis(50)).await;
+        rounds.db.watch().delete(&target).await.unwrap();
+        rounds.db.store_target(&again).await;
+    };
+    join(rounds.deliver(&round), registering).await;
+
+    assert!(rounds.results(&again).await.is_empty());
+    assert_eq!(rounds.status(&target).await, TargetStatus::Pending);
+    rounds.hold().await;
+    assert_eq!(rounds.status(&target).await, TargetStatus::Pending, "its first failure");
+    rounds.hold().await;
+    assert_eq!(rounds.status(&target).await, TargetStatus::Down);
+    assert_eq!((rounds.results(&again).await.len(), rounds.told().await.len()), (2, 1));
+}
+
+#[tokio::test]
+async fn a_message_that_is_no_round_is_parked_and_its_neighbour_is_held() {
+    let (rounds, site) = (Rounds::new(), Site::start());
+    register(&rounds.db, &site.url("/")).await;
+    let malformed = r#"{"lane": 7}"#.to_owned();
+
+    let answer = rounds.checker.consume(queue_batch(&[malformed.clone(), text(&rounds.next())])).await;
 
     assert!(answer.batch_item_failures.is_empty());
-    assert_eq!(watched.queues.bodies("checks-dlq.fifo"), [first, second]);
-    let parked = watched.queues.messages("checks-dlq.fifo");
-    assert_eq!((&parked[0]["MessageGroupId"], &parked[1]["MessageGroupId"]), (&Value::from("0"), &Value::from("1")));
-    assert!(parked.iter().all(|message| message["MessageDeduplicationId"] == message["MessageGroupId"]));
+    assert_eq!((rounds.queues.bodies("rounds-dlq"), site.all_requests()), (vec![malformed], 1));
 }
 
 fn sample<T: serde::de::DeserializeOwned>(function: &str, name: &str) -> T {
@@ -682,12 +833,11 @@ fn sample<T: serde::de::DeserializeOwned>(function: &str, name: &str) -> T {
 #[tokio::test]
 async fn the_sample_events_are_understood() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
-    let (dispatch, checker) = (dispatch(&db, &queues, 8), checker(db.watch(), &queues, Reach::Public));
 
     tick(db.watch(), &queues, 15).run(sample("watch-tick", "call")).await.unwrap();
-    let (_, round) = metrics::observe(dispatch.consume(sample("watch-dispatch", "round"))).await;
-    let (_, check) = metrics::observe(checker.consume(sample("watch-check", "check"))).await;
+    let checker = checker(db.watch(), &queues, Reach::Public);
+    let (_, round) = metrics::observe(checker.consume(sample("watch-check", "round"))).await;
 
-    assert_eq!((round.get(Metric::RoundsCut), check.get(Metric::ChecksSkipped)), (1.0, 1.0));
-    assert!(queues.bodies("rounds-dlq").is_empty() && queues.bodies("checks-dlq.fifo").is_empty());
+    assert_eq!(round.get(Metric::RoundsCut), 1.0);
+    assert!(queues.bodies("rounds-dlq").is_empty());
 }

@@ -14,7 +14,7 @@ use linklet_test_support::{FakeQueues, Fault, Faults, LinkBuilder, Outage, Targe
 use serde_json::{Value, json};
 
 use crate::{
-    fixture::{correlation, relay, watch_links},
+    fixture::{correlation, per, relay, watch_links},
     pipeline::{is_let_through, json_of},
 };
 
@@ -401,7 +401,7 @@ async fn a_link_without_room_for_its_target_holds_up_nobody_and_goes_as_it_came(
     let builder = LinkBuilder::new("second").to("https://example.com/b").in_workspace(&first.identity.workspace);
     let (second, third) = (builder.watching().build(), link("third").watching().build());
     let mut consumer = watch_links(&fixture.db, &fixture.queues);
-    consumer.targets = fixture.db.watch().with_quota(1);
+    consumer.targets = fixture.db.watch().with_quota(per(1));
     let records = creations([&first, &second, &third]).await;
 
     for _ in 0..2 {
@@ -416,8 +416,8 @@ async fn a_link_without_room_for_its_target_holds_up_nobody_and_goes_as_it_came(
     source.delete(&second).await;
     assert_eq!(retry_from(&consumer.consume(batch(&source.news())).await), None);
     assert_eq!(watchers().await, [Some(1), None, Some(1)]);
-    let other =
-        fixture.db.watch().with_quota(1).has_room(&second.identity.workspace, &target_id(&second)).await.unwrap();
+    let (workspace, owner) = (&second.identity.workspace, &second.identity.owner);
+    let other = consumer.targets.has_room(workspace, owner, &target_id(&second)).await.unwrap();
     assert!(!other, "the place of the first is still taken");
 }
 

@@ -8,10 +8,9 @@ use std::{
 use futures_util::future::join_all;
 use linklet_analytics::Analytics;
 use linklet_domain::{
-    CheckError, CheckOutcome, CheckResult, Link, LinkPatch, LinkState, Role, ShortCode, Target, Timestamp, UserId,
-    WorkspaceId,
+    CheckError, CheckOutcome, Link, LinkPatch, LinkState, Role, ShortCode, Target, Timestamp, UserId, WorkspaceId,
 };
-use linklet_dynamodb::{Cursor, Names, RoundRecord, StatsTable, WatchTable};
+use linklet_dynamodb::{Cursor, Names, StatsTable, WatchTable};
 use linklet_lambda::batch::Consumer;
 use linklet_list::List;
 use linklet_test_support::{
@@ -19,7 +18,7 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{analytics, correlation, list, send};
+use crate::fixture::{analytics, check, correlation, list, send};
 
 struct Fixture {
     db: TestDynamoDb,
@@ -506,10 +505,7 @@ impl Fixture {
     }
 
     async fn check(&self, target: &Target, at: Timestamp, outcome: CheckOutcome) {
-        let result = CheckResult { checked_at: at, outcome, latency_ms: 80 };
-        let known_status = self.db.watch().find(&target.id).await.unwrap().unwrap().status;
-        let round = RoundRecord { target: &target.id, slot: at, known_status, result: &result };
-        self.db.watch().record(round).await.unwrap();
+        check(&self.db, &target.id, at, outcome).await;
     }
 }
 

@@ -48,7 +48,7 @@ async fn people_see_their_own_with_what_each_is_about_and_nothing_raw() {
     let now = Timestamp::now();
     let sent = notification(&ada, now);
     store(&db, &sent).await;
-    let target = TargetId::from_number(7);
+    let target = TargetId::parse("t_0000000000000000000007").unwrap();
     let of_target = Notification {
         event_type: "target.down".into(),
         message: "https://example.com is down.".into(),

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    CheckError, CheckOutcome, CheckResult, Link, LinkPatch, Role, Tags, Target, Timestamp, WorkspaceId, lifetimes,
+    CheckError, CheckOutcome, Link, LinkPatch, Role, Tags, Target, Timestamp, WorkspaceId, lifetimes,
 };
-use linklet_dynamodb::{DeleteOutcome, LinksTable, RoundRecord, StatsTable, WatchTable};
+use linklet_dynamodb::{DeleteOutcome, LinksTable, StatsTable, WatchTable};
 use linklet_lambda::batch::Consumer as _;
 use linklet_overview::Overviews;
 use linklet_test_support::{
@@ -14,7 +14,7 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{analytics, overviews};
+use crate::fixture::{analytics, check, overviews};
 
 const DAY: Duration = Duration::from_secs(86_400);
 const MINUTE: Duration = Duration::from_secs(60);
@@ -93,11 +93,7 @@ impl Fixture {
     /// Two rounds in which a target doesn't answer.
     async fn fail(&self, target: &Target, at: Timestamp) {
         for at in [at, at.plus(Duration::from_secs(15))] {
-            let outcome = CheckOutcome::Failed(CheckError::Timeout);
-            let result = CheckResult { checked_at: at, outcome, latency_ms: 80 };
-            let known_status = self.db.watch().find(&target.id).await.unwrap().unwrap().status;
-            let round = RoundRecord { target: &target.id, slot: at, known_status, result: &result };
-            self.db.watch().record(round).await.unwrap();
+            check(&self.db, &target.id, at, CheckOutcome::Failed(CheckError::Timeout)).await;
         }
     }
 

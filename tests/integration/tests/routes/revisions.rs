@@ -28,7 +28,7 @@ impl Fixture {
         let db = TestDynamoDb::start();
         let (workspace, owner) = (WorkspaceId::generate(), UserId::generate());
         db.store(&LinkBuilder::new("launch").in_workspace(&workspace).owned_by(&owner).build()).await;
-        let (links, stats, targets) = (db.links(), db.stats(), db.watch());
+        let (links, stats, room) = (db.links(), db.stats(), crate::fixture::room(&db, 100));
         Self {
             token: token_of(&owner, &workspace, Role::Member),
             list: List { authenticator: authenticator(), ..crate::fixture::list(&db) },
@@ -37,7 +37,7 @@ impl Fixture {
                 links,
                 stats,
                 people: db.names(),
-                targets,
+                room,
                 short_urls: ShortUrls::new(None),
             },
             delete: Delete { authenticator: authenticator(), links: db.links() },

@@ -59,7 +59,7 @@ async fn every_sample_gets_the_answer_it_stands_for() {
         authenticator: authenticator(),
         links: db.links(),
         stats: db.stats(),
-        targets: db.watch(),
+        room: fixture::room(&db, 100),
         people: db.names(),
         short_urls,
     };

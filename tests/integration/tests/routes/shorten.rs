@@ -2,17 +2,17 @@ use std::time::Duration;
 
 use linklet_domain::{RESERVED, Role, ShortCode, Timestamp, WorkspaceId};
 use linklet_dynamodb::{LinksTable, WatchTable};
-use linklet_lambda::http::ShortUrls;
+use linklet_lambda::{http::ShortUrls, watching::TargetRoom};
 use linklet_shorten::Shorten;
 use linklet_test_support::{
     Answer, LinkBuilder, RequestBuilder, TargetBuilder, TestDynamoDb, authenticator, token_for,
 };
 use serde_json::{Value, json};
 
-use crate::fixture;
+use crate::fixture::{self, per, room};
 
 fn with_urls(db: &TestDynamoDb, short_urls: ShortUrls) -> Shorten {
-    Shorten::new(db.links(), db.watch(), authenticator(), short_urls, fixture::throttle(db.calls(), 1_000, 1_000))
+    Shorten::new(db.links(), room(db, 100), authenticator(), short_urls, fixture::throttle(db.calls(), 1_000, 1_000))
 }
 
 async fn post(shorten: &Shorten, body: &Value) -> Answer {
@@ -276,7 +276,7 @@ async fn a_code_is_free_if_a_new_link_can_have_it() {
 async fn asking_for_codes_is_limited_and_takes_nothing_from_new_links() {
     let db = TestDynamoDb::start();
     let throttle = fixture::throttle(db.calls(), 2, 1_000);
-    let shorten = Shorten::new(db.links(), db.watch(), authenticator(), ShortUrls::new(None), throttle);
+    let shorten = Shorten::new(db.links(), room(&db, 100), authenticator(), ShortUrls::new(None), throttle);
     let token = token_for(&WorkspaceId::generate(), Role::Member);
     let ask = async || RequestBuilder::new("GET", "/api/codes/free1").token(&token).send_to(&shorten).await;
 
@@ -389,7 +389,7 @@ async fn without_its_table_it_answers_503() {
     let db = TestDynamoDb::start();
     let links = LinksTable::new(TestDynamoDb::unreachable(), "LinksTable");
     let throttle = fixture::throttle(db.calls(), 10, 10);
-    let shorten = Shorten::new(links, db.watch(), authenticator(), ShortUrls::new(None), throttle);
+    let shorten = Shorten::new(links, room(&db, 100), authenticator(), ShortUrls::new(None), throttle);
 
     let answer = post(&shorten, &json!({"url": "https://example.com"})).await;
 
@@ -403,7 +403,7 @@ async fn a_link_cannot_watch_a_url_too_many() {
     db.store_target(&TargetBuilder::new("https://example.com/a").in_workspace(&workspace).build()).await;
     let shorten = Shorten::new(
         db.links(),
-        db.watch().with_quota(1),
+        room(&db, 1),
         authenticator(),
         ShortUrls::new(None),
         fixture::throttle(db.calls(), 1_000, 1_000),
@@ -427,9 +427,10 @@ async fn a_link_cannot_watch_a_url_too_many() {
 #[tokio::test]
 async fn a_link_that_watches_is_created_also_while_targets_cannot_be_read() {
     let db = TestDynamoDb::start();
-    let targets = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable").with_quota(1);
+    let targets = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable").with_quota(per(1));
+    let room = TargetRoom { targets, users: db.users() };
     let throttle = fixture::throttle(db.calls(), 1_000, 1_000);
-    let shorten = Shorten::new(db.links(), targets, authenticator(), ShortUrls::new(None), throttle);
+    let shorten = Shorten::new(db.links(), room, authenticator(), ShortUrls::new(None), throttle);
 
     let created = post(&shorten, &json!({"url": "https://example.com/a", "watch": true})).await;
 

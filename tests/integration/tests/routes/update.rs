@@ -10,7 +10,7 @@ use linklet_test_support::{Answer, LinkBuilder, RequestBuilder, TargetBuilder, T
 use linklet_update::Update;
 use serde_json::{Value, json};
 
-use crate::fixture::{REDIRECT, correlation, redirect};
+use crate::fixture::{REDIRECT, correlation, per, redirect, room};
 
 struct Fixture {
     db: TestDynamoDb,
@@ -29,7 +29,7 @@ impl Fixture {
             authenticator: authenticator(),
             links: db.links(),
             stats: db.stats(),
-            targets: db.watch().with_quota(1),
+            room: room(&db, 1),
             people: db.names(),
             short_urls: ShortUrls::new(None),
         };
@@ -117,7 +117,7 @@ async fn a_link_goes_on_watching_if_its_url_is_a_target_or_nobody_can_say() {
     };
 
     assert_eq!((extend(&fixture, "watching").await, extend(&fixture, "watcher").await), (200, 409));
-    fixture.update.targets = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable").with_quota(1);
+    fixture.update.room.targets = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable").with_quota(per(1));
     assert_eq!(extend(&fixture, "watcher").await, 200);
     assert!(fixture.db.link("watcher").await.watch);
 }

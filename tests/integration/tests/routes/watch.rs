@@ -1,9 +1,7 @@
 use std::time::Duration;
 
-use linklet_domain::{
-    CheckError, CheckOutcome, CheckResult, Role, Target, TargetStatus, Timestamp, UserId, WorkspaceId,
-};
-use linklet_dynamodb::{RoundRecord, WatchTable};
+use linklet_domain::{CheckError, CheckOutcome, CheckResult, Role, Target, Timestamp, UserId, WorkspaceId};
+use linklet_dynamodb::{CheckedTarget, WatchTable};
 use linklet_lambda::http::ShortUrls;
 use linklet_test_support::{
     Answer, RequestBuilder, TargetBuilder, TestDynamoDb, authenticator, link_id, token_for, token_of,
@@ -11,7 +9,7 @@ use linklet_test_support::{
 use linklet_watch::Watch;
 use serde_json::{Value, json};
 
-use crate::fixture::{correlation, watch};
+use crate::fixture::{check, correlation, due, per, record, watch};
 
 /// Somebody with a workspace, and the function.
 struct Client<'d> {
@@ -106,10 +104,7 @@ async fn a_known_key_gets_the_target_that_is_there() {
     let first = ada.post_with_key("https://example.com/a", "new").await;
     let known = ada.post_with_key("https://example.com/a", "known").await;
     let target = db.watch().find(&first.json()["id"].as_str().unwrap().parse().unwrap()).await.unwrap().unwrap();
-    let checked_at = Timestamp::now();
-    let result = CheckResult { checked_at, outcome: CheckOutcome::Answered(200), latency_ms: 80 };
-    let round = RoundRecord { target: &target.id, slot: checked_at, known_status: target.status, result: &result };
-    db.watch().record(round).await.unwrap();
+    check(&db, &target.id, Timestamp::now(), CheckOutcome::Answered(200)).await;
 
     assert_eq!([first.status, known.status], [201, 200]);
     for key in ["new", "known"] {
@@ -214,7 +209,7 @@ async fn a_target_at_any_of_our_own_addresses_is_refused() {
     let db = TestDynamoDb::start();
     let ours = ["https://go.example.com", "https://a1b2c3.execute-api.eu-central-1.amazonaws.com"];
     let short_urls = ShortUrls::new(Some(ours[0])).with_api_endpoint(Some(ours[1]));
-    let watch = Watch { authenticator: authenticator(), targets: db.watch(), short_urls };
+    let watch = Watch { authenticator: authenticator(), short_urls, ..watch(&db) };
 
     let post = async |url: &str| {
         let request = RequestBuilder::new("POST", "/v1/targets").json(&json!({"url": url}));
@@ -244,7 +239,7 @@ async fn a_workspace_that_is_full_monitors_no_more_until_a_target_is_deleted() {
     let db = TestDynamoDb::start();
     let ada = Client::new(&db);
     let first = ada.register("https://example.com/a").await;
-    let limited = Watch { targets: db.watch().with_quota(1), ..watch(&db) };
+    let limited = Watch { targets: db.watch().with_quota(per(1)), ..watch(&db) };
     let post = async |url: &str| {
         let request = RequestBuilder::new("POST", "/v1/targets").json(&json!({"url": url}));
         request.token(&token_of(&ada.user, &ada.workspace, ada.role)).send_to(&limited).await
@@ -278,9 +273,7 @@ async fn a_list_shows_how_its_targets_are_if_somebody_wants_to_know() {
     let up = ada.store("https://example.com/up", start).await;
     let new = ada.store("https://example.com/new", after(1)).await;
     let gone = ada.store("https://example.com/gone", after(2)).await;
-    let result = CheckResult { checked_at: after(15), outcome: CheckOutcome::Answered(200), latency_ms: 80 };
-    let round = RoundRecord { target: &up.id, slot: after(15), known_status: up.status, result: &result };
-    db.watch().record(round).await.unwrap();
+    check(&db, &up.id, after(15), CheckOutcome::Answered(200)).await;
 
     let list = async |query: &str| {
         ada.send(RequestBuilder::new("GET", &format!("/v1/targets?{query}")).at(after(20))).await.json()
@@ -299,7 +292,7 @@ async fn a_list_shows_how_its_targets_are_if_somebody_wants_to_know() {
     // One that is deleted between the two reads is as good as not listed.
     let page = db.watch().list(&ada.workspace, None, 20, None).await.unwrap();
     assert_eq!(ada.delete(gone.id.as_str()).await.status, 204);
-    let known = db.watch().healths(&page.items, after(20)).await.unwrap();
+    let known = db.watch().healths(&ada.workspace, &page.items, after(20)).await.unwrap();
     assert_eq!((page.items.len(), known.len(), known.contains_key(&gone.id)), (3, 2, false));
     assert_eq!(ada.get("/v1/targets?health=yes").await.problem(), (400, "health must be true or false".into()));
 }
@@ -480,8 +473,8 @@ async fn results_come_newest_first_with_what_was_found() {
         let slot = start.plus(Duration::from_secs(15 * number));
         let result =
             CheckResult { checked_at: slot.plus(Duration::from_millis(120)), outcome, latency_ms: 80 + number };
-        let known_status = TargetStatus::Pending;
-        db.watch().record(RoundRecord { target: &target.id, slot, known_status, result: &result }).await.unwrap();
+        let target = due(&db.watch(), &target.id).await;
+        record(&db.watch(), slot, &CheckedTarget { target, result }).await.unwrap();
     }
 
     let newest = json!({"checked_at": "2026-03-02T12:00:30.120Z", "status_code": 503, "latency_ms": 82, "error": null});
@@ -499,7 +492,7 @@ async fn results_come_newest_first_with_what_was_found() {
 #[tokio::test]
 async fn without_its_table_it_answers_503() {
     let targets = WatchTable::new(TestDynamoDb::unreachable(), "WatchTable");
-    let watch = Watch { authenticator: authenticator(), targets, short_urls: ShortUrls::new(None) };
+    let watch = Watch { authenticator: authenticator(), targets, ..watch(&TestDynamoDb::start()) };
 
     let answer = RequestBuilder::new("GET", "/v1/targets")
         .token(&token_for(&WorkspaceId::generate(), Role::Viewer))

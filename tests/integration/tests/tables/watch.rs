@@ -17,17 +17,18 @@ use aws_sdk_dynamodb::{
 use futures_util::future::join_all;
 use linklet_domain::{
     CheckError, CheckOutcome, CheckResult, CorrelationId, Event, EventDetail, Generation, Host, IdempotencyKey, LinkId,
-    PageToken, Phase, Shard, Target, TargetId, TargetStatus, Timestamp, WatcherState, WorkspaceId, lifetimes,
+    PageToken, Places, PlannedRound, Standing, Target, TargetId, TargetStatus, Timestamp, Track, UserId, WatcherState,
+    WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
-    DeleteTargetOutcome, DueTarget, RegisteredTarget, RepositoryError, RequestKey, RoundOutcome, RoundRecord,
-    ShardRange, TargetRegistration, WatchOutcome, WatchTable, stream::change_of,
+    CheckedTarget, DeleteTargetOutcome, DueTarget, LaneNotes, RegisteredTarget, RepositoryError, RequestKey,
+    TargetQuota, TargetRegistration, TrackRange, WatchOutcome, WatchTable, stream::change_of,
 };
 use linklet_test_support::{CapacityMeter, Fault, Faults, Rendezvous, TargetBuilder, TestDynamoDb, link_id};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::fixture::{correlation, damage};
+use crate::fixture::{check, correlation, damage, due, per, record, round_at};
 
 const GOOD: CheckOutcome = CheckOutcome::Answered(200);
 const FAILED: CheckOutcome = CheckOutcome::Answered(503);
@@ -83,14 +84,21 @@ impl Monitored {
         self.now().await.status
     }
 
-    /// The result of the round with this number, checked a second after its slot.
-    async fn round(&self, number: u32, known_status: TargetStatus, outcome: CheckOutcome) -> RoundOutcome {
-        record(&self.db.watch(), &self.target.id, number, known_status, outcome).await.unwrap()
+    /// The target, as a round reads it.
+    async fn due(&self) -> DueTarget {
+        due(&self.db.watch(), &self.target.id).await
     }
 
-    /// The result of the round with this number, planned with the status that the target has.
-    async fn next_round(&self, number: u32, outcome: CheckOutcome) -> RoundOutcome {
-        self.round(number, self.status().await, outcome).await
+    /// The result of the round with this number, checked a second after its slot, of the target as it was read. Returns its status
+    /// if that has changed.
+    async fn round(&self, number: u32, target: &DueTarget, outcome: CheckOutcome) -> Option<TargetStatus> {
+        let checked = checked(target, number, outcome);
+        record(&self.db.watch(), slot(number), &checked).await.unwrap()
+    }
+
+    /// The result of the round with this number, of the target as it is.
+    async fn next_round(&self, number: u32, outcome: CheckOutcome) -> Option<TargetStatus> {
+        self.round(number, &self.due().await, outcome).await
     }
 
     async fn results(&self) -> Vec<CheckResult> {
@@ -116,16 +124,9 @@ fn slot(number: u32) -> Timestamp {
     noon().plus(INTERVAL * number)
 }
 
-async fn record(
-    table: &WatchTable,
-    id: &TargetId,
-    number: u32,
-    known_status: TargetStatus,
-    outcome: CheckOutcome,
-) -> Result<RoundOutcome, RepositoryError> {
+fn checked(target: &DueTarget, number: u32, outcome: CheckOutcome) -> CheckedTarget {
     let checked_at = slot(number).plus(Duration::from_secs(1));
-    let result = CheckResult { checked_at, outcome, latency_ms: u64::from(number) };
-    table.record(RoundRecord { target: id, slot: slot(number), known_status, result: &result }).await
+    CheckedTarget { target: target.clone(), result: CheckResult { checked_at, outcome, latency_ms: number.into() } }
 }
 
 /// How many targets the workspace has by its own count.
@@ -156,7 +157,7 @@ async fn a_target_is_read_as_it_was_registered() {
     assert!(registered.is_new);
     assert_eq!(registered.target, Target { registered: true, ..wanted.clone() });
     assert_eq!(db.watch().find(&wanted.id).await.unwrap(), Some(registered.target));
-    assert_eq!(db.watch().find(&TargetId::from_number(7)).await.unwrap(), None);
+    assert_eq!(db.watch().find(&TargetId::parse("t_0000000000000000000007").unwrap()).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -198,7 +199,7 @@ async fn a_known_key_gets_its_target_as_it_is_now() {
     let of_new = done(table.register(&first, Some(&with(&key("new"))), &correlation()).await);
     let of_known = done(table.register(&monitored.target, Some(&with(&key("known"))), &correlation()).await);
     for id in [&first.id, &monitored.target.id] {
-        record(&table, id, 1, TargetStatus::Pending, GOOD).await.unwrap();
+        check(&monitored.db, id, slot(1), GOOD).await;
     }
 
     let later = |target: &Target| Target { created_at: noon().plus(INTERVAL * 9), ..target.clone() };
@@ -283,7 +284,7 @@ async fn a_key_whose_target_was_deleted_serves_for_the_next_one() {
     let db = TestDynamoDb::start();
     let (first, table) = (target("https://example.com/a"), db.watch());
     done(table.register(&first, Some(&with(&key("k"))), &correlation()).await);
-    table.delete(&first.workspace, &first.id).await.unwrap();
+    table.delete(&first).await.unwrap();
     let other = target_at(&first.workspace, "https://example.com/b", noon());
     let key = key("k");
     let another = RequestKey { key: &key, fingerprint: "another body" };
@@ -300,7 +301,7 @@ async fn a_key_does_not_answer_with_a_later_target_of_the_same_url() {
     let db = TestDynamoDb::start();
     let (first, table) = (target("https://example.com/a"), db.watch());
     done(table.register(&first, Some(&with(&key("k"))), &correlation()).await);
-    table.delete(&first.workspace, &first.id).await.unwrap();
+    table.delete(&first).await.unwrap();
     let later = Target { created_at: noon().plus(INTERVAL), status_since: noon().plus(INTERVAL), ..first.clone() };
     done(table.register(&later, None, &correlation()).await);
 
@@ -314,7 +315,7 @@ async fn a_key_whose_target_came_back_by_a_link_registers_it_anew() {
     let db = TestDynamoDb::start();
     let (wanted, table) = (target("https://example.com/a"), db.watch());
     done(table.register(&wanted, Some(&with(&key("k"))), &correlation()).await);
-    table.delete(&wanted.workspace, &wanted.id).await.unwrap();
+    table.delete(&wanted).await.unwrap();
     table.watch(&wanted, &link_id("launch"), noon(), &correlation()).await.unwrap();
 
     let registered = done(table.register(&wanted, Some(&with(&key("k"))), &correlation()).await);
@@ -404,7 +405,8 @@ async fn the_row_behind_a_token_may_be_gone() {
     }
     let first = db.watch().list(&workspace, None, 1, None).await.unwrap();
 
-    db.watch().delete(&workspace, &first.items[0].id).await.unwrap();
+    let target = db.watch().find(&first.items[0].id).await.unwrap().unwrap();
+    db.watch().delete(&target).await.unwrap();
 
     let rest = db.watch().list(&workspace, None, 5, first.next.as_ref()).await.unwrap();
     let urls: Vec<_> = rest.items.iter().map(|listed| listed.url.as_str()).collect();
@@ -444,15 +446,15 @@ async fn a_target_with_the_longest_url_and_host_fits_every_key() {
     assert_eq!(walk(&db, &wanted.workspace, Some(&host), 10).await, [wanted.id]);
 }
 
-// ------------------------------------------------------------------------------------------------------------- Dispatch
+// ----------------------------------------------------------------------------------------------------------------- Due
 
-/// A shard's targets in the order in which a walk from a place comes by, so many in a page.
-async fn all_due(db: &TestDynamoDb, shard: Shard, from: &TargetId, limit: usize) -> Vec<DueTarget> {
+/// The targets of some ranges, so many in a page.
+async fn all_due(db: &TestDynamoDb, ranges: impl IntoIterator<Item = TrackRange>, limit: usize) -> Vec<DueTarget> {
     let mut found = Vec::new();
-    for stretch in ShardRange::split_at(shard, from) {
-        let mut next = Some(stretch);
-        while let Some(stretch) = next {
-            let page = db.watch().due(&stretch, limit).await.unwrap();
+    for range in ranges {
+        let mut next = Some(range);
+        while let Some(range) = next {
+            let page = db.watch().due(&range, limit).await.unwrap();
             assert!(page.targets.len() <= limit && page.unreadable.is_empty());
             found.extend(page.targets);
             next = page.rest;
@@ -462,33 +464,35 @@ async fn all_due(db: &TestDynamoDb, shard: Shard, from: &TargetId, limit: usize)
 }
 
 #[tokio::test]
-async fn a_walk_through_the_shards_finds_each_target_once_wherever_it_starts() {
+async fn the_tracks_have_each_target_once_wherever_they_are_split() {
     let db = TestDynamoDb::start();
     let mut expected = BTreeMap::new();
     for number in 0..60 {
-        let wanted = target(&format!("https://{number}.example/a"));
+        let wanted = target(&format!("https://{number}.example/a")).founded_by(UserId::generate());
         done(db.watch().register(&wanted, None, &correlation()).await);
         expected.insert(wanted.id.clone(), wanted);
     }
+    let whole: fn(Track) -> Vec<TrackRange> = |track| vec![TrackRange::all(track)];
+    let split: fn(Track) -> Vec<TrackRange> = |track| TrackRange::split_at(track, 1 << 119).into();
 
-    for start in [0, u128::MAX / 3, u128::MAX] {
+    for ranges in [whole, split] {
         let mut found = BTreeMap::new();
-        for shard in Phase::all().flat_map(Phase::shards) {
-            for due in all_due(&db, shard, &TargetId::from_number(start), 7).await {
-                assert_eq!(due.id.shard(), shard);
+        for track in Track::all() {
+            for due in all_due(&db, ranges(track), 7).await {
+                assert_eq!((due.id.track_digit(), Track::of(&due.host)), (track.to_string().as_str(), track));
                 assert!(found.insert(due.id.clone(), due).is_none(), "a target was found twice");
             }
         }
         assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
         for (id, due) in found {
             let target = &expected[&id];
-            assert_eq!((&due.workspace, &due.url, due.status), (&target.workspace, &target.url, TargetStatus::Pending));
-            assert_eq!(due.host, target.canonical_url.host());
+            assert_eq!((due.workspace, due.founder, &due.url), (target.workspace, target.founder, &target.url));
+            assert_eq!((due.host, due.created_at), (target.canonical_url.host(), target.created_at));
+            assert_eq!(due.standing, Standing { status: TargetStatus::Pending, failed_slot: None });
         }
     }
 }
 
-/// So many targets of one shard, in the order of their ids.
 /// Empties the first page of a scan, as DynamoDB may at the end of a partition.
 #[derive(Debug, Default)]
 struct EmptyFirstPage(AtomicUsize);
@@ -530,41 +534,99 @@ async fn an_empty_page_does_not_mean_that_there_are_no_targets() {
     assert!(looked().await, "the second page has one");
 }
 
-async fn register_in_one_shard(db: &TestDynamoDb, count: usize) -> (Shard, Vec<TargetId>) {
-    let shard = Shard::all().next().unwrap();
+/// So many targets of one track, in the order of their ids.
+async fn register_in_one_track(db: &TestDynamoDb, count: usize) -> (Track, Vec<TargetId>) {
     let workspace = WorkspaceId::generate();
-    let of_shard = (0..).map(|number| target_at(&workspace, &format!("https://{number}.example/a"), noon()));
     let mut ids = Vec::new();
-    for wanted in of_shard.filter(|target| target.id.shard() == shard).take(count) {
+    for number in 0..count {
+        let wanted = target_at(&workspace, &format!("https://one.example/{number}"), noon());
         done(db.watch().register(&wanted, None, &correlation()).await);
         ids.push(wanted.id);
     }
     ids.sort();
-    (shard, ids)
+    (Track::of(&Host::parse("one.example").unwrap()), ids)
 }
 
 #[tokio::test]
-async fn a_walk_starts_where_it_is_told_and_goes_round() {
+async fn a_track_that_is_split_begins_there_and_goes_round() {
     let db = TestDynamoDb::start();
-    let (shard, ids) = register_in_one_shard(&db, 5).await;
+    let (track, ids) = register_in_one_track(&db, 20).await;
+    let split = TargetId::in_track(track, 1 << 119);
+    let (lower, upper): (Vec<_>, Vec<_>) = ids.into_iter().partition(|id| *id < split);
 
     for limit in [1, 2, 99] {
-        let due: Vec<_> = all_due(&db, shard, &ids[3], limit).await.into_iter().map(|due| due.id).collect();
-        assert_eq!(due, [&ids[3..], &ids[..3]].concat(), "{limit} in a page");
+        let due = all_due(&db, TrackRange::split_at(track, 1 << 119), limit).await;
+        let due: Vec<_> = due.into_iter().map(|due| due.id).collect();
+        assert_eq!(due, [upper.clone(), lower.clone()].concat(), "{limit} in a page");
     }
 }
 
 #[tokio::test]
 async fn a_row_that_cannot_be_read_is_reported_and_its_neighbours_are_due() {
     let db = TestDynamoDb::start();
-    let (shard, ids) = register_in_one_shard(&db, 3).await;
+    let (track, ids) = register_in_one_track(&db, 3).await;
     damage(&db, &ids[1]).await;
 
-    let [on, _] = ShardRange::split_at(shard, &ids[0]);
-    let page = db.watch().due(&on, 99).await.unwrap();
+    let page = db.watch().due(&TrackRange::all(track), 99).await.unwrap();
 
     assert_eq!(page.targets.into_iter().map(|due| due.id).collect::<Vec<_>>(), [ids[0].clone(), ids[2].clone()]);
     assert_eq!(page.unreadable.into_iter().map(|row| row.id).collect::<Vec<_>>(), [ids[1].as_str()]);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- Lanes
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_workers_who_take_a_lane_at_once_one_has_it_until_the_next_round() {
+    let db = TestDynamoDb::start();
+    let (table, round) = (db.watch(), round_at(noon(), 15));
+    let take = async |round: &PlannedRound| table.take_lane(round, &CorrelationId::generate()).await.unwrap();
+
+    let taken = join_all((0..20).map(|_| take(&round))).await;
+
+    assert_eq!(taken.into_iter().filter(|is_taken| *is_taken).count(), 1);
+    let next = round_at(slot(1), 15);
+    assert!(take(&next).await);
+    assert!(!take(&round).await && !take(&next).await, "each once");
+}
+
+#[tokio::test]
+async fn a_lane_that_was_taken_with_a_lost_answer_is_taken() {
+    let db = TestDynamoDb::start();
+    let faults = Faults::default();
+    let table = WatchTable::new(retrying(&db, &faults), "WatchTable");
+    faults.plan(Some((0, Fault::AnswerLost)));
+
+    assert!(table.take_lane(&round_at(noon(), 15), &correlation()).await.unwrap());
+    assert!(!db.watch().take_lane(&round_at(noon(), 15), &CorrelationId::generate()).await.unwrap());
+}
+
+#[tokio::test]
+async fn lanes_without_a_track_in_common_are_taken_apart_and_others_are_not() {
+    let db = TestDynamoDb::start();
+    let (table, round) = (db.watch(), round_at(noon(), 15));
+    let lane = |places, number| Places::try_from(places).unwrap().in_lanes().nth(number).unwrap();
+    let take = async |lane| table.take_lane(&PlannedRound { lane, ..round.clone() }, &CorrelationId::generate()).await;
+
+    assert!(take(lane(16, 1)).await.unwrap());
+    assert!(take(lane(16, 0)).await.unwrap());
+    assert!(!take(lane(100, 5)).await.unwrap(), "its track is in the second of two");
+    assert!(!take(lane(8, 0)).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_lane_has_notes_only_if_something_was_noted() {
+    let db = TestDynamoDb::start();
+    let (table, round) = (db.watch(), round_at(noon(), 15));
+    assert_eq!(table.notes(round.lane).await.unwrap(), LaneNotes::default());
+    let notes = LaneNotes { first: vec![target("https://example.com/a").id], is_cut: true };
+
+    table.note(&round, &notes).await.unwrap();
+
+    assert_eq!(table.notes(round.lane).await.unwrap(), notes);
+    let row = db.scan("WatchTable").pop().unwrap();
+    assert_eq!(row["ttl"]["N"], noon().plus(lifetimes::LANE_NOTES).unix_seconds().to_string());
+    table.note(&round, &LaneNotes::default()).await.unwrap();
+    assert_eq!(table.notes(round.lane).await.unwrap(), LaneNotes::default());
 }
 
 // --------------------------------------------------------------------------------------------------------------- Rounds
@@ -574,9 +636,9 @@ async fn a_first_good_round_means_up_and_is_no_news() {
     let monitored = Monitored::new().await;
     assert_eq!(monitored.status().await, TargetStatus::Pending);
 
-    let outcome = monitored.next_round(0, GOOD).await;
+    let changed = monitored.next_round(0, GOOD).await;
 
-    assert_eq!(outcome, RoundOutcome::Changed(TargetStatus::Up));
+    assert_eq!(changed, Some(TargetStatus::Up));
     let target = monitored.now().await;
     assert_eq!((target.status, target.status_since), (TargetStatus::Up, slot(0).plus(Duration::from_secs(1))));
     assert!(monitored.events().is_empty());
@@ -587,12 +649,12 @@ async fn two_failed_rounds_in_a_row_mean_down_and_one_does_not() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, GOOD).await;
 
-    assert_eq!(monitored.next_round(1, FAILED).await, RoundOutcome::Recorded);
-    assert_eq!(monitored.next_round(2, GOOD).await, RoundOutcome::Recorded);
-    assert_eq!(monitored.next_round(3, FAILED).await, RoundOutcome::Recorded);
+    assert_eq!(monitored.next_round(1, FAILED).await, None);
+    assert_eq!(monitored.next_round(2, GOOD).await, None);
+    assert_eq!(monitored.next_round(3, FAILED).await, None);
     assert_eq!(monitored.status().await, TargetStatus::Up);
-    assert_eq!(monitored.next_round(4, FAILED).await, RoundOutcome::Changed(TargetStatus::Down));
-    assert_eq!(monitored.next_round(5, FAILED).await, RoundOutcome::Recorded);
+    assert_eq!(monitored.next_round(4, FAILED).await, Some(TargetStatus::Down));
+    assert_eq!(monitored.next_round(5, FAILED).await, None);
 
     assert_eq!(monitored.event_types(), ["target.down"]);
     assert_eq!(monitored.now().await.status_since, slot(4).plus(Duration::from_secs(1)));
@@ -638,26 +700,20 @@ async fn the_events_say_what_happened_to_what_and_when() {
 }
 
 #[tokio::test]
-async fn a_round_counts_once_however_often_its_message_comes() {
+async fn a_part_of_a_round_is_stored_once() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, GOOD).await;
+    let read = monitored.due().await;
 
-    let first = monitored.round(1, TargetStatus::Up, FAILED).await;
-    let again = monitored.round(1, TargetStatus::Up, FAILED).await;
-    let other = monitored.round(1, TargetStatus::Up, GOOD).await;
+    let first = monitored.round(1, &read, FAILED).await;
+    let again = monitored.round(1, &read, FAILED).await;
+    let other = monitored.round(1, &read, GOOD).await;
 
-    assert_eq!(
-        [first, again, other],
-        [RoundOutcome::Recorded, RoundOutcome::AlreadyRecorded, RoundOutcome::AlreadyRecorded]
-    );
+    assert_eq!([first, again, other], [None; 3]);
+    assert_eq!(monitored.due().await.standing.failed_slot, Some(slot(1)), "the other result counts for nothing");
     assert_eq!(monitored.status().await, TargetStatus::Up, "a failed round and itself are not two in a row");
     assert_eq!(monitored.results().await[0].outcome, FAILED, "the first result stays");
-    monitored.round(2, TargetStatus::Up, FAILED).await;
-    for _ in 0..3 {
-        assert_eq!(monitored.round(2, TargetStatus::Up, FAILED).await, RoundOutcome::AlreadyRecorded);
-        assert_eq!(monitored.round(2, TargetStatus::Up, GOOD).await, RoundOutcome::AlreadyRecorded);
-    }
-    assert_eq!((monitored.status().await, monitored.event_types()), (TargetStatus::Down, vec!["target.down"]));
+    assert_eq!(monitored.results().await.len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -665,14 +721,11 @@ async fn failed_rounds_at_once_make_one_change() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, GOOD).await;
     monitored.next_round(1, FAILED).await;
+    let read = monitored.due().await;
 
-    // Three rounds that were all planned while the target was up, each delivered four times.
-    let rounds = (0..12).map(|delivery| monitored.round(2 + delivery % 3, TargetStatus::Up, FAILED));
-    let outcomes = join_all(rounds).await;
+    let changed = join_all((0..12).map(|number| monitored.round(2 + number % 3, &read, FAILED))).await;
 
-    let how_many = |wanted| outcomes.iter().filter(|outcome| **outcome == wanted).count();
-    assert_eq!(how_many(RoundOutcome::Changed(TargetStatus::Down)), 1, "{outcomes:?}");
-    assert_eq!(how_many(RoundOutcome::AlreadyRecorded), 9, "{outcomes:?}");
+    assert_eq!(changed.iter().filter(|change| **change == Some(TargetStatus::Down)).count(), 1, "{changed:?}");
     assert_eq!(monitored.event_types(), ["target.down"]);
     assert_eq!(monitored.results().await.len(), 5);
 }
@@ -682,87 +735,75 @@ async fn good_rounds_at_once_make_one_change() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, FAILED).await;
     monitored.next_round(1, FAILED).await;
+    let read = monitored.due().await;
 
-    let rounds = (0..12).map(|delivery| monitored.round(2 + delivery % 3, TargetStatus::Down, GOOD));
-    let outcomes = join_all(rounds).await;
+    let changed = join_all((0..12).map(|number| monitored.round(2 + number % 3, &read, GOOD))).await;
 
-    let changed = outcomes.iter().filter(|outcome| **outcome == RoundOutcome::Changed(TargetStatus::Up)).count();
-    assert_eq!((changed, monitored.status().await), (1, TargetStatus::Up), "{outcomes:?}");
+    let up = changed.iter().filter(|change| **change == Some(TargetStatus::Up)).count();
+    assert_eq!((up, monitored.status().await), (1, TargetStatus::Up), "{changed:?}");
     assert_eq!(monitored.event_types(), ["target.down", "target.up"]);
 }
 
-/// A round that times out lasts longer than an interval: the next one is planned before the target is down.
+/// Reads are eventually consistent, and a round may begin before all that follows from the one before is written.
 #[tokio::test]
-async fn an_answer_means_up_though_the_round_was_planned_before_the_target_went_down() {
+async fn a_round_that_has_read_an_outdated_standing_changes_nothing_that_is_right() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, GOOD).await;
-
-    for first in [1, 4] {
-        monitored.round(first, TargetStatus::Up, FAILED).await;
-        let second = monitored.round(first + 1, TargetStatus::Up, FAILED).await;
-        let good = monitored.round(first + 2, TargetStatus::Up, GOOD).await;
-
-        assert_eq!(
-            (second, good),
-            (RoundOutcome::Changed(TargetStatus::Down), RoundOutcome::Changed(TargetStatus::Up))
-        );
-        assert_eq!(monitored.now().await.status_since, slot(first + 2).plus(Duration::from_secs(1)));
-    }
-
-    assert_eq!(monitored.event_types(), ["target.down", "target.up", "target.down", "target.up"]);
-    assert_eq!(monitored.results().await.len(), 7);
-}
-
-#[tokio::test]
-async fn a_round_that_was_planned_with_an_outdated_status_changes_nothing_that_is_right() {
-    let monitored = Monitored::new().await;
-    monitored.next_round(0, FAILED).await;
+    let up = monitored.due().await;
     monitored.next_round(1, FAILED).await;
 
-    // It is down by now, and the message still says up.
-    assert_eq!(monitored.round(2, TargetStatus::Up, FAILED).await, RoundOutcome::Recorded);
-    assert_eq!(monitored.round(3, TargetStatus::Down, GOOD).await, RoundOutcome::Changed(TargetStatus::Up));
-    // It is up by now, and the message still says down.
-    assert_eq!(monitored.round(4, TargetStatus::Down, GOOD).await, RoundOutcome::Recorded);
-    assert_eq!(monitored.round(5, TargetStatus::Down, FAILED).await, RoundOutcome::Recorded);
-    assert_eq!(monitored.round(6, TargetStatus::Up, FAILED).await, RoundOutcome::Changed(TargetStatus::Down));
-
-    assert_eq!(monitored.event_types(), ["target.down", "target.up", "target.down"]);
-    assert_eq!(monitored.results().await.len(), 7);
+    // The first failure was not seen.
+    assert_eq!(monitored.round(2, &up, FAILED).await, Some(TargetStatus::Down));
+    // It is down by now, and was seen up.
+    assert_eq!(monitored.round(3, &up, FAILED).await, None);
+    let down = monitored.due().await;
+    assert_eq!(monitored.round(4, &down, GOOD).await, Some(TargetStatus::Up));
+    // It is up by now, and was seen down.
+    assert_eq!(monitored.round(5, &down, GOOD).await, None);
+    assert_eq!(monitored.event_types(), ["target.down", "target.up"]);
+    assert_eq!(monitored.results().await.len(), 6);
 }
 
-/// Every history of five rounds. Changes of the status are what is told.
+/// Every history of six rounds, with each way to lose the note of a success.
 #[tokio::test]
-async fn messages_that_are_a_round_old_lead_to_the_same_changes_as_fresh_ones() {
-    const ROUNDS: usize = 5;
-    let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
+async fn what_is_told_follows_from_the_results_even_if_a_success_was_not_noted() {
+    const ROUNDS: usize = 6;
+    let db = TestDynamoDb::start();
     let table = db.watch();
     for history in 0..1_u32 << ROUNDS {
         let mut changes = Vec::new();
-        for age in [1, 2] {
-            let target = target_at(&workspace, &format!("https://example.com/{history}/{age}"), noon());
+        for notes_successes in [true, false] {
+            let target = target(&format!("https://{history}.example/"));
             done(table.register(&target, None, &correlation()).await);
-            let mut statuses = vec![TargetStatus::Pending; age];
-            for number in 0..ROUNDS {
+            let mut statuses = Vec::new();
+            for number in 0..ROUNDS as u32 {
                 let outcome = if history >> number & 1 == 1 { FAILED } else { GOOD };
-                record(&table, &target.id, number as u32, statuses[number], outcome).await.unwrap();
+                let checked = checked(&due(&table, &target.id).await, number, outcome);
+                let is_known = checked.target.standing.status == TargetStatus::Up;
+                if outcome == GOOD && is_known && !notes_successes {
+                    let stored = table.store_results(&round_at(slot(number), 15), 0, &[checked]).await.unwrap();
+                    assert!(stored);
+                } else {
+                    record(&table, slot(number), &checked).await.unwrap();
+                }
                 statuses.push(table.find(&target.id).await.unwrap().unwrap().status);
             }
-            changes.push(statuses.split_off(age));
+            changes.push(statuses);
         }
-        assert_eq!(changes[0], changes[1], "{history:05b}, the first round last");
+        assert_eq!(changes[0], changes[1], "{history:06b}, the first round last");
     }
 }
 
 #[tokio::test]
 async fn a_result_that_comes_late_changes_nothing_that_is_newer() {
     let monitored = Monitored::new().await;
-    monitored.round(1, TargetStatus::Pending, FAILED).await;
-    monitored.round(3, TargetStatus::Pending, FAILED).await;
+    let read = monitored.due().await;
+    monitored.next_round(1, FAILED).await;
+    monitored.next_round(3, FAILED).await;
 
-    let late = monitored.round(2, TargetStatus::Pending, GOOD).await;
+    let late = monitored.round(2, &read, GOOD).await;
 
-    assert_eq!((late, monitored.status().await), (RoundOutcome::Recorded, TargetStatus::Down));
+    assert_eq!((late, monitored.status().await), (None, TargetStatus::Down));
     assert_eq!(monitored.event_types(), ["target.down"]);
 }
 
@@ -770,10 +811,11 @@ async fn a_result_that_comes_late_changes_nothing_that_is_newer() {
 async fn a_deleted_targets_last_rounds_bring_nothing_back() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, FAILED).await;
-    monitored.db.watch().delete(&monitored.target.workspace, &monitored.target.id).await.unwrap();
+    let read = monitored.due().await;
+    monitored.db.watch().delete(&monitored.target).await.unwrap();
 
-    monitored.round(1, TargetStatus::Pending, FAILED).await;
-    monitored.round(2, TargetStatus::Pending, GOOD).await;
+    monitored.round(1, &read, FAILED).await;
+    monitored.round(2, &read, GOOD).await;
 
     assert_eq!(monitored.db.watch().find(&monitored.target.id).await.unwrap(), None);
     assert_eq!(count(&monitored.db, "TARGET#"), 0);
@@ -784,72 +826,83 @@ async fn a_deleted_targets_last_rounds_bring_nothing_back() {
 async fn what_was_found_about_a_deleted_target_does_not_count_for_its_successor() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, FAILED).await;
-    monitored.db.watch().delete(&monitored.target.workspace, &monitored.target.id).await.unwrap();
+    let read = monitored.due().await;
+    monitored.db.watch().delete(&monitored.target).await.unwrap();
     let successor = Target { created_at: slot(1), status_since: slot(1), ..monitored.target.clone() };
     done(monitored.db.watch().register(&successor, None, &correlation()).await);
 
+    assert_eq!(monitored.round(1, &read, FAILED).await, None, "of the target before");
     assert!(monitored.results().await.is_empty());
-    assert_eq!(monitored.next_round(1, FAILED).await, RoundOutcome::Recorded, "its first failure");
-    assert_eq!(monitored.next_round(2, FAILED).await, RoundOutcome::Changed(TargetStatus::Down), "its second");
+    assert_eq!(monitored.next_round(2, FAILED).await, None, "its first failure");
+    assert_eq!(monitored.next_round(3, FAILED).await, Some(TargetStatus::Down), "its second");
     assert_eq!(monitored.results().await.len(), 2);
 }
 
 #[tokio::test]
-async fn a_round_whose_answer_was_lost_is_recorded_once() {
+async fn results_whose_answer_was_lost_are_stored_once_and_count() {
     let monitored = Monitored::new().await;
     monitored.next_round(0, FAILED).await;
     let faults = Faults::default();
     let table = WatchTable::new(retrying(&monitored.db, &faults), "WatchTable");
-    let id = &monitored.target.id;
 
-    // Calls: the previous result, the transaction, which the SDK repeats under its token.
-    faults.plan(Some((1, Fault::AnswerLost)));
-    let down = record(&table, id, 1, TargetStatus::Pending, FAILED).await.unwrap();
-    // One call: the result, which is found to be there when it is repeated.
-    faults.plan(Some((0, Fault::AnswerLost)));
-    let still_down = record(&table, id, 2, TargetStatus::Down, FAILED).await.unwrap();
-
-    assert_eq!(down, RoundOutcome::Changed(TargetStatus::Down));
-    assert_eq!(still_down, RoundOutcome::AlreadyRecorded);
-    assert_eq!((monitored.results().await.len(), monitored.event_types()), (3, vec!["target.down"]));
-}
-
-#[tokio::test]
-async fn a_round_that_failed_half_way_is_whole_when_its_message_comes_again() {
-    for (call, fault) in [(0, Fault::NotSent), (1, Fault::NotSent), (1, Fault::AnswerLost), (1, Fault::Throttled)] {
-        let monitored = Monitored::new().await;
-        monitored.next_round(0, FAILED).await;
-        let faults = Faults::default();
-        let table = WatchTable::new(monitored.db.client_with(faults.clone()), "WatchTable");
-        faults.plan(Some((call, fault)));
-
-        let first = record(&table, &monitored.target.id, 1, TargetStatus::Pending, FAILED).await;
-        let again = record(&table, &monitored.target.id, 1, TargetStatus::Pending, FAILED).await;
-
-        assert!(first.is_err() && again.is_ok(), "{fault:?} at {call}");
-        assert_eq!(monitored.event_types(), ["target.down"], "{fault:?} at {call}");
-        assert_eq!(monitored.results().await.len(), 2, "{fault:?} at {call}");
+    // Calls: the results, which are there when they are put again; what was found since the failure; the change.
+    for (lost, number) in [(0, 1), (2, 2)] {
+        faults.plan(Some((lost, Fault::AnswerLost)));
+        let checked = checked(&monitored.due().await, number, if number == 1 { FAILED } else { GOOD });
+        record(&table, slot(number), &checked).await.unwrap();
     }
+
+    assert_eq!(monitored.results().await.len(), 3);
+    assert_eq!(monitored.event_types(), ["target.down", "target.up"]);
 }
 
+/// What the chart of access patterns says.
 #[tokio::test]
-async fn a_good_round_of_a_target_that_is_up_is_a_read_and_a_write_unit_and_a_change_spares_the_lists() {
+async fn a_success_is_its_share_of_a_write_and_a_change_spares_the_lists() {
     let monitored = Monitored::new().await;
     let meter = CapacityMeter::default();
     let table = WatchTable::new(monitored.db.client_with(meter.clone()), "WatchTable");
-    let cost = async |number, known, outcome| {
+    let cost = async |number, outcome| {
+        let checked = checked(&monitored.due().await, number, outcome);
+        assert!(table.store_results(&round_at(slot(number), 15), 0, std::slice::from_ref(&checked)).await.unwrap());
         meter.reset();
-        record(&table, &monitored.target.id, number, known, outcome).await.unwrap();
+        table.conclude(slot(number), &checked).await.unwrap();
         (meter.calls(), meter.read_units(), meter.write_units())
     };
 
-    // Two units for each row of a transaction, and none for an index.
-    assert_eq!(cost(0, TargetStatus::Pending, GOOD).await, (1, 0.0, 4.0));
-    assert_eq!(cost(1, TargetStatus::Up, GOOD).await, (2, 1.0, 1.0));
-    assert_eq!(cost(2, TargetStatus::Up, FAILED).await, (2, 1.0, 1.0));
-    assert_eq!(cost(3, TargetStatus::Up, FAILED).await, (2, 1.0, 4.0));
-    assert_eq!(cost(4, TargetStatus::Down, FAILED).await, (1, 0.0, 1.0));
-    assert_eq!(cost(5, TargetStatus::Down, GOOD).await, (1, 0.0, 4.0));
+    assert_eq!(cost(0, GOOD).await, (1, 0.0, 1.0), "up for the first time");
+    assert_eq!(cost(1, GOOD).await, (0, 0.0, 0.0), "still up");
+    assert_eq!(cost(2, FAILED).await, (1, 0.0, 1.0), "a first failure");
+    assert_eq!(cost(3, GOOD).await, (1, 0.0, 1.0), "which was one");
+    assert_eq!(cost(4, FAILED).await, (1, 0.0, 1.0));
+    assert_eq!(cost(5, FAILED).await, (2, 1.0, 1.0), "down");
+    assert_eq!(cost(6, FAILED).await, (0, 0.0, 0.0), "still down");
+    assert_eq!(cost(7, GOOD).await, (1, 0.0, 1.0), "up again");
+}
+
+#[tokio::test]
+async fn sixty_four_results_are_one_write_unit_and_are_read_back() {
+    let db = TestDynamoDb::start();
+    let meter = CapacityMeter::default();
+    let table = WatchTable::new(db.client_with(meter.clone()), "WatchTable");
+    let workspace = WorkspaceId::generate();
+    let mut results = Vec::new();
+    for number in 0..64 {
+        let target = db.store_target(&target_at(&workspace, &format!("https://{number}.example/"), noon())).await;
+        results.push(checked(&due(&db.watch(), &target.id).await, 4, CheckOutcome::Answered(200 + number)));
+    }
+
+    assert!(table.store_results(&round_at(slot(4), 60), 10, &results).await.unwrap());
+
+    assert_eq!((meter.calls(), meter.write_units()), (1, 1.0));
+    meter.reset();
+    let page = table.list(&workspace, None, 100, None).await.unwrap();
+    meter.reset();
+    let health = table.healths(&workspace, &page.items, slot(5)).await.unwrap();
+    for checked in &results {
+        assert_eq!(health[&checked.target.id].latest, Some(checked.result.clone()));
+    }
+    assert!(meter.read_units() < 35.0, "half a unit for each target, and their results together");
 }
 
 /// What the chart of access patterns says.
@@ -883,7 +936,7 @@ async fn registering_listing_and_watching_cost_what_the_chart_says() {
     assert_eq!(spent(), (1.5, 0.0), "health");
     let page = table.list(&wanted.workspace, None, 20, None).await.unwrap();
     spent();
-    table.healths(&page.items, now).await.unwrap();
+    table.healths(&wanted.workspace, &page.items, now).await.unwrap();
     assert_eq!(spent(), (1.0, 0.0), "health of those of a list");
     table.watch(&watched, &link, noon(), &ids).await.unwrap();
     assert_eq!(spent(), (2.0, 8.0), "a link watches a new one");
@@ -893,7 +946,7 @@ async fn registering_listing_and_watching_cost_what_the_chart_says() {
     assert_eq!(spent(), (2.0, 4.0), "one of them ceases to");
     table.unwatch(&watched.id, &link_id("second"), noon()).await.unwrap();
     assert_eq!(spent(), (2.0, 8.0), "the other as well, and takes it along");
-    table.delete(&wanted.workspace, &wanted.id).await.unwrap();
+    table.delete(&wanted).await.unwrap();
     assert_eq!(spent(), (0.0, 6.0), "deleting");
 }
 
@@ -902,7 +955,7 @@ async fn registering_listing_and_watching_cost_what_the_chart_says() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hundred_registrations_at_once_fill_a_quota_of_ten_and_no_more() {
     let db = TestDynamoDb::start();
-    let (table, workspace, ids) = (db.watch().with_quota(10), WorkspaceId::generate(), correlation());
+    let (table, workspace, ids) = (db.watch().with_quota(per(10)), WorkspaceId::generate(), correlation());
     let wanted: Vec<_> =
         (0..100).map(|page| target_at(&workspace, &format!("https://example.com/{page}"), noon())).collect();
 
@@ -915,7 +968,7 @@ async fn a_hundred_registrations_at_once_fill_a_quota_of_ten_and_no_more() {
 #[tokio::test]
 async fn a_deleted_target_makes_room_and_a_known_url_needs_none() {
     let db = TestDynamoDb::start();
-    let table = db.watch().with_quota(1);
+    let table = db.watch().with_quota(per(1));
     let first = target("https://example.com/a");
     let second = target_at(&first.workspace, "https://example.com/b", noon());
     done(table.register(&first, None, &correlation()).await);
@@ -923,18 +976,53 @@ async fn a_deleted_target_makes_room_and_a_known_url_needs_none() {
     let refused = table.register(&second, Some(&with(&key("k"))), &correlation()).await.unwrap();
     let known = done(table.register(&first, None, &correlation()).await);
     let elsewhere = done(table.register(&target("https://example.com/b"), None, &correlation()).await);
-    table.delete(&first.workspace, &first.id).await.unwrap();
-    table.delete(&first.workspace, &first.id).await.unwrap();
+    table.delete(&first).await.unwrap();
+    table.delete(&first).await.unwrap();
 
     assert_eq!((refused, known.is_new, elsewhere.is_new), (TargetRegistration::Full, false, true));
     assert_eq!(counted(&db, &first.workspace), 0, "deleting it again frees nothing");
     assert!(done(table.register(&second, Some(&with(&key("k"))), &correlation()).await).is_new, "the key is unused");
 }
 
+/// In how many workspaces whatever somebody has founded.
+#[tokio::test(flavor = "multi_thread")]
+async fn all_workspaces_of_a_founder_have_as_many_targets_as_the_founder_may() {
+    let db = TestDynamoDb::start();
+    let quota = TargetQuota { per_workspace: 5, per_founder: 12 };
+    let (table, founder, ids) = (db.watch().with_quota(quota), UserId::generate(), correlation());
+    let workspaces: Vec<_> = (0..4).map(|_| WorkspaceId::generate()).collect();
+    let of = |workspace: &WorkspaceId, number| {
+        target_at(workspace, &format!("https://{number}.example/"), noon()).founded_by(founder)
+    };
+    let wanted: Vec<_> =
+        (0..8).flat_map(|number| workspaces.iter().map(move |workspace| (workspace, number))).collect();
+    let wanted: Vec<_> = wanted.into_iter().map(|(workspace, number)| of(workspace, number)).collect();
+
+    let registered = join_all(wanted.iter().map(|wanted| table.register(wanted, None, &ids))).await;
+
+    let (full, new): (Vec<_>, Vec<_>) =
+        registered.into_iter().map(Result::unwrap).partition(|one| *one == TargetRegistration::Full);
+    assert_eq!((full.len(), new.len()), (20, 12));
+    let mut counts: Vec<_> = workspaces.iter().map(|workspace| counted(&db, workspace)).collect();
+    assert!(counts.iter().all(|count| *count <= 5), "{counts:?}");
+    let link = link_id("launch");
+    assert_eq!(table.watch(&of(&workspaces[0], 99), &link, noon(), &ids).await.unwrap(), WatchOutcome::NoRoom);
+    let elsewhere = target("https://example.com/");
+    assert!(done(table.register(&elsewhere, None, &ids).await).is_new, "another founder");
+
+    let TargetRegistration::Done(first) = &new[0] else { panic!("{new:?}") };
+    table.delete(&first.target).await.unwrap();
+    counts.sort_unstable();
+    let emptiest = workspaces.iter().find(|workspace| counted(&db, workspace) < 5).unwrap();
+    assert!(table.has_room(emptiest, &founder, &of(emptiest, 100).id).await.unwrap());
+    assert!(done(table.register(&of(emptiest, 100), None, &ids).await).is_new);
+    assert!(!table.has_room(emptiest, &founder, &of(emptiest, 101).id).await.unwrap());
+}
+
 #[tokio::test]
 async fn a_quota_of_none_lets_nobody_begin() {
     let db = TestDynamoDb::start();
-    let table = db.watch().with_quota(0);
+    let table = db.watch().with_quota(per(0));
 
     let refused = table.register(&target("https://example.com/a"), None, &correlation()).await.unwrap();
 
@@ -944,10 +1032,11 @@ async fn a_quota_of_none_lets_nobody_begin() {
 #[tokio::test]
 async fn what_links_watch_counts_until_the_last_of_them_is_gone() {
     let db = TestDynamoDb::start();
-    let (table, ids) = (db.watch().with_quota(1), correlation());
+    let (table, ids) = (db.watch().with_quota(per(1)), correlation());
     let watched = target("https://example.com/a");
     let other = target_at(&watched.workspace, "https://example.com/b", noon());
-    let has_room = async |target: &Target| table.has_room(&target.workspace, &target.id).await.unwrap();
+    let has_room =
+        async |target: &Target| table.has_room(&target.workspace, &target.founder, &target.id).await.unwrap();
     assert!(has_room(&watched).await && has_room(&other).await);
 
     for link in ["first", "second"] {
@@ -968,13 +1057,13 @@ async fn what_links_watch_counts_until_the_last_of_them_is_gone() {
 #[tokio::test]
 async fn a_link_without_room_does_not_watch_until_it_begins_again_later() {
     let db = TestDynamoDb::start();
-    let (table, ids, link) = (db.watch().with_quota(1), correlation(), link_id("launch"));
+    let (table, ids, link) = (db.watch().with_quota(per(1)), correlation(), link_id("launch"));
     let wanted = target("https://example.com/a");
     let other = target_at(&wanted.workspace, "https://example.com/b", noon());
     done(table.register(&other, None, &ids).await);
 
     let refused = table.watch(&wanted, &link, slot(1), &ids).await.unwrap();
-    table.delete(&other.workspace, &other.id).await.unwrap();
+    table.delete(&other).await.unwrap();
     let repeated = table.watch(&wanted, &link, slot(1), &ids).await.unwrap();
 
     assert_eq!((refused, repeated), (WatchOutcome::NoRoom, WatchOutcome::Settled));
@@ -986,7 +1075,7 @@ async fn a_link_without_room_does_not_watch_until_it_begins_again_later() {
 #[tokio::test]
 async fn a_link_that_was_refused_is_deleted_without_freeing_a_place() {
     let db = TestDynamoDb::start();
-    let (table, ids, link) = (db.watch().with_quota(1), correlation(), link_id("launch"));
+    let (table, ids, link) = (db.watch().with_quota(per(1)), correlation(), link_id("launch"));
     let wanted = target("https://example.com/a");
     let other = target_at(&wanted.workspace, "https://example.com/b", noon());
     done(table.register(&other, None, &ids).await);
@@ -1004,7 +1093,7 @@ async fn a_link_that_was_refused_is_deleted_without_freeing_a_place() {
 async fn results_come_newest_first_and_within_their_limits() {
     let monitored = Monitored::new().await;
     for number in 0..6 {
-        monitored.round(number, TargetStatus::Up, if number == 2 { FAILED } else { GOOD }).await;
+        monitored.next_round(number, if number == 2 { FAILED } else { GOOD }).await;
     }
     let table = monitored.db.watch();
     let results = async |since, limit, now| {
@@ -1045,7 +1134,7 @@ async fn a_deleted_target_leaves_the_lists_and_may_be_deleted_again() {
     done(db.watch().register(&wanted, None, &correlation()).await);
 
     for _ in 0..2 {
-        assert_eq!(db.watch().delete(&wanted.workspace, &wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
+        assert_eq!(db.watch().delete(&wanted).await.unwrap(), DeleteTargetOutcome::Deleted);
     }
 
     assert_eq!(db.watch().find(&wanted.id).await.unwrap(), None);
@@ -1074,11 +1163,11 @@ async fn a_target_that_was_registered_by_itself_outlives_its_links() {
     let registered = done(table.register(&wanted, None, &correlation()).await);
 
     assert!(!registered.is_new && registered.target.registered);
-    assert_eq!(table.delete(&wanted.workspace, &wanted.id).await.unwrap(), DeleteTargetOutcome::Watched);
+    assert_eq!(table.delete(&wanted).await.unwrap(), DeleteTargetOutcome::Watched);
     assert!(table.find(&wanted.id).await.unwrap().unwrap().registered, "a refused deletion changes nothing");
     table.unwatch(&wanted.id, &link_id("launch"), noon()).await.unwrap();
     assert_eq!(table.find(&wanted.id).await.unwrap().unwrap().watchers, 0);
-    assert_eq!(table.delete(&wanted.workspace, &wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
+    assert_eq!(table.delete(&wanted).await.unwrap(), DeleteTargetOutcome::Deleted);
 }
 
 #[tokio::test]
@@ -1099,7 +1188,7 @@ async fn whoever_registers_what_a_link_watches_is_told_from_then_on() {
     table.unwatch(&ada.id, &link_id("launch"), noon()).await.unwrap();
     assert_eq!(table.find(&ada.id).await.unwrap(), Some(Target { watchers: 0, ..bobs.clone() }));
     for number in 0..2 {
-        record(&table, &ada.id, number, TargetStatus::Pending, FAILED).await.unwrap();
+        check(&db, &ada.id, slot(number), FAILED).await;
     }
     let told = events(&db).pop().unwrap();
     let EventDetail::TargetDown(detail) = told.detail else { panic!("{told:?}") };
@@ -1254,7 +1343,7 @@ async fn deleting_bears_a_lost_answer() {
     done(table.register(&wanted, None, &correlation()).await);
     faults.plan(Some((0, Fault::AnswerLost)));
 
-    assert_eq!(table.delete(&wanted.workspace, &wanted.id).await.unwrap(), DeleteTargetOutcome::Deleted);
+    assert_eq!(table.delete(&wanted).await.unwrap(), DeleteTargetOutcome::Deleted);
 }
 
 /// What can happen to a target whose links come and go.
@@ -1328,7 +1417,7 @@ proptest! {
                     }
                     Step::Delete => {
                         let is_watched = messages.iter().any(|messages| watches(messages));
-                        let outcome = table.delete(&workspace, id).await.unwrap();
+                        let outcome = table.delete(&wanted[0]).await.unwrap();
                         assert_eq!(outcome == DeleteTargetOutcome::Watched, is_watched);
                         registered &= is_watched;
                     }
