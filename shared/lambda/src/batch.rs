@@ -209,13 +209,9 @@ impl DeadLetterQueue {
     /// Sends one message to the dead-letter queue, with the reason (and the consumer) as an attribute. Returns whether it was sent. The body isn't
     /// logged.
     pub async fn park(&self, body: &str, reason: &str, message_id: &str) -> bool {
-        // The name of a FIFO queue ends with `.fifo`, and its messages need a group. Each message gets its own, since their
-        // order doesn't matter.
-        let group = self.url.ends_with(".fifo").then(|| message_id.to_owned());
         let sent = match self.attributes(reason) {
             Ok(attributes) => {
                 let message = self.client.send_message().queue_url(&self.url).message_body(escape_noncharacters(body));
-                let message = message.set_message_group_id(group.clone()).set_message_deduplication_id(group);
                 let message = message.set_message_attributes(Some(attributes));
                 message.send().await.map(|_| ()).map_err(|error| chain(&error))
             }

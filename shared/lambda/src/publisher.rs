@@ -2,12 +2,7 @@
 
 use std::{ops::Range, time::Duration};
 
-use aws_sdk_sqs::{
-    Client,
-    error::SdkError,
-    operation::get_queue_attributes::GetQueueAttributesError,
-    types::{QueueAttributeName, SendMessageBatchRequestEntry},
-};
+use aws_sdk_sqs::{Client, types::SendMessageBatchRequestEntry};
 use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
 use tokio::time::sleep;
@@ -28,8 +23,6 @@ pub struct RefusedMessage {
 pub struct Message {
     body: String,
     delay: Option<i32>,
-    group: Option<String>,
-    deduplication_id: Option<String>,
 }
 
 impl Message {
@@ -42,23 +35,13 @@ impl Message {
     }
 
     fn of_body(body: String) -> Self {
-        Self { body, delay: None, group: None, deduplication_id: None }
+        Self { body, delay: None }
     }
 
-    /// Delays the delivery by this time, rounded up to seconds. SQS allows at most 15 minutes, and no delay of single messages in
-    /// a FIFO queue.
+    /// Delays the delivery by this time, rounded up to seconds. SQS allows at most 15 minutes.
     #[must_use]
     pub fn delayed(mut self, delay: Duration) -> Self {
         self.delay = i32::try_from(delay.as_millis().div_ceil(1_000)).ok();
-        self
-    }
-
-    /// Sets message group id and deduplication id, for a FIFO queue. Messages of a group are processed one at a time; messages
-    /// with the same deduplication id within five minutes are delivered once.
-    #[must_use]
-    pub fn in_group(mut self, group: String, deduplication_id: String) -> Self {
-        self.group = Some(group);
-        self.deduplication_id = Some(deduplication_id);
         self
     }
 }
@@ -116,17 +99,6 @@ fn calls_of(packs: &[Pack]) -> Vec<&[Pack]> {
     }
     calls.extend((first < packs.len()).then(|| &packs[first..]));
     calls
-}
-
-/// Why the messages of a queue could not be counted.
-#[derive(Debug, thiserror::Error)]
-pub enum CountError {
-    /// SQS can't be reached or refused the call.
-    #[error("the queue's attributes could not be read")]
-    Unavailable(#[source] Box<SdkError<GetQueueAttributesError>>),
-    /// The response has no valid number of messages.
-    #[error("the queue's attributes have no number of messages")]
-    NoNumber,
 }
 
 /// Sends messages to one queue.
@@ -217,23 +189,6 @@ impl Publisher {
         Unsent { lost: permanent.len(), retryable }
     }
 
-    /// The approximate number of messages in the queue, including messages in flight.
-    ///
-    /// # Errors
-    /// When SQS can't be reached.
-    pub async fn count(&self) -> Result<usize, CountError> {
-        use QueueAttributeName::{
-            ApproximateNumberOfMessages as Visible, ApproximateNumberOfMessagesNotVisible as InFlight,
-        };
-        let answer = self.client.get_queue_attributes().queue_url(&self.queue_url).attribute_names(Visible);
-        let answer =
-            answer.attribute_names(InFlight).send().await.map_err(|error| CountError::Unavailable(error.into()))?;
-        let attributes = answer.attributes().ok_or(CountError::NoNumber)?;
-        let number =
-            |name| attributes.get(&name).and_then(|text| text.parse::<usize>().ok()).ok_or(CountError::NoNumber);
-        Ok(number(Visible)? + number(InFlight)?)
-    }
-
     /// Sends a batch. SQS reports failures of single messages in a successful response, so each position is checked.
     async fn send_batch(&self, messages: &[&Message]) -> Vec<RefusedMessage> {
         let entries = match messages.iter().enumerate().map(entry).collect::<Result<Vec<_>, _>>() {
@@ -284,8 +239,6 @@ fn entry((position, message): (usize, &&Message)) -> Result<SendMessageBatchRequ
         .id(position.to_string())
         .message_body(&message.body)
         .set_delay_seconds(message.delay)
-        .set_message_group_id(message.group.clone())
-        .set_message_deduplication_id(message.deduplication_id.clone())
         .build()
         .map_err(|error| chain(&error))
 }

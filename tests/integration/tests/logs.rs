@@ -232,7 +232,7 @@ async fn a_link_without_room_for_its_target_is_one_warning_however_often_it_is_d
         consumer.consume(db.stream("LinksTable")).await;
     }
 
-    assert_eq!(logs.messages("WARN"), ["a link does not watch, since its workspace monitors as many URLs as it may"]);
+    assert_eq!(logs.messages("WARN"), ["a link does not watch, since as many URLs are monitored as may be"]);
     assert_eq!(logs.messages("ERROR"), [""; 0]);
 }
 

@@ -55,14 +55,7 @@ impl LocalStack {
         if let Some(url) = queues.get(name) {
             return url.clone();
         }
-        // Those of template.yaml.
-        let is_fifo = name.starts_with("checks");
-        let request = if is_fifo {
-            let full_name = format!("{}.fifo", name.trim_end_matches(".fifo"));
-            json!({"QueueName": full_name, "Attributes": {"FifoQueue": "true"}})
-        } else {
-            json!({"QueueName": name})
-        };
+        let request = json!({"QueueName": name});
         let (status, answer) = self.json("/", "AmazonSQS.CreateQueue", &request).await;
         let url = answer["QueueUrl"].as_str().unwrap_or_else(|| panic!("no queue {name}: {status} {answer}"));
         queues.entry(name.to_owned()).or_insert_with(|| url.to_owned()).clone()

@@ -49,8 +49,6 @@ struct State {
 struct Queues {
     /// By the queue's name.
     messages: HashMap<String, Vec<Message>>,
-    /// How many messages queues say they have: waiting, and being worked on.
-    counts: HashMap<String, (usize, usize)>,
     outage: Outage,
 }
 
@@ -102,12 +100,6 @@ impl FakeQueues {
     /// Fails in this way from now on.
     pub fn fail(&self, outage: Outage) {
         lock(&self.state.queues).outage = outage;
-    }
-
-    /// Has a queue say from now on that so many messages wait in it, and that so many are being worked on. Otherwise it says
-    /// that it is empty.
-    pub fn occupy(&self, queue: &str, waiting: usize, in_work: usize) {
-        lock(&self.state.queues).counts.insert(queue.to_owned(), (waiting, in_work));
     }
 
     /// All accepted messages as they were sent, in the order of their arrival.
@@ -177,10 +169,6 @@ const REFUSED: &str = "\u{1}";
 
 /// Of an SQS that keeps nothing.
 fn answer(action: &str, request: &Value) -> (StatusCode, Value) {
-    if action == "AmazonSQS.GetQueueAttributes" {
-        let attributes = json!({"ApproximateNumberOfMessages": "0", "ApproximateNumberOfMessagesNotVisible": "0"});
-        return (StatusCode::OK, json!({"Attributes": attributes}));
-    }
     if action == "AmazonSQS.SendMessage" {
         return (StatusCode::OK, json!({"MessageId": "1", "MD5OfMessageBody": ""}));
     }
@@ -225,14 +213,6 @@ impl Queues {
 
     /// Takes note of what was accepted, and has the answer say what the test wants.
     fn note(&mut self, queue: &str, request: &Value, answer: &mut Value, for_good: bool) {
-        let (waiting, in_work) = self.counts.get(queue).copied().unwrap_or_default();
-        for (name, count) in
-            [("ApproximateNumberOfMessages", waiting), ("ApproximateNumberOfMessagesNotVisible", in_work)]
-        {
-            if let Some(told) = answer.pointer_mut(&format!("/Attributes/{name}")) {
-                *told = count.to_string().into();
-            }
-        }
         for failed in answer.get_mut("Failed").and_then(Value::as_array_mut).into_iter().flatten() {
             failed["SenderFault"] = for_good.into();
         }

@@ -9,7 +9,7 @@ const WORDS = {
   short_code_taken: 'This code is taken.',
   link_purged: 'It was deleted, with its statistics.',
   last_admin: 'A workspace needs an admin: make somebody else one first.',
-  target_quota_reached: 'This workspace monitors as many URLs as it may. Stop monitoring another one first.',
+  target_quota_reached: 'This workspace, or all that its founder has, monitors as many URLs as it may. Stop monitoring another one first.',
   target_watched: 'Links watch it: switch “Watch” off for them first.',
   role_too_low: 'Your role doesn’t allow this.',
   forbidden: 'This is another person’s or another workspace’s.',

@@ -126,7 +126,7 @@ problems! {
         CONFLICT "workspace_limit" "you are a member of 20 workspaces; nobody can create more";
     /// The workspace has as many targets as it may have.
     TargetQuotaReached =
-        CONFLICT "target_quota_reached" "the workspace monitors as many URLs as it may; delete a target first";
+        CONFLICT "target_quota_reached" "as many URLs are monitored as allowed, by this workspace or by all of its founder; delete a target first";
     /// Links watch the target that is to be deleted.
     TargetWatched = CONFLICT "target_watched" "links watch this target; delete them first";
     /// The link has expired.

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use aws_sdk_dynamodb::Client;
 use linklet_auth::Auth;
 use linklet_domain::{
-    CheckOutcome, CheckResult, Event, EventDetail, EventId, Host, PlannedRound, Role, Standing, TargetStatus,
+    CheckOutcome, CheckResult, Event, EventDetail, EventId, Host, PlannedRound, Role, Standing, TargetId, TargetStatus,
     Timestamp, Track, UrlCreated, WorkspaceId,
 };
 use linklet_dynamodb::{
-    CheckedTarget, ClicksTable, DueTarget, LinksTable, Names, NotificationsTable, Recipients, StatsTable,
+    CheckedTarget, ClicksTable, DueTarget, LaneNotes, LinksTable, Names, NotificationsTable, Recipients, StatsTable,
     ThrottleTable, TrackRange, UsersTable, WatchTable,
 };
 use linklet_lambda::{
@@ -303,6 +303,9 @@ impl Measured {
             table.due(&TrackRange::all(track), 1).await.unwrap();
         }
         self.operation("lane_without_targets", metered.spent());
+        let first = (0..50).map(|number| TargetId::in_track(Track::all().next().unwrap(), number)).collect();
+        table.note(&round, &LaneNotes { first, is_cut: false }).await.unwrap();
+        self.operation("leave_notes", metered.spent());
 
         let track = store_hundred_targets(&db).await;
         let due = table.due(&TrackRange::all(track), 1_000).await.unwrap().targets;
@@ -387,10 +390,11 @@ async fn every_operation_and_row_costs_what_the_calculator_reads() {
 }
 
 /// How many queues Lambda asks for messages all the time.
-fn polled_queues(template: &Template, is_fifo: bool) -> usize {
+fn polled_queues(template: &Template) -> usize {
     let sources = template.of_type("AWS::Lambda::EventSourceMapping");
-    let queues = sources.filter_map(|(_, source)| source["EventSourceArn"].as_str()?.strip_suffix("Queue.Arn"));
-    queues.filter(|queue| template.properties(&format!("{queue}Queue")).get("FifoQueue").is_some() == is_fifo).count()
+    sources
+        .filter(|(_, source)| source["EventSourceArn"].as_str().is_some_and(|arn| arn.ends_with("Queue.Arn")))
+        .count()
 }
 
 /// A number for each value of the parameter `Monitoring`.
@@ -403,7 +407,6 @@ fn by_monitoring(template: &Template, number: impl Fn(&str) -> usize) -> BTreeMa
 fn the_calculator_knows_what_the_template_deploys() {
     let template = Template::load();
     let default = |parameter: &str| template.parameters()[parameter]["Default"].clone();
-    let by_account = &template.mappings()["Consumers"][default("AccountConcurrency").as_str().unwrap()];
     let functions = template.functions();
     let billed: BTreeMap<String, Value> = cost_units("log_bytes");
     let functions = || functions.values().filter(|function| billed.contains_key(&folder(function)));
@@ -414,7 +417,6 @@ fn the_calculator_knows_what_the_template_deploys() {
     let (clicks, analytics) = (template.properties("ClicksStream"), template.properties("AnalyticsSource"));
     assert_eq!(clicks["MaximumBatchingWindowInSeconds"], "ClicksBatchWindowSeconds");
     assert_eq!(analytics["MaximumBatchingWindowInSeconds"], "AnalyticsBatchWindowSeconds");
-    assert_eq!(default("MaxConcurrency"), 0);
 
     let alarm_metrics =
         |monitoring: &str| alarms(template, monitoring).iter().map(|(_, alarm)| billed_metrics(alarm)).sum();
@@ -426,14 +428,13 @@ fn the_calculator_knows_what_the_template_deploys() {
         "alarm_metrics": by_monitoring(template, alarm_metrics),
         "dashboards": by_monitoring(template, dashboards),
         "secrets": template.of_type("AWS::SecretsManager::Secret").count(),
-        "polled_standard_queues": polled_queues(template, false),
-        "polled_fifo_queues": polled_queues(template, true),
+        "polled_queues": polled_queues(template),
         "relay_batch": clicks["BatchSize"],
         "relay_window_seconds": default("ClicksBatchWindowSeconds"),
         "analytics_batch": analytics["BatchSize"],
         "analytics_window_seconds": default("AnalyticsBatchWindowSeconds"),
         "check_interval_seconds": default("CheckIntervalSeconds"),
-        "max_concurrency": by_account["Checks"],
+        "max_concurrency": default("MaxConcurrency"),
         "log_retention_days": default("LogRetentionDays"),
         "log_level": default("LogLevel"),
         "tracing": default("Tracing"),

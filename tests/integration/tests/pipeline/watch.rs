@@ -217,6 +217,15 @@ impl Rounds {
         round_at(Timestamp::from_unix_seconds(self.now().unix_seconds()).unwrap(), seconds)
     }
 
+    /// A round of ten seconds, of which so many milliseconds have passed.
+    fn late(&self, milliseconds: u64) -> PlannedRound {
+        self.pass(Duration::from_secs(10));
+        let round = self.round(10);
+        let passed = round.slot.until(self.now());
+        self.pass(Duration::from_millis(milliseconds).saturating_sub(passed));
+        round
+    }
+
     async fn deliver(&self, round: &PlannedRound) -> Measured {
         let (answer, measured) = metrics::observe(self.checker.consume(queue_batch(&[text(round)]))).await;
         assert!(answer.batch_item_failures.is_empty());
@@ -541,9 +550,8 @@ async fn a_check_that_has_had_a_whole_try_counts_as_failed_when_time_is_up() {
     let (rounds, site) = (impatient(Rounds::new(), 300), Site::start());
     let target = register(&rounds.db, &site.url("/")).await;
     site.behave(Manner::Hangs);
-    let round = rounds.round(10);
     // Half a second is left before the end, and another half that is for storing.
-    rounds.pass(Duration::from_secs(9));
+    let round = rounds.late(9_000);
     let before = Instant::now();
 
     let measured = rounds.deliver(&round).await;
@@ -562,8 +570,7 @@ async fn what_there_was_no_time_for_has_no_result_and_comes_first_in_the_next_ro
         host.behave(Manner::Hangs);
         targets.push(register(&rounds.db, &host.url("/")).await);
     }
-    let round = rounds.round(10);
-    rounds.pass(Duration::from_millis(9_200));
+    let round = rounds.late(9_200);
 
     let measured = rounds.deliver(&round).await;
 
@@ -590,8 +597,7 @@ async fn a_host_that_never_answers_takes_one_place_and_nothing_else() {
     for host in good {
         targets.push(register(&rounds.db, &host.url("/")).await);
     }
-    let round = rounds.round(10);
-    rounds.pass(Duration::from_secs(9));
+    let round = rounds.late(8_500);
 
     let measured = rounds.deliver(&round).await;
 
@@ -622,10 +628,7 @@ async fn who_has_three_targets_has_them_checked_in_each_round_beside_somebody_wi
     }
 
     for number in 1..=3 {
-        rounds.pass(Duration::from_secs(10));
-        let round = rounds.round(10);
-        let early = round.slot.until(rounds.now());
-        rounds.pass(Duration::from_millis(8_500).saturating_sub(early));
+        let round = rounds.late(8_500);
 
         let measured = rounds.deliver(&round).await;
 

@@ -88,7 +88,8 @@ async fn a_link_cannot_go_on_watching_a_url_too_many_unless_it_gives_up_watching
     {
         let refused = patch(body).await;
 
-        let reason = "the workspace monitors as many URLs as it may; delete a target first";
+        let reason =
+            "as many URLs are monitored as allowed, by this workspace or by all of its founder; delete a target first";
         assert_eq!(refused.problem(), (409, reason.into()));
         assert_eq!(refused.json()["code"], "target_quota_reached");
     }

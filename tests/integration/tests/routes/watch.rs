@@ -248,7 +248,8 @@ async fn a_workspace_that_is_full_monitors_no_more_until_a_target_is_deleted() {
     let (refused, known) = (post("https://example.com/b").await, post("https://example.com/a").await);
     ada.delete(&first).await;
 
-    let reason = "the workspace monitors as many URLs as it may; delete a target first";
+    let reason =
+        "as many URLs are monitored as allowed, by this workspace or by all of its founder; delete a target first";
     assert_eq!((refused.problem(), known.status), ((409, reason.into()), 200));
     assert_eq!(refused.json()["code"], "target_quota_reached");
     assert_eq!(post("https://example.com/b").await.status, 201);
