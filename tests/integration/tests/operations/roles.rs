@@ -76,6 +76,7 @@ const RIGHTS: &str = "
     shorten         ThrottleTable                       PERSON#        UpdateItem
     shorten         UsersTable                          ACCESS#        BatchGetItem
     shorten         UsersTable                          KEY#           GetItem UpdateItem
+    shorten         UsersTable                          WS#            GetItem
     shorten         WatchTable                          *              GetItem
     stats           ClicksTable                         *              Query
     stats           LinksTable                          *              GetItem
@@ -87,16 +88,19 @@ const RIGHTS: &str = "
     update          StatsTable                          *              BatchGetItem
     update          UsersTable                          ACCESS#        BatchGetItem
     update          UsersTable                          KEY#           GetItem UpdateItem
+    update          UsersTable                          WS#            GetItem
+    update          WatchTable                          FOUNDER#       GetItem
     update          WatchTable                          TARGET#        GetItem
     update          WatchTable                          WS#            GetItem
     watch           UsersTable                          ACCESS#        BatchGetItem
     watch           UsersTable                          KEY#           GetItem UpdateItem
+    watch           UsersTable                          WS#            GetItem
     watch           WatchTable                          *              DeleteItem GetItem PutItem Query UpdateItem
     watch           WatchTable                          TARGET#        BatchGetItem
     watch           WatchTable/index/by-host            *              Query
     watch           WatchTable/index/by-workspace       *              Query
-    watch-check     WatchTable                          *              PutItem Query UpdateItem
-    watch-dispatch  WatchTable                          *              Query
+    watch-check     WatchTable                          *              GetItem PutItem Query UpdateItem
+    watch-links     UsersTable                          WS#            GetItem
     watch-links     WatchTable                          *              DeleteItem GetItem PutItem UpdateItem
     watch-tick      WatchTable/index/by-workspace       *              Scan
 ";
