@@ -164,7 +164,7 @@ fuzz: ## look for inputs that break TARGET, for SECONDS (default 60)
 PROFILE ?= release
 BENCHED := redirect shorten list stats auth linklet-bench-baselines
 # Of these, which are behind the API, memory and pages are measured, and that takes no long build.
-SOAKED = $(notdir $(patsubst %/src/main.rs,%,$(shell grep -l http::serve functions/*/src/main.rs)))
+SOAKED = watch-check $(notdir $(patsubst %/src/main.rs,%,$(shell grep -l http::serve functions/*/src/main.rs)))
 
 bench: ## compare redirect with an empty Lambda and with Node and Python, measure counting, and whether memory levels off
 	$(if $(filter soak pages,$(SUBJECTS))$(AGAINST),,cargo build --profile $(PROFILE) $(addprefix --package ,$(BENCHED)))

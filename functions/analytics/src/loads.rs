@@ -43,12 +43,7 @@ mod tests {
 
     fn with_days(ids: &[LinkId], days_each: u64) -> Links {
         let (workspace, now) = (WorkspaceId::generate(), Timestamp::now());
-        let empty = |link: &LinkId, day| DayOfClicks {
-            link: link.clone(),
-            workspace,
-            day,
-            clicks: BTreeMap::new(),
-        };
+        let empty = |link: &LinkId, day| DayOfClicks { link: link.clone(), workspace, day, clicks: BTreeMap::new() };
         let days = || (0..days_each).map(|number| now.plus(Duration::from_hours(24 * number)).day());
         ids.iter().map(|id| (id.clone(), days().map(|day| (day, empty(id, day))).collect())).collect()
     }

@@ -9,11 +9,12 @@ use serde_json::Value;
 pub type Variables = BTreeMap<String, String>;
 
 /// Limits that no measurement reaches. (They are per client or workspace, and what many do in a minute one does here in seconds.)
-const UNREACHED: [&str; 5] = [
+const UNREACHED: [&str; 6] = [
     "HashesPerSecond",
     "RedirectLimitPerMinute",
     "ShortenPerMinute",
     "ShortenPerMinuteAndAddress",
+    "TargetsPerFounder",
     "TargetsPerWorkspace",
 ];
 

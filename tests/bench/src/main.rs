@@ -16,6 +16,7 @@ mod analytics;
 mod functions;
 mod get_item;
 mod goals;
+mod hosts;
 mod lambda;
 mod measure;
 mod neighbour;

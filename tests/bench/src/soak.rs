@@ -3,13 +3,14 @@
 //! An execution environment lives for hours and has a fixed amount of memory. So what it holds after its thousandth event is
 //! compared with what it holds after its twenty-thousandth.
 
-use std::{collections::BTreeSet, fmt, io, path::Path};
+use std::{collections::BTreeSet, fmt, fs, io, path::Path};
 
 use linklet_test_support::Template;
 use serde::Serialize;
 
 use crate::{
     functions::{self, TemplateError},
+    hosts::Hosts,
     lambda::{Environment, LambdaError, Program},
     measure::memory,
     options::Extent,
@@ -21,8 +22,12 @@ use crate::{
 const GROWTH: f64 = 1.1;
 /// After so many events memory is read, if an event takes no longer than most.
 const EVENTS: (usize, usize) = (1_000, 20_000);
+/// What an environment has open may be so much more at the end, of what it opens now and then.
+const FILES: usize = 8;
 /// Links for the functions that need some.
 const LINKS: usize = 2_000;
+/// Web sites that are monitored.
+const HOSTS: usize = 500;
 
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
@@ -33,8 +38,10 @@ pub enum SoakError {
     Function(&'static str, #[source] LambdaError),
     #[error("{function} answers event {number} wrongly: {answer}")]
     WrongAnswer { function: &'static str, number: usize, answer: String },
-    #[error("the memory of {0} can't be read")]
-    Memory(&'static str, #[source] io::Error),
+    #[error("the memory of {0} or what it has open can't be read")]
+    Process(&'static str, #[source] io::Error),
+    #[error("there are no web sites to monitor")]
+    Hosts(#[source] io::Error),
 }
 
 /// What a function's environment is given to do.
@@ -45,21 +52,24 @@ struct Task {
     workload: Option<fn(&Tables) -> Workload>,
     /// After so many events memory is read for the first and for the last time.
     events: (usize, usize),
+    /// How many web sites are monitored.
+    hosts: usize,
 }
 
 impl Task {
     fn to(self, extent: Extent) -> Self {
-        Self { events: (extent.of(self.events.0), extent.of(self.events.1)), ..self }
+        let events = (extent.of(self.events.0), extent.of(self.events.1));
+        Self { events, hosts: if self.hosts > 0 { extent.of(self.hosts) } else { 0 }, ..self }
     }
 }
 
 const fn task(name: &'static str, function: &'static str, workload: fn(&Tables) -> Workload) -> Task {
-    Task { name, function, workload: Some(workload), events: EVENTS }
+    Task { name, function, workload: Some(workload), events: EVENTS, hosts: 0 }
 }
 
 /// What functions do most that change something with each event, or that more is known of than that they answer. A login takes as
 /// long as a hundred other events.
-const TASKS: [Task; 13] = [
+const TASKS: [Task; 14] = [
     task("account", "account", Workload::workspace),
     Task { events: (100, 1_000), ..task("auth, logins", "auth", |_| Workload::logins()) },
     task("auth, tokens", "auth", Workload::me),
@@ -72,6 +82,7 @@ const TASKS: [Task; 13] = [
     task("stats", "stats", |_| Workload::stats()),
     task("update", "update", Workload::rename),
     task("watch", "watch", Workload::register_target),
+    Task { events: (20, 200), hosts: HOSTS, ..task("watch-check", "watch-check", |_| Workload::rounds()) },
     task("web", "web", |_| Workload::document()),
 ];
 
@@ -84,16 +95,19 @@ pub struct Soaked {
     pub mb: (f64, f64),
     /// The second of these over the first.
     pub growth: f64,
-    /// Whether the growth is within its bound.
+    /// Open files and connections after as many events.
+    pub files: (usize, usize),
+    /// Whether both are within their bounds.
     pub levels_off: bool,
 }
 
 impl Soaked {
-    fn new(task: &Task, early: u64, late: u64) -> Self {
+    fn new(task: &Task, early: Held, late: Held) -> Self {
         const MB: f64 = 1_000_000.0;
-        let mb = (early as f64 / MB, late as f64 / MB);
+        let mb = (early.memory as f64 / MB, late.memory as f64 / MB);
         let growth = mb.1 / mb.0;
-        Self { name: task.name, events: task.events, mb, growth, levels_off: growth <= GROWTH }
+        let levels_off = growth <= GROWTH && late.files <= early.files + FILES;
+        Self { name: task.name, events: task.events, mb, growth, files: (early.files, late.files), levels_off }
     }
 }
 
@@ -101,22 +115,29 @@ impl fmt::Display for Soaked {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (early, late) = self.events;
         let verdict = if self.levels_off { "levels off" } else { "GROWS" };
-        let Self { name, mb, growth, .. } = self;
+        let Self { name, mb, growth, files, .. } = self;
         write!(
             formatter,
-            "{name:<14} {:>8.1} {:>8.1} {growth:>8.3}  {verdict:<10}  {early} and {late} events",
-            mb.0, mb.1
+            "{name:<14} {:>8.1} {:>8.1} {growth:>8.3} {:>6} {:>6}  {verdict:<10}  {early} and {late} events",
+            mb.0, mb.1, files.0, files.1
         )
     }
 }
 
-/// Has every function behind the API work on many events, one environment each.
+/// What an environment holds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Held {
+    memory: u64,
+    files: usize,
+}
+
+/// Has every function behind the API, and the one that monitors URLs, work on many events, one environment each.
 ///
 /// # Errors
 /// When a function fails or answers wrongly.
 pub async fn soak(programs: &Path, extent: Extent) -> Result<Vec<Soaked>, SoakError> {
     let mut soaked = Vec::new();
-    println!("\nresident memory, MB    early     late   growth  (at most {GROWTH})");
+    println!("\nresident memory, MB    early     late   growth  (at most {GROWTH}); files that are open");
     for task in tasks().into_iter().map(|task| task.to(extent)) {
         let result = run(&task, programs, extent.of(LINKS)).await?;
         println!("{result}");
@@ -131,24 +152,27 @@ fn tasks() -> Vec<Task> {
     let others = behind.into_iter().filter(|function| TASKS.iter().all(|task| task.function != function));
     let others = others.map(|function| {
         let function: &str = function.leak(); // a few names, in a program that soon ends
-        Task { name: function, function, workload: None, events: EVENTS }
+        Task { name: function, function, workload: None, events: EVENTS, hosts: 0 }
     });
     TASKS.into_iter().chain(others).collect()
 }
 
 async fn run(task: &Task, programs: &Path, links: usize) -> Result<Soaked, SoakError> {
     let tables = Tables::start(links).await;
+    let hosts = Hosts::start(task.hosts).await.map_err(SoakError::Hosts)?;
+    tables.monitor(hosts.urls()).await;
     let workload = task.workload.map_or_else(|| Workload::sample_of(task.function), |workload| workload(&tables));
     let (mut variables, limit) = functions::variables(task.function, &tables.queues)?;
     variables.extend(tables.endpoints());
+    variables.insert("WATCH_ALLOW_LOOPBACK".to_owned(), "yes-for-tests".to_owned());
     let program = Program { command: vec![programs.join(task.function)], variables, memory: limit };
     let failed = |error| SoakError::Function(task.name, error);
     let environment = Environment::start(&program).await.map_err(failed)?;
-    let resident = || memory(environment.process()).map_err(|error| SoakError::Memory(task.name, error));
-    let mut early = 0;
+    let held = || held(environment.process()).map_err(|error| SoakError::Process(task.name, error));
+    let mut early = Held::default();
     for number in 0..task.events.1 {
         if number == task.events.0 {
-            early = resident()?;
+            early = held()?;
         }
         let answer = environment.invoke(workload.event(number)).await.map_err(failed)?.answer;
         if !workload.is_right(number, &answer) {
@@ -156,7 +180,11 @@ async fn run(task: &Task, programs: &Path, links: usize) -> Result<Soaked, SoakE
             return Err(SoakError::WrongAnswer { function: task.name, number, answer });
         }
     }
-    Ok(Soaked::new(task, early, resident()?))
+    Ok(Soaked::new(task, early, held()?))
+}
+
+fn held(process: u32) -> io::Result<Held> {
+    Ok(Held { memory: memory(process)?, files: fs::read_dir(format!("/proc/{process}/fd"))?.count() })
 }
 
 #[cfg(test)]
@@ -164,13 +192,13 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn every_function_behind_the_api_is_soaked() {
+    async fn every_function_behind_the_api_is_soaked_and_the_one_that_monitors() {
         let tables = Tables::start(1).await;
 
         let soaked: BTreeSet<_> = tasks().into_iter().map(|task| task.function.to_owned()).collect();
 
-        let behind: BTreeSet<_> = Template::load().routes().into_iter().map(|route| route.function).collect();
-        assert_eq!(soaked, behind);
+        let behind = Template::load().routes().into_iter().map(|route| route.function);
+        assert_eq!(soaked, behind.chain(["watch-check".to_owned()]).collect());
         for function in soaked {
             assert!(functions::variables(&function, &tables.queues).is_ok(), "{function}");
         }
@@ -190,10 +218,16 @@ mod tests {
     }
 
     #[test]
-    fn a_tenth_more_memory_is_level_and_more_is_growth() {
+    fn a_tenth_more_memory_and_some_files_are_level_and_more_is_growth() {
         let task = task("web", "web", |_| Workload::document());
 
-        assert!(Soaked::new(&task, 10_000_000, 11_000_000).levels_off);
-        assert!(!Soaked::new(&task, 10_000_000, 11_100_000).levels_off);
+        let levels_off = |memory, files| {
+            let early = Held { memory: 10_000_000, files: 10 };
+            Soaked::new(&task, early, Held { memory, files }).levels_off
+        };
+
+        assert!(levels_off(11_000_000, 18));
+        assert!(!levels_off(11_100_000, 10));
+        assert!(!levels_off(10_000_000, 19));
     }
 }

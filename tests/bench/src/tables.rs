@@ -1,6 +1,8 @@
 //! DynamoDB with the template's tables and what the functions find in them, and stand-ins for the other services.
 
-use linklet_test_support::{ClickBuilder, FakeQueues, FakeSecret, LinkBuilder, Person, TOKEN_SECRET, TestDynamoDb};
+use linklet_test_support::{
+    ClickBuilder, FakeQueues, FakeSecret, LinkBuilder, Person, TOKEN_SECRET, TargetBuilder, TestDynamoDb,
+};
 use serde_json::Value;
 
 use crate::{analytics, functions::Variables};
@@ -68,6 +70,13 @@ impl Tables {
         ]
         .map(|(name, endpoint)| (name.to_owned(), endpoint.to_owned()))
         .into()
+    }
+
+    /// Monitors URLs, all of one workspace.
+    pub async fn monitor(&self, urls: impl Iterator<Item = String>) {
+        for url in urls {
+            self.db.store_target(&TargetBuilder::new(&url).in_workspace(&self.creator.workspace).build()).await;
+        }
     }
 
     async fn add_link(&self, code: &str, owner: &Person) {

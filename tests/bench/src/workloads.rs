@@ -1,8 +1,8 @@
 //! The events that subjects are handed, and what they have to answer.
 
-use std::{fs, rc::Rc};
+use std::{fs, rc::Rc, time::Duration};
 
-use linklet_domain::Role;
+use linklet_domain::{Role, Timestamp};
 use linklet_test_support::{Person, token_of};
 use serde_json::Value;
 
@@ -171,6 +171,19 @@ impl Workload {
         let event = authorized(&sample("watch", "register"), &tables.creator);
         let event = move |number| with(&event, "https://example.com/", &format!("https://example.com/{number}"));
         Self::new(event, |_, answer| answer["statusCode"] == 201)
+    }
+
+    /// Another round of the only lane each time, which begins when the one before is over.
+    pub fn rounds() -> Self {
+        const INTERVAL: Duration = Duration::from_secs(10);
+        let (event, start) = (sample("watch-check", "round"), Timestamp::now().unix_seconds());
+        let start = Timestamp::from_unix_seconds(start).expect("it is a time");
+        let slot = move |number| start.plus(INTERVAL * u32::try_from(number).expect("there are few rounds"));
+        let event = move |number| {
+            let event = with(&event, "2026-03-02T14:05:15.000Z", &slot(number).to_string());
+            with(&event, r#"\"interval_seconds\": 15"#, r#"\"interval_seconds\": 10"#)
+        };
+        Self::new(event, |_, answer| answer["batchItemFailures"].as_array().is_some_and(Vec::is_empty))
     }
 
     /// A sample event, each time about another link of the creator.
