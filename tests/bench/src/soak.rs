@@ -3,16 +3,16 @@
 //! An execution environment lives for hours and has a fixed amount of memory. So what it holds after its thousandth event is
 //! compared with what it holds after its twenty-thousandth.
 
-use std::{collections::BTreeSet, fmt, fs, io, path::Path};
+use std::{collections::BTreeSet, fmt, fs, io, path::Path, time::Duration};
 
 use linklet_test_support::Template;
 use serde::Serialize;
 
 use crate::{
     functions::{self, TemplateError},
-    hosts::Hosts,
+    hosts::{Hosts, HostsError},
     lambda::{Environment, LambdaError, Program},
-    measure::memory,
+    measure::{cpu_time, memory},
     options::Extent,
     tables::Tables,
     workloads::Workload,
@@ -41,7 +41,7 @@ pub enum SoakError {
     #[error("the memory of {0} or what it has open can't be read")]
     Process(&'static str, #[source] io::Error),
     #[error("there are no web sites to monitor")]
-    Hosts(#[source] io::Error),
+    Hosts(#[from] HostsError),
 }
 
 /// What a function's environment is given to do.
@@ -97,6 +97,8 @@ pub struct Soaked {
     pub growth: f64,
     /// Open files and connections after as many events.
     pub files: (usize, usize),
+    /// Time of the processor for an event in between, in milliseconds.
+    pub cpu_ms: f64,
     /// Whether both are within their bounds.
     pub levels_off: bool,
 }
@@ -107,7 +109,9 @@ impl Soaked {
         let mb = (early.memory as f64 / MB, late.memory as f64 / MB);
         let growth = mb.1 / mb.0;
         let levels_off = growth <= GROWTH && late.files <= early.files + FILES;
-        Self { name: task.name, events: task.events, mb, growth, files: (early.files, late.files), levels_off }
+        let events = (task.events.1 - task.events.0) as f64;
+        let cpu_ms = late.cpu.saturating_sub(early.cpu).as_secs_f64() * 1_000.0 / events;
+        Self { name: task.name, events: task.events, mb, growth, files: (early.files, late.files), cpu_ms, levels_off }
     }
 }
 
@@ -115,10 +119,10 @@ impl fmt::Display for Soaked {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (early, late) = self.events;
         let verdict = if self.levels_off { "levels off" } else { "GROWS" };
-        let Self { name, mb, growth, files, .. } = self;
+        let Self { name, mb, growth, files, cpu_ms, .. } = self;
         write!(
             formatter,
-            "{name:<14} {:>8.1} {:>8.1} {growth:>8.3} {:>6} {:>6}  {verdict:<10}  {early} and {late} events",
+            "{name:<14} {:>8.1} {:>8.1} {growth:>8.3} {:>6} {:>6} {cpu_ms:>9.2}  {verdict:<10}  {early} and {late} events",
             mb.0, mb.1, files.0, files.1
         )
     }
@@ -129,6 +133,7 @@ impl fmt::Display for Soaked {
 struct Held {
     memory: u64,
     files: usize,
+    cpu: Duration,
 }
 
 /// Has every function behind the API, and the one that monitors URLs, work on many events, one environment each.
@@ -137,7 +142,10 @@ struct Held {
 /// When a function fails or answers wrongly.
 pub async fn soak(programs: &Path, extent: Extent) -> Result<Vec<Soaked>, SoakError> {
     let mut soaked = Vec::new();
-    println!("\nresident memory, MB    early     late   growth  (at most {GROWTH}); files that are open");
+    println!(
+        "\nresident memory, MB (growth at most {GROWTH}), files that are open, and milliseconds of the processor for an event"
+    );
+    println!("{:14} {:>8} {:>8} {:>8} {:>6} {:>6} {:>9}", "", "early", "late", "growth", "early", "late", "ms");
     for task in tasks().into_iter().map(|task| task.to(extent)) {
         let result = run(&task, programs, extent.of(LINKS)).await?;
         println!("{result}");
@@ -159,12 +167,15 @@ fn tasks() -> Vec<Task> {
 
 async fn run(task: &Task, programs: &Path, links: usize) -> Result<Soaked, SoakError> {
     let tables = Tables::start(links).await;
-    let hosts = Hosts::start(task.hosts).await.map_err(SoakError::Hosts)?;
+    let hosts = Hosts::start(task.hosts).await?;
     tables.monitor(hosts.urls()).await;
     let workload = task.workload.map_or_else(|| Workload::sample_of(task.function), |workload| workload(&tables));
     let (mut variables, limit) = functions::variables(task.function, &tables.queues)?;
     variables.extend(tables.endpoints());
-    variables.insert("WATCH_ALLOW_LOOPBACK".to_owned(), "yes-for-tests".to_owned());
+    if task.hosts > 0 {
+        variables.insert("WATCH_ALLOW_LOOPBACK".to_owned(), "yes-for-tests".to_owned());
+        variables.insert("SSL_CERT_FILE".to_owned(), hosts.authority().display().to_string());
+    }
     let program = Program { command: vec![programs.join(task.function)], variables, memory: limit };
     let failed = |error| SoakError::Function(task.name, error);
     let environment = Environment::start(&program).await.map_err(failed)?;
@@ -184,7 +195,8 @@ async fn run(task: &Task, programs: &Path, links: usize) -> Result<Soaked, SoakE
 }
 
 fn held(process: u32) -> io::Result<Held> {
-    Ok(Held { memory: memory(process)?, files: fs::read_dir(format!("/proc/{process}/fd"))?.count() })
+    let files = fs::read_dir(format!("/proc/{process}/fd"))?.count();
+    Ok(Held { memory: memory(process)?, files, cpu: cpu_time(process)? })
 }
 
 #[cfg(test)]
@@ -222,8 +234,8 @@ mod tests {
         let task = task("web", "web", |_| Workload::document());
 
         let levels_off = |memory, files| {
-            let early = Held { memory: 10_000_000, files: 10 };
-            Soaked::new(&task, early, Held { memory, files }).levels_off
+            let early = Held { memory: 10_000_000, files: 10, cpu: Duration::ZERO };
+            Soaked::new(&task, early, Held { memory, files, ..early }).levels_off
         };
 
         assert!(levels_off(11_000_000, 18));

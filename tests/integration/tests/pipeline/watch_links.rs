@@ -14,7 +14,7 @@ use linklet_test_support::{FakeQueues, Fault, Faults, LinkBuilder, Outage, Targe
 use serde_json::{Value, json};
 
 use crate::{
-    fixture::{correlation, per, relay, watch_links},
+    fixture::{correlation, due, per, relay, watch_links},
     pipeline::{is_let_through, json_of},
 };
 
@@ -419,6 +419,19 @@ async fn a_link_without_room_for_its_target_holds_up_nobody_and_goes_as_it_came(
     let (workspace, owner) = (&second.identity.workspace, &second.identity.owner);
     let other = consumer.targets.has_room(workspace, owner, &target_id(&second)).await.unwrap();
     assert!(!other, "the place of the first is still taken");
+}
+
+#[tokio::test]
+async fn what_a_link_watches_counts_for_who_founded_its_workspace() {
+    let fixture = Fixture::new();
+    let founder = fixture.db.register("founder").await;
+    let link = LinkBuilder::new("watching").in_workspace(&founder.workspace).watching().build();
+    assert_ne!(link.identity.owner, founder.id);
+
+    let records = creations([&link]).await;
+    assert_eq!(retry_from(&watch_links(&fixture.db, &fixture.queues).consume(batch(&records)).await), None);
+
+    assert_eq!(due(&fixture.db.watch(), &target_id(&link)).await.founder, founder.id);
 }
 
 #[tokio::test]

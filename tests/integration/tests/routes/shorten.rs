@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use linklet_domain::{RESERVED, Role, ShortCode, Timestamp, WorkspaceId};
-use linklet_dynamodb::{LinksTable, WatchTable};
+use linklet_dynamodb::{LinksTable, TargetQuota, WatchTable};
 use linklet_lambda::{http::ShortUrls, watching::TargetRoom};
 use linklet_shorten::Shorten;
 use linklet_test_support::{
@@ -423,6 +423,25 @@ async fn a_link_cannot_watch_a_url_too_many() {
     assert_eq!(post(&workspace, "https://example.com/b", false).await.status, 201, "it doesn't watch");
     assert_eq!(post(&workspace, "https://example.com/a", true).await.status, 201, "it is a target already");
     assert_eq!(post(&WorkspaceId::generate(), "https://example.com/b", true).await.status, 201, "another workspace");
+}
+
+/// Whoever creates it: the workspaces of its founder have as many targets as they may.
+#[tokio::test]
+async fn a_link_cannot_watch_a_url_too_many_of_its_founder() {
+    let db = TestDynamoDb::start();
+    let founder = db.register("founder").await;
+    let target = TargetBuilder::new("https://example.com/a").build().founded_by(founder.id);
+    db.store_target(&target).await;
+    let targets = db.watch().with_quota(TargetQuota { per_workspace: 10, per_founder: 1 });
+    let room = TargetRoom { targets, users: db.users() };
+    let throttle = fixture::throttle(db.calls(), 1_000, 1_000);
+    let shorten = Shorten::new(db.links(), room, authenticator(), ShortUrls::new(None), throttle);
+    let post = async |workspace: &WorkspaceId| {
+        let request = RequestBuilder::new("POST", "/api/shorten").token(&token_for(workspace, Role::Member));
+        request.json(&json!({"url": "https://example.com/b", "watch": true})).send_to(&shorten).await.status
+    };
+
+    assert_eq!([post(&founder.workspace).await, post(&WorkspaceId::generate()).await], [409, 201]);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use linklet_domain::{CheckError, CheckOutcome, CheckResult, Role, Target, Timestamp, UserId, WorkspaceId};
-use linklet_dynamodb::{CheckedTarget, WatchTable};
+use linklet_dynamodb::{CheckedTarget, TargetQuota, WatchTable};
 use linklet_lambda::http::ShortUrls;
 use linklet_test_support::{
     Answer, RequestBuilder, TargetBuilder, TestDynamoDb, authenticator, link_id, token_for, token_of,
@@ -253,6 +253,31 @@ async fn a_workspace_that_is_full_monitors_no_more_until_a_target_is_deleted() {
     assert_eq!((refused.problem(), known.status), ((409, reason.into()), 200));
     assert_eq!(refused.json()["code"], "target_quota_reached");
     assert_eq!(post("https://example.com/b").await.status, 201);
+}
+
+/// Also if somebody else in the workspace registers them.
+#[tokio::test]
+async fn targets_count_for_who_founded_the_workspace() {
+    let db = TestDynamoDb::start();
+    let founder = db.register("founder").await;
+    let colleague = Client { db: &db, user: UserId::generate(), workspace: founder.workspace, role: Role::Member };
+    let targets = db.watch().with_quota(TargetQuota { per_workspace: 10, per_founder: 1 });
+    let limited = Watch { targets, ..watch(&db) };
+    let post = async |workspace: &WorkspaceId, url: &str| {
+        let request = RequestBuilder::new("POST", "/v1/targets").json(&json!({"url": url}));
+        request.token(&token_of(&colleague.user, workspace, Role::Member)).send_to(&limited).await
+    };
+
+    let first = post(&founder.workspace, "https://example.com/a").await;
+    let second = post(&founder.workspace, "https://example.com/b").await;
+    let elsewhere = post(&WorkspaceId::generate(), "https://example.com/a").await;
+
+    assert_eq!([first.status, second.status, elsewhere.status], [201, 409, 201]);
+    assert_eq!(second.json()["code"], "target_quota_reached");
+    let id = first.json()["id"].as_str().unwrap().parse().unwrap();
+    assert_eq!(due(&db.watch(), &id).await.founder, founder.id);
+    assert_eq!(colleague.delete(first.json()["id"].as_str().unwrap()).await.status, 204);
+    assert_eq!(post(&founder.workspace, "https://example.com/b").await.status, 201);
 }
 
 // -------------------------------------------------------------------------------------------------------------- Listing
