@@ -1,6 +1,9 @@
 //! Results of checks: those of a workspace's round share items.
 
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use linklet_domain::{CheckResult, PlannedRound, Target, TargetMark, Timestamp, WorkspaceId, lifetimes};
 
@@ -16,7 +19,7 @@ use crate::{
 };
 
 /// The latest start of a check after its slot: the longest check interval.
-const LATEST_START: std::time::Duration = std::time::Duration::from_secs(60);
+const LATEST_START: Duration = Duration::from_secs(60);
 
 /// A target with its result in a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,7 +102,7 @@ impl WatchTable {
         // The sort key begins with the slot, and a check starts after its slot.
         let first = oldest.minus(LATEST_START).to_string();
         let query = self.table.query(&results_partition(&target.workspace), SortKeys::From(&first));
-        let query = query.scan_index_forward(false).limit(at_least(limit, Self::LEAST_ITEMS));
+        let query = query.scan_index_forward(false).limit(items(limit.max(Self::LEAST_ITEMS)));
         let (mut answers, mark) = (self.table.query_within_budget(OPERATION, query), target.mark());
         let mut results = Vec::new();
         while results.len() < limit
@@ -128,17 +131,18 @@ impl WatchTable {
         let query =
             self.table.query(&results_partition(workspace), SortKeys::From(&oldest.minus(LATEST_START).to_string()));
         let least = Self::LEAST_ITEMS.max(marks.len() / Self::RESULTS_OF_AN_ITEM * 4);
-        let query = query.scan_index_forward(false).limit(at_least(0, least));
+        let query = query.scan_index_forward(false).limit(items(least));
         let mut answers = self.table.query_within_budget(OPERATION, query);
+        let wanted: HashSet<_> = marks.iter().collect();
         let (mut latest, mut read) = (HashMap::new(), 0);
-        while latest.len() < marks.len()
+        while latest.len() < wanted.len()
             && read < Self::LATEST_ITEMS
             && let Some(items) = answers.next().await?
         {
             read += items.len();
             for item in items {
                 for (mark, result) in results_of(OPERATION, item)? {
-                    if marks.contains(&mark) {
+                    if wanted.contains(&mark) {
                         latest.entry(mark).or_insert(result);
                     }
                 }
@@ -149,8 +153,8 @@ impl WatchTable {
     }
 }
 
-fn at_least(limit: usize, least: usize) -> i32 {
-    i32::try_from(limit.max(least)).unwrap_or(i32::MAX)
+fn items(limit: usize) -> i32 {
+    i32::try_from(limit).unwrap_or(i32::MAX)
 }
 
 fn results_of(operation: &'static str, item: Item) -> Result<Vec<(TargetMark, CheckResult)>, RepositoryError> {
