@@ -2,11 +2,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use linklet_domain::Timestamp;
+
 use super::{
-    PUBLIC, TIMEOUT, check,
+    PUBLIC, TIMEOUT, check, fetcher,
     internet::{Internet, Web, answer, read_head, server},
-    outcome,
+    outcome, url,
 };
+use crate::check::{Check, Deadline};
 
 fn answers(statuses: &[u16]) -> Web {
     let answers: Vec<_> = statuses.iter().map(|&status| answer(status)).collect();
@@ -102,4 +105,35 @@ async fn each_attempt_has_its_own_time_and_the_last_one_is_the_latency() {
     assert_eq!((outcome(&check), check.attempts), (Err("timeout"), 3));
     assert_eq!(check.latency, TIMEOUT);
     assert_eq!(started.elapsed(), TIMEOUT * 3 + millis(600));
+}
+
+/// A deadline so many milliseconds from now, by the clock that tests stop.
+async fn check_for(internet: &Internet, milliseconds: u64) -> Option<Check> {
+    let (start, begun) = (Timestamp::now(), Instant::now());
+    let clock = move || start.plus(begun.elapsed());
+    let deadline = Deadline { at: start.plus(millis(milliseconds)), clock: &clock };
+    fetcher(internet).check(&url(&format!("http://{PUBLIC}/")), deadline).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_deadline_cuts_a_try_off_and_the_last_whole_one_counts() {
+    let hangs = || {
+        server(|mut stream| async move {
+            read_head(&mut stream).await;
+            std::future::pending::<()>().await;
+        })
+    };
+    for (deadline, attempts, lasts) in
+        [(7_000, Some(1), 7_000), (11_000, Some(2), 11_000), (4_000, None, 4_000), (0, None, 0)]
+    {
+        let internet = Internet::default().server(PUBLIC, hangs());
+        let started = Instant::now();
+
+        let check = check_for(&internet, deadline).await;
+
+        assert_eq!(check.as_ref().map(|check| check.attempts), attempts, "{deadline} ms");
+        assert!(check.is_none_or(|check| outcome(&check) == Err("timeout")), "{deadline} ms");
+        assert_eq!(internet.connected().is_empty(), deadline == 0);
+        assert!(started.elapsed() <= millis(lasts), "{deadline} ms: {:?}", started.elapsed());
+    }
 }
