@@ -103,6 +103,10 @@ async fn serve(listener: TcpListener, acceptor: TlsAcceptor) {
 
 /// Answers one request after another, until the client closes the connection.
 async fn answer(stream: TcpStream, acceptor: TlsAcceptor) {
+    // Otherwise parts of a handshake wait for what acknowledges others.
+    if stream.set_nodelay(true).is_err() {
+        return;
+    }
     let Ok(mut stream) = acceptor.accept(stream).await else { return };
     let (mut request, mut buffer) = (Vec::new(), [0; 1_024]);
     while let Ok(read) = stream.read(&mut buffer).await
