@@ -165,7 +165,7 @@ impl Standing {
     }
 
     /// How the target stands after the round of a slot that failed: down with the second of two in a row. `has_succeeded` says
-    /// whether a round between the two has succeeded, so that this one is the first.
+    /// whether the latest round since the first has succeeded, so that this one is the first.
     #[must_use]
     pub fn after_failure(self, slot: Timestamp, has_succeeded: bool) -> Self {
         match (self.status, self.failed_slot) {

@@ -60,7 +60,8 @@ impl WatchTable {
         })
     }
 
-    /// Whether a target has succeeded in a round between two that failed, by a strongly consistent read.
+    /// Whether the latest result of a target between two rounds that failed is a success, by strongly consistent reads, of 8 MB at
+    /// most: the first round is the one before in general.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -73,13 +74,16 @@ impl WatchTable {
         const OPERATION: &str = "read the results since a failure";
         let (first, last) = (since.to_string(), until.to_string());
         let query = self.table.query(&results_partition(&target.workspace), SortKeys::Between(&first, &last));
-        let items = self.table.query_all(OPERATION, query.consistent_read(true), usize::MAX).await?;
-        let mark = target.mark();
-        for item in items {
-            let mut results = results_of(OPERATION, item)?.into_iter();
-            if results.any(|(found, result)| found == mark && !result.is_failure()) {
-                return Ok(true);
+        let query = query.consistent_read(true).scan_index_forward(false).limit(items(Self::LEAST_ITEMS));
+        let (mut answers, mark) = (self.table.query_within_budget(OPERATION, query), target.mark());
+        while let Some(items) = answers.next().await? {
+            for item in items {
+                let latest = results_of(OPERATION, item)?.into_iter().find(|(found, _)| *found == mark);
+                if let Some((_, result)) = latest {
+                    return Ok(!result.is_failure());
+                }
             }
+            answers.enlarge();
         }
         Ok(false)
     }
