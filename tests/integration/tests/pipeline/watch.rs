@@ -188,6 +188,13 @@ impl Rounds {
         Self::on(db, queues, table)
     }
 
+    /// With a worker whose calls of the table can fail.
+    fn with_faults() -> (Self, Faults) {
+        let (db, faults) = (TestDynamoDb::start(), Faults::default());
+        let table = WatchTable::new(db.client_with(faults.clone()), "WatchTable");
+        (Self::on(db, FakeQueues::start(), table), faults)
+    }
+
     /// With a worker that has another way to the table.
     fn on(db: TestDynamoDb, queues: FakeQueues, table: WatchTable) -> Self {
         let ahead = Arc::<AtomicU64>::default();
@@ -450,9 +457,7 @@ async fn a_worker_that_was_frozen_begins_nothing_and_takes_nothing_for_a_failure
 /// The first worker has its result, and can't store it before the second one is done.
 #[tokio::test]
 async fn of_two_workers_that_overlap_the_late_one_changes_nothing() {
-    let (db, queues, site, faults) = (TestDynamoDb::start(), FakeQueues::start(), Site::start(), Faults::default());
-    let table = WatchTable::new(db.client_with(faults.clone()), "WatchTable");
-    let rounds = Rounds::on(db, queues, table);
+    let (rounds, site) = (Rounds::new(), Site::start());
     let target = register(&rounds.db, &site.url("/")).await;
     rounds.hold().await;
     site.behave(Manner::Answers(503));
@@ -475,6 +480,23 @@ async fn of_two_workers_that_overlap_the_late_one_changes_nothing() {
     rounds.hold().await;
     assert_eq!(rounds.status(&target).await, TargetStatus::Down);
     assert_eq!(rounds.told().await, ["target.down"]);
+}
+
+/// What it has found out is of the past when it gets to the targets.
+#[tokio::test]
+async fn a_worker_that_is_frozen_while_it_stores_results_changes_no_target() {
+    let (db, queues, site) = (Arc::new(TestDynamoDb::start()), FakeQueues::start(), Site::start());
+    let target = register(&db, &site.url("/")).await;
+    let round = round_at(Timestamp::from_unix_seconds(Timestamp::now().unix_seconds() + 1).unwrap(), 10);
+    let (tables, slot) = (Arc::clone(&db), round.slot);
+    let is_stored = move || tables.scan("WatchTable").iter().any(|row| row.get("results").is_some());
+    let clock = move || if is_stored() { slot.plus(Duration::from_secs(20)) } else { slot };
+    let worker = Checker { clock: Box::new(clock), ..checker(db.watch(), &queues, Reach::PublicAndLoopback) };
+
+    worker.consume(queue_batch(&[text(&round)])).await;
+
+    assert_eq!(db.watch().results(&target, None, 100, round.ends_at()).await.unwrap().len(), 1);
+    assert_eq!(db.watch().find(&target.id).await.unwrap().unwrap().status, TargetStatus::Pending);
 }
 
 #[tokio::test]
@@ -652,9 +674,7 @@ async fn a_lane_that_cannot_be_taken_leaves_its_round_out_and_is_counted() {
 
 #[tokio::test]
 async fn a_table_that_refuses_writes_for_some_rounds_loses_no_change_and_invents_none() {
-    let (db, queues, site, faults) = (TestDynamoDb::start(), FakeQueues::start(), Site::start(), Faults::default());
-    let table = WatchTable::new(db.client_with(faults.clone()), "WatchTable");
-    let rounds = Rounds::on(db, queues, table);
+    let ((rounds, faults), site) = (Rounds::with_faults(), Site::start());
     let target = register(&rounds.db, &site.url("/")).await;
     rounds.hold().await;
     // A failure, which is noted. What follows: the lane, its notes, sixteen tracks, and then the writes.
@@ -682,9 +702,7 @@ async fn a_table_that_refuses_writes_for_some_rounds_loses_no_change_and_invents
 /// A success that is stored, and whose clearing of the failure fails.
 #[tokio::test]
 async fn a_success_between_two_failures_counts_even_if_it_could_not_be_noted() {
-    let (db, queues, site, faults) = (TestDynamoDb::start(), FakeQueues::start(), Site::start(), Faults::default());
-    let table = WatchTable::new(db.client_with(faults.clone()), "WatchTable");
-    let rounds = Rounds::on(db, queues, table);
+    let ((rounds, faults), site) = (Rounds::with_faults(), Site::start());
     let target = register(&rounds.db, &site.url("/")).await;
     rounds.hold().await;
     site.behave(Manner::Answers(503));
@@ -709,9 +727,7 @@ async fn a_success_between_two_failures_counts_even_if_it_could_not_be_noted() {
 
 #[tokio::test]
 async fn a_track_that_cannot_be_read_keeps_no_other_from_being_checked() {
-    let (db, queues, faults) = (TestDynamoDb::start(), FakeQueues::start(), Faults::default());
-    let table = WatchTable::new(db.client_with(faults.clone()), "WatchTable");
-    let (rounds, crowd) = (Rounds::on(db, queues, table), Crowd::default());
+    let ((rounds, faults), crowd) = (Rounds::with_faults(), Crowd::default());
     let hosts = sites(30, &crowd);
     for host in &hosts {
         register(&rounds.db, &host.url("/")).await;
