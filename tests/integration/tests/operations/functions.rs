@@ -367,6 +367,18 @@ fn a_queue_hides_messages_six_times_as_long_as_its_consumer_may_run() {
     }
 }
 
+/// A lane without a worker would miss its rounds.
+#[test]
+fn lambda_runs_a_worker_for_each_lane_and_two_at_least() {
+    let lanes = &Template::load().mappings()["Lanes"]["ByMaxConcurrency"]["AtOnce"];
+
+    for places in 2..=100_u8 {
+        let expected = Places::try_from(places).unwrap().lanes().max(2);
+        assert_eq!(lanes[usize::from(places)], expected.to_string(), "{places} places");
+    }
+    assert_eq!(lanes.as_array().unwrap().len(), 101);
+}
+
 /// A worker that is killed loses all results of its round.
 #[test]
 fn a_worker_has_time_for_the_longest_round_and_a_table_that_hangs() {
