@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use linklet_domain::PlannedRound;
+use linklet_domain::{PlannedRound, TargetId};
 use linklet_dynamodb::{DueTarget, RepositoryError, TrackRange, UnreadableTarget};
 use linklet_lambda::telemetry::chain;
 use tokio::time::sleep;
@@ -76,7 +76,7 @@ fn ranges(round: &PlannedRound, was_cut: bool) -> Vec<TrackRange> {
     if !was_cut {
         return round.lane.tracks().map(TrackRange::all).collect();
     }
-    let split = fastrand::u128(..);
+    let split = fastrand::u128(..1 << TargetId::BITS);
     let halves: Vec<_> = round.lane.tracks().map(|track| TrackRange::split_at(track, split)).collect();
     let (upper, lower): (Vec<_>, Vec<_>) = halves.into_iter().map(|[upper, lower]| (upper, lower)).unzip();
     upper.into_iter().chain(lower).collect()

@@ -16,13 +16,15 @@ impl TargetId {
     const PREFIX: &str = "t_";
     /// Number of base62 digits of a 120-bit number: 62²¹ > 2¹²⁵.
     const DIGITS: usize = 21;
+    /// How many bits the number of an id has. Whoever looks for a random place among ids takes a number of as many.
+    pub const BITS: u32 = 120;
 
     /// The target id of a canonical URL in a workspace.
     #[must_use]
     pub fn of(workspace: &WorkspaceId, url: &CanonicalUrl) -> Self {
         let digest = Sha256::new().chain_update(workspace.to_string()).chain_update("\n").chain_update(url.as_str());
-        let kept = digest.finalize().into_iter().take(15).fold(0, |number, byte| number << 8 | u128::from(byte));
-        Self::in_track(Track::of(&url.host()), kept)
+        let number = digest.finalize().into_iter().take(16).fold(0, |number, byte| number << 8 | u128::from(byte));
+        Self::in_track(Track::of(&url.host()), number >> (u128::BITS - Self::BITS))
     }
 
     /// The target id of a URL in a workspace.
@@ -33,8 +35,8 @@ impl TargetId {
         Ok(Self::of(workspace, &CanonicalUrl::of(url)?))
     }
 
-    /// Encodes a number of up to 125 bits as an id. The ids of a track sort like their numbers, so a random number is a random
-    /// position among them.
+    /// Encodes a number of up to 125 bits as an id. The ids of a track sort like their numbers, so a random number of
+    /// [`Self::BITS`] bits is a random position among those of URLs.
     #[must_use]
     pub fn in_track(track: Track, number: u128) -> Self {
         let mut digits = [ALPHABET[0]; Self::DIGITS];
@@ -224,6 +226,17 @@ mod tests {
             (0..10_000).map(|page| id_of(&workspace, &format!("https://example.com/{page}"))).collect();
 
         assert_eq!(ids.len(), 10_000);
+    }
+
+    #[test]
+    fn a_number_of_as_many_bits_is_a_place_among_the_ids_of_urls() {
+        let workspace = WorkspaceId::generate();
+        let ids: Vec<_> = (0..1_000).map(|page| id_of(&workspace, &format!("https://example.com/{page}"))).collect();
+        let track = Track::of(&CanonicalUrl::of(&TargetUrl::parse("https://example.com/").unwrap()).unwrap().host());
+        let before = |number: u128| ids.iter().filter(|id| **id < TargetId::in_track(track, number)).count();
+
+        assert_eq!((before(0), before(1 << TargetId::BITS)), (0, ids.len()));
+        assert!((400..600).contains(&before(1 << (TargetId::BITS - 1))), "{}", before(1 << (TargetId::BITS - 1)));
     }
 
     proptest! {

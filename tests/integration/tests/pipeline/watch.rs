@@ -779,7 +779,8 @@ async fn where_there_are_more_targets_than_a_round_reads_nobody_is_left_out_for_
         let measured = rounds.deliver(&PlannedRound { lane, ..rounds.round(10) }).await;
         assert_eq!(measured.get(Metric::RoundsCut), 1.0);
         held += 1;
-        assert!(held < 1_000);
+        // Where reading begins at a random place, a round has each target with a probability of two fifths at least.
+        assert!(held < 60, "some are left out again and again");
     }
 }
 
