@@ -20,16 +20,24 @@ fn link() -> LinkId {
     link_id("launch")
 }
 
-/// Stores some clicks, one each millisecond from a time on.
+/// Stores some clicks, one each millisecond from a time on, by turns in each partition.
 async fn store(table: &ClicksTable, spread: Spread, from: Timestamp, count: u64) -> Vec<Click> {
     let mut stored = Vec::new();
     for number in 0..count {
         let event = click_event("launch", from.plus(Duration::from_millis(number)));
-        let click = Click::from_event(event).unwrap();
+        let mut click = Click::from_event(event).unwrap();
+        click.id = with_last_byte(click.id, number.to_le_bytes()[0]);
         table.record(&click, spread).await.unwrap();
         stored.push(click);
     }
     stored
+}
+
+/// An id of the same time, whose last byte decides the partition.
+fn with_last_byte(id: ClickId, last: u8) -> ClickId {
+    let mut bytes = id.to_bytes();
+    bytes[ClickId::BYTES - 1] = last;
+    ClickId::from_bytes(bytes)
 }
 
 /// Marks the link as hot from noon on, and stores some wide clicks.
