@@ -257,11 +257,11 @@ def test_a_code_that_is_too_long_is_refused_in_words(tabs: Tabs, account: Accoun
     form = tab.dialog("New link")
     use.write(form.get_by_label("Target", exact=True), "https://example.com/sale")
     code = form.get_by_label("Code")
-    copy(tab, "springsale2026")
+    copy(tab, "spring-sale-2026-for-all")
     use.write(code, "")
     tab.page.keyboard.press("ControlOrMeta+v")
-    expect(code).to_have_value("springsale2026")
-    words = "This has 14 characters; a code has 4 to 10."
+    expect(code).to_have_value("spring-sale-2026-for-all")
+    words = "This has 24 characters; a code has 4 to 20."
     expect(code).to_have_accessible_description(words)
     use.press(tab.button("Create link", form))
     expect(code).to_have_attribute("aria-invalid", "true")

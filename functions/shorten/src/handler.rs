@@ -234,6 +234,7 @@ impl Shorten {
             link: &link,
             correlation_id: submission.request.correlation_id(),
             reusable,
+            is_custom: submission.wanted.custom_code.is_some(),
             answer: submission.identity.key.as_ref().map(|key| (key, &answer)),
         };
         match self.links.create(&creation).await? {

@@ -85,7 +85,7 @@ pub use redirect::{CountsAs, Decision, Intent, RedirectTarget};
 pub use registration::RegistrationPolicy;
 pub use renewal::{RefreshToken, RenewableSession, Renewal};
 pub use revision::{Precondition, Revision};
-pub use short_code::{GENERATED_LENGTH, RESERVED, ReservedCodes, ShortCode, Unavailable};
+pub use short_code::{GENERATED_LENGTH, RESERVED, ROUTES, ReservedCodes, ShortCode, Unavailable};
 pub use stats::{
     Breakdown, ClickCount, DaySlice, DayStats, Dimension, Interval, LinkClicks, LinkStats, Part, Past, Point, Profile,
     Ranking, Summary, Totals, UniqueVisitors, is_recent, timeline,

@@ -1,4 +1,4 @@
-use std::{collections::BTreeSet, str::FromStr};
+use std::{collections::BTreeSet, ops::RangeInclusive, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -81,24 +81,30 @@ pub const RESERVED: [&str; 68] = [
     "wellknown",
 ];
 
-/// A short code, the last path segment of a short link: 4–10 characters of `[0-9A-Za-z]`.
+/// First segments of routes that could be codes otherwise, beside [`RESERVED`] ones. No code is one of them.
+pub const ROUTES: [&str; 4] = ["api", "app", "r", "v1"];
+
+/// A short code, the last path segment of a short link: 1–64 characters of `[0-9A-Za-z_-]`, and no first segment of a route.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ShortCode(String);
 
 impl ShortCode {
     /// Maximum length in characters.
-    pub const MAX_LENGTH: usize = 10;
+    pub const MAX_LENGTH: usize = 64;
+    /// How many characters a code has that somebody chooses.
+    pub const CUSTOM_LENGTH: RangeInclusive<usize> = 4..=20;
 
-    /// Parses a code from a path. Reserved words are accepted.
+    /// Parses a code from a path. Reserved words are accepted, but no first segment of a route.
     ///
     /// # Errors
-    /// When the text is not 4–10 characters of `[0-9A-Za-z]`.
+    /// When the text is no code.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        if (4..=Self::MAX_LENGTH).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        if (1..=Self::MAX_LENGTH).contains(&text.len()) && text.bytes().all(is_part) && !ROUTES.contains(&text) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(Invalid::new("a short code has 4–10 characters of 0-9, A-Z and a-z"))
+            Err(Invalid::new("a short code has 1–64 characters of 0-9, A-Z, a-z, - and _"))
         }
     }
 
@@ -109,7 +115,9 @@ impl ShortCode {
     pub fn custom(text: &str, reserved: &ReservedCodes) -> Result<Self, Invalid> {
         Self::candidate(text, reserved).map_err(|reason| match reason {
             Unavailable::Reserved => Invalid::new("custom_code is a reserved word"),
-            _ => Invalid::new("custom_code must have 4–10 characters of 0-9, A-Z and a-z"),
+            _ => Invalid::new(
+                "custom_code must have 4–20 characters of 0-9, A-Z, a-z, - and _, with a letter or digit at both ends",
+            ),
         })
     }
 
@@ -119,7 +127,26 @@ impl ShortCode {
     /// Why no link can have it, whoever has taken it.
     pub fn candidate(text: &str, reserved: &ReservedCodes) -> Result<Self, Unavailable> {
         let code = Self::parse(text).map_err(|_| Unavailable::Invalid)?;
-        if reserved.contains(&code) { Err(Unavailable::Reserved) } else { Ok(code) }
+        match code {
+            _ if reserved.contains(&code) => Err(Unavailable::Reserved),
+            _ if !code.can_be_custom() => Err(Unavailable::Invalid),
+            code => Ok(code),
+        }
+    }
+
+    /// Whether somebody may choose it: 4–20 characters with a letter or digit at both ends.
+    fn can_be_custom(&self) -> bool {
+        let is_letter_or_digit = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
+        let mut ends = self.0.bytes();
+        Self::CUSTOM_LENGTH.contains(&self.0.len())
+            && is_letter_or_digit(ends.next())
+            && is_letter_or_digit(ends.next_back())
+    }
+
+    /// The code in lower case. Two codes that people have chosen never have the same, since they are typed from paper.
+    #[must_use]
+    pub fn folded(&self) -> String {
+        self.0.to_ascii_lowercase()
     }
 
     /// Generates a code of [`GENERATED_LENGTH`] characters with the operating system's random number generator. It may happen to
@@ -157,8 +184,8 @@ impl ReservedCodes {
     /// Whether a code is one of them, in whatever case.
     #[must_use]
     pub fn contains(&self, code: &ShortCode) -> bool {
-        let word = code.as_str().to_ascii_lowercase();
-        RESERVED.contains(&word.as_str()) || self.further.contains(&word)
+        let word = code.folded();
+        RESERVED.contains(&word.as_str()) || ROUTES.contains(&word.as_str()) || self.further.contains(&word)
     }
 }
 
@@ -168,9 +195,10 @@ impl FromStr for ReservedCodes {
     /// Reads the words that the operator adds, separated by commas.
     fn from_str(words: &str) -> Result<Self, Invalid> {
         let words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
-        let read = |word| match ShortCode::parse(word) {
-            Ok(code) => Ok(code.as_str().to_ascii_lowercase()),
-            Err(refused) => Err(Invalid::new(format!("{word:?} is no code: {refused}"))),
+        let read = |word| match ShortCode::candidate(word, &Self::default()) {
+            Ok(code) => Ok(code.folded()),
+            Err(Unavailable::Reserved) => Ok(word.to_ascii_lowercase()),
+            Err(_) => Err(Invalid::new(format!("{word:?} could be no custom code"))),
         };
         Ok(Self { further: words.map(read).collect::<Result<_, _>>()? })
     }
@@ -216,13 +244,36 @@ mod tests {
     }
 
     #[test]
-    fn the_form_is_four_to_ten_base62_characters() {
-        for accepted in ["abcd", "0000", "AbCdEfGhI9"] {
+    fn a_code_has_up_to_64_characters_and_is_no_route() {
+        for accepted in ["a", "0000", "AbCdEfGhI9", "-_", "API", "R", &"x".repeat(64)] {
             assert!(ShortCode::parse(accepted).is_ok(), "{accepted}");
         }
-        for refused in ["", "abc", "abcdefghijk", "ab-cd", "ab cd", "äbcd", "abcd\n"] {
+        for refused in ["", "ab cd", "äbcd", "abcd\n", "a.b", "r", "api", "app", "v1", &"x".repeat(65)] {
             assert!(ShortCode::parse(refused).is_err(), "{refused:?}");
         }
+    }
+
+    #[test]
+    fn a_custom_code_has_4_to_20_characters_and_begins_and_ends_with_a_letter_or_digit() {
+        let custom = |text: &str| ShortCode::custom(text, &ReservedCodes::default());
+        for accepted in ["abcd", "spring-sale_2026", "a--b", &"x".repeat(20)] {
+            assert!(custom(accepted).is_ok(), "{accepted}");
+        }
+        for refused in ["abc", "-abcd", "abcd_", "ab cd", "äbcd", &"x".repeat(21)] {
+            let sentence = custom(refused).unwrap_err().to_string();
+            assert!(sentence.starts_with("custom_code must have 4–20 characters"), "{refused}: {sentence}");
+        }
+    }
+
+    #[test]
+    fn codes_that_differ_by_case_alone_are_folded_alike() {
+        let folded = |text: &str| ShortCode::parse(text).unwrap().folded();
+
+        assert_eq!(
+            (folded("Spring-Sale"), folded("SPRING-sale")),
+            ("spring-sale".to_owned(), "spring-sale".to_owned())
+        );
+        assert_ne!(folded("Spring_Sale"), folded("Spring-Sale"));
     }
 
     #[test]
@@ -239,7 +290,8 @@ mod tests {
     #[test]
     fn each_reserved_word_could_be_a_code_and_stands_there_once_in_its_place() {
         for word in RESERVED {
-            assert!(ShortCode::parse(word).is_ok() && word == word.to_ascii_lowercase(), "{word}");
+            let code = ShortCode::parse(word).unwrap();
+            assert!(code.can_be_custom() && word == code.folded(), "{word}");
         }
         assert!(RESERVED.is_sorted_by(|one, next| one < next));
     }
@@ -259,10 +311,10 @@ mod tests {
     #[test]
     fn what_could_be_no_code_is_no_word_to_reserve() {
         for (words, wrong) in
-            [("acme,go", "go"), ("a-b-c", "a-b-c"), ("acme;rockets", "acme;rockets"), ("acme rockets", "acme rockets")]
+            [("acme,go", "go"), ("-acme", "-acme"), ("acme;rockets", "acme;rockets"), ("acme rockets", "acme rockets")]
         {
             let refused = words.parse::<ReservedCodes>().unwrap_err().to_string();
-            assert_eq!(refused, format!("{wrong:?} is no code: a short code has 4–10 characters of 0-9, A-Z and a-z"));
+            assert_eq!(refused, format!("{wrong:?} could be no custom code"));
         }
     }
 }

@@ -12,9 +12,11 @@ pub fn codes_and_ids(input: &[u8]) {
     let text = text(input);
     if let Ok(code) = ShortCode::parse(&text) {
         assert_eq!(code.to_string(), text, "a code is shown as it was given");
-        assert!((4..=10).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        assert!(text.len() <= ShortCode::MAX_LENGTH && text.bytes().all(is_part), "{text}");
     }
     if let Ok(code) = ShortCode::custom(&text, &ReservedCodes::default()) {
+        assert!(ShortCode::CUSTOM_LENGTH.contains(&text.len()), "{text}");
         assert_eq!(ShortCode::parse(&text), Ok(code), "a code that can be chosen can be followed");
     }
     stays(&text, ShortCode::parse);

@@ -178,7 +178,8 @@ impl TestDynamoDb {
     /// When its code is taken.
     pub async fn store(&self, link: &Link) {
         let correlation_id = CorrelationId::generate();
-        let creation = Creation { link, correlation_id: &correlation_id, reusable: None, answer: None };
+        let creation =
+            Creation { link, correlation_id: &correlation_id, reusable: None, is_custom: false, answer: None };
         let outcome = self.links().create(&creation).await.expect("a link can be stored");
         assert_eq!(outcome, CreateOutcome::Created);
     }

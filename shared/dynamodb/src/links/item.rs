@@ -48,6 +48,20 @@ pub(super) fn external_id_key(workspace: &WorkspaceId, id: &ExternalId) -> Key {
     Key::new(format!("EXTERNAL#{workspace}#{id}"), "EXTERNAL")
 }
 
+/// `FOLD#<lower case>` / `FOLD`: the link whose code was chosen, in whichever case people type it.
+pub(super) fn fold_key(code: &ShortCode) -> Key {
+    Key::new(format!("FOLD#{}", code.folded()), "FOLD")
+}
+
+/// Which code somebody has chosen of those that differ by case alone. It is kept as long as the code is, for ever.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct FoldItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub short_code: ShortCode,
+    pub workspace_id: WorkspaceId,
+}
+
 /// `CLEANUP#<workspace>` / `CLEANUP`: the statistics of the cleanup.
 pub(super) fn cleanup_key(workspace: &WorkspaceId) -> Key {
     Key::new(format!("CLEANUP#{workspace}"), "CLEANUP")

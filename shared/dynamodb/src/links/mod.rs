@@ -2,6 +2,7 @@
 
 mod expiry;
 mod external;
+mod folds;
 pub(crate) mod item;
 mod listing;
 mod ownership;
@@ -97,11 +98,19 @@ impl LinksTable {
     }
 
     /// Reads what a redirect needs with an eventually consistent read, which costs half of a strongly consistent one. A new
-    /// link is visible within milliseconds.
+    /// link is visible within milliseconds. Where there is none under the code as it was typed, it is that of a custom code in
+    /// another case, for one or two such reads more.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn redirect_target(&self, code: &ShortCode) -> Result<Option<Record<RedirectTarget>>, RepositoryError> {
+        match self.exact_target(code).await? {
+            None => Box::pin(self.in_another_case(code)).await,
+            found => Ok(found),
+        }
+    }
+
+    async fn exact_target(&self, code: &ShortCode) -> Result<Option<Record<RedirectTarget>>, RepositoryError> {
         const OPERATION: &str = "read a redirect";
         let found = self.0.find(OPERATION, link_key(code), Consistency::Eventual).await?;
         found

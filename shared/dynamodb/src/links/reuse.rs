@@ -68,6 +68,8 @@ pub struct Creation<'a> {
     pub correlation_id: &'a CorrelationId,
     /// The current reuse entry of the URL, which will name this link; `None` to leave the reuse entry alone.
     pub reusable: Option<&'a Reusable>,
+    /// Whether somebody has chosen the link's code, so that it is found in any case.
+    pub is_custom: bool,
     /// The idempotency key of the request, and the response to store under it.
     pub answer: Option<(&'a IdempotencyKey, &'a FirstAnswer)>,
 }
@@ -79,10 +81,10 @@ impl LinksTable {
     /// When DynamoDB can't be reached.
     pub async fn create(&self, creation: &Creation<'_>) -> Result<CreateOutcome, RepositoryError> {
         const OPERATION: &str = "create a link";
-        let Creation { link, correlation_id, reusable, answer } = creation;
+        let Creation { link, correlation_id, reusable, is_custom, answer } = creation;
         let change_id = EventId::generate();
         let external_id = &link.metadata.external_id;
-        if reusable.is_none() && answer.is_none() && external_id.is_none() {
+        if reusable.is_none() && answer.is_none() && external_id.is_none() && !is_custom {
             return self.put_link(link, &change_id, correlation_id).await;
         }
         let item = LinkItem::new(link, &change_id, correlation_id);
@@ -102,6 +104,12 @@ impl LinksTable {
             let item = idempotency_item(workspace, key, answer, link.created_at);
             let now = (":now", number(&link.created_at.unix_seconds()));
             others = others.and(self.0.put_if(OPERATION, &item, KEY_IS_FREE, [now])?, CreateOutcome::Conflict);
+        }
+        if *is_custom {
+            match self.claim_fold(OPERATION, link).await? {
+                Some(claim) => others = others.and_each(claim, CreateOutcome::CodeTaken),
+                None => return Ok(CreateOutcome::CodeTaken),
+            }
         }
         let put = self.0.put_if(OPERATION, &item, CODE_IS_FREE, code_is_free_for(workspace))?;
         Ok(match others.and(put, CreateOutcome::CodeTaken).send(&self.0.client).await? {

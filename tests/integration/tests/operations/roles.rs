@@ -72,6 +72,7 @@ const RIGHTS: &str = "
     redirect        ThrottleTable                       IP#            UpdateItem
     relay           LinksTable                          *              DeleteItem GetItem PutItem UpdateItem
     shorten         LinksTable                          *              GetItem PutItem
+    shorten         LinksTable                          LINK#          DeleteItem
     shorten         ThrottleTable                       IP#            UpdateItem
     shorten         ThrottleTable                       PERSON#        UpdateItem
     shorten         UsersTable                          ACCESS#        BatchGetItem

@@ -2,7 +2,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use linklet_domain::{Click, IpHash, Link, RateLimit, Timestamp, UserId};
-use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
+use linklet_dynamodb::{ClicksTable, Creation, LinksTable, ThrottleTable};
 use linklet_lambda::http::{Edge, Pages};
 use linklet_redirect::{Limiter, Redirect};
 use linklet_test_support::{Answer, CapacityMeter, LinkBuilder, RequestBuilder, TestDynamoDb, link_id};
@@ -226,9 +226,48 @@ async fn what_is_no_code_is_404_without_a_look_at_the_table() {
         ClicksTable::new(TestDynamoDb::unreachable(), "ClicksTable"),
     );
 
-    for path in ["/abc", "/favicon.ico", "/r/a-b-c", "/r/", "/r/%2e%2e", "/r/abcdefghijk", "/r/ünïc"] {
+    for path in ["/favicon.ico", "/r/a+b", "/r/", "/r/%2e%2e", &format!("/r/{}", "x".repeat(65)), "/r/ünïc"] {
         assert_eq!(get(&redirect, path).await.problem(), (404, "not found".into()), "{path}");
     }
+}
+
+/// People type it from paper. The click is one of the link, and who asks for it again and again is answered from memory.
+#[tokio::test]
+async fn a_custom_code_leads_to_its_target_in_whichever_case_it_is_typed() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").build();
+    let creation = Creation {
+        link: &link,
+        correlation_id: &fixture::correlation(),
+        reusable: None,
+        is_custom: true,
+        answer: None,
+    };
+    db.links().create(&creation).await.unwrap();
+    let meter = CapacityMeter::default();
+    let links = LinksTable::new(db.client_with(meter.clone()), "LinksTable");
+    let redirect = redirect(links, db.clicks());
+    let units = async |path: &str| {
+        meter.reset();
+        let answer = get(&redirect, path).await;
+        (answer.status, meter.read_units())
+    };
+
+    assert_eq!(units("/launch").await, (301, 0.5));
+    for path in ["/LAUNCH", "/r/Launch", "/lAuNcH"] {
+        assert_eq!(units(path).await, (301, 1.5), "{path}");
+    }
+    assert_eq!(units("/unknown").await, (404, 1.0));
+    assert_eq!(clicks(&db).await.len(), 4);
+}
+
+#[tokio::test]
+async fn a_generated_code_is_found_as_it_is_and_not_in_another_case() {
+    let (_db, redirect) = with_link(LinkBuilder::new("aBcDeFg").build()).await;
+
+    let answers = [get(&redirect, "/aBcDeFg").await, get(&redirect, "/abcdefg").await];
+
+    assert_eq!(answers.map(|answer| answer.status), [301, 404]);
 }
 
 #[tokio::test]

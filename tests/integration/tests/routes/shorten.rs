@@ -165,6 +165,8 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
     let db = TestDynamoDb::start();
     let shorten = fixture::shorten(&db);
     let url = "https://example.com";
+    const FORM: &str =
+        "custom_code must have 4–20 characters of 0-9, A-Z, a-z, - and _, with a letter or digit at both ends";
     let many_tags: Vec<_> = (0..21).map(|tag| tag.to_string()).collect();
     let cases = [
         (json!({}), "url is required"),
@@ -180,8 +182,9 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
             "url must have at most 2,048 characters",
         ),
         (json!({"url": "https://api.example.com/r/abcd"}), "url must not point to the shortener itself"),
-        (json!({"url": url, "custom_code": "abc"}), "custom_code must have 4–10 characters of 0-9, A-Z and a-z"),
-        (json!({"url": url, "custom_code": "a-b-c"}), "custom_code must have 4–10 characters of 0-9, A-Z and a-z"),
+        (json!({"url": url, "custom_code": "abc"}), FORM),
+        (json!({"url": url, "custom_code": "-a-b-c"}), FORM),
+        (json!({"url": url, "custom_code": "a b c"}), FORM),
         (json!({"url": url, "custom_code": "health"}), "custom_code is a reserved word"),
         (json!({"url": url, "expires_at": "tomorrow"}), "expires_at must be RFC3339 format"),
         (json!({"url": url, "expires_at": 1_800_000_000}), "expires_at must be a string"),
@@ -255,8 +258,10 @@ async fn a_code_is_free_if_a_new_link_can_have_it() {
         ("Login", Some("reserved")),
         ("ACME", Some("reserved")),
         ("abc", Some("invalid")),
-        ("abcdefghijk", Some("invalid")),
-        ("a-bc", Some("invalid")),
+        ("abcdefghijklmnopqrstu", Some("invalid")),
+        ("abc-", Some("invalid")),
+        ("a-bc", None),
+        ("A-BC", Some("taken")),
     ] {
         let ask = RequestBuilder::new("GET", &format!("/api/codes/{code}"));
         let answer = ask.token(&token_for(&ours, Role::Member)).send_to(&shorten).await;
@@ -315,6 +320,18 @@ async fn a_taken_custom_code_is_a_conflict_and_keeps_its_target() {
     assert_eq!(second.problem(), (409, "short code already taken".into()));
     let link = db.link("launch").await;
     assert_eq!(link.target.as_str(), "https://first.example");
+}
+
+#[tokio::test]
+async fn a_custom_code_is_taken_in_all_cases() {
+    let db = TestDynamoDb::start();
+    let shorten = fixture::shorten(&db);
+    let first = post(&shorten, &json!({"url": "https://first.example", "custom_code": "Spring-Sale"})).await;
+
+    let second = post(&shorten, &json!({"url": "https://second.example", "custom_code": "spring-sale"})).await;
+
+    assert_eq!((first.status, &first.json()["short_code"]), (201, &json!("Spring-Sale")));
+    assert_eq!(second.problem(), (409, "short code already taken".into()));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use linklet_domain::{Click, Event, EventDetail, Record, Role, Spread, Timestamp, WorkspaceId, lifetimes};
-use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
+use linklet_dynamodb::{ClicksTable, Creation, LinksTable, StatsTable};
 use linklet_lambda::batch::Consumer;
 use linklet_stats::Stats;
 use linklet_test_support::{
@@ -29,6 +29,22 @@ async fn count(db: &TestDynamoDb, clicks: &[Event]) {
 /// An answer to somebody of this workspace.
 async fn get_as(db: &TestDynamoDb, workspace: &WorkspaceId, path: &str) -> Answer {
     RequestBuilder::new("GET", path).token(&token_for(workspace, Role::Viewer)).send_to(&stats(db)).await
+}
+
+/// As redirects do, for whoever has it from paper.
+#[tokio::test]
+async fn a_custom_code_has_its_statistics_in_whichever_case_it_is_typed() {
+    let db = TestDynamoDb::start();
+    let link = LinkBuilder::new("launch").build();
+    let creation =
+        Creation { link: &link, correlation_id: &correlation(), reusable: None, is_custom: true, answer: None };
+    db.links().create(&creation).await.unwrap();
+    count(&db, &[ClickBuilder::new("launch").in_workspace(&link.identity.workspace).build()]).await;
+
+    let answers = [get(&db, "/api/stats/launch").await, get(&db, "/api/stats/LAUNCH").await];
+
+    assert_eq!(answers[0].json()["total_clicks"], 1);
+    assert_eq!(answers[0].json(), answers[1].json());
 }
 
 #[tokio::test]

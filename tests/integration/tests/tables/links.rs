@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::join_all;
 use linklet_domain::{
-    Generation, LinkId, LinkMetadata, LinkState, LinkStatus, LinkSummary, Record, SortOrder, Timestamp, UserId,
-    WorkspaceId,
+    Generation, Link, LinkId, LinkMetadata, LinkState, LinkStatus, LinkSummary, Record, RedirectTarget, SortOrder,
+    Timestamp, UserId, WorkspaceId,
 };
 use linklet_dynamodb::{CreateOutcome, Creation, DeleteOutcome, LinkRange};
 use linklet_test_support::{LinkBuilder, TestDynamoDb, link_id};
@@ -55,8 +55,10 @@ async fn of_fifty_links_with_one_code_the_first_stays() {
         (0..50).map(|number| LinkBuilder::new("launch").to(&format!("https://{number}.example")).build()).collect();
     let (table, ids) = (db.links(), correlation());
 
-    let creations: Vec<_> =
-        links.iter().map(|link| Creation { link, correlation_id: &ids, reusable: None, answer: None }).collect();
+    let creations: Vec<_> = links
+        .iter()
+        .map(|link| Creation { link, correlation_id: &ids, reusable: None, is_custom: false, answer: None })
+        .collect();
     let outcomes = join_all(creations.iter().map(|creation| table.create(creation))).await;
 
     let created: Vec<_> = outcomes
@@ -185,4 +187,99 @@ async fn of_links_that_are_read_by_their_ids_those_that_have_gone_are_left_out()
 
     assert_eq!(found, [links[3].clone(), links[0].clone()]);
     assert_eq!(db.links().with_ids(&[]).await.unwrap(), []);
+}
+
+// ------------------------------------------------------------------------------------------------------ Codes in any case
+
+/// Creates a link whose code somebody has chosen.
+async fn choose(db: &TestDynamoDb, link: &Link) -> CreateOutcome {
+    let creation = Creation { link, correlation_id: &correlation(), reusable: None, is_custom: true, answer: None };
+    db.links().create(&creation).await.unwrap()
+}
+
+/// The target that somebody finds who types this code.
+async fn found(db: &TestDynamoDb, code: &str) -> Option<Record<RedirectTarget>> {
+    db.links().redirect_target(&code.parse().unwrap()).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_all_cases_of_a_code_that_are_chosen_at_once_one_is_taken() {
+    let db = TestDynamoDb::start();
+    let links: Vec<_> = (0..64_u32)
+        .map(|number| {
+            let cased = |(place, letter): (usize, char)| match number >> place & 1 {
+                1 => letter.to_ascii_uppercase(),
+                _ => letter,
+            };
+            LinkBuilder::new(&"launch".chars().enumerate().map(cased).collect::<String>()).build()
+        })
+        .collect();
+
+    let outcomes = join_all(links.iter().map(|link| choose(&db, link))).await;
+
+    let created: Vec<_> =
+        links.iter().zip(outcomes).filter(|(_, outcome)| *outcome == CreateOutcome::Created).collect();
+    assert_eq!(created.len(), 1);
+    for link in &links {
+        let Some(Record::Link(target)) = found(&db, link.code().as_str()).await else { panic!("{link:?}") };
+        assert_eq!(target.identity.id, *created[0].0.id());
+    }
+}
+
+#[tokio::test]
+async fn generated_codes_may_differ_by_case_from_each_other_and_from_a_chosen_one() {
+    let db = TestDynamoDb::start();
+    let [one, other] = ["aBcDeFg", "AbCdEfG"].map(|code| LinkBuilder::new(code).build());
+    let chosen = LinkBuilder::new("abcdefg").build();
+
+    for link in [&one, &other] {
+        db.store(link).await;
+    }
+    assert_eq!(choose(&db, &chosen).await, CreateOutcome::Created);
+
+    for link in [&one, &other, &chosen] {
+        let Some(Record::Link(target)) = found(&db, link.code().as_str()).await else { panic!("{link:?}") };
+        assert_eq!(target.identity.id, *link.id(), "the code as it was typed comes first");
+    }
+    let Some(Record::Link(target)) = found(&db, "ABCDEFG").await else { panic!() };
+    assert_eq!(target.identity.id, *chosen.id());
+}
+
+#[tokio::test]
+async fn the_code_of_a_purged_link_is_its_workspaces_in_whichever_case() {
+    let db = TestDynamoDb::start();
+    let first = LinkBuilder::new("Launch").build();
+    let ours = |code: &str| LinkBuilder::new(code).in_workspace(&first.identity.workspace).build();
+    choose(&db, &first).await;
+
+    let (deleted, theirs) = (ours("LAUNCH"), LinkBuilder::new("launch").build());
+    db.links().delete(&first, &UserId::generate(), Timestamp::now(), &correlation()).await.unwrap();
+    assert_eq!(choose(&db, &deleted).await, CreateOutcome::CodeTaken, "it is deleted, and not purged");
+    let record = db.record("Launch").await.unwrap();
+    db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+    assert_eq!(choose(&db, &theirs).await, CreateOutcome::CodeTaken, "another workspace");
+    assert!(found(&db, "LAUNCH").await.unwrap().is_purged());
+
+    let again = ours("LAUNCH");
+    assert_eq!(choose(&db, &again).await, CreateOutcome::Created);
+
+    for code in ["LAUNCH", "Launch", "launch"] {
+        let Some(Record::Link(target)) = found(&db, code).await else { panic!("{code}") };
+        assert_eq!(target.identity.id, *again.id(), "{code}");
+    }
+    assert_eq!(choose(&db, &ours("lauNCH")).await, CreateOutcome::CodeTaken);
+}
+
+#[tokio::test]
+async fn a_purged_link_comes_back_under_its_own_code() {
+    let db = TestDynamoDb::start();
+    let first = LinkBuilder::new("launch").build();
+    choose(&db, &first).await;
+    let record = db.record("launch").await.unwrap();
+    db.links().purge(&record, Timestamp::now(), &correlation()).await.unwrap();
+
+    let again = LinkBuilder::new("launch").in_workspace(&first.identity.workspace).build();
+
+    assert_eq!(choose(&db, &again).await, CreateOutcome::Created);
+    assert_eq!(db.link("launch").await, again);
 }

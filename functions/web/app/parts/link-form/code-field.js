@@ -23,9 +23,11 @@ const RESERVED = [
 /** What can be said without asking. @param {string} code @returns {Finding | undefined} */
 function findingOf(code) {
   if (code === '') return { text: 'Without one, a short code is made up.', tone: '' };
-  if (!/^[0-9A-Za-z]*$/.test(code)) return { text: 'Only the letters a–z and A–Z, and digits.', tone: 'bad' };
-  if (code.length > 10) return { text: `This has ${code.length} characters; a code has 4 to 10.`, tone: 'bad' };
-  if (code.length < 4) return { text: 'It has 4 to 10 characters.', tone: '' };
+  if (!/^[0-9A-Za-z_-]*$/.test(code)) return { text: 'Only the letters a–z and A–Z, digits, - and _.', tone: 'bad' };
+  if (/^[_-]/.test(code)) return { text: 'It begins with a letter or digit.', tone: 'bad' };
+  if (code.length > 20) return { text: `This has ${code.length} characters; a code has 4 to 20.`, tone: 'bad' };
+  if (code.length < 4) return { text: 'It has 4 to 20 characters.', tone: '' };
+  if (/[_-]$/.test(code)) return { text: 'It ends with a letter or digit.', tone: '' };
   if (RESERVED.includes(code.toLowerCase())) return { text: 'This word is reserved.', tone: 'bad' };
   return undefined;
 }

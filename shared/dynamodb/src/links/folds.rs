@@ -1,0 +1,54 @@
+//! Codes in whichever case they are typed: those that people have chosen never differ by case alone.
+
+use aws_sdk_dynamodb::types::TransactWriteItem;
+use linklet_domain::{Link, Record, RedirectTarget, ShortCode};
+
+use super::{
+    LinksTable, code_is_free_for,
+    item::{FoldItem, TOMBSTONE, fold_key, link_key},
+};
+use crate::{Consistency, RepositoryError, item::text};
+
+impl LinksTable {
+    /// What stands under a code that isn't there as it was typed, by eventually consistent reads: the link whose custom code is the
+    /// same but for the case.
+    pub(super) async fn in_another_case(
+        &self,
+        code: &ShortCode,
+    ) -> Result<Option<Record<RedirectTarget>>, RepositoryError> {
+        const OPERATION: &str = "look up a code in another case";
+        let found = self.0.get_with::<FoldItem>(OPERATION, fold_key(code), Consistency::Eventual).await?;
+        match found.filter(|fold| fold.short_code != *code) {
+            Some(fold) => self.exact_target(&fold.short_code).await,
+            None => Ok(None),
+        }
+    }
+
+    /// The actions that reserve a custom code in all cases; `None` if it is taken in one. The code of a purged link can be taken
+    /// again by its workspace, in whichever case; then nothing remains of the one before.
+    pub(super) async fn claim_fold(
+        &self,
+        operation: &'static str,
+        link: &Link,
+    ) -> Result<Option<Vec<TransactWriteItem>>, RepositoryError> {
+        let (code, workspace) = (link.code(), link.identity.workspace);
+        let fold = FoldItem { key: fold_key(code), short_code: code.clone(), workspace_id: workspace };
+        let Some(found) = self.0.get::<FoldItem>(operation, fold_key(code)).await? else {
+            return Ok(Some(vec![self.0.put_new(operation, &fold)?]));
+        };
+        let is_free = found.workspace_id == workspace
+            && self.find(&found.short_code).await?.is_some_and(|record| record.is_purged());
+        if !is_free {
+            return Ok(None);
+        }
+        let known = [(":known", text(&found.short_code))];
+        let mut actions = vec![self.0.put_if(operation, &fold, "short_code = :known", known)?];
+        if found.short_code != *code {
+            // The code that the purged link had would otherwise be found first, and say that it is gone.
+            let delete = self.0.delete(operation, link_key(&found.short_code));
+            let delete = delete.only_if(format!("{TOMBSTONE} = :purged AND workspace_id = :workspace"));
+            actions.push(delete.values(code_is_free_for(&workspace)).action()?);
+        }
+        Ok(Some(actions))
+    }
+}
