@@ -1,4 +1,4 @@
-"""Writes `words.txt` and `instances.txt` from the list of crawler-user-agents: see the README beside this file.
+"""Writes `words.txt`, `crawlers.txt` and `instances.txt` from the list of crawler-user-agents: see the README beside this file.
 
     python3 shared/visitors/crawler-user-agents/compile.py package/crawler-user-agents.json
 """
@@ -26,6 +26,11 @@ PEOPLE = {
     r"mail\.ru": "a large site, whose addresses are in user agents of its applications",
 }
 
+# Patterns of crawlers that are in the names of tools, too.
+TOOLS = {
+    r"Fetch\/": "the end of node-fetch and others",
+}
+
 
 def words_of(pattern: str) -> list[str]:
     """The words, in lower case, that a pattern stands for; none if it isn't as simple as that."""
@@ -39,19 +44,26 @@ def words_of(pattern: str) -> list[str]:
 
 def main() -> None:
     entries = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
-    words = set()
+    words, crawlers = set(), set()
     for entry in entries:
-        hidden = [agent for agent in entry["instances"] if not NO_BROWSER.match(agent) and not SAYS_SO.search(agent)]
-        if not hidden or entry["pattern"] in PEOPLE:
+        silent = [agent for agent in entry["instances"] if not SAYS_SO.search(agent)]
+        programs = [agent for agent in silent if NO_BROWSER.match(agent)]
+        for_browsers = len(programs) < len(silent) and entry["pattern"] not in PEOPLE
+        for_programs = programs and "http-library" not in entry["tags"] and entry["pattern"] not in TOOLS
+        if not for_browsers and not for_programs:
             continue
         found = words_of(entry["pattern"])
         if not found:
             print(f"not a word: {entry['pattern']}", file=sys.stderr)
-        words.update(word.strip() for word in found)
+        if for_browsers:
+            words.update(word.strip() for word in found)
+        if for_programs:
+            crawlers.update(word.strip() for word in found)
     instances = sorted({agent for entry in entries for agent in entry["instances"]})
-    (HERE / "words.txt").write_text("# Written by compile.py. Don't edit.\n" + "\n".join(sorted(words)) + "\n", encoding="utf-8")
+    for name, content in [("words.txt", words), ("crawlers.txt", crawlers - words)]:
+        (HERE / name).write_text("\n".join(["# Written by compile.py. Don't edit.", *sorted(content), ""]), encoding="utf-8")
     (HERE / "instances.txt").write_text("\n".join(instances) + "\n", encoding="utf-8")
-    print(f"{len(entries)} entries: {len(words)} words, {len(instances)} user agents")
+    print(f"{len(entries)} entries: {len(words)} and {len(crawlers - words)} words, {len(instances)} user agents")
 
 
 main()

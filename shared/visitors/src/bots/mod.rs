@@ -1,22 +1,38 @@
 //! Recognition of bots: crawlers, link previews, monitors and other programs.
 //!
-//! What a user agent says of itself decides, in this order: a name of [`NAMED`], a word that ends in "bot" or the like, a name of
-//! the list that [others keep](../../crawler-user-agents/README.md), an address of who runs it. A program that says none of these
-//! is a bot if it doesn't [claim to be a browser](crate::browsers::claims_to_be_one). To add a bot, add a word to [`NAMED`] and a
-//! line to `tests/user_agents.tsv`; a test fails if a word has no line.
+//! What a user agent says of itself decides, in this order: a name of [`CRAWLERS`] or [`PROGRAMS`], a word that ends in "bot" or
+//! the like, a name of the list that [others keep](../../crawler-user-agents/README.md), an address of who runs it. A program that
+//! says none of these is a bot if it doesn't [claim to be a browser](crate::browsers::claims_to_be_one). To add a bot, add a word
+//! to one of the two and a line to `tests/user_agents.tsv`; a test fails if a word has no line.
+//!
+//! For statistics all of them are alike. A link that may be opened a few times only asks for the [kind](BotKind), too: a crawler
+//! mustn't use it up, but who fetches it with curl has got what it leads to. Whatever says that somebody is a crawler outweighs
+//! the name of a tool, since crawlers are made with tools and often send their names.
 
 mod named;
 
 use std::sync::LazyLock;
 
-use named::{NAMED, Name};
+use named::{CRAWLERS, Name, PROGRAMS};
 
 use crate::browsers;
 use crate::words::{Words, letters};
 
+/// Why a bot opens a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BotKind {
+    /// Opens links without being asked by a person: a crawler, a link preview, a mail scanner, a monitor. So is who says nothing
+    /// of itself, as scanners do.
+    Crawler,
+    /// A tool that a person runs, or a script: curl, an HTTP library, an application that asks in its own name.
+    Program,
+}
+
 /// A bot by its name and version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bot<'a> {
+    /// Whether a person wants what the link leads to.
+    pub kind: BotKind,
     /// The bot's name, whichever browser it claims to be. Empty if it doesn't say which bot it is.
     pub name: &'a str,
     /// The number that follows the name.
@@ -32,13 +48,53 @@ const LISTED: &str = include_str!("../../crawler-user-agents/words.txt");
 const ENDINGS: [&str; 4] = ["bot", "crawler", "spider", "scraper"];
 
 /// How names of other programs end, if a version or nothing follows.
-const PROGRAMS: [&str; 4] = ["fetcher", "preview", "httpclient", "http-client"];
+const PROGRAM_ENDINGS: [(&str, BotKind); 4] = [
+    ("fetcher", BotKind::Crawler),
+    ("preview", BotKind::Crawler),
+    ("httpclient", BotKind::Program),
+    ("http-client", BotKind::Program),
+];
+
+/// Tools that a word of [`LISTED`] finds, or a word of [`CRAWLERS`] that stands for many names.
+const TOOLS: [&str; 5] = ["google-http-java-client", "indy library", "playwright", "puppeteer", "selenium"];
+
+/// The list's words for crawlers that claim to be no browser. They are bots anyway, so these words tell the kind only.
+const LISTED_CRAWLERS: &str = include_str!("../../crawler-user-agents/crawlers.txt");
+
+/// Such words that the list hasn't.
+const UNLISTED_CRAWLERS: [&str; 16] = [
+    // Link previews in chats.
+    "googlemessages",
+    "matrix-media-repo",
+    "revoltchat",
+    // Who scans mails, and Microsoft Office, which asks before it opens the browser.
+    "barracuda",
+    "ciscosecureemail",
+    "ironport",
+    "mimecast",
+    "proofpoint",
+    "protocol discovery",
+    // What programs say that they do.
+    "checker",
+    "monitor",
+    "monitoring",
+    "prefetch",
+    "preview",
+    "scanner",
+    "uptime",
+];
 
 /// How names of phones and apps begin that people have, though they contain an ending of a bot's name.
 const PEOPLE: [&str; 3] = ["cubot", "irobot", "switchbot"];
 
-static NAMES: LazyLock<Words> = LazyLock::new(|| Words::new(NAMED.iter().map(|(word, _)| *word)));
-static LIST: LazyLock<Words> = LazyLock::new(|| Words::new(LISTED.lines().filter(|line| !line.starts_with('#'))));
+static NAMES: LazyLock<Words> = LazyLock::new(|| Words::new(CRAWLERS.iter().chain(PROGRAMS).map(|(word, _)| *word)));
+static LIST: LazyLock<Words> = LazyLock::new(|| Words::new(words_of(LISTED)));
+static CRAWLERS_ONLY: LazyLock<Words> =
+    LazyLock::new(|| Words::new(words_of(LISTED_CRAWLERS).chain(UNLISTED_CRAWLERS)));
+
+fn words_of(list: &'static str) -> impl Iterator<Item = &'static str> {
+    list.lines().filter(|line| !line.starts_with('#'))
+}
 
 impl<'a> Bot<'a> {
     /// Recognises a bot by its user agent; `None` for a person. Without a user agent it is a bot, since every browser sends one.
@@ -47,40 +103,64 @@ impl<'a> Bot<'a> {
         let user_agent = user_agent.trim();
         let lower = user_agent.to_ascii_lowercase();
         let claims_to_be_a_browser = browsers::claims_to_be_one(&lower);
-        named(user_agent, &lower)
-            .or_else(|| names(user_agent, &lower).find_map(|(at, name)| ending(user_agent, at, name)))
+        let said = named(user_agent, &lower)
+            .or_else(|| endings(user_agent, &lower).next())
             .or_else(|| listed(user_agent, &lower))
-            .or_else(|| with_contact(user_agent, &lower))
-            .filter(|bot| !bot.name.is_empty() || claims_to_be_a_browser)
-            .or_else(|| (!claims_to_be_a_browser).then(|| program(user_agent)))
+            .or_else(|| with_contact(user_agent, &lower));
+        let bot = match said {
+            Some(bot) if claims_to_be_a_browser || !bot.name.is_empty() => bot,
+            None if claims_to_be_a_browser => return None,
+            Some(Bot { kind, .. }) => Bot { kind, ..program(user_agent) },
+            None => program(user_agent),
+        };
+        let crawls = bot.kind == BotKind::Program && crawls(user_agent, &lower, bot.name);
+        Some(if crawls { Bot { kind: BotKind::Crawler, ..bot } } else { bot })
     }
 
-    /// A bot by its name and what follows the name, with which the version may begin.
+    /// A crawler by its name and what follows the name, with which the version may begin.
     fn new(name: &'a str, rest: &'a str) -> Self {
         let rest = rest.strip_prefix(['/', ' ']).unwrap_or(rest);
         let (major, rest) = number(rest.strip_prefix('v').unwrap_or(rest));
         let minor = major.and_then(|_| number(rest.strip_prefix('.')?).0);
-        Self { name, major, minor }
+        Self { kind: BotKind::Crawler, name, major, minor }
     }
 }
 
 fn named<'a>(user_agent: &'a str, lower: &str) -> Option<Bot<'a>> {
     let (rank, found) = NAMES.find(lower)?;
+    let (kind, name) = match rank.checked_sub(CRAWLERS.len()) {
+        None => (kind_of(&lower[found.clone()]), CRAWLERS[rank].1),
+        Some(rank) => (BotKind::Program, PROGRAMS[rank].1),
+    };
     let bot = Bot::new(&user_agent[found.clone()], &user_agent[found.end..]);
-    Some(match NAMED[rank].1 {
-        Name::Fixed(name) => Bot { name, ..bot },
-        Name::Own => bot,
+    Some(match name {
+        Name::Fixed(name) => Bot { kind, name, ..bot },
+        Name::Own => Bot { kind, ..bot },
     })
 }
 
 fn listed<'a>(user_agent: &'a str, lower: &str) -> Option<Bot<'a>> {
     let (_, found) = LIST.find(lower)?;
     let name = user_agent[found.clone()].trim_end_matches(|character: char| !character.is_ascii_alphanumeric());
-    Some(Bot::new(name, &user_agent[found.start + name.len()..]))
+    let bot = Bot::new(name, &user_agent[found.start + name.len()..]);
+    Some(Bot { kind: kind_of(&lower[found]), ..bot })
+}
+
+/// The kind of a bot with this name, in lower case, if nothing else says that it is a program.
+fn kind_of(name: &str) -> BotKind {
+    if TOOLS.contains(&name) { BotKind::Program } else { BotKind::Crawler }
+}
+
+/// Whether a program, which has the name of a tool or one that says nothing, is a crawler by what else it says.
+fn crawls(user_agent: &str, lower: &str, name: &str) -> bool {
+    endings(user_agent, lower).chain(listed(user_agent, lower)).any(|bot| bot.kind == BotKind::Crawler)
+        || CRAWLERS_ONLY.find(lower).is_some()
+        // Some tools name the page where they are explained.
+        || contact(lower).is_some_and(|address| !address.contains(&name.to_ascii_lowercase()))
 }
 
 /// Names in a user agent, in lower case, and where they begin: whole words, but not those inside of an address.
-fn names<'a>(user_agent: &'a str, lower: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
+fn names<'a>(user_agent: &str, lower: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
     let in_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     let bytes = user_agent.as_bytes();
     let begins = move |at: usize| match at.checked_sub(1).map(|before| bytes[before]) {
@@ -93,21 +173,26 @@ fn names<'a>(user_agent: &'a str, lower: &'a str) -> impl Iterator<Item = (usize
     })
 }
 
+/// The bots of a user agent whose names end like a bot's.
+fn endings<'a>(user_agent: &'a str, lower: &str) -> impl Iterator<Item = Bot<'a>> {
+    names(user_agent, lower).filter_map(move |(at, name)| ending(user_agent, at, name))
+}
+
 /// The bot whose name, which begins here, ends like a bot's.
 fn ending<'a>(user_agent: &'a str, at: usize, name: &str) -> Option<Bot<'a>> {
     if PEOPLE.iter().any(|people| name.starts_with(people)) {
         return None;
     }
-    let length = ENDINGS
-        .iter()
-        .filter_map(|ending| length_with(name, ending))
-        .max()
-        .or_else(|| program_length(name, &user_agent[at + name.len()..]))?;
+    let length = ENDINGS.iter().filter_map(|ending| length_with(name, ending)).max();
+    let (length, kind) = match length {
+        Some(length) => (length, BotKind::Crawler),
+        None => (name.len(), program_ending(name, &user_agent[at + name.len()..])?),
+    };
     let end = at + length;
     let start = if is_bare(&name[..length]) { with_words_before(user_agent, at) } else { at };
     // A word without a name before it says nothing of which bot it is.
     let own = if start == at && is_bare(&name[..length]) { "" } else { &user_agent[start..end] };
-    Some(Bot::new(own, &user_agent[end..]))
+    Some(Bot { kind, ..Bot::new(own, &user_agent[end..]) })
 }
 
 /// How long a name is that ends like this, but for a version and `-Image` or the like.
@@ -124,9 +209,10 @@ fn length_with(name: &str, ending: &str) -> Option<usize> {
     }
 }
 
-fn program_length(name: &str, rest: &str) -> Option<usize> {
-    let ends = PROGRAMS.iter().any(|program| name.ends_with(program)) && (rest.is_empty() || rest.starts_with('/'));
-    ends.then_some(name.len())
+/// The kind of a program whose name ends like this, before such a rest.
+fn program_ending(name: &str, rest: &str) -> Option<BotKind> {
+    let (_, kind) = PROGRAM_ENDINGS.iter().find(|(ending, _)| name.ends_with(ending))?;
+    (rest.is_empty() || rest.starts_with('/')).then_some(*kind)
 }
 
 /// Whether a word says that this is a bot, but not which.
@@ -149,11 +235,14 @@ fn with_words_before(user_agent: &str, at: usize) -> usize {
 /// What comes before the names of most bots that claim to be a browser.
 const COMPATIBLE: &str = "compatible;";
 
-/// The bot that names, as bots do, an address where one can complain. Without its `+`, that may be a toolbar's.
+/// The address where one can complain, which bots name. Without its `+`, it may be a toolbar's.
+fn contact(lower: &str) -> Option<&str> {
+    let at = ["+http:", "+https:", "+mailto:"].iter().find_map(|contact| lower.find(contact))?;
+    lower[at..].split([' ', ')', ';']).next()
+}
+
 fn with_contact<'a>(user_agent: &'a str, lower: &str) -> Option<Bot<'a>> {
-    if !["+http:", "+https:", "+mailto:"].iter().any(|contact| lower.contains(contact)) {
-        return None;
-    }
+    contact(lower)?;
     let Some(at) = lower.find(COMPATIBLE).map(|at| at + COMPATIBLE.len()) else { return Some(Bot::new("", "")) };
     let end = user_agent[at..].find([';', '/', '(', ')', '<', '>', '+']).map_or(user_agent.len(), |end| at + end);
     let name = user_agent[at..end].trim();
@@ -164,14 +253,15 @@ fn with_contact<'a>(user_agent: &'a str, lower: &str) -> Option<Bot<'a>> {
     })
 }
 
-/// The program that a user agent begins with: `Program/1.4 (…)`, `A program 1.4`.
+/// The program that a user agent begins with: `Program/1.4 (…)`, `A program 1.4`. Who says nothing of itself may be a scanner.
 fn program(user_agent: &str) -> Bot<'_> {
     let end = user_agent.find(['/', ';', '(', ')', '<', '>', '[', ']', ',']).unwrap_or(user_agent.len());
     let words = &user_agent[..end];
     let version = words.match_indices(' ').map(|(at, _)| at).find(|at| Bot::new("", &words[*at..]).major.is_some());
     let end = version.unwrap_or(end);
     let name = user_agent[..end].trim();
-    Bot::new(if name.contains(char::is_alphanumeric) { name } else { "" }, &user_agent[end..])
+    let bot = Bot::new(if name.contains(char::is_alphanumeric) { name } else { "" }, &user_agent[end..]);
+    if user_agent.contains(char::is_alphanumeric) { Bot { kind: BotKind::Program, ..bot } } else { bot }
 }
 
 /// The number that a text begins with, and the rest.
@@ -186,19 +276,51 @@ mod tests {
 
     use super::*;
 
+    /// The user agents of the file, each after what the first column says of it.
+    fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
+        include_str!("../../tests/user_agents.tsv")
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+            .map(|line| (line.split('\t').next().expect("a device"), line.split('\t').nth(4).expect("five fields")))
+    }
+
+    #[test]
+    fn every_listed_user_agent_is_of_its_device_and_kind() {
+        let wrong: Vec<_> = lines()
+            .map(|(expected, user_agent)| match Bot::find(user_agent).map(|bot| bot.kind) {
+                Some(BotKind::Crawler) => (expected, "bot", user_agent),
+                Some(BotKind::Program) => (expected, "program", user_agent),
+                None => (expected, crate::device_of_person(user_agent).as_str(), user_agent),
+            })
+            .filter(|(expected, found, _)| expected != found)
+            .collect();
+
+        assert!(wrong.is_empty(), "user_agents.tsv: {wrong:#?}");
+    }
+
     #[test]
     fn every_name_is_the_first_of_a_listed_user_agent() {
-        let used: BTreeSet<usize> = include_str!("../../tests/user_agents.tsv")
-            .lines()
-            .filter(|line| !line.starts_with('#'))
-            .filter_map(|line| line.split('\t').nth(4))
-            .filter_map(|user_agent| NAMES.find(&user_agent.to_ascii_lowercase()))
+        let used: BTreeSet<usize> = lines()
+            .filter_map(|(_, user_agent)| NAMES.find(&user_agent.to_ascii_lowercase()))
             .map(|(rank, _)| rank)
             .collect();
 
-        let unused: Vec<&str> =
-            NAMED.iter().enumerate().filter(|(rank, _)| !used.contains(rank)).map(|(_, (word, _))| *word).collect();
+        let names = CRAWLERS.iter().chain(PROGRAMS).enumerate();
+        let unused: Vec<&str> = names.filter(|(rank, _)| !used.contains(rank)).map(|(_, (word, _))| *word).collect();
         assert!(unused.is_empty(), "no line for {unused:#?}");
+    }
+
+    #[test]
+    fn every_tool_is_one_that_another_rule_finds() {
+        for tool in TOOLS {
+            let bot = Bot::find(tool).expect(tool);
+
+            assert_eq!((bot.name, bot.kind), (tool, BotKind::Program));
+            assert!(
+                LIST.find(tool).is_some() || NAMES.find(tool).is_some_and(|(rank, _)| rank < CRAWLERS.len()),
+                "{tool}"
+            );
+        }
     }
 
     #[test]
@@ -209,6 +331,16 @@ mod tests {
 
         assert!(listed.len() > 2000, "{} user agents", listed.len());
         assert!(people.len() * 100 <= listed.len(), "{} people:\n{}", people.len(), people.join("\n"));
+    }
+
+    #[test]
+    fn at_most_6_percent_of_the_list_are_programs() {
+        let listed: Vec<&str> = include_str!("../../crawler-user-agents/instances.txt").lines().collect();
+
+        let kinds = listed.iter().filter_map(|user_agent| Bot::find(user_agent)).map(|bot| bot.kind);
+        let programs = kinds.filter(|kind| *kind == BotKind::Program).count();
+
+        assert!(programs * 100 <= listed.len() * 6, "{programs} programs");
     }
 
     #[test]
@@ -239,14 +371,39 @@ mod tests {
         ] {
             let bot = Bot::find(user_agent).expect(user_agent);
 
-            assert_eq!((bot.name, bot.major), (name, major), "{user_agent}");
+            assert_eq!((bot.kind, bot.name, bot.major), (BotKind::Crawler, name, major), "{user_agent}");
         }
     }
 
     #[test]
-    fn who_sends_no_user_agent_is_a_bot_without_a_name() {
-        for nothing in ["", " \t "] {
-            assert_eq!(Bot::find(nothing), Some(Bot { name: "", major: None, minor: None }));
+    fn who_says_nothing_of_itself_is_a_crawler_without_a_name() {
+        for nothing in ["", " \t ", "-", "()"] {
+            let bot = Bot { kind: BotKind::Crawler, name: "", major: None, minor: None };
+
+            assert_eq!(Bot::find(nothing), Some(bot));
+        }
+    }
+
+    #[test]
+    fn a_program_is_a_crawler_if_anything_says_so() {
+        for (user_agent, name) in [
+            ("crawler/1.0", "crawler"),
+            ("program/1.4 (+https://program.example)", "program"),
+            ("Some Link Preview v2", "Some Link Preview"),
+            ("some-uptime-check/1.0", "some-uptime-check"),
+            ("Proofpoint URL Defense", "Proofpoint URL Defense"),
+            ("Mimecast/1.0", "Mimecast"),
+            ("Cisco-IronPort/15", "Cisco-IronPort"),
+            // Crawlers that send the name of the tool that they are made with.
+            ("brightbot/1.0 (some words; curl/7.58.0)", "curl"),
+            ("Python/3.11 aiohttp/3.9.1 BrightBot/2", "aiohttp"),
+            ("Apache-HttpClient/4.5.14 bright-spider", "Apache-HttpClient"),
+            ("Viber/20 axios/1.7.2", "axios"),
+            ("python-requests/2.31.0 (+https://program.example/about)", "python-requests"),
+        ] {
+            let bot = Bot::find(user_agent).expect(user_agent);
+
+            assert_eq!((bot.kind, bot.name), (BotKind::Crawler, name), "{user_agent}");
         }
     }
 
@@ -260,7 +417,7 @@ mod tests {
         ] {
             let bot = Bot::find(user_agent).expect(user_agent);
 
-            assert_eq!((bot.name, bot.major), (name, major), "{user_agent}");
+            assert_eq!((bot.kind, bot.name, bot.major), (BotKind::Program, name, major), "{user_agent}");
         }
     }
 

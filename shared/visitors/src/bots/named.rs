@@ -11,9 +11,10 @@ pub(super) enum Name {
     Own,
 }
 
-/// Words for bots that need a fixed name, or that the other rules and the list don't have. Of several in one user agent, the
-/// first here counts. The number after a word is the version.
-pub(super) const NAMED: &[(&str, Name)] = &[
+/// Words for crawlers that need a fixed name, or that the other rules and the list don't have. Of several in one user agent, the
+/// first here counts. The number after a word is the version. What opens links that nobody has asked it for belongs here, also
+/// if a person has started it.
+pub(super) const CRAWLERS: &[(&str, Name)] = &[
     // Link previews in chats, mails and social networks. iMessage's user agent names two others.
     ("facebot twitterbot", Fixed("iMessage preview")),
     ("linkedinbot", Fixed("LinkedInBot")),
@@ -62,7 +63,8 @@ pub(super) const NAMED: &[(&str, Name)] = &[
     ("google-", Own),
     ("google web preview", Fixed("Google Web Preview")),
     ("googlestackdrivermonitoring-uptimechecks", Fixed("GoogleStackdriverMonitoring")),
-    // Crawlers of search engines, archives and language models without "bot".
+    // Crawlers of search engines, archives and language models without "bot". Assistants, too, which are asked by a person, but
+    // also open what they find in mails and on pages.
     ("baiduspider", Fixed("Baiduspider")),
     ("yahoo! slurp", Fixed("Yahoo! Slurp")),
     ("sogou web spider", Fixed("Sogou Spider")),
@@ -117,12 +119,12 @@ pub(super) const NAMED: &[(&str, Name)] = &[
     ("gtmetrix", Fixed("GTmetrix")),
     ("ptst", Fixed("WebPageTest")),
     ("chrome-lighthouse", Fixed("Lighthouse")),
-    // Browsers that programs control.
+    // Browsers without a screen: mail scanners look at pages with them.
     ("headlesschrome", Fixed("HeadlessChrome")),
     ("phantomjs", Fixed("PhantomJS")),
-    ("playwright", Own),
-    ("cypress", Own),
-    // Security scanners.
+    // Programs that copy websites, and security scanners.
+    ("httrack", Fixed("HTTrack")),
+    ("scrapy", Fixed("Scrapy")),
     ("censysinspect", Fixed("CensysInspect")),
     ("masscan", Fixed("masscan")),
     ("nmap scripting engine", Fixed("Nmap")),
@@ -130,7 +132,13 @@ pub(super) const NAMED: &[(&str, Name)] = &[
     ("nuclei", Fixed("Nuclei")),
     ("nikto", Fixed("Nikto")),
     ("palo alto networks", Fixed("Palo Alto Networks")),
-    // Command line tools, HTTP libraries and test tools. Short names match only at the beginning.
+];
+
+/// Words for tools that a person runs: command line tools, HTTP libraries and test tools. They count if no word of [`CRAWLERS`]
+/// is there. Short names match only at the beginning.
+pub(super) const PROGRAMS: &[(&str, Name)] = &[
+    ("playwright", Own),
+    ("cypress", Own),
     ("symfony httpclient", Fixed("Symfony HttpClient")),
     ("pycurl", Fixed("curl")),
     ("curl", Fixed("curl")),
@@ -180,11 +188,9 @@ pub(super) const NAMED: &[(&str, Name)] = &[
     ("postmanruntime", Fixed("PostmanRuntime")),
     ("^insomnia", Fixed("Insomnia")),
     ("httpie", Fixed("HTTPie")),
-    ("httrack", Fixed("HTTrack")),
     ("apachebench", Fixed("ApacheBench")),
     ("^k6", Fixed("k6")),
     ("jmeter", Fixed("JMeter")),
     ("^artillery", Fixed("Artillery")),
     ("siege", Fixed("Siege")),
-    ("scrapy", Fixed("Scrapy")),
 ];
