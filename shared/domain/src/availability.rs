@@ -10,8 +10,14 @@ use crate::{Invalid, Timestamp};
 pub struct Availability {
     /// Whether somebody has switched the link off, or deleted it.
     pub state: LinkState,
+    /// When the link begins to redirect; `None` if at once.
+    pub valid_from: Option<Timestamp>,
     /// When the link expires; `None` if never. It doesn't redirect from this moment on.
     pub expires_at: Option<Timestamp>,
+    /// When the last of as many uses as the link may have was seen to be taken.
+    pub exhausted_at: Option<Timestamp>,
+    /// Whether visitors have to know a password.
+    pub is_protected: bool,
 }
 
 /// The state of a link that people control.
@@ -26,13 +32,18 @@ pub enum LinkState {
     Deleted(Timestamp),
 }
 
-/// The status of a link at a given time. All but [`Self::Active`] answer a visitor with 410.
+/// The status of a link at a given time. All but [`Self::Active`] answer a visitor with 410,
+/// or lead to the link's fallback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkStatus {
     /// The link redirects.
     Active,
     /// The link is switched off.
     Inactive,
+    /// The link doesn't redirect yet.
+    Scheduled,
+    /// The link was used as often as it may be.
+    Exhausted,
     /// The link was deleted. Its statistics stay.
     Deleted,
     /// The link has expired.
@@ -70,8 +81,23 @@ impl Availability {
         match self.state {
             LinkState::Deleted(_) => LinkStatus::Deleted,
             _ if self.expires_at.is_some_and(|expiry| expiry <= now) => LinkStatus::Expired,
+            _ if self.exhausted_at.is_some() => LinkStatus::Exhausted,
             LinkState::Inactive => LinkStatus::Inactive,
+            LinkState::Active if self.valid_from.is_some_and(|from| now < from) => LinkStatus::Scheduled,
             LinkState::Active => LinkStatus::Active,
+        }
+    }
+
+    /// Checks that the link begins to redirect before it expires.
+    ///
+    /// # Errors
+    /// When it would never redirect.
+    pub fn check_window(&self) -> Result<(), Invalid> {
+        match (self.valid_from, self.expires_at) {
+            (Some(from), Some(until)) if until <= from => {
+                Err(Invalid::new("valid_from must be before expires_at").in_field("valid_from"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -81,7 +107,7 @@ impl Availability {
         matches!(self.state, LinkState::Deleted(_))
     }
 
-    /// Whether the link redirects at any time, as long as nobody changes it.
+    /// Whether the link redirects everybody at any time, as long as nobody changes it.
     #[must_use]
     pub fn is_unlimited(&self) -> bool {
         *self == Self::default()
@@ -95,6 +121,8 @@ impl LinkStatus {
         match self {
             Self::Active => "active",
             Self::Inactive => "inactive",
+            Self::Scheduled => "scheduled",
+            Self::Exhausted => "exhausted",
             Self::Deleted => "deleted",
             Self::Expired => "expired",
             Self::Purged => "purged",
@@ -106,10 +134,10 @@ impl LinkStatus {
     /// # Errors
     /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        [Self::Active, Self::Inactive, Self::Deleted, Self::Expired]
+        [Self::Active, Self::Inactive, Self::Scheduled, Self::Exhausted, Self::Deleted, Self::Expired]
             .into_iter()
             .find(|status| status.as_str() == text)
-            .ok_or_else(|| Invalid::new("status must be active, inactive, deleted or expired"))
+            .ok_or_else(|| Invalid::new("status must be active, inactive, scheduled, exhausted, deleted or expired"))
     }
 }
 
@@ -131,10 +159,45 @@ mod tests {
     #[test]
     fn a_link_that_is_deleted_or_switched_off_has_one_status_when_it_also_expires() {
         let now = Timestamp::now();
-        let at_its_expiry = |state| Availability { state, expires_at: Some(now) }.status(now);
+        let at_its_expiry =
+            |state| Availability { state, expires_at: Some(now), ..Availability::default() }.status(now);
 
         assert_eq!(at_its_expiry(LinkState::Deleted(now)), LinkStatus::Deleted);
         assert_eq!(at_its_expiry(LinkState::Inactive), LinkStatus::Expired);
+    }
+
+    #[test]
+    fn a_link_is_scheduled_until_the_very_moment_from_which_it_is_valid() {
+        let from = Timestamp::parse("2026-03-02T12:00:00Z").unwrap();
+        let beginning = |state| Availability { state, valid_from: Some(from), ..Availability::default() };
+        let before = from.minus(Duration::from_millis(1));
+
+        assert_eq!(beginning(LinkState::Active).status(before), LinkStatus::Scheduled);
+        assert_eq!(beginning(LinkState::Active).status(from), LinkStatus::Active);
+        assert_eq!(beginning(LinkState::Inactive).status(before), LinkStatus::Inactive);
+    }
+
+    #[test]
+    fn a_link_that_is_used_up_says_so_unless_it_has_expired_or_is_deleted() {
+        let now = Timestamp::now();
+        let used_up = Availability { exhausted_at: Some(now), ..Availability::default() };
+
+        assert_eq!(used_up.status(now), LinkStatus::Exhausted);
+        assert_eq!(Availability { state: LinkState::Inactive, ..used_up }.status(now), LinkStatus::Exhausted);
+        assert_eq!(Availability { expires_at: Some(now), ..used_up }.status(now), LinkStatus::Expired);
+        assert_eq!(Availability { state: LinkState::Deleted(now), ..used_up }.status(now), LinkStatus::Deleted);
+    }
+
+    #[test]
+    fn a_link_must_begin_before_it_expires() {
+        let now = Timestamp::now();
+        let window = |from: Timestamp, until: Timestamp| {
+            Availability { valid_from: Some(from), expires_at: Some(until), ..Availability::default() }.check_window()
+        };
+
+        assert!(window(now, now.plus(Duration::from_millis(1))).is_ok());
+        assert!(window(now, now).is_err() && window(now.plus(Duration::from_secs(1)), now).is_err());
+        assert!(Availability { valid_from: Some(now), ..Availability::default() }.check_window().is_ok());
     }
 
     #[test]
@@ -146,6 +209,9 @@ mod tests {
             Availability { expires_at: Some(now), ..Availability::default() },
             Availability { state: LinkState::Inactive, ..Availability::default() },
             Availability { state: LinkState::Deleted(now), ..Availability::default() },
+            Availability { valid_from: Some(now), ..Availability::default() },
+            Availability { exhausted_at: Some(now), ..Availability::default() },
+            Availability { is_protected: true, ..Availability::default() },
         ] {
             assert!(!limited.is_unlimited(), "{limited:?}");
         }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    ClickId, CorrelationId, Event, EventDetail, Invalid, LinkId, RedirectTarget, Timestamp, UrlClicked, UserId,
-    WorkspaceId, validated::string_newtype,
+    ClickId, CorrelationId, DestinationName, Event, EventDetail, Invalid, LinkId, RedirectTarget, Timestamp,
+    UrlClicked, UserId, WorkspaceId, validated::string_newtype,
 };
 
 /// One followed link, as it is stored and counted.
@@ -129,6 +129,9 @@ pub struct Visitor {
     /// The city, if a trusted edge said so, cut to 64 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub city: Option<String>,
+    /// Where they were led, if the link has several destinations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destination: Option<DestinationName>,
 }
 
 impl Visitor {
@@ -142,7 +145,15 @@ impl Visitor {
     /// A visitor of whom only the address is known.
     #[must_use]
     pub fn new(ip_hash: IpHash) -> Self {
-        Self { ip_hash, user_agent: String::new(), referer: None, prefetch: false, country: None, city: None }
+        Self {
+            ip_hash,
+            user_agent: String::new(),
+            referer: None,
+            prefetch: false,
+            country: None,
+            city: None,
+            destination: None,
+        }
     }
 
     /// Sets user agent and referrer, cut to their limits. A referrer that isn't the address of a page is left out.
@@ -158,6 +169,13 @@ impl Visitor {
     pub fn at_place(mut self, country: Option<CountryCode>, city: Option<&str>) -> Self {
         self.country = country;
         self.city = non_empty(city, Self::MAX_CITY);
+        self
+    }
+
+    /// Sets where the visitor was led.
+    #[must_use]
+    pub fn led_to(mut self, destination: Option<DestinationName>) -> Self {
+        self.destination = destination;
         self
     }
 

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CheckError, CorrelationId, EventId, LinkChanges, LinkId, TargetId, TargetUrl, Timestamp, UserId, Visitor,
-    WorkspaceId,
+    CheckError, ClickLimit, CorrelationId, EventId, LinkChanges, LinkId, TargetId, TargetUrl, Timestamp, UserId,
+    Visitor, WorkspaceId,
 };
 
 /// Something that has happened, because the table write behind it has committed.
@@ -37,6 +37,7 @@ impl Event {
             EventDetail::UrlDeactivated(_) => "url.deactivated",
             EventDetail::UrlDeleted(_) => "url.deleted",
             EventDetail::UrlExpired(_) => "url.expired",
+            EventDetail::UrlExhausted(_) => "url.exhausted",
             EventDetail::UrlExtended(_) => "url.extended",
             EventDetail::UrlUnwatched(_) => "url.unwatched",
             EventDetail::UrlRemoved(_) => "url.removed",
@@ -73,6 +74,9 @@ pub enum EventDetail {
     /// A link's time is over. It is kept for a while and can be extended.
     #[serde(rename = "url.expired")]
     UrlExpired(UrlExpired),
+    /// A link was used as often as it may be.
+    #[serde(rename = "url.exhausted")]
+    UrlExhausted(UrlExhausted),
     /// An expired link was given more time, and redirects again. The event says what the link is now, as that of a new one does.
     #[serde(rename = "url.extended")]
     UrlExtended(UrlCreated),
@@ -137,6 +141,9 @@ pub struct UrlUpdated {
     pub user_id: UserId,
     /// The members that have changed.
     pub changes: LinkChanges,
+    /// Whether the link watches where it leads from now on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub watch: bool,
 }
 
 /// A link was switched on or off.
@@ -177,6 +184,18 @@ pub struct UrlExpired {
     /// The target that it watched until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched_target: Option<TargetId>,
+}
+
+/// A link was used as often as it may be. It redirects again if somebody allows more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlExhausted {
+    /// The link.
+    #[serde(flatten)]
+    pub link: LinkId,
+    /// Who created it and is told.
+    pub user_id: UserId,
+    /// How often it may be used.
+    pub max_clicks: ClickLimit,
 }
 
 /// A link has given up watching, for ever.

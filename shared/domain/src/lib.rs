@@ -18,11 +18,13 @@ mod handover;
 mod idempotency_key;
 mod ids;
 mod invitation;
+mod leading;
 pub mod lifetimes;
 mod link;
 mod link_changes;
 mod link_id;
 mod link_metadata;
+mod link_password;
 mod link_query;
 mod mail_order;
 mod milestone;
@@ -39,6 +41,7 @@ mod revision;
 mod short_code;
 mod stats;
 mod target_url;
+mod terms;
 mod throttle;
 mod timestamp;
 mod validated;
@@ -54,8 +57,8 @@ pub use click::{Click, CountryCode, IpHash, ParkedClick, Salt, Spread, Visitor};
 pub use click_id::ClickId;
 pub use correlation_id::CorrelationId;
 pub use event::{
-    Event, EventDetail, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted, UrlExpired,
-    UrlPurged, UrlRemoved, UrlSwitched, UrlUnwatched, UrlUpdated,
+    Event, EventDetail, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated, UrlDeleted, UrlExhausted,
+    UrlExpired, UrlPurged, UrlRemoved, UrlSwitched, UrlUnwatched, UrlUpdated,
 };
 pub use exact_json::ExactJson;
 pub use founding::{Founder, FoundingPolicy};
@@ -63,10 +66,12 @@ pub use handover::{Handover, KeysLeft, oldest_admin_but};
 pub use idempotency_key::IdempotencyKey;
 pub use ids::{EventId, InvitationId, MailOrderId, SessionId, UserId, WorkspaceId};
 pub use invitation::Invitation;
+pub use leading::{HistoryEntry, LeadingChanges};
 pub use link::{ExpiryStep, Link, LinkIdentity, Record, StoredLink, Tombstone};
 pub use link_changes::{LinkChanges, Transition};
 pub use link_id::{Generation, LinkId};
-pub use link_metadata::{Description, ExternalId, LinkMetadata, LinkPatch, NoWatch, Notes, Tags, Title};
+pub use link_metadata::{Description, ExternalId, Forwards, LinkMetadata, LinkPatch, NoWatch, Notes, Tags, Title};
+pub use link_password::LinkPassword;
 pub use link_query::{
     ArchivedFilter, LinkFilter, LinkSearch, LinkSummary, PageNumber, PageRows, SortBy, SortOrder, StatusFilter,
     TagTerm, Verdict, sort_links,
@@ -81,7 +86,7 @@ pub use one_time_token::{OneTimeToken, TokenHash, TokenPurpose};
 pub use overview::{DownTarget, LinkCounts, Overview, OverviewPart, Period, TagCount, Tally, TopLink};
 pub use own_address::OwnAddress;
 pub use password::Password;
-pub use redirect::{CountsAs, Decision, Intent, RedirectTarget};
+pub use redirect::{Asker, Caching, CountsAs, Decision, Extras, Intent, RedirectTarget};
 pub use registration::RegistrationPolicy;
 pub use renewal::{RefreshToken, RenewableSession, Renewal};
 pub use revision::{Precondition, Revision};
@@ -91,6 +96,10 @@ pub use stats::{
     Ranking, Summary, Totals, UniqueVisitors, is_recent, timeline,
 };
 pub use target_url::TargetUrl;
+pub use terms::{
+    ClickLimit, Condition, Destination, DestinationName, Platform, Preview, PreviewDescription, PreviewTitle, Routing,
+    RoutingRefused, Rule, Terms, Traits, Uses, Variant,
+};
 pub use throttle::{
     AccountHash, Allowance, Correspondent, Failures, Guess, GuessKind, Guesser, HashBudget, HashFor, LimitedRoute,
     MailCount, MailLimit, Patience, RateLimit, Refusal, RouteLimits, ThrottleSubject, Tier, Window,
@@ -101,4 +110,4 @@ pub use watch::{
     CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckResult, Host, Lane, PageToken, Places, PlannedRound,
     Standing, Target, TargetId, TargetMark, TargetStatus, Track, Watcher, WatcherState,
 };
-pub use workspace::{Workspace, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug};
+pub use workspace::{Destinations, Workspace, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug};

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use crate::{
-    Availability, LinkId, LinkMetadata, LinkPatch, RemovalReason, Revision, ShortCode, TargetId, TargetUrl, Timestamp,
-    UserId, WorkspaceId, lifetimes,
+    Availability, LinkId, LinkMetadata, LinkPatch, LinkState, RemovalReason, Revision, Routing, ShortCode, TargetId,
+    TargetUrl, Terms, Timestamp, UserId, WorkspaceId, lifetimes,
 };
 
 /// Which link it is, and whose: what a tombstone keeps of its link.
@@ -33,6 +33,10 @@ pub struct Link {
     pub expiry_is_published: bool,
     /// Title, description and tags.
     pub metadata: LinkMetadata,
+    /// On which terms it is followed.
+    pub terms: Terms,
+    /// Where it leads some of its visitors.
+    pub routing: Option<Routing>,
     /// Whether the destination is monitored until the link is deleted or expires.
     pub watch: bool,
     /// Whether lists leave the link out unless they are asked for it. It redirects as before.
@@ -42,11 +46,6 @@ pub struct Link {
 }
 
 impl Link {
-    /// The members of a link that Linklet will have and doesn't have yet. A link that is made or changed with one of them would be
-    /// more open than somebody thinks who has sent it.
-    pub const UNSUPPORTED: [&str; 7] =
-        ["valid_from", "max_clicks", "password", "fallback_url", "forward_query", "rules", "preview"];
-
     /// The short code.
     #[must_use]
     pub fn code(&self) -> &ShortCode {
@@ -59,10 +58,70 @@ impl Link {
         &self.identity.id
     }
 
-    /// Whether shortening the same URL again may return this link: it is active and never expires.
+    /// Whether shortening the same URL again may return this link: it leads everybody to its target at any time, and on no terms.
     #[must_use]
     pub fn is_reusable(&self) -> bool {
-        self.availability.is_unlimited()
+        self.availability.is_unlimited() && self.terms.are_none() && self.routing.is_none()
+    }
+
+    /// Whether the link leads nowhere where it didn't lead before: what was taken away doesn't matter.
+    #[must_use]
+    pub fn leads_only_where(&self, before: &Self) -> bool {
+        let (routing, fallback) = (&self.routing, &self.terms.fallback_url);
+        let has_no_new_rule = match (routing, &before.routing) {
+            (None, _) => true,
+            (Some(routing), Some(before)) => routing.is_part_of(before),
+            (Some(_), None) => false,
+        };
+        self.target == before.target
+            && has_no_new_rule
+            && (fallback.is_none() || *fallback == before.terms.fallback_url)
+    }
+
+    /// When a change counts as made that is made at this time: later than the one before, whatever the clocks say.
+    #[must_use]
+    pub fn next_change_at(&self, at: Timestamp) -> Timestamp {
+        at.max(self.updated_at.plus(Duration::from_millis(1)))
+    }
+
+    /// The link after a change that is made at this time.
+    #[must_use]
+    pub fn changed_by(&self, patch: &LinkPatch, at: Timestamp) -> Self {
+        let (metadata, terms, was) = (&self.metadata, &self.terms, self.availability);
+        let max_clicks = member(patch.max_clicks.as_ref(), &terms.max_clicks);
+        Self {
+            target: member(patch.url.as_ref(), &self.target),
+            updated_at: self.next_change_at(at),
+            availability: Availability {
+                state: match (was.state, patch.is_active) {
+                    (LinkState::Active | LinkState::Inactive, Some(true)) => LinkState::Active,
+                    (LinkState::Active | LinkState::Inactive, Some(false)) => LinkState::Inactive,
+                    (state, _) => state,
+                },
+                valid_from: patch.valid_from.unwrap_or(was.valid_from),
+                expires_at: patch.expires_at.unwrap_or(was.expires_at),
+                exhausted_at: was.exhausted_at.filter(|_| max_clicks == terms.max_clicks),
+                is_protected: patch.password.as_ref().map_or(was.is_protected, Option::is_some),
+            },
+            expiry_is_published: self.expiry_is_published && patch.expires_at.is_none(),
+            metadata: LinkMetadata {
+                title: member(patch.title.as_ref(), &metadata.title),
+                description: member(patch.description.as_ref(), &metadata.description),
+                tags: patch.tags.clone().map_or_else(|| metadata.tags.clone(), Option::unwrap_or_default),
+                metadata: member(patch.metadata.as_ref(), &metadata.metadata),
+                external_id: member(patch.external_id.as_ref(), &metadata.external_id),
+            },
+            terms: Terms {
+                fallback_url: member(patch.fallback_url.as_ref(), &terms.fallback_url),
+                max_clicks,
+                forward_query: patch.forward_query.map_or(terms.forward_query, |forwards| forwards.is_some()),
+                preview: member(patch.preview.as_ref(), &terms.preview),
+            },
+            routing: member(patch.routing.as_ref(), &self.routing),
+            watch: patch.watch.map_or(self.watch, bool::from),
+            archived: patch.archived.unwrap_or(self.archived),
+            ..self.clone()
+        }
     }
 
     /// The target that the link watches; `None` if it doesn't watch one or is deleted. An inactive link keeps watching, since
@@ -84,17 +143,31 @@ impl Link {
         if is_longer && change.watch.is_none() { self.watched_target() } else { None }
     }
 
-    /// The next step of the link's expiry and when it is due, if expired links are kept for this long. `None` if the link never
-    /// expires.
+    /// The target that the link is to watch in place of the present one; `None` also if it watches none after the change.
+    #[must_use]
+    pub fn target_watched_instead(&self, change: &LinkPatch) -> Option<TargetId> {
+        change.url.as_ref()?;
+        let after = self.changed_by(change, self.updated_at).watched_target()?;
+        (self.watched_target().as_ref() != Some(&after)).then_some(after)
+    }
+
+    /// The next step of the link's expiry and when it is due, if expired links are kept for this long. `None` if there is none: the
+    /// link never expires, or it leads to a fallback from then on, until somebody deletes it.
     #[must_use]
     pub fn next_expiry_step(&self, kept_for: Duration) -> Option<(Timestamp, ExpiryStep)> {
         let expires_at = self.availability.expires_at?;
-        let is_published = self.expiry_is_published || self.availability.is_deleted();
-        Some(match is_published {
-            true => (expires_at.plus(kept_for), ExpiryStep::Remove),
-            false => (expires_at, ExpiryStep::Publish),
-        })
+        let is_deleted = self.availability.is_deleted();
+        if !is_deleted && !self.expiry_is_published {
+            return Some((expires_at, ExpiryStep::Publish));
+        }
+        let is_kept = self.terms.fallback_url.is_some() && !is_deleted;
+        (!is_kept).then(|| (expires_at.plus(kept_for), ExpiryStep::Remove))
     }
+}
+
+/// A member after a change, or as it was.
+fn member<T: Clone>(changed: Option<&T>, before: &T) -> T {
+    changed.unwrap_or(before).clone()
 }
 
 /// What is left to do about a link that expires.
@@ -194,7 +267,7 @@ impl Tombstone {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LinkState, NoWatch};
+    use crate::{ClickLimit, NoWatch};
 
     fn expiring_at(expires_at: Option<Timestamp>) -> Availability {
         Availability { expires_at, ..Availability::default() }
@@ -210,9 +283,11 @@ mod tests {
             target: TargetUrl::parse("https://example.com/a").unwrap(),
             created_at: Timestamp::now(),
             updated_at: Timestamp::now(),
-            availability: Availability { state, expires_at: None },
+            availability: Availability { state, ..Availability::default() },
             expiry_is_published: false,
             metadata: LinkMetadata::default(),
+            terms: Terms::default(),
+            routing: None,
             watch: true,
             archived: false,
             revision: Revision::FIRST,
@@ -237,6 +312,39 @@ mod tests {
     }
 
     #[test]
+    fn an_expired_link_with_a_fallback_is_kept_until_somebody_deletes_it() {
+        let (expiry, kept_for) = (Timestamp::parse("2026-03-02T14:00:00Z").unwrap(), Duration::from_secs(3_600));
+        let fallback_url = Some(TargetUrl::parse("https://example.com/over").unwrap());
+        let terms = Terms { fallback_url, ..Terms::default() };
+        let link = Link { availability: expiring_at(Some(expiry)), terms, ..watching(LinkState::Active) };
+        let expired = Link { expiry_is_published: true, ..link.clone() };
+        let deleted = Availability { state: LinkState::Deleted(expiry), ..link.availability };
+
+        assert_eq!(link.next_expiry_step(kept_for), Some((expiry, ExpiryStep::Publish)));
+        assert_eq!(expired.next_expiry_step(kept_for), None);
+        let removal = Some((expiry.plus(kept_for), ExpiryStep::Remove));
+        assert_eq!(Link { availability: deleted, ..expired.clone() }.next_expiry_step(kept_for), removal);
+        assert_eq!(Link { terms: Terms::default(), ..expired }.next_expiry_step(kept_for), removal);
+    }
+
+    #[test]
+    fn a_change_is_later_than_the_one_before_and_another_limit_is_not_used_up() {
+        let mut link = watching(LinkState::Inactive);
+        link.terms.max_clicks = Some(ClickLimit::try_from(5).unwrap());
+        link.availability.exhausted_at = Some(link.created_at);
+        let patch = |json: &str| serde_json::from_str::<LinkPatch>(json).unwrap();
+
+        let early = link.changed_by(&patch(r#"{"is_active": true}"#), link.updated_at.minus(Duration::from_secs(1)));
+        assert!(early.updated_at > link.updated_at);
+        assert_eq!(
+            (early.availability.state, early.availability.exhausted_at),
+            (LinkState::Active, Some(link.created_at))
+        );
+        assert_eq!(link.changed_by(&patch(r#"{"max_clicks": 6}"#), early.updated_at).availability.exhausted_at, None);
+        assert_eq!(link.changed_by(&patch("{}"), early.updated_at).terms, link.terms);
+    }
+
+    #[test]
     fn a_link_watches_the_target_of_its_url_until_it_is_deleted() {
         let on = watching(LinkState::Active);
         let target = {
@@ -245,7 +353,7 @@ mod tests {
         };
 
         let watched_in =
-            |state| Link { availability: Availability { state, expires_at: None }, ..on.clone() }.watched_target();
+            |state| Link { availability: Availability { state, ..on.availability }, ..on.clone() }.watched_target();
         assert_eq!(on.watched_target(), Some(target.clone()));
         assert_eq!(watched_in(LinkState::Inactive), Some(target));
         assert_eq!(watched_in(LinkState::Deleted(Timestamp::now())), None);

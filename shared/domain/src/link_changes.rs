@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Description, ExternalId, Link, LinkMetadata, Notes, Tags, Timestamp, Title, UserId};
+use crate::{
+    ClickLimit, Description, ExternalId, Link, LinkMetadata, Notes, Preview, Tags, TargetUrl, Terms, Timestamp, Title,
+    UserId,
+};
 
 /// A member of a link before and after a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,7 +17,7 @@ pub struct Transition<T> {
 }
 
 impl<T: Clone + PartialEq> Transition<T> {
-    fn between(from: &T, to: &T) -> Option<Self> {
+    pub(crate) fn between(from: &T, to: &T) -> Option<Self> {
         (from != to).then(|| Self { from: from.clone(), to: to.clone() })
     }
 }
@@ -42,6 +45,27 @@ pub struct LinkChanges {
     /// The expiry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Transition<Option<Timestamp>>>,
+    /// From when on it redirects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<Transition<Option<Timestamp>>>,
+    /// Where it leads before and after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback_url: Option<Transition<Option<TargetUrl>>>,
+    /// How often it may be followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_clicks: Option<Transition<Option<ClickLimit>>>,
+    /// Whether parameters go onto the target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forward_query: Option<Transition<bool>>,
+    /// What is shown where it is posted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Transition<Option<Preview>>>,
+    /// The destination.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub original_url: Option<Transition<TargetUrl>>,
+    /// Whether visitors have to know a password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_protected: Option<Transition<bool>>,
     /// Whether the link watches where it leads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watch: Option<Transition<bool>>,
@@ -60,13 +84,22 @@ impl LinkChanges {
         let new = &after.metadata;
         // Taken apart by name, so that the compiler asks for a new one.
         let LinkMetadata { title, description, tags, metadata, external_id } = &before.metadata;
+        let Terms { fallback_url, max_clicks, forward_query, preview } = &before.terms;
+        let (was, is) = (&before.availability, &after.availability);
         let changes = Self {
             title: Transition::between(title, &new.title),
             description: Transition::between(description, &new.description),
             tags: Transition::between(tags, &new.tags),
             metadata: Transition::between(metadata, &new.metadata),
             external_id: Transition::between(external_id, &new.external_id),
-            expires_at: Transition::between(&before.availability.expires_at, &after.availability.expires_at),
+            expires_at: Transition::between(&was.expires_at, &is.expires_at),
+            valid_from: Transition::between(&was.valid_from, &is.valid_from),
+            fallback_url: Transition::between(fallback_url, &after.terms.fallback_url),
+            max_clicks: Transition::between(max_clicks, &after.terms.max_clicks),
+            forward_query: Transition::between(forward_query, &after.terms.forward_query),
+            preview: Transition::between(preview, &after.terms.preview),
+            original_url: Transition::between(&before.target, &after.target),
+            is_protected: Transition::between(&was.is_protected, &is.is_protected),
             watch: Transition::between(&before.watch, &after.watch),
             archived: Transition::between(&before.archived, &after.archived),
             user_id: Transition::between(&before.identity.owner, &after.identity.owner),

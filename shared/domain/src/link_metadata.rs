@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    Invalid, Timestamp,
+    ClickLimit, Invalid, Preview, Routing, TargetUrl, Timestamp, terms,
     validated::{
         Shape, bounded_text, disguises_a_line, normalized, null_as_default, optional, optional_text, patched,
         patched_text, readable,
@@ -182,9 +182,10 @@ fn compared(label: &str) -> String {
     normalized(&label.to_lowercase()).into_owned()
 }
 
-/// Changes to a link; its destination can't be changed. `None` leaves a property unchanged, `Some(None)` removes it.
+/// Changes to a link. `None` leaves a property unchanged, `Some(None)` removes it.
 ///
-/// Request bodies have these members under the same names, with `null` for a removed property.
+/// Request bodies have these members under the same names, with `null` for a removed property, but for rules, variants and the hash
+/// of a password, which handlers add.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LinkPatch {
@@ -206,6 +207,30 @@ pub struct LinkPatch {
     /// The new expiry.
     #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Option<Timestamp>>,
+    /// From when on it redirects.
+    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<Option<Timestamp>>,
+    /// Where visitors are led before and after.
+    #[serde(deserialize_with = "patched_fallback", skip_serializing_if = "Option::is_none")]
+    pub fallback_url: Option<Option<TargetUrl>>,
+    /// How often the link may be followed.
+    #[serde(deserialize_with = "patched", skip_serializing_if = "Option::is_none")]
+    pub max_clicks: Option<Option<ClickLimit>>,
+    /// Whether the parameters of a visitor's address go onto the target.
+    #[serde(deserialize_with = "patched_flag", skip_serializing_if = "Option::is_none")]
+    pub forward_query: Option<Option<Forwards>>,
+    /// What is shown where the link is posted.
+    #[serde(deserialize_with = "patched_preview", skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Option<Preview>>,
+    /// The new destination.
+    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
+    pub url: Option<TargetUrl>,
+    /// The new rules and variants, which replace all old ones.
+    #[serde(skip)]
+    pub routing: Option<Option<Routing>>,
+    /// The hash of the new password. It is kept apart from the link.
+    #[serde(skip)]
+    pub password: Option<Option<String>>,
     /// Whether the link is switched on.
     #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub is_active: Option<bool>,
@@ -237,11 +262,48 @@ impl From<NoWatch> for bool {
     }
 }
 
+/// `true`, as the new value of `forward_query`: `false` takes it away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(into = "bool")]
+pub struct Forwards;
+
+impl From<Forwards> for bool {
+    fn from(_: Forwards) -> Self {
+        true
+    }
+}
+
+fn patched_flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Forwards>>, D::Error> {
+    Ok(Some(optional::<bool, D>(deserializer)?.filter(|forwards| *forwards).map(|_| Forwards)))
+}
+
+fn patched_fallback<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<TargetUrl>>, D::Error> {
+    terms::fallback_url(deserializer).map(Some)
+}
+
+fn patched_preview<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Preview>>, D::Error> {
+    terms::preview(deserializer).map(Some)
+}
+
 impl LinkPatch {
-    /// Whether a link may be [reusable](Link::is_reusable) after this change that was not before.
+    /// Whether a change may be about where or whether the link leads, which its history tells.
     #[must_use]
-    pub fn can_make_reusable(&self) -> bool {
-        self.expires_at == Some(None) || self.is_active == Some(true)
+    pub fn is_about_leading(&self) -> bool {
+        self.expires_at.is_some()
+            || self.valid_from.is_some()
+            || self.fallback_url.is_some()
+            || self.max_clicks.is_some()
+            || self.url.is_some()
+            || self.routing.is_some()
+            || self.password.is_some()
+            || self.is_active.is_some()
+    }
+
+    /// Whether a change may be to items beside the link: its history, its reuse entry, or what its limit, its password and its
+    /// external id are kept in.
+    #[must_use]
+    pub fn concerns_other_items(&self) -> bool {
+        self.is_about_leading() || self.forward_query.is_some() || self.preview.is_some() || self.external_id.is_some()
     }
 }
 

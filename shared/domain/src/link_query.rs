@@ -73,7 +73,8 @@ impl StatusFilter {
         if text == "all" {
             return Ok(Self::All);
         }
-        let refused = |_| Invalid::new("status must be active, inactive, deleted, expired or all");
+        let refused =
+            |_| Invalid::new("status must be active, inactive, scheduled, exhausted, deleted, expired or all");
         LinkStatus::parse(text).map(Self::Only).map_err(refused)
     }
 

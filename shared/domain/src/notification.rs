@@ -71,7 +71,7 @@ impl NotificationKind {
     #[must_use]
     pub const fn event_types(self) -> &'static [&'static str] {
         match self {
-            Self::Problem => &["target.down", "target.up", "url.expired"],
+            Self::Problem => &["target.down", "target.up", "url.expired", "url.exhausted"],
             Self::Milestone => &["milestone.reached"],
             Self::Deletion => &["url.deleted", "url.purged"],
             Self::Creation => &["url.created"],
@@ -170,6 +170,16 @@ fn worded(
             "Your short link has expired",
             format!("Your short link {} has expired.", link(&expired.link.code)),
         ),
+        EventDetail::UrlExhausted(exhausted) => (
+            &exhausted.user_id,
+            of_link(&exhausted.link),
+            "Your short link is used up",
+            format!(
+                "Your short link {} was used {}, as often as it may be.",
+                link(&exhausted.link.code),
+                times(exhausted.max_clicks.get())
+            ),
+        ),
         EventDetail::UrlPurged(purged) => (
             &purged.user_id,
             of_link(&purged.link),
@@ -214,6 +224,10 @@ fn clicks(MilestoneReached { milestone, total_clicks, .. }: &MilestoneReached) -
     } else {
         format!("{reached} clicks")
     }
+}
+
+fn times(number: u32) -> String {
+    if number == 1 { "once".to_owned() } else { format!("{} times", grouped(number.into())) }
 }
 
 /// 1000000 → `1,000,000`.

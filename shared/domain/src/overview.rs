@@ -40,6 +40,10 @@ pub struct LinkCounts {
     pub active: u64,
     /// Links that are switched off.
     pub inactive: u64,
+    /// Links that don't redirect yet.
+    pub scheduled: u64,
+    /// Links that were used as often as they may be.
+    pub exhausted: u64,
     /// Links that have expired and are still listed.
     pub expired: u64,
     /// Links that were deleted and keep their statistics.
@@ -106,13 +110,15 @@ impl LinkCounts {
     /// All links that aren't archived.
     #[must_use]
     pub fn total(self) -> u64 {
-        self.active + self.inactive + self.expired + self.deleted
+        self.active + self.inactive + self.scheduled + self.exhausted + self.expired + self.deleted
     }
 
     fn count(&mut self, status: LinkStatus) {
         match status {
             LinkStatus::Active => self.active += 1,
             LinkStatus::Inactive => self.inactive += 1,
+            LinkStatus::Scheduled => self.scheduled += 1,
+            LinkStatus::Exhausted => self.exhausted += 1,
             LinkStatus::Expired => self.expired += 1,
             LinkStatus::Deleted => self.deleted += 1,
             // Only a tombstone is left of it.
@@ -295,7 +301,7 @@ mod tests {
             id: id("launch"),
             owner: UserId::generate(),
             created_at: at("2026-03-01T00:00:00Z"),
-            availability: Availability { state, expires_at: None },
+            availability: Availability { state, ..Availability::default() },
             tags: Tags::try_from(tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>()).unwrap(),
             archived: false,
         }
@@ -320,7 +326,10 @@ mod tests {
 
         let overview = tally.finish();
 
-        assert_eq!(overview.links, LinkCounts { active: 1, inactive: 1, expired: 1, deleted: 1, archived: 1 });
+        assert_eq!(
+            overview.links,
+            LinkCounts { active: 1, inactive: 1, expired: 1, deleted: 1, archived: 1, ..LinkCounts::default() }
+        );
         assert_eq!(overview.links.total(), 4);
         let tags: Vec<_> = overview.tags.iter().map(|tag| (tag.tag.as_str(), tag.links)).collect();
         assert_eq!((tags, overview.tags_total), (vec![("Launch", 2), ("art", 1), ("mail", 1)], 3));

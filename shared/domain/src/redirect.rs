@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::{Availability, LinkIdentity, LinkStatus, Record, StoredLink, TargetUrl, Timestamp};
+use crate::{
+    Availability, ClickLimit, LinkIdentity, LinkState, LinkStatus, Preview, Record, Routing, StoredLink, TargetUrl,
+    Terms, Timestamp,
+};
 
 /// The part of a link that a redirect reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +16,25 @@ pub struct RedirectTarget {
     pub target: TargetUrl,
     /// Whether the link leads there.
     pub availability: Availability,
+    /// What a plain link, as nearly all are, has none of.
+    pub extras: Option<Box<Extras>>,
+}
+
+/// What distinguishes a link from a plain one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Extras {
+    /// On which terms it is followed.
+    pub terms: Terms,
+    /// Where it leads some of its visitors.
+    pub routing: Option<Routing>,
+}
+
+impl Extras {
+    /// These terms, rules and variants; `None` for a plain link.
+    #[must_use]
+    pub fn of(terms: Terms, routing: Option<Routing>) -> Option<Box<Self>> {
+        (!terms.are_none() || routing.is_some()).then(|| Box::new(Self { terms, routing }))
+    }
 }
 
 impl StoredLink for RedirectTarget {
@@ -30,6 +52,15 @@ pub enum Intent {
     Inspect,
 }
 
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asker {
+    /// Somebody who wants to go there, with a browser or a tool.
+    Person,
+    /// A machine that opens links of its own accord, such as a crawler, a link preview or a mail scanner.
+    Machine,
+}
+
 /// What a request counts as in the statistics of its link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountsAs {
@@ -39,17 +70,43 @@ pub enum CountsAs {
     Nothing,
 }
 
+/// For how long whoever asks may go to a target again without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caching {
+    /// For so long.
+    For(Duration),
+    /// Not at all: each visit is judged.
+    Never,
+}
+
 /// What becomes of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// It is led to the target.
+    /// It is led to the target, or where rules and variants say, if the link has a use left.
     Follow {
         /// The link, with its target.
         target: RedirectTarget,
-        /// For how long whoever asks may go there again without asking.
-        cache: Duration,
+        /// For how long the answer may be kept.
+        cache: Caching,
         /// What it counts as.
         counts_as: CountsAs,
+    },
+    /// It is shown a page that says nothing of the target, beyond the preview that the link has.
+    Show {
+        /// The link.
+        target: RedirectTarget,
+        /// What it counts as.
+        counts_as: CountsAs,
+    },
+    /// It is asked for the link's password.
+    Lock {
+        /// The link.
+        target: RedirectTarget,
+    },
+    /// It is led to the link's fallback.
+    Divert {
+        /// Where that is.
+        fallback: TargetUrl,
     },
     /// It is refused.
     Refuse {
@@ -62,32 +119,85 @@ impl Decision {
     /// The longest time for which a redirect may be cached. It is short, since a link can be switched off or deleted.
     const LONGEST_CACHE: Duration = Duration::from_secs(90);
 
-    /// Decides on a request for what is stored under its code, which arrives `at` this time.
+    /// Decides on a request for what is stored under its code, which arrives `at` this time. Who asks is found out only if it
+    /// matters.
     #[must_use]
-    pub fn on(record: Record<RedirectTarget>, intent: Intent, at: Timestamp) -> Self {
+    pub fn on(record: Record<RedirectTarget>, intent: Intent, at: Timestamp, asker: impl FnOnce() -> Asker) -> Self {
         let target = match record {
             Record::Link(link) => link,
             Record::Tombstone(tombstone) => return Self::Refuse { why: tombstone.reason.into() },
         };
         match target.availability.status(at) {
-            LinkStatus::Active => Self::Follow {
-                cache: target.cacheable_for(at),
-                counts_as: match intent {
-                    Intent::Visit => CountsAs::Click,
-                    Intent::Inspect => CountsAs::Nothing,
-                },
-                target,
-            },
-            why => Self::Refuse { why },
+            LinkStatus::Active if target.availability.is_protected => Self::Lock { target },
+            LinkStatus::Active => Self::to_follow(target, intent, at, asker),
+            why => target.refusal(why),
         }
+    }
+
+    fn to_follow(target: RedirectTarget, intent: Intent, at: Timestamp, asker: impl FnOnce() -> Asker) -> Self {
+        let counts_as = match intent {
+            Intent::Visit => CountsAs::Click,
+            Intent::Inspect => CountsAs::Nothing,
+        };
+        let (is_limited, is_person) =
+            (target.limit().is_some(), !target.tells_askers_apart() || asker() == Asker::Person);
+        if is_person && (!is_limited || intent == Intent::Visit) {
+            return Self::Follow { cache: target.caching(at), target, counts_as };
+        }
+        // Whoever takes no use of a link with a limit hasn't followed it.
+        Self::Show { counts_as: if is_limited { CountsAs::Nothing } else { counts_as }, target }
     }
 }
 
 impl RedirectTarget {
-    /// Nobody goes to the target without asking once the link has expired.
-    fn cacheable_for(&self, now: Timestamp) -> Duration {
+    /// How often the link may be followed.
+    #[must_use]
+    pub fn limit(&self) -> Option<ClickLimit> {
+        self.extras.as_ref()?.terms.max_clicks
+    }
+
+    /// Where the link leads some of its visitors.
+    #[must_use]
+    pub fn routing(&self) -> Option<&Routing> {
+        self.extras.as_ref()?.routing.as_ref()
+    }
+
+    /// What is shown where the link is posted.
+    #[must_use]
+    pub fn preview(&self) -> Option<&Preview> {
+        self.extras.as_ref()?.terms.preview.as_ref()
+    }
+
+    /// Whether a visitor's parameters go onto the target.
+    #[must_use]
+    pub fn forwards_query(&self) -> bool {
+        self.extras.as_ref().is_some_and(|extras| extras.terms.forward_query)
+    }
+
+    /// What becomes of somebody whom the link doesn't lead to its target for this reason. Whoever switches a link off doesn't want
+    /// it to lead anywhere.
+    #[must_use]
+    pub fn refusal(&self, why: LinkStatus) -> Decision {
+        let has_fallback = matches!(why, LinkStatus::Scheduled | LinkStatus::Expired | LinkStatus::Exhausted)
+            && self.availability.state == LinkState::Active;
+        match self.extras.as_ref().and_then(|extras| extras.terms.fallback_url.clone()) {
+            Some(fallback) if has_fallback => Decision::Divert { fallback },
+            _ => Decision::Refuse { why },
+        }
+    }
+
+    /// Whether it matters to the link if a person asks or a machine.
+    fn tells_askers_apart(&self) -> bool {
+        self.limit().is_some() || self.preview().is_some()
+    }
+
+    /// Nobody goes to the target without asking once the link has expired, or where each visit is judged.
+    fn caching(&self, now: Timestamp) -> Caching {
+        if self.availability.is_protected || self.limit().is_some() || self.routing().is_some() {
+            return Caching::Never;
+        }
         let longest = Decision::LONGEST_CACHE;
-        self.availability.expires_at.map_or(longest, |expiry| now.until(expiry).min(longest))
+        Caching::For(self.availability.expires_at.map_or(longest, |expiry| now.until(expiry).min(longest)))
     }
 }
 
@@ -109,8 +219,25 @@ mod tests {
     }
 
     fn link(availability: Availability) -> Record<RedirectTarget> {
+        link_with(availability, Terms::default())
+    }
+
+    fn link_with(availability: Availability, terms: Terms) -> Record<RedirectTarget> {
         let target = TargetUrl::parse("https://example.com").unwrap();
-        Record::Link(RedirectTarget { identity: identity(), target, availability })
+        Record::Link(RedirectTarget { identity: identity(), target, availability, extras: Extras::of(terms, None) })
+    }
+
+    fn with_fallback() -> Terms {
+        Terms { fallback_url: Some(TargetUrl::parse("https://example.com/over").unwrap()), ..Terms::default() }
+    }
+
+    fn limited() -> Terms {
+        Terms { max_clicks: Some(ClickLimit::try_from(1).unwrap()), ..Terms::default() }
+    }
+
+    /// What becomes of a request at noon.
+    fn asked(record: Record<RedirectTarget>, intent: Intent, asker: Asker) -> Decision {
+        Decision::on(record, intent, noon(), || asker)
     }
 
     fn expiring_in(seconds: u64) -> Availability {
@@ -118,9 +245,9 @@ mod tests {
     }
 
     fn cached_for(availability: Availability) -> u64 {
-        match Decision::on(link(availability), Intent::Visit, noon()) {
-            Decision::Follow { cache, .. } => cache.as_secs(),
-            refused @ Decision::Refuse { .. } => panic!("{refused:?}"),
+        match asked(link(availability), Intent::Visit, Asker::Person) {
+            Decision::Follow { cache: Caching::For(time), .. } => time.as_secs(),
+            other => panic!("{other:?}"),
         }
     }
 
@@ -134,7 +261,8 @@ mod tests {
     #[test]
     fn only_a_visit_counts_as_a_click() {
         for (intent, expected) in [(Intent::Visit, CountsAs::Click), (Intent::Inspect, CountsAs::Nothing)] {
-            let decided = Decision::on(link(Availability::default()), intent, noon());
+            let plain = link(Availability::default());
+            let decided = Decision::on(plain, intent, noon(), || panic!("nobody needs to know who asks"));
 
             let Decision::Follow { counts_as, target, .. } = decided else { panic!("{decided:?}") };
             assert_eq!((counts_as, target.target.as_str()), (expected, "https://example.com"));
@@ -155,7 +283,61 @@ mod tests {
             (removed(RemovalReason::Expired), LinkStatus::Expired),
             (removed(RemovalReason::Purged), LinkStatus::Purged),
         ] {
-            assert_eq!(Decision::on(record, Intent::Visit, noon()), Decision::Refuse { why });
+            assert_eq!(asked(record, Intent::Visit, Asker::Person), Decision::Refuse { why });
         }
+    }
+
+    #[test]
+    fn a_fallback_is_for_links_that_do_not_lead_yet_or_not_any_more() {
+        let scheduled =
+            Availability { valid_from: Some(noon().plus(Duration::from_secs(1))), ..Availability::default() };
+        let exhausted = Availability { exhausted_at: Some(noon()), ..Availability::default() };
+        for leads_elsewhere in [scheduled, exhausted, expiring_in(0)] {
+            let decided = asked(link_with(leads_elsewhere, with_fallback()), Intent::Visit, Asker::Person);
+            assert!(matches!(decided, Decision::Divert { .. }), "{leads_elsewhere:?}: {decided:?}");
+
+            let switched_off = Availability { state: LinkState::Inactive, ..leads_elsewhere };
+            let decided = asked(link_with(switched_off, with_fallback()), Intent::Visit, Asker::Person);
+            assert!(matches!(decided, Decision::Refuse { .. }), "{switched_off:?}: {decided:?}");
+        }
+        let deleted = Availability { state: LinkState::Deleted(noon()), ..Availability::default() };
+        let decided = asked(link_with(deleted, with_fallback()), Intent::Visit, Asker::Person);
+        assert_eq!(decided, Decision::Refuse { why: LinkStatus::Deleted });
+    }
+
+    #[test]
+    fn only_a_persons_visit_follows_a_link_with_a_limit() {
+        let on = |intent, asker| asked(link_with(Availability::default(), limited()), intent, asker);
+
+        let followed = on(Intent::Visit, Asker::Person);
+        assert!(matches!(followed, Decision::Follow { cache: Caching::Never, counts_as: CountsAs::Click, .. }));
+        for (intent, asker) in
+            [(Intent::Inspect, Asker::Person), (Intent::Visit, Asker::Machine), (Intent::Inspect, Asker::Machine)]
+        {
+            let shown = on(intent, asker);
+            assert!(matches!(shown, Decision::Show { counts_as: CountsAs::Nothing, .. }), "{intent:?} {asker:?}");
+        }
+    }
+
+    #[test]
+    fn machines_see_the_preview_of_a_link_and_count_as_they_did() {
+        let preview = Preview { title: Some("Ours".to_owned().try_into().unwrap()), ..Preview::default() };
+        let terms = Terms { preview: Some(preview), ..Terms::default() };
+        let on = |intent, asker| asked(link_with(Availability::default(), terms.clone()), intent, asker);
+
+        assert!(matches!(on(Intent::Visit, Asker::Machine), Decision::Show { counts_as: CountsAs::Click, .. }));
+        assert!(matches!(on(Intent::Inspect, Asker::Machine), Decision::Show { counts_as: CountsAs::Nothing, .. }));
+        assert!(matches!(on(Intent::Visit, Asker::Person), Decision::Follow { cache: Caching::For(_), .. }));
+    }
+
+    #[test]
+    fn a_protected_link_asks_everybody_for_its_password_while_it_leads_anywhere() {
+        let protected = Availability { is_protected: true, ..Availability::default() };
+        for (intent, asker) in [(Intent::Visit, Asker::Person), (Intent::Inspect, Asker::Machine)] {
+            let decided = asked(link_with(protected, limited()), intent, asker);
+            assert!(matches!(decided, Decision::Lock { .. }), "{decided:?}");
+        }
+        let expired = Availability { expires_at: Some(noon()), ..protected };
+        assert_eq!(asked(link(expired), Intent::Visit, Asker::Person), Decision::Refuse { why: LinkStatus::Expired });
     }
 }

@@ -36,6 +36,12 @@ pub enum Precondition {
 }
 
 impl Precondition {
+    /// A change for this revision and no other.
+    #[must_use]
+    pub fn only(revision: Revision) -> Self {
+        Self::OneOf(BTreeSet::from([revision]))
+    }
+
     /// Whether the change may be made to this revision.
     #[must_use]
     pub fn admits(&self, revision: Revision) -> bool {

@@ -20,39 +20,49 @@ impl TargetUrl {
     /// # Errors
     /// When the text is anything else; the error names the rule.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
+        Self::parse_as("url", text)
+    }
+
+    /// Parses a URL that requests have under another name than `url`, which errors then name.
+    pub(crate) fn parse_as(member: &str, text: &str) -> Result<Self, Invalid> {
+        Self::accept(text).map_err(|rule| Invalid::new(format!("{member} {rule}")))
+    }
+
+    /// The URL, or the rest of a sentence that begins with the name of its member.
+    fn accept(text: &str) -> Result<Self, &'static str> {
         let text = text.trim_matches(is_space);
         if text.is_empty() {
-            return Err(Invalid::new("url is required"));
+            return Err("is required");
         }
         if text.chars().count() > Self::MAX_LENGTH {
-            return Err(Invalid::new("url must have at most 2,048 characters"));
+            return Err("must have at most 2,048 characters");
         }
         if text.chars().any(|character| character.is_control() || is_noncharacter(character)) {
-            return Err(Invalid::new("url must not contain control characters"));
+            return Err("must not contain control characters");
         }
         let Some((scheme, rest)) = text.split_once("://") else {
-            return Err(Invalid::new("url must include scheme and host"));
+            return Err("must include scheme and host");
         };
         // The URL parser would accept `https:///example.com` and correct it, but the URL is passed on as it was given.
         if authority_in(rest).is_empty() {
-            return Err(Invalid::new("url must include scheme and host"));
+            return Err("must include scheme and host");
         }
         if !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
-            return Err(Invalid::new("url scheme must be http or https"));
+            return Err("scheme must be http or https");
         }
         let authority = authority_in(rest);
         // The URL parser reads `http://http://example.com` as a path on the host `http`.
         if ["http:", "https:"].iter().any(|scheme| authority.eq_ignore_ascii_case(scheme)) {
-            return Err(Invalid::new("url must include its scheme only once"));
+            return Err("must include its scheme only once");
         }
         // Each redirect calls this function, so the costly parser only sees hosts that may be invalid.
         if !is_plain_domain(authority) {
-            let url = Url::parse(text).map_err(|_| Invalid::new("url is not a valid URL"))?;
+            let url = Url::parse(text).map_err(|_| "is not a valid URL")?;
             check_host(authority, &url)?;
         }
         // Checked in the text, since the parsed URL doesn't contain empty credentials.
         if authority.contains('@') {
-            return Err(Invalid::new("url must not contain credentials"));
+            return Err("must not contain credentials");
         }
         Ok(Self(text.to_owned()))
     }
@@ -60,12 +70,12 @@ impl TargetUrl {
     /// Refuses a URL that points to the shortener itself, which could cause a redirect loop.
     ///
     /// # Errors
-    /// When the URL leads to one of these addresses.
-    pub fn refuse_own<'a>(&self, own: impl IntoIterator<Item = &'a OwnAddress>) -> Result<(), Invalid> {
+    /// When the URL leads to one of these addresses: the rest of a sentence that begins with the name of its member.
+    pub fn refuse_own<'a>(&self, own: impl IntoIterator<Item = &'a OwnAddress>) -> Result<(), &'static str> {
         let url = self.url();
         let leads_to = |address: &OwnAddress| url.as_ref().is_some_and(|url| address.is_address_of(url));
         if own.into_iter().any(leads_to) {
-            return Err(Invalid::new("url must not point to the shortener itself"));
+            return Err("must not point to the shortener itself");
         }
         Ok(())
     }
@@ -108,22 +118,22 @@ fn is_space(character: char) -> bool {
 
 /// Checks what the URL standard leaves to the resolver: a name that DNS can't have (RFC 1035, 2.3.4) leads nowhere, and a host
 /// in percent-encoding hides where it leads.
-fn check_host(authority: &str, url: &Url) -> Result<(), Invalid> {
+fn check_host(authority: &str, url: &Url) -> Result<(), &'static str> {
     if authority.contains('%') {
-        return Err(Invalid::new("url must not have a percent-encoded host"));
+        return Err("must not have a percent-encoded host");
     }
     let Some(Host::Domain(domain)) = url.host() else { return Ok(()) };
     let domain = domain.strip_suffix('.').unwrap_or(domain);
     if domain.len() > MAX_DOMAIN {
-        return Err(Invalid::new("url must have a host of at most 253 characters"));
+        return Err("must have a host of at most 253 characters");
     }
     if !domain.split('.').all(|label| (1..=MAX_LABEL).contains(&label.len())) {
-        return Err(Invalid::new("url must have a host whose labels have 1–63 characters"));
+        return Err("must have a host whose labels have 1–63 characters");
     }
     // An underscore is no host's in theory (RFC 952), but in practice. The URL standard allows `*` and others.
     let is_label = |label: &str| label.bytes().all(in_label) && !label.starts_with('-');
     if !domain.split('.').all(is_label) {
-        return Err(Invalid::new("url must have a host of letters, digits and inner hyphens"));
+        return Err("must have a host of letters, digits and inner hyphens");
     }
     Ok(())
 }
@@ -263,7 +273,7 @@ mod tests {
         let refused = |url| TargetUrl::parse(url).unwrap().refuse_own(&own);
 
         for looping in ["https://go.example.com/abcd", "http://GO.example.com.:80/", "https://api.example.com"] {
-            assert_eq!(refused(looping).unwrap_err().to_string(), "url must not point to the shortener itself");
+            assert_eq!(refused(looping).unwrap_err().to_string(), "must not point to the shortener itself");
         }
         assert_eq!(refused("https://example.com/"), Ok(()));
     }

@@ -109,6 +109,34 @@ impl Default for WorkspaceSettings {
     }
 }
 
+/// Whether links of a workspace can be led elsewhere once they exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Destinations {
+    /// Links lead for ever where they led at first, so that visitors can trust one that they have followed before.
+    #[default]
+    Fixed,
+    /// People may change where links lead.
+    Editable,
+}
+
+impl Destinations {
+    /// The name in the API and in items.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed",
+            Self::Editable => "editable",
+        }
+    }
+
+    /// Whether it is what a workspace has of which nobody has said anything.
+    #[must_use]
+    pub fn are_fixed(&self) -> bool {
+        *self == Self::Fixed
+    }
+}
+
 /// A workspace, the tenant that owns links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
@@ -120,6 +148,8 @@ pub struct Workspace {
     pub slug: WorkspaceSlug,
     /// Settings that clients store with the workspace.
     pub settings: WorkspaceSettings,
+    /// Whether its links can be led elsewhere.
+    pub destinations: Destinations,
     /// Who has founded it, who may have left it since.
     pub founded_by: UserId,
     /// When the workspace was created.
@@ -138,6 +168,7 @@ impl Workspace {
             name: patch.name.as_ref().unwrap_or(&self.name).clone(),
             slug: patch.slug.as_ref().unwrap_or(&self.slug).clone(),
             settings: patch.settings.as_ref().unwrap_or(&self.settings).clone(),
+            destinations: patch.destinations.unwrap_or(self.destinations),
             ..self.clone()
         }
     }
@@ -152,6 +183,8 @@ pub struct WorkspacePatch {
     pub slug: Option<WorkspaceSlug>,
     /// The new settings, which replace the old ones completely.
     pub settings: Option<WorkspaceSettings>,
+    /// Whether its links can be led elsewhere from now on.
+    pub destinations: Option<Destinations>,
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use crate::{Client, Visitor};
+use crate::{Client, Routing, Visitor};
 
 /// A property by which clicks are broken down.
 ///
@@ -16,11 +16,14 @@ pub enum Dimension {
     Browser,
     /// The operating system.
     OperatingSystem,
+    /// Where the link has led, if it has several destinations.
+    Destination,
 }
 
 impl Dimension {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Device, Self::Referer, Self::Country, Self::Browser, Self::OperatingSystem];
+    pub const ALL: [Self; 6] =
+        [Self::Device, Self::Referer, Self::Country, Self::Browser, Self::OperatingSystem, Self::Destination];
 
     /// The name of a breakdown by this, in rows and in answers.
     #[must_use]
@@ -31,6 +34,7 @@ impl Dimension {
             Self::Country => "countries",
             Self::Browser => "browsers",
             Self::OperatingSystem => "operating_systems",
+            Self::Destination => "destinations",
         }
     }
 
@@ -43,14 +47,16 @@ impl Dimension {
             Self::Country => "country",
             Self::Browser => "browser",
             Self::OperatingSystem => "os",
+            Self::Destination => "destination",
         }
     }
 
-    /// How many values a breakdown holds: 30, but all of the world's 250 countries.
+    /// How many values a breakdown holds: 30, but all of the world's 250 countries, and as many destinations as a link has.
     #[must_use]
     pub fn capacity(self) -> usize {
         match self {
             Self::Country => 250,
+            Self::Destination => Routing::MOST_RULES + Routing::MOST_VARIANTS + 1,
             Self::Device | Self::Referer | Self::Browser | Self::OperatingSystem => 30,
         }
     }
@@ -64,6 +70,7 @@ impl Dimension {
             Self::Country => visitor.country.as_ref().map_or("unknown", |country| country.as_str()),
             Self::Browser => &client.browser,
             Self::OperatingSystem => &client.os,
+            Self::Destination => visitor.destination.as_ref()?.as_str(),
         };
         (!value.is_empty()).then_some(value)
     }

@@ -15,6 +15,8 @@ pub enum GuessKind {
     Password,
     /// A one-time token.
     Token,
+    /// The password of a link.
+    Link,
     /// Which addresses have an account, by registering them. One that had none counts as well, so that nobody registers as many as
     /// they like.
     Registration,
@@ -29,6 +31,7 @@ impl GuessKind {
         match self {
             Self::Password => "passwords",
             Self::Token => "tokens",
+            Self::Link => "links",
             Self::Registration => "registrations",
             Self::Mail => "mails",
         }
@@ -99,6 +102,10 @@ impl Guess {
         }
         let account = self.account.clone().filter(|_| self.kind.is_at_an_account());
         let senders = self.senders.iter().cloned().map(Guesser::Sender);
+        // Nobody is known to a link who may go on while strangers have to wait, so failures count by address only.
+        if let Some((link, address)) = self.pair().filter(|_| self.kind == GuessKind::Link) {
+            return senders.chain([Guesser::AtLink(link.clone(), address.clone())]).collect();
+        }
         senders.chain(account.map(Guesser::Strangers)).collect()
     }
 }
@@ -112,6 +119,8 @@ pub enum Guesser {
     Strangers(AccountHash),
     /// Whoever guesses at an account from an address from which somebody has signed in to it.
     Familiar(AccountHash, IpHash),
+    /// Whoever guesses at a link from an address.
+    AtLink(AccountHash, IpHash),
 }
 
 impl Guesser {
@@ -125,7 +134,7 @@ impl Guesser {
             // An address may be that of an office, and a network that of a town. But a flood from one must leave hashes of the
             // second's budget to others.
             (Self::Sender(subject), _) => (10, 5 * MINUTE, subject.allowances()),
-            (Self::Strangers(_) | Self::Familiar(..), _) => (5, 15 * MINUTE, 1),
+            (Self::Strangers(_) | Self::Familiar(..) | Self::AtLink(..), _) => (5, 15 * MINUTE, 1),
         };
         let forgets_one_after = Duration::from_millis(forgets_one_after / allowances as u64);
         Patience { free: free * allowances, forgets_one_after }
@@ -218,6 +227,12 @@ impl HashBudget {
     const LEAST: u32 = 2;
 }
 
+impl Default for HashBudget {
+    fn default() -> Self {
+        Self(20)
+    }
+}
+
 impl FromStr for HashBudget {
     type Err = Invalid;
 
@@ -235,6 +250,8 @@ pub enum HashFor {
     Strangers,
     /// Who has signed in to the same account from the same address before.
     Known,
+    /// Who follows links with passwords, or gives links theirs.
+    Links,
 }
 
 impl HashFor {
@@ -244,6 +261,7 @@ impl HashFor {
         match self {
             Self::Strangers => "strangers",
             Self::Known => "known",
+            Self::Links => "links",
         }
     }
 }

@@ -1,0 +1,47 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Invalid,
+    validated::{Shape, readable, string_newtype},
+};
+
+/// What statistics call a destination of a link with several: 1–30 characters.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct DestinationName(String);
+
+impl DestinationName {
+    /// Maximum length in characters.
+    pub const MAX_LENGTH: usize = 30;
+
+    /// What the target of a link with rules or variants is called.
+    #[must_use]
+    pub fn of_target() -> Self {
+        Self("target".to_owned())
+    }
+
+    /// What the rule at this position is called, if nobody has named it.
+    pub(super) fn of_rule(position: usize) -> Self {
+        Self(format!("rule {}", position + 1))
+    }
+
+    /// What the variant at this position is called, if nobody has named it.
+    pub(super) fn of_variant(position: usize) -> Self {
+        Self(format!("variant {}", position + 1))
+    }
+
+    /// Accepts a line of 1–30 characters.
+    ///
+    /// # Errors
+    /// When the text is anything else.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let name = readable(text, Shape::Line).map_err(|rule| Invalid::new(format!("name {rule}")))?;
+        if (1..=Self::MAX_LENGTH).contains(&name.chars().count()) {
+            Ok(Self(name))
+        } else {
+            Err(Invalid::new("name must have 1–30 characters"))
+        }
+    }
+}
+
+string_newtype!(DestinationName);

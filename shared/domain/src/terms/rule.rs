@@ -1,0 +1,211 @@
+use serde::{Deserialize, Serialize};
+
+use super::{DestinationName, language};
+use crate::{BrowserFamily, CountryCode, Invalid, IpHash, TargetUrl, Timestamp};
+
+/// Leads those visitors elsewhere of whom all conditions hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    /// What statistics call it.
+    #[serde(default, deserialize_with = "crate::optional", skip_serializing_if = "Option::is_none")]
+    pub name: Option<DestinationName>,
+    /// Where it leads.
+    pub url: TargetUrl,
+    /// What has to hold: 1–5 conditions.
+    pub conditions: Vec<Condition>,
+}
+
+impl Rule {
+    /// Maximum number of conditions.
+    pub const MOST_CONDITIONS: usize = 5;
+
+    /// Whether all conditions hold of a visitor.
+    #[must_use]
+    pub fn matches(&self, visitor: &Traits<'_>) -> bool {
+        self.conditions.iter().all(|condition| condition.holds(visitor))
+    }
+}
+
+/// What a rule asks of a visitor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "RawCondition", into = "RawCondition")]
+pub enum Condition {
+    /// They use such a device.
+    Device(Platform),
+    /// They use a browser of this family.
+    Browser(BrowserFamily),
+    /// They prefer this language, such as `fr` or `en-US`.
+    Language(String),
+    /// They are in this country, as far as a trusted edge knows.
+    Country(CountryCode),
+    /// The address that they have followed has a parameter of this value.
+    QueryParam {
+        /// The parameter's name.
+        key: String,
+        /// Its value.
+        value: String,
+    },
+    /// They come before this time.
+    BeforeDate(Timestamp),
+    /// They come at this time or after it.
+    AfterDate(Timestamp),
+}
+
+impl Condition {
+    /// Maximum length of the key and of the value of a parameter, in characters.
+    pub const LONGEST_PARAMETER: usize = 100;
+
+    /// Whether it holds of a visitor.
+    #[must_use]
+    pub fn holds(&self, visitor: &Traits<'_>) -> bool {
+        match self {
+            Self::Device(platform) => visitor.platforms.contains(platform),
+            Self::Browser(family) => visitor.browser == Some(*family),
+            Self::Language(wanted) => language::asks_for(visitor.accept_language, wanted),
+            Self::Country(country) => visitor.country.as_ref() == Some(country),
+            Self::QueryParam { key, value } => {
+                let mut query = url::form_urlencoded::parse(visitor.query.as_bytes());
+                query.any(|(name, given)| name == key.as_str() && given == value.as_str())
+            }
+            Self::BeforeDate(end) => visitor.at < *end,
+            Self::AfterDate(start) => *start <= visitor.at,
+        }
+    }
+}
+
+/// A device that a rule can name. One device may be several of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Platform {
+    /// A telephone or tablet with Android.
+    Android,
+    /// An iPhone or iPad.
+    Ios,
+    /// Any telephone or tablet.
+    Mobile,
+    /// A computer with Windows.
+    Windows,
+    /// A Mac.
+    Macos,
+    /// A computer with Linux.
+    Linux,
+    /// A Chromebook.
+    Chromeos,
+    /// Any computer.
+    Desktop,
+}
+
+impl Platform {
+    /// This, and what any such device is as well.
+    #[must_use]
+    pub fn with_its_kind(self) -> Vec<Self> {
+        match self {
+            Self::Android | Self::Ios => vec![self, Self::Mobile],
+            Self::Windows | Self::Macos | Self::Linux | Self::Chromeos => vec![self, Self::Desktop],
+            Self::Mobile | Self::Desktop => vec![self],
+        }
+    }
+}
+
+/// What is known of a visitor when a rule is judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Traits<'a> {
+    /// When they come.
+    pub at: Timestamp,
+    /// The hash of their address.
+    pub address: &'a IpHash,
+    /// What their device is.
+    pub platforms: Vec<Platform>,
+    /// The family of their browser, if it is known.
+    pub browser: Option<BrowserFamily>,
+    /// The header `Accept-Language`.
+    pub accept_language: &'a str,
+    /// Their country, if it is known.
+    pub country: Option<CountryCode>,
+    /// The query of the address that they have followed.
+    pub query: &'a str,
+}
+
+/// A condition as requests, answers and items have it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct RawCondition {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    value: String,
+}
+
+impl TryFrom<RawCondition> for Condition {
+    type Error = Invalid;
+
+    fn try_from(RawCondition { kind, key, value }: RawCondition) -> Result<Self, Invalid> {
+        match kind.as_str() {
+            "device" => Ok(Self::Device(named(&value).ok_or_else(|| {
+                Invalid::new("a device must be android, ios, mobile, windows, macos, linux, chromeos or desktop")
+            })?)),
+            "browser" => {
+                Ok(Self::Browser(named(&value).ok_or_else(|| {
+                    Invalid::new("a browser must be chrome, edge, firefox, safari, opera or samsung")
+                })?))
+            }
+            "language" => language_of(&value).map(Self::Language),
+            "country" => CountryCode::parse(&value).map(Self::Country),
+            "query-param" => Ok(Self::QueryParam {
+                key: parameter(key.unwrap_or_default())
+                    .filter(|key| !key.is_empty())
+                    .ok_or_else(|| Invalid::new("the key of a query-param must have 1–100 characters"))?,
+                value: parameter(value)
+                    .ok_or_else(|| Invalid::new("the value of a query-param must have at most 100 characters"))?,
+            }),
+            "before-date" => date(&value).map(Self::BeforeDate),
+            "after-date" => date(&value).map(Self::AfterDate),
+            _ => Err(Invalid::new(
+                "the type of a condition must be device, browser, language, country, query-param, before-date or after-date",
+            )),
+        }
+    }
+}
+
+impl From<Condition> for RawCondition {
+    fn from(condition: Condition) -> Self {
+        let (kind, key, value) = match condition {
+            Condition::Device(platform) => ("device", None, name_of(&platform)),
+            Condition::Browser(family) => ("browser", None, name_of(&family)),
+            Condition::Language(language) => ("language", None, language),
+            Condition::Country(country) => ("country", None, country.into()),
+            Condition::QueryParam { key, value } => ("query-param", Some(key), value),
+            Condition::BeforeDate(end) => ("before-date", None, end.to_string()),
+            Condition::AfterDate(start) => ("after-date", None, start.to_string()),
+        };
+        Self { kind: kind.to_owned(), key, value }
+    }
+}
+
+/// The value of an enum whose name is this text.
+fn named<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
+    T::deserialize(serde::de::value::StrDeserializer::<serde::de::value::Error>::new(text)).ok()
+}
+
+fn name_of(value: &impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Checks a language tag: letters, with a region or script of letters and digits if any (RFC 5646).
+fn language_of(text: &str) -> Result<String, Invalid> {
+    let mut parts = text.split('-');
+    let is_language = |part: &str| (2..=3).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_further =
+        |part: &str| (2..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_tag = parts.next().is_some_and(is_language) && parts.clone().count() <= 2 && parts.all(is_further);
+    if is_tag { Ok(text.to_owned()) } else { Err(Invalid::new("a language must be a tag such as fr or en-US")) }
+}
+
+fn parameter(text: String) -> Option<String> {
+    let fits = text.chars().count() <= Condition::LONGEST_PARAMETER && !text.contains(char::is_control);
+    fits.then_some(text)
+}
+
+fn date(text: &str) -> Result<Timestamp, Invalid> {
+    Timestamp::parse(text).map_err(|_| Invalid::new("a date must be RFC 3339, such as 2026-05-03T00:00:00Z"))
+}
